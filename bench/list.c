@@ -10,6 +10,7 @@ const struct bench_entry bench_list[] = {
 	{"loss", "goodput and ping-pong at 0 to 10 % loss beside TCP and others", bench_loss},
 	{"rate", "64-byte NAPs per second to one peer", bench_rate},
 	{"incast", "N senders to one receiver through a 1 Gb/s port", bench_incast},
+	{"slots", "16 xPUs of one daemon through one uplink of 1 Gb/s", bench_slots},
 	{"peers", "10,000 open sessions: memory, set-up rate, PUT among them", bench_peers},
 	{"sim", "the transport on simulated networks: crowds, and goodput against loss", bench_sim},
 	{"nic", "NIC functions of one machine beside bare memory and shared-memory libraries",

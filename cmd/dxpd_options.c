@@ -39,6 +39,7 @@ struct option_address {
 /* The values as the rows set them. */
 static struct {
 	struct option_address manager, bind;
+	struct node_outside outside;
 	const char *key, *name, *state, *cache, *engine, *worker_program;
 	uint64_t port, slots, first, id, memory, host_memory, hosts, keep_hosts_s;
 	struct sandbox_options sandbox;
@@ -74,6 +75,25 @@ static const char *bind_parse(const char *text, void *to)
 	out->given = address_parse(text, 0, &out->address) == DXP_OK;
 	return out->given ? NULL
 			  : "needs an address such as 127.0.0.1, 127.0.0.1:5000 or [::1]:5000";
+}
+
+static const char *outside_parse(const char *text, void *to)
+{
+	struct node_outside out = {0};
+	char one[UDP_ADDRESS_TEXT_BYTES];
+
+	while (*text) {
+		size_t length = strcspn(text, ",");
+		if (out.count == NODE_OUTSIDE_MAX)
+			return "has more than 16 ranges; use shorter prefixes";
+		if (snprintf(one, sizeof(one), "%.*s", (int)length, text) >= (int)sizeof(one) ||
+		    address_prefix_parse(one, &out.prefixes[out.count++]) != DXP_OK)
+			return "needs ranges such as 10.1.0.0/16,192.168.0.7,[fd00::]/8, with all "
+			       "bits after the prefix 0";
+		text += length + (text[length] == ',');
+	}
+	*(struct node_outside *)to = out;
+	return NULL;
 }
 
 /* Sets congestion control, which nodes read from the environment. */
@@ -186,6 +206,12 @@ static const struct option_row rows[] = {
 	 "UDP port of slot 0; slot n uses P + n; 0: the system chooses; default: the first free "
 	 "ports from 4796 to 4859, else the system chooses",
 	 OPTION_NUMBER, &a.port, 0, UINT16_MAX},
+	{"outside", "RANGES",
+	 "addresses of nodes outside of the node table, such as xPUs of other managers, that have "
+	 "the same key: register mode may send to them by IP address and port, and they may send "
+	 "to receive registers, nothing else; up to 16 ranges with ',' between them, such as "
+	 "10.1.0.0/16; default none",
+	 PARSED(outside_parse, &a.outside, "")},
 	{"memory", "SIZE", "memory of each slot, 1M to 1024G, with K, M or G; default 256M",
 	 OPTION_BYTES, &a.memory, XPU_MEMORY_MIN, XPU_MEMORY_MAX},
 	{"host-memory", "SIZE",
@@ -304,6 +330,7 @@ static struct daemon_options daemon_options(void)
 		.bind = a.bind.given ? &a.bind.address : NULL,
 		.port = a.port == NO_PORT ? 0 : (uint16_t)a.port,
 		.standard_ports = a.port == NO_PORT,
+		.outside = a.outside,
 		.state_folder = a.state,
 		.cache_folder = a.cache ? a.cache : getenv("DXP_CACHE"),
 		.cache_shared = a.share_cache,

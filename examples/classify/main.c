@@ -149,6 +149,7 @@ static int set_up(struct job *j)
 		return fault_set(&j->fault, DXP_ENOMEM, "out of memory");
 	j->report.out = stdout;
 	j->report.json = j->options.json;
+	j->report.stream = j->options.stream;
 	j->report.top = j->options.top;
 	j->report.model = &j->model;
 	j->report.plan = &j->plan;

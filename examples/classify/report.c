@@ -34,6 +34,12 @@ static double per_s(double ms)
 	return ms > 0 ? 1e3 / ms : 0;
 }
 
+/* Returns what the stages classify, for texts. */
+static const char *noun(const struct report *r)
+{
+	return r->stream ? "frame" : "photo";
+}
+
 /* Writes the object as one line and releases it. */
 static void put_json(const struct report *r, json_t *object)
 {
@@ -199,8 +205,8 @@ static void summary_text(struct report *r, const struct run_bytes *bytes)
 {
 	double run_ms = (double)r->run_ns / NS_PER_MS;
 
-	fprintf(r->out, "\n%-5s %-12s %10s %10s %10s  %s\n", "stage", "xPU", "median ms",
-		"photos/s", "GFLOP/s", "layers");
+	fprintf(r->out, "\n%-5s %-12s %10s %8ss/s %10s  %s\n", "stage", "xPU", "median ms", noun(r),
+		"GFLOP/s", "layers");
 	for (uint32_t i = 0; i < r->plan->stage_count; i++) {
 		const struct stage *s = &r->plan->stages[i];
 		double ms = median_ms(r->stage_ns[i], r->sample_count);
@@ -212,22 +218,22 @@ static void summary_text(struct report *r, const struct run_bytes *bytes)
 		char what[300];
 		cut_text(r, &r->plan->cuts[i], what, sizeof(what));
 		fprintf(r->out,
-			"link  %s -> %s: %llu bytes a photo, %.2f ms, %llu bytes in all (%s)\n",
+			"link  %s -> %s: %llu bytes a %s, %.2f ms, %llu bytes in all (%s)\n",
 			r->backend->names[i], r->backend->names[i + 1],
-			(unsigned long long)plan_cut_bytes(r->model, &r->plan->cuts[i]),
+			(unsigned long long)plan_cut_bytes(r->model, &r->plan->cuts[i]), noun(r),
 			median_ms(r->link_ns[i], r->sample_count),
 			(unsigned long long)bytes->links[i], what);
 	}
 	fprintf(r->out,
-		"host  %llu bytes of photos out, %llu bytes of results in; once before, %llu bytes "
+		"host  %llu bytes of %ss out, %llu bytes of results in; once before, %llu bytes "
 		"of weights\n",
-		(unsigned long long)bytes->photos, (unsigned long long)bytes->answers,
+		(unsigned long long)bytes->photos, noun(r), (unsigned long long)bytes->answers,
 		(unsigned long long)bytes->model);
 	fprintf(r->out,
-		"time  set-up %.0f ms, then %u photos in %.1f ms: %.1f photos/s, median %.1f ms "
-		"each\n",
-		(double)r->setup_ns / NS_PER_MS, r->photos, run_ms,
-		run_ms > 0 ? 1e3 * r->photos / run_ms : 0, median_ms(r->total_ns, r->sample_count));
+		"time  set-up %.0f ms, then %u %ss in %.1f ms: %.1f %ss/s, median %.1f ms each\n",
+		(double)r->setup_ns / NS_PER_MS, r->photos, noun(r), run_ms,
+		run_ms > 0 ? 1e3 * r->photos / run_ms : 0, noun(r),
+		median_ms(r->total_ns, r->sample_count));
 }
 
 void report_summary(struct report *r, const struct run_bytes *bytes)

@@ -16,6 +16,7 @@
 struct report {
 	FILE *out;
 	bool json;
+	bool stream; /* the photos are frames of a stream */
 	int32_t top;
 	const struct model *model;
 	const struct plan *plan;

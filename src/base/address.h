@@ -47,4 +47,15 @@ const char *address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEX
  * DXP_EINVAL for other text. */
 int address_parse(const char *text, uint16_t port, struct udp_address *a);
 
+/* A range of addresses: those whose first `bits` bits equal `ip`. */
+struct address_prefix {
+	uint8_t ip[16];
+	uint8_t bits; /* 0 .. 128; 96 more than the length of an IPv4 prefix */
+};
+
+/* Parses "10.1.0.0/16", "[fd00::]/8", or an address alone, which is its own range. DXP_EINVAL:
+ * other text, or bits after the prefix that are not 0. */
+int address_prefix_parse(const char *text, struct address_prefix *out);
+bool address_within(const struct udp_address *a, const struct address_prefix *p);
+
 #endif

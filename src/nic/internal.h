@@ -197,6 +197,16 @@ static inline uint32_t chain_end(const struct nic_request *r)
 int area_find(const struct nic_user *u, uint64_t vaddr, uint64_t bytes, uint32_t *key,
 	      uint64_t *offset);
 
+/* outside.c: the first two are called by the endpoint, with the NIC as `nic` */
+bool outside_admits(void *nic, const struct udp_address *from);
+struct rltp_session *outside_add(void *nic, const struct udp_address *from);
+/* Returns the number of the peer at this address, which it adds if the policy admits it;
+ * WIRE_NODE_NONE: it does not, or no space. */
+uint16_t outside_node(struct nic *n, const struct udp_address *at);
+/* Returns whether a peer may send this request: those outside of the node table may only send to
+ * receive registers. */
+bool outside_permits(const struct nic_peer *p, const struct wire_header *h);
+
 /* registers.c: the user must be open, except for registers_sent. */
 void registers_poll(struct nic_user *u); /* these two: it must have a table */
 bool registers_ready(const struct nic_user *u);

@@ -66,6 +66,8 @@ static int endpoint_create(struct nic *n)
 		.entropy_context = o->entropy_context,
 		.token = o->token,
 		.token_context = o->token_context,
+		.outside_admits = outside_admits,
+		.outside_add = outside_add,
 	};
 
 	memcpy(options.uuid, o->uuid, sizeof(options.uuid));
@@ -199,6 +201,10 @@ struct nic_peer *nic_peer_find(struct nic *n, uint16_t node)
 int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_ns)
 {
 	n->now_ns = now_ns;
+	const struct nic_peer *known = nic_peer_find(n, peer->node);
+	/* The node table assigned the number of a peer outside of it. */
+	if (known && !peer->outside && rltp_session_is_outside(known->session))
+		nic_peer_lost(n, peer->node, DXP_EPEERLOST);
 	int status = rltp_endpoint_peer(n->endpoint, peer, now_ns);
 	if (status != DXP_OK)
 		return status;

@@ -305,6 +305,17 @@ void nic_peer_lost(struct nic *n, uint16_t node, int status);
 /* Completes all outstanding requests to a peer with `status`; the peer stays. */
 void nic_peer_reset(struct nic *n, uint16_t node, int status);
 
+/* Policy for peers outside of the node table, to which register mode sends by IP address and port,
+ * and which may send to receive registers, and nothing else. They need the fabric key. admits:
+ * returns whether a node at this address may be one. payload_bytes: the largest payload to it.
+ * Initially none is admitted. */
+struct nic_outside {
+	bool (*admits)(void *context, const struct udp_address *at);
+	uint16_t (*payload_bytes)(void *context, const struct udp_address *at);
+	void *context;
+};
+void nic_outside_set(struct nic *n, const struct nic_outside *policy);
+
 /* Processes one received datagram; returns statuses as rltp_endpoint_receive. */
 int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t now_ns);
 

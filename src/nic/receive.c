@@ -434,7 +434,8 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 	struct nic_user *u = access_user(n, &p->guesses, h->dst_function, h->dst_qp, h->qp_magic);
 	if (!u)
 		return REFUSED(WIRE_NACK_MAGIC);
-	struct rltp_verdict verdict = message_receive(p, u, h, payload);
+	struct rltp_verdict verdict = outside_permits(p, h) ? message_receive(p, u, h, payload)
+							    : REFUSED(WIRE_NACK_RIGHTS);
 	if (verdict.code != 0 && verdict.code != WIRE_NACK_HELD) {
 		u->function->counters[h->dst_qp].refused++;
 		access_refused(n, u, verdict.code);

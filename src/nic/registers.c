@@ -47,7 +47,8 @@ static void send_put_off(struct nic_user *u)
 	u->nic->registers_ns = min_u64(u->nic->registers_ns, g->again_ns);
 }
 
-/* Returns the node with this IPv4 address and port, or WIRE_NODE_NONE. */
+/* Returns the node with this IPv4 address and port, in the node table or outside of it, or
+ * WIRE_NODE_NONE. */
 static uint16_t node_at(struct nic_user *u, uint32_t ip, uint32_t port)
 {
 	struct nic_registers *g = u->registers;
@@ -62,7 +63,7 @@ static uint16_t node_at(struct nic_user *u, uint32_t ip, uint32_t port)
 			return g->found_node;
 		}
 	}
-	return WIRE_NODE_NONE;
+	return outside_node(u->nic, &a);
 }
 
 static int send_target(struct nic_user *u, struct dxp_descriptor *head)

@@ -377,7 +377,8 @@ struct nic {
 	uint32_t stops; /* bit i: user i was stopped, and its operations were not dropped yet */
 	bool space;     /* something completed since the last poll: waiting requests may advance */
 	struct nic_counters counters;
-	uint32_t events_new; /* bit i: user i got an event since nic_wakes */
+	struct nic_outside outside; /* zeroed: admits none */
+	uint32_t events_new;        /* bit i: user i got an event since nic_wakes */
 	/* wake.c: bit i: it got an event earlier, and its user was not checked after a fence yet */
 	uint32_t events_earlier;
 };

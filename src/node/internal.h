@@ -58,6 +58,12 @@ uint32_t peers_update(struct node *n, uint64_t now_ns);
 /* Reports closed sessions to the owner. Returns their number. */
 uint32_t peers_ended(struct node *n);
 
+/* outside.c: gives the NIC the policy of the options. */
+void outside_start(struct node *n);
+
+/* peers.c: returns the largest data payload on the path to this address, a multiple of 64. */
+uint16_t peers_payload(const struct node *n, const struct udp_address *to);
+
 /* peers.c: lowers the payload of sessions to this address to the path's MTU. */
 void peers_narrow(struct node *n, const struct udp_address *at);
 

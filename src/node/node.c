@@ -183,6 +183,8 @@ int node_open(const struct node_options *options, struct node **out)
 		status = link_start(n);
 	if (status == DXP_OK)
 		status = nic_start(n);
+	if (status == DXP_OK)
+		outside_start(n);
 	if (status == DXP_OK && !options->static_id)
 		status = member_start(n, clock_now_ns());
 	if (status == DXP_OK)

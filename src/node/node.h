@@ -15,7 +15,15 @@
 
 struct node;
 
-#define NODE_SERVICE_QP 0 /* receives commands; the node table has its magic */
+#define NODE_OUTSIDE_MAX 16 /* ranges of addresses: as many as a command line shows well */
+#define NODE_SERVICE_QP  0  /* receives commands; the node table has its magic */
+
+/* Addresses of nodes outside of the node table that register mode may reach, and that may send to
+ * receive registers; they must have the fabric key. */
+struct node_outside {
+	struct address_prefix prefixes[NODE_OUTSIDE_MAX];
+	uint32_t count;
+};
 
 struct node_options {
 	const char *name; /* [A-Za-z0-9._-], unique in the fabric. All strings are copied. */
@@ -43,6 +51,7 @@ struct node_options {
 	uint32_t qps;            /* queue pairs of function 0 for this node; 0: all */
 	uint32_t window_packets; /* 0: derived from the socket's receive buffer */
 	bool no_payload_crc;
+	struct node_outside outside; /* zeroed: none */
 	/* Zeroed: recommended values, with DXP_CC of the environment as congestion control. */
 	struct rltp_tuning tuning;
 	const struct nic_cfg_ops *cfg; /* xPU: its registers */

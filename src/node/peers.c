@@ -11,8 +11,8 @@
 #include "node/internal.h"
 #include "node/limits.h"
 
-/* Returns the largest data payload on this path: its MTU less headers, a multiple of 64. */
-static uint16_t payload_on_path(const struct node *n, const struct udp_address *to)
+/* The path's MTU less headers. */
+uint16_t peers_payload(const struct node *n, const struct udp_address *to)
 {
 	size_t path = link_path_payload(n->link, to);
 	uint64_t payload = path > WIRE_DATA_BYTES ? path - WIRE_DATA_BYTES : 0;
@@ -27,7 +27,7 @@ static int peer_set(struct node *n, uint16_t id, const struct udp_address *addre
 		.node = id,
 		.address = *address,
 		.incarnation = incarnation,
-		.payload_bytes = payload_on_path(n, address),
+		.payload_bytes = peers_payload(n, address),
 		.patience_ns = patience_ns,
 	};
 
@@ -57,12 +57,14 @@ static void narrow_one(void *context, struct rltp_session *s)
 
 	if (!address_equal(rltp_session_address(s), w->at))
 		return;
-	uint16_t payload = payload_on_path(w->node, w->at);
+	uint16_t payload = peers_payload(w->node, w->at);
 	/* Never raises it: the MTU may be smaller beyond the local interface, which RLTP's probes
 	 * detect. */
-	const struct rltp_peer_info p = rltp_session_peer(s);
-	if (payload >= WIRE_PAYLOAD_MIN && payload < p.payload_bytes)
-		peer_set(w->node, p.node, w->at, p.incarnation, p.patience_ns);
+	struct rltp_peer_info p = rltp_session_peer(s);
+	if (payload < WIRE_PAYLOAD_MIN || payload >= p.payload_bytes)
+		return;
+	p.payload_bytes = payload;
+	nic_peer_set(w->node->nic, &p, clock_now_ns());
 }
 
 void peers_narrow(struct node *n, const struct udp_address *at)

@@ -88,6 +88,24 @@ struct rltp_session *rltp_endpoint_session(struct rltp_endpoint *e, uint16_t nod
 	return i < e->peer_count && e->peers[i]->node == node ? e->peers[i] : NULL;
 }
 
+struct rltp_session *rltp_endpoint_outside(struct rltp_endpoint *e, const struct udp_address *at)
+{
+	for (uint32_t i = peer_position(e, WIRE_NODE_OUTSIDE); i < e->peer_count; i++)
+		if (e->peers[i]->outside && address_equal(&e->peers[i]->address, at))
+			return e->peers[i];
+	return NULL;
+}
+
+struct rltp_session *endpoint_peer_at(struct rltp_endpoint *e, uint16_t node,
+				      const struct udp_address *from)
+{
+	struct rltp_session *s = rltp_endpoint_session(e, node);
+
+	if (s && !s->outside && address_equal(&s->address, from))
+		return s;
+	return rltp_endpoint_outside(e, from);
+}
+
 static int peers_grow(struct rltp_endpoint *e)
 {
 	if (e->peer_count < e->peer_space)
@@ -114,6 +132,9 @@ static int peer_add(struct rltp_endpoint *e, const struct rltp_peer_info *peer)
 	s->payload_bytes = peer->payload_bytes;
 	s->peer_incarnation = peer->incarnation;
 	s->patience_ns = peer->patience_ns;
+	s->outside = peer->outside;
+	if (s->outside)
+		s->peer_node = WIRE_NODE_NONE;
 	uint32_t i = peer_position(e, peer->node);
 	memmove(&e->peers[i + 1], &e->peers[i], (e->peer_count - i) * sizeof(*e->peers));
 	e->peers[i] = s;
@@ -275,7 +296,7 @@ static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
 {
 	struct rltp_session *s = session_by_id(e, h->dst_session);
 
-	if (!s || h->src_node != s->node || s->state == RLTP_IDLE) {
+	if (!s || h->src_node != s->peer_node || s->state == RLTP_IDLE) {
 		e->counters.unknown_session++;
 		reset_queue(e, h, &a->from);
 		return;
@@ -291,6 +312,15 @@ static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
 	schedule_ready(&e->schedule, s);
 }
 
+/* A node outside of the node table may have any id, even this one's, and addresses the node at this
+ * address, whatever its id. */
+static bool frame_for_us(const struct rltp_endpoint *e, const struct wire_header *h)
+{
+	if (h->type == WIRE_HELLO && h->dst_node == WIRE_NODE_NONE)
+		return true;
+	return h->dst_node == e->options.node;
+}
+
 int rltp_endpoint_receive(struct rltp_endpoint *e, const struct datagram_arrival *a,
 			  uint64_t now_ns)
 {
@@ -303,7 +333,7 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct datagram_arrival
 	}
 	if (wire_type_management(h.type))
 		return DXP_EUNSUPPORTED;
-	if (h.dst_node != e->options.node || h.src_node == e->options.node) {
+	if (!frame_for_us(e, &h)) {
 		e->counters.not_for_us++;
 		return DXP_OK;
 	}

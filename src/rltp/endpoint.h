@@ -4,8 +4,9 @@
  * RESET, without state.
  *
  * A node id identifies a peer. Its address and incarnation come from the node table through
- * rltp_endpoint_peer. Handshakes of unknown nodes are counted and ignored. Single-threaded, like
- * all of RLTP. */
+ * rltp_endpoint_peer. Handshakes of unknown nodes are counted and ignored, unless the owner's
+ * policy admits their address; such peers are identified by it. Single-threaded, like all of RLTP.
+ */
 #ifndef RLTP_ENDPOINT_H
 #define RLTP_ENDPOINT_H
 
@@ -38,6 +39,12 @@ struct rltp_endpoint_options {
 	void (*authenticate)(void *context, const uint8_t *frame, size_t bytes,
 			     uint8_t tag[WIRE_TAG_BYTES]);
 	void *authenticate_context;
+	/* Policy for handshakes from addresses that no peer has, with `user` as context.
+	 * outside_admits: returns whether a node there may become a peer. outside_add: adds this
+	 * peer, after its handshake proved the fabric key; NULL: no space. NULL: such handshakes
+	 * are rejected. */
+	bool (*outside_admits)(void *user, const struct udp_address *from);
+	struct rltp_session *(*outside_add)(void *user, const struct udp_address *from);
 };
 
 /* Counts of frames by reason; all wrap. */
@@ -46,7 +53,7 @@ struct rltp_endpoint_counters {
 	uint64_t corrupt;    /* wrong checksum */
 	uint64_t not_for_us; /* dst_node is another node */
 	uint64_t unknown_session;
-	/* handshake from a node or address that is not in the table */
+	/* handshake from a node or address that is not in the table, nor admitted outside of it */
 	uint64_t unknown_peer;
 	uint64_t wrong_address; /* frame from an address that is not the peer's */
 	uint64_t stale;         /* frame of an earlier incarnation or session */
@@ -84,6 +91,9 @@ void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status)
 
 /* Returns the session of a peer, or NULL. It stays valid until the peer is removed. */
 struct rltp_session *rltp_endpoint_session(struct rltp_endpoint *e, uint16_t node);
+
+/* Returns the session of the peer outside of the node table at this address, or NULL. */
+struct rltp_session *rltp_endpoint_outside(struct rltp_endpoint *e, const struct udp_address *at);
 
 /* Queues a message. Starts the handshake if necessary. DXP_ENOMEM: not queued. */
 int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,

@@ -39,6 +39,8 @@ struct rltp_endpoint {
 	uint64_t reset_window_ns; /* start of the second in which reset_spent RESETs were sent */
 	uint32_t reset_spent;
 	uint32_t hello_second, hello_spent; /* see struct rltp_session */
+	uint32_t outside_spent; /* handshakes of unknown addresses in `outside_second` */
+	uint32_t outside_second;
 	struct rltp_endpoint_counters counters;
 };
 
@@ -53,6 +55,10 @@ void schedule_due(struct schedule *q, uint64_t now_ns);
 struct rltp_session *schedule_dequeue(struct schedule *q);
 void schedule_forget(struct schedule *q, struct rltp_session *s);
 uint64_t schedule_deadline(const struct schedule *q);
+
+/* endpoint.c: returns the peer that calls itself `node` and sends from this address, or NULL. */
+struct rltp_session *endpoint_peer_at(struct rltp_endpoint *e, uint16_t node,
+				      const struct udp_address *from);
 
 void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,

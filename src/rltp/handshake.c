@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
+#include "wire/ids.h"
 
 /* Draws new numbers for this side. Required whenever the peer may hold state of an earlier
  * session. */
@@ -30,6 +31,8 @@ static void numbers_draw(struct rltp_endpoint *e, struct rltp_session *s)
 void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	numbers_draw(e, s);
+	if (s->outside)
+		s->peer_node = WIRE_NODE_NONE; /* another node may have this address now */
 	s->state = RLTP_HANDSHAKE;
 	s->io->hello_interval_ns = RLTP_HELLO_FIRST_NS;
 	s->io->hello_deadline_ns = now_ns;
@@ -76,7 +79,7 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 		.header_bytes = WIRE_COMMON_BYTES,
 		.dst_session = type == WIRE_HELLO_ACK ? s->io->hello_echo_session : 0,
 		.src_node = e->options.node,
-		.dst_node = s->node,
+		.dst_node = s->peer_node,
 		.tx_ts = timestamp_of(now_ns),
 	};
 	struct wire_hello hello = {
@@ -207,21 +210,60 @@ static bool handshake_allowed(struct rltp_endpoint *e, struct rltp_session *s, u
 	return true;
 }
 
+static bool outside_allowed(struct rltp_endpoint *e, uint64_t now_ns)
+{
+	uint32_t second = (uint32_t)(now_ns / S_NS);
+
+	if (e->outside_second != second)
+		e->outside_spent = 0;
+	e->outside_second = second;
+	return e->outside_spent < RLTP_HANDSHAKES_OUTSIDE_PER_S && ++e->outside_spent;
+}
+
+/* Adds the sender of a handshake as a peer, if policy and tag permit. Otherwise counts the reason
+ * and returns NULL. */
+static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct wire_header *h,
+					 const struct datagram_arrival *a, uint64_t now_ns)
+{
+	struct rltp_session *s = NULL;
+
+	if (h->type != WIRE_HELLO || e->options.node == WIRE_NODE_NONE ||
+	    !e->options.outside_admits || !e->options.outside_admits(e->options.user, &a->from))
+		e->counters.unknown_peer++;
+	else if (!outside_allowed(e, now_ns))
+		e->counters.flooded++;
+	else if (!tag_good(e, a->data))
+		e->counters.unauthentic++;
+	else if ((s = e->options.outside_add(e->options.user, &a->from)) == NULL)
+		e->counters.unknown_peer++;
+	return s;
+}
+
+/* Returns true for a handshake of this node that was sent back to it. Only those to peers of
+ * unknown id reach this check. */
+static bool handshake_own(const struct rltp_endpoint *e, const struct wire_hello *hello)
+{
+	return hello->incarnation == e->options.incarnation &&
+	       memcmp(hello->uuid, e->options.uuid, sizeof(hello->uuid)) == 0;
+}
+
 /* Each cheap check protects the more expensive ones after it from a flood. */
 void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		       const struct datagram_arrival *a, uint64_t now_ns)
 {
-	struct rltp_session *s = rltp_endpoint_session(e, h->src_node);
+	struct rltp_session *s = endpoint_peer_at(e, h->src_node, &a->from);
 	struct wire_hello hello;
 
 	if (wire_hello_decode(a->data + h->header_bytes, h->payload_bytes, &hello) != DXP_OK) {
 		e->counters.malformed++;
 		return;
 	}
-	if (!s || !address_equal(&s->address, &a->from)) {
-		e->counters.unknown_peer++;
+	if (h->dst_node == WIRE_NODE_NONE && handshake_own(e, &hello)) {
+		e->counters.not_for_us++;
 		return;
 	}
+	if (!s && (s = outside_peer(e, h, a, now_ns)) == NULL)
+		return;
 	if (handshake_stale(s, &hello) || (h->type == WIRE_HELLO_ACK && answer_stale(s, &hello))) {
 		e->counters.stale++;
 		return;
@@ -235,6 +277,8 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		return;
 	}
 	e->counters.hellos_received++;
+	if (s->outside)
+		s->peer_node = h->src_node;
 	if (h->type == WIRE_HELLO)
 		hello_receive(e, s, &hello, now_ns);
 	else

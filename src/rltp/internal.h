@@ -178,7 +178,7 @@ struct rltp_session {
 	struct rltp_io *io; /* NULL: idle */
 	void *owner;        /* belongs to the layer above; RLTP never reads it */
 	struct udp_address address;
-	uint16_t node; /* id of the peer */
+	uint16_t node; /* id of the peer, at this endpoint */
 	uint8_t state; /* enum rltp_state */
 	/* enum rltp_recovery of the peer's sender; selects the receiver's behaviour. */
 	uint8_t peer_recovery;
@@ -209,11 +209,15 @@ struct rltp_session {
 	uint16_t ce_count, peer_ce_count; /* marked packets: received; reported by the peer */
 	uint32_t peer_features;           /* enum wire_feature */
 	bool watched;                     /* rltp_session_watch */
-	uint64_t received_ns;             /* last good frame, or start of the wait for one */
-	uint64_t patience_ns;             /* tolerated silence, at least RLTP_DEAD_NS */
-	uint16_t away;                    /* number of pauses of this process since received_ns */
-	int32_t end;      /* status of the last close, until reported; DXP_OK: none */
-	uint32_t path_ns; /* lowest fabric delay, kept while idle; 0: none */
+	bool outside;                     /* see rltp_peer_info */
+	/* Id in packets from and to the peer. Equals `node`, unless `outside`: then WIRE_NODE_NONE
+	 * until the handshake reports it. */
+	uint16_t peer_node;
+	uint64_t received_ns; /* last good frame, or start of the wait for one */
+	uint64_t patience_ns; /* tolerated silence, at least RLTP_DEAD_NS */
+	uint16_t away;        /* number of pauses of this process since received_ns */
+	int32_t end;          /* status of the last close, until reported; DXP_OK: none */
+	uint32_t path_ns;     /* lowest fabric delay, kept while idle; 0: none */
 	struct rltp_counters counters;
 
 	uint32_t pmtu_again_s; /* when to search for a larger MTU, in s; UINT32_MAX: never */

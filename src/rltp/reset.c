@@ -17,11 +17,10 @@ void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 		 const struct udp_address *from)
 {
 	size_t frame_bytes = (size_t)h->header_bytes + h->payload_bytes;
-	const struct rltp_session *s = rltp_endpoint_session(e, h->src_node);
+	const struct rltp_session *s = endpoint_peer_at(e, h->src_node, from);
 
 	if (e->reset_count == RESETS_PENDING || h->dst_session == 0 ||
-	    frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES || !s ||
-	    !address_equal(&s->address, from))
+	    frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES || !s)
 		return;
 	e->resets[e->reset_count++] = (struct pending_reset){*from, h->dst_session, h->src_node};
 }
@@ -72,15 +71,15 @@ size_t resets_send(struct rltp_endpoint *e, struct datagram *out, size_t count, 
 void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		   const struct datagram_arrival *a)
 {
-	struct rltp_session *s = rltp_endpoint_session(e, h->src_node);
+	struct rltp_session *s = endpoint_peer_at(e, h->src_node, &a->from);
 	struct wire_reset reset;
 
 	if (wire_reset_decode(a->data + h->header_bytes, h->payload_bytes, &reset) != DXP_OK) {
 		e->counters.malformed++;
 		return;
 	}
-	if (!s || !address_equal(&s->address, &a->from) || s->state != RLTP_OPEN ||
-	    reset.session != s->peer_id || reset.token != s->peer_token) {
+	if (!s || s->state != RLTP_OPEN || reset.session != s->peer_id ||
+	    reset.token != s->peer_token) {
 		e->counters.resets_refused++;
 		return;
 	}
@@ -96,7 +95,7 @@ size_t reset_bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct da
 		.header_bytes = WIRE_COMMON_BYTES,
 		.dst_session = s->bye_id,
 		.src_node = e->options.node,
-		.dst_node = s->node,
+		.dst_node = s->peer_node,
 		.tx_ts = timestamp_of(now_ns),
 	};
 	struct wire_bye bye = {.token = s->peer_token, .code = WIRE_NACK_CLOSING};

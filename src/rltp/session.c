@@ -20,7 +20,7 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	if (!s)
 		return DXP_ENOMEM;
 	s->shared = shared;
-	s->node = node;
+	s->node = s->peer_node = node;
 	*out = s;
 	return DXP_OK;
 }

@@ -90,6 +90,9 @@ struct rltp_peer_info {
 	uint16_t payload_bytes;
 	/* Silence that its session survives, at least RLTP_DEAD_NS. */
 	uint64_t patience_ns;
+	/* It is not in the node table and its own id is unknown: its address identifies it. `node`
+	 * is a number of this endpoint only, from WIRE_NODE_OUTSIDE on. */
+	bool outside;
 };
 
 struct rltp_session;
@@ -98,6 +101,7 @@ struct rltp_shared;
 /* Returns the values of the last rltp_endpoint_peer. */
 struct rltp_peer_info rltp_session_peer(const struct rltp_session *s);
 const struct udp_address *rltp_session_address(const struct rltp_session *s);
+bool rltp_session_is_outside(const struct rltp_session *s);
 /* Returns true from the handshake until the session closes. */
 bool rltp_session_is_open(const struct rltp_session *s);
 /* Returns true while the session has memory for its queues. */

@@ -21,7 +21,7 @@ void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t 
 		.flags = WIRE_FLAG_ACKV,
 		.dst_session = s->peer_id,
 		.src_node = s->shared->node,
-		.dst_node = s->node,
+		.dst_node = s->peer_node,
 		.tx_ts = timestamp_of(now_ns),
 		.cum_ack = s->io->rx.cum,
 		.ce_count = s->ce_count,

@@ -15,6 +15,7 @@ struct rltp_peer_info rltp_session_peer(const struct rltp_session *s)
 {
 	return (struct rltp_peer_info){
 		.node = s->node,
+		.outside = s->outside,
 		.address = s->address,
 		.incarnation = s->peer_incarnation,
 		.payload_bytes = s->payload_bytes,
@@ -25,6 +26,11 @@ struct rltp_peer_info rltp_session_peer(const struct rltp_session *s)
 const struct udp_address *rltp_session_address(const struct rltp_session *s)
 {
 	return &s->address;
+}
+
+bool rltp_session_is_outside(const struct rltp_session *s)
+{
+	return s->outside;
 }
 
 bool rltp_session_is_open(const struct rltp_session *s)

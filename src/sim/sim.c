@@ -85,6 +85,7 @@ static int host_start(struct sim *s, uint32_t i)
 	struct nic_options options = {
 		.node = (uint16_t)(i + 1),
 		.incarnation = ++h->incarnation,
+		.uuid = {(uint8_t)(i + 1)},
 		.window_packets = s->options.window_packets,
 		.tuning = s->options.tuning,
 		.payload_crc = !s->options.no_payload_crc,

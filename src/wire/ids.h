@@ -7,6 +7,8 @@
 #define WIRE_NODE_MANAGER 0xfffeu
 #define WIRE_NODE_FIRST   1u
 #define WIRE_NODE_LAST    0xfffdu
+/* first of the numbers that a node gives to peers outside of its node table; never on the wire */
+#define WIRE_NODE_OUTSIDE 0xff00u
 #define WIRE_UUID_BYTES   16
 
 #endif

@@ -169,6 +169,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 		.node = {.manager = o->manager,
 			 .fabric_key = o->fabric_key,
 			 .spin_ns = o->spin_ns,
+			 .outside = o->outside,
 			 .keep_hosts_ns = o->keep_hosts_ns},
 		.memory_bytes = o->memory_bytes,
 		.host_bytes = o->host_bytes,

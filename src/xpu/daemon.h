@@ -18,6 +18,7 @@ struct daemon_options {
 	/* Without any port: use the first free ones of XPU_PORTS from XPU_PORT_FIRST on, else any
 	 * ones. */
 	bool standard_ports;
+	struct node_outside outside; /* as node_options */
 	/* Identities, the key of program binaries and compiled kernels. NULL: identities and key
 	 * are new at each start, kernels go to the user's cache folder. */
 	const char *state_folder;

@@ -45,6 +45,7 @@ ended_by INT stream --lab veth-9000 --quick --rounds 99
 ended_by TERM rate --lab veth-1500 --quick --rounds 99
 ended_by HUP loss --quick --rounds 99
 ended_by TERM incast --quick --rounds 99
+ended_by TERM slots --quick --rounds 99
 
 "$dxp" bench rate --lab wire-1500 --quick --rounds 1 --json >"$out" 2>/dev/null &
 pid=$!

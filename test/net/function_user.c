@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Uses one function of a NIC, for functions.sh:
+/* Uses one function of a NIC, for functions.sh and outside.sh:
  *
  *   function-user sink NIC LABEL          offers 1 MiB of memory to any peer
  *   function-user stream NIC LABEL PEER   PUTs into the memory of that function forever
  *   function-user overrun NIC LABEL       stores 40 doorbells without a claim
+ *   function-user registers NIC LABEL     receives in register mode; prints "at FUNCTION MAGIC",
+ *                                         then "received" and the text of each message
+ *   function-user by-address NIC LABEL IP PORT FUNCTION MAGIC TEXT
+ *                                         sends the text to such registers; prints "sent"
  *
  * Prints "ready", or "streaming" when 100 PUTs have arrived, or the function's error. When its
  * function is closed, it prints the name of the reason and exits with 3. */
@@ -143,15 +147,67 @@ static void overrun_run(void)
 	give_up("closed", DXP_ECLOSED);
 }
 
+/* ---- register mode ---- */
+
+#define DEVICE_ADDRESS 0x1000u
+#define TEXT_BYTES     64u
+#define LOOKS          1000000000ull
+
+static void registers_run(const struct dxp_memory *memory)
+{
+	struct dxp_target own;
+	uint64_t total = 0;
+
+	check("lookup", dxp_lookup_add(function, DEVICE_ADDRESS, MEMORY, memory->key, 0));
+	check("target", dxp_function_target(function, 0, &own));
+	for (;;) {
+		check("receive", dxp_register_receive(window, DEVICE_ADDRESS, TEXT_BYTES, LOOKS));
+		if (total == 0)
+			printf("at %u %x\n", own.function, own.magic);
+		fflush(stdout);
+		total += TEXT_BYTES;
+		while (dxp_total_wait(window, total, 1) == DXP_ETIMEDOUT)
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		check("total", dxp_error(window));
+		printf("received %.*s\n", (int)TEXT_BYTES, (const char *)memory->base);
+	}
+}
+
+/* Sends by the address alone: the node register is 0. */
+static void by_address_run(const struct dxp_memory *memory, char **words)
+{
+	struct dxp_registers *r = &window->registers;
+	unsigned ip[4];
+
+	if (sscanf(words[0], "%u.%u.%u.%u", &ip[0], &ip[1], &ip[2], &ip[3]) != 4)
+		give_up("address", DXP_EINVAL);
+	check("lookup", dxp_lookup_add(function, DEVICE_ADDRESS, MEMORY, memory->key, 0));
+	snprintf(memory->base, TEXT_BYTES, "%s", words[4]);
+	r->send_vaddr = DEVICE_ADDRESS;
+	r->send_bytes = TEXT_BYTES;
+	r->node = 0;
+	r->ip = ip[0] << 24 | ip[1] << 16 | ip[2] << 8 | ip[3];
+	r->port = (uint32_t)strtoul(words[1], NULL, 10);
+	r->queue = (uint32_t)strtoul(words[2], NULL, 10) << 8;
+	r->magic = (uint32_t)strtoul(words[3], NULL, 16);
+	dxp_store_release(&r->send_go, r->send_go + 1);
+	dxp_function_kick(function);
+	check("send", dxp_register_wait(window, LOOKS));
+	puts("sent");
+	exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct dxp_function_options options = {.nic = argc > 2 ? argv[2] : NULL,
 						     .label = argc > 3 ? argv[3] : NULL};
 	struct dxp_memory memory;
 
-	if (argc < 4 || (strcmp(argv[1], "stream") == 0) != (argc == 5)) {
+	if (argc < 4 || (strcmp(argv[1], "stream") == 0) != (argc == 5) ||
+	    (strcmp(argv[1], "by-address") == 0) != (argc == 9)) {
 		fprintf(stderr, "usage: function-user sink NIC LABEL | stream NIC LABEL PEER | "
-				"overrun NIC LABEL\n");
+				"overrun NIC LABEL | registers NIC LABEL | "
+				"by-address NIC LABEL IP PORT FUNCTION MAGIC TEXT\n");
 		return 2;
 	}
 	check("attach", dxp_function_attach(&options, &function));
@@ -159,6 +215,10 @@ int main(int argc, char **argv)
 	check("memory", dxp_memory_create(function, MEMORY, DXP_REMOTE_WRITE, &memory));
 	if (argc == 5)
 		stream_run(&memory, argv[4]);
+	if (strcmp(argv[1], "registers") == 0)
+		registers_run(&memory);
+	if (argc == 9)
+		by_address_run(&memory, argv + 4);
 	if (strcmp(argv[1], "overrun") == 0)
 		overrun_run();
 	sink_run(&memory);

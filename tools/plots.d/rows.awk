@@ -142,6 +142,10 @@ function list_row() {
 			short(f["copies"]) " copies"
 	else if ("host_cpu_ms" in f)
 		extra = extra ", host CPU " short(f["host_cpu_ms"]) " ms"
+	if ("slowest_mb_per_s" in f)
+		extra = f["slots"] + 0 " slots: Jain " short(f["jain"]) ", slowest " \
+			short(f["slowest_mb_per_s"]) ", fastest " short(f["fastest_mb_per_s"]) \
+			" MB/s"
 	if ("rings_mb" in f)
 		extra = "rings of " short(f["rings_mb"]) " MB"
 	print "| " f["lab"] " | " f["case"] " | " f["contender"] " | " f["metric"] " | " \
