@@ -51,6 +51,8 @@ struct rig {
 	unsigned head, tail;
 	/* Returns how many copies of a packet arrive; NULL: one of each. */
 	unsigned (*hook)(struct rig *r, const struct rig_packet *p);
+	/* Called for each packet that arrives; may be NULL. */
+	void (*arrives)(struct rig *r, const struct rig_packet *p);
 	uint64_t count; /* packets sent */
 	uint64_t drop;  /* for the test's use, such as the packet to drop */
 	struct rng rng;
@@ -159,6 +161,8 @@ static inline void rig_deliver(struct rig *r)
 	unsigned i = p.path.to_ip - rig_host_ip(0), s = p.path.to_ip - rig_switch_ip(0);
 
 	r->now_ns += 500;
+	if (r->arrives)
+		r->arrives(r, &p);
 	if (i < r->members) {
 		rig_host_receive(r, i, &p);
 	} else if (s < r->switches && r->sw[s]) {
