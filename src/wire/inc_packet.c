@@ -197,6 +197,7 @@ static struct roce_header roce_of(const struct inc_header *h, uint8_t opcode, ui
 		.psn = h->req_id & 0xffffff,
 		.qkey = qkey,
 		.source_qp = source_qp,
+		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
 		.msn = h->req_id & 0xffffff,
 	};
 }

@@ -71,10 +71,10 @@ struct rc_flow {
 	uint64_t requests, repeats, acks, naks, rnr_naks;
 };
 
-enum rc_cm_state { RC_CM_REQ = 1, RC_CM_REP, RC_CM_LIVE, RC_CM_REJ };
+enum rc_checker_state { RC_STATE_REQ = 1, RC_STATE_REP, RC_STATE_LIVE };
 
 struct rc_checker_connection {
-	enum rc_cm_state state;
+	enum rc_checker_state state;
 	uint8_t active[16], passive[16];
 	uint32_t active_id, passive_id; /* communication ids */
 	uint32_t active_qp, passive_qp, active_psn, passive_psn;

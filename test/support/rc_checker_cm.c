@@ -84,7 +84,7 @@ static const char *request_check(struct rc_checker *c, const struct rc_frame *f)
 		return "more connections than the checker has space for";
 	n = &c->connections[c->connection_count++];
 	memset(n, 0, sizeof(*n));
-	n->state = RC_CM_REQ;
+	n->state = RC_STATE_REQ;
 	memcpy(n->active, f->from, 16);
 	memcpy(n->passive, f->to, 16);
 	memcpy(n->transaction, f->payload + 8, 8);
@@ -124,14 +124,14 @@ static const char *reply_check(struct rc_checker *c, const struct rc_frame *f)
 		return "a REP without REQ";
 	if (memcmp(n->transaction, f->payload + 8, 8))
 		return "a REP has another transaction than its REQ";
-	if (n->state != RC_CM_REQ)
+	if (n->state != RC_STATE_REQ)
 		return n->passive_qp == qp ? NULL : "a repeated REP has another queue pair";
 	if (!qp_valid(qp) || qp_used(c, f->from, qp))
 		return "the queue pair's number is invalid or in use";
 	n->passive_id = field(f, CM, 4);
 	n->passive_qp = qp;
 	n->passive_psn = field(f, CM + 20, 3);
-	n->state = RC_CM_REP;
+	n->state = RC_STATE_REP;
 	return NULL;
 }
 
@@ -139,7 +139,7 @@ static const char *ready_check(struct rc_checker *c, const struct rc_frame *f)
 {
 	const struct rc_checker_connection *n = find(c, f, true, field(f, CM, 4));
 
-	if (!n || n->state != RC_CM_LIVE || n->passive_id != field(f, CM + 4, 4))
+	if (!n || n->state != RC_STATE_LIVE || n->passive_id != field(f, CM + 4, 4))
 		return "an RTU without REP";
 	return memcmp(n->transaction, f->payload + 8, 8) ? "an RTU of another transaction" : NULL;
 }
@@ -172,9 +172,9 @@ void rc_cm_arrived(struct rc_checker *c, const struct rc_frame *f)
 
 	struct rc_checker_connection *n = find(c, f, false, field(f, CM + 4, 4));
 
-	if (!n || n->state != RC_CM_REP)
+	if (!n || n->state != RC_STATE_REP)
 		return;
-	n->state = RC_CM_LIVE;
+	n->state = RC_STATE_LIVE;
 	flow_open(c, n, true);
 	flow_open(c, n, false);
 }

@@ -95,6 +95,7 @@ void rc_flow_response_arrived(struct rc_flow *w, const struct rc_frame *f, uint6
 		w->retries = w->rnr_retries = 0;
 		w->progress_ns = now_ns;
 		w->rnr_end_ns = 0;
+		w->nak_arrived = false; /* it is acknowledged */
 	}
 	if (kind == 0)
 		return;
