@@ -35,7 +35,8 @@ static int group_connect(struct inc_group *g, uint64_t now_ns)
 {
 	const struct inc_member *own = &g->o.members[g->o.member];
 	const struct inc_connect hello = {g->o.id, g->o.qkey, g->o.epoch};
-	struct rng rng = {(uint64_t)g->o.qkey << 32 | g->o.epoch << 16 | (g->o.member & 0xffff)};
+	struct rng rng = {(uint64_t)g->o.qkey << 32 | (uint32_t)g->o.epoch << 16 |
+			  (g->o.member & 0xffff)};
 	struct rc_options o = {
 		.ends = {address_v4(own->ip, own->port), address_v4(g->o.switch_ip, ROCE_PORT)},
 		.id = g->o.qp_number,
