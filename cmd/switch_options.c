@@ -189,8 +189,8 @@ static const struct option_row rows[] = {
 	 "may prefer them to other traffic (tc-prio, tc-ets); 0 to 6, default 0: none",
 	 OPTION_NUMBER, &a.socket_priority, 0, PRIORITY_MAX},
 	{"framing", "ud|rc",
-	 "RoCEv2 datagrams (default), or the frames of a reliable connection with "
-	 "acknowledgements",
+	 "accepted for earlier configurations, without effect: a switch answers each member as "
+	 "that connects",
 	 OPTION_PARSED, &a.framing, .parse = framing_parse, .initial = "ud"},
 	{"modes", "LIST",
 	 "modes of groups in the compatible format that it accepts, of node,socket,flat; default "

@@ -84,7 +84,8 @@ DXP_API bool dxp_inc_defined(enum dxp_inc_op op, enum dxp_inc_type type);
 
 struct dxp_inc;
 
-/* UD, RC: RoCEv2 datagrams, or the frames of a reliable connection, with the widened header.
+/* UD, RC: RoCEv2 datagrams, or for data reliable connections between members and switches (user
+ * space only), with the widened header.
  * COMPAT: datagrams with the header of the source paper (docs/reference/wire.md "Compatible
  * format"): only allreduces of at most 256 bytes, in user space; others return DXP_EUNSUPPORTED. */
 enum dxp_inc_framing { DXP_INC_UD, DXP_INC_RC, DXP_INC_COMPAT };

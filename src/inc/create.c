@@ -59,7 +59,6 @@ int inc_create_begin(const struct inc_create_options *options, uint64_t now_ns,
 	}
 	if (options->framing == DXP_INC_COMPAT)
 		compat_limit(&c->o.first);
-	c->opcode = options->framing == DXP_INC_RC ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
 	c->status = DXP_EAGAIN;
 	c->limit_ns = now_ns + options->limit_ns;
 	c->query_ns = now_ns;

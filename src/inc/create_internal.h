@@ -37,7 +37,6 @@ enum create_state {
 struct inc_create {
 	struct inc_create_options o; /* owns o.members and o.switches */
 	enum create_state state;
-	uint8_t opcode;
 	uint64_t limit_ns; /* absolute time */
 	uint64_t query_ns; /* time of the next QUERY */
 	uint64_t query_gap_ns;

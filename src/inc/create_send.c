@@ -15,8 +15,8 @@ static void control_add(const struct inc_create *c, struct inc_batch *out,
 	uint8_t payload[INC_CONTROL_BYTES_MAX];
 	size_t bytes = inc_packet_control_encode(h, n, payload);
 
-	inc_packet_encode(h, c->opcode, INC_CONTROL_QKEY, INC_QP, INC_QP, &path, payload, bytes,
-			  &out->datagrams[out->count], out->trailers[out->count]);
+	inc_packet_encode(h, ROCE_UD_SEND_ONLY, INC_CONTROL_QKEY, INC_QP, INC_QP, &path, payload,
+			  bytes, &out->datagrams[out->count], out->trailers[out->count]);
 	out->from_ports[out->count++] = own->port;
 	segment_batch_inline(out);
 }

@@ -71,6 +71,7 @@ struct dxp_inc {
 	unsigned group_count;
 	struct inc_counters counters;
 	uint16_t segment_bytes;
+	uint32_t connections; /* begun by groups with RC framing */
 
 	uint64_t received_ns; /* real time of the switch's last valid packet; 0: none */
 	bool multicast_lost;  /* multicast of the switch's XDP plane does not arrive */

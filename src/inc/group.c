@@ -7,6 +7,7 @@
 
 #include <dxp/status.h>
 
+#include "base/rng.h"
 #include "inc/internal.h"
 #include "inc/limits.h"
 #include "wire/inc_compat.h"
@@ -29,6 +30,26 @@ static bool memory_allocate(struct inc_group *g, const struct inc_group_options 
 	return true;
 }
 
+/* Begins the connection to the switch. Its first PSN is as secret as the group's key. */
+static int group_connect(struct inc_group *g, uint64_t now_ns)
+{
+	const struct inc_member *own = &g->o.members[g->o.member];
+	const struct inc_connect hello = {g->o.id, g->o.qkey, g->o.epoch};
+	struct rng rng = {(uint64_t)g->o.qkey << 32 | (uint32_t)g->o.epoch << 16 |
+			  (g->o.member & 0xffff)};
+	struct rc_options o = {
+		.ends = {address_v4(own->ip, own->port), address_v4(g->o.switch_ip, ROCE_PORT)},
+		.id = g->o.qp_number,
+		.number = g->o.qp_number,
+		.first_psn = (uint32_t)rng_next(&rng) & ROCE_PSN_MASK,
+		.window = (uint16_t)max_u64(2u * g->o.window, INC_RING_MIN),
+		.message_bytes = (uint16_t)(INC_HEADER_BYTES + g->o.segment_bytes),
+	};
+
+	inc_connect_encode(&hello, o.private_data);
+	return rc_connect(&o, now_ns, &g->rc);
+}
+
 int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
 		     struct inc_group **out)
 {
@@ -42,7 +63,10 @@ int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
 		inc_group_destroy(g);
 		return DXP_ENOMEM;
 	}
-	g->opcode = options->framing == DXP_INC_RC ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
+	if (options->framing == DXP_INC_RC && group_connect(g, now_ns) != DXP_OK) {
+		inc_group_destroy(g);
+		return DXP_ENOMEM;
+	}
 	g->operations_tail = &g->operations;
 	g->renew_ns = now_ns + options->lease_ms * MS_NS / 3;
 	g->source = options->count;
@@ -54,6 +78,7 @@ void inc_group_destroy(struct inc_group *g)
 {
 	if (!g)
 		return;
+	rc_close(g->rc);
 	free((void *)(uintptr_t)g->o.members);
 	free(g->results);
 	free(g->flights);
@@ -183,6 +208,28 @@ void inc_group_receive(struct inc_group *g, const struct inc_packet *p,
 	}
 }
 
+bool inc_group_connection_owns(const struct inc_group *g, const uint8_t *data, size_t bytes,
+			       const struct roce_path *path)
+{
+	return g->rc && path->from_ip == g->o.switch_ip && rc_owns(g->rc, data, bytes);
+}
+
+void inc_group_connection_receive(struct inc_group *g, const uint8_t *data, size_t bytes,
+				  const struct roce_path *path, uint64_t now_ns)
+{
+	struct inc_packet p = {.roce = {.opcode = ROCE_RC_SEND_ONLY}};
+	size_t message_bytes;
+	const uint8_t *message = rc_receive(g->rc, data, bytes, true, now_ns, &message_bytes);
+
+	if (!message)
+		return;
+	if (inc_message_decode(message, message_bytes, &p) == DXP_OK && p.header.kind == INC_DATA &&
+	    p.header.comm_id == g->o.id)
+		inc_group_receive(g, &p, path, now_ns);
+	else
+		g->refused++;
+}
+
 /* Renews the lease at the switch, with or without data. */
 static void renew_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
@@ -216,6 +263,15 @@ static void renew_send(struct inc_group *g, struct inc_batch *out, uint64_t now_
 	g->renew_ns = now_ns + g->o.lease_ms * MS_NS / 3;
 }
 
+static void connection_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
+{
+	if (!g->rc || g->state == GROUP_LOST)
+		return;
+	rc_send(g->rc, out, now_ns);
+	if (rc_failed(g->rc) && g->state == GROUP_LIVE)
+		lose_begin(g, DXP_EPEERLOST, now_ns);
+}
+
 size_t inc_group_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	size_t before = out->count;
@@ -236,10 +292,11 @@ size_t inc_group_send(struct inc_group *g, struct inc_batch *out, uint64_t now_n
 	} else if (g->state != GROUP_LOST) {
 		lose_query(g, out, now_ns);
 	}
+	connection_send(g, out, now_ns);
 	return out->count - before;
 }
 
-uint64_t inc_group_deadline(const struct inc_group *g)
+static uint64_t state_deadline(const struct inc_group *g)
 {
 	if (g->answers_due || (g->late && g->state == GROUP_LIVE))
 		return 0;
@@ -249,6 +306,13 @@ uint64_t inc_group_deadline(const struct inc_group *g)
 		return lose_deadline(g);
 	uint64_t deadline_ns = min_u64(g->renew_ns, await_deadline(g));
 	return g->next == g->to_send ? deadline_ns : min_u64(deadline_ns, g->repeat_ns);
+}
+
+uint64_t inc_group_deadline(const struct inc_group *g)
+{
+	uint64_t at_ns = state_deadline(g);
+
+	return g->rc && g->state != GROUP_LOST ? min_u64(at_ns, rc_deadline(g->rc)) : at_ns;
 }
 
 bool inc_group_lost(const struct inc_group *g)

@@ -35,7 +35,9 @@ struct inc_group_options {
 	uint64_t patience_ns; /* see struct dxp_inc_options */
 	enum dxp_inc_framing framing;
 	bool no_icrc_check;
-	bool batches; /* long operations may use GSO batches */
+	bool batches;       /* long operations may use GSO batches */
+	uint32_t qp_number; /* RC: of the own queue pair, unique at this address; 24 bits, 2 or
+			       more */
 };
 
 struct inc_group;
@@ -78,6 +80,13 @@ bool inc_group_accepts(const struct inc_group *g, enum dxp_inc_op op, enum dxp_i
  * header.comm_id is this group's. */
 void inc_group_receive(struct inc_group *g, const struct inc_packet *p,
 		       const struct roce_path *path, uint64_t now_ns);
+
+/* RC: returns whether a packet that rc_packet() is for this group's connection; handles it. The
+ * caller has checked its ICRC. */
+bool inc_group_connection_owns(const struct inc_group *g, const uint8_t *data, size_t bytes,
+			       const struct roce_path *path);
+void inc_group_connection_receive(struct inc_group *g, const uint8_t *data, size_t bytes,
+				  const struct roce_path *path, uint64_t now_ns);
 
 /* Appends due packets and returns how many, as switch_send(). Slices point into buffers of the
  * caller and the group. */

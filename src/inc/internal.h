@@ -11,6 +11,7 @@
 
 #include "base/util.h"
 #include "inc/group.h"
+#include "rc/connection.h"
 
 /* Entry of that ring. */
 struct result {
@@ -61,7 +62,7 @@ struct rtt {
 struct inc_group {
 	struct inc_group_options o; /* owns o.members */
 	enum group_state state;
-	uint8_t opcode;
+	struct rc_connection *rc; /* to the switch, for segments; NULL: no RC framing */
 
 	struct inc_operation *operations, **operations_tail; /* oldest first */
 	struct inc_operation *sending;                       /* operation of to_send; NULL: none */

@@ -4,7 +4,9 @@
 #define INC_LIMITS_H
 
 /* groups per endpoint: one per communicator of the process */
-#define INC_GROUPS_MAX   1024
+#define INC_GROUPS_MAX 1024
+/* messages of a connection without acknowledgement: a burst of short operations */
+#define INC_RING_MIN     16
 #define INC_RTO_FIRST_NS (5ull * 1000 * 1000) /* ns: timeout before the first sample */
 /* ns: least timeout, because results wait for the slowest member */
 #define INC_RTO_MIN_NS (1000ull * 1000)

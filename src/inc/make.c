@@ -143,7 +143,9 @@ static struct inc_control query_of(const struct making *m, bool kernel)
 		.sup_type = (1u << DXP_INC_TYPES) - 1,
 		.segment_bytes = m->inc->segment_bytes,
 		.window = INC_WINDOW_MAX,
-		.planes = INC_PLANE_USER | (kernel ? INC_PLANE_KERNEL : 0),
+		/* the XDP plane has no connections */
+		.planes = INC_PLANE_USER |
+			  (kernel && m->inc->o.framing != DXP_INC_RC ? INC_PLANE_KERNEL : 0),
 		.members = m->count,
 		.true_comm_id = m->hellos[0].id,
 		.qkey = m->hellos[0].qkey,
@@ -190,6 +192,15 @@ static int group_begin(struct making *m)
 	return inc_create_begin(&o, endpoint_now(inc), &g->create);
 }
 
+/* Returns a queue pair number that no other recent group of this host has: endpoints of a host
+ * differ by port. */
+static uint32_t number_next(struct dxp_inc *inc)
+{
+	uint32_t endpoint = inc->own.port - ROCE_SOURCE_PORT;
+
+	return endpoint << 10 | (2 + inc->connections++ % 1021);
+}
+
 static int core_create(struct making *m, uint64_t now_ns)
 {
 	const struct inc_control *n = &m->notice;
@@ -213,6 +224,7 @@ static int core_create(struct making *m, uint64_t now_ns)
 		.framing = inc->o.framing,
 		.no_icrc_check = inc->o.no_icrc_check,
 		.batches = true,
+		.qp_number = number_next(m->inc),
 	};
 
 	m->g->kernel = n->planes & INC_PLANE_KERNEL;

@@ -13,7 +13,7 @@ void segment_packet_add(struct inc_group *g, struct inc_batch *out, const struct
 	struct roce_path path = {own->ip, to_ip, own->port, to_port};
 	uint32_t qkey = h->comm_id == INC_COMM_CONTROL ? INC_CONTROL_QKEY : g->o.qkey;
 
-	inc_packet_encode(h, g->opcode, qkey, INC_QP, INC_QP, &path, payload, payload_bytes,
+	inc_packet_encode(h, ROCE_UD_SEND_ONLY, qkey, INC_QP, INC_QP, &path, payload, payload_bytes,
 			  &out->datagrams[out->count], out->trailers[out->count]);
 	out->from_ports[out->count++] = own->port;
 }
@@ -48,6 +48,16 @@ static size_t elements_announced(const struct inc_group *g, const struct inc_ope
 	return c->collective == INC_BROADCAST && c->root != g->o.member ? 0 : elements;
 }
 
+/* Posts a segment on the connection. If that has no space, the segment is repeated later. */
+static void segment_post(struct inc_group *g, const struct inc_header *h, const void *payload,
+			 size_t payload_bytes)
+{
+	uint8_t front[INC_HEADER_BYTES];
+
+	inc_message_encode(h, front);
+	(void)rc_post(g->rc, front, sizeof(front), payload, payload_bytes);
+}
+
 void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_operation *c,
 		 uint32_t segment, bool repeat, uint64_t now_ns)
 {
@@ -77,8 +87,13 @@ void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_op
 		.collective = c->collective,
 	};
 
-	segment_packet_add(g, out, &h, g->o.switch_ip, ROCE_PORT,
-			   elements ? data + before * type_bytes : NULL, elements * type_bytes);
+	const void *payload = elements ? data + before * type_bytes : NULL;
+
+	if (g->rc)
+		segment_post(g, &h, payload, elements * type_bytes);
+	else
+		segment_packet_add(g, out, &h, g->o.switch_ip, ROCE_PORT, payload,
+				   elements * type_bytes);
 	flight_of(g, segment)->sent_ns = now_ns;
 	if (repeat)
 		g->segments_repeated++;

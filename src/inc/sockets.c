@@ -43,6 +43,21 @@ static int out_open(struct dxp_inc *inc)
 	return DXP_EBUSY;
 }
 
+/* Returns the longest segment in a UDP payload of `space` bytes. In RC, a message must fit in one
+ * of InfiniBand's path MTUs. */
+static uint16_t segment_bytes_of(size_t space, enum dxp_inc_framing framing)
+{
+	size_t mtu = 256;
+
+	if (framing != DXP_INC_RC)
+		return (uint16_t)(min_u64(space - INC_UD_BYTES - INC_TRAILER_BYTES,
+					  INC_SEGMENT_MAX) &
+				  ~15ull);
+	while (mtu < 4096 && 2 * mtu + ROCE_BTH_BYTES + ROCE_ICRC_BYTES <= space)
+		mtu *= 2;
+	return (uint16_t)(mtu - INC_HEADER_BYTES);
+}
+
 int sockets_open(struct dxp_inc *inc)
 {
 	struct udp_address sw = address_v4(inc->switch_ip, ROCE_PORT);
@@ -63,8 +78,8 @@ int sockets_open(struct dxp_inc *inc)
 	}
 	inc->out.ip = inc->in.ip = inc->own.ip;
 	inc->in.number = ROCE_PORT;
-	size_t space = link_path_payload(inc->out.link, &sw) - INC_UD_BYTES - INC_TRAILER_BYTES;
-	inc->segment_bytes = (uint16_t)(min_u64(space, INC_SEGMENT_MAX) & ~15ull);
+	inc->segment_bytes =
+		segment_bytes_of(link_path_payload(inc->out.link, &sw), inc->o.framing);
 	return DXP_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "inc/endpoint.h"
 #include "inc/limits.h"
+#include "rc/connection.h"
 
 static uint32_t ip_of(const struct udp_address *a)
 {
@@ -35,11 +36,34 @@ static void control_receive(struct dxp_inc *inc, const struct inc_packet *p,
 	g->dirty = true;
 }
 
+static void connection_receive(struct dxp_inc *inc, const struct datagram_arrival *a,
+			       const struct roce_path *path, uint64_t now_ns)
+{
+	if (!inc->o.no_icrc_check && !roce_icrc_right(path, a->data, a->bytes)) {
+		inc->counters.icrc_wrong++;
+		return;
+	}
+	if (path->from_ip == inc->switch_ip)
+		inc->received_ns = now_ns + inc->stalled_ns;
+	for (struct dxp_inc_group *g = inc->groups; g; g = g->next)
+		if (g->group && inc_group_connection_owns(g->group, a->data, a->bytes, path)) {
+			inc_group_connection_receive(g->group, a->data, a->bytes, path, now_ns);
+			g->dirty = true;
+			return;
+		}
+	inc->counters.unknown++;
+}
+
 static void arrival_process(struct dxp_inc *inc, const struct port *to,
 			    const struct datagram_arrival *a, uint64_t now_ns)
 {
 	struct roce_path path = {ip_of(&a->from), to->ip, a->from.port, to->number};
 	struct inc_packet p;
+
+	if (to == &inc->in && rc_packet(a->data, a->bytes)) {
+		connection_receive(inc, a, &path, now_ns);
+		return;
+	}
 	int status = inc_packet_decode(a->data, a->bytes, &p);
 
 	if (status != DXP_OK) {

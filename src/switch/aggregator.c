@@ -279,7 +279,8 @@ static void result_receive(struct sw *s, struct sw_group *g, const struct arriva
 
 static bool key_right(const struct sw_group *g, const struct inc_packet *p)
 {
-	return p->roce.opcode == ROCE_RC_SEND_ONLY ? g->rc : p->roce.qkey == g->qkey;
+	/* connection.c has checked the sender of RC data */
+	return p->roce.opcode == ROCE_RC_SEND_ONLY || p->roce.qkey == g->qkey;
 }
 
 /* Returns the index of the child that sent the packet; -1: none, or the header does not match

@@ -42,7 +42,6 @@ static void request_pass(struct sw *s, const struct request *r, uint8_t kind, ui
 	m->header.status = status;
 	m->path = (struct roce_path){s->options.ip, to_ip, from_port, to_port};
 	m->qkey = INC_CONTROL_QKEY;
-	m->opcode = opcode_for(r->a->packet);
 	m->bytes = (uint16_t)inc_packet_control_encode(&m->header, &r->control, m->payload);
 }
 
@@ -224,9 +223,7 @@ static bool same_group(const struct sw_group *g, const struct request *r, int po
 	return same_owner(g, c) && g->epoch == r->a->packet->header.epoch && g->qkey == c->qkey &&
 	       g->members == c->members && g->child_count == c->path[position].children &&
 	       g->window == c->window && g->segment_bytes == c->segment_bytes &&
-	       g->planes == c->planes && g->parent_ip == parent_ip &&
-	       g->rc == (opcode_for(r->a->packet) == ROCE_RC_SEND_ONLY) &&
-	       g->compat == is_compat(r);
+	       g->planes == c->planes && g->parent_ip == parent_ip && g->compat == is_compat(r);
 }
 
 static bool notice_sound(const struct sw *s, const struct request *r, int position)
@@ -277,7 +274,6 @@ static unsigned notice_install(struct sw *s, const struct request *r, int positi
 		if (cause != INC_CAUSE_NONE)
 			return cause;
 		g->epoch = h->epoch;
-		g->rc = opcode_for(r->a->packet) == ROCE_RC_SEND_ONLY;
 		g->compat = is_compat(r);
 	}
 	if (g->compat && !mode_permits(s, g, &child, c->path[position].index))
@@ -393,14 +389,13 @@ void control_rejected_receive(struct sw *s, const struct arrival *a)
 
 	if (!g || g->parent_ip == 0 || a->path->from_ip != g->parent_ip ||
 	    (p->header.epoch != g->epoch && !g->compat) ||
-	    p->header.status != (uint8_t)-DXP_ENOENT ||
-	    (p->roce.opcode == ROCE_RC_SEND_ONLY ? !g->rc : p->roce.qkey != g->qkey)) {
+	    p->header.status != (uint8_t)-DXP_ENOENT || p->roce.qkey != g->qkey) {
 		reject_data(s, a, DXP_EINVAL, false);
 		return;
 	}
 	for (uint32_t i = 0; i < g->child_count; i++)
 		if (g->children[i].ip != 0)
-			reject_send(s, &p->header, g->qkey, opcode_for(p), g->children[i].ip,
-				    g->children[i].port, DXP_ENOENT);
+			reject_send(s, &p->header, g->qkey, g->children[i].ip, g->children[i].port,
+				    DXP_ENOENT);
 	group_free(s, g);
 }

@@ -10,7 +10,10 @@
 #define SWITCH_CORE_H
 
 #include "base/crc32.h"
+#include "base/rng.h"
 #include "base/util.h"
+#include "rc/connection.h"
+#include "rc/table.h"
 #include "switch/limits.h"
 #include "switch/reduce.h"
 #include "switch/switch.h"
@@ -73,7 +76,7 @@ struct sw_group {
 	struct sw_group *bucket_next, *output_next;
 	uint32_t index;     /* index in sw.groups */
 	bool output_queued; /* in the list that starts at output_first */
-	bool rc;            /* RC framing, as in its NOTIFY */
+	bool rc;            /* a child connected: its data go up by RC as well */
 	bool in_kernel;
 	bool compat;      /* its packets have the compatible format, as its NOTIFY */
 	uint32_t near_id; /* compat: a recent req_id; packets have its low 24 bits */
@@ -92,6 +95,8 @@ struct sw_group {
 	uint64_t contributions, results, repeats, mismatches;
 
 	struct sw_child *children;
+	struct sw_connection **connections; /* of children; NULL: it has none */
+	struct sw_connection *parent_connection;
 	uint16_t *buckets; /* hash table of address and port: 1 + child index; 0: free */
 	uint32_t bucket_mask;
 	struct aggregator *aggregators;
@@ -109,7 +114,7 @@ struct message {
 	struct inc_header header;
 	struct roce_path path;
 	uint32_t qkey;
-	uint8_t opcode; /* enum roce_opcode */
+	bool mad;       /* the payload is a MAD for queue pair 1; no header */
 	uint8_t answer; /* 0: no payload; else 1 + its index in `answers` */
 	uint16_t bytes;
 	uint8_t payload[INC_CONTROL_BYTES_MAX];
@@ -143,6 +148,12 @@ struct sw {
 
 	struct message *messages;
 	uint32_t message_first, message_end, message_space;
+
+	struct rc_table numbers; /* of struct sw_connection */
+	struct sw_connection *due_first, *due_last;
+	uint64_t timer_ns; /* no timer of a connection that is not in that list ends earlier */
+	struct rng rng;    /* of first PSNs */
+
 	uint8_t (*answers)[INC_ANSWER_BYTES_MAX];
 	uint32_t answer_count;
 
@@ -204,14 +215,6 @@ struct message *message_new(struct sw *s);
 /* As message_new. *rows: its payload buffer of INC_ANSWER_BYTES_MAX bytes. */
 struct message *message_answer_new(struct sw *s, uint8_t **rows);
 
-/* Returns the opcode for an answer to `p`: RC for RC, else UD. */
-static inline uint8_t opcode_for(const struct inc_packet *p)
-{
-	return p->roce.opcode == ROCE_RC_SEND_ONLY ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
-}
-
-void message_acknowledge(struct sw *s, const struct arrival *a);
-
 /* ---- reject.c ---- */
 
 /* Counts a refused control message. Returns whether limits allow an answer to `ip`. */
@@ -235,7 +238,25 @@ void reject_packet(struct sw *s, const struct arrival *a, const struct rejecting
 void reject_data(struct sw *s, const struct arrival *a, int status, bool send_rejected);
 
 /* Queues a REFUSED for packet `about`, to `ip` from port `port`. */
-void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
-		 uint32_t ip, uint16_t port, int status);
+void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint32_t ip,
+		 uint16_t port, int status);
+
+/* ---- connection.c: RC framing ---- */
+
+/* Processes a packet of RC, or to queue pair 1. */
+void connection_receive(struct sw *s, const uint8_t *data, size_t bytes,
+			const struct roce_path *path, uint64_t now_ns);
+
+/* Post a segment on the connection of a child, or of the parent. Return false if it has none. */
+bool connection_result_post(struct sw *s, struct sw_group *g, unsigned child,
+			    const struct inc_header *h, const struct aggregator *aggregator);
+bool connection_partial_post(struct sw *s, struct sw_group *g, const struct inc_header *h,
+			     const struct aggregator *aggregator, uint64_t now_ns);
+
+/* Ends all connections of a group. */
+void connections_end(struct sw *s, struct sw_group *g);
+
+void connections_give(struct sw *s, struct inc_batch *out, uint64_t now_ns);
+uint64_t connections_deadline(const struct sw *s);
 
 #endif

@@ -91,12 +91,14 @@ static bool group_allocate(struct sw_group *g)
 	g->bucket_mask = buckets - 1;
 	g->aggregator_mask = aggregators - 1;
 	g->children = calloc(g->child_count, sizeof(*g->children));
+	g->connections = calloc(g->child_count, sizeof(struct sw_connection *));
 	g->buckets = calloc(buckets, sizeof(*g->buckets));
 	g->aggregators = calloc(aggregators, sizeof(*g->aggregators));
 	g->queue = calloc(aggregators, sizeof(*g->queue));
 	/* Data are written before they are read; untouched pages cost no memory. */
 	g->data = malloc(aggregators * aggregator_bytes(g));
-	if (!g->children || !g->buckets || !g->aggregators || !g->queue || !g->data)
+	if (!g->children || !g->connections || !g->buckets || !g->aggregators || !g->queue ||
+	    !g->data)
 		return false;
 	for (uint32_t i = 0; i < aggregators; i++)
 		g->aggregators[i].data = g->data + i * aggregator_bytes(g);
@@ -110,6 +112,7 @@ static void group_release(struct sw_group *g)
 	free(g->aggregators);
 	free(g->buckets);
 	free(g->children);
+	free(g->connections);
 	free(g);
 }
 
@@ -203,6 +206,7 @@ void group_free(struct sw *s, struct sw_group *g)
 	struct sw_group **link = bucket_of(s, g->id);
 
 	kernel_leave(s, g);
+	connections_end(s, g);
 	if (g->output_queued)
 		output_leave(s, g);
 	while (*link != g)

@@ -33,7 +33,9 @@
 /* bytes: MTU of 1500 less headers and ICRC; a multiple of 16 */
 #define SWITCH_SEGMENT_DEFAULT 1408
 #define SWITCH_SEGMENT_MAX     8912 /* bytes, for an MTU of 9000 */
-#define SWITCH_LEASE_MS        30000
+/* messages of a connection without acknowledgement: a burst of short operations */
+#define SWITCH_RING_MIN 16
+#define SWITCH_LEASE_MS 30000
 /* ns: lease of a group without all children */
 #define SWITCH_UNREADY_NS (10ull * 1000 * 1000 * 1000)
 #define SWITCH_AGAIN_NS   (200u * 1000u) /* ns between two sends of a partial result */

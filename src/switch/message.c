@@ -48,6 +48,7 @@ struct message *message_new(struct sw *s)
 	struct message *m = &s->messages[s->message_end++];
 
 	m->answer = 0;
+	m->mad = false;
 	return m;
 }
 
@@ -70,29 +71,22 @@ struct message *message_answer_new(struct sw *s, uint8_t **rows)
 	return m;
 }
 
-void message_acknowledge(struct sw *s, const struct arrival *a)
-{
-	struct message *m = message_new(s);
-
-	if (!m)
-		return;
-	m->header = (struct inc_header){.req_id = a->packet->roce.psn};
-	m->path =
-		(struct roce_path){s->options.ip, a->path->from_ip, a->path->from_port, ROCE_PORT};
-	m->qkey = 0;
-	m->opcode = ROCE_RC_ACK;
-	m->bytes = 0;
-}
-
-static void packet_give(struct inc_batch *out, const struct inc_header *h, uint8_t opcode,
-			uint32_t qkey, const struct roce_path *path, const void *payload,
-			size_t bytes)
+static void packet_give(struct inc_batch *out, const struct inc_header *h, uint32_t qkey,
+			const struct roce_path *path, const void *payload, size_t bytes)
 {
 	size_t i = out->count++;
 
 	out->from_ports[i] = path->from_port;
-	inc_packet_encode(h, opcode, opcode == ROCE_UD_SEND_ONLY ? qkey : 0, INC_QP, INC_QP, path,
-			  payload, bytes, &out->datagrams[i], out->trailers[i]);
+	inc_packet_encode(h, ROCE_UD_SEND_ONLY, qkey, INC_QP, INC_QP, path, payload, bytes,
+			  &out->datagrams[i], out->trailers[i]);
+}
+
+static void mad_give(struct inc_batch *out, const struct roce_path *path, const uint8_t *mad)
+{
+	const struct roce_ends ends = {address_v4(path->from_ip, path->from_port),
+				       address_v4(path->to_ip, path->to_port)};
+
+	rc_mad_add(out, &ends, mad);
 }
 
 static void messages_give(struct sw *s, struct inc_batch *out, size_t space)
@@ -101,7 +95,10 @@ static void messages_give(struct sw *s, struct inc_batch *out, size_t space)
 		const struct message *m = &s->messages[s->message_first++];
 		const uint8_t *payload = m->answer ? s->answers[m->answer - 1] : m->payload;
 
-		packet_give(out, &m->header, m->opcode, m->qkey, &m->path, payload, m->bytes);
+		if (m->mad)
+			mad_give(out, &m->path, payload);
+		else
+			packet_give(out, &m->header, m->qkey, &m->path, payload, m->bytes);
 	}
 }
 
@@ -133,12 +130,11 @@ static void segment_give(const struct sw *s, const struct sw_group *g,
 			 struct aggregator *aggregator, const struct inc_header *h,
 			 const struct roce_path *path, struct inc_batch *out)
 {
-	uint8_t opcode = g->rc ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
 	struct inc_sum sum = {&s->shift, 0};
 	size_t bytes = aggregator->status ? 0 : aggregator->bytes, i = out->count;
 
 	if (g->compat || bytes != s->shift.bytes || aggregator->state != AGGREGATOR_DONE) {
-		packet_give(out, h, opcode, g->qkey, path, aggregator->data, bytes);
+		packet_give(out, h, g->qkey, path, aggregator->data, bytes);
 		return;
 	}
 	if (!aggregator->summed) {
@@ -148,23 +144,24 @@ static void segment_give(const struct sw *s, const struct sw_group *g,
 	sum.crc = aggregator->sum;
 	out->count++;
 	out->from_ports[i] = path->from_port;
-	inc_packet_encode_summed(h, opcode, g->rc ? 0 : g->qkey, INC_QP, INC_QP, path,
+	inc_packet_encode_summed(h, ROCE_UD_SEND_ONLY, g->qkey, INC_QP, INC_QP, path,
 				 aggregator->data, &sum, &out->datagrams[i], out->trailers[i]);
 }
 
-static void partial_give(const struct sw *s, const struct sw_group *g,
-			 struct aggregator *aggregator, struct inc_batch *out)
+static void partial_give(struct sw *s, struct sw_group *g, struct aggregator *aggregator,
+			 struct inc_batch *out, uint64_t now_ns)
 {
 	struct roce_path path = {s->options.ip, g->parent_ip, ROCE_SOURCE_PORT, ROCE_PORT};
 	struct inc_header h = segment_header(g, aggregator);
 
 	h.src_rank = g->first;
 	h.flags |= INC_FLAG_SWITCH | (aggregator->up_again ? INC_FLAG_REPEAT : 0);
-	segment_give(s, g, aggregator, &h, &path, out);
+	if (!connection_partial_post(s, g, &h, aggregator, now_ns))
+		segment_give(s, g, aggregator, &h, &path, out);
 	aggregator->up_due = false;
 }
 
-static void result_give(const struct sw *s, const struct sw_group *g, struct aggregator *aggregator,
+static void result_give(struct sw *s, struct sw_group *g, struct aggregator *aggregator,
 			unsigned child, struct inc_batch *out)
 {
 	const struct sw_child *to = &g->children[child];
@@ -173,14 +170,15 @@ static void result_give(const struct sw *s, const struct sw_group *g, struct agg
 
 	/* src_rank stays 0: the root's lowest member is member 0. */
 	h.flags |= INC_FLAG_RESULT | (aggregator->sent_once ? INC_FLAG_REPEAT : 0);
-	segment_give(s, g, aggregator, &h, &path, out);
+	if (!connection_result_post(s, g, child, &h, aggregator))
+		segment_give(s, g, aggregator, &h, &path, out);
 	child_set_drop(&aggregator->due, child);
 	aggregator->due_count--;
 }
 
 /* Appends all packets due to the destination at g->cursor. Returns false if the batch is full. */
-static bool group_output_give(const struct sw *s, struct sw_group *g, struct inc_batch *out,
-			      size_t space)
+static bool group_output_give(struct sw *s, struct sw_group *g, struct inc_batch *out, size_t space,
+			      uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < g->queue_count; i++) {
 		struct aggregator *aggregator = &g->aggregators[g->queue[i]];
@@ -191,7 +189,7 @@ static bool group_output_give(const struct sw *s, struct sw_group *g, struct inc
 		if (out->count == space)
 			return false;
 		if (g->cursor == 0)
-			partial_give(s, g, aggregator, out);
+			partial_give(s, g, aggregator, out, now_ns);
 		else
 			result_give(s, g, aggregator, g->cursor - 1, out);
 	}
@@ -215,12 +213,12 @@ static void queue_clean(struct sw_group *g)
 }
 
 /* Sends one quantum of the group. Returns true if it has more. */
-static bool group_give(const struct sw *s, struct sw_group *g, struct inc_batch *out)
+static bool group_give(struct sw *s, struct sw_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	size_t space = min_u64(out->space, out->count + SWITCH_QUANTUM);
 
 	for (uint32_t rounds = 0; rounds <= g->child_count; rounds++) {
-		if (!group_output_give(s, g, out, space))
+		if (!group_output_give(s, g, out, space, now_ns))
 			break;
 		g->cursor = g->cursor == g->child_count ? 0 : g->cursor + 1;
 	}
@@ -232,7 +230,6 @@ size_t switch_send(struct sw *s, struct inc_batch *out, uint64_t now_ns)
 {
 	size_t before = out->count, space = out->space;
 
-	(void)now_ns;
 	assert(out->count <= out->space);
 	/* While results wait, messages get only half of the space. */
 	messages_give(s, out, s->output_first ? before + (space - before + 1) / 2 : space);
@@ -243,9 +240,10 @@ size_t switch_send(struct sw *s, struct inc_batch *out, uint64_t now_ns)
 		if (!s->output_first)
 			s->output_last = NULL;
 		g->output_queued = false;
-		if (group_give(s, g, out))
+		if (group_give(s, g, out, now_ns))
 			group_output_enqueue(s, g);
 	}
+	connections_give(s, out, now_ns);
 	messages_give(s, out, space);
 	s->counters.sent += out->count - before;
 	return out->count - before;

@@ -63,8 +63,8 @@ bool reject_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uin
 	return reject_answer_allowed(s, ip, now_ns);
 }
 
-void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
-		 uint32_t ip, uint16_t port, int status)
+void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint32_t ip,
+		 uint16_t port, int status)
 {
 	struct message *m = message_new(s);
 
@@ -77,7 +77,6 @@ void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, ui
 	m->header.elements = 0;
 	m->path = (struct roce_path){s->options.ip, ip, port, ROCE_PORT};
 	m->qkey = qkey;
-	m->opcode = opcode;
 	m->bytes = 0;
 }
 
@@ -90,8 +89,8 @@ void reject_packet(struct sw *s, const struct arrival *a, const struct rejecting
 	s->counters.refused++;
 	rejection_note(&s->statuses[-what->status], a->path->from_ip, what->group, a->now_ns);
 	if (send_rejected && reject_answer_allowed(s, a->path->from_ip, a->now_ns))
-		reject_send(s, &about, what->qkey, opcode_for(a->packet), a->path->from_ip,
-			    a->path->from_port, what->status);
+		reject_send(s, &about, what->qkey, a->path->from_ip, a->path->from_port,
+			    what->status);
 }
 
 void reject_data(struct sw *s, const struct arrival *a, int status, bool send_rejected)

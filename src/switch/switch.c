@@ -69,8 +69,9 @@ int switch_create(const struct sw_options *options, uint64_t now_ns, struct sw *
 	options_fill(&s->options);
 	crc32_shift_make(&s->shift, s->options.segment_bytes);
 	s->started_ns = now_ns;
-	s->expire_ns = UINT64_MAX;
+	s->expire_ns = s->timer_ns = UINT64_MAX;
 	s->hash_seed = (uint32_t)(now_ns ^ now_ns >> 32) * 0x85ebca6bu ^ options->ip;
+	s->rng.state = now_ns ^ (uint64_t)s->hash_seed << 32;
 	s->bucket_mask = power_of_two_from(s->options.groups_max) - 1;
 	s->message_space = SWITCH_MESSAGES_MIN;
 	s->groups = calloc(s->options.groups_max, sizeof(struct sw_group *));
@@ -90,6 +91,7 @@ void switch_destroy(struct sw *s)
 		return;
 	while (s->group_count > 0)
 		group_free(s, s->groups[s->group_count - 1]);
+	rc_table_close(&s->numbers);
 	free(s->answers);
 	free(s->messages);
 	free(s->buckets);
@@ -121,7 +123,6 @@ static void inquiry_receive(struct sw *s, const struct arrival *a)
 	m->path =
 		(struct roce_path){s->options.ip, a->path->from_ip, ROCE_PORT, a->path->from_port};
 	m->qkey = INC_CONTROL_QKEY;
-	m->opcode = opcode_for(p);
 	m->bytes = (uint16_t)inc_answer_encode(&answer, rows);
 }
 
@@ -129,7 +130,7 @@ static void control_receive(struct sw *s, const struct arrival *a)
 {
 	const struct inc_packet *p = a->packet;
 
-	if (p->roce.opcode == ROCE_UD_SEND_ONLY && p->roce.qkey != INC_CONTROL_QKEY) {
+	if (p->roce.qkey != INC_CONTROL_QKEY) {
 		reject_data(s, a, DXP_EACCESS, false);
 		return;
 	}
@@ -150,7 +151,8 @@ void switch_receive(struct sw *s, const uint8_t *data, size_t bytes, const struc
 	struct arrival a = {&p, path, now_ns};
 	/* Accepts only port 4791. Answers to hosts use other ports, so they cannot loop between
 	 * switches. */
-	int status = path->to_port == ROCE_PORT ? inc_packet_decode(data, bytes, &p) : DXP_ENOENT;
+	bool own = path->to_port == ROCE_PORT, rc = own && rc_packet(data, bytes);
+	int status = rc ? DXP_OK : own ? inc_packet_decode(data, bytes, &p) : DXP_ENOENT;
 
 	s->counters.received++;
 	if (status != DXP_OK) {
@@ -161,11 +163,9 @@ void switch_receive(struct sw *s, const uint8_t *data, size_t bytes, const struc
 		s->counters.icrc_wrong++;
 		return;
 	}
-	if (p.roce.opcode == ROCE_RC_ACK)
-		return; /* acknowledgements have no use: hosts retransmit */
-	if (p.roce.ack_request && p.roce.opcode == ROCE_RC_SEND_ONLY)
-		message_acknowledge(s, &a);
-	if (p.header.kind == INC_DATA)
+	if (rc)
+		connection_receive(s, data, bytes, path, now_ns);
+	else if (p.header.kind == INC_DATA)
 		aggregator_data_receive(s, &a);
 	else if (p.header.kind == INC_REFUSED)
 		control_rejected_receive(s, &a);
@@ -214,7 +214,7 @@ uint64_t switch_deadline(const struct sw *s)
 {
 	if (s->output_first || s->message_first != s->message_end)
 		return 0;
-	return s->expire_ns;
+	return min_u64(s->expire_ns, connections_deadline(s));
 }
 
 void switch_emit(struct sw *s, bool on)

@@ -13,6 +13,7 @@
 #include <dxp/inc.h>
 
 #include "base/datagram.h"
+#include "wire/rc_cm.h"
 #include "wire/roce.h"
 
 #define INC_TAG          0x44585049u /* "DXPI" */
@@ -114,7 +115,26 @@ struct inc_packet {
  *         has the tag, but is invalid. */
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
-#define INC_TRAILER_BYTES 8 /* pad and ICRC */
+/* Encode and decode a message of a reliable connection: the widened header, then the payload. The
+ * decoder checks as inc_packet_decode(), and leaves out->roce as it is. */
+void inc_message_encode(const struct inc_header *h, uint8_t out[INC_HEADER_BYTES]);
+int inc_message_decode(const uint8_t *message, size_t bytes, struct inc_packet *out);
+
+/* Private data of a REQ: the connection's group. X(field, offset, bytes) */
+#define INC_CONNECT_FIELDS(X) \
+	X(TAG, 0, 4)          \
+	X(COMM_ID, 4, 4)      \
+	X(QKEY, 8, 4)         \
+	X(EPOCH, 12, 2)
+struct inc_connect {
+	uint32_t comm_id, qkey;
+	uint16_t epoch;
+};
+void inc_connect_encode(const struct inc_connect *c, uint8_t out[RC_CM_PRIVATE_BYTES]);
+/* DXP_EMALFORMED: the data has another tag. */
+int inc_connect_decode(const uint8_t in[RC_CM_PRIVATE_BYTES], struct inc_connect *out);
+
+#define INC_TRAILER_BYTES ROCE_TRAILER_BYTES
 #define INC_UD_BYTES      (ROCE_BTH_BYTES + ROCE_DETH_BYTES + INC_HEADER_BYTES)
 
 /* Builds a datagram in `d`: headers in d->header, the payload slice (not copied), then `trailer`

@@ -3,6 +3,7 @@
 #include "wire/inc.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include <dxp/status.h>
 
@@ -19,7 +20,7 @@ const char *inc_kind_text(unsigned kind)
 	return kind < sizeof(texts) / sizeof(texts[0]) && texts[kind] ? texts[kind] : "unknown";
 }
 
-static void header_put(const struct inc_header *h, uint8_t *out)
+void inc_message_encode(const struct inc_header *h, uint8_t out[INC_HEADER_BYTES])
 {
 	put_be32(out + INC_OFF_TAG, INC_TAG);
 	put_be32(out + INC_OFF_SRC_RANK, h->src_rank);
@@ -101,6 +102,46 @@ static bool header_sound(const struct inc_header *h, size_t payload_bytes)
 	}
 }
 
+int inc_message_decode(const uint8_t *message, size_t bytes, struct inc_packet *out)
+{
+	struct inc_packet p = {.roce = out->roce};
+
+	if (bytes < 4 || get_be32(message + INC_OFF_TAG) != INC_TAG)
+		return DXP_ENOENT;
+	if (bytes < INC_HEADER_BYTES)
+		return DXP_EMALFORMED;
+	p.header = header_get(message);
+	p.payload = message + INC_HEADER_BYTES;
+	p.payload_bytes = bytes - INC_HEADER_BYTES;
+	if (!header_sound(&p.header, p.payload_bytes))
+		return DXP_EMALFORMED;
+	*out = p;
+	return DXP_OK;
+}
+
+#define FIELD_ENUM(name, offset, bytes) OFF_CONNECT_##name = (offset),
+enum inc_connect_offset { INC_CONNECT_FIELDS(FIELD_ENUM) };
+#undef FIELD_ENUM
+
+void inc_connect_encode(const struct inc_connect *c, uint8_t out[RC_CM_PRIVATE_BYTES])
+{
+	memset(out, 0, RC_CM_PRIVATE_BYTES);
+	put_be32(out + OFF_CONNECT_TAG, INC_TAG);
+	put_be32(out + OFF_CONNECT_COMM_ID, c->comm_id);
+	put_be32(out + OFF_CONNECT_QKEY, c->qkey);
+	put_be16(out + OFF_CONNECT_EPOCH, c->epoch);
+}
+
+int inc_connect_decode(const uint8_t in[RC_CM_PRIVATE_BYTES], struct inc_connect *out)
+{
+	if (get_be32(in + OFF_CONNECT_TAG) != INC_TAG)
+		return DXP_EMALFORMED;
+	*out = (struct inc_connect){get_be32(in + OFF_CONNECT_COMM_ID),
+				    get_be32(in + OFF_CONNECT_QKEY),
+				    get_be16(in + OFF_CONNECT_EPOCH)};
+	return DXP_OK;
+}
+
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out)
 {
 	struct inc_packet p = {0};
@@ -124,17 +165,10 @@ int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out)
 			*out = p;
 		return status;
 	}
-	if (inner_bytes < 4 || get_be32(inner + INC_OFF_TAG) != INC_TAG)
-		return DXP_ENOENT;
-	if (inner_bytes < INC_HEADER_BYTES)
-		return DXP_EMALFORMED;
-	p.header = header_get(inner);
-	p.payload = inner + INC_HEADER_BYTES;
-	p.payload_bytes = inner_bytes - INC_HEADER_BYTES;
-	if (!header_sound(&p.header, p.payload_bytes))
-		return DXP_EMALFORMED;
-	*out = p;
-	return DXP_OK;
+	int status = inc_message_decode(inner, inner_bytes, &p);
+	if (status == DXP_OK)
+		*out = p;
+	return status;
 }
 
 static void trailer_put(struct datagram *d, unsigned pad_bytes, uint32_t icrc,
@@ -175,7 +209,7 @@ static unsigned packet_begin(const struct inc_header *h, const struct roce_heade
 		inc_compat_header_put(h, d->header + d->header_bytes);
 		d->header_bytes += INC_COMPAT_HEADER_BYTES;
 	} else {
-		header_put(h, d->header + d->header_bytes);
+		inc_message_encode(h, d->header + d->header_bytes);
 		d->header_bytes += INC_HEADER_BYTES;
 	}
 	if (payload_bytes > 0)
@@ -197,6 +231,7 @@ static struct roce_header roce_of(const struct inc_header *h, uint8_t opcode, ui
 		.psn = h->req_id & 0xffffff,
 		.qkey = qkey,
 		.source_qp = source_qp,
+		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS,
 		.msn = h->req_id & 0xffffff,
 	};
 }

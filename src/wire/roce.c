@@ -11,19 +11,17 @@
 
 #include "base/bytes.h"
 #include "base/crc32.h"
+#include "wire/roce6.h"
 
 #define FIELD_ENUM(name, offset, bytes) OFF_##name = (offset),
 enum field_offset { ROCE_FIELDS(FIELD_ENUM) };
 #undef FIELD_ENUM
 
-#define VERSION_MASK  0x0fu /* bits of TVer (transport version) in BTH_FLAGS */
-#define PAD_SHIFT     4
-#define PAD_MASK      3u
-#define PKEY_DEFAULT  0xffffu
-#define ACK_REQUEST   0x80u
-#define AETH_ACK      0x1fu /* acknowledged; no end-to-end credits */
-#define AETH_NAK_MASK 0xe0u /* 0: acknowledged */
-#define QP_MASK       0xffffffu
+#define VERSION_MASK 0x0fu /* bits of TVer (transport version) in BTH_FLAGS */
+#define PAD_SHIFT    4
+#define PAD_MASK     3u
+#define PKEY_DEFAULT 0xffffu
+#define ACK_REQUEST  0x80u
 
 #define IP_BYTES  20
 #define UDP_BYTES 8
@@ -37,6 +35,28 @@ static void put_be24(uint8_t *p, uint32_t v)
 static uint32_t get_be24(const uint8_t *p)
 {
 	return (uint32_t)p[0] << 16 | get_be16(p + 1);
+}
+
+uint64_t roce_rnr_ns(unsigned code)
+{
+	/* codes are two to a power of two, but for the first ones: 1, 2, 3, 4, 6, 8, 12 ... */
+	uint64_t units = code == 0   ? 65536
+			 : code == 1 ? 1
+			 : code % 2  ? 3ull << (code - 3) / 2
+				     : 2ull << (code - 2) / 2;
+
+	return units * 10000;
+}
+
+/* Returns whether an ACK, RNR NAK or NAK has this syndrome. */
+static bool syndrome_known(uint8_t syndrome)
+{
+	switch (syndrome & ROCE_AETH_KIND_MASK) {
+	case ROCE_AETH_ACK:
+	case ROCE_AETH_RNR: return true;
+	case ROCE_AETH_NAK: return (syndrome & ROCE_AETH_CODE_MASK) < ROCE_NAKS;
+	default: return false;
+	}
 }
 
 size_t roce_header_bytes(uint8_t opcode)
@@ -66,7 +86,7 @@ size_t roce_header_encode(const struct roce_header *h, uint8_t *out)
 		out[OFF_DETH_RESERVED] = 0;
 		put_be24(out + OFF_DETH_SOURCE_QP, h->source_qp);
 	} else if (h->opcode == ROCE_RC_ACK) {
-		out[OFF_AETH_SYNDROME] = AETH_ACK;
+		out[OFF_AETH_SYNDROME] = h->syndrome;
 		put_be24(out + OFF_AETH_MSN, h->msn);
 	}
 	return bytes;
@@ -94,8 +114,9 @@ int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 		r.qkey = get_be32(data + OFF_DETH_QKEY);
 		r.source_qp = get_be24(data + OFF_DETH_SOURCE_QP);
 	} else if (r.opcode == ROCE_RC_ACK) {
-		if (data[OFF_AETH_SYNDROME] & AETH_NAK_MASK)
+		if (!syndrome_known(data[OFF_AETH_SYNDROME]))
 			return DXP_EMALFORMED;
+		r.syndrome = data[OFF_AETH_SYNDROME];
 		r.msn = get_be24(data + OFF_AETH_MSN);
 	}
 	*h = r;
@@ -214,6 +235,8 @@ bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes)
 {
 	const size_t before = IP_BYTES + UDP_BYTES + ROCE_BTH_BYTES;
 
+	if (bytes > 0 && ip[0] >> 4 == 6)
+		return roce_icrc6_right_ip(ip, bytes);
 	if (bytes < before + ROCE_ICRC_BYTES || ip[0] != 0x45)
 		return false;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* RoCEv2 framing of a payload: BTH, for UD also DETH, and the invariant CRC (ICRC) after the
- * payload. IPv4 only.
+ * payload.
  *
  * The ICRC covers the IP and UDP headers; fields that routers change count as ones. So both sides
  * need the packet's addresses and ports. Sent packets have Identification 0 and Don't Fragment,
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/crc32.h"
+#include "base/datagram.h"
 
 #define ROCE_PORT         4791
 #define ROCE_BTH_BYTES    12
@@ -48,8 +49,31 @@ struct roce_header {
 	bool ack_request;
 	uint32_t dest_qp, psn;    /* 24 bits */
 	uint32_t qkey, source_qp; /* UD only; RC: 0 */
+	uint8_t syndrome;         /* RC_ACK: enum roce_syndrome, with a timer or code */
 	uint32_t msn;             /* RC_ACK */
 };
+
+#define ROCE_PSN_MASK 0xffffffu
+
+/* Kinds of acknowledgements: bits 5 .. 7 of the AETH syndrome. */
+enum roce_syndrome {
+	ROCE_AETH_ACK = 0x00,
+	ROCE_AETH_RNR = 0x20, /* bits 0 .. 4: time until the next try, roce_rnr_ns() */
+	ROCE_AETH_NAK = 0x60, /* bits 0 .. 4: enum roce_nak */
+	ROCE_AETH_KIND_MASK = 0xe0,
+	ROCE_AETH_CODE_MASK = 0x1f,
+	ROCE_AETH_NO_CREDITS = 0x1f /* code of an ACK without end-to-end credits */
+};
+enum roce_nak {
+	ROCE_NAK_SEQUENCE = 0,
+	ROCE_NAK_INVALID_REQUEST = 1,
+	ROCE_NAK_ACCESS = 2,
+	ROCE_NAK_OPERATION = 3,
+	ROCE_NAKS = 5
+};
+
+/* Returns how long a requester waits after an RNR NAK with this code (0 .. 31). */
+uint64_t roce_rnr_ns(unsigned code);
 
 /* Source and destination of a packet, in host order. */
 struct roce_path {
@@ -84,7 +108,28 @@ uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece 
 /* Checks a UDP payload that ends with its ICRC. */
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes);
 
-/* Checks an IPv4 packet without options, with its actual Identification and fragment bits. */
+/* Checks a packet from its IP header on: IPv6, or IPv4 without options, with its actual
+ * Identification and fragment bits. */
 bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes);
+
+/* ---- IPv4 or IPv6 ---- */
+
+/* Source and destination of a packet. Both addresses are IPv4 (mapped) or both are IPv6. */
+struct roce_ends {
+	struct udp_address from, to;
+};
+
+/* As the functions above. */
+uint32_t roce_ends_icrc(const struct roce_ends *ends, const struct roce_piece *pieces,
+			size_t count);
+bool roce_ends_icrc_right(const struct roce_ends *ends, const uint8_t *data, size_t bytes);
+
+#define ROCE_TRAILER_BYTES 8 /* pad and ICRC */
+
+/* Builds a datagram in `d`: the header with the right pad_bytes, the payload (not copied), then
+ * `trailer`. */
+void roce_datagram_encode(const struct roce_header *h, const struct roce_ends *ends,
+			  const void *payload, size_t payload_bytes, struct datagram *d,
+			  uint8_t trailer[ROCE_TRAILER_BYTES]);
 
 #endif

@@ -182,7 +182,6 @@ static void control_give(void)
 		path = (struct roce_path){c.member_ip, c.path[0].ip, c.member_port, ROCE_PORT};
 	if (kind == INC_QUERY)
 		c.path_count = 0;
-	g.rc = how >> 5 == 7;
 	g.epoch += how >> 5 == 6;
 	for (unsigned changes = how >> 5 & 3; changes > 0; changes--)
 		control_change(&c);
@@ -194,6 +193,80 @@ static void control_give(void)
 	if (g.compat && c.path_count > INC_COMPAT_PATH_MAX)
 		c.path_count = INC_COMPAT_PATH_MAX;
 	swnet_control_send(&net, &g, kind, member, &c, &path);
+}
+
+/* ---- reliable connections ---- */
+
+static void rc_packet_give(const struct roce_header *h, const struct roce_path *path,
+			   const void *payload, size_t bytes)
+{
+	const struct roce_ends ends = {address_v4(path->from_ip, path->from_port),
+				       address_v4(path->to_ip, path->to_port)};
+	uint8_t trailer[ROCE_TRAILER_BYTES], data[RAW_BYTES];
+	struct datagram d;
+	size_t at;
+
+	roce_datagram_encode(h, &ends, payload, bytes, &d, trailer);
+	at = d.header_bytes;
+	memcpy(data, d.header, at);
+	for (unsigned i = 0; i < d.slice_count; i++) {
+		memcpy(data + at, d.slices[i].base, d.slices[i].bytes);
+		at += d.slices[i].bytes;
+	}
+	swnet_raw(&net, path, data, at);
+}
+
+/* Sends a REQ as a member may, mostly with the right group and key. */
+static void request_give(const struct swnet_group *g, const struct roce_path *path, uint8_t how)
+{
+	const struct roce_header h = {.opcode = ROCE_UD_SEND_ONLY,
+				      .dest_qp = RC_CM_QP,
+				      .qkey = RC_CM_QKEY,
+				      .source_qp = RC_CM_QP};
+	struct inc_connect hello = {g->id + (how == 255), g->qkey + (how == 254), g->epoch};
+	struct rc_cm_message m = {.kind = how == 253 ? RC_CM_RTU : RC_CM_REQ,
+				  .transaction = how / 64,
+				  .local_id = how / 64,
+				  .remote_id = how,
+				  .qp = 2 + how,
+				  .mtu = 1 + how % 4,
+				  .service = RC_CM_SERVICE + (how == 252)};
+	uint8_t mad[RC_CM_MAD_BYTES];
+
+	inc_connect_encode(&hello, m.private_data);
+	rc_cm_encode(&m, mad);
+	rc_packet_give(&h, path, mad, sizeof(mad));
+}
+
+/* Sends a REQ, a contribution or an acknowledgement on one of the first queue pairs. */
+static void connection_give(void)
+{
+	const struct swnet_group *g = group_read();
+	uint8_t how = take8(&in), number = take8(&in), psn = take8(&in);
+	const struct swnet_member *m = &g->members[number % g->count];
+	struct roce_path path = {m->ip, m->path[0], m->port, ROCE_PORT};
+	struct roce_header h = {.opcode = ROCE_RC_SEND_ONLY,
+				.ack_request = how & 1,
+				.dest_qp = 2 + number / 8,
+				.psn = psn};
+	struct inc_header inner = swnet_call(psn, DXP_INC_SUM, DXP_INC_INT32, 1);
+	uint8_t message[INC_HEADER_BYTES + 4] = {0};
+
+	if (how % 4 == 0) {
+		request_give(g, &path, psn);
+		return;
+	}
+	inner.src_rank = number % g->count;
+	inner.comm_id = g->id;
+	inner.epoch = g->epoch;
+	inc_message_encode(&inner, message);
+	if (how % 4 == 1) {
+		h.opcode = ROCE_RC_ACK;
+		h.syndrome = how & 0xe0 ? ROCE_AETH_NAK | (how >> 5 & 3) : ROCE_AETH_RNR;
+		rc_packet_give(&h, &path, NULL, 0);
+	} else {
+		rc_packet_give(&h, &path, message, how == 255 ? 3 : sizeof(message));
+	}
 }
 
 static void inquiry_give(void)
@@ -262,6 +335,7 @@ static void step(void)
 	case 10: net.lose = net.carried + 1 + take8(&in) % 8; break;
 	case 11: net.repeat = net.carried + 1 + take8(&in) % 8; break;
 	case 12: net.batch = 1 + take8(&in) % 40; break;
+	case 13: connection_give(); break;
 	default: contribution_give();
 	}
 	if (take8(&in) & 1)
@@ -293,9 +367,8 @@ static void scene_open(void)
 		if (i < 2 && !swnet_group_make(&net, &groups[i]))
 			die("no group");
 	}
-	groups[2].rc = true;
 	if (!swnet_group_make(&net, &groups[2]))
-		die("no group in RC");
+		die("no group of one switch");
 	struct swnet_group *compat = &groups[GROUPS - 1];
 	swnet_group_plan(compat, 4, leaves, 2, ROOT);
 	compat->id = 7 + GROUPS;

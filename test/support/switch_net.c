@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "rc/connection.h"
 
 #define BATCH_MAX 1024
 #define RUN_MAX   100000 /* packets: bound of one swnet_run */
@@ -117,7 +118,8 @@ static void switch_drain(struct switch_net *net, unsigned index)
 
 			if (!roce_icrc_right(&path, p->data, p->bytes))
 				wrong_note(net, "its ICRC is wrong", p);
-			if (inc_packet_decode(p->data, p->bytes, &p->decoded) != DXP_OK)
+			if (!rc_packet(p->data, p->bytes) &&
+			    inc_packet_decode(p->data, p->bytes, &p->decoded) != DXP_OK)
 				wrong_note(net, "it does not decode", p);
 			wire_add(net, p);
 		}
@@ -364,7 +366,6 @@ void swnet_control_send(struct switch_net *net, const struct swnet_group *g, uin
 			   .kind = kind,
 			   .flags = g->compat ? INC_FLAG_COMPAT : 0},
 		.qkey = INC_CONTROL_QKEY,
-		.rc = g->rc,
 		.payload = payload,
 	};
 
@@ -425,7 +426,6 @@ void swnet_contribute(struct switch_net *net, const struct swnet_group *g, uint3
 		.path = {member->ip, member->path[0], member->port, ROCE_PORT},
 		.header = *h,
 		.qkey = g->qkey,
-		.rc = g->rc,
 		.payload = payload,
 		.bytes = bytes,
 	};

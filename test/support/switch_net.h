@@ -48,7 +48,7 @@ struct swnet_send {
 	struct roce_path path;
 	struct inc_header header;
 	uint32_t qkey;
-	bool rc;
+	bool rc; /* as RC data, to INC_QP */
 	const void *payload;
 	size_t bytes;
 };
@@ -62,7 +62,7 @@ void swnet_receive(struct switch_net *net);
 
 void swnet_run(struct switch_net *net);
 
-/* Removes from the inbox the oldest packet of this kind (0: an RC ACK) with ip:port as source or
+/* Removes from the inbox the oldest packet of this kind with ip:port as source or
  * destination. The caller frees it. Returns NULL if there is none. */
 struct swnet_packet *swnet_dequeue(struct switch_net *net, uint32_t ip, uint16_t port,
 				   uint8_t kind);
@@ -80,7 +80,6 @@ struct swnet_member {
 struct swnet_group {
 	uint32_t id, qkey;
 	uint16_t epoch, segment_bytes, window;
-	bool rc;
 	bool compat; /* packets in the compatible format */
 	uint8_t planes;
 	uint64_t job_id;

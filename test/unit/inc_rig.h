@@ -19,6 +19,7 @@
 #include "base/rng.h"
 #include "base/util.h"
 #include "inc/create.h"
+#include "rc/connection.h"
 #include "switch/switch.h"
 
 #define RIG_MEMBERS  16
@@ -27,6 +28,7 @@
 #define RIG_QUEUE    65536
 #define RIG_PACKET   1600
 #define RIG_GROUP    0x1234567u
+#define RIG_QP       0x445850u
 
 struct rig_packet {
 	struct roce_path path;
@@ -51,6 +53,8 @@ struct rig {
 	unsigned head, tail;
 	/* Returns how many copies of a packet arrive; NULL: one of each. */
 	unsigned (*hook)(struct rig *r, const struct rig_packet *p);
+	/* Called for each packet that arrives; may be NULL. */
+	void (*arrives)(struct rig *r, const struct rig_packet *p);
 	uint64_t count; /* packets sent */
 	uint64_t drop;  /* for the test's use, such as the packet to drop */
 	struct rng rng;
@@ -145,6 +149,13 @@ static inline void rig_host_receive(struct rig *r, unsigned i, const struct rig_
 		assert_true(p->path.from_ip == r->leaf[i] && p->path.from_port == ROCE_SOURCE_PORT);
 	else
 		assert_int_equal(p->path.to_port, ROCE_SOURCE_PORT);
+	if (rc_packet(p->data, p->bytes)) {
+		if (h->group && inc_group_connection_owns(h->group, p->data, p->bytes, &p->path))
+			inc_group_connection_receive(h->group, p->data, p->bytes, &p->path,
+						     r->now_ns);
+		rig_host_send(r, i);
+		return;
+	}
 	assert_int_equal(inc_packet_decode(p->data, p->bytes, &packet), DXP_OK);
 	if (packet.header.comm_id != INC_COMM_CONTROL && h->group)
 		inc_group_receive(h->group, &packet, &p->path, r->now_ns);
@@ -159,6 +170,8 @@ static inline void rig_deliver(struct rig *r)
 	unsigned i = p.path.to_ip - rig_host_ip(0), s = p.path.to_ip - rig_switch_ip(0);
 
 	r->now_ns += 500;
+	if (r->arrives)
+		r->arrives(r, &p);
 	if (i < r->members) {
 		rig_host_receive(r, i, &p);
 	} else if (s < r->switches && r->sw[s]) {
@@ -319,7 +332,8 @@ static inline void rig_group(struct rig *r, unsigned i, const struct inc_control
 				      .planes = n->planes,
 				      .lease_ms = n->lease_ms,
 				      .deadline_ns = r->deadline_ns,
-				      .framing = r->framing};
+				      .framing = r->framing,
+				      .qp_number = RIG_QP};
 
 	rig_members(r, members);
 	assert_int_equal(inc_group_create(&o, r->now_ns, &r->hosts[i].group), DXP_OK);

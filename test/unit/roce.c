@@ -117,6 +117,9 @@ static const struct roce_header samples[] = {
 	 .source_qp = 0xfedcba},
 	{.opcode = ROCE_RC_SEND_ONLY, .pad_bytes = 1, .ack_request = true, .dest_qp = 1, .psn = 2},
 	{.opcode = ROCE_RC_ACK, .dest_qp = 3, .psn = 0xffffff, .msn = 0xfffffe},
+	{.opcode = ROCE_RC_ACK, .dest_qp = 3, .syndrome = 0x1f, .msn = 1},
+	{.opcode = ROCE_RC_ACK, .dest_qp = 3, .syndrome = ROCE_AETH_RNR | 31},
+	{.opcode = ROCE_RC_ACK, .dest_qp = 3, .syndrome = ROCE_AETH_NAK | ROCE_NAK_SEQUENCE},
 };
 
 static void roce__header_round_trip(void **state)
@@ -133,7 +136,8 @@ static void roce__header_round_trip(void **state)
 		assert_memory_equal(again, data, sizeof(data));
 		assert_true(h.dest_qp == samples[i].dest_qp && h.psn == samples[i].psn &&
 			    h.qkey == samples[i].qkey && h.source_qp == samples[i].source_qp &&
-			    h.msn == samples[i].msn && h.ack_request == samples[i].ack_request);
+			    h.msn == samples[i].msn && h.syndrome == samples[i].syndrome &&
+			    h.ack_request == samples[i].ack_request);
 	}
 }
 
@@ -160,10 +164,25 @@ static void roce__header_rejected(void **state)
 		assert_int_equal(roce_header_decode(data, 64, &h, &payload_bytes), DXP_EMALFORMED);
 	}
 	roce_header_encode(&samples[2], data);
-	data[12] = 0x60; /* a NAK instead of an acknowledgement */
-	assert_int_equal(roce_header_decode(data, 20, &h, &payload_bytes), DXP_EMALFORMED);
+	static const uint8_t reserved[] = {0x40, 0x65, 0x80, 0xa0, 0xc0, 0xe0};
+	for (size_t i = 0; i < ARRAY_COUNT(reserved); i++) {
+		data[12] = reserved[i];
+		assert_int_equal(roce_header_decode(data, 20, &h, &payload_bytes), DXP_EMALFORMED);
+	}
 	assert_memory_equal(&h, &untouched, sizeof(h));
 	assert_int_equal(payload_bytes, 77);
+}
+
+/* Times of table 45 of the specification, in microseconds. */
+static void roce__rnr_times(void **state)
+{
+	static const uint32_t times[32] = {
+		655360, 10,    20,    30,    40,    60,     80,     120,    160,    240,   320,
+		480,    640,   960,   1280,  1920,  2560,   3840,   5120,   7680,   10240, 15360,
+		20480,  30720, 40960, 61440, 81920, 122880, 163840, 245760, 327680, 491520};
+
+	for (unsigned code = 0; code < 32; code++)
+		assert_int_equal(roce_rnr_ns(code), times[code] * 1000ull);
 }
 
 int main(void)
@@ -173,6 +192,7 @@ int main(void)
 		cmocka_unit_test(roce__icrc_without_ip_header),
 		cmocka_unit_test(roce__header_round_trip),
 		cmocka_unit_test(roce__header_rejected),
+		cmocka_unit_test(roce__rnr_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,11 +89,6 @@ static void control__id_in_use(void **state)
 	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.planes ^= INC_PLANE_KERNEL, &c), 0);
 	rejected_with(INC_CAUSE_ID);
-	group.rc = true;
-	notice_send(&first, 0);
-	free(swnet_dequeue(&net, group.members[0].ip, group.members[0].port, 0));
-	rejected_with(INC_CAUSE_ID);
-	group.rc = false;
 	works(0);
 	done();
 }

@@ -283,65 +283,21 @@ static void tree__unknown_peers_reject_in_vain(void **state)
 	done();
 }
 
-/* ---- RC framing ---- */
-
-static void tree__rc_framing(void **state)
+/* Data in RC need a connection: test/unit/switch_rc.c has those. */
+static void tree__rc_without_connection(void **state)
 {
-	struct swnet_packet *p;
-	unsigned acks = 0;
+	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_UINT64, 1);
+	const struct swnet_member *m = &group.members[0];
+	struct swnet_send what = {.header = h, .rc = true, .payload = "8 bytes", .bytes = 8};
 
-	open_plan(2, 2, 2);
-	group.rc = true;
-	assert_true(swnet_group_make(&net, &group));
-	while ((p = swnet_dequeue(&net, group.members[0].ip, group.members[0].port, 0)) != NULL) {
-		assert_int_equal(p->decoded.roce.opcode, ROCE_RC_ACK);
-		free(p);
-		acks++;
-	}
-	assert_int_equal(acks, 4); /* one per NOTIFY */
-	contribute(2, 0, false);
-	swnet_run(&net);
-	p = swnet_dequeue(&net, group.members[2].ip, group.members[2].port, 0);
-	assert_non_null(p);
-	assert_int_equal(p->decoded.roce.psn, 0);
-	free(p);
-	/* No acknowledgement without a request for one. */
-	contribute(2, 0, true);
-	net.wire.packets[0]->data[8] &= 0x7f;
-	{
-		struct swnet_packet *sent = net.wire.packets[0];
-		struct roce_piece piece = {sent->data, sent->bytes - ROCE_ICRC_BYTES};
-		uint32_t icrc = roce_icrc(&sent->path, &piece, 1);
-
-		memcpy(sent->data + piece.bytes, &icrc, sizeof(icrc));
-	}
-	swnet_run(&net);
-	assert_int_equal(counters(LEAF(1)).duplicates, 1);
-	assert_null(swnet_dequeue(&net, group.members[2].ip, group.members[2].port, 0));
-	for (uint32_t m = 0; m < 4; m++)
-		if (m != 2)
-			contribute(m, 0, false);
-	swnet_run(&net);
-	for (uint32_t m = 0; m < 4; m++) {
-		p = swnet_result(&net, &group, m);
-		assert_non_null(p);
-		assert_int_equal(p->decoded.roce.opcode, ROCE_RC_SEND_ONLY);
-		free(p);
-	}
-	swnet_forget(&net);
-	done();
-}
-
-/* RC carries no key: a group created in UD rejects RC packets. */
-static void tree__rc_needs_a_group_in_rc(void **state)
-{
 	open_tree(2, 2, 2);
-	group.rc = true;
-	contribute(0, 0, false);
+	what.header.comm_id = group.id;
+	what.header.epoch = group.epoch;
+	what.path = (struct roce_path){m->ip, m->path[0], m->port, ROCE_PORT};
+	swnet_send(&net, &what);
 	swnet_run(&net);
-	free(swnet_dequeue(&net, group.members[0].ip, group.members[0].port, 0));
 	assert_int_equal(counters(LEAF(0)).refused, 1);
-	group.rc = false;
+	assert_int_equal(net.inbox.count, 0);
 	calls_run(0);
 	done();
 }
@@ -363,8 +319,7 @@ int main(void)
 		cmocka_unit_test(tree__broadcast_comes_twice),
 		cmocka_unit_test(tree__parent_restarts),
 		cmocka_unit_test(tree__unknown_peers_reject_in_vain),
-		cmocka_unit_test(tree__rc_framing),
-		cmocka_unit_test(tree__rc_needs_a_group_in_rc),
+		cmocka_unit_test(tree__rc_without_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

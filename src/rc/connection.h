@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A reliable connection between two addresses (IPv4 or IPv6), without I/O: negotiates the queue
+ * pairs by REQ, REP and RTU, then carries messages. The active side sends the REQ. A connection
+ * that fails stays failed. Not thread-safe. */
+#ifndef RC_CONNECTION_H
+#define RC_CONNECTION_H
+
+#include "rc/qp.h"
+#include "wire/inc.h"
+#include "wire/rc_cm.h"
+
+struct rc_options {
+	struct roce_ends ends;  /* from: own address and UDP source port; to: peer, port 4791 */
+	uint32_t id;            /* communication id, unique among the own address's connections */
+	uint32_t number;        /* of the own queue pair, unique among the own address's */
+	uint32_t first_psn;     /* random, so that packets of earlier connections do not fit */
+	uint16_t window;        /* messages: a power of two */
+	uint16_t message_bytes; /* of the longest message; decides the path MTU */
+	uint8_t private_data[RC_CM_PRIVATE_BYTES]; /* active side: for the REQ */
+};
+
+struct rc_connection;
+
+/* Begin a connection; the passive side by the REQ that it accepts. DXP_ENOMEM; DXP_EUNSUPPORTED:
+ * the REQ's path MTU is below message_bytes. */
+int rc_connect(const struct rc_options *options, uint64_t now_ns, struct rc_connection **out);
+int rc_accept(const struct rc_options *options, const struct rc_cm_message *req,
+	      struct rc_connection **out);
+void rc_close(struct rc_connection *c);
+
+/* Returns whether the packet belongs to reliable connections: RC, or to queue pair 1. */
+bool rc_packet(const uint8_t *data, size_t bytes);
+
+/* Reads a packet to queue pair 1. DXP_ENOENT: it is another one; else as rc_cm_decode(). */
+int rc_cm_packet_decode(const uint8_t *data, size_t bytes, struct rc_cm_message *out);
+
+/* Returns whether a packet or message to this address is for this connection. */
+bool rc_owns(const struct rc_connection *c, const uint8_t *data, size_t bytes);
+/* Returns whether this REQ is the one that began the connection: answered by another REP. */
+bool rc_request_again(struct rc_connection *c, const struct rc_cm_message *req);
+
+/* As rc_qp_post(). */
+int rc_post(struct rc_connection *c, const void *front, size_t front_bytes, const void *rest,
+	    size_t rest_bytes);
+
+/* Processes a packet that rc_owns() and whose ICRC was checked. Returns a message to deliver and
+ * its length, or NULL. */
+const uint8_t *rc_receive(struct rc_connection *c, const uint8_t *data, size_t bytes, bool ready,
+			  uint64_t now_ns, size_t *message_bytes);
+
+/* Appends due packets to the batch. Returns true if it is full and more are due. */
+bool rc_send(struct rc_connection *c, struct inc_batch *out, uint64_t now_ns);
+
+uint64_t rc_deadline(const struct rc_connection *c);
+bool rc_failed(const struct rc_connection *c);
+struct rc_qp_counters rc_counters(const struct rc_connection *c);
+
+/* Appends a MAD as packet between the queue pairs 1. `mad` must not change until it is sent. */
+void rc_mad_add(struct inc_batch *out, const struct roce_ends *ends,
+		const uint8_t mad[RC_CM_MAD_BYTES]);
+
+#endif
