@@ -18,13 +18,13 @@ struct guess_allowance {
 
 /* Attempts of one requester. All zero but `node`: none. */
 struct guesses {
-	uint16_t node; /* the requester; of a user of this NIC: its cfg_node */
 	struct guess_allowance own;
 	uint32_t keys[NIC_KEYS_KNOWN];   /* right keys, 0: none; the oldest is replaced */
 	uint32_t wrong_key, wrong_magic; /* compared last, and wrong; 0: none */
 	uint32_t magics;                 /* bit i: knows the magic of stream i */
 	uint8_t next;                    /* entry of `keys` to replace */
 	uint8_t last;                    /* entry of `keys` that was found last */
+	uint16_t node;                   /* the requester; of a user of this NIC: its cfg_node */
 };
 
 /* Returns true if the requester used this key successfully before. */
