@@ -221,7 +221,8 @@ done
 for part in nic crossbar share loggp topology tags allreduce bridge loss check parameters; do
 	"$dxp" model $part --help >"$scratch/out"
 	for option in --json --tsv --set --sweep --preset --config --help; do
-		grep -q -- "^  $option" "$scratch/out" || failed "dxp model $part --help: $option"
+		grep -qE -- "^  (-h, )?$option" "$scratch/out" ||
+			failed "dxp model $part --help: $option"
 	done
 done
 
