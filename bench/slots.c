@@ -54,7 +54,7 @@ struct slot_pair {
 	uint64_t slot_at[DIRECTIONS], xpu_at[DIRECTIONS];
 };
 
-/* What one sample moved. */
+/* The transfers of one sample. */
 struct sample {
 	uint64_t transfers[DIRECTIONS][SLOTS];
 	double seconds;

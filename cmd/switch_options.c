@@ -32,7 +32,6 @@ static struct {
 	uint32_t ip; /* 0: not given */
 	struct option_list parents, ports;
 	enum serve_plane plane;
-	enum dxp_inc_framing framing;
 	const char *name, *user;
 	uint8_t weights[INPUT_CLASSES];
 	uint16_t modes;
@@ -44,7 +43,6 @@ static struct {
 	.lease_s = 30,
 	.window = SWITCH_WINDOW_DEFAULT,
 	.spin_us = SPIN_US,
-	.framing = DXP_INC_UD,
 	.ready_fd = NO_FD,
 };
 
@@ -80,14 +78,6 @@ static const char *plane_parse(const char *text, void *to)
 		}
 	}
 	return "is auto, user or kernel";
-}
-
-static const char *framing_parse(const char *text, void *to)
-{
-	if (strcmp(text, "ud") != 0 && strcmp(text, "rc") != 0)
-		return "is ud or rc";
-	*(enum dxp_inc_framing *)to = *text == 'r' ? DXP_INC_RC : DXP_INC_UD;
-	return NULL;
 }
 
 static const char *segment_parse(const char *text, void *to)
@@ -188,10 +178,6 @@ static const struct option_row rows[] = {
 	 "priority of the packets that it sends, by which the queueing disciplines of its ports "
 	 "may prefer them to other traffic (tc-prio, tc-ets); 0 to 6, default 0: none",
 	 OPTION_NUMBER, &a.socket_priority, 0, PRIORITY_MAX},
-	{"framing", "ud|rc",
-	 "accepted for earlier configurations, without effect: a switch answers each member as "
-	 "that connects",
-	 OPTION_PARSED, &a.framing, .parse = framing_parse, .initial = "ud"},
 	{"modes", "LIST",
 	 "modes of groups in the compatible format that it accepts, of node,socket,flat; default "
 	 "all",
@@ -300,7 +286,6 @@ int switch_options_parse(int argc, char **argv, struct serve_options *out)
 			 .lease_ms = (uint32_t)(a.lease_s * 1000),
 			 .window = (uint16_t)a.window,
 			 .segment_bytes = (uint16_t)a.segment,
-			 .framing = a.framing,
 			 .modes = a.modes,
 			 .no_icrc_check = a.no_icrc_check},
 		.plane = a.plane,

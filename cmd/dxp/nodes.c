@@ -160,7 +160,7 @@ static const char *state_text(const struct node_entry *row, const struct traffic
 	return traffic->blocked ? STATE_BLOCKED : "alive";
 }
 
-/* What is printed of each node of the table. */
+/* The rows to print, and the values beside them. */
 struct listing {
 	const struct node_entry *rows;
 	const struct traffic *traffic;

@@ -51,7 +51,7 @@ struct usage {
 	const struct option_row *rows;
 	unsigned row_count;
 	int least, most; /* bounds of the number of arguments that are not options */
-	/* Of a program, which also has --config and --version. NULL: a command of dxp. */
+	/* Version of a program; it also gets --config and --version. NULL: a command of dxp. */
 	const char *version;
 	const char *notes; /* printed after the options; NULL: none */
 };

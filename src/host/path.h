@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program's session with a node has measured of the network path. */
+/* Reads what a program's session with a node has measured of the network path. */
 #ifndef HOST_PATH_H
 #define HOST_PATH_H
 

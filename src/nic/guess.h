@@ -51,7 +51,7 @@ void guess_magic_wrong(struct guesses *g, struct guess_allowance *all, uint32_t 
 
 /* Forgets the magics of streams (bit i: stream i), because they change. */
 void guess_magics_forget(struct guesses *g, uint32_t streams);
-/* Forgets all known values; the next user of a function starts with its allowance as it is. */
+/* Forgets all known and last values; the allowance stays. */
 void guess_forget(struct guesses *g);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define NIC_FUNCTIONS        WIRE_FUNCTIONS
 #define NIC_QPS_PER_FUNCTION DXP_QPS
-/* users of windows: each queue pair may be one's own */
+/* users of windows, if each has one queue pair */
 #define NIC_USERS     (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
 #define NIC_DOORBELLS DXP_DOORBELLS /* entries of a doorbell FIFO */
 /* polls between two checks of the claims: each check costs a cache miss per busy user */

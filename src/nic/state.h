@@ -152,7 +152,7 @@ struct nic_queue {
 /* The user of a window: one queue pair of a function, or several in a row. Only it can name these
  * queue pairs, and its keys open only its own regions. */
 struct nic_user {
-	/* What an idle poll reads. */
+	/* An idle poll reads these fields. */
 	_Alignas(64) struct nic *nic;
 	struct dxp_window *window; /* NULL: not open */
 	struct nic_function *function;
@@ -172,7 +172,7 @@ struct nic_user {
 	/* credit.c: streams that used all credit and found no free entries */
 	struct rx_stream *waiting;
 
-	/* What each message uses. */
+	/* Each message uses these. */
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
 	uint32_t sent_consumed;     /* consumer index last read from the window */

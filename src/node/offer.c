@@ -201,6 +201,9 @@ static bool label_in_use(const struct offer *o, const char *label)
 	       o->options.ops.find(o->options.ops.context, label, &node) != DXP_ENOENT;
 }
 
+/* ---- OPEN ---- */
+
+/* Chooses the first queue pair, as a user's number, and how many. */
 static int open_choose(const struct offer *o, const struct offer_client *client,
 		       const struct attach_request *r, uint32_t *user, uint32_t *qps)
 {

@@ -46,7 +46,7 @@ int offer_create(const struct offer_options *options, struct offer **out);
 /* Closes all offered functions and frees their memory. The NIC must not run any more. */
 void offer_destroy(struct offer *o, uint64_t now_ns);
 
-/* What a socket gives to its clients. */
+/* Functions and queue pairs that the clients of a socket may open. */
 struct offer_scope {
 	bool only; /* only what follows; false: any function */
 	uint8_t function;

@@ -134,7 +134,6 @@ int inc_sim_switch_start(struct inc_sim *s, uint32_t index)
 		return DXP_EINVAL;
 	snprintf(o.name, sizeof(o.name), "switch %u", index);
 	o.ip = inc_tree_ip(tree, node);
-	o.framing = s->options.framing;
 	o.parent_count = (uint8_t)parents;
 	for (uint32_t k = 0; k < parents; k++)
 		o.parents[k] = inc_tree_ip(tree, inc_tree_parent(tree, node, k));

@@ -46,7 +46,6 @@ struct sw_options {
 	uint16_t segment_bytes; /* largest accepted payload; 0: for an MTU of 1500 */
 	uint16_t window;        /* segments; 0: SWITCH_WINDOW_DEFAULT */
 	uint32_t refused_per_s; /* limit of refusals and answers; 0: 1000 */
-	enum dxp_inc_framing framing;
 	bool no_icrc_check;
 	uint16_t modes; /* sup_mpi_type: 1 << enum dxp_inc_mode; 0: all */
 	struct sw_kernel kernel;

@@ -27,7 +27,7 @@ struct zygote_options {
 	struct sandbox_options sandbox;
 };
 
-/* What a worker gets of its tenant. The caller may close the descriptors and free the label after
+/* Describes a worker to start. The caller may close the descriptors and free the label after
  * zygote_start. */
 struct zygote_worker {
 	uint32_t id;

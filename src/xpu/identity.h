@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an xPU keeps in its state folder: 16 random bytes, by which the manager assigns the same id
+/* Files of an xPU in its state folder: 16 random bytes, by which the manager assigns the same id
  * after a restart, and the key of the seals of its program binaries. */
 #ifndef XPU_IDENTITY_H
 #define XPU_IDENTITY_H

@@ -134,7 +134,7 @@ static void errors__of_others_cannot_be_read(void **state)
 	guest_close(&three);
 }
 
-/* What a worker wrote last reaches the log, also without a newline. */
+/* The last text of a worker reaches the log, also without a newline. */
 static void errors__of_a_worker_that_ends(void **state)
 {
 	struct guest g = hostile_open("last");

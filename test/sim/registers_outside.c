@@ -217,7 +217,7 @@ static size_t frame_copy(struct nic *n, uint64_t now_ns, uint8_t frame[FRAME])
 	return out[0].header_bytes;
 }
 
-/* Who reflects a node's own handshake gets no session: its tag is valid. */
+/* A node that reflects another's handshake gets no session, although the tag is valid. */
 static void outside__own_handshake_reflected(void **state)
 {
 	struct rig *r = *state;

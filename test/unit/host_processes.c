@@ -65,7 +65,7 @@ static struct dxp_function *attach(uint32_t i)
 	return f;
 }
 
-/* What a process receives in a round, in any order. */
+/* Events of a process in one round, in any order. */
 struct inbox {
 	bool nap, put;
 	struct hello hello;
@@ -132,7 +132,7 @@ static uint32_t before(uint32_t i)
 	return (i + PROCESSES - 1) % PROCESSES;
 }
 
-/* Of the processes without the killed one. */
+/* Returns the next process in that direction, without the killed one. */
 static uint32_t living(uint32_t (*next)(uint32_t i), uint32_t i)
 {
 	return next(i) == KILLED ? next(next(i)) : next(i);
