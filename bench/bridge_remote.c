@@ -48,7 +48,7 @@ static size_t way_add(struct bridge_way *ways, size_t count, const char *name,
 	return count + 1;
 }
 
-/* Lists the ways of a route: the pipeline, and each of its stages alone. */
+/* Lists the ways of a route: pipelined, sequential, pushed or naive, and each stage alone. */
 static size_t route_ways(unsigned route, struct bridge_way *w)
 {
 	static const char *const pushed[ROUTES] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the control socket between two ends; a part of every module too. */
+/* Implements the control socket between the near and the far process. Each module links it too. */
 #include <sys/socket.h>
 
 #include "bench/peer.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds state and start-up of an end that uses libfabric; part of those modules. Functions that
- * return an `error` return libfabric's, 0 or negative. */
+/* Declares state and start-up of the benchmark process at one end that uses libfabric. The
+ * libfabric modules (peer_libfabric*.c) include it. Functions that return an `error` return
+ * libfabric's, 0 or negative. */
 #ifndef BENCH_LIBFABRIC_END_H
 #define BENCH_LIBFABRIC_END_H
 

@@ -21,10 +21,11 @@
 #include "base/util.h"
 #include "bench/child.h"
 
-#define OPEN_NS      (10 * S_NS) /* ns to start and connect, including a provider's RTO */
-#define GRACE_NS     (2 * S_NS)  /* ns for a blocking operation to return */
-#define LOOK_MS      100
-#define LOOKS        4096 /* polls between two reads of the clock, in one round trip */
+#define OPEN_NS  (10 * S_NS) /* ns to start and connect, including a provider's RTO */
+#define GRACE_NS (2 * S_NS)  /* ns for a blocking operation to return */
+#define LOOK_MS  100
+/* polls between two reads of the clock, while one operation is outstanding */
+#define LOOKS        4096
 #define SERVE_ROUNDS 4096 /* polls between two checks that the near end is alive */
 
 struct job {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures libfabric's one-sided write between two processes of one machine; the variant is the
- * provider. A module like peer_libfabric.c. */
+ * provider. It is a module, as peer_libfabric.c is. */
 #include <stdlib.h>
 #include <sys/mman.h>
 

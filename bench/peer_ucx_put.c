@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures UCX's one-sided PUT between two processes that share memory. UCX allocates the memory of
- * both ends, so that the other end can map it. A module like peer_ucx.c. */
+ * both ends, so that the other end can map it. It is a module, as peer_ucx.c is. */
 #include <stdlib.h>
 #include <string.h>
 

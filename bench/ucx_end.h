@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds state and start-up of an end that uses UCX; part of those modules. */
+/* Declares state and start-up of the benchmark process at one end that uses UCX. The UCX modules
+ * (peer_ucx*.c) include it. */
 #ifndef BENCH_UCX_END_H
 #define BENCH_UCX_END_H
 
