@@ -17,7 +17,8 @@ static void exchange(struct stats_query *q, struct link *l)
 	struct datagram out[DATAGRAM_BATCH];
 
 	for (;;) {
-		/* A datagram that the kernel does not take is repeated like a lost one. */
+		/* If the kernel does not accept a datagram, its request is retransmitted like a
+		 * lost one. */
 		size_t due = stats_query_send(q, out, DATAGRAM_BATCH, clock_now_ns());
 		if (due)
 			link_send(l, out, due);
