@@ -32,8 +32,8 @@ extern "C" {
 #define CL_DXP_DEVICE_NETWORK_EXTENSION_NAME "cl_dxp_device_network"
 #define CL_DXP_FAILURE_EXTENSION_NAME        "cl_dxp_failure"
 
-/* cl_event_info: the node's sentence about a command that failed, as a text with its zero; empty if
- * there is none. The context's notification function gets the same sentence. */
+/* cl_event_info: the node's sentence about a command that failed, as a string with the final zero;
+ * empty if there is none. The context's notification function gets the same sentence. */
 #define CL_EVENT_FAILURE_DXP 0x44D1
 
 /* CL_EVENT_COMMAND_TYPE of this command. */

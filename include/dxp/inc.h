@@ -100,8 +100,8 @@ struct dxp_inc_options {
 	 * count. */
 	uint64_t deadline_ns; /* an operation without progress this long loses the group; 0: 2 s */
 	/* After a group is lost: time to wait for a silent member before it is treated as dead; 0:
-	 * half of the deadline. A member that was only stopped or starved may then have another
-	 * count of finished elements. */
+	 * half of the deadline. If that member was only stopped or starved, it continues alone. Its
+	 * number of finished elements may then differ from the others'. */
 	uint64_t patience_ns;
 	/* Bound of a group's creation after its switch answered; 0: 5 s. A closed port at the
 	 * switch is detected at once, a silent switch after 2 s. */

@@ -77,10 +77,10 @@ enum dxp_op {
 	/* Atomics on 8 bytes of the peer's memory, aligned to 8, at the only entry of the
 	 * destination list. They are serialized with all other atomics there, from any node. `imm`
 	 * is the operand; COMPARE_SWAP stores `trailer` if it finds `imm`. The completion's `imm`
-	 * is the previous value. If the source list has one entry (8 bytes of own memory), the
-	 * previous value is stored there too. An atomic executes at most once. After
-	 * DXP_EPEERRESET, DXP_EPEERLOST or DXP_ETIMEDOUT it is unknown whether it executed or still
-	 * will. The numbers are also on the wire. */
+	 * is the previous value. If the source list has one entry (8 bytes of memory that this
+	 * function registered), the previous value is stored there too. An atomic executes at most
+	 * once. After DXP_EPEERRESET, DXP_EPEERLOST or DXP_ETIMEDOUT it is unknown whether it
+	 * executed or still will. The numbers are also on the wire. */
 	DXP_OP_FETCH_ADD = 16,
 	DXP_OP_COMPARE_SWAP,
 	DXP_OP_FETCH_MIN, /* unsigned */
@@ -126,7 +126,8 @@ struct dxp_descriptor {
 };
 
 /* A descriptor in registered memory of the function, at any offset (C-14): this, then src_count and
- * dst_count entries. Of `head`, `qp`, `context`, the counts, inline data and `lap` are not used. */
+ * dst_count entries. The NIC ignores these fields of `head`: `qp`, `context`, the counts, inline
+ * data and `lap`. */
 struct dxp_chain {
 	struct dxp_descriptor head;
 	dxp_u32 src_count, dst_count; /* together at most DXP_CHAIN_ENTRIES */
@@ -165,7 +166,8 @@ struct dxp_nic_event {
  * changes meanwhile is read after done. */
 struct dxp_registers {
 	/* user: what to send. Store `send_go` last, with any value other than `send_done`. */
-	dxp_u64 send_vaddr; /* device address; the range lies in one area of the table */
+	/* device address; the range lies in one area of the function's lookup table */
+	dxp_u64 send_vaddr;
 	dxp_u32 send_bytes;
 	dxp_u32 node;  /* destination; 0: the peer at `ip` and `port` */
 	dxp_u32 ip;    /* IPv4; 10.0.0.1 is 0x0a000001 */
