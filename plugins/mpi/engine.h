@@ -39,11 +39,12 @@ enum dxp_mpi_collective {
 };
 #define DXP_MPI_COLLECTIVES_DEFAULT "allreduce,iallreduce,barrier,bcast,reduce"
 
-/* us: longer than a short operation of 16 hosts on two processors. A rank that sleeps earlier wakes
- * after its result arrives. */
+/* us: longer than a short operation of 16 hosts on two processors. With a shorter spin, a rank
+ * sleeps before its result arrives, and the wakeup delays it. */
 #define DXP_MPI_SPIN_US 200
 
-/* calls: the timed calls are a thousandth of all then. Larger values follow changes later. */
+/* calls from one measurement to the next: 10 of 10,000 are timed. With a larger value, the choice
+ * follows changes later. */
 #define DXP_MPI_MEASURE_CALLS 10000
 
 /* bytes: longest message offloaded if nothing is measured. With few leaders an ordinary allreduce

@@ -29,7 +29,8 @@ void memory_used(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes,
 
 /* Returns the owner of m's bytes; adds m's offset in it to *offset. */
 cl_mem memory_root(cl_mem m, uint64_t *offset);
-/* Creates an empty object, or NULL. A root gets its struct copies. It holds context and parent. */
+/* Creates an object without bytes, which holds `context` and `parent`. Without a parent it is a
+ * root and gets a `struct copies`. NULL: no memory. */
 cl_mem memory_new(cl_context context, cl_mem parent, cl_mem_object_type type, cl_mem_flags flags);
 /* Creates device and host memory for one command, with one hold and no references; NULL: no
  * memory. */
@@ -165,7 +166,7 @@ struct transfer {
 
 void memory_transfer_drop(struct transfer *t);
 
-/* A mapped range; list in reverse order of creation. */
+/* A mapped range. An object's list has the newest map first. */
 struct map {
 	struct map *next;
 	void *at; /* address returned to the program */
