@@ -25,7 +25,8 @@ struct board_kernel;
 int board_engine_open(const struct engine_options *options, engine_opener opener,
 		      struct engine **out);
 
-/* Builds config->core_kernel from config->core_file; runs it once. As board_core_create. */
+/* Builds config->core_kernel from config->core_file; runs it once. Statuses of
+ * board_core_create(). */
 int board_kernel_create(const struct board_config *config, const char *cache_folder,
 			engine_opener opener, struct board_kernel **out);
 void board_kernel_destroy(struct board_kernel *k);

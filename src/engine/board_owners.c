@@ -39,7 +39,7 @@ static struct board_owner *find(const struct board_owners *o, uint32_t number)
 	return one;
 }
 
-/* As find, but adds an unknown one. NULL: no memory. */
+/* Returns the owner with this number; adds it if it is unknown. NULL: no memory. */
 static struct board_owner *get(struct board_owners *o, uint32_t number)
 {
 	struct board_owner *one = find(o, number);

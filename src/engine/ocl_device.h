@@ -16,7 +16,7 @@ struct ocl_device;
 int ocl_device_get(const char *part, const struct engine_options *options, struct ocl_device **out);
 void ocl_device_put(struct ocl_device *d);
 
-/* As engine_folders; this device must have one user. */
+/* Moves the device to other folders, see engine_folders(). Only one engine may use the device. */
 void ocl_device_folders(struct ocl_device *d, const char *work, const char *cache);
 
 cl_device_id ocl_device_id(const struct ocl_device *d);
@@ -41,7 +41,8 @@ int ocl_build_get(struct ocl_device *d, const struct engine_source *source, stru
 void ocl_build_put(struct ocl_device *d, struct ocl_build *b);
 /* Notes that the device compiled more code for it: its binary is stored again when unused. */
 void ocl_build_grown(struct ocl_device *d, struct ocl_build *b);
-/* As engine_fetch. */
+/* Return the records about kernels, and the binary, of a build. The caller frees *out. Statuses of
+ * engine_fetch(). */
 int ocl_build_about(const struct ocl_build *b, uint8_t **out, size_t *bytes);
 int ocl_build_binary(struct ocl_device *d, const struct ocl_build *b, uint8_t **out, size_t *bytes);
 

@@ -55,7 +55,8 @@ int pump_create(const struct pump_options *options, struct pump **out);
  * allowed. */
 void pump_destroy(struct pump *p, int status);
 
-/* Begins a transfer; sets `order.context` and `order.core`. As bridge_begin. */
+/* Begins a transfer. Sets `context` and `core` of a copy of the order. Statuses of
+ * bridge_begin(). */
 int pump_begin(struct pump *p, struct pump_transfer *t, const struct bridge_order *order,
 	       uint64_t now_ns);
 void pump_cancel(struct pump *p, struct pump_transfer *t, int status);

@@ -22,10 +22,12 @@ struct rv32_clang {
 	const char *libclc;         /* path of libclc's bitcode for 32-bit pointers */
 	uint8_t sum[OCL_KEY_BYTES]; /* hash of clang, libclc and runtime: part of each program's key
 				     */
-	char folder[PATH_MAX / 2];  /* folder of compilers, and of the runtime unless it is there */
-	struct scratch *scratch;    /* owner of `folder` if there is no cache folder; else NULL */
-	char bitcode[PATH_MAX];     /* the runtime, linked while compiling; "": not made yet */
-	uint8_t *support;           /* an object, linked to each program */
+	/* folder in which compilers work, and from which the runtime is loaded unless it already
+	 * is */
+	char folder[PATH_MAX / 2];
+	struct scratch *scratch; /* owner of `folder` if there is no cache folder; else NULL */
+	char bitcode[PATH_MAX];  /* the runtime, linked while compiling; "": not made yet */
+	uint8_t *support;        /* an object, linked to each program */
 	size_t support_bytes;
 };
 
@@ -36,10 +38,12 @@ bool rv32_clang_there(void);
  * installed, logged with the packages; DXP_ENOMEM, DXP_EIO. */
 int rv32_clang_open(const char *cache_folder, struct rv32_clang *out);
 void rv32_clang_close(struct rv32_clang *c);
-/* As engine_folders. A runtime that is there stays where it is. */
+/* Sets the compilers' folder to `work`; see engine_folders(). A runtime that is already loaded
+ * keeps its path. */
 void rv32_clang_folder(struct rv32_clang *c, const char *work);
 
-/* Compiles the runtime unless it is there. DXP_EIO, DXP_EUNSUPPORTED: logged. */
+/* Loads the runtime; compiles it first if the folder has none. DXP_EIO, DXP_EUNSUPPORTED:
+ * logged. */
 int rv32_clang_ready(struct rv32_clang *c);
 
 /* Compiles a source with its headers to an object, which the caller frees. *log: messages or NULL;

@@ -97,7 +97,7 @@ int rv32_runtime_make(const struct rv32_clang *c, const char *bitcode, const cha
 	return status;
 }
 
-/* Loads the compiled runtime; false: not there. */
+/* Loads the compiled runtime; false: it is missing or unreadable. */
 static bool runtime_load(struct rv32_clang *c, const char *bitcode, const char *support)
 {
 	char path[PATH_MAX];

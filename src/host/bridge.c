@@ -171,7 +171,7 @@ static int bridge_check(const struct dxp_xpu *x, const struct dxp_bridge_transfe
 struct dxp_bridge {
 	/* NULL: the xPU was closed; nothing of the fabric may be accessed. */
 	struct dxp_fabric *_Atomic fabric;
-	struct dxp_xpu *xpu; /* NULL: closed likewise */
+	struct dxp_xpu *xpu; /* NULL: the xPU was closed */
 	struct dxp_bridge *next;
 	dxp_event event;
 	uint32_t from_key, to_key; /* keys of host memory; 0: none */

@@ -38,9 +38,10 @@ struct nic_call {
 struct dxp_nic {
 	struct node *node;
 	struct embedded *functions;
-	bool physical_used;            /* function 0 is open from the start; true: a user has it */
-	struct embedded *closed;       /* freed when the NIC no longer uses their memory */
-	struct function_memory *freed; /* memory of open functions; freed likewise */
+	bool physical_used;      /* function 0 is open from the start; true: a user has it */
+	struct embedded *closed; /* freed when the NIC no longer uses their memory */
+	/* memory of open functions; freed when the NIC no longer uses it */
+	struct function_memory *freed;
 	uint64_t timeout_ns;
 	uint32_t spin_us;
 	char name[FABRIC_NAME_BYTES];

@@ -257,7 +257,7 @@ int host_command_space(struct dxp_xpu *x);
 /* Posts an asynchronous command and records its event. `event` NULL: no handle. */
 int host_command_start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
 		       dxp_event *event);
-/* As host_command_start, after resolving a wait list and waiting for space. */
+/* Resolves a wait list, waits for space, then starts the command with host_command_start(). */
 int host_command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
 			     uint32_t wait_count, dxp_event *event);
 /* As host_command_start_after, for a command by which the xPU moves the bytes of m. m becomes

@@ -6,11 +6,11 @@
 #include "host/config.h"
 #include "node/node.h"
 
-/* As node_open, with the error text set. */
+/* Opens a node with node_open(); sets the error text if that fails. */
 int join_open(const struct node_options *options, struct node **out);
 
-/* Waits for the lease. Statuses as node_join, with the error text set. `manager`: its address, for
- * the text. */
+/* Waits for the lease. Statuses of node_join(), with the error text set. `manager`: its address,
+ * for the text. */
 int join_wait(struct node *n, const char *manager, uint64_t timeout_ns);
 
 /* Returns whether the node table is complete. */

@@ -30,7 +30,8 @@ static void busy_add(uint64_t *sum, uint64_t *until, uint64_t from, uint64_t to)
 	*until = to;
 }
 
-/* As xpu_find. A copy, because unit tests of the OpenCL driver replace xpu.c. */
+/* Returns the open xPU with this node id, or NULL. A copy of xpu_find(), because unit tests of the
+ * OpenCL driver replace xpu.c. */
 static struct dxp_xpu *peer_of(const struct dxp_xpu *x, uint16_t node)
 {
 	struct dxp_xpu *peer = x->fabric->xpus;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State machine of a creation: begin, receive, outcome. */
+/* State machine of a group's creation: begin, receive, outcome. */
 #include "inc/create.h"
 
 #include <stdlib.h>

@@ -20,7 +20,7 @@ struct inc_create_options {
 
 struct inc_create;
 
-/* Begins a creation; release it with inc_create_end(). DXP_ENOMEM. */
+/* Begins the creation of a group; release it with inc_create_end(). DXP_ENOMEM. */
 int inc_create_begin(const struct inc_create_options *options, uint64_t now_ns,
 		     struct inc_create **out);
 void inc_create_end(struct inc_create *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of a creation. create.c handles packets and the outcome; create_choose.c chooses the tree;
- * create_send.c sends. */
+/* State of a group's creation. create.c handles packets and the outcome; create_choose.c chooses
+ * the tree; create_send.c sends. */
 #ifndef INC_CREATE_INTERNAL_H
 #define INC_CREATE_INTERNAL_H
 

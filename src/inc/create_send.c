@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets of a creation: QUERYs of all members; NOTIFYs and KILLs from member 0 down the tree;
- * NOTIFIEDs to member 0; failure notices from member 0. */
+/* Packets of a group's creation: QUERYs of all members; NOTIFYs and KILLs from member 0 down the
+ * tree; NOTIFIEDs to member 0; failure notices from member 0. */
 #include <dxp/status.h>
 
 #include "inc/create_internal.h"

@@ -86,7 +86,7 @@ struct dxp_inc {
 	unsigned forks; /* for endpoint_owns() */
 	bool stop;
 
-	/* memory of inc_making_reserve_bytes() bytes, for a creation without memory */
+	/* inc_making_reserve_bytes() bytes for a group's creation whose own allocation fails */
 	void *reserve;
 	bool reserved; /* a creation uses it */
 
@@ -169,7 +169,7 @@ size_t inc_making_reserve_bytes(void);
 
 /* ---- why.c ---- */
 
-/* Outcome of a creation at one member. All members exchange theirs. */
+/* Outcome of a group's creation at one member. All members exchange their outcomes. */
 struct outcome {
 	int32_t status;
 	uint32_t cause, cause_ip, silent;

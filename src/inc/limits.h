@@ -30,7 +30,7 @@
 /* ns: longest such interval; a dozen attempts/s, for bad networks */
 #define INC_QUERY_MAX_NS (80ull * 1000 * 1000)
 #define INC_DEADLINE_NS  (2000ull * 1000 * 1000) /* ns: default deadline of an operation */
-/* ns: limit of a creation; a starved switch answers after 1 s */
+/* ns: time limit of a group's creation; a starved switch answers after 1 s */
 #define INC_CREATE_NS (5000ull * 1000 * 1000)
 /* ns of silence of a dead switch; a busy one answers within 1 s */
 #define INC_SILENCE_NS (2000ull * 1000 * 1000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests for a switch before each creation. A closed port fails at once, so a creation can have a
- * long limit for busy machines. */
+/* Tests for a switch before each creation of a group. A closed port fails at once, so the creation
+ * can have a long time limit for busy machines. */
 #include <errno.h>
 
 #include <dxp/status.h>

@@ -51,10 +51,10 @@ int local_wait(int fd, uint64_t timeout_ns);
 /* ---- descriptors from untrusted processes ---- */
 
 /* Closes descriptors in a thread, because their sender controls how long close() takes. Slow cases:
- * a file of the sender's own file system, a lingering TCP socket, gigabytes to free, or a socket
- * with such descriptors in its queue, as the connection itself may be. `drops` counts the
- * descriptors of one party that are not closed yet. While it is full, accept no more from that
- * party. */
+ * a file of the sender's own file system, a lingering TCP socket, a descriptor whose close frees
+ * gigabytes, and a socket whose queue holds such descriptors. The connection itself can be such a
+ * socket. `drops` counts the descriptors of one party that are not closed yet. While it is full,
+ * accept no more from that party. */
 struct local_drops;
 #define LOCAL_DROPS_MAX 64
 int local_drops_create(struct local_drops **out); /* DXP_ENOMEM */

@@ -19,7 +19,8 @@ enum node_state {
 };
 
 struct roster_node {
-	/* As stored. Each copy sent gets alive, granted and magic for its viewer. */
+	/* The node as the store has it. In each copy that is sent, `alive`, `granted` and `magic`
+	 * are set for its viewer. */
 	struct node_entry entry;
 	enum node_state state;
 	uint64_t changed; /* sequence of its last change */

@@ -11,7 +11,7 @@
 #include "model/row.h"
 
 #define MODEL_JUDGE_LINES    4096 /* four times the rows of the table */
-#define MODEL_JUDGE_QUANTITY 64   /* bytes of the longest name, including its end */
+#define MODEL_JUDGE_QUANTITY 64   /* bytes of the longest name, with the final zero */
 
 struct model_judged {
 	char quantity[MODEL_JUDGE_QUANTITY];
@@ -28,7 +28,8 @@ struct model_judge {
 	unsigned count;
 };
 
-/* Reads a text. DXP_ENOMEM; DXP_EINVAL with error_text(): the line and the reason. */
+/* Reads the text of a file of measured values. DXP_ENOMEM; DXP_EINVAL with error_text(): the line
+ * and the reason. */
 int model_judge_read(const char *text, size_t text_bytes, struct model_judge *out);
 void model_judge_destroy(struct model_judge *j);
 

@@ -43,7 +43,8 @@ struct run {
 	struct model_queue queue;
 	struct rank *ranks;
 	struct server *servers;
-	uint32_t *unmet; /* per operation of a text: unmet requirements */
+	/* for a schedule read from text, per operation: requirements not complete yet */
+	uint32_t *unmet;
 	struct ready *stack;
 	uint32_t depth, space;
 	int64_t now_ps;

@@ -18,10 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MODEL_RANKS_MAX    (1u << 20)    /* ranks: four times 4,096 hosts of 64 */
-#define MODEL_BYTES_MAX    (1ull << 32)  /* bytes per message: a second at 32 Gb/s */
-#define MODEL_CALC_NS_MAX  1000000000ull /* ns per computation: 1 s */
-#define MODEL_TEXT_OPS_MAX (1u << 22)    /* operations of a text: 128 MiB of memory */
+#define MODEL_RANKS_MAX   (1u << 20)    /* ranks: four times 4,096 hosts of 64 */
+#define MODEL_BYTES_MAX   (1ull << 32)  /* bytes per message: a second at 32 Gb/s */
+#define MODEL_CALC_NS_MAX 1000000000ull /* ns per computation: 1 s */
+/* operations of a schedule read from text: 128 MiB of memory */
+#define MODEL_TEXT_OPS_MAX (1u << 22)
 
 enum model_op_kind { MODEL_SEND, MODEL_RECEIVE, MODEL_CALC };
 
@@ -56,7 +57,8 @@ struct model_text_schedule {
 	struct model_task *ops;
 };
 
-/* Reads a text. DXP_ENOMEM; DXP_EINVAL with error_text(): the line and the reason. */
+/* Reads a schedule in text form. DXP_ENOMEM; DXP_EINVAL with error_text(): the line and the
+ * reason. */
 int model_schedule_read(const char *text, size_t text_bytes, struct model_text_schedule **out);
 void model_schedule_destroy(struct model_text_schedule *s);
 

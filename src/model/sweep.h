@@ -26,8 +26,8 @@ struct model_grid {
 int model_sweep_parse(struct model_sweep *s, const struct model_parameter *row, bool bare,
 		      const char *text);
 
-/* Adds the list "NAME=VALUES". DXP_EINVAL: likewise, the parameter is swept already, or the
- * grid is too large. */
+/* Adds the list "NAME=VALUES". DXP_EINVAL: as for model_sweep_parse(), or the parameter is swept
+ * already, or the grid is too large. */
 int model_grid_add(struct model_grid *g, const char *assignment);
 
 /* Rejects NAME or NAME=VALUE if the grid sweeps this parameter: DXP_EINVAL. */

@@ -189,7 +189,8 @@ static int remote_check(struct nic_request *r, struct nic_user *t, const struct 
 	return rltp_status_of_nack(code);
 }
 
-/* DXP_EAGAIN: a key or magic waits; call again. */
+/* Checks the next entries within *left. DXP_EAGAIN: the allowance of wrong keys and magics is used
+ * up; call again later. */
 static int check_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;

@@ -134,7 +134,7 @@ uint8_t access_region(struct nic_user *u, struct guesses *by, uint32_t key, uint
  * 0: now. Call them before the functions above. Count requests that wait. */
 uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key);
 uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t function, uint32_t qp);
-/* As registers_reserve. */
+/* Reserves space with registers_reserve(), and converts its status to a NACK code. */
 uint8_t access_registers(struct nic_user *u, uint32_t bytes, struct nic_register_range *out);
 /* Counts a rejection; `u` may be NULL. */
 void access_refused(struct nic *n, struct nic_user *u, uint8_t code);

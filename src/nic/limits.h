@@ -29,7 +29,8 @@
  * uses old keys after a restart has fewer; 2^19 values, half of a key's, take 6 days. */
 #define NIC_WRONG_OWN    32
 #define NIC_WRONG_OWN_NS (1000ull * 1000 * 1000)
-/* likewise of all together: nodes that join anew for each attempt need 4.5 hours for 2^19 */
+/* wrong keys and magics at once, and ns for each further one, of all peers and users together.
+ * Nodes that join again for each attempt need 4.5 hours for 2^19 values. */
 #define NIC_WRONG_ALL    1024
 #define NIC_WRONG_ALL_NS (1000ull * 1000 * 1000 / 32)
 /* right keys remembered for each peer or user: device memory and a few buffers */

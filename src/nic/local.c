@@ -137,7 +137,8 @@ bool local_magic_waits(struct nic_request *r)
 	return wait_ns > 0;
 }
 
-/* Returns true if the request must wait, because its function showed too many wrong values. */
+/* Returns true if the request must wait, because the allowance of wrong keys and magics of its
+ * user, or of the NIC, is used up. */
 static bool waits(struct nic_request *r)
 {
 	if (local_magic_waits(r))

@@ -363,10 +363,12 @@ struct nic {
 	uint32_t put_count;
 	struct nic_staged_read *staged_reads, *staged_reads_last; /* likewise GETs of it */
 	struct nic_peer *recent;                                  /* peer found last, or NULL */
-	uint64_t now_ns;        /* time of the current call, for callbacks */
-	uint64_t retry_ns;      /* memory was short: time of the retry; UINT64_MAX: it was not */
-	uint64_t look_ns;       /* an event ring had no space: time of the next check; likewise */
-	uint64_t registers_ns;  /* time to retry a send of register mode; likewise */
+	uint64_t now_ns;   /* time of the current call, for callbacks */
+	uint64_t retry_ns; /* memory was short: time of the retry; UINT64_MAX: it was not */
+	/* time of the next check of whatever waits without a signal: ring or receive entry without
+	 * space, used-up limit, wrong keys, staged memory; UINT64_MAX: none */
+	uint64_t look_ns;
+	uint64_t registers_ns;  /* time of the next try in register mode; UINT64_MAX: none */
 	uint32_t poll;          /* counts nic_doorbells; wraps */
 	struct nic_order order; /* round robin over functions */
 	uint8_t high;           /* bit i: function i has high priority */

@@ -146,8 +146,8 @@ static struct table_row *row_create(uint16_t id)
 	return row;
 }
 
-/* Returns the row with this id, which if new is not yet present. NULL: no memory, or too many
- * rows. */
+/* Returns the row with this id; adds one if there is none. A new row has `present` false. NULL: no
+ * memory, or too many rows. */
 static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 {
 	size_t at = row_position(t, id);

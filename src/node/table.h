@@ -60,7 +60,8 @@ int node_table_apply(struct node_table *t, uint8_t type, const struct manage_row
 /* Read rows, sorted by id; pointers are valid until the next node_table_apply. */
 size_t node_table_count(const struct node_table *t);
 const struct node_entry *node_table_at(const struct node_table *t, size_t index);
-/* Find a row, or return NULL. Of several with a name, prefers an alive one. */
+/* Find a row, or return NULL. If several rows have the name, returns an alive one if there is
+ * one. */
 const struct node_entry *node_table_find(const struct node_table *t, uint16_t id);
 const struct node_entry *node_table_find_name(const struct node_table *t, const char *name);
 

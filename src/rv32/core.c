@@ -315,7 +315,8 @@ static bool pass_barrier(struct rv32_core *core)
 	return true;
 }
 
-/* As pass_barrier(), for work-groups that share a warp. */
+/* Releases the barrier of each work-group of a warp that all its work-items have reached. False:
+ * trapped, because some returned without it. */
 static bool pass_packed_barriers(struct rv32_core *core)
 {
 	struct warp *w = core->warps;

@@ -126,7 +126,7 @@ struct execute {
 
 extern const struct execute rv32_execute_baseline, rv32_execute_avx2;
 
-/* As `run`, with the launch's trace hook. */
+/* Runs like `run`, and calls the launch's trace hook before each step. */
 void rv32_run_traced(struct warp *w, struct step *s);
 
 /* Decoded code. Both arrays of steps have two more than there are instructions; these trap. */

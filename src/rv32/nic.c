@@ -75,7 +75,8 @@ int rv32_nic_post(const struct rv32_nic *nic, unsigned op,
 		head.inline_bytes = (dxp_u16)source->bytes;
 	}
 	head.dst_count = op != DXP_OP_NAP;
-	/* An atomic may return the old value to own memory, too. */
+	/* The completion of an atomic has the old value. With 8 source bytes, the NIC also stores
+	 * it in local memory. */
 	head.src_count = !rv32_nic_inline(op) && (!is_atomic(op) || source->bytes == ATOMIC);
 	return nic->post(nic->context, &head, fetches ? &remote : &local,
 			 fetches ? &local : &remote, source->data);

@@ -40,7 +40,7 @@ int bridge_lab_create(const struct bridge_lab_options *options, struct bridge_la
 /* First completes outstanding transfers with an error. */
 void bridge_lab_destroy(struct bridge_lab *l);
 
-/* As bridge_begin. */
+/* Begins a transfer. Statuses of bridge_begin(). */
 int bridge_lab_begin(struct bridge_lab *l, struct bridge_lab_transfer *t);
 void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int status);
 

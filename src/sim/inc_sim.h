@@ -16,7 +16,7 @@ struct inc_sim_options {
 	struct inc_net_options net;
 	struct sw_options hop; /* name, ip and parents are set per switch */
 	uint64_t deadline_ns;  /* deadline of operations; 0: 2 s */
-	uint64_t create_ns;    /* bound of a creation; 0: 1 s */
+	uint64_t create_ns;    /* time limit of a group's creation; 0: 1 s */
 	enum dxp_inc_framing framing;
 };
 

@@ -46,7 +46,7 @@ static size_t host_send(void *host, struct datagram *out, size_t count, uint64_t
 
 	if (h->beside)
 		h->beside->poll(h->beside_context, now_ns);
-	/* As a node's loop: repeats until nothing is due. */
+	/* Repeats until nothing is due, like a node's loop. */
 	do {
 		nic_doorbells(n, now_ns);
 		more = nic_send(n, out + total, count - total, now_ns);

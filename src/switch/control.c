@@ -380,8 +380,8 @@ void control_renew_receive(struct sw *s, const struct arrival *a)
 
 /* ---- refusal by the parent ---- */
 
-/* The parent has lost the group: frees it, and sends REFUSED to its members, which then need no
- * timeout. */
+/* Handles the parent's report that it has lost the group. Frees the group and sends REFUSED to the
+ * children, so that they need not wait for a timeout. */
 void control_rejected_receive(struct sw *s, const struct arrival *a)
 {
 	const struct inc_packet *p = a->packet;

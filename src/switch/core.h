@@ -193,7 +193,7 @@ static inline bool group_ready(const struct sw_group *g)
 /* Installs a ready group in the XDP plane if the plane accepts it. */
 void group_offer(struct sw *s, struct sw_group *g);
 
-/* Appends the group to the list of output_first, unless it is there. */
+/* Appends the group to the list of output_first, unless it is in that list already. */
 void group_output_enqueue(struct sw *s, struct sw_group *g);
 
 /* ---- aggregator.c ---- */
@@ -212,7 +212,8 @@ void control_rejected_receive(struct sw *s, const struct arrival *a);
 /* Returns a message to fill; NULL: no space, counted as limited. */
 struct message *message_new(struct sw *s);
 
-/* As message_new. *rows: its payload buffer of INC_ANSWER_BYTES_MAX bytes. */
+/* Returns a message to fill, and in *rows its payload buffer of INC_ANSWER_BYTES_MAX bytes. NULL:
+ * no space or no memory. */
 struct message *message_answer_new(struct sw *s, uint8_t **rows);
 
 /* ---- reject.c ---- */

@@ -8,7 +8,7 @@
 /* Returns the portable loop; NULL: not defined on this type. */
 reduce_fn reduce_plain(enum dxp_inc_op op, enum dxp_inc_type type);
 
-/* Returns the AVX2 loop; NULL: likewise, or this processor has no AVX2. */
+/* Returns the AVX2 loop; NULL: not defined on this type, or this processor has no AVX2. */
 reduce_fn reduce_avx2(enum dxp_inc_op op, enum dxp_inc_type type);
 
 #endif

@@ -79,13 +79,15 @@ uint32_t inc_compat_req_id(uint32_t near, uint32_t low);
 /* Writes the MPI header of a packet. */
 void inc_compat_header_put(const struct inc_header *h, uint8_t out[INC_COMPAT_HEADER_BYTES]);
 
-/* Decodes what follows DETH or BTH. out->roce is filled in. Header fields of data: epoch 0; flags
- * SHORT and LAST, the receiver knows the direction; req_id has 24 bits; status -DXP_EINVAL for
- * data without elements. DXP_EMALFORMED. */
+/* Decodes what follows DETH or BTH; the caller has set out->roce. The header of data gets epoch 0,
+ * INC_FLAG_SHORT, INC_FLAG_LAST and a req_id of 24 bits. It lacks the direction, which the receiver
+ * derives from the sender. Data without elements get status -DXP_EINVAL. DXP_EMALFORMED: the packet
+ * is invalid. */
 int inc_compat_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
-/* Encodes and decodes the control payload. `h` gives and gets src_rank, epoch, kind and status.
- * At most INC_COMPAT_PATH_MAX hops; sizes above 65535 become 65535. */
+/* Encodes and decodes the control payload. The encoder reads src_rank, epoch, kind and status from
+ * `h`. The decoder writes them. The payload has src_rank only in packets down the tree. At most
+ * INC_COMPAT_PATH_MAX hops; sizes above 65535 become 65535. */
 size_t inc_compat_control_encode(const struct inc_header *h, const struct inc_control *c,
 				 uint8_t out[INC_CONTROL_BYTES_MAX]);
 int inc_compat_control_decode(const uint8_t *data, size_t bytes, struct inc_header *h,

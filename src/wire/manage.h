@@ -27,7 +27,7 @@
 #include "wire/frame.h"
 #include "wire/ids.h"
 
-#define MANAGE_TEXT_BYTES 192 /* bytes; text of a REFUSE or ANSWER, with its zero */
+#define MANAGE_TEXT_BYTES 192 /* bytes; text of a REFUSE or ANSWER, with the final zero */
 
 /* GONE and REVOKED remove a row: the node has left, or this viewer may not use it any more. */
 enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVOKED = 3 };

@@ -12,8 +12,8 @@
 
 #include <dxp/async.h>
 
-#define PACKAGE_OPTIONS_BYTES 65536 /* bytes, with the zero */
-#define PACKAGE_NAME_BYTES    1024  /* bytes of a file's name, with the zero */
+#define PACKAGE_OPTIONS_BYTES 65536 /* bytes of the build options, with the final zero */
+#define PACKAGE_NAME_BYTES    1024  /* bytes of a file's name, with the final zero */
 #define PACKAGE_FILES_MAX     4096
 #define PACKAGE_INPUTS_MAX    4096
 

@@ -119,7 +119,7 @@ struct roce_ends {
 	struct udp_address from, to;
 };
 
-/* As the functions above. */
+/* roce_icrc() and roce_icrc_right() for IPv4 or IPv6. */
 uint32_t roce_ends_icrc(const struct roce_ends *ends, const struct roce_piece *pieces,
 			size_t count);
 bool roce_ends_icrc_right(const struct roce_ends *ends, const uint8_t *data, size_t bytes);

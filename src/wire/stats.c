@@ -62,7 +62,8 @@ static bool printable(char letter)
 	return letter >= 0x20 && letter < 0x7f;
 }
 
-/* Writes a text of at most `space` bytes with its zero. '?' replaces unprintable characters. */
+/* Writes a text of at most `space` bytes, with the final zero. '?' replaces unprintable
+ * characters. */
 static void printable_put(struct put_cursor *c, const char *text, size_t space)
 {
 	char copy[STATS_ADDRESS];

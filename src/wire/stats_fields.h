@@ -11,7 +11,7 @@
 
 #define STATS_VERSION 3
 #define STATS_QPS     (WIRE_FUNCTIONS * DXP_QPS)
-#define STATS_ADDRESS 64 /* bytes of an address as text, with its zero */
+#define STATS_ADDRESS 64 /* bytes of an address as text, with the final zero */
 
 /* Values of a session, 64 bits each. COUNT only grows while the node runs; LEVEL can also fall.
  * Times in ns; other values in packets unless named bytes. */
@@ -56,7 +56,8 @@
 	LEVEL(reorder_window_ns)         \
 	LEVEL(pace_bytes_per_s)
 
-/* Values of a node, all COUNT: of its link, RLTP endpoint, NIC, and service for counters. */
+/* Values of a node; all only grow. They belong to its link, its RLTP endpoint, its NIC, and its
+ * answers to requests for counters. */
 #define STATS_LINK_LIST(X)    \
 	X(sent_datagrams)     \
 	X(sent_bytes)         \

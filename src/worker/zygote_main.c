@@ -314,8 +314,8 @@ static void worker_kill(struct here *h, uint32_t id)
 			kill(h->children[i].pid, SIGKILL);
 }
 
-/* Kills processes that workers have left behind, which are children of this one then. Only workers
- * start them: this process runs no program after it has opened its engine. */
+/* Kills processes that exited workers left behind; Linux makes them children of this process. Only
+ * workers start them: this process runs no program after it has opened its engine. */
 static void strays_kill(struct here *h)
 {
 	char path[64];

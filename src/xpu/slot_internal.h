@@ -316,7 +316,8 @@ void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 
 /* work.c: the lifetime of asynchronous commands */
 void work_post(struct tenant *t, const struct command *c, uint32_t message_bytes);
-/* As graph_unfinished, for a command from the graph. */
+/* Lists the events that the command, which the graph has handed out, needs; see graph_unfinished().
+ * Returns their number. */
 uint8_t work_needs(const struct work *w, uint64_t events[COMMAND_WAITS_MAX]);
 /* Counts, reports and frees a command that is out of the graph. */
 void work_report(struct work *w, int status);
@@ -351,7 +352,7 @@ void memory_clearings_free(struct slot *s);
 int key_open(struct tenant *t);
 /* Rejects later requests; the xPU's own transfers go on. */
 void key_close(struct tenant *t);
-/* Revokes the key of a tenant without transfers. */
+/* Revokes the key of a tenant that has no transfers any more. */
 void key_free(struct tenant *t);
 /* Registers a key of its kernels' function, valid as long as the function. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
