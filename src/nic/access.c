@@ -37,7 +37,8 @@ static uint64_t waits(struct nic *n, const struct guesses *by)
 
 uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key)
 {
-	/* Two paths of this NIC may compare one request; the second reveals nothing. */
+	/* Two paths of this NIC may compare the key of one request; the second comparison reveals
+	 * nothing new. */
 	return key == by->wrong_key || guess_key_known(by, key) ? 0 : waits(n, by);
 }
 
@@ -49,7 +50,7 @@ uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t fun
 
 	if (stream == NIC_STREAMS || !user_serves(nic_stream_user(n, stream)) ||
 	    guess_magic_known(by, stream))
-		return 0; /* is rejected, or permitted, without a new comparison */
+		return 0; /* the rejection or permission needs no new comparison */
 	return waits(n, by);
 }
 
@@ -75,7 +76,8 @@ struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t functio
 	return u;
 }
 
-/* Returns true if the requester may use the key. One that has used it is not checked again. */
+/* Returns true if the requester may use the key. A requester that has used the key is not checked
+ * again. */
 static bool permitted(struct nic_region *r, struct guesses *by, uint32_t key)
 {
 	return !r->guarded || !r->guard.permits || guess_key_known(by, key) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manages NAP buffers of a user (C-29, C-30). The user returns them through a ring in the
- * window, in any order. The engine fetches some in advance, so that an arriving NAP does not wait
- * for it. A user that returns a buffer that it does not hold is stopped. */
+/* Manages NAP buffers of a user (C-29, C-30). The user returns them through a ring in the window,
+ * in any order. The engine fetches some in advance, so that an arriving NAP does not wait for it.
+ * The engine stops a user that returns a buffer which the user does not hold. */
 #include <dxp/status.h>
 
 #include "nic/internal.h"

@@ -17,8 +17,8 @@ struct chain_side {
 	uint64_t bytes;
 };
 
-/* Invariant: entries are valid up to `copied`, checked up to `checked`. All are checked once
- * `ready`, and only then a side advances. */
+/* Invariant: entries are valid up to `copied`, checked up to `checked`. When `ready` is set, all
+ * entries are checked; only then does a side advance. */
 struct nic_chain {
 	struct dxp_entry at; /* the chain in the user's memory */
 	uint32_t count, copied, checked;
@@ -57,7 +57,7 @@ static bool head_good(const struct dxp_chain *c, uint32_t bytes)
 	       bytes == dxp_chain_bytes(c->src_count, c->dst_count);
 }
 
-/* Returns true if the operation may have a list that does not fit an entry of the window. */
+/* Returns true if the operation may have a list that is too long for an entry of the window. */
 static bool long_good(const struct dxp_chain *c)
 {
 	return (c->head.op == DXP_OP_PUT || c->head.op == DXP_OP_GET) && c->src_count > 0 &&

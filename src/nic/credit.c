@@ -3,10 +3,10 @@
  * sending node and target queue pair, since the session opened. The receiver grants a total;
  * descriptors beyond it stay in the sender's queue pair.
  *
- * Invariant of the receiver, per user: `promised` is the sum of limit - accepted - first_left
- * over the active streams. At each grant promised + used <= entries. First credits and long unused
- * ones are not in the sum: their messages may find no entry, and RNR repairs that.
- * docs/design/nic-local.md "Credits". */
+ * Invariant of the receiver, per user: `promised` is the sum of limit - accepted - first_left over
+ * the active streams. At each grant promised + used <= entries. The sum excludes first credits and
+ * credits unused for long. Their messages may find no entry; they are then rejected with RNR and
+ * retransmitted. docs/design/nic-local.md "Credits". */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -52,7 +52,8 @@ static void active_remove(struct nic_user *u, struct rx_stream *s)
 	s->listed = false;
 }
 
-/* Removes a stream from the active ones. Others may be granted its unused credit too. */
+/* Removes a stream from the active ones. The user may grant the stream's unused credit to other
+ * streams too. */
 static void stream_retire(struct nic_user *u, struct rx_stream *s)
 {
 	active_remove(u, s);
@@ -162,8 +163,8 @@ static void grant_more(struct nic_user *u, struct rx_stream *s, bool requested)
 		wait_add(u, s);
 }
 
-/* Grants credit for a user that does not serve: senders get rejections instead of a wait
- * without end. After a reopening the credit counts like a first one. */
+/* Grants credit for a user that is stopped or closed: senders get rejections instead of waiting
+ * without end. After the user opens again, this credit counts like a first credit. */
 static void grant_nothing(struct rx_stream *s)
 {
 	uint16_t more = peer_nic(s->peer)->options.nap_credit;
@@ -177,7 +178,8 @@ void credit_use(struct rx_stream *s)
 	struct nic_user *u = user_of(s);
 
 	if (!credit_left(s))
-		return; /* given up beyond its limit: that sender does not count */
+		/* a sender that gives up messages beyond its limit does not count its credit */
+		return;
 	s->accepted++;
 	if (s->first_left > 0)
 		s->first_left--;
@@ -249,8 +251,8 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 	struct nic_user *u = nic_stream_user(n, index);
 	if (!s)
 		return; /* the sender retries */
-	/* Grants more if the stream is at its limit by both accounts. Always answers, to show that
-	 * this node is alive. */
+	/* Grants more if the stream has used its limit, as both the sender and this node count.
+	 * Always answers, to show that this node is alive. */
 	if (s->limit == e->limit && !credit_left(s)) {
 		if (user_serves(u))
 			grant_more(u, s, true);
@@ -284,7 +286,8 @@ static void wait_begin(struct nic_request *r, struct nic_peer *p, uint32_t index
 	r->function->counters[r->head.qp].waits_for_credit++;
 	r->waits = p;
 	w->waiters[index]++;
-	/* The request waits for an answer of the peer, so the peer's silence counts. */
+	/* The request waits for an answer of the peer, so the session's dead-peer timer must
+	 * run. */
 	if (w->blocked == 0)
 		rltp_session_await(p->session, peer_nic(p)->now_ns);
 	w->blocked |= 1u << index;

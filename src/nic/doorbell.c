@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Turns doorbells into requests. Only a copy of each descriptor is checked and used. A wrong
- * descriptor completes with the reason. One with a queue pair that is not its user's stops that
- * user, and so does an overrun of the FIFO (C-15). */
+ * descriptor completes with the reason. The engine stops a user whose descriptor names a queue pair
+ * of another user. It also stops a user that overruns the FIFO (C-15). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +113,7 @@ static int entries_resolve(struct nic_request *r, const struct dxp_entry *entrie
 				 : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
 }
 
-/* Parses a descriptor by reference. Only a short one has pieces already. */
+/* Parses a descriptor by reference. Only a request with short lists has its pieces afterwards. */
 static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry at, entries[NIC_LIST_ENTRIES_MAX];
@@ -133,7 +133,8 @@ static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 }
 
 /* Copies the rest of the descriptor out of the window before checking it. Inline data goes straight
- * to where messages read it. DXP_EAGAIN: not now. */
+ * to where messages read it. DXP_EAGAIN: too many chain entries are in progress, or memory is
+ * short; try again later. */
 static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry entries[NIC_LIST_ENTRIES_MAX];
@@ -189,8 +190,8 @@ static bool request_make(struct nic_user *u, const struct dxp_descriptor *head,
 	return true;
 }
 
-/* Accepts one published descriptor. Returns false if it must stay: no space for its request, or no
- * queue pair for its completion. */
+/* Accepts one published descriptor. Returns false if the descriptor must stay: no space for its
+ * request, or no queue pair for its completion. */
 static bool doorbell_accept(struct nic_user *u, const struct dxp_slot *slot)
 {
 	struct dxp_descriptor head;
@@ -266,7 +267,8 @@ bool doorbells_overrun(struct nic *n)
 bool nic_doorbell_ready(const struct nic *n)
 {
 	if (n->retry_ns != UINT64_MAX)
-		return false; /* memory is short: nothing can be read, and the deadline is set */
+		/* memory is short: no descriptor can be read; the deadline for a retry is set */
+		return false;
 	for (uint32_t open = n->open; open; open &= open - 1) {
 		const struct nic_user *u = &n->users[__builtin_ctz(open)];
 		if (u->stopped)
@@ -305,8 +307,8 @@ static void full_note(struct nic_user *u)
 	n->look_ns = min_u64(n->look_ns, u->full_ns);
 }
 
-/* Prefetches lines of later descriptors of a burst. Without a burst this would take lines from the
- * user that is about to write them. */
+/* Prefetches lines of later descriptors of a burst. Without a burst, the prefetch would remove
+ * lines from the cache of the user that is about to write them. */
 static void ahead(const struct nic_user *u, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i++) {
@@ -324,7 +326,7 @@ void doorbells_ahead(const struct nic_user *u)
 }
 
 /* Returns the number of unread completions. During a burst, rereads the consumer index only if the
- * cached one does not suffice: the user is writing that line. */
+ * cached one is too old, because the user writes that cache line. */
 static uint32_t completions_unread(struct nic_user *u)
 {
 	uint32_t seen = u->sent_index - u->sent_consumed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes the two event rings of a window. The user writes only the consumer index, and the engine
- * reads nothing else of the user. The index may grow up to the number of events written; any other
- * value stops the user. */
+ * reads nothing else that the user writes. The index may grow up to the number of events written;
+ * any other value stops the user. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -56,7 +56,8 @@ uint32_t event_received_entries(const struct nic_user *u)
 	return u->nic->options.receive_entries;
 }
 
-/* The user may still hold the buffer of a NAP whose event was read: so the larger count applies. */
+/* The user may still hold the buffer of a NAP whose event was read, so the larger of the two counts
+ * applies. */
 uint32_t event_received_unread(struct nic_user *u)
 {
 	uint32_t count =
@@ -71,7 +72,7 @@ uint32_t event_received_used(struct nic_user *u)
 	return event_received_unread(u) + u->received_reserved;
 }
 
-/* Reads the user's indices only if the cached ones do not suffice. */
+/* Reads the user's indices only if the cached ones are too old. */
 bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 {
 	uint32_t entries = event_received_entries(u);
@@ -85,7 +86,7 @@ bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 
 /* Returns true if a message may reserve an entry, which it must before it is accepted (C-28).
  * Messages that wait for earlier ones of their stream get at most half of the ring; otherwise they
- * could block these. */
+ * could block the earlier ones. */
 bool event_received_space(struct nic_user *u, bool next)
 {
 	if (!next && u->received_reserved >= event_received_entries(u) / 2)

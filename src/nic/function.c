@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens queue pairs of a function on a window for a user, stops a user that breaks the rules,
- * closes one that is gone.
+ * closes a user that has left.
  *
  * Operations end at once and locally, so that no memory waits for a peer: requests are dropped,
  * messages are withdrawn from RLTP, reads are forgotten. Peers stay in step, because each begun
@@ -132,15 +132,15 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 					: DXP_EINVAL;
 }
 
-/* Stores the reason first: a user that sees the state finds it. */
+/* Stores the reason first, so that a user that sees the state also sees the reason. */
 static void window_end(struct dxp_window *w, int status, enum dxp_function_state state)
 {
 	dxp_store_release(&w->error, (uint32_t)-status);
 	dxp_store_release(&w->state, state);
 }
 
-/* Withdraws a message in RLTP if it belongs to a request of this user or answers out of its
- * memory. */
+/* Withdraws a message in RLTP if it belongs to a request of this user, or answers a GET of this
+ * user's memory. */
 static void message_visit(void *context, struct rltp_message *rltp)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
@@ -151,8 +151,8 @@ static void message_visit(void *context, struct rltp_message *rltp)
 		send_message_withdraw(m, DXP_ECLOSED);
 }
 
-/* Ends messages to a queue pair: drops arrived parts and rejects requests for data. Their ids count
- * as given up. */
+/* Ends messages to a queue pair: drops arrived parts and rejects requests for data. The ids of
+ * these messages count as given up. */
 static void rx_stream_end(struct rx_stream *s)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++) {
@@ -203,7 +203,7 @@ static void user_end(struct nic_user *u)
 	local_forget(n, u);
 	requests_drop(u);
 	n->stops &= ~(1u << u->index);
-	n->space = true; /* others may have waited for what it held */
+	n->space = true; /* other requests may have waited for what the user held */
 }
 
 void user_stop(struct nic_user *u, int status)
@@ -277,7 +277,7 @@ int nic_user_close(struct nic *n, uint32_t user, int status, uint64_t now_ns)
 	user_end(u);
 	regions_revoke(n, user);
 	user_clear(u);
-	/* Weight and limit are not set by the user, and stay. */
+	/* The node sets weight and limit, not the user, so they stay. */
 	if (!u->function->open) {
 		u->function->limit.waits = 0;
 		u->function->gathers = false;

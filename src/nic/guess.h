@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bounds attempts at memory keys and magics. A requester, a peer or a function of this NIC, has an
  * allowance of wrong values; so has the whole NIC. When one of them is used up, values that the
- * requester has not shown to be right are not compared: their requests wait. Values that it used
- * successfully are known, and never wait. Pure state; the time is an argument. */
+ * requester has not shown to be right are not compared: their requests wait. Requests with values
+ * that the requester used successfully before never wait. Pure state; the time is an argument. */
 #ifndef NIC_GUESS_H
 #define NIC_GUESS_H
 

@@ -32,7 +32,8 @@ static inline uint8_t *region_at(const struct nic_region *r, uint64_t offset)
 {
 	return (r->guarded && r->reach.base ? r->reach.base : r->base) + offset;
 }
-/* Holds bytes that an own descriptor names, until region_drop. DXP_EACCESS: not permitted. */
+/* Holds bytes that a descriptor of the region's user names, until region_drop. DXP_EACCESS: not
+ * permitted. */
 int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes);
 void region_drop(struct nic_region *r, uint64_t offset);
 
@@ -63,7 +64,7 @@ static inline bool user_has_qp(const struct nic_user *u, uint32_t qp)
 {
 	return qp - u->first_qp < u->qp_count;
 }
-/* Returns the number by which a user knows a queue pair of its function. */
+/* Returns a queue pair's number in its user's window. */
 static inline uint8_t user_qp(const struct nic_user *u, uint32_t qp)
 {
 	return (uint8_t)(qp - u->first_qp);
@@ -71,7 +72,7 @@ static inline uint8_t user_qp(const struct nic_user *u, uint32_t qp)
 void nic_function_init(struct nic *n, uint32_t function);
 bool function_serves(const struct nic_function *f); /* one of its users does */
 /* Stops a user that broke the rules; its window shows `status`. users_settle drops its operations
- * later, so it may be called in the middle of one. */
+ * later, so the caller may be in the middle of one of them. */
 void user_stop(struct nic_user *u, int status);
 void users_settle(struct nic *n);
 
@@ -98,7 +99,7 @@ bool event_received_space_beside(struct nic_user *u, uint32_t kept);
 void event_received_reserve(struct nic_user *u);
 void event_received_unreserve(struct nic_user *u);
 void event_received_write(struct nic_user *u, struct dxp_nic_event *event, const uint8_t *payload);
-/* Are the steps of event_received_write. The first returns the payload's destination, possibly in
+/* The two steps of event_received_write. The first returns the payload's destination, possibly in
  * *event, or NULL if the user was stopped. The second publishes. */
 uint8_t *event_received_buffer(struct nic_user *u, struct dxp_nic_event *event);
 void event_received_publish(struct nic_user *u, const struct dxp_nic_event *event);
@@ -130,8 +131,8 @@ struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t functio
 			     uint32_t magic);
 uint8_t access_region(struct nic_user *u, struct guesses *by, uint32_t key, uint32_t right,
 		      uint64_t offset, uint64_t bytes, struct nic_region **out);
-/* Return the time in ns until the requester `by` may show this key, or a magic to this queue pair;
- * 0: now. Call them before the functions above. Count requests that wait. */
+/* Return the time in ns until a key, or the magic of a queue pair, that the requester `by` sent may
+ * be compared; 0: now. Call them before the functions above. Count requests that wait. */
 uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key);
 uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t function, uint32_t qp);
 /* Reserves space with registers_reserve(), and converts its status to a NACK code. */
@@ -156,7 +157,7 @@ void share_spend(struct nic_function *f, uint32_t bytes);
 void share_function_copy(struct nic_function *f);
 
 /* space.c: receive entries for users of this NIC */
-bool space_now(struct nic_user *t); /* one is free, and no request waits for it */
+bool space_now(struct nic_user *t); /* a receive entry is free, and no request waits for it */
 /* Reserves a receive entry for a request. False: there is none, and the request waits. */
 bool space_acquire(struct nic_request *r, struct nic_user *t);
 void space_unwait(struct nic_request *r); /* stops waiting, if it does */
@@ -166,12 +167,13 @@ bool local_node(const struct nic *n, uint16_t node);
 /* Return true if the request must wait before its key, or its magic, is compared (guess.h). */
 bool local_key_waits(struct nic_request *r, uint32_t key);
 bool local_magic_waits(struct nic_request *r);
-/* Delivers a NAP straight from its descriptor. False: not possible now, nothing has changed. */
+/* Delivers a NAP directly from its descriptor. False: not possible now, nothing has changed. */
 bool local_nap(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot);
-/* Likewise a PUT of one piece into one piece. */
+/* Copies a PUT of one piece into one piece directly from its descriptor. False: as for
+ * local_nap. */
 bool local_put(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot);
-/* Advances a request and subtracts copied bytes from *left while that is positive. Complete when
- * `cut_done` is set; else it needs more, or waits. */
+/* Advances a request and subtracts copied bytes from *left while that is positive. The request is
+ * complete when `cut_done` is set; else it needs a larger *left, or waits. */
 void local_advance(struct nic_request *r, int64_t *left);
 void local_release(struct nic_request *r); /* the request's uses of target memory */
 /* Ends all requests to a closing user. */
@@ -179,11 +181,12 @@ void local_forget(struct nic *n, const struct nic_user *t);
 
 /* chain.c: descriptors by reference */
 /* Parses the descriptor that the entry names into r->head and, if it is short, `entries`, with the
- * counts in the head. A long one becomes r->chain, and the counts are 0. DXP_EAGAIN: not now. */
+ * counts in the head. A long descriptor becomes r->chain, and the counts are 0. DXP_EAGAIN: no
+ * space for the chain now. */
 int chain_begin(struct nic_request *r, const struct dxp_entry *at,
 		struct dxp_entry entries[NIC_LIST_ENTRIES_MAX]);
-/* Of r->chain: copies, checks and resolves as far as *left permits. Returns true if the request has
- * pieces to continue with; false: it waits, or has failed. */
+/* Copies, checks and resolves entries of r->chain as far as *left permits. Returns true if the
+ * request has pieces to continue with; false: it waits, or has failed. */
 bool chain_advance(struct nic_request *r, int64_t *left);
 void chain_free(struct nic_request *r); /* r->chain may be NULL */
 /* Returns the value of `cut` behind the last piece. */
@@ -200,8 +203,8 @@ int area_find(const struct nic_user *u, uint64_t vaddr, uint64_t bytes, uint32_t
 /* outside.c: the first two are called by the endpoint, with the NIC as `nic` */
 bool outside_admits(void *nic, const struct udp_address *from);
 struct rltp_session *outside_add(void *nic, const struct udp_address *from);
-/* Returns the number of the peer at this address, which it adds if the policy admits it;
- * WIRE_NODE_NONE: it does not, or no space. */
+/* Returns the number of the peer at this address; adds the peer if the policy admits it.
+ * WIRE_NODE_NONE: not admitted, or no space. */
 uint16_t outside_node(struct nic *n, const struct udp_address *at);
 /* Returns whether a peer may send this request: those outside of the node table may only send to
  * receive registers. */
@@ -218,12 +221,13 @@ int registers_reserve(struct nic_user *u, uint32_t bytes, struct nic_register_ra
  * memory is gone. Call it anew for each piece. */
 uint8_t *registers_address(struct nic_user *u, const struct nic_register_range *range);
 
-/* doorbell.c: resolves an own entry and holds its memory */
+/* doorbell.c: resolves an entry of the user's local list and holds its memory */
 int doorbell_piece(const struct nic_user *u, const struct dxp_entry *e, struct nic_piece *piece);
 
 /* request.c */
 void request_pieces_drop(
-	struct nic_request *r); /* the request's uses of memory; its messages may have none */
+	/* drops the request's uses of memory; no message of it may use memory any more */
+	struct nic_request *r);
 void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* one of its messages or reads ended */
 void request_give_up(struct nic_request *r, int status);  /* drops what was not cut */
@@ -250,7 +254,8 @@ struct rltp_verdict receive_packet_deliver(void *user, struct rltp_session *s,
 					   const struct wire_header *h, const uint8_t *payload);
 bool stream_packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h);
 struct rx_stream *stream_rx_get(struct nic_peer *p, uint32_t index); /* NULL: out of memory */
-struct tx_stream *stream_tx_get(struct nic_peer *p, uint32_t index); /* likewise */
+/* Returns the stream to this queue pair of the peer, created if necessary; NULL: no memory. */
+struct tx_stream *stream_tx_get(struct nic_peer *p, uint32_t index);
 bool stream_known(const struct nic_peer *p, uint32_t index, bool receives);
 struct nic_work *stream_work_get(struct nic_peer *p); /* NULL: out of memory */
 void stream_rx_run(struct rx_stream *stream);
@@ -268,7 +273,7 @@ void stream_peer_fail(struct nic_peer *p, int status);
 /* Frees the streams of an idle session; keeps the marks. */
 void stream_peer_rest(struct nic_peer *p);
 
-/* Processes the last placed packet of a message. */
+/* Processes a message whose last packet was placed. */
 void receive_record_whole(struct rx_stream *stream, struct rx_record *r);
 
 /* staged.c, staged_read.c, staged_local.c: memory that this process cannot address (staged.h) */
@@ -297,9 +302,9 @@ bool staged_answers(const struct nic_message *m, const struct nic_user *u);
  * DXP_EACCESS, DXP_EDEVICE. */
 int staged_local_put(struct nic_request *r, const struct nic_piece *to, const uint8_t *from,
 		     uint32_t *bytes);
-/* Starts the GET of a whole piece; same statuses. */
+/* Starts the GET of a whole piece; statuses of staged_local_put(). */
 int staged_local_get(struct nic_request *r, const struct nic_piece *from);
-/* Returns true until the PUTs before it are in the device. */
+/* Returns true until the PUTs before this request are in the device. */
 bool staged_local_waits(struct nic_request *r);
 void staged_local_drop(struct nic_request *r);  /* drops its unfinished PUT */
 void staged_local_poll(struct nic_function *f); /* copies answers that arrived */
@@ -321,7 +326,7 @@ void credit_granted(void *user, struct rltp_session *s, const struct wire_credit
 uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		      uint32_t count);
 
-/* read.c: GET, ATOMIC and CFG, both sides */
+/* read.c: GET, ATOMIC and CFG, at the initiator and at the target */
 uint32_t reads_max(const struct nic *n);
 uint8_t read_flow(uint32_t stream); /* flow of requests and answers of this queue pair */
 struct nic_read *read_begin(struct nic_peer *p);

@@ -13,7 +13,7 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s)
 		return DXP_EINVAL;
 	bucket_rate(&n->functions[function].limit, bytes_per_s);
 	limit_apply(&n->functions[function]);
-	n->space = true; /* requests that waited for the old limit are checked again */
+	n->space = true; /* check again the requests that waited for the old limit */
 	return DXP_OK;
 }
 
@@ -29,9 +29,9 @@ bool limit_allows(struct nic_function *f, uint64_t now_ns)
 	return bucket_allows(&f->limit, now_ns);
 }
 
-/* Returns half of the time of a batch. A message begins while at most this much is unpaid, and is
+/* Returns half of the time of a batch. A message may begin while at most this much is unpaid. It is
  * shorter than the other half, so that it leaves whole. A function that must wait does so until all
- * is paid; else its messages would leave one by one. */
+ * is paid. Otherwise its messages would leave one by one. */
 static uint64_t half_ns(const struct bucket *b)
 {
 	return b->batch_ns / 2;
@@ -68,7 +68,7 @@ uint32_t limit_message_bytes(const struct nic_function *f)
 
 	if (b->bytes_per_s == 0)
 		return UINT32_MAX;
-	/* Three quarters of the half: headers count, too. */
+	/* Three quarters of the half, because headers count too. */
 	uint64_t bytes =
 		max_u64(b->bytes_per_s / (S_NS / (BUCKET_BATCH_NS / 2)), BUCKET_BATCH_BYTES / 2);
 	return (uint32_t)clamp_u64(bytes / 4 * 3, 1, NIC_MESSAGE_BYTES_MAX);

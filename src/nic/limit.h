@@ -15,15 +15,15 @@ struct nic_user;
  * (limit_waits). */
 bool limit_allows(struct nic_function *f, uint64_t now_ns);
 
-/* Charges `bytes` at the `now_ns` of limit_allows. An excess must be paid before anything else
- * leaves. */
+/* Charges `bytes` at the `now_ns` of limit_allows. Bytes beyond the bucket must be paid before
+ * anything else leaves. */
 void limit_charge(struct nic_function *f, uint64_t bytes);
 
 /* Returns when limit_allows becomes true; 0: it is; UINT64_MAX: there is no limit. */
 uint64_t limit_deadline(const struct nic_function *f);
 
 /* Returns true if a message to a peer may begin now: only if it can leave at once, since an unpaid
- * one would delay others in its stream. Otherwise sets the deadline of the next check. */
+ * message would delay later ones of its stream. Otherwise sets the deadline of the next check. */
 bool limit_begins(struct nic_user *u);
 /* Returns the longest message that limit_begins permits. */
 uint32_t limit_message_bytes(const struct nic_function *f);
@@ -32,7 +32,7 @@ uint32_t limit_message_bytes(const struct nic_function *f);
  * messages leave at once and delay no others. */
 void limit_apply(struct nic_function *f);
 
-/* Returns how often the limit held it back; wraps. */
+/* Returns how often the limit held the function back; wraps. */
 uint64_t limit_waits(const struct nic_function *f);
 
 #endif

@@ -18,7 +18,7 @@
 /* requests per queue pair: 4 queue pairs sustain 4 M NAP/s at 60 us round trip */
 #define NIC_OUTSTANDING_MAX 64
 #define NIC_NAP_BYTES_MAX   DXP_NAP_BYTES
-/* entries of source and destination list together in one descriptor */
+/* entries of the source and destination lists of one descriptor, in sum */
 #define NIC_LIST_ENTRIES_MAX DXP_LIST_ENTRIES
 /* entries of chains in progress per user: 16 MiB */
 #define NIC_CHAIN_ENTRIES_MAX DXP_CHAIN_ENTRIES
@@ -38,25 +38,27 @@
 /* entries per event ring: all outstanding requests of all queue pairs, and twice that in credits,
  * so that a grant per half of them is in time */
 #define NIC_EVENTS DXP_EVENTS
-/* NAPs per stream before a grant: a few commands; with many peers at once space may run out */
+/* NAPs per stream before a grant: enough for a few commands. With many peers at once, entries may
+ * run out. */
 #define NIC_NAP_CREDIT 16
 /* ns after which unused credit may be granted to another peer too */
 #define NIC_CREDIT_IDLE_NS (10ull * 1000 * 1000)
-/* NAPs; a peer's grant of more at once is ignored as invalid */
+/* NAPs; a peer's grant of more than this at once is ignored as invalid */
 #define NIC_CREDIT_AHEAD_MAX 65535
 #define NIC_BUFFERS_KEPT     64 /* NAPs that arrived out of order at once: 128 KiB */
-/* ns until a failed allocation is tried again: no spinning */
+/* ns until a failed allocation is tried again: long enough not to spin */
 #define NIC_MEMORY_RETRY_NS (1000ull * 1000)
 /* bytes copied inside the NIC per poll, 10 us: meanwhile the network waits */
 #define NIC_QUANTUM_BYTES (256u << 10)
-/* bytes per queue pair before the next one: shorter slices cost a long PUT 5 % */
+/* bytes that a queue pair copies before the next queue pair does: shorter slices slow a long PUT by
+ * 5 % */
 #define NIC_SLICE_BYTES (128u << 10)
 #define NIC_REST_BYTES  4096 /* bytes at the end of a copy that join its last slice */
 /* receive buffers that one waiting queue pair gets before the next: half a FIFO */
 #define NIC_SPACE_RUN 16
 /* ns to the next check for a free receive buffer; doubles. Loops spin as long. */
 #define NIC_SPACE_CHECK_NS (50u * 1000u)
-/* ns, upper bound of it: a consumer that never drains costs 100 wakeups/s */
+/* ns, upper bound of that interval: a consumer that never drains costs 100 wakeups/s */
 #define NIC_SPACE_CHECK_MAX_NS (10ull * 1000 * 1000)
 /* numbers of NAP buffers prefetched (C-30): one cache line of the ring */
 #define NIC_BUFFERS_AHEAD 32
@@ -71,14 +73,17 @@
 #define NIC_CFG_WORDS_MAX DXP_CFG_WORDS
 /* us until a piece of staged memory without a buffer is sent again: as for peers without WAIT */
 #define NIC_STAGED_RETRY_US RLTP_WAIT_RETRY_US
-/* outstanding writes of staged memory; beyond, only the oldest of each peer, which waits for no
- * other. The memory's owner accepts more at once, and those complete independently. */
+/* outstanding writes of staged memory. Beyond this count, only the oldest message of each peer may
+ * begin a write, because it waits for no other. The memory's owner accepts more at once; those
+ * complete independently. */
 #define NIC_STAGED_LATER      256
 #define NIC_STAGED_COPY_BYTES 4096 /* bytes handed over at once inside a NIC: fit any buffer */
 /* us until a message held for a device is sent again: delay by a lost answer */
-#define NIC_HELD_RETRY_US     5000
-#define NIC_HELD_RETRY_MAX_US 80000       /* us; doubled up to this, well below RLTP_DEAD_NS */
-#define NIC_MESSAGE_BYTES_MAX 0x7fffffffu /* bytes; C-18; longer operations are split above */
+#define NIC_HELD_RETRY_US 5000
+/* us: upper bound of the doubled NIC_HELD_RETRY_US, well below RLTP_DEAD_NS */
+#define NIC_HELD_RETRY_MAX_US 80000
+/* bytes (C-18); the software above the NIC splits longer operations */
+#define NIC_MESSAGE_BYTES_MAX 0x7fffffffu
 /* GET, atomic and CFG requests outstanding per session: the responder always has space */
 #define NIC_READS_MAX 64
 

@@ -19,7 +19,8 @@ bool local_node(const struct nic *n, uint16_t node)
 	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
 }
 
-/* Returns the node id of events: 0, which also reaches this NIC, while its id is unknown. */
+/* Returns this NIC's node id for events. While the id is unknown: 0, which also addresses this
+ * NIC. */
 static uint16_t own_node(const struct nic *n)
 {
 	return n->options.node == WIRE_NODE_NONE ? 0 : n->options.node;
@@ -248,8 +249,8 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 	}
 }
 
-/* Hands over some bytes of a PUT to a staged piece, or starts the GET of a whole one. Returns false
- * if it cannot go on now. */
+/* Hands over some bytes of a PUT to a staged piece, or starts the GET of a whole piece. Returns
+ * false if the request cannot continue now. */
 static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct nic_piece *m,
 			 uint32_t end, int64_t *left)
 {

@@ -118,7 +118,7 @@ static void requests_free(struct nic_function *f)
 	}
 }
 
-/* RLTP returns its messages through send_message_done; the completions are not read any more. */
+/* RLTP returns its messages through send_message_done; the completions are no longer read. */
 static void peers_free(struct nic *n)
 {
 	while (n->peers)
@@ -202,7 +202,7 @@ int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_
 {
 	n->now_ns = now_ns;
 	const struct nic_peer *known = nic_peer_find(n, peer->node);
-	/* The node table assigned the number of a peer outside of it. */
+	/* The node table has assigned a number that a peer outside of the table used. */
 	if (known && !peer->outside && rltp_session_is_outside(known->session))
 		nic_peer_lost(n, peer->node, DXP_EPEERLOST);
 	int status = rltp_endpoint_peer(n->endpoint, peer, now_ns);
@@ -267,9 +267,9 @@ static uint32_t user_poll(struct nic_user *u)
 	return doorbells_accept(u);
 }
 
-/* Likewise, for all users of a function. If the first ones use up its share, the requests of the
- * others wait in their queue pairs, which are then served round robin. Reads nothing of the
- * function while its users are idle. */
+/* Polls all users of a function. Returns the number of descriptors that it read. If the first users
+ * use up the function's share, the requests of the others wait in their queue pairs, which are then
+ * served round robin. Reads nothing of the function while its users are idle. */
 static uint32_t function_poll(struct nic *n, uint32_t function)
 {
 	uint32_t accepted = 0, outstanding = 0;

@@ -33,7 +33,7 @@ struct nic_options {
 	uint64_t incarnation;
 	uint8_t uuid[16];
 	uint32_t window_packets;  /* 0: the default */
-	uint32_t receive_packets; /* up to `tuning`: as in rltp_endpoint_options */
+	uint32_t receive_packets; /* the fields up to `tuning` are those of rltp_endpoint_options */
 	void (*authenticate)(void *context, const uint8_t *frame, size_t bytes,
 			     uint8_t tag[WIRE_TAG_BYTES]);
 	void *authenticate_context;
@@ -58,7 +58,7 @@ struct nic_counters {
 	uint64_t doorbells, descriptors_bad;
 	uint64_t magic_reject, key_reject, bounds_reject, rights_reject, type_reject;
 	uint64_t receiver_busy; /* rejected because the receive ring or a table was full */
-	uint64_t key_waits;     /* comparisons put off after too many wrong values (guess.h) */
+	uint64_t key_waits;     /* comparisons delayed after too many wrong values (guess.h) */
 	uint64_t naps_sent, naps_received, puts_sent, puts_received, gets_sent, gets_received,
 		atomics_sent, atomics_received, cfg_sent, cfg_received;
 };
@@ -66,10 +66,10 @@ struct nic_counters {
 /* Counters of one queue pair. All wrap. */
 struct nic_qp_counters {
 	uint64_t sent_messages; /* successful operations posted here */
-	uint64_t sent_bytes;    /* moved by them; GET and CFG_READ: fetched */
+	uint64_t sent_bytes;    /* bytes moved by these requests; GET and CFG_READ: fetched */
 	uint64_t failed;        /* failed operations posted here */
 	uint64_t received_messages,
-		received_bytes;    /* completed here: NAP, PUT, GET and CFG requests */
+		received_bytes;    /* NAP, PUT, GET and CFG requests of peers that completed here */
 	uint64_t refused;          /* packets rejected */
 	uint64_t waits_for_credit; /* times that a NAP, or a PUT with an event, waited */
 };
@@ -90,7 +90,8 @@ void nic_node_set(struct nic *n, uint16_t node);
  * until the closed user is idle. DXP_EEXIST: one of them is open; DXP_EBUSY: not idle yet;
  * DXP_EINVAL. */
 int nic_user_open(struct nic *n, uint32_t user, uint32_t qps, struct dxp_window *w);
-/* Likewise, all queue pairs of function 0 .. 7: one user, of the same number. */
+/* Opens all queue pairs of function 0 .. 7 for one user, whose number is that of the function.
+ * Statuses of nic_user_open(). */
 int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w);
 
 /* Closes a user: stores `status` as the window's last error, drops its requests and messages,
@@ -124,9 +125,9 @@ uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp);
  * to the other functions; initially 1. DXP_EINVAL. */
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight);
 
-/* Selects the function's class. High: it is served before functions of normal priority, as long as
- * these get 1 byte of RLTP_GUARD_SHARE. Within a class the weights count. Initially normal.
- * DXP_EINVAL. */
+/* Selects the function's class. High: the function is served before functions of normal priority.
+ * While both compete, normal priority gets one byte of every RLTP_GUARD_SHARE. Within a class the
+ * weights count. Initially normal. DXP_EINVAL. */
 enum nic_priority { NIC_PRIORITY_NORMAL, NIC_PRIORITY_HIGH };
 int nic_function_priority(struct nic *n, uint32_t function, uint32_t priority);
 
@@ -170,8 +171,9 @@ int nic_region_register(struct nic *n, uint32_t user, void *base, uint64_t bytes
 
 /* Access to memory that only its owner reaches, by DMA (S-01). The owner implements these
  * functions. The NIC calls them on its thread; they must not call the NIC. `offset` counts in the
- * region, `at` in the message. DXP_EACCESS, also from nic_staged_refuse, fails the operation with
- * DXP_EACCESS: the memory has another owner now. Unlisted statuses fail it with DXP_EDEVICE. */
+ * region, `at` in the message. DXP_EACCESS means that the memory has another owner now; it fails
+ * the operation with DXP_EACCESS, also from nic_staged_refuse. Unlisted statuses fail it with
+ * DXP_EDEVICE. */
 struct nic_staged_write;
 struct nic_staged_span {
 	uint64_t offset, bytes;
@@ -191,8 +193,8 @@ struct nic_staged_ops {
 	struct nic_staged_write *(*write_begin)(void *context, struct nic_staged_span *span);
 	/* Stores payload, each byte once, in any order. `first`: no earlier byte of its sender
 	 * waits for space, so the reserve may be used (bridge_feed). Set only in a retry after
-	 * DXP_EAGAIN or DXP_EBUSY. DXP_EAGAIN: no space now, nothing was stored; DXP_EBUSY:
-	 * likewise, and the owner calls nic_staged_granted() later. */
+	 * DXP_EAGAIN or DXP_EBUSY. DXP_EAGAIN: no space now, nothing was stored; DXP_EBUSY: no
+	 * space now, and the owner calls nic_staged_granted() later. */
 	int (*write_place)(void *context, struct nic_staged_write *w, uint64_t at,
 			   const uint8_t *payload, uint32_t bytes, bool first);
 	/* Called when all bytes are stored. DXP_OK: they are in the device's memory; DXP_EAGAIN:
@@ -209,7 +211,7 @@ struct nic_staged_ops {
 	 * nor once it has handed over all bytes; then the NIC does not call this. Pieces handed
 	 * over return before or after. */
 	void (*read_cancel)(void *context, struct nic_staged_read *r);
-	/* Returns a piece to the owner: it has arrived, or never will. */
+	/* Returns a piece to the owner: the initiator has it, or will never receive it. */
 	void (*read_sent)(void *context, void *piece, int status);
 };
 
@@ -257,11 +259,11 @@ struct nic_guard {
 	uint8_t (*reach)(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out);
 	/* Returns true if this node may use the key; 0: a function of this NIC, unless it is open
 	 * for another node (nic_user_cfg_node). Called at the node's first use. Else the key counts
-	 * as wrong. NULL: all that know it. */
+	 * as wrong. NULL: every node that knows the key may use it. */
 	bool (*permits)(void *context, uint16_t node);
-	/* Reserves bytes that an own descriptor names, until `drop` with the same offset. `drop`
-	 * may come after the key was revoked, until the user closes. DXP_EACCESS: not
-	 * permitted. NULL: no descriptor may name the region. */
+	/* Reserves bytes that a descriptor of the region's user names, until `drop` with the same
+	 * offset. `drop` may come after the key was revoked, until the user closes. DXP_EACCESS:
+	 * not permitted. NULL: no descriptor may name the region. */
 	int (*hold)(void *context, uint64_t offset, uint64_t bytes);
 	void (*drop)(void *context, uint64_t offset);
 	void *context;
@@ -299,15 +301,16 @@ int nic_area_add(struct nic *n, uint32_t user, const struct nic_area *area);
 /* Copies up to `count` entries with a valid key; returns how many. */
 uint32_t nic_areas(const struct nic *n, uint32_t user, struct nic_area *out, uint32_t count);
 
-/* Adds or removes a peer of the node table; as rltp_endpoint_peer and rltp_endpoint_peer_lost. */
+/* Add or remove a peer of the node table. Statuses of rltp_endpoint_peer() and
+ * rltp_endpoint_peer_lost(). */
 int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_ns);
 void nic_peer_lost(struct nic *n, uint16_t node, int status);
 /* Completes all outstanding requests to a peer with `status`; the peer stays. */
 void nic_peer_reset(struct nic *n, uint16_t node, int status);
 
-/* Policy for peers outside of the node table, to which register mode sends by IP address and port,
- * and which may send to receive registers, and nothing else. They need the fabric key. admits:
- * returns whether a node at this address may be one. payload_bytes: the largest payload to it.
+/* Policy for peers outside of the node table, to which register mode sends by IP address and port.
+ * They may send to receive registers and do nothing else. They need the fabric key. admits: returns
+ * whether a node at this address may be such a peer. payload_bytes: the largest payload to it.
  * Initially none is admitted. */
 struct nic_outside {
 	bool (*admits)(void *context, const struct udp_address *at);

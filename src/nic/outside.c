@@ -3,8 +3,8 @@
  * names by IP address and port. The owner's policy decides which addresses may be such peers, in
  * both directions. They may only send to receive registers.
  *
- * Each has a number from WIRE_NODE_OUTSIDE on, for this NIC only. It keeps it until another peer
- * needs the space. */
+ * Each has a number from WIRE_NODE_OUTSIDE on, for this NIC only. The peer keeps its number until
+ * another peer needs the space. */
 #include "nic/internal.h"
 #include "wire/ids.h"
 

@@ -17,8 +17,8 @@ struct nic_message *pool_message_get(struct nic *n)
 	if (!m)
 		return calloc(1, sizeof(*m));
 	n->free_messages = m->next_free;
-	/* Field by field: a memset of this length compiles to a string instruction, which is
-	 * slower. RLTP sets the other fields, or fields here define their validity. */
+	/* Clears field by field, because a memset of this length compiles to a string instruction,
+	 * which is slower. RLTP sets the other fields, or fields here define their validity. */
 	m->rltp.flags = 0;
 	m->rltp.bytes = 0;
 	m->request = NULL;
@@ -54,7 +54,7 @@ struct nic_request *pool_request_get(struct nic *n)
 		r = malloc(sizeof(*r));
 	if (!r)
 		return NULL;
-	/* Field by field, as above; the caller copies `head`. */
+	/* Clears field by field, for the same reason as above; the caller copies `head`. */
 	r->total = r->cut = r->pending = 0;
 	r->cut_done = r->registers = false;
 	r->status = 0;
@@ -88,7 +88,7 @@ uint8_t *pool_buffer_get(struct nic *n, uint32_t bytes)
 	} else {
 		b = malloc(NIC_NAP_BYTES_MAX);
 	}
-	/* Bytes that the sender omits must not show earlier contents. */
+	/* Bytes that the sender omits must not reveal earlier contents of the buffer. */
 	if (b)
 		memset(b, 0, bytes);
 	return (uint8_t *)b;

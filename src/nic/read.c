@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET, ATOMIC and CFG, both sides. The requester keeps an entry per request until its answer is
- * complete; the responder answers with a message of its own (C-19, C-21, C-32). The requester
- * bounds outstanding requests, so the responder always has space and no deadlock is possible
- * (C-22). */
+/* GET, ATOMIC and CFG, at the requester and at the responder. The requester keeps an entry per
+ * request until its answer is complete; the responder answers with a message of its own (C-19,
+ * C-21, C-32). The requester bounds outstanding requests, so the responder always has space and no
+ * deadlock is possible (C-22). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ struct nic_read *read_begin(struct nic_peer *p)
 		struct nic_read *r = &w->reads[index];
 		if (r->request)
 			continue;
-		/* The index in the low bits, and never 0, which means no read. */
+		/* The low bits hold the index. The id is never 0, which means no read. */
 		w->read_id += NIC_READS_MAX;
 		*r = (struct nic_read){.id = (w->read_id - w->read_id % NIC_READS_MAX) | index};
 		if (r->id == 0)
@@ -136,8 +136,8 @@ static uint64_t mark(const struct nic *n, uint64_t at)
 
 /* Checks that each requested byte arrived exactly once. A gap would expose earlier contents,
  * perhaps of another tenant, since the buffers of a bridge are shared. A count of bytes does not
- * show that. Each part adds the mark of its end and subtracts that of its start. Only parts that
- * follow each other from 0 to the end leave just those two. */
+ * show that. Each part adds the mark of its end and subtracts that of its start. Only if the parts
+ * follow each other from 0 to the end do the inner marks cancel out. */
 static int whole(const struct nic *n, const struct nic_read *r)
 {
 	return r->seam == mark(n, r->bytes) - mark(n, 0) ? DXP_OK : DXP_EMALFORMED;
@@ -244,8 +244,8 @@ void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	const struct wire_atomic *a = &record->atomic;
 	struct nic_message *m = answer_apply(p, record, WIRE_ATOMIC_RSP, RLTP_FLOW_CONTROL);
 	uint64_t old = 0;
-	/* Operation and alignment were checked before. It fails only if others keep changing the
-	 * bytes. */
+	/* Operation and alignment were checked before. The call fails only if other threads keep
+	 * changing the bytes. */
 	int status = atomic_execute(a->op, region_at(record->region, record->addr), a->operand,
 				    a->swap, &old);
 

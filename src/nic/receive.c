@@ -27,8 +27,8 @@ static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 	return *offset <= last;
 }
 
-/* Rejects a request until its peer may show another key or magic. The sender retransmits at least
- * each RLTP_RTO_MAX_NS. */
+/* Rejects a request until another key or magic of its peer may be compared. The sender retransmits
+ * at least each RLTP_RTO_MAX_NS. */
 static struct rltp_verdict later(uint64_t wait_ns)
 {
 	return (struct rltp_verdict){WIRE_NACK_RNR,
@@ -99,8 +99,8 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 }
 
 /* Reserves the answer's message, and its body for registers: every accepted request can be
- * answered. The last one is for the next request of its stream; otherwise requests that wait for it
- * could hold all. */
+ * answered. The last free answer is for the next request of its stream. Otherwise requests that
+ * wait for that one could hold all answers. */
 static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, bool body)
 {
 	struct nic *n = peer_nic(p);
@@ -146,7 +146,7 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct nic_user *u, str
 }
 
 /* Checks all that the execution relies on: the operation is known, and its 8 bytes are aligned and
- * in a region that stays until then. */
+ * in a region that stays registered until the execution. */
 static struct rltp_verdict atomic_check(struct nic_peer *p, struct nic_user *u, struct rx_record *r,
 					const struct wire_header *h, const uint8_t *payload,
 					bool next)
@@ -222,8 +222,8 @@ static struct rltp_verdict registers_begin(struct nic *n, struct nic_user *u,
 	return REFUSED(access_registers(u, h->msg_bytes, out));
 }
 
-/* Reserves what a message needs before its first packet is accepted. A sender beyond its credit
- * waits like one without space. */
+/* Reserves what a message needs before its first packet is accepted. A message beyond its sender's
+ * credit waits as if there were no space. */
 static struct rltp_verdict record_begin(struct nic *n, struct nic_user *u, struct rx_stream *stream,
 					struct rx_record *r, const struct wire_header *h)
 {
@@ -252,7 +252,7 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_user *u, struc
 	return ACCEPTED;
 }
 
-/* Requests are one packet, so they reserve only once. */
+/* A request is one packet, so it reserves only once. */
 static bool position_good(const struct wire_header *h)
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
@@ -345,7 +345,7 @@ static bool nap_direct(struct nic_peer *p, struct nic_user *u, struct rx_stream 
 	return true;
 }
 
-/* Ends a rejected message for the receive registers: its later packets could find space. */
+/* Ends a rejected message for the receive registers, because its later packets could find space. */
 static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
 			   const struct wire_header *h, uint8_t code, bool fresh)
 {
@@ -383,7 +383,8 @@ static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_user *u
 		verdict = payload_receive(stream, r, h, payload);
 	bool held = verdict.code == WIRE_NACK_HELD;
 	bool waits =
-		verdict.code == WIRE_NACK_WAIT; /* waits for a grant; the record keeps its entry */
+		/* The message waits for a grant; the record keeps its entry. */
+		verdict.code == WIRE_NACK_WAIT;
 	if (verdict.code != 0 && !held && !waits) {
 		refusal_settle(stream, r, h, verdict.code, fresh);
 		return verdict;

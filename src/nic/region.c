@@ -59,8 +59,8 @@ int nic_region_register_staged(struct nic *n, uint32_t user, const struct nic_st
 	return ops ? region_add(n, &region, key) : DXP_EINVAL;
 }
 
-/* Returns the region of a key, or NULL. Its time reveals nothing about the key: it always compares
- * all bits, and the index used for the lookup is not secret. */
+/* Returns the region of a key, or NULL. The time of this function reveals nothing about the key: it
+ * always compares all bits, and the index used for the lookup is not secret. */
 static struct nic_region *region_of(const struct nic *n, uint32_t key)
 {
 	struct nic_region *r = &n->regions[key & INDEX_MASK];

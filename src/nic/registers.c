@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs register mode (P-02 .. P-06): a device starts operations by storing words. A GO becomes a
- * PUT with WIRE_KEY_REGISTERS, one at a time. Such PUTs of peers fill the receive area that the
- * device named, one behind the other. Every word is copied once before use.
+ * PUT with WIRE_KEY_REGISTERS, one at a time. PUTs of peers with that key fill the receive area
+ * that the device named, one behind the other. Every word is copied once before use.
  *
  * A receiver without space rejects at once, since a wait would delay others. The sender's engine
  * retries for NIC_REGISTERS_BUSY_NS. */
@@ -105,7 +105,7 @@ static int send_source(struct nic_user *u, struct nic_piece *piece)
 	return DXP_OK;
 }
 
-/* DXP_EAGAIN: no space for a request now. */
+/* Posts the PUT of a GO. DXP_EAGAIN: no space for a request now. */
 static int send_request(struct nic_user *u)
 {
 	struct dxp_descriptor head = {.op = DXP_OP_PUT, .src_count = 1, .dst_count = 1};
@@ -156,7 +156,7 @@ void registers_sent(struct nic_user *u, int status)
 		return;
 	if (status == DXP_EBUSY && !u->stopped && u->nic->now_ns < g->give_up_ns)
 		send_put_off(u);
-	else /* DXP_ENOENT means a lookup miss; here it was the peer that was not found */
+	else /* DXP_ENOENT means that the lookup table has no entry; here the peer was not found */
 		send_end(u, status == DXP_ENOENT ? DXP_EPEERLOST : status);
 }
 

@@ -65,7 +65,7 @@ static void request_complete(struct nic_function *f, struct nic_queue *q, struct
 	request_free(f->nic, r);
 }
 
-/* Completes requests in the order of posting per queue pair, unless its user is unordered. */
+/* Completes a queue pair's requests in the order of posting, unless its user is unordered. */
 static void queue_complete(struct nic_function *f, struct nic_queue *q)
 {
 	struct nic_request *previous = NULL, *next;
@@ -126,8 +126,8 @@ void request_finished(struct nic_request *r, int status)
 		queue_complete(r->function, &r->function->queues[r->head.qp]);
 }
 
-/* Prepares a message of a request to its stream; NULL: no space now. One that raises an event needs
- * credit: acquired last, so it is not lost if anything else fails. */
+/* Prepares a message of a request to its stream; NULL: no space now. A message that raises an event
+ * needs credit. The credit is acquired last, so it is not lost if anything else fails. */
 static struct nic_message *message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type,
 					 bool event)
 {
@@ -286,7 +286,7 @@ static void read_message_commit(struct nic_message *m, struct nic_read *read)
 		nic_stream_index((uint8_t)m->request->function->index, m->request->head.qp));
 	message_commit(m);
 	p->work->read_count++;
-	/* after the post, from which silence counts */
+	/* after the post, because the dead-peer timer starts with it */
 	rltp_session_await(p->session, peer_nic(p)->now_ns);
 }
 

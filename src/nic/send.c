@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Callbacks of RLTP about messages: the bytes of a packet, at each transmission, and the completion
- * of a message. */
+/* Callbacks of RLTP about messages: they supply the bytes of a packet at each transmission, and
+ * handle the completion of a message. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fair sharing of copies inside this NIC (C-37). The bytes copied in one poll are bounded, so that
  * the network does not wait. They are shared by weight among functions, then among queue pairs.
- * Functions of high priority are polled first. The others share what these left, at least one part
- * of RLTP_GUARD_SHARE. Long copies are cut at the end of a share; an excess, of a message that is
- * not cut, reduces the next share. */
+ * Functions of high priority are polled first. The other functions share the rest, at least one
+ * part of RLTP_GUARD_SHARE. Long copies are cut at the end of a share; a message that is not cut
+ * may exceed the share, and then reduces the next one. */
 #include "nic/internal.h"
 
 void share_order_next(struct nic_order *o, uint32_t count)
@@ -122,7 +122,7 @@ void share_function_copy(struct nic_function *f)
 		request_queue_advance(f, q, &left);
 		share_spend(f, (uint32_t)(before - left));
 		q->left -= (int32_t)(before - left);
-		/* It has used its slice, or can copy nothing now. */
+		/* The queue pair has used its slice, or can copy nothing now. */
 		bool more = f->busy >> index & 1;
 		if (!more && q->left > 0)
 			q->left = 0;

@@ -15,7 +15,7 @@
 
 /* ---- senders that wait ---- */
 
-/* Finds the put of a write. Oldest first: most likely it settles first. */
+/* Finds the put of a write. Searches the oldest first, because it most likely settles first. */
 static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
 {
 	struct staged_put *put = n->puts;
@@ -44,7 +44,7 @@ static uint32_t begun(const struct staged_put *put)
 	return put->block ? (end + put->block - 1) / put->block * put->block : end;
 }
 
-/* Grants the packets before `granted`. A lost grant is repeated later. */
+/* Grants the packets before `granted`. A lost grant is sent again later. */
 static void put_call(struct nic *n, struct staged_put *put, uint32_t granted)
 {
 	struct wire_nack_body nack = {
@@ -126,10 +126,10 @@ static bool oldest(const struct nic_peer *p, uint32_t psn)
 }
 
 /* Returns true if the packet may use the reserve (bridge_feed): its sender must not wait for space
- * for another message before it sends the rest of this one. A sender begins nothing on a queue pair
- * while a packet of that is rejected. If a packet of a message was ever the oldest missing one, no
- * predecessor can be rejected, now or later. From then on the message needs only its own packets,
- * in order. */
+ * for another message before it sends the rest of this one. While a packet of a queue pair is
+ * rejected, the sender begins no new message on that queue pair. If a packet of a message was ever
+ * the oldest missing one, no earlier packet can be rejected, now or later. From then on the message
+ * needs only its own packets, in order. */
 static bool first(struct staged_put *put, const struct wire_header *h)
 {
 	if (!put->alone)
@@ -152,8 +152,8 @@ static bool unit_of(const struct wire_header *h, uint32_t *unit)
 	return before % h->sub == 0 && *unit > 0 && *unit >= h->payload_bytes;
 }
 
-/* Begins a write. Beyond NIC_STAGED_LATER writes, only the oldest missing packet of a session may:
- * otherwise writes that wait for others could be all that the owner can hold. */
+/* Begins a write. Beyond NIC_STAGED_LATER writes, only the oldest missing packet of a session may
+ * begin one. Otherwise writes that wait for others could use all the space of the owner. */
 static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h, struct nic_region *region,
 				     uint64_t offset)
@@ -242,7 +242,8 @@ static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record 
 	return (struct rltp_verdict){WIRE_NACK_HELD, put->retry_us};
 }
 
-/* Makes the sender wait: it sends only granted packets, besides those on their way. */
+/* Makes the sender wait: from now on it sends only granted packets; those already sent may still
+ * arrive. */
 static struct rltp_verdict put_waits(struct staged_put *put, const struct wire_header *h)
 {
 	/* A packet within the grant was refused, so the grant is withdrawn. */
@@ -281,8 +282,8 @@ struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 	return r->packets + 1 == count ? put_whole(stream, r, h) : ACCEPTED;
 }
 
-/* Doubles the interval each time: the longer a message has taken, the less a lost notification
- * delays it. */
+/* Doubles the interval each time, because a lost notification matters less to a message that has
+ * already taken long. */
 struct rltp_verdict staged_held_again(struct rx_record *r)
 {
 	struct staged_put *put = r->put;

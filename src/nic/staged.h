@@ -10,8 +10,8 @@
 #include "nic/internal.h"
 #include "rltp/rx_map.h"
 
-/* A PUT into staged memory, or its part for one piece of that: from a peer's message with `record`,
- * or from a request of a function of this NIC. */
+/* A PUT into staged memory, or the part of a PUT that goes to one staged piece. It comes from a
+ * peer's message, with `record`, or from a request of a function of this NIC. */
 struct staged_put {
 	struct staged_put *previous, *next; /* in the order of their start */
 	struct nic_staged_write *write;
@@ -24,11 +24,11 @@ struct staged_put {
 	struct rx_record *record;
 	uint32_t unit;      /* payload of each packet but the last; 0: none has arrived */
 	struct rx_map subs; /* packets placed: the owner gets each byte once */
-	bool alone;         /* waits for no other message: see first() */
+	bool alone;         /* true: the message waits for no other one; see first() */
 	bool waits;         /* the sender sends only what is granted */
 	uint32_t granted;   /* packets granted, once it waits */
 	uint32_t block;     /* packets that get space together; 0: unknown */
-	/* the packet that completed it, while held for the device */
+	/* the packet that completed the message, while it is held for the device */
 	bool held;
 	uint32_t psn, payload_bytes;
 	uint32_t retry_us; /* the next interval that the sender gets */
@@ -37,10 +37,10 @@ struct staged_put {
 enum staged_read_state {
 	READ_WAITS, /* the owner had no space: retried */
 	READ_OPEN,  /* the owner answers it */
-	READ_OVER   /* the owner has finished it, or it was cancelled */
+	READ_OVER   /* the owner has finished the read, or the read was cancelled */
 };
 
-/* A GET of staged memory, or its part from one piece of that. */
+/* A GET of staged memory, or the part of a GET that comes from one staged piece. */
 struct nic_staged_read {
 	struct nic_staged_read *previous, *next; /* in the order of arrival */
 	struct nic_region *region;               /* held by `uses` */
@@ -53,7 +53,7 @@ struct nic_staged_read {
 	struct wire_get get;
 	uint32_t stream;
 	struct nic_message *spare; /* reserved for a rejection, which must not fail */
-	/* from a request of a function of this NIC: */
+	/* of a GET that a function of this NIC requested: */
 	struct nic_request *request;
 	uint32_t at;                  /* position of the piece in the request */
 	struct nic_message *answered; /* pieces to copy, in order */
@@ -72,7 +72,8 @@ void staged_read_enter(struct nic *n, struct nic_staged_read *r);
 void staged_read_leave(struct nic *n, struct nic_staged_read *r); /* and frees it */
 void staged_read_cancel(struct nic_staged_read *r);               /* cancels it at the owner */
 int staged_read_request(struct nic_staged_read *r);               /* as read_begin */
-void staged_look_again(struct nic *n); /* sets a deadline to retry reads and PUTs without space */
+/* sets a deadline to retry reads and PUTs that found no space */
+void staged_look_again(struct nic *n);
 
 /* staged_local.c */
 void staged_local_settled(struct nic *n, struct staged_put *put);

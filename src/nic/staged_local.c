@@ -55,7 +55,7 @@ static void put_over(struct nic *n, struct staged_put *put, int status)
 }
 
 /* Handles a piece that was handed over completely: completes it now, or when its owner settles it.
- * The request is being advanced and does not complete here. */
+ * The caller advances the request, so the request does not complete here. */
 static int put_handed(struct nic_request *r)
 {
 	struct staged_put *put = r->put;
@@ -79,7 +79,8 @@ int staged_local_put(struct nic_request *r, const struct nic_piece *to, const ui
 	if (status == DXP_OK) {
 		uint32_t most = NIC_STAGED_COPY_BYTES - at % NIC_STAGED_COPY_BYTES;
 		*bytes = *bytes < most ? *bytes : most;
-		/* `first`: it waits for no other bytes; what a buffer lacks is handed over next. */
+		/* `first` is true: this put waits for no other bytes, and the bytes that a buffer
+		 * lacks are handed over next. */
 		status = ops->write_place(to->region->staged_context, r->put->write, at, from,
 					  *bytes, true);
 	}
@@ -264,7 +265,8 @@ void staged_local_poll(struct nic_function *f)
 
 /* ---- a user closes ---- */
 
-/* Returns the next put of a request of `u`, or into its memory; NULL: none. */
+/* Returns the next put that a request of `u` started, or that goes into memory of `u`; NULL:
+ * none. */
 static struct staged_put *put_next(const struct nic *n, const struct nic_user *u)
 {
 	struct staged_put *put = n->puts;
@@ -283,7 +285,7 @@ static struct nic_staged_read *read_next(const struct nic *n, const struct nic_u
 	return r;
 }
 
-/* Its own requests are dropped by the caller; those of others complete with an error. */
+/* The caller drops the user's own requests; requests of other users complete with an error. */
 void staged_local_end(struct nic *n, const struct nic_user *u)
 {
 	struct staged_put *put;

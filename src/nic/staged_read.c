@@ -48,7 +48,7 @@ void staged_read_cancel(struct nic_staged_read *r)
 
 int staged_read_request(struct nic_staged_read *r)
 {
-	/* Access may have changed while it waited. */
+	/* Access may have changed while the read waited. */
 	if (region_reach(r->region, r->offset, r->bytes) != 0)
 		return DXP_EACCESS;
 	int status =
@@ -192,8 +192,8 @@ void staged_reads_end(struct nic *n, const struct nic_user *u)
 
 /* ---- interface to the owner, and time ---- */
 
-/* Retries waiting reads, oldest first. An owner without space for one is not called for another one
- * at once. */
+/* Retries waiting reads, oldest first. If an owner has no space for one read, it is not called for
+ * another one in the same poll. */
 void staged_poll(struct nic *n)
 {
 	const void *full = NULL;

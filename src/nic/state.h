@@ -38,7 +38,7 @@ struct nic_registers {
 	/* send: idle, sending, or delayed because something was full */
 	bool sending;               /* the request is in a queue pair */
 	uint64_t again_ns;          /* delayed until then; 0: not delayed */
-	uint64_t give_up_ns;        /* from then on a full receiver is an error */
+	uint64_t give_up_ns;        /* time from which a full receiver is an error */
 	uint32_t pause_ns;          /* next delay */
 	uint32_t send_done;         /* own copy */
 	uint16_t found_node;        /* the peer found last by its address */
@@ -62,8 +62,9 @@ struct nic_register_range {
 struct nic_message;
 struct nic_chain;
 
-/* A piece of memory of a descriptor in progress. It is resolved to a pointer once: a local one when
- * the descriptor is read, a remote one of this NIC when its function admits it. */
+/* A piece of memory of a descriptor in progress. It is resolved to a pointer once. Local memory is
+ * resolved when the descriptor is read; remote memory of this NIC when its function admits the
+ * access. */
 struct nic_piece {
 	uint8_t *base; /* NULL: memory of another NIC, or a receive area */
 	union {
@@ -88,15 +89,19 @@ struct nic_request {
 	uint64_t old; /* atomics: the previous value, on success; else 0 */
 	uint16_t local_count, remote_count;
 	uint32_t local_index, local_used, remote_index, remote_used; /* progress of cutting */
-	struct nic_chain *chain; /* by reference, with more than `pieces`; or NULL (chain.c) */
-	uint32_t first, last;    /* of a chain: `cut` before and behind `pieces`; else first is 0 */
-	struct nic_peer *waits;  /* waits for credit of this peer, or NULL */
+	/* for a descriptor by reference with too many entries for `pieces`; else NULL (chain.c) */
+	struct nic_chain *chain;
+	/* with a chain: values of `cut` before and behind `pieces`; else first is 0 */
+	uint32_t first, last;
+	struct nic_peer *waits;           /* waits for credit of this peer, or NULL */
 	struct nic_piece *local, *remote; /* both in `pieces` */
 	/* inside this NIC (local.c) */
-	bool admitted;              /* `remote` has pointers, too */
-	struct nic_user *space_of;  /* waits for a receive entry of it, or NULL */
-	struct staged_put *put;     /* into staged memory, incomplete, or NULL */
-	bool staged_waits;          /* waits for space in staged memory, or for its PUTs */
+	bool admitted; /* `remote` has pointers, too */
+	/* the request waits for a receive entry of this user; NULL: it does not */
+	struct nic_user *space_of;
+	struct staged_put *put; /* incomplete put into staged memory, or NULL */
+	/* the request waits for space in staged memory, or for earlier PUTs there */
+	bool staged_waits;
 	uint64_t look_ns, pause_ns; /* time of the next check; interval of the last two */
 	/* Not cleared on reuse from here on: the counts above define what is valid. */
 	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* payload of a NAP or CFG write */
@@ -120,8 +125,9 @@ struct nic_message {
 	struct nic_fields fields;
 	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `data` */
 	uint32_t piece_offset;          /* bytes of pieces[0] before this message */
-	uint32_t read_id;               /* waiting entry in the table of reads; 0: none */
-	uint32_t unsent;                /* part of the function's `unsent` */
+	/* entry in the table of reads that waits for the answer; 0: none */
+	uint32_t read_id;
+	uint32_t unsent;     /* part of the function's `unsent` */
 	const uint8_t *data; /* contiguous payload: of the request, a region or this message */
 	struct nic_region *region;    /* region of `data`, for answers to GET */
 	uint8_t *body;                /* owned: NIC_CFG_WORDS_MAX registers, or NULL */
@@ -143,10 +149,12 @@ struct nic_order {
 /* ---- functions ---- */
 struct nic_queue {
 	struct nic_request *head, *tail;
-	struct nic_request *uncut; /* first one not cut completely; nor are those behind it */
-	uint32_t outstanding;      /* requests, up to NIC_OUTSTANDING_MAX */
-	int32_t left;              /* bytes left of its quantum (share.c) */
-	uint32_t puts;             /* into staged memory of this NIC, not in the device yet */
+	/* first request not cut completely; those behind it are not cut either */
+	struct nic_request *uncut;
+	uint32_t outstanding; /* requests, up to NIC_OUTSTANDING_MAX */
+	int32_t left;         /* bytes left of its quantum (share.c) */
+	/* PUTs into staged memory of this NIC whose bytes are not in the device yet */
+	uint32_t puts;
 };
 
 /* The user of a window: one queue pair of a function, or several in a row. Only it can name these
@@ -161,13 +169,14 @@ struct nic_user {
 	bool row_body;          /* the last descriptor of the last burst had more than its head */
 	bool unordered;         /* completions in any order */
 	bool stopped;           /* the user broke the window's rules */
-	bool counted;           /* a counter changed that the window does not show yet */
+	bool counted;           /* a counter changed, and the window does not show it yet */
 	bool chain_full;        /* a descriptor waits until a chain completes */
-	uint32_t consumer;      /* own copy: the user may overwrite the window's */
+	uint32_t consumer;      /* the engine's copy, because the user may overwrite the window's */
 	uint32_t outstanding;   /* requests of its queue pairs */
 	uint32_t row;           /* descriptors in the last burst */
 	uint32_t full_pause_ns; /* interval of the last two checks for a completion's space */
-	uint64_t full_ns;       /* no space for one: time of the next check; 0: there is space */
+	/* no space for a completion: time of the next check; 0: there is space */
+	uint64_t full_ns;
 	struct nic_registers *registers; /* NULL: no register mode */
 	/* credit.c: streams that used all credit and found no free entries */
 	struct rx_stream *waiting;
@@ -176,7 +185,7 @@ struct nic_user {
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
 	uint32_t sent_consumed;     /* consumer index last read from the window */
-	uint32_t received_consumed; /* likewise */
+	uint32_t received_consumed; /* consumer index last read from the window */
 	uint32_t received_reserved; /* receive entries reserved for incomplete messages */
 	uint32_t promised;          /* receive entries granted and not used, except first credits */
 	uint32_t waiters;           /* queue pairs of this NIC that wait for a receive entry here */
@@ -187,11 +196,12 @@ struct nic_user {
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
 	/* bit i: the user holds buffer i, or returned it and it was not fetched yet */
 	uint64_t buffer_held[NIC_EVENTS / 64];
-	struct guesses guesses;              /* of its requests to users of this NIC */
-	struct dxp_function_counters counts; /* those not counted per queue pair; the rest is 0 */
+	struct guesses guesses; /* of its requests to users of this NIC */
+	/* counters that are not per queue pair; the others are 0 */
+	struct dxp_function_counters counts;
 
 	uint16_t cfg_node;      /* node of its CFG accesses to this NIC; 0: this node */
-	uint32_t chain_entries; /* of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
+	uint32_t chain_entries; /* entries of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
 	uint32_t runner;        /* queue pair that got the last entry while others waited */
 	uint32_t run;           /* entries in a row of `runner` */
 	uint32_t active_count;  /* credit.c: streams in the list below */
@@ -221,7 +231,8 @@ struct nic_function {
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 	struct bucket limit; /* limit.c; also read by RLTP */
 	uint64_t unsent;     /* bytes of messages begun under the limit and not sent yet */
-	bool gathers;        /* held back by the limit; continues half a batch later */
+	/* the limit holds the function back; it continues half a batch later */
+	bool gathers;
 };
 
 /* ---- per peer (stream.c, read.c) ---- */
@@ -230,7 +241,8 @@ enum record_state {
 	RECORD_PARTIAL,
 	RECORD_HELD, /* all packets arrived, but the device does not have all */
 	RECORD_WHOLE,
-	RECORD_FAILED, /* the device failed; until the sender gives it up */
+	/* the device failed; the state lasts until the sender gives the message up */
+	RECORD_FAILED,
 	RECORD_ABORTED
 };
 
@@ -241,7 +253,8 @@ struct rx_record {
 	bool reserved; /* holds a receive entry: NAP, and PUT with an event */
 	uint8_t nack;  /* enum wire_nack of all packets, in RECORD_FAILED */
 	uint32_t bytes;
-	uint32_t packets, packet_count; /* arrived; in total, 0 until the last one arrived */
+	/* packets that arrived; packets of the message, 0 until the last one arrived */
+	uint32_t packets, packet_count;
 	uint64_t imm, trailer;
 	uint32_t src_qp, key;
 	uint64_t addr;
@@ -265,7 +278,7 @@ struct rx_stream {
 	uint32_t next; /* lowest id not executed */
 	uint32_t held; /* records that are not empty */
 
-	/* Credits: counts messages that raise an event. limit - accepted may still come. */
+	/* Credits count messages that raise an event. limit - accepted messages may still come. */
 	uint32_t accepted; /* arrived, or given up by their sender */
 	uint32_t limit;    /* total that may be sent */
 	/* Part of limit - accepted that is not in `promised` of the user. */
@@ -285,7 +298,7 @@ struct tx_stream {
 	uint32_t next, una;
 	uint32_t naps;  /* messages that raise an event, sent so far */
 	uint32_t limit; /* total that may be sent; valid once `credited` */
-	bool credited;  /* `limit` includes the first credit of the handshake */
+	bool credited;  /* true: `limit` includes the first credit, which the handshake carries */
 	uint64_t done[NIC_STREAM_WINDOW / 64];
 	/* Requests whose NAP, or PUT with an event, has arrived. They are delivered, and complete,
 	 * when all earlier ids have arrived too. */
@@ -361,10 +374,11 @@ struct nic {
 	uint32_t free_buffer_count;
 	struct staged_put *puts, *puts_last; /* into staged memory, oldest first */
 	uint32_t put_count;
-	struct nic_staged_read *staged_reads, *staged_reads_last; /* likewise GETs of it */
-	struct nic_peer *recent;                                  /* peer found last, or NULL */
-	uint64_t now_ns;   /* time of the current call, for callbacks */
-	uint64_t retry_ns; /* memory was short: time of the retry; UINT64_MAX: it was not */
+	/* GETs of staged memory, oldest first */
+	struct nic_staged_read *staged_reads, *staged_reads_last;
+	struct nic_peer *recent; /* peer found last, or NULL */
+	uint64_t now_ns;         /* time of the current call, for callbacks */
+	uint64_t retry_ns;       /* memory was short: time of the retry; UINT64_MAX: it was not */
 	/* time of the next check of whatever waits without a signal: ring or receive entry without
 	 * space, used-up limit, wrong keys, staged memory; UINT64_MAX: none */
 	uint64_t look_ns;
@@ -375,13 +389,14 @@ struct nic {
 	/* share.c, by priority: sums of weights */
 	uint32_t weights[2], weights_last[2]; /* functions with copies in this poll, in the last */
 	uint32_t weights_open[2];             /* all open functions */
-	uint64_t high_bytes; /* copied in this poll by functions of high priority */
+	uint64_t high_bytes; /* bytes that functions of high priority copied in this poll */
 	uint32_t stops; /* bit i: user i was stopped, and its operations were not dropped yet */
-	bool space;     /* something completed since the last poll: waiting requests may advance */
+	/* an operation completed since the last poll, so waiting requests may advance */
+	bool space;
 	struct nic_counters counters;
 	struct nic_outside outside; /* zeroed: admits none */
 	uint32_t events_new;        /* bit i: user i got an event since nic_wakes */
-	/* wake.c: bit i: it got an event earlier, and its user was not checked after a fence yet */
+	/* wake.c: bit i: user i got an event earlier, and was not checked after a fence yet */
 	uint32_t events_earlier;
 };
 

@@ -282,11 +282,11 @@ bool stream_packet_aborted(void *user, struct rltp_session *s, const struct wire
 	}
 	struct rx_stream *stream = stream_rx_get(p, index);
 	if (!stream)
-		return false; /* messages behind it would wait for it forever */
+		return false; /* messages behind this one would wait for it forever */
 	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return true;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
-	/* Its sender has counted it, even if no packet of it was accepted here. */
+	/* The sender has counted the message, even if none of its packets was accepted here. */
 	stream_record_abort(stream, r, r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL);
 	return true;
 }

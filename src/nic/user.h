@@ -6,12 +6,12 @@
 
 #include "nic/window.h"
 
-/* Post operations as descriptors. `qp` is the own queue pair; the completion returns `context`.
- * DXP_EAGAIN: all doorbells are in use: poll events, then retry; DXP_EINVAL: a list or the data
- * does not fit a descriptor; else as dxp_error(). */
+/* Post operations as descriptors. `qp` is the queue pair of this window; the completion returns
+ * `context`. DXP_EAGAIN: all doorbells are in use: poll events, then retry; DXP_EINVAL: a list or
+ * the data does not fit a descriptor; else as dxp_error(). */
 
-/* Lists of registered memory: local entries with own keys, remote entries with the target's keys.
- * The NIC owns the memory until the completion. */
+/* Lists of registered memory: local entries carry keys of this user, remote entries carry keys of
+ * the target. The NIC owns the memory until the completion. */
 struct nic_lists {
 	const struct dxp_entry *local, *remote;
 	uint16_t local_count, remote_count;

@@ -13,7 +13,7 @@
  * checks those again. */
 #include "nic/internal.h"
 
-/* Returns those of `users` that sleep and were not woken yet. `all`: counts them as
+/* Returns the users of the mask `users` that sleep and were not woken yet. `all`: counts them as
  * woken. */
 static uint32_t sleepers(struct nic *n, uint32_t users, bool all)
 {

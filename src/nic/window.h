@@ -10,9 +10,9 @@
 
 #include <dxp/device.h> /* and dxp/window.h */
 
-/* Copies memory that a user may change meanwhile, so that the checked value is the used one.
- * Without the fence, compilers may read the window again: clang turns a copy of a copy into one of
- * the original. */
+/* Copies memory that a user may change meanwhile, so that the engine uses the value that it
+ * checked. Without the fence, compilers may read the window again: clang turns a copy of a copy
+ * into one of the original. */
 static inline void window_copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
