@@ -62,7 +62,8 @@ void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit);
 void arbiter_busy(struct arbiter *a, uint32_t channel);
 void arbiter_idle(struct arbiter *a, uint32_t channel);
 
-/* Appends the session to the run queues of the channels in `mask`, except those that have it. */
+/* Appends the session to the run queues of the channels in `mask`, except run queues that contain
+ * it. */
 void arbiter_join(struct arbiter *a, struct rltp_session *s, uint32_t mask);
 
 void arbiter_leave(struct arbiter *a, struct rltp_session *s);

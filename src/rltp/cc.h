@@ -48,18 +48,21 @@ struct cc {
 	uint32_t window; /* congestion window, 1/256 packets */
 	/* Window for the receiver's buffer, 1/256 packets. The smaller of both windows applies. */
 	uint32_t host_window;
-	uint32_t delay_ns;       /* smoothed fabric delay; 0: no sample yet */
-	uint32_t min_delay_ns;   /* lowest on this path: the propagation time */
-	uint32_t path_ns;        /* swift: part of min_delay_ns that counts as path delay */
-	uint32_t round_delay_ns; /* lowest in this round trip; 0: no sample yet */
-	uint32_t rtt_ns;         /* smoothed, with time in hosts; 0: no sample yet */
+	uint32_t delay_ns;     /* smoothed fabric delay; 0: no sample yet */
+	uint32_t min_delay_ns; /* lowest fabric delay on this path: the propagation time */
+	/* module `swift`: part of min_delay_ns that counts as path delay */
+	uint32_t path_ns;
+	uint32_t round_delay_ns; /* lowest fabric delay in this round trip; 0: no sample yet */
+	uint32_t rtt_ns;         /* smoothed round trip with time in hosts; 0: no sample yet */
 	uint32_t alpha;          /* DCTCP: share of marked packets, 1/2^20 */
 	uint32_t threshold;      /* window at which doubling stops, 1/256 packets */
 	/* Times in units of 2^20 ns: when the window reached its minimum, and when a cut last
 	 * emptied the queue. */
 	uint32_t floored, drained;
 	uint32_t acked, lost,
-		marked;      /* packets in this round trip; swift halves them each round trip */
+		/* packets in this round trip; the module `swift` halves the counts each round
+		 * trip */
+		marked;
 	uint64_t round_ns;   /* start of this round trip */
 	uint64_t reduced_ns; /* last cut of the window */
 };

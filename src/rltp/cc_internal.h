@@ -36,7 +36,8 @@ static inline uint32_t round_length(const struct cc *c)
 	return c->rtt_ns ? c->rtt_ns : (uint32_t)RLTP_RTT_INITIAL_NS;
 }
 
-/* Returns true once per round trip. Earlier signals come from packets sent before the last cut. */
+/* Returns true once per round trip. Signals that arrive earlier come from packets sent before the
+ * last cut. */
 static inline bool cut_allowed(const struct cc *c, uint64_t now_ns)
 {
 	return c->reduced_ns == 0 || elapsed(now_ns, c->reduced_ns) >= round_length(c);

@@ -35,7 +35,8 @@ static uint32_t flows_allowance(uint32_t window)
 }
 
 /* Returns the addition to the target for bursts. The last packet of a batch waits in its host until
- * the others have left: the time of one batch at the flow's rate. 0 if the hosts add no time. */
+ * the others have left: the time of one batch at the flow's rate. Returns 0 if the hosts add no
+ * time. */
 static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 {
 	uint64_t batch_ns = (uint64_t)round_length(c) * DATAGRAM_BATCH / max_u64(inflight, 1);

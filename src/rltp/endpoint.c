@@ -312,8 +312,8 @@ static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
 	schedule_ready(&e->schedule, s);
 }
 
-/* A node outside of the node table may have any id, even this one's, and addresses the node at this
- * address, whatever its id. */
+/* A node outside of the node table may have any id, even the id of this node. Its frames address
+ * the node at this address, whatever id that has. */
 static bool frame_for_us(const struct rltp_endpoint *e, const struct wire_header *h)
 {
 	if (h->type == WIRE_HELLO && h->dst_node == WIRE_NODE_NONE)

@@ -5,7 +5,8 @@
  *
  * A node id identifies a peer. Its address and incarnation come from the node table through
  * rltp_endpoint_peer. Handshakes of unknown nodes are counted and ignored, unless the owner's
- * policy admits their address; such peers are identified by it. Single-threaded, like all of RLTP.
+ * policy admits their address; the address identifies such a peer. Single-threaded, like all of
+ * RLTP.
  */
 #ifndef RLTP_ENDPOINT_H
 #define RLTP_ENDPOINT_H
@@ -14,7 +15,7 @@
 #include "rltp/session.h"
 
 struct rltp_endpoint_options {
-	uint16_t node;        /* own id; WIRE_NODE_NONE until rltp_endpoint_node sets it */
+	uint16_t node;        /* id of this node; WIRE_NODE_NONE until rltp_endpoint_node sets it */
 	uint64_t incarnation; /* grows with each start of this process */
 	uint8_t uuid[16];
 	/* Most packets in flight per session, 1 .. WIRE_WINDOW_MAX; 0: RLTP_WINDOW_DEFAULT. */
@@ -74,8 +75,8 @@ void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
 
 /* Adds or updates a peer. `payload_bytes`: what the local interface carries. `incarnation`: 0 if
  * unknown. A larger incarnation than before fails the session with DXP_EPEERRESET. The same
- * incarnation at another address continues the session there. DXP_ENOMEM; DXP_EINVAL for the own
- * id. */
+ * incarnation at another address continues the session there. DXP_ENOMEM; DXP_EINVAL: it is the id
+ * of this node. */
 int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *peer, uint64_t now_ns);
 
 /* Fails the session with a peer and keeps the peer. The next message, or the peer's handshake,

@@ -56,7 +56,8 @@ struct rltp_session *schedule_dequeue(struct schedule *q);
 void schedule_forget(struct schedule *q, struct rltp_session *s);
 uint64_t schedule_deadline(const struct schedule *q);
 
-/* endpoint.c: returns the peer that calls itself `node` and sends from this address, or NULL. */
+/* endpoint.c: returns the peer whose frames have the id `node` and come from this address, or
+ * NULL. */
 struct rltp_session *endpoint_peer_at(struct rltp_endpoint *e, uint16_t node,
 				      const struct udp_address *from);
 

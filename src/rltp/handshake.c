@@ -2,8 +2,8 @@
 /* Handshakes: open sessions and remove remains of older ones.
  *
  * Each side draws a session id, an epoch and a first packet number. HELLO carries them; HELLO_ACK
- * carries the peer's own and echoes those of the HELLO. A side that has the peer's numbers may
- * send. If both sides start at once, each accepts the peer's HELLO as the answer. The pair
+ * carries the peer's own and echoes those of the HELLO. A side may send once it has the peer's
+ * numbers. If both sides start at once, each accepts the peer's HELLO as the answer. The pair
  * (incarnation, epoch) only grows, so late copies of old handshakes are detected. A tag proves that
  * the sender has the fabric key. Its check is the most expensive, so it comes last and is
  * rate-limited. */
@@ -153,7 +153,7 @@ static bool handshake_stale(const struct rltp_session *s, const struct wire_hell
 	return newer < 0 || (newer == 0 && !handshake_repeated(s, hello));
 }
 
-/* Returns true if this does not answer our latest HELLO. */
+/* Returns true if this HELLO_ACK does not answer our latest HELLO. */
 static bool answer_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return hello->echo_session != s->local_id || hello->echo_psn != s->initial_psn;
@@ -239,7 +239,7 @@ static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct w
 	return s;
 }
 
-/* Returns true for a handshake of this node that was sent back to it. Only those to peers of
+/* Returns true for a handshake of this node that was sent back to it. Only handshakes to peers of
  * unknown id reach this check. */
 static bool handshake_own(const struct rltp_endpoint *e, const struct wire_hello *hello)
 {

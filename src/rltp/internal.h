@@ -44,7 +44,7 @@ struct tx_list {
 struct rltp_flow {
 	struct rltp_message *head, *tail;
 	uint32_t unacked; /* packets sent and not acknowledged */
-	/* those of `unacked` that were rejected for lack of space; new packets wait while > 0 */
+	/* packets of `unacked` that were rejected for lack of space; new packets wait while > 0 */
 	uint32_t refused;
 	/* The last PUT waited for a grant, so the next PUT first sends one packet. */
 	bool waited;
@@ -95,11 +95,12 @@ struct pmtu {
 	uint8_t state; /* enum pmtu_state */
 	uint8_t tries, floor_answers;
 	bool floor_due;  /* VERIFY: the next probe has the floor's size */
-	bool answer_due; /* probe `answer` of the peer must be acknowledged */
+	bool answer_due; /* the peer's probe `answer` must be acknowledged */
 	uint16_t size;   /* SEARCH: size under test */
 	uint16_t high;   /* SEARCH: smallest size known to be lost */
 	uint32_t id;     /* id of the outstanding probes */
-	/* packets longer than the floor that were lost since the last such packet arrived */
+	/* packets longer than the floor that were lost since the last packet of such length
+	 * arrived */
 	uint32_t lost_large;
 	uint64_t deadline_ns;
 	struct wire_pmtu answer;
@@ -210,10 +211,10 @@ struct rltp_session {
 	uint32_t peer_features;           /* enum wire_feature */
 	bool watched;                     /* rltp_session_watch */
 	bool outside;                     /* see rltp_peer_info */
-	/* Id in packets from and to the peer. Equals `node`, unless `outside`: then WIRE_NODE_NONE
-	 * until the handshake reports it. */
+	/* Id in packets from and to the peer. Equals `node`. If `outside`, it is WIRE_NODE_NONE
+	 * until the handshake reports the id. */
 	uint16_t peer_node;
-	uint64_t received_ns; /* last good frame, or start of the wait for one */
+	uint64_t received_ns; /* time of the last good frame, or start of the wait for one */
 	uint64_t patience_ns; /* tolerated silence, at least RLTP_DEAD_NS */
 	uint16_t away;        /* number of pauses of this process since received_ns */
 	int32_t end;          /* status of the last close, until reported; DXP_OK: none */
@@ -279,14 +280,14 @@ void flow_remove_head(struct rltp_session *s, uint8_t flow);
 bool flow_ready(const struct rltp_session *s);
 /* Returns a mask of the channels of which flow_next would find a message. */
 uint32_t flow_channels(const struct rltp_session *s);
-/* Returns the next flow: control, or of a channel in `mask`; NULL: none. */
+/* Returns the next flow: that of control, or one of a channel in `mask`; NULL: none. */
 struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *index);
 void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes); /* charges the quantum */
 /* Charges sent bytes, including retransmissions, to the flow's channel. */
 void flow_spend(struct rltp_session *s, uint8_t index, uint32_t bytes, uint64_t now_ns);
 void flow_cut(struct rltp_io *io, uint8_t index);                    /* counts a sent packet */
 void flow_settled(struct rltp_io *io, const struct tx_entry *entry); /* counts a completed packet */
-/* Removes any message; for a session that closes. */
+/* Removes any message. Used when a session closes. */
 struct rltp_message *flow_dequeue(struct rltp_session *s);
 void flows_free(struct rltp_session *s); /* call before freeing `io` */
 

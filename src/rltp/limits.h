@@ -3,7 +3,8 @@
 #ifndef RLTP_LIMITS_H
 #define RLTP_LIMITS_H
 
-#define RLTP_CHANNELS       8 /* one per function of a NIC; they share an endpoint by weight */
+/* channels: one per function of a NIC; they share an endpoint by weight */
+#define RLTP_CHANNELS       8
 #define RLTP_CHANNEL_QUEUES 8 /* flows: requests and answers of 4 queue pairs */
 #define RLTP_FLOWS          (1 + RLTP_CHANNELS * RLTP_CHANNEL_QUEUES)
 /* packets per quantum of a flow; fewer shorten GSO batches */
@@ -22,11 +23,13 @@
 /* packets that each flow may have in flight, with any number of other flows: one quantum */
 #define RLTP_FLOW_PACKETS_MIN 16
 /* entries of a new session's ring: 2 KiB, enough for requests and answers */
-#define RLTP_TX_RING_MIN    64
-#define RLTP_WINDOW_DEFAULT 1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest measured path */
+#define RLTP_TX_RING_MIN 64
+/* packets: four times 4.5 GB/s x 80 us, the fastest measured path */
+#define RLTP_WINDOW_DEFAULT 1024
 /* ns without work until a session frees its `io`; short pauses do not count */
-#define RLTP_REST_NS           (1000ull * 1000 * 1000)
-#define RLTP_CREDIT_REQUEST_NS (100u * 1000u) /* ns until the first credit request; doubles */
+#define RLTP_REST_NS (1000ull * 1000 * 1000)
+/* ns until the first credit request; doubles for each further one */
+#define RLTP_CREDIT_REQUEST_NS (100u * 1000u)
 /* ns, longest interval of credit requests: does not flood a receiver without space */
 #define RLTP_CREDIT_REQUEST_MAX_NS (100ull * 1000 * 1000)
 /* packets that force an acknowledgement: every second batch, which gains 5 % for a stream */
@@ -75,12 +78,13 @@
 #define RLTP_PONG_NS   (100ull * 1000 * 1000) /* ns between two PONGs to one peer */
 #define RLTP_PMTU_BASE 1408 /* bytes: payload in an MTU of 1500, which common networks carry */
 /* bytes: payload in an MTU of 1280, guaranteed by IPv6 and left by tunnels */
-#define RLTP_PMTU_FLOOR        1152
-#define RLTP_PMTU_STEP         128 /* bytes: resolution at which a search stops */
-#define RLTP_PMTU_TRIES        3   /* probes per size: at 10 % loss one size in 1000 is misjudged */
-#define RLTP_PMTU_VERIFY_TRIES 60  /* pairs of probes; if none is answered, the path is broken */
-/* answers for the floor, and none for `unit`, that show a black hole; with equal losses of both,
- * the chance of this is 2^-10 */
+#define RLTP_PMTU_FLOOR 1152
+#define RLTP_PMTU_STEP  128 /* bytes: resolution at which a search stops */
+/* probes per size: at 10 % loss, one search step in 1000 is wrong */
+#define RLTP_PMTU_TRIES        3
+#define RLTP_PMTU_VERIFY_TRIES 60 /* pairs of probes; if none is answered, the path is broken */
+/* answers for the floor, without any for `unit`, that indicate a black hole. If both sizes had
+ * equal loss, this result would have a chance of 2^-10. */
 #define RLTP_PMTU_VERIFY_GOOD 10
 /* long packets lost, and none arrived, until probes start */
 #define RLTP_PMTU_SUSPECT 8
@@ -101,12 +105,12 @@
  * RLTP_HANDSHAKES_PER_S */
 #define RLTP_HANDSHAKES_OUTSIDE_PER_S 1000
 #define RLTP_OUTSIDE_MAX              64 /* peers outside of the node table, 320 bytes each */
-/* ns to the first retransmission of HELLO; doubles each time */
+/* ns to the first retransmission of HELLO; doubles for each further one */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
 #define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* ns: twenty HELLOs before RLTP_DEAD_NS */
 /* RESETs per second: bounds reflection attacks */
 #define RLTP_RESETS_PER_S 100
-/* us, pause requested of a peer without WAIT: half a DMA of 512 KiB */
+/* us, pause requested of a peer that does not support WAIT: half the time of a DMA of 512 KiB */
 #define RLTP_WAIT_RETRY_US 32
 #define RLTP_RNR_RETRY_US  100 /* us, pause that a receiver without buffers requests */
 /* rejections queued per session: one batch of arrivals. Further ones are dropped, and the sender
@@ -140,7 +144,8 @@
 /* units of 2^20 ns above the target at the smallest window until min_delay_ns is replaced: this
  * flow does not cause the delay */
 #define RLTP_CC_REBASE 100
-#define RLTP_CC_DRAIN  40 /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
+/* units of 2^20 ns between two cuts that empty the queue, which takes 1 % of the time */
+#define RLTP_CC_DRAIN 40
 /* fill level, of 31; a fuller receive buffer may soon overflow */
 #define RLTP_CC_HOST_LEVEL 16
 /* ns of sending at the rate in one batch: the timer's resolution */

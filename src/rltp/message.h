@@ -34,7 +34,8 @@ struct rltp_message {
 	uint32_t unacked;      /* packets built and not acknowledged */
 	uint32_t granted;      /* packets that the receiver grants; UINT32_MAX: all */
 	bool waits;            /* the receiver has limited the message by `granted` */
-	/* Identifies the message in the peer's NACKs, with msg_id; set with the first packet. */
+	/* Identifies the message in the peer's NACKs, together with msg_id; set with the first
+	 * packet. */
 	uint16_t index;
 	uint32_t msg_id;
 	/* DXP_OK, or why it was rejected or cancelled; in that case its remaining packets are sent

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Integer arithmetic: a cost per byte in 2^-24 ns covers 100 bytes/s to terabytes/s. */
+/* Uses integer arithmetic: a cost per byte in units of 2^-24 ns covers 100 bytes/s to
+ * terabytes/s. */
 #include "rltp/pace.h"
 
 #include "rltp/limits.h"

@@ -114,7 +114,7 @@ static void cut_messages_end(struct rltp_session *s)
 		if (entry->message->status == DXP_EPATH && entry->state != TX_LOST)
 			recovery_entry_lost(s, entry);
 	}
-	/* The remaining packets are short and new on this path. */
+	/* The remaining packets are short, and none of them was lost on this path. */
 	io->probes = io->backoff = 0;
 }
 

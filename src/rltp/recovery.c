@@ -36,8 +36,8 @@ static void entry_acked(struct rltp_session *s, struct tx_entry *entry, uint64_t
 	if (io->pmtu.lost_large > 0)
 		pmtu_acked(s, entry, now_ns);
 	tx_entry_leave(io, entry);
-	/* This transmission arrived: the packet was sent once and not declared lost. In TX_WAIT,
-	 * sent_ns lies in the future. */
+	/* This very transmission arrived, because the packet was sent once and not declared lost.
+	 * In TX_WAIT, sent_ns lies in the future. */
 	if (entry->state == TX_SENT && entry->tries == 1)
 		io->rack_ns = max_u64(io->rack_ns, entry->sent_ns);
 	flow_settled(io, entry);
@@ -75,7 +75,7 @@ static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, u
 
 	if (ack->hold == WIRE_HOLD_NONE || seq_before(s->tx_next, ack->echo_psn + 1))
 		return 0;
-	/* Too long for an open session: the time stamp is invalid. */
+	/* The time is too long for an open session, so the time stamp is invalid. */
 	if (hold_ns > age_ns || age_ns - hold_ns > RLTP_DEAD_NS || age_ns > arrived_ns)
 		return 0;
 	uint64_t sent_ns = arrived_ns - age_ns;
@@ -153,7 +153,8 @@ uint64_t recovery_reorder_window(const struct rltp_session *s)
 }
 
 /* Declares packets lost that are overdue and were sent before the newest arrival. Returns their
- * number. Arms the timer for the first packet not overdue: the list is in order of transmission. */
+ * number. Sets the timer for the first packet that is not overdue; the list is in order of
+ * transmission. */
 static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -185,7 +186,7 @@ static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 	struct rltp_io *io = s->io;
 
 	if (fresh == 0 || fresh >= 0x8000)
-		return; /* no duplicate, or an old acknowledgement */
+		return; /* the acknowledgement reports no new duplicate, or is old */
 	s->peer_dup_count = dup_count;
 	/* A held packet's retransmission may cross its acknowledgement; this does not indicate
 	 * reordering. */
@@ -373,7 +374,7 @@ static void probe_mark(struct rltp_session *s)
 	tx_entry_enter(io, newest, TX_LOST);
 	newest->cause = DATAGRAM_CAUSE_PROBE;
 	io->probes++;
-	/* Moves it to the front of `lost`, because a probe ignores the window. */
+	/* Moves the packet to the front of `lost`, because a probe ignores the window. */
 	while (tx_entry_first(io, &io->lost) != newest) {
 		struct tx_entry *other = tx_entry_first(io, &io->lost);
 		tx_entry_leave(io, other);

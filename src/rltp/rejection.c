@@ -9,8 +9,8 @@
 #include "rltp/internal.h"
 
 #define BACKOFF_MAX 6 /* doublings of the wait requested by the receiver */
-/* us until a granted packet is retransmitted that was rejected nevertheless: it crossed the grant
- * or was late */
+/* us until a packet is retransmitted that was rejected although it was granted: it crossed the
+ * grant or was late */
 #define GRANTED_US 1000
 
 int rltp_status_of_nack(uint32_t code)
@@ -47,8 +47,9 @@ static void message_rejected(struct rltp_session *s, struct rltp_message *m, int
 	}
 }
 
-/* Packets in flight may still arrive and are not retransmitted for this. At least one packet is
- * sent as RESYNC unless all are in flight, because the receiver counts messages. */
+/* Packets in flight may still arrive and are not retransmitted because of the cancellation. At
+ * least one packet is sent as RESYNC unless all are in flight, because the receiver counts
+ * messages. */
 void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status)
 {
 	struct rltp_io *io = s->io;
@@ -87,10 +88,10 @@ void rltp_session_messages(struct rltp_session *s,
 			visit(context, m);
 }
 
-/* Uses a rejected packet for loss detection like an acknowledged one: packets sent earlier and not
- * answered are late. Otherwise, if the receiver waits for a lost packet and rejects all others, the
- * sender would never detect that loss. Ignores a retransmission answered faster than the shortest
- * round trip (RFC 8985, 6.2). */
+/* Uses a rejected packet for loss detection like an acknowledged one: unanswered packets that were
+ * sent earlier are late. Otherwise, if the receiver waits for a lost packet and rejects all others,
+ * the sender would never detect that loss. Ignores a retransmission answered faster than the
+ * shortest round trip (RFC 8985, 6.2). */
 static void arrival_note(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;

@@ -118,7 +118,7 @@ void reset_bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const st
 		e->counters.malformed++;
 		return;
 	}
-	/* Compares with the token that this side sent in the handshake. */
+	/* Compares the frame's token with the token that this side sent in the handshake. */
 	if (s->state != RLTP_OPEN ||
 	    (bye.token ^ e->options.token(e->options.token_context, s->local_id)) != 0) {
 		e->counters.byes_rejected++;

@@ -25,8 +25,9 @@ enum rltp_state { RLTP_IDLE, RLTP_HANDSHAKE, RLTP_OPEN };
 
 /* Loss detection method, with its value on the wire. All but the first are for comparison. */
 enum rltp_recovery {
-	RLTP_RACK,    /* detects losses by echoed send times, with tail probes */
-	RLTP_IRN,     /* retransmits each packet missing in the bitmap once; then by timeout */
+	RLTP_RACK, /* detects losses by echoed send times, with tail probes */
+	/* retransmits each packet missing in the bitmap once; later losses wait for the timeout */
+	RLTP_IRN,
 	RLTP_GBN_NAK, /* go-back-N: the receiver drops out-of-order packets and sends one NACK */
 	RLTP_GBN_RTO, /* go-back-N, by timeout only */
 	RLTP_RECOVERIES
@@ -88,10 +89,10 @@ struct rltp_peer_info {
 	struct udp_address address;
 	uint64_t incarnation;
 	uint16_t payload_bytes;
-	/* Silence that its session survives, at least RLTP_DEAD_NS. */
+	/* Silence that the peer's session survives, at least RLTP_DEAD_NS. */
 	uint64_t patience_ns;
-	/* It is not in the node table and its own id is unknown: its address identifies it. `node`
-	 * is a number of this endpoint only, from WIRE_NODE_OUTSIDE on. */
+	/* The peer is not in the node table and its own id is unknown, so its address identifies
+	 * it. `node` is a number of this endpoint only, from WIRE_NODE_OUTSIDE on. */
 	bool outside;
 };
 
@@ -163,8 +164,8 @@ void rltp_session_call(struct rltp_session *s, const struct wire_nack_body *nack
 /* Returns how many packets before `psn` are not accepted yet. `psn` must lie in the window. */
 uint32_t rltp_session_missing(const struct rltp_session *s, uint32_t psn);
 
-/* Calls `visit` for each message that RLTP owns, for some several times. `visit` may cancel the
- * message. */
+/* Calls `visit` for each message that RLTP owns; may call it more than once per message. `visit`
+ * may cancel the message. */
 void rltp_session_messages(struct rltp_session *s,
 			   void (*visit)(void *context, struct rltp_message *m), void *context);
 
@@ -178,7 +179,7 @@ void rltp_session_want(struct rltp_session *s, uint64_t now_ns);
  * handshake. */
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns);
 
-/* Sets the payload that the local interface carries. `another`: the network changed, so its path
+/* Sets the payload that the local interface carries. `another`: the network changed, so the path
  * MTU is unknown; new messages use smaller packets until probes succeed. Messages already split
  * into longer packets complete with DXP_EPATH. */
 void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,

@@ -28,7 +28,8 @@ void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t 
 	};
 }
 
-#define UNIT_STEP 64                                  /* bytes; payloads of packets are multiples */
+/* bytes; payloads of packets are multiples of this */
+#define UNIT_STEP 64
 #define RIDERS    (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* flags for data in the last packet only */
 
 static uint8_t riders_bytes(uint16_t flags)
@@ -48,8 +49,8 @@ static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 }
 
 /* Returns the payload bytes per packet, equal for all but the last, so that the receiver can
- * compute offsets. If the riders need a packet of their own, the tail before it must be full too;
- * then a slightly smaller unit is used. */
+ * compute offsets. If immediate data and trailer need a packet of their own, the packet before it
+ * must be full too. Then a slightly smaller unit is used. */
 static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 {
 	for (uint16_t u = unit; m->flags & RIDERS && u > UNIT_STEP && m->bytes > u;
@@ -61,8 +62,8 @@ static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 	return unit;
 }
 
-/* Splits the message. One that the peer's version does not support becomes a RESYNC, which keeps
- * its position in the stream. */
+/* Splits the message. A message that the peer's version does not support becomes a RESYNC, which
+ * keeps its position in the stream. */
 static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 {
 	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
@@ -106,7 +107,7 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struc
 	out->ecn = cc_wants_ecn((enum cc_kind)s->io->cc.kind) ? ECN_CAPABLE : 0;
 	out->header_bytes = p->header.header_bytes;
 	out->slice_count = p->slice_count;
-	/* Assigns a single slice, the usual case: for few bytes, memcpy would use a slow string
+	/* Assigns a single slice, the usual case: memcpy of so few bytes would use a slow string
 	 * instruction. */
 	if (p->slice_count == 1)
 		out->slices[0] = p->slices[0];
@@ -259,7 +260,7 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 	if (m->next_sub == m->packet_count)
 		flow_remove_head(s, index);
 	entry_sent(io, entry, now_ns);
-	/* A full window waits for an acknowledgement, so request one without delay. */
+	/* A full window waits for an acknowledgement, so this packet requests one without delay. */
 	bool probes = entry->sub + 1 == m->granted; /* requests it also at the end of a grant */
 	uint16_t flags =
 		probes || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
