@@ -28,7 +28,8 @@ static int board_memory_get(uint64_t bytes, uint8_t **out)
 			  (unsigned long long)(bytes >> 20), strerror(errno));
 		return DXP_ENOMEM;
 	}
-	/* Hints: no copy in child processes, huge pages for cheaper first use. */
+	/* Hints to the kernel: child processes get no copy, and huge pages make the first use
+	 * cheaper. */
 	madvise(memory, bytes, MADV_DONTFORK);
 	madvise(memory, bytes, MADV_HUGEPAGE);
 	*out = memory;
@@ -231,8 +232,8 @@ static const struct engine_ops board_ops = {
 	.core_drop = core_drop,
 };
 
-/* Opens the inner engine, which works in place in the board's memory. If none is configured and no
- * OpenCL CPU device exists, the board runs no kernels. */
+/* Opens the inner engine, which works in place in the board's memory. If no engine is configured
+ * and no OpenCL CPU device exists, the board runs no kernels. */
 static int compute_open(struct engine_board *b, const char *cache_folder, engine_opener opener)
 {
 	bool chosen = b->config.compute[0] != '\0';
@@ -260,7 +261,7 @@ static int compute_open(struct engine_board *b, const char *cache_folder, engine
 	return DXP_OK;
 }
 
-/* Writes "7877 MB/s", or both directions if they differ. */
+/* Writes the bandwidth, such as "7877 MB/s"; both values if the directions differ. */
 static void rates_write(const struct board_config *c, char *out, size_t bytes)
 {
 	if (c->to_device == 0 && c->from_device == 0)

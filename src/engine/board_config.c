@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table for numeric settings, and one function for each other setting. */
+/* Reads settings of a board: a table describes the numeric ones, and each other one has a
+ * function. */
 #include "engine/board_config.h"
 
 #include <errno.h>
@@ -52,8 +53,8 @@ static const struct number {
 	{"stall", offsetof(struct board_config, stall), 0, COUNT_MAX},
 };
 
-/* The source's board (S-07: PCIe Gen3 x8, memory of 200 MHz x 512 bit), and one without limits. The
- * delays, not in S-07, are a PCIe round trip and an interrupt up to user space. */
+/* The board of the source (S-07: PCIe Gen3 x8, memory of 200 MHz x 512 bit), and a board without
+ * limits. The delays, not in S-07, are a PCIe round trip and an interrupt up to user space. */
 static const struct board_config presets[] = {
 	{.preset = BOARD_PRESET,
 	 .to_device = 7877,

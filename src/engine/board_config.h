@@ -17,11 +17,13 @@
 #define BOARD_COMPUTE_CHOOSE "" /* `ocl` if available */
 
 struct board_config {
-	char preset[BOARD_WORD_BYTES];    /* provides the values that are not set */
-	uint64_t to_device, from_device;  /* MB/s (10^6 bytes); 0: the copy speed of this machine */
-	uint64_t memory;                  /* MB/s, shared by all readers and writers; 0: as above */
-	uint64_t latency_ns;              /* from the start of a DMA to its first byte */
-	uint64_t interrupt_ns;            /* from its last byte to its reported completion */
+	char preset[BOARD_WORD_BYTES];   /* provides the values that are not set */
+	uint64_t to_device, from_device; /* MB/s (10^6 bytes); 0: the copy speed of this machine */
+	/* MB/s, shared by all readers and writers; 0: the copy speed of this machine */
+	uint64_t memory;
+	uint64_t latency_ns; /* from the start of a DMA to its first byte */
+	/* from the last byte of a DMA to its reported completion */
+	uint64_t interrupt_ns;
 	uint64_t queue;                   /* DMAs that a controller holds at once */
 	uint64_t fail;                    /* every n-th DMA fails; 0: none */
 	uint64_t stall;                   /* the DMA with this number never completes; 0: none */

@@ -2,9 +2,10 @@
 /* The thread of a controller. Each step reports completions that are due, moves a slice of the
  * running DMA, or waits.
  *
- * clock_ns is modelled time: when the last byte moved has passed on the board. The thread moves
- * bytes somewhat ahead of it and then sleeps, so that it wakes seldom. After a late wakeup it
- * catches up by at most CREDIT_NS, so that the mean bandwidth stays the board's. */
+ * clock_ns is modelled time: the time at which the board would have passed the last byte that was
+ * moved. The thread moves bytes somewhat ahead of that time and then sleeps, so that it wakes
+ * seldom. After a late wakeup it catches up by at most CREDIT_NS, so that the mean bandwidth stays
+ * the board's. */
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -17,10 +18,13 @@
 #include "engine/board_copy.h"
 #include "engine/board_internal.h"
 
-#define AHEAD_NS     (250 * US_NS) /* lead of copied bytes over modelled time */
-#define CREDIT_NS    (200 * US_NS) /* covers late wakeups; no board has larger bursts */
-#define HELP_LOOK_NS (50 * US_NS)  /* a slice moved by another thread takes less */
-#define SPIN_NS      (15 * US_NS)  /* a sleep ends late by about this: the rest is spent spinning */
+#define AHEAD_NS (250 * US_NS) /* lead of copied bytes over modelled time */
+/* time that a late thread may catch up; so bursts are at most this long */
+#define CREDIT_NS (200 * US_NS)
+/* time until the next check while another thread moves a slice, which takes less */
+#define HELP_LOOK_NS (50 * US_NS)
+/* a sleep is longer than requested by about this time, so the thread spins instead */
+#define SPIN_NS (15 * US_NS)
 
 enum step_kind { STEP_WAIT, STEP_END, STEP_DROP, STEP_MOVE };
 
@@ -56,7 +60,7 @@ static bool end_add(struct board_controller *c, const struct board_job *job)
 {
 	struct board_dma *d = c->board;
 
-	/* Rx completes a THROUGH: all data has passed it (S-02). */
+	/* Rx completes a THROUGH, because all data passes Rx last (S-02). */
 	if (is_tx(c) && through(job))
 		return false;
 	uint32_t count = atomic_load_explicit(&d->end_count, memory_order_relaxed);
@@ -101,7 +105,7 @@ static void rx_advance(struct board_dma *d)
 		board_controller_kick(&d->tx);
 }
 
-/* Finishes the movement of the running DMA. */
+/* Notes that all bytes of the running DMA were moved, or that it failed. */
 static void job_passed(struct board_controller *c, int status)
 {
 	struct board_dma *d = c->board;
@@ -190,7 +194,7 @@ static void clocks_advance(struct board_controller *c, const struct board_job *j
 
 	if (job->dma.kind != ENGINE_DMA_COPY)
 		c->clock_ns += passing_ns(bytes, c->rate);
-	if (through(job)) { /* uses both controllers; the slower one limits */
+	if (through(job)) { /* a THROUGH uses both controllers, and the slower one limits it */
 		begin_ns = max_u64(begin_ns, d->rx.clock_ns);
 		c->clock_ns = max_u64(c->clock_ns, begin_ns + passing_ns(bytes, d->rx.rate));
 		d->rx.clock_ns = c->clock_ns;
@@ -262,7 +266,7 @@ static struct step step_next(struct board_controller *c, uint64_t now_ns)
 		return s;
 	}
 	const struct board_job *job = board_job_at(c, c->next);
-	/* Tx drops a stale THROUGH; until then it may still be moving bytes. */
+	/* Tx drops a stale THROUGH itself, since Tx may still be moving its bytes. */
 	if (stale(c, job) && (is_tx(c) || !through(job)))
 		return (struct step){.kind = STEP_DROP};
 	uint64_t until_ns;

@@ -8,7 +8,8 @@
 
 #define LINE_BYTES   64
 #define STREAM_BYTES 4096 /* bytes; below this caches are faster */
-#define AHEAD_BYTES  2048 /* prefetch distance: copying this much takes about one memory latency */
+/* prefetch distance: copying this many bytes takes about one memory latency */
+#define AHEAD_BYTES 2048
 
 static void lines_stream(uint8_t *to, const uint8_t *from, uint64_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic cores; board_kernel.c has the kernel core. ADD and CHECKSUM go byte by byte before
- * the first word boundary and after the last, so that cuts do not change the result. Between bytes,
- * an addition needs only the carry. */
+/* The arithmetic cores; board_kernel.c has the kernel core. Before the first word boundary and
+ * after the last one, ADD and CHECKSUM process single bytes. So the cuts between calls do not
+ * change the result. From byte to byte, an addition keeps only the carry. */
 #include "engine/board_core.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct board_core {
 	struct board_core_task running;
 	uint32_t owner; /* of the running stream */
 	uint64_t at;    /* bytes of the stream so far */
-	uint32_t carry; /* ADD: into the next byte of the same word */
+	uint32_t carry; /* ADD: the carry into the next byte of the same word */
 	uint64_t sum;   /* CHECKSUM */
 	struct board_owners owners;
 };

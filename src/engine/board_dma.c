@@ -144,7 +144,8 @@ static void job_add(struct board_controller *c, const struct board_job *job)
 	*board_job_at(c, c->tail++) = *job;
 }
 
-/* A short DMA without predecessors runs here: faster than waking the thread. */
+/* A short DMA without predecessors runs in this thread, which is faster than waking the other
+ * one. */
 static void job_begin(struct board_controller *c, uint64_t bytes)
 {
 	if (bytes <= BOARD_SHORT_BYTES && c->tail - c->next <= 1)
@@ -188,7 +189,8 @@ uint32_t board_dma_dequeue(struct board_dma *d, struct engine_dma_end *out, uint
 {
 	uint32_t dequeued = 0;
 
-	/* Polled often, mostly empty. Pairs with the release in end_add. */
+	/* This function is polled often and mostly finds nothing, so it checks without the lock.
+	 * Pairs with the release in end_add. */
 	if (atomic_load_explicit(&d->end_count, memory_order_acquire) == 0)
 		return 0;
 	pthread_mutex_lock(&d->lock);

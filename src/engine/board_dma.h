@@ -3,10 +3,10 @@
  * works in order. IN and COPY use Tx, OUT uses Rx, THROUGH uses both, with the stream core between
  * them.
  *
- * Bytes are really copied. A completion is not reported before the modelled board could: start +
- * latency + bytes / bandwidth + interrupt. DMAs share their controller's bandwidth and, if they use
- * it, the memory's. A DMA's latency and its predecessor's interrupt overlap with transfers. Any
- * thread. */
+ * The controllers copy the bytes in memory. A completion is not reported before the modelled board
+ * could: start + latency + bytes / bandwidth + interrupt. DMAs share their controller's bandwidth
+ * and, if they use it, the memory's. A DMA's latency and its predecessor's interrupt overlap with
+ * transfers. Any thread. */
 #ifndef ENGINE_BOARD_DMA_H
 #define ENGINE_BOARD_DMA_H
 

@@ -15,13 +15,15 @@
 struct board_job {
 	struct engine_dma dma;
 	uint64_t begins_ns; /* earliest time of its first byte */
-	uint64_t due_ns;    /* once `passed`: earliest time of its completion */
+	uint64_t due_ns;    /* once all bytes have `passed`: earliest time of the completion */
 	uint64_t moved;     /* bytes */
-	uint64_t last;      /* bytes to move; fewer than all if it is to fail or stall */
-	uint32_t reset;     /* board_dma.resets at its start; else it is stale */
-	uint32_t twin;      /* THROUGH, in Tx's ring: its position in Rx's */
+	/* bytes to move; fewer than all if the DMA is configured to fail or stall */
+	uint64_t last;
+	/* board_dma.resets at the start of the DMA; if they differ now, the DMA is stale */
+	uint32_t reset;
+	uint32_t twin; /* of a THROUGH in Tx's ring: its position in Rx's ring */
 	bool stalls, fails;
-	bool passed; /* THROUGH, in Rx's ring: Tx has moved all its bytes */
+	bool passed; /* of a THROUGH in Rx's ring: Tx has moved all its bytes */
 	int status;
 	struct board_core_task task; /* THROUGH with `first` */
 };
@@ -59,8 +61,8 @@ struct board_dma {
 /* Thread function; `argument` is a struct board_controller. */
 void *board_controller_main(void *argument);
 
-/* Caller holds the lock. Does at most one slice of the thread's work while that sleeps or is not
- * yet scheduled, without interrupt. False: no work. */
+/* Caller holds the lock. Does at most one slice of the controller thread's work, while that thread
+ * sleeps or is not yet scheduled. Calls no interrupt. False: no work. */
 bool board_controller_help(struct board_controller *c);
 
 /* Caller holds the lock. Signals new work. */

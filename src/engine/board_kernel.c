@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies stream bytes through two buffers known to the kernel's engine: the stream's own memory may
- * have any alignment and is not registered there. */
+/* Runs the kernel on two buffers that belong to its engine's memory, and copies the stream's bytes
+ * to and from them. The memory of the stream may have any alignment, and the engine does not know
+ * it. */
 #include "engine/board_kernel.h"
 
 #include <errno.h>
@@ -125,7 +126,8 @@ static int kernel_launch(struct board_kernel *k, uint64_t bytes, uint64_t at,
 	return engine_run(k->engine, &l, text);
 }
 
-/* Detects a wrong name or signature at start, not at the first stream. */
+/* Runs the kernel once at start, so that a wrong name or signature is detected before the first
+ * stream. */
 static int kernel_try(struct board_kernel *k, const char *path)
 {
 	char text[ENGINE_TEXT_BYTES] = "";

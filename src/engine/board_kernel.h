@@ -20,7 +20,7 @@
 
 struct board_kernel;
 
-/* Opens an engine with `opener`, in a board's memory, options->memory. As engine_open();
+/* Opens an engine with `opener`, in a board's memory, options->memory. Statuses of engine_open();
  * DXP_EUNSUPPORTED also if the engine has its own memory. */
 int board_engine_open(const struct engine_options *options, engine_opener opener,
 		      struct engine **out);
@@ -31,7 +31,7 @@ int board_kernel_create(const struct board_config *config, const char *cache_fol
 			engine_opener opener, struct board_kernel **out);
 void board_kernel_destroy(struct board_kernel *k);
 
-/* Runs it on 1 .. BOARD_CHUNK_BYTES. DXP_EDEVICE: it failed; logged. */
+/* Runs the kernel on 1 .. BOARD_CHUNK_BYTES. DXP_EDEVICE: it failed; logged. */
 int board_kernel_run(struct board_kernel *k, uint8_t *out, const uint8_t *in, uint64_t bytes,
 		     uint64_t at);
 

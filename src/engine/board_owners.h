@@ -28,7 +28,8 @@ void board_owners_close(struct board_owners *o);
 int board_owners_set(struct board_owners *o, uint32_t owner, const struct board_core_task *task);
 void board_owners_get(struct board_owners *o, uint32_t owner, struct board_core_task *task,
 		      uint64_t *result);
-/* Stores the result of an owner's stream. Without memory for a new owner it stays 0. */
+/* Stores the result of an owner's stream. If memory for a new owner is short, the result stays
+ * 0. */
 void board_owners_result(struct board_owners *o, uint32_t owner, uint64_t result);
 /* Forgets an owner that has no stream. */
 void board_owners_drop(struct board_owners *o, uint32_t owner);

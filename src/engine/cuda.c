@@ -80,7 +80,7 @@ static const struct engine_ops cuda_ops = {
 	.dma_reset = cuda_dma_reset,
 };
 
-/* Reads the name; makes it printable, as the node table requires. */
+/* Reads the device's name and makes it printable, as the node table requires. */
 static int name_read(struct engine_cuda *c, int device)
 {
 	char name[256] = "";

@@ -2,8 +2,8 @@
 /* DMA of CUDA devices: a stream for each direction, apart from the kernels' stream; asynchronous
  * copies; an event after each DMA.
  *
- * A thread for each stream waits for the events. cuLaunchHostFunc needs no thread, but leaves a gap
- * between copies, and its function is not called after a context failure. */
+ * A thread for each stream waits for the events. cuLaunchHostFunc needs no thread, but it leaves a
+ * gap between copies, and does not call the function after a context failure. */
 #include <dxp/status.h>
 
 #include "base/log.h"
@@ -109,7 +109,7 @@ int cuda_dma_start(struct engine *e, const struct engine_dma *dma)
 
 /* ---- completions ---- */
 
-/* Waits for the event. After a sticky error all commands have ended; after another one the copy's
+/* Waits for the event. After a sticky error all commands have ended; after another error the copy's
  * state is unknown. */
 static int event_wait(void *driver, void *command)
 {
@@ -131,7 +131,7 @@ static void event_drop(void *driver, void *command)
 
 /* ---- host memory ---- */
 
-/* PORTABLE: page-locked for all contexts, also those of other slots' devices. */
+/* PORTABLE locks the pages for all contexts, also for those of other slots' devices. */
 int cuda_pin(struct engine *e, void *base, uint64_t bytes)
 {
 	struct engine_cuda *c = cuda_of(e);

@@ -2,7 +2,7 @@
 /* Shared by the files of engine `cuda`.
  *
  * All slots of this process on one device share its primary context. After an unrecoverable CUDA
- * error the device is dead for all of them. */
+ * error the device is dead for all these slots. */
 #ifndef ENGINE_CUDA_ENGINE_H
 #define ENGINE_CUDA_ENGINE_H
 
@@ -64,7 +64,7 @@ int cuda_pin(struct engine *e, void *base, uint64_t bytes);
 void cuda_unpin(struct engine *e, void *base);
 int cuda_dma_start(struct engine *e, const struct engine_dma *dma);
 
-/* cuda_program.c; as the functions of engine_ops. */
+/* cuda_program.c: functions of engine_ops, described there. */
 int cuda_build(struct engine *e, const struct engine_source *source,
 	       struct engine_program **program, char **log);
 void cuda_release(struct engine *e, struct engine_program *program);
@@ -77,7 +77,7 @@ bool cuda_source_is_ptx(const char *text, size_t bytes);
  * set on DXP_OK, and *log, maybe NULL. DXP_EBUILD, DXP_ENOMEM. */
 int cuda_compile(const struct engine_source *source, uint32_t capability, char **ptx, char **log);
 
-/* cuda_edit.c and cuda_launch.c; as engine_edit and engine_run. */
+/* cuda_edit.c and cuda_launch.c: functions of engine_ops; see engine_edit() and engine_run(). */
 int cuda_edit(struct engine *e, const struct engine_edit *edit);
 
 int cuda_run(struct engine *e, const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A launch on a CUDA device. Arguments are checked against the driver's description of the kernel:
- * the driver itself reads them unchecked. */
+/* Launches a kernel on a CUDA device. Checks arguments against the driver's description of the
+ * kernel, because the driver reads them unchecked. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "engine/cuda_engine.h"
 
-#define BLOCK_THREADS 256u        /* threads; default: enough to hide memory latency */
+#define BLOCK_THREADS 256u        /* threads of a block by default: enough to hide memory latency */
 #define GRID_X_MAX    0x7fffffffu /* CUDA C++ Programming Guide, "Technical Specifications" */
 #define GRID_YZ_MAX   65535u
 #define SHARED_FREE   (48u << 10) /* bytes; more must be enabled per kernel */

@@ -63,8 +63,8 @@ const char *cuda_error_text(const struct cuda_library *cu, int error)
 	return text;
 }
 
-/* The Driver API states for each: "leaves the process in an inconsistent state and any further CUDA
- * work will return the same error". */
+/* The documentation of the Driver API states for each of these errors: "leaves the process in an
+ * inconsistent state and any further CUDA work will return the same error". */
 bool cuda_error_sticky(int error)
 {
 	switch (error) {

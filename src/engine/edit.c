@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "engine/engine.h"
 
-#define BLOCK_BYTES 8192u /* bytes of repeated pattern: fits the L1 cache */
+#define BLOCK_BYTES 8192u /* bytes of the repeated pattern: they fit the L1 cache */
 
 /* A rectangle with all pitches; adjacent runs are merged. */
 struct runs {

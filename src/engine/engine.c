@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks and optional calls of all engines. */
+/* Checks that are common to all engines, and calls that an engine may lack. */
 #include "engine/engine.h"
 
 #include <stdio.h>

@@ -39,7 +39,7 @@ struct engine_options {
 	 * accessed. */
 	void *memory;
 	uint64_t memory_bytes;
-	/* Interrupt: engine_dma_dequeue may return a completion. Called from any thread. */
+	/* Reports that engine_dma_dequeue may return a completion. Called from any thread. */
 	void (*interrupt)(void *context);
 	void *interrupt_context;
 };
@@ -53,12 +53,13 @@ struct engine_description {
 	bool streams;        /* has a stream core: DMA_THROUGH works */
 	/* Running kernels can access this process's memory, such as a NIC's window. */
 	bool reaches_host;
-	/* Kernels and their compiler need files and programs of the system only, no device file, no
-	 * descriptor of a driver. */
+	/* Kernels and their compiler need only files and programs of the system: no device file and
+	 * no descriptor of a driver. */
 	bool plain;
 };
 
-#define ENGINE_NO_ADDRESS UINT64_MAX /* in a BUFFER: the kernel gets a null pointer */
+/* address of a BUFFER for which the kernel gets a null pointer */
+#define ENGINE_NO_ADDRESS UINT64_MAX
 
 struct engine_argument {
 	uint8_t kind;      /* enum command_argument_kind */
@@ -67,9 +68,10 @@ struct engine_argument {
 	/* BUFFER, IMAGE in DIRECT memory: its address. NIC: the window. */
 	void *memory;
 	uint64_t address; /* BUFFER, IMAGE: device address; ENGINE_NO_ADDRESS */
-	/* Accessible bytes from there; at least the span of an IMAGE's pitches. */
+	/* Accessible bytes from `memory` or `address` on; at least the span of an IMAGE's
+	 * pitches. */
 	uint64_t memory_bytes;
-	/* BUFFER: of these, the bytes that the kernel should access; 0: all. */
+	/* BUFFER: the part of these bytes that the kernel should access; 0: all of them. */
 	uint64_t exact_bytes;
 	struct dxp_image image;     /* IMAGE */
 	struct dxp_sampler sampler; /* SAMPLER */
@@ -88,7 +90,8 @@ struct engine_launch {
 #define ENGINE_TEXT_BYTES 256
 
 struct engine_file {
-	/* Header: relative path without "..". files[0]: for messages only, may be NULL. */
+	/* A header's relative path without "..". Of files[0], the name is for messages only and may
+	 * be NULL. */
 	const char *name;
 	const void *data;
 	size_t bytes;
@@ -97,14 +100,16 @@ struct engine_file {
 struct engine_source {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
-	/* SOURCE, COMPILE: the program's source, then headers. BINARY: one. LINK: none. */
+	/* SOURCE, COMPILE: the program's source, then headers. BINARY: the binary. LINK: no
+	 * file. */
 	const struct engine_file *files;
 	uint32_t file_count;
 	struct engine_program *const *inputs; /* LINK; not kept */
 	uint32_t input_count;
 };
 
-/* WRITE, COPY, FILL: writes a rectangle of bytes from data, a rectangle or a pattern. */
+/* WRITE, COPY, FILL: writes a rectangle of bytes. WRITE reads data of the caller, COPY another
+ * rectangle, FILL a pattern. */
 struct engine_edit {
 	uint8_t op;      /* COMMAND_WRITE, COMMAND_COPY or COMMAND_FILL */
 	uint8_t *memory; /* DIRECT memory: location of address 0 */
@@ -132,7 +137,7 @@ struct engine_dma {
 	void *sink;         /* host memory: OUT, THROUGH */
 	uint64_t bytes;     /* 1 or more; any alignment */
 	bool first;         /* THROUGH: starts a stream; resets the result of its owner */
-	uint32_t owner;     /* THROUGH: whose core settings apply; any number */
+	uint32_t owner;     /* THROUGH: the owner whose core settings apply; any number */
 };
 
 struct engine_dma_end {
@@ -157,7 +162,7 @@ struct engine_ops {
 	void (*warm)(struct engine *e);
 	/* NULL: the engine uses no folders */
 	void (*folders)(struct engine *e, const char *work, const char *cache);
-	/* NULL with DIRECT memory: edited in place */
+	/* NULL with DIRECT memory, because engine_edit() then edits in place */
 	int (*edit)(struct engine *e, const struct engine_edit *edit);
 	void (*describe)(const struct engine *e, struct engine_description *out);
 	void (*close)(struct engine *e);
@@ -227,31 +232,32 @@ static inline void engine_warm(struct engine *e)
 }
 
 /* Moves an engine without programs in use to other folders, in a forked process: absolute paths as
- * engine_options. Programs that it has made before are forgotten. PoCL goes on in the folder of
- * POCL_CACHE_DIR. */
+ * engine_options. The engine forgets programs that it has made before. PoCL continues to use the
+ * folder of POCL_CACHE_DIR. */
 static inline void engine_folders(struct engine *e, const char *work, const char *cache)
 {
 	if (e->ops->folders)
 		e->ops->folders(e, work, cache);
 }
 
-/* Returns records of dxp/about.h, FETCH_ABOUT of a program or FETCH_DEVICE without one; or
- * FETCH_BINARY, a program's binary for DXP_PROGRAM_BINARY. The caller frees *out, of *bytes. A run
- * with a new local size may extend the binary. DXP_EUNSUPPORTED: not available; DXP_ENOMEM,
- * DXP_EDEVICE. */
+/* Returns data in *out, which has *bytes and which the caller frees. FETCH_ABOUT: records of
+ * dxp/about.h on a program. FETCH_DEVICE: such records on the device, without a program.
+ * FETCH_BINARY: a program's binary for DXP_PROGRAM_BINARY. A run with a new local size may extend
+ * the binary. DXP_EUNSUPPORTED: not available; DXP_ENOMEM, DXP_EDEVICE. */
 static inline int engine_fetch(struct engine *e, struct engine_program *program, uint8_t what,
 			       uint8_t **out, size_t *bytes)
 {
 	return e->ops->fetch ? e->ops->fetch(e, program, what, out, bytes) : DXP_EUNSUPPORTED;
 }
 
-/* edit.c: performs an edit to completion. DXP_EINVAL: an empty rectangle or pattern, pitches
- * smaller than their content, or a row that is no multiple of the pattern; DXP_ERANGE: outside
- * device memory; DXP_EUNSUPPORTED; DXP_EDEVICE. Only after DXP_EDEVICE may memory have changed. */
+/* edit.c: performs an edit, and returns when it has completed. DXP_EINVAL: an empty rectangle or
+ * pattern, pitches smaller than their content, or a row that is no multiple of the pattern;
+ * DXP_ERANGE: outside device memory; DXP_EUNSUPPORTED; DXP_EDEVICE. Only after DXP_EDEVICE may
+ * memory have changed. */
 int engine_edit(struct engine *e, const struct engine_edit *edit);
 
-/* Pins host memory for DMA, once at start: page-locks it or registers it with the device. DMA with
- * other memory is slower. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM, DXP_EIO,
+/* Pins host memory for DMA: page-locks it or registers it with the device. Called once at start.
+ * DMA with unpinned memory is slower. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM, DXP_EIO,
  * DXP_EUNSUPPORTED. */
 static inline int engine_pin(struct engine *e, void *base, uint64_t bytes)
 {
@@ -279,15 +285,15 @@ static inline uint32_t engine_dma_dequeue(struct engine *e, struct engine_dma_en
 	return e->ops->dma_dequeue(e, out, count);
 }
 
-/* Lends some microseconds of an idle thread to a device that is software. True: it worked;
- * completions may have come without interrupt. */
+/* Lends some microseconds of an idle thread to a device that is software. True: the device did
+ * work, and there may be completions without an interrupt. */
 static inline bool engine_dma_help(struct engine *e)
 {
 	return e->ops->dma_help && e->ops->dma_help(e);
 }
 
-/* Aborts all DMAs: each completes soon, with DXP_EDEVICE unless it was done, and then no longer
- * accesses host memory. Device memory keeps its bytes. */
+/* Aborts all DMAs: each completes soon, with DXP_EDEVICE unless it had completed. After its
+ * completion it no longer accesses host memory. Device memory keeps its bytes. */
 static inline void engine_dma_reset(struct engine *e)
 {
 	e->ops->dma_reset(e);
@@ -313,7 +319,7 @@ struct engine_mover {
 	int (*move)(void *context, uint64_t to, uint64_t from, uint64_t bytes);
 	void *context;
 };
-/* Checks an edit and performs it with a mover. Statuses: engine_edit's and the mover's. */
+/* Checks an edit and performs it with a mover. Statuses of engine_edit() and of the mover. */
 int engine_edit_by(const struct engine_edit *edit, const struct engine_mover *mover);
 /* The same at edit->memory. */
 int engine_edit_in_place(const struct engine_edit *edit);
@@ -321,7 +327,8 @@ int engine_edit_in_place(const struct engine_edit *edit);
 /* ocl.c; `bridged`: BRIDGED memory even where DIRECT would work */
 int engine_ocl_open(const struct engine_options *options, const char *device, bool bridged,
 		    struct engine **out);
-/* Opens an engine, as engine_open(). The board uses it for the engines in its memory. */
+/* Opens an engine, with the statuses of engine_open(). The board uses it for the engines in its
+ * memory. */
 typedef int (*engine_opener)(const struct engine_options *options, struct engine **out);
 
 /* board.c; `name`: a preset or a file; NULL: the default preset */

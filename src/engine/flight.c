@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One lock guards all. Driver calls are made without it, because a driver may hold its own lock in
- * a callback. References to a flight: the lists' (until its completion is dequeued), the
- * callback's, and those of checking threads. */
+ * a callback. A flight is referenced by a list (until its completion is dequeued), by its callback,
+ * and by threads that check it. */
 #include "engine/flight.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@
 #include "engine/limits.h"
 
 struct flight {
-	struct flight *next; /* in its queue, or among completed flights */
+	struct flight *next; /* next flight of its queue, or of the list of completed flights */
 	struct flights *all;
 	uint64_t id;
 	void *command; /* NULL: not launched yet */
@@ -45,12 +45,13 @@ struct waiter {
 struct flights {
 	struct flights_options options;
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* signals: launched, completed, reset, closing */
+	/* signalled when a flight is launched or completes, at a reset, and when closing */
+	pthread_cond_t changed;
 	struct line queues[FLIGHT_QUEUES], ended;
 	uint32_t alive;      /* existing flights */
 	uint32_t telling;    /* threads inside the interrupt */
 	uint32_t resets;     /* marked by a reset and not yet complete */
-	uint64_t lost_at_ns; /* their deadline; UINT64_MAX: there are none */
+	uint64_t lost_at_ns; /* deadline of flights after a reset; UINT64_MAX: there are none */
 	bool lost, closing;
 	struct waiter waiters[FLIGHT_QUEUES + 1]; /* the last one is the guard */
 };
@@ -146,7 +147,7 @@ static struct flight *first_launched(struct flights *all, uint32_t queue)
 	return f && f->command ? f : NULL;
 }
 
-/* Thread of a queue if the driver can wait. */
+/* Main function of a queue's thread, which exists if the driver can wait. */
 static void *waiter_run(void *argument)
 {
 	struct waiter *w = argument;
@@ -186,8 +187,8 @@ static bool lose(struct flights *all)
 	return reported;
 }
 
-/* Caller holds the lock. Checks a queue's first flight once its time has come; before, the callback
- * may arrive. */
+/* Caller holds the lock. Checks a queue's first flight at its time of the next check. Until then
+ * its callback may still arrive. */
 static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t *next_ns)
 {
 	struct flight *f = first_launched(all, queue);
@@ -205,7 +206,7 @@ static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t 
 	f->look_ns = now_ns + FLIGHT_LOOK_NS;
 	bool reported = status != DXP_EAGAIN && flight_end(f, status);
 	flight_release(f);
-	/* The queue has a new first flight: check it at once. */
+	/* The queue has a new first flight, which must be checked at once. */
 	*next_ns = min_u64(*next_ns, reported ? now_ns : now_ns + FLIGHT_LOOK_NS);
 	return reported;
 }

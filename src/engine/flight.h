@@ -2,9 +2,10 @@
 /* Flights: DMAs outstanding in a device driver, as asynchronous copies that cannot be aborted.
  *
  * flight_begin adds a flight to a queue, which works in order; flight_launch attaches the driver's
- * last command. When that command completes, so does the flight. The driver's callback or a waiting
- * thread reports this, or a check every FLIGHT_LOOK_NS, because callbacks may be late.
- * flights_dequeue dequeues the completion. The last reference frees the flight.
+ * last command. The flight completes when that command completes. The driver's callback or a
+ * waiting thread reports this. A check every FLIGHT_LOOK_NS also detects it, because callbacks may
+ * be late. flights_dequeue dequeues the completion. The flight is freed when the last reference is
+ * dropped.
  *
  * A reset marks all outstanding flights: they complete with DXP_EDEVICE once the driver has
  * finished them. Host memory is not returned while the device may write to it, with one exception:
@@ -24,13 +25,14 @@ struct flight;
 #define FLIGHT_QUEUES 2 /* to the device, and from it */
 
 struct flights_options {
-	void (*interrupt)(void *context); /* a completion can be dequeued; may be NULL */
+	/* reports that a completion can be dequeued; may be NULL */
+	void (*interrupt)(void *context);
 	void *interrupt_context;
 	void *driver; /* argument of the functions below */
 	/* Checks a command: DXP_OK or DXP_EDEVICE: completed; DXP_EAGAIN: not yet. */
 	int (*look)(void *driver, void *command);
-	/* Waits for a command, in one thread per queue; DXP_EAGAIN: state unknown. NULL: callbacks
-	 * and checks suffice. */
+	/* Waits for a command, in one thread per queue. DXP_EAGAIN: its state is unknown. A NULL
+	 * pointer: callbacks and checks suffice. */
 	int (*wait)(void *driver, void *command);
 	/* Frees a command. */
 	void (*drop)(void *driver, void *command);
@@ -41,7 +43,7 @@ struct flights_options {
 /* Creates *out. DXP_ENOMEM. */
 int flights_create(const struct flights_options *options, struct flights **out);
 /* Waits for outstanding flights; calls no interrupt afterwards. False: the device is lost and may
- * still access the memory of its commands; that and this object must stay. */
+ * still access the memory of its commands; that memory and this object must stay. */
 bool flights_destroy(struct flights *all);
 
 /* Adds a flight, to be launched or abandoned. DXP_EAGAIN: the queue is full, or no memory;

@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "engine/ocl_kernel.h"
 
-#define TEXT_BYTES 4096 /* limit for type names, names and attributes: longer ones are cut */
+#define TEXT_BYTES 4096 /* limit for type names, names and attributes: longer text is cut */
 
 struct teller {
 	const struct ocl_library *cl;
@@ -19,7 +19,7 @@ struct teller {
 	struct records *out;
 };
 
-/* Reads a string of clGetKernelArgInfo; returns its bytes with the zero. */
+/* Reads a string of clGetKernelArgInfo; returns its bytes with the final zero. */
 static size_t text_get(const struct ocl_library *cl, cl_kernel k, cl_uint i,
 		       cl_kernel_arg_info what, char text[TEXT_BYTES])
 {
@@ -100,7 +100,8 @@ static void attributes_clean(char *text)
 		*out = '\0';
 }
 
-/* Adds a kernel's attributes. PoCL loses some; restores the required group size. */
+/* Adds a kernel's attributes. PoCL loses some of them, so this function restores the required group
+ * size. */
 static void attributes_report(const struct teller *t, cl_kernel k)
 {
 	char text[TEXT_BYTES] = "";

@@ -117,7 +117,7 @@ static const struct {
 	{CL_DEVICE_PARTITION_MAX_SUB_DEVICES, 4},
 };
 
-/* Extensions of the language only; others would need API support. */
+/* The list has only extensions of the language, since others would need support of the API. */
 static const char *const extensions[] = {
 	"cl_khr_byte_addressable_store",
 	"cl_khr_global_int32_base_atomics",

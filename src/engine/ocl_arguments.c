@@ -33,7 +33,7 @@ static cl_mem buffer_wrap(struct engine_ocl *o, const struct engine_argument *a,
 	return NULL;
 }
 
-/* Makes the buffer of argument `i`: BUFFER, or NIC for its window. */
+/* Makes the buffer of argument `i`, which is a BUFFER, or a NIC with its window. */
 static int buffer_get(struct engine_ocl *o, const struct engine_launch *l, cl_uint i,
 		      struct ocl_arguments *w, char text[ENGINE_TEXT_BYTES])
 {

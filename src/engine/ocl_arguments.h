@@ -24,8 +24,8 @@ void ocl_arguments_drop(struct engine_ocl *o, struct ocl_arguments *a);
 int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struct engine_launch *l,
 		   uint32_t i, struct ocl_arguments *a, char text[ENGINE_TEXT_BYTES]);
 
-/* Returns the bytes from the first to the last pixel, and sets pitches that are 0. 0: invalid: a
- * side of 0, a pitch too small, an unknown format. */
+/* Returns the bytes from the first to the last pixel, and sets pitches that are 0. Returns 0 for an
+ * invalid image: a side is 0, a pitch is too small, or the format is unknown. */
 uint64_t ocl_image_span(struct dxp_image *image);
 
 /* Returns the sampler; creates it on first use and keeps it. NULL: with `text`. */

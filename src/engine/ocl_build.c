@@ -112,7 +112,8 @@ static void build_keep(struct ocl_device *d, struct ocl_build *b)
 	free(pack);
 }
 
-/* Keeps the binary of what is only loaded, not built: PoCL 3.1 does not return it again. */
+/* Keeps the binary of an object or library that is only loaded, not built, because PoCL 3.1 does
+ * not return it again. */
 static void object_keep(const struct ocl_pack *pack, struct ocl_build *b)
 {
 	if (pack->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE || pack->binary_bytes == 0)
@@ -179,7 +180,7 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 }
 
 /* Acquires a file lock. With PoCL 3.1, two processes that build in one directory read each other's
- * partial files and get wrong kernels. -1: no lock; the build continues without. */
+ * partial files and get wrong kernels. -1: no lock; the build continues without it. */
 static int build_lock(const struct ocl_device *d)
 {
 	char path[PATH_MAX];

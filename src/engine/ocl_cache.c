@@ -19,7 +19,8 @@
 #define SUFFIX  ".program"
 #define OLD_NS  (3600ll * 1000 * 1000 * 1000) /* an older unfinished file is abandoned */
 #define PENDING ".part"
-#define PAGE    4096u /* least bytes that trimming counts for a file: bounds empty ones */
+/* least bytes that trimming counts for a file, so that the number of empty files is bounded */
+#define PAGE 4096u
 
 static bool path_make(const char *folder, const uint8_t key[OCL_KEY_BYTES], char out[PATH_MAX])
 {

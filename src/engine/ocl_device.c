@@ -24,7 +24,7 @@
 /* bytes of a kernel's name; PoCL adds suffixes and random letters to file names */
 #define POCL_NAME_BYTES (NAME_MAX - 35)
 
-/* A device with its rank: the highest wins, the first of equals. */
+/* A device with its rank. The highest rank is selected; among equal ranks, the first device. */
 struct candidate {
 	cl_device_id id;
 	char name[FABRIC_DEVICE_BYTES];
@@ -34,14 +34,14 @@ struct candidate {
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ocl_device *list;
 
-/* PoCL's basic device runs a kernel in 0.3 us in the calling thread; its default takes 20 to 50 us.
- * A selection by name gets both. The user's setting has priority. */
+/* PoCL's basic device runs a kernel in 0.3 us in the calling thread; its default device takes 20 to
+ * 50 us. For a selection by name, both are enabled. The user's setting has priority. */
 static void environment_prepare(const char *part)
 {
 	setenv("POCL_DEVICES", part ? "basic pthread" : "basic", 0);
 }
 
-/* Stays until the process exits: the driver reads its path only once. */
+/* The folder stays until the process exits, because the driver reads its path only once. */
 static struct scratch *own_work;
 
 static void work_close(void)
@@ -70,7 +70,7 @@ static int work_prepare(const struct engine_options *options)
 	return DXP_OK;
 }
 
-/* Reads the name; makes it printable, as the node table requires. */
+/* Reads the device's name and makes it printable, as the node table requires. */
 static void name_read(const struct ocl_library *cl, cl_device_id id, char out[FABRIC_DEVICE_BYTES])
 {
 	char name[256] = "";
@@ -99,7 +99,8 @@ static int wanted(const struct ocl_library *cl, const struct candidate *c, const
 	return strncmp(c->name, "basic", 5) == 0 ? 3 : (type & CL_DEVICE_TYPE_CPU) != 0 ? 2 : 1;
 }
 
-/* Detects our own OpenCL plugin on a node: its devices are other nodes. */
+/* Returns true for the platform of this project's OpenCL driver, since its devices are other
+ * nodes. */
 static bool platform_is_dxp(const struct ocl_library *cl, cl_platform_id platform)
 {
 	char name[64] = "";

@@ -11,8 +11,8 @@ struct ocl_device;
 
 /* Selects a device by a part of its name, case-insensitive; NULL: PoCL's `basic` device, else the
  * first CPU, else any. Release with ocl_device_put. DXP_EUNSUPPORTED: none found (logged, with a
- * list); DXP_EIO, DXP_ENOMEM. Uses only the folders of the options; the first ones given for a
- * device stay. */
+ * list); DXP_EIO, DXP_ENOMEM. Uses only the folders of the options. A device keeps the folders that
+ * it was given first. */
 int ocl_device_get(const char *part, const struct engine_options *options, struct ocl_device **out);
 void ocl_device_put(struct ocl_device *d);
 
@@ -24,7 +24,7 @@ cl_context ocl_device_context(const struct ocl_device *d);
 const char *ocl_device_name(const struct ocl_device *d);
 /* for workarounds */
 bool ocl_device_is_pocl(const struct ocl_device *d);
-/* Returns whether it is a processor driven by PoCL, as engine_description.plain. */
+/* Returns whether the device is a processor driven by PoCL; see engine_description.plain. */
 bool ocl_device_is_plain(const struct ocl_device *d);
 /* Returns the longest usable kernel name: PoCL makes files of that name, and crashes if it cannot.
  */
@@ -34,12 +34,13 @@ uint32_t ocl_device_units(const struct ocl_device *d);
 /* A program of this device, just built or cached. */
 struct ocl_build;
 
-/* Finds or builds a program; release with ocl_build_put. *log as engine_build, *native as in struct
- * engine. */
+/* Finds or builds a program; release with ocl_build_put. *log: as in engine_build(); *native: as in
+ * struct engine. */
 int ocl_build_get(struct ocl_device *d, const struct engine_source *source, struct ocl_build **out,
 		  char **log, int32_t *native);
 void ocl_build_put(struct ocl_device *d, struct ocl_build *b);
-/* Notes that the device compiled more code for it: its binary is stored again when unused. */
+/* Notes that the device compiled more code for the build, so its binary is stored again when it
+ * becomes unused. */
 void ocl_build_grown(struct ocl_device *d, struct ocl_build *b);
 /* Return the records about kernels, and the binary, of a build. The caller frees *out. Statuses of
  * engine_fetch(). */

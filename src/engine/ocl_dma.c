@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA of OpenCL devices: a queue for each direction, apart from the kernels'; non-blocking
- * commands; completion by event callback.
+/* DMA of OpenCL devices: a queue for each direction, separate from the queue of kernels;
+ * non-blocking commands; completion by event callback.
  *
- * A DMA is one command, or several if it crosses chunks or overlaps itself. Each waits for the
- * previous one's event, so the last event has the status of all.
+ * A DMA is one command, or several if it crosses chunks or overlaps itself. Each command waits for
+ * the event of the previous one, so the last event has the status of all.
  *
  * Pinning: OpenCL cannot lock existing memory. A mapped buffer over it (USE_HOST_PTR) is a hint: a
- * driver may lock the pages and recognise their addresses. Or it copies through its own memory,
- * correct but slower. Drivers were not measured. Rings allocated by the driver would be certain,
- * but their owner also registers them with the NIC. */
+ * driver may lock the pages and recognise their addresses. Another driver copies through its own
+ * memory, which is correct but slower. No driver was measured. Memory allocated by the driver would
+ * always be pinned, but the NIC must be able to use the rings too. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -138,7 +138,7 @@ static void commands_enqueue(struct chain *c, const struct ocl_memory *m,
 
 /* ---- completions ---- */
 
-/* Any thread. Logs once: the next errors are likely the same. */
+/* Any thread. Logs only the first error, because the next ones are likely the same. */
 static void error_report(struct engine_ocl *o, const char *does, cl_int error)
 {
 	if (!atomic_exchange(&o->bridge->reported, true))
@@ -161,7 +161,7 @@ static int event_look(void *driver, void *command)
 	struct engine_ocl *o = driver;
 	cl_int state = CL_QUEUED;
 
-	/* An error leaves the state unknown: the device may still be writing. */
+	/* If the query fails, the state is unknown, and the device may still be writing. */
 	if (o->cl->clGetEventInfo(command, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
 				  NULL) != CL_SUCCESS)
 		return DXP_EAGAIN;
@@ -180,10 +180,12 @@ static void CL_CALLBACK event_ended(cl_event event, cl_int state, void *flight)
 	flight_land(flight, end_status(flight_driver(flight), state));
 }
 
-/* Launches what the driver accepted; that must complete before an error is reported. */
+/* Launches the commands that the driver accepted. They must complete before an error is
+ * reported. */
 static void launch(struct engine_ocl *o, struct flight *f, struct chain *c)
 {
-	/* Devices that work in the calling thread are done: no callback needed. */
+	/* A device that works in the calling thread has completed the commands, so no callback is
+	 * needed. */
 	int status = event_look(o, c->last);
 	cl_event event = c->last;
 

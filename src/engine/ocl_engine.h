@@ -14,13 +14,13 @@
 
 struct ocl_pin;
 
-/* State for BRIDGED memory, used by the DMA thread; kernels only read `memory`. */
+/* State for BRIDGED memory, used by the DMA thread. The kernels' thread only reads `memory`. */
 struct ocl_bridge {
 	struct ocl_memory memory;
 	cl_command_queue queues[FLIGHT_QUEUES];
 	struct flights *flights;
 	struct ocl_pin *pins;
-	atomic_bool reported; /* the first of recurring device errors was logged */
+	atomic_bool reported; /* a device error was logged; further ones are not */
 };
 
 struct engine_ocl {
@@ -44,19 +44,19 @@ static inline int ocl_judge(struct engine_ocl *o, cl_int error)
 	return error == CL_SUCCESS ? DXP_OK : error <= CL_INVALID_VALUE ? DXP_EINVAL : DXP_EDEVICE;
 }
 
-/* Tests whether the device works in place in the given memory. DXP_OK; DXP_EUNSUPPORTED: only in
- * other memory; DXP_EDEVICE: not at all (logged). */
+/* Tests whether the device works in place in the given memory. DXP_OK: it does; DXP_EUNSUPPORTED:
+ * it works only in its own memory; DXP_EDEVICE: it does not work (logged). */
 int ocl_probe(struct engine_ocl *o, const struct engine_options *options);
 
 /* engine_ops.warm: compiles and runs a temporary program, to load the compiler and its library. */
 void ocl_engine_warm(struct engine *e);
 
-/* Creates device memory of options->memory_bytes and its DMA; needs o->queue. Logged. DXP_ENOMEM,
- * DXP_EIO. */
+/* Creates device memory of options->memory_bytes and its DMA; needs o->queue. DXP_ENOMEM, DXP_EIO:
+ * logged. */
 int ocl_bridge_create(struct engine_ocl *o, const struct engine_options *options);
 /* False: the device is lost, and resources in its use stay. */
 bool ocl_bridge_destroy(struct engine_ocl *o);
-/* As the functions of engine_ops. */
+/* Functions of engine_ops, described there. */
 int ocl_pin(struct engine_ocl *o, void *base, uint64_t bytes);
 void ocl_unpin(struct engine_ocl *o, void *base);
 int ocl_edit(struct engine *e, const struct engine_edit *edit); /* BRIDGED */

@@ -19,12 +19,12 @@ int ocl_folder_create(const char *where, const struct engine_source *source, str
 		      char **log);
 void ocl_folder_destroy(const struct ocl_folder *f);
 
-/* Returns the compiler's options, which the caller frees: turns -I of a program's folder into its
- * path in `f`, and adds `f`. f NULL: no headers. DXP_EBUILD: *log names a folder that is not the
- * program's. */
+/* Returns the compiler's options, which the caller frees. Replaces each -I of a program's folder by
+ * the path in `f`, and adds `f`. f NULL: no headers. DXP_EBUILD: *log names a folder that is not in
+ * the program. */
 int ocl_folder_options(const struct ocl_folder *f, const char *options, char **out, char **log);
 
-/* Removes the directory's path from a log: it is private to the node. */
+/* Removes the directory's path from a log, because the path is private to the node. */
 void ocl_folder_hide(const struct ocl_folder *f, char *log);
 
 #endif

@@ -128,8 +128,9 @@ static bool alone(const struct engine_launch *l, uint32_t i)
 	return others == 0;
 }
 
-/* Creates an image1d_buffer_t, which the device has only over a buffer. PoCL 3.1 crashes if that is
- * a kernel's only memory, but accepts a one-dimensional image instead, up to the width limit. */
+/* Creates an image1d_buffer_t, which the device creates only over a buffer. PoCL 3.1 crashes if
+ * such an image is a kernel's only memory. It then accepts a one-dimensional image instead, up to
+ * the width limit. */
 static cl_mem line_create(struct engine_ocl *o, const struct engine_argument *a,
 			  const struct dxp_image *m, uint64_t span, struct ocl_arguments *w,
 			  cl_int *error)
@@ -175,7 +176,8 @@ static cl_mem image_create(struct engine_ocl *o, const struct engine_argument *a
 				    error);
 }
 
-/* Names the image's type for a check: many drivers do not check it. */
+/* Returns the name of the image's type. The type is checked here, because many drivers do not check
+ * it. */
 static const char *type_of(uint32_t object)
 {
 	return object == CL_MEM_OBJECT_IMAGE1D          ? "image1d_t"

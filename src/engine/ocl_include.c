@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expands text: with headers given to clCompileProgram, PoCL 3.1 loses the kernels' argument
- * information. */
+/* Expands the program's text, because PoCL 3.1 loses the kernels' argument information with headers
+ * of clCompileProgram. */
 #include "engine/ocl_include.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define HEADER_NAME  "dxp/device.h"
-#define INCLUDES_MAX 64 /* of 30 KB each: bounds a malicious program's memory */
+#define INCLUDES_MAX 64 /* includes of 30 KB each: bounds the memory of a malicious program */
 
 enum inside { INSIDE_NOTHING, INSIDE_LINE_COMMENT, INSIDE_COMMENT, INSIDE_STRING, INSIDE_LETTER };
 
@@ -27,7 +27,7 @@ static const char *blanks_skip(const char *at, const char *end)
 	return at;
 }
 
-/* Returns the text behind `word`, or NULL if it is not there. */
+/* Returns the text behind `word`, or NULL if the text does not begin with it. */
 static const char *word_skip(const char *at, const char *end, const char *word)
 {
 	size_t bytes = strlen(word);
@@ -50,7 +50,7 @@ static const char *directive_skip(const char *at, const char *end)
 	return quoted ? quoted : word_skip(include, end, "\"" HEADER_NAME "\"");
 }
 
-/* Consumes one character, or a pair with a joint meaning. */
+/* Consumes one character, or two that form one token. */
 static void character_consume(struct scan *s)
 {
 	char c = *s->at++, next = '\0';

@@ -16,7 +16,7 @@ struct ocl_device {
 	cl_context context;
 	char name[FABRIC_DEVICE_BYTES];
 	uint32_t units;
-	uint8_t sum[OCL_KEY_BYTES]; /* identifies the device and driver, for binaries */
+	uint8_t sum[OCL_KEY_BYTES]; /* hash that identifies device and driver in binaries */
 	char *scratch;              /* directory for temporary files of a build; NULL: none */
 	char *folder;               /* of built programs; NULL: none */
 	pthread_mutex_t lock;       /* guards the builds; held during a build */

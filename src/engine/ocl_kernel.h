@@ -10,7 +10,7 @@
 struct ocl_parameter {
 	uint8_t kind;    /* enum command_argument_kind */
 	bool image_line; /* IMAGE: it is an image1d_buffer_t */
-	uint32_t bytes;  /* BYTES: size of its type; 0: unknown, the device checks */
+	uint32_t bytes;  /* BYTES: size of the parameter's type; 0: unknown, so the device checks */
 	char type[48];
 };
 
@@ -18,7 +18,7 @@ struct ocl_kernel {
 	struct ocl_kernel *next;
 	cl_kernel id;
 	char name[COMMAND_NAME_BYTES];
-	uint64_t shapes; /* bit set of hashes of the sizes that it has run in */
+	uint64_t shapes; /* bit set of hashes of the launch sizes with which the kernel has run */
 	cl_uint parameter_count;
 	struct ocl_parameter parameters[COMMAND_ARGS_MAX];
 };
@@ -32,7 +32,7 @@ void ocl_kernel_destroy(const struct ocl_library *cl, struct ocl_kernel *k);
 int ocl_kernel_check(const struct ocl_kernel *k, const struct engine_launch *launch,
 		     char text[ENGINE_TEXT_BYTES]);
 
-/* Returns whether these sizes are new, and records them: devices compile for each. */
+/* Returns whether these launch sizes are new, and records them. Devices compile code for each. */
 bool ocl_kernel_shape_is_new(struct ocl_kernel *k, const struct engine_launch *launch);
 
 /* Returns the size that clSetKernelArg needs, from the type or by trials; 0: unknown. */

@@ -4,7 +4,8 @@
 #ifndef ENGINE_OCL_LIBRARY_H
 #define ENGINE_OCL_LIBRARY_H
 
-#define CL_TARGET_OPENCL_VERSION 300 /* for device properties; functions are those of 1.2 */
+/* 3.0 for its device properties; only functions of 1.2 are used */
+#define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>

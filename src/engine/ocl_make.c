@@ -243,7 +243,7 @@ static int link_inputs(struct ocl_device *d, const struct engine_source *s, stru
 	int status = inputs_read(s, inputs, &m->log);
 	if (status == DXP_OK)
 		status = programs_link(d, s, inputs, true, &error, m);
-	/* PoCL 3.1 accepts such options with -create-library only. */
+	/* PoCL 3.1 accepts options that permit optimizations with -create-library only. */
 	if (status == DXP_OK && error == CL_INVALID_LINKER_OPTIONS) {
 		if (m->program)
 			d->cl->clReleaseProgram(m->program);

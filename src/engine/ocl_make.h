@@ -9,7 +9,7 @@
 
 struct ocl_made {
 	cl_program program; /* NULL: build failed, see `log` */
-	cl_int error;       /* result of compiler or linker; CL_SUCCESS: also if neither ran */
+	cl_int error;       /* result of compiler or linker; also CL_SUCCESS if neither ran */
 	uint32_t type;      /* cl_program_binary_type */
 	char *log;          /* may be NULL */
 };
@@ -26,7 +26,7 @@ struct ocl_build {
 	size_t object_bytes;
 	bool from_host; /* from a binary that the host has */
 	bool seen;      /* an earlier process built it too */
-	bool grown;     /* the program's binary has more than the one on disk */
+	bool grown;     /* the driver's binary has more code than the file on disk */
 };
 
 /* A program of one engine. */

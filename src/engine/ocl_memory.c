@@ -10,7 +10,8 @@
 
 #define PAGE_BYTES 4096u
 
-/* Creates a buffer and writes its last byte: many drivers allocate, or fail, only then. */
+/* Creates a buffer and writes its last byte, because many drivers allocate, or fail, only at the
+ * first write. */
 static cl_mem buffer_create(struct ocl_device *d, cl_command_queue queue, uint64_t bytes,
 			    cl_int *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BRIDGED memory of an OpenCL device: one allocation, or several of one size, end to end, if the
- * device allows none so large. Addresses start at 0. DMA may cross chunk boundaries; a kernel's
- * buffer cannot.
+/* BRIDGED memory of an OpenCL device: one allocation, or several chunks of equal size, end to end,
+ * if the device does not allow one so large. Addresses start at 0. DMA may cross chunk boundaries;
+ * a kernel's buffer cannot.
  *
  * Immutable after create, so any thread. */
 #ifndef ENGINE_OCL_MEMORY_H

@@ -14,7 +14,7 @@
 struct ocl_pack {
 	uint8_t device[OCL_KEY_BYTES];    /* hash that identifies the kind of device */
 	uint32_t type;                    /* cl_program_binary_type */
-	const void *log, *about, *binary; /* after ocl_pack_read: pointers into its input */
+	const void *log, *about, *binary; /* ocl_pack_read sets pointers into its input */
 	uint64_t log_bytes, about_bytes, binary_bytes;
 };
 

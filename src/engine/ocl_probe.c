@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests where an OpenCL device works, because no property states it. */
+/* Tests whether an OpenCL device works in host memory, because no property states this. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -30,7 +30,8 @@ struct ocl_first {
 	int file; /* -1: no lock held */
 };
 
-#define WAIT_NS (20 * S_NS) /* a compilation takes about 1 s on a busy machine */
+/* wait for another process's test, whose compilation takes about 1 s on a busy machine */
+#define WAIT_NS (20 * S_NS)
 #define LOOK_NS (5 * MS_NS)
 
 static bool known(int file, const uint8_t device[OCL_KEY_BYTES])
@@ -79,7 +80,7 @@ static void ocl_first_end(struct ocl_first *f, const uint8_t device[OCL_KEY_BYTE
 	f->file = -1;
 }
 
-#define PROBE_BYTES 4096u /* small, for devices with less memory than the host */
+#define PROBE_BYTES 4096u /* small, because a device may have less memory than the host */
 
 /* Runs a kernel that writes its pointer and a number, and checks that both are visible in host
  * memory. */
@@ -162,7 +163,8 @@ void ocl_engine_warm(struct engine *e)
 {
 	char text[160];
 
-	/* Always different: PoCL does not load the compiler for a cached program. */
+	/* The text is different each time, because PoCL does not load the compiler for a cached
+	 * program. */
 	int bytes = snprintf(text, sizeof(text),
 			     "/* %d %llu */ kernel void dxp_warm(float x) { if (sin(x) > 2) "
 			     "printf(\"%%f\", x); }\n",

@@ -17,7 +17,8 @@ struct pump {
 	struct engine *engine;
 	struct bridge *bridge;
 	struct pump_memory to_device, from_device;
-	/* Outstanding DMAs, unordered: to release those that a broken device never completes. */
+	/* Outstanding DMAs, in any order, so that those which a broken device never completes can
+	 * be released. */
 	uint32_t dmas[3 * BRIDGE_DMAS];
 	uint32_t dma_count;
 };

@@ -14,16 +14,17 @@ struct pump;
 struct pump_options {
 	struct engine *engine; /* with BRIDGED memory; outlives the pump */
 	uint32_t buffers;      /* of each ring; 0: BRIDGE_BUFFERS */
-	uint32_t buffer_bytes; /* 0: measured, by pump_measure() and pump_choose() */
+	uint32_t buffer_bytes; /* 0: pump_measure() and pump_choose() select it */
 	uint64_t memory_bytes; /* size of the device's memory, for measuring */
 	uint64_t stall_ns;     /* as bridge_options */
 };
 
-/* One transfer, in its owner's struct; set before pump_begin, kept until `ended`. */
+/* One transfer, part of its owner's struct. The owner sets it before pump_begin and keeps it until
+ * `ended`. */
 struct pump_transfer {
 	uint64_t device_from, device_to; /* device address of the first byte, as the path needs */
-	/* BRIDGE_DIRECT: host memory, pinned or not; NULL: device memory on that side. Both set:
-	 * through the stream core. */
+	/* BRIDGE_DIRECT: host memory, pinned or not; NULL: that side is device memory. If both are
+	 * set, the bytes pass through the stream core. */
 	const uint8_t *source;
 	uint8_t *sink;
 	uint32_t owner; /* as engine_dma, for the stream core */
@@ -35,9 +36,10 @@ struct pump_transfer {
 	void (*ended)(struct pump_transfer *t, const struct bridge_end *end);
 	/* Requests completion of a stalled FILL or DRAIN step, which holds its buffer
 	 * (bridge_stuck). Called from pump_poll only; may call pump_done() and pump_cancel(). NULL:
-	 * no such steps. */
+	 * the owner has no such steps. */
 	void (*stuck)(struct pump_transfer *t);
-	/* As bridge_options.patient; NULL: never. */
+	/* Returns true if the transfer may wait longer than the stall limit; see
+	 * bridge_options.patient. NULL: never. */
 	bool (*patient)(const struct pump_transfer *t);
 	/* Reports a grant of bridge_granted(); NULL for transfers that are not fed. */
 	void (*granted)(struct pump_transfer *t, const struct bridge_grant *call);
@@ -75,14 +77,14 @@ struct bridge *pump_bridge(struct pump *p);
 void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device, uint64_t *bytes);
 
 /* Measures the DMA bandwidth for each size of bridge_sizes() that fits into device memory; uses
- * memory from 0 and restores it. Takes `limit_ns`, 0: PUMP_MEASURE_NS, plus the time to save, pin
- * and finish the last DMAs; a slow device gets fewer rows. Blocks; the engine must have no other
- * user. Returns the number of rows; 0: no memory, a DMA failed, or the smallest size takes
- * seconds. */
+ * device memory from address 0 on and restores it. Takes `limit_ns`, 0: PUMP_MEASURE_NS, plus the
+ * time to save, pin and finish the last DMAs; a slow device gets fewer rows. Blocks; the engine
+ * must have no other user. Returns the number of rows; 0: no memory, a DMA failed, or the smallest
+ * size takes seconds. */
 size_t pump_measure(struct engine *engine, uint64_t memory_bytes, uint64_t limit_ns,
 		    struct bridge_rate *rows, size_t count);
-/* Returns the row for rings: bridge_choose()'s, but at least PUMP_BUFFER_BYTES long if such a row
- * exists. `count`: none. */
+/* Returns the index of the row whose size the rings should have: that of bridge_choose(), but at
+ * least PUMP_BUFFER_BYTES if such a row exists. `count`: none. */
 size_t pump_choose(const struct bridge_rate *rows, size_t count);
 
 #endif

@@ -16,10 +16,11 @@
 
 struct measurement {
 	struct engine *engine;
-	struct pump_memory buffers; /* BRIDGE_BUFFERS of the longest size, used from 0 on */
-	struct pump_memory saved;   /* previous content of device memory */
-	uint64_t saved_bytes;       /* bytes of device memory saved, from address 0 on */
-	uint64_t slice_ns;          /* time for one measurement of one size and direction */
+	/* BRIDGE_BUFFERS buffers of the longest size; shorter sizes use the start */
+	struct pump_memory buffers;
+	struct pump_memory saved; /* previous content of device memory */
+	uint64_t saved_bytes;     /* bytes of device memory saved, from address 0 on */
+	uint64_t slice_ns;        /* time for one measurement of one size and direction */
 };
 
 static int start(struct measurement *m, enum engine_dma_kind kind, uint64_t at, uint8_t *host,
@@ -38,7 +39,7 @@ static int start(struct measurement *m, enum engine_dma_kind kind, uint64_t at, 
 	return engine_dma_start(m->engine, &dma);
 }
 
-/* Dequeues completions; *status becomes that of a failed DMA. */
+/* Dequeues completions. If a DMA failed, *status becomes its status. */
 static uint32_t dequeue(struct measurement *m, int *status)
 {
 	struct engine_dma_end ends[BRIDGE_DMAS];
@@ -87,7 +88,7 @@ static int save(struct measurement *m, uint64_t bytes)
 	return status;
 }
 
-/* Returns bytes per second; 0: a DMA failed, *status states how. */
+/* Returns bytes per second. 0: a DMA failed, and *status is its status. */
 static uint64_t rate(struct measurement *m, enum engine_dma_kind kind, uint32_t bytes, int *status)
 {
 	uint64_t begin_ns = clock_now_ns(), now_ns = begin_ns, started = 0;
@@ -124,9 +125,9 @@ static void measure_row(struct measurement *m, struct bridge_rate *row, int *sta
 	keep_best(&row->out_bytes_per_s, rate(m, ENGINE_DMA_OUT, row->buffer_bytes, status));
 }
 
-/* Measures each size ROUNDS times, apart, and keeps the best: other processes use the machine. A
- * slow device is measured once, and not beyond the first size that takes PUMP_SLOW_NS. Returns the
- * number of rows. */
+/* Measures each size in ROUNDS separate rounds and keeps the best result, because other processes
+ * use the machine. A slow device is measured once, and not beyond the first size that takes
+ * PUMP_SLOW_NS. Returns the number of rows. */
 static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t count,
 			   struct bridge_rate *rows, int *status)
 {
@@ -137,7 +138,9 @@ static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t 
 	for (size_t i = 0; i < count && *status == DXP_OK; i++) {
 		measure_row(m, &rows[i], status);
 		if (clock_now_ns() - row_ns > PUMP_SLOW_NS)
-			count = i + (i > 0); /* the first size alone allows no comparison */
+			/* if even the first size is slow, there are no rows, since one row allows
+			 * no comparison */
+			count = i + (i > 0);
 		row_ns = clock_now_ns();
 	}
 	for (size_t k = count; k < ROUNDS * count && *status == DXP_OK; k++)

@@ -11,7 +11,7 @@
 
 #define HUGE_BYTES (2ull << 20)
 
-/* Keeps `bytes` from the first huge page on; unmaps the rest. */
+/* Keeps `bytes` from the first huge-page boundary on; unmaps the rest. */
 static uint8_t *trim(uint8_t *base, uint64_t mapped, uint64_t bytes)
 {
 	uint64_t before = -(uint64_t)(uintptr_t)base % HUGE_BYTES;

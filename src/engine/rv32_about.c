@@ -42,7 +42,7 @@ static void attributes_put(const struct rv32_kernel *k, struct records *out)
 	info_put(out, CL_KERNEL_ATTRIBUTES, text, strlen(text) + 1);
 }
 
-/* Returns the size that OpenCL reports: a pointer is a handle of 8 bytes. */
+/* Returns the size that OpenCL reports. A pointer counts as a handle of 8 bytes. */
 static uint32_t value_bytes(const struct rv32_parameter *p)
 {
 	return p->space == RV32_SPACE_LOCAL   ? 0
@@ -102,7 +102,7 @@ bool rv32_about_program(const struct engine_program *p, const struct rv32_settin
 	records_put(out, DXP_ABOUT_BINARY_TYPE, number, 4);
 	if (!p->image)
 		return !out->failed;
-	records_put_le(number, 0, 8); /* OpenCL C 1.2 has no variables of a program */
+	records_put_le(number, 0, 8); /* OpenCL C 1.2 has no program-scope variables */
 	records_put(out, DXP_ABOUT_GLOBAL_BYTES, number, 8);
 	for (uint32_t i = 0; i < p->image->kernel_count; i++)
 		kernel_put(&p->image->kernels[i], s, out);

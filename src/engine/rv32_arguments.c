@@ -11,7 +11,8 @@
 #include "base/util.h"
 #include "engine/ocl_library.h"
 
-#define GAP_BYTES RV32_PAGE_BYTES /* unmapped between buffers: catches small overruns as such */
+/* unmapped bytes between buffers, so that a small overrun traps */
+#define GAP_BYTES RV32_PAGE_BYTES
 
 /* ---- the check ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs: lists of objects, compiled from source, linked, or from a binary. The loader links an
- * executable's objects with the runtime's. Built programs are on disk, by content. */
+/* Builds programs. A program is a list of objects, compiled from source, linked, or read from a
+ * binary. The loader links the objects of an executable with those of the runtime. Built programs
+ * are on disk, named by a hash of their content. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -40,7 +40,8 @@ static void files_limit(const struct rv32_child *c)
 	for (size_t i = 0; i < RV32_CHILD_READS; i++)
 		if (c->reads[i])
 			landlock_permit(rules, c->reads[i], LANDLOCK_READ);
-	landlock_permit(rules, ".", LANDLOCK_ALL); /* the folder: this process has entered it */
+	/* the current folder is the compiler's work folder */
+	landlock_permit(rules, ".", LANDLOCK_ALL);
 	landlock_enter(rules);
 	close(rules);
 }

@@ -17,8 +17,8 @@ struct rv32_child {
 };
 
 /* Runs the compiler until it exits. The output of both streams is in *log, which the caller frees;
- * NULL if there is none. DXP_OK: exit status 0; DXP_EBUILD: another, or a limit was reached (in
- * *log); DXP_EIO: not started, logged; DXP_ENOMEM. */
+ * NULL if there is none. DXP_OK: exit status 0; DXP_EBUILD: another exit status, or a limit was
+ * reached (in *log); DXP_EIO: not started, logged; DXP_ENOMEM. */
 int rv32_child_run(const struct rv32_child *child, char **log);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds clang and libclc, and compiles sources in two stages: OpenCL C to text, which rv32_edit.c
- * edits, and that to an object. */
+/* Finds clang and libclc, and compiles sources in two stages: the first turns OpenCL C into text,
+ * which rv32_edit.c edits; the second turns that text into an object. */
 #include "engine/rv32_clang.h"
 
 #include <errno.h>
@@ -237,7 +237,7 @@ static int edit(const char *folder, char **log)
 	return written ? DXP_OK : DXP_EIO;
 }
 
-/* Replaces *log if this stage fails: then its messages matter more. */
+/* Replaces *log if this stage fails, because its messages then matter more. */
 static int second_stage(struct rv32_clang *c, const char *folder, char **log)
 {
 	const char *words[WORDS_MAX];
@@ -268,7 +268,7 @@ static int sources_write(const char *folder, const struct engine_source *s)
 		bytes--;
 	if (snprintf(path, sizeof(path), "%s/dxp/rv32.h", folder) >= (int)sizeof(path))
 		return DXP_EIO;
-	/* A header of the program with this name stays. */
+	/* If the program has a header with this name, that header stays. */
 	if (access(path, F_OK) != 0 &&
 	    !rv32_file_write(folder, "dxp/rv32.h", rv32_header_text, strlen(rv32_header_text)))
 		return DXP_EIO;

@@ -55,9 +55,9 @@ int rv32_clang_compile(struct rv32_clang *c, const struct engine_source *source,
 /* rv32_runtime.c: compiles the runtime in `folder` into files of these names. */
 int rv32_runtime_make(const struct rv32_clang *c, const char *bitcode, const char *support);
 /* rv32_stage.c */
-/* Set the first words of a compilation; return how many. Front: OpenCL C to text, for wasm32: a
- * 32-bit target that passes vectors as libclc's functions want them; clang's riscv32 does not.
- * Back: anything to riscv32 objects. */
+/* Set the first words of a compiler's command line; return how many. The front stage compiles
+ * OpenCL C to text, for wasm32. This 32-bit target passes vectors as libclc's functions expect;
+ * clang's riscv32 does not. The back stage compiles any input to riscv32 objects. */
 unsigned rv32_front_words(const struct rv32_clang *c, const char **words);
 unsigned rv32_back_words(const struct rv32_clang *c, const char **words);
 

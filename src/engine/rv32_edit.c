@@ -70,7 +70,7 @@ static bool numbers_read(struct edit *e, struct edit_span ir)
 {
 	struct edit_span rest = ir, line;
 
-	/* Each metadata has a line, so its number is less than the lines. */
+	/* Each metadata node has a line, so its number is less than the number of lines. */
 	for (e->metadata_count = 1; line_next(&rest, &line);)
 		e->metadata_count++;
 	e->metadata_next = e->metadata_count;
@@ -101,7 +101,7 @@ static size_t convention_bytes(struct edit_span rest)
 	return 0;
 }
 
-/* Copies a line without calling conventions, which stand between blanks outside of strings. */
+/* Copies a line without calling conventions, which are words between blanks, outside of strings. */
 static void line_copy(struct edit *e, struct edit_span line)
 {
 	const char *end = line.at + line.bytes, *copied = line.at;
@@ -122,8 +122,9 @@ static void line_copy(struct edit *e, struct edit_span line)
 	fputc('\n', e->out);
 }
 
-/* Makes a __local variable visible outside. The optimizer treats an internal one as private if a
- * kernel stores it before loading it. Adds a section, by which the loader finds its kernel. */
+/* Gives a __local variable external linkage. The optimizer treats a variable of internal linkage as
+ * private if a kernel stores it before loading it. Adds a section, by which the loader finds its
+ * kernel. */
 static void local_copy(struct edit *e, struct edit_span line)
 {
 	static const char word[] = " = internal ";

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Edits the compiler's text (LLVM IR) between its two stages. Drops the calling conventions of
  * OpenCL, which the code generator for RISC-V rejects before LLVM 18, and the target of the first
- * stage and of libclc. Makes __local variables visible outside. Adds to each kernel K an entry
+ * stage and of libclc. Gives __local variables external linkage. Adds to each kernel K an entry
  * function `dxp_enter_K`, which loads the arguments from a table of pointers to values, and a
  * record in section .dxp.kernels (rv32/image.h).
  *
- * Pure. The compiler writes the text, but it contains inline assembly and strings of a program. */
+ * Pure. The compiler writes the text, but inline assembly and strings in it come from a program. */
 #ifndef ENGINE_RV32_EDIT_H
 #define ENGINE_RV32_EDIT_H
 

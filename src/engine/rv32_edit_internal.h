@@ -17,7 +17,8 @@ struct edit_span {
 
 struct edit {
 	FILE *out;
-	/* By number: the text behind "!N = !{", or "distinct !DISubprogram(...)"; bytes 0: none. */
+	/* Text of each metadata node, by number: what follows "!N = !{", or "distinct
+	 * !DISubprogram(...)"; bytes 0: none. */
 	struct edit_span *metadata;
 	size_t metadata_count;
 	size_t metadata_next;    /* a number that no metadata has */

@@ -12,7 +12,7 @@
 
 struct parameter {
 	struct edit_span text;       /* with attributes, without its name */
-	struct edit_span type;       /* of the value in the table; byval: the struct */
+	struct edit_span type;       /* type of the value in the table; byval: the struct */
 	bool by_value;               /* byval: the callee copies it from a pointer */
 	char space[12];              /* numbers and texts of the metadata */
 	uint32_t access, qualifiers; /* enum rv32_access_qualifier, rv32_type_qualifier */
@@ -316,9 +316,9 @@ static bool record_write(struct edit *e, const struct kernel *k)
 	return true;
 }
 
-/* Table entry i, at %a + 4 i, points to the value of parameter i. The entry has a subprogram of its
- * own, equal to the kernel's: LLVM drops the lines of code that it inlines into a function without
- * one. */
+/* Writes the entry function. Table entry i, at %a + 4 i, points to the value of parameter i. The
+ * entry function has a DISubprogram equal to the kernel's. Without one, LLVM drops the line numbers
+ * of code that it inlines into the function. */
 static void entry_write(struct edit *e, const struct kernel *k)
 {
 	const struct edit_span lines = metadata_get(e, k, "!dbg");

@@ -14,15 +14,17 @@
 #include "rv32/profile.h"
 #include "rv32/time.h"
 
-#define RV32_CORES_MAX   64
-#define RV32_LIMIT_S     60     /* of one kernel by default: far longer than the tests run */
-#define RV32_CLOCK_MHZ   200    /* default; as the published Vortex configuration */
-#define RV32_LISTED_MAX  100000 /* instructions of one launch and core in the log: 12 MB */
+#define RV32_CORES_MAX 64
+/* seconds that one kernel may run by default: far longer than the tests run */
+#define RV32_LIMIT_S     60
+#define RV32_CLOCK_MHZ   200    /* clock by default: that of the published Vortex configuration */
+#define RV32_LISTED_MAX  100000 /* instructions of one launch and core that the log lists: 12 MB */
 #define RV32_VALUE_ALIGN 128    /* alignment of values in the argument segment: that of long16 */
 
 struct rv32_settings {
 	uint32_t cores;
-	uint32_t warps;         /* of a core: the largest work-group has warps * RV32_LANES */
+	/* warps of a core: the largest work-group has warps * RV32_LANES work-items */
+	uint32_t warps;
 	uint32_t limit_s;       /* seconds that a kernel may run; 0: no limit */
 	uint32_t private_bytes; /* stack of a work-item */
 	uint32_t clock_mhz;     /* reported to programs */
@@ -51,17 +53,18 @@ struct engine_program {
 	uint32_t type; /* cl_program_binary_type */
 	uint8_t *objects;
 	size_t objects_bytes;
-	struct rv32_image *image;                  /* EXECUTABLE */
-	struct rv32_code *codes[RV32_CORES_MAX];   /* decoded for each core at first use */
-	bool profiled;                             /* launches are counted */
-	uint64_t launches;                         /* counted ones */
-	struct rv32_count *counts[RV32_CORES_MAX]; /* by instruction of the image; NULL: none */
+	struct rv32_image *image;                /* EXECUTABLE */
+	struct rv32_code *codes[RV32_CORES_MAX]; /* decoded for each core at first use */
+	bool profiled;                           /* launches are counted */
+	uint64_t launches;                       /* counted ones */
+	/* counts per core, by instruction of the image; NULL: none */
+	struct rv32_count *counts[RV32_CORES_MAX];
 };
 
 /* rv32_settings.c: reads "cores=2,limit=10"; NULL: defaults. DXP_EINVAL: logged. */
 int rv32_settings_read(const char *text, struct rv32_settings *out);
 
-/* rv32_build.c: as the functions of engine_ops. */
+/* rv32_build.c: functions of engine_ops, described there. */
 int rv32_program_build(struct engine *e, const struct engine_source *source,
 		       struct engine_program **program, char **log);
 void rv32_program_release(struct engine *e, struct engine_program *program);

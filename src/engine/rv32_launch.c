@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a kernel: sizes, address space, cores, and the sentence if it fails. */
+/* Runs a kernel: checks its sizes, lays out the address space, runs the cores, and writes the
+ * reason of a failure. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@
 #include "engine/rv32_print.h"
 #include "engine/rv32_watch.h"
 
-#define GROUP_ITEMS_DEFAULT 256 /* eight warps: enough to run while some wait at a barrier */
+/* work-items of eight warps, so that some run while others wait at a barrier */
+#define GROUP_ITEMS_DEFAULT 256
 
 /* ---- sizes ---- */
 
@@ -182,7 +184,7 @@ static uint32_t cores_of(const struct engine_rv32 *r, const struct rv32_launch *
 				   : (uint32_t)min_u64(r->settings.cores, groups * l->groups[2]);
 }
 
-/* Runs a launch on the pool, and what observes it. */
+/* Runs a launch on the pool, together with its observers. */
 static int pool_run(struct engine_rv32 *r, const struct engine_launch *l,
 		    struct rv32_launch *launch, uint32_t cores, struct rv32_result *result)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Program binaries of engine `rv32`: packs whose binary is a list of objects: u32 bytes, then the
- * object. Pure. */
+/* Program binaries of engine `rv32`: packs (ocl_pack.h) whose binary is a list of objects. Each has
+ * its length as u32, then its bytes. Pure. */
 #ifndef ENGINE_RV32_OBJECTS_H
 #define ENGINE_RV32_OBJECTS_H
 

@@ -7,7 +7,8 @@
 
 #include "engine/engine.h"
 
-#define RV32_OPTIONS_MAX 512 /* words; a program with more defines should have a header */
+/* words of the options; a program with more definitions should use a header */
+#define RV32_OPTIONS_MAX 512
 
 struct rv32_options {
 	char *words[RV32_OPTIONS_MAX]; /* in `text` */
@@ -17,8 +18,8 @@ struct rv32_options {
 };
 
 /* Splits options into words; double quotes hold blanks, a backslash holds the next letter. `link`:
- * those of clLinkProgram. Folders of -I must be relative: a program's own. DXP_EINVAL: with a line
- * for the build log in `text`; DXP_ENOMEM. Call rv32_options_release() in all cases. */
+ * those of clLinkProgram. Folders of -I must be relative, inside the program. DXP_EINVAL: with a
+ * line for the build log in `text`; DXP_ENOMEM. Call rv32_options_release() in all cases. */
 int rv32_options_read(const char *options, bool link, struct rv32_options *out,
 		      char text[ENGINE_TEXT_BYTES]);
 void rv32_options_release(struct rv32_options *o);

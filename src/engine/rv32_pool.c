@@ -41,7 +41,7 @@ struct rv32_pool {
 	uint32_t cores; /* cores that the running launch uses */
 	uint32_t busy;  /* threads at work */
 	bool closing;
-	bool guarding;             /* `guard` will look at began_ns without a wakeup */
+	bool guarding;             /* the thread `guard` will read began_ns without a wakeup */
 	uint64_t began_ns;         /* start of the running launch; 0: none, or stopped */
 	pthread_cond_t guard_wake; /* waits by the monotonic clock */
 };
@@ -53,8 +53,8 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Stops a launch at its limit. Sleeps until the limit of the launch that it saw last, so that a
- * short launch needs no system call for its limit. */
+/* Stops a launch at its limit. Sleeps until the limit of the launch that it saw last. So a short
+ * launch needs no system call for its limit. */
 static void *guard_main(void *argument)
 {
 	struct rv32_pool *p = argument;

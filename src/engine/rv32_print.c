@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the conversions of OpenCL C 1.2, 6.12.13. ABI ilp32, arguments behind the ellipsis: a1
- * to a7, then the stack; 8-byte values in an even pair. Floats stay floats: the device has no
- * double. */
+/* Implements the conversions of OpenCL C 1.2, 6.12.13. In the ABI ilp32, arguments behind the
+ * ellipsis are in a1 to a7, then on the stack. An 8-byte value uses an even pair. Floats are not
+ * widened, because the device has no double. */
 #include "engine/rv32_print.h"
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #define REGISTERS     8     /* a0 to a7 */
 #define FORMAT_BYTES  4096  /* bytes of a format */
 #define STRING_BYTES  65536 /* bytes of the text of a %s */
-#define WIDTH_MAX     1024  /* and precision: bounds the text of one conversion */
+#define WIDTH_MAX     1024  /* largest width and precision: bounds the text of one conversion */
 #define LANES_MAX     16
 #define ELEMENT_BYTES (2 * WIDTH_MAX + 64)
 
@@ -89,7 +89,7 @@ static bool vector_next(struct cursor *c, uint64_t to[LANES_MAX], unsigned lanes
 {
 	if (!floats && (lanes > 2 || bytes == 8))
 		return elements_load(c, to, lanes, bytes == 8 ? 8 : 4);
-	/* 8 bytes start at an even word, in registers. */
+	/* In registers, an 8-byte value starts at an even word. */
 	if (lanes == 2 && bytes == 4 && (c->slot < REGISTERS || !floats))
 		c->slot += c->slot & 1;
 	for (unsigned i = 0; i < lanes; i++)

@@ -22,7 +22,7 @@ void rv32_print_open(struct rv32_print *p);
 /* Flushes the output. */
 void rv32_print_close(struct rv32_print *p);
 
-/* As rv32_ecall_fn; context: struct rv32_print. */
+/* An rv32_ecall_fn; its context is a struct rv32_print. */
 int rv32_print_ecall(void *context, struct rv32_item *item);
 
 #endif

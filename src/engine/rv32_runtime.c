@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiles the runtime of kernels at first use, 3 s of one CPU. Files appear complete or not at
- * all; processes that start together wait for the first. */
+/* Compiles the runtime of kernels at first use, which takes 3 s of one CPU. Files appear complete
+ * or not at all. If several processes start together, the first compiles and the others wait. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@
 #define NAME_BYTES 80
 #define WORDS_MAX  64
 
-/* Compiles one file of the runtime; logs its messages if it fails. `words`: the first `count`; has
- * space for all. */
+/* Compiles one file of the runtime; logs its messages if it fails. `words` has the first `count`
+ * words of the command line, and space for all. */
 static int runtime_run(const struct rv32_clang *c, const char *folder, const char **words,
 		       unsigned count, const char *const *more, unsigned more_count)
 {

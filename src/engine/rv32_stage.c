@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* First words of a compilation and files of a build's folder, for programs and for the runtime. */
+/* Functions that compilations of programs and of the runtime share: first words of the command
+ * line, files of a build's folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@
 #include "base/util.h"
 #include "engine/rv32_clang.h"
 
-/* The compiler enables no extension for riscv32. rv32_about.c reports the same list. */
+/* OpenCL extensions to enable, because the compiler enables none for riscv32. rv32_about.c reports
+ * the same list. */
 #define RV32_EXTENSIONS_ON                       \
 	"+cl_khr_byte_addressable_store,"        \
 	"+cl_khr_global_int32_base_atomics,"     \

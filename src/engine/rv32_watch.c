@@ -25,7 +25,8 @@ static void list(struct rv32_watch *w, uint32_t warp, uint32_t pc, uint32_t mask
 		 w->kernel, w->core, warp, pc, mask, text, where);
 }
 
-/* The trace hook of a core. The trap behind the code is no instruction of the program. */
+/* The trace hook of a core. Ignores the trap behind the code, which is not an instruction of the
+ * program. */
 static void observe(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
 		    const uint32_t (*registers)[RV32_LANES])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A node's seal: 24 bytes behind a program binary that the node has made, with a MAC by a key that
- * only the node has. Loaders of drivers check little of a binary, so a node loads no other. Pure;
- * a mac is not thread-safe. */
+ * only the node has. Drivers check little of a binary, so a node loads only binaries with its seal.
+ * Pure; a mac is not thread-safe. */
 #ifndef ENGINE_SEAL_H
 #define ENGINE_SEAL_H
 
