@@ -51,9 +51,11 @@ struct arena {
 	int fd;
 	struct block *first;
 	struct tree by_address, by_bytes, owners;
-	struct ranges stale; /* bytes left by freed allocations; not valid inside present ones */
-	bool all_stale;      /* `stale` is incomplete: no free byte is reachable any more */
-	uint64_t epoch;      /* counts changes of what arena_reach returns */
+	/* bytes left by freed allocations; ranges inside present allocations have no meaning */
+	struct ranges stale;
+	bool all_stale; /* `stale` is incomplete: no free byte is reachable any more */
+	/* number of changes after which arena_reach may return something else */
+	uint64_t epoch;
 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
@@ -254,7 +256,8 @@ static void block_cut(struct arena *a, struct block *b, uint64_t bytes, struct b
 	tree_insert(&a->by_bytes, &rest->by_bytes, rest->bytes, rest->address);
 }
 
-/* Allocates from a block that fits. `rest` takes the remainder; freed if there is none. */
+/* Allocates from a block that fits. `rest` becomes the block of the remainder, and is freed if
+ * there is none. */
 static uint64_t block_allocate(struct arena *a, struct block *b, uint64_t bytes, struct owner *o,
 			       struct block *rest)
 {
@@ -362,8 +365,8 @@ void arena_free_owner(struct arena *a, uint32_t owner)
 {
 	const struct owner *o = owner_find(a, owner);
 
-	/* Freeing may merge a block with a neighbour, never with one of this list. The last
-	 * block frees the owner too. */
+	/* Freeing may merge a block with a free neighbour, never with another block of this list.
+	 * The last block frees the owner too. */
 	for (struct block *b = o ? o->blocks : NULL, *next; b; b = next) {
 		next = b->owner_next;
 		if (!b->freed)
@@ -439,7 +442,7 @@ static struct range run_of(const struct arena *a, const struct block *b, uint32_
 }
 
 /* Finds the first part of [start, end) that is free and not cleared; writes it to *run. False:
- * none; *run is cut down to cleared bytes. */
+ * there is none, and *run is cut down to cleared bytes. */
 static bool stale_find(const struct arena *a, uint64_t start, uint64_t end, struct range *run)
 {
 	for (const struct block *b = block_at(a, run->start); b; b = b->behind) {
@@ -499,6 +502,6 @@ void arena_access_changed(struct arena *a)
 
 void arena_cleared(struct arena *a, uint64_t start, uint64_t end)
 {
-	/* Without memory the range stays listed and is cleared again. */
+	/* If memory is short, the range stays listed and is cleared again later. */
 	ranges_remove(&a->stale, start, end);
 }

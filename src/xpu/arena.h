@@ -2,15 +2,15 @@
 /* Device memory of one xPU: one shared mapping of a memfd, divided into allocations with owners.
  * NIC and kernels work in it in place. Addresses are offsets in it, multiples of XPU_ALIGN.
  *
- * Separate: allocations have memory of their own elsewhere, with the same addresses
- * (tenant_memory.h). The memory here then is that of unallocated addresses only.
+ * In a separate arena, allocations have memory of their own elsewhere, with the same addresses
+ * (tenant_memory.h). The memory here is then that of unallocated addresses only.
  *
- * Holders: a kernel or transfer holds its allocation; one freed meanwhile is reused after its last
- * holder drops it. Invariant: blocks cover the arena without gaps, in address order; no two free
- * blocks are neighbours. Not thread-safe; any thread may access the bytes.
+ * A kernel or transfer holds its allocation. If the allocation is freed meanwhile, its memory is
+ * reused after the last holder drops it. Invariant: blocks cover the arena without gaps, in address
+ * order; no two free blocks are neighbours. Not thread-safe; any thread may access the bytes.
  *
- * Access: only its owner reaches an allocation. Unallocated memory is common. Bytes left by a
- * freed allocation are cleared before they are reachable again. */
+ * Only its owner reaches an allocation; all owners reach unallocated memory. Bytes left by a freed
+ * allocation are cleared before they are reachable again. */
 #ifndef XPU_ARENA_H
 #define XPU_ARENA_H
 
@@ -26,8 +26,8 @@ struct arena;
 int arena_create(uint64_t bytes, struct arena **out);
 void arena_destroy(struct arena *a);
 
-/* Releases mapping and file, for memory on a device: the arena then only allocates addresses,
- * and arena_base must not be called. */
+/* Releases mapping and file, for memory on a device. The arena then only allocates addresses, and
+ * arena_base must not be called. */
 void arena_unmap(struct arena *a);
 
 /* Makes allocations separate. They are whole pages, so that no page has two owners when other
@@ -45,9 +45,9 @@ uint64_t arena_rounded(const struct arena *a, uint64_t bytes);
 /* Counts an owner's allocations, including those freed but still held. */
 uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner);
 
-/* Allocates the low end of the smallest free block that fits. Does not clear it: call
- * arena_clear before any access. No bound on their number; each costs 200 bytes of this process.
- * DXP_EINVAL: 0 bytes. DXP_ENOMEM: no such block, or no process memory. */
+/* Allocates the low end of the smallest free block that fits. Does not clear the memory: call
+ * arena_clear before any access. The number of allocations has no bound; each costs 200 bytes of
+ * this process. DXP_EINVAL: 0 bytes. DXP_ENOMEM: no such block, or no process memory. */
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address);
 void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
 /* Clears whole pages, and returns them to the system. */
@@ -66,11 +66,11 @@ int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes
 /* Drops one hold. `address` was passed to arena_hold. */
 void arena_drop(struct arena *a, uint64_t address);
 
-/* Checks the owner's access to [address, address + bytes), a non-empty range of the arena.
- * DXP_OK: *out is an accessible range around it, until *arena_epoch() changes. Separate: all of it
- * is allocated, or none of it.
- * DXP_EACCESS: part of it is neither the owner's nor (with `common`) unallocated.
- * DXP_EAGAIN: *out, an unallocated part of it, must be cleared first. */
+/* Checks the owner's access to [address, address + bytes), a non-empty range of the arena. DXP_OK:
+ * *out is an accessible range around it, until *arena_epoch() changes. In a separate arena, *out is
+ * allocated as a whole or unallocated as a whole. DXP_EACCESS: part of it is neither the owner's
+ * nor (with `common`) unallocated. DXP_EAGAIN: *out, an unallocated part of it, must be cleared
+ * first. */
 int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t address,
 		uint64_t bytes, struct range *out);
 bool arena_is_free(const struct arena *a, uint64_t address, uint64_t bytes);

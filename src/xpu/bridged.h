@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Device memory that only DMA reaches (S-01): a pump with rings registered at the NIC, and the
- * staged region for PUTs and GETs of peers, which see no difference. Own transfers use the same
- * pump (bulk.h). Slot's thread only. */
+ * staged region for PUTs and GETs of peers. To peers it is like any region. The xPU's own transfers
+ * use the same pump (bulk.h). Slot's thread only. */
 #ifndef XPU_BRIDGED_H
 #define XPU_BRIDGED_H
 
@@ -15,7 +15,8 @@ struct bridged_options {
 	uint64_t memory_bytes;
 	uint32_t buffers, buffer_bytes; /* as pump_options */
 	uint64_t stall_ns;              /* as pump_options */
-	/* Returns whether a node is silent and kept: its PUTs and GETs then outlast stall_ns. */
+	/* Returns whether a node is silent and its memory is kept (`--keep-hosts`). Its PUTs and
+	 * GETs may then last longer than stall_ns. */
 	bool (*silent)(void *context, uint16_t node);
 	void *silent_context;
 };
@@ -28,10 +29,11 @@ void bridged_destroy(struct bridged *b);
 
 /* Registers the rings with function 0. The NIC must outlive every poll. DXP_ENOMEM. */
 int bridged_attach(struct bridged *b, struct nic *n);
-/* Registers the memory with function 0, as nic_region_register_staged. */
+/* Registers the memory with function 0. Statuses of nic_region_register_staged(). */
 int bridged_key(struct bridged *b, uint32_t rights, uint32_t *key);
 
-/* Cancels PUTs and GETs of peers in this range; bridged_touches returns whether any is left. */
+/* Cancels PUTs and GETs of peers in this range. bridged_touches() returns whether any of them is
+ * left. */
 void bridged_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
 bool bridged_touches(const struct bridged *b, uint64_t address, uint64_t bytes);
 

@@ -6,7 +6,8 @@
 #include "wire/ids.h"
 #include "xpu/bridged_internal.h"
 
-#define COMPLAINTS_MAX 20 /* log lines; DMA_FAILED counts all failures */
+/* log lines about failures; the register DMA_FAILED counts all failures */
+#define COMPLAINTS_MAX 20
 
 bool bridged_silent(const struct bridged *b, uint16_t node)
 {
@@ -44,7 +45,7 @@ const char *bridged_step_name(uint8_t step)
 
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end)
 {
-	/* The network's failures are logged elsewhere. */
+	/* Failures of the network are logged by the NIC's owner, not here. */
 	if (end->step >= BRIDGE_STEPS || end->step == BRIDGE_FILL || end->step == BRIDGE_DRAIN)
 		return;
 	if (b->complaints >= COMPLAINTS_MAX)

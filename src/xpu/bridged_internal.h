@@ -22,8 +22,8 @@ struct bridged {
 	bool zeros_pinned;
 	struct nic_staged_write *writes; /* owned by the NIC or the pump */
 	struct staged_read *reads;
-	/* In the pump. Bounded, so that PUTs, GETs and the xPU's own transfers cannot starve one
-	 * another. */
+	/* PUTs and GETs in the pump. Their numbers are bounded, so that PUTs, GETs and the xPU's
+	 * own transfers cannot starve one another. */
 	uint32_t write_count, read_count;
 	struct staged_piece *pieces; /* owned by the NIC */
 	uint32_t complaints;         /* logged so far */
@@ -57,8 +57,8 @@ bool bridged_reads_touch(const struct bridged *b, uint64_t address, uint64_t byt
 int bridged_read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes);
 void bridged_read_cancel(void *context, struct nic_staged_read *r);
 void bridged_read_sent(void *context, void *piece, int status);
-/* Call after the NIC is closed, which then returns no piece. Detaches the GETs and completes all
- * pieces with DXP_ECLOSED. */
+/* Detaches the GETs and completes all pieces with DXP_ECLOSED. Call after the NIC is closed, since
+ * a closed NIC returns no piece. */
 void bridged_reads_close(struct bridged *b);
 
 #endif

@@ -111,8 +111,8 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 	return NULL;
 }
 
-/* Converts the status of a write that has failed but not ended: a timeout there is a stalled
- * device. */
+/* Converts the status of a write that has failed but not ended. DXP_ETIMEDOUT of such a write means
+ * a stalled device. */
 static int sender_notified(int status)
 {
 	return status == DXP_ETIMEDOUT ? DXP_EDEVICE : status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BUILD: sends a package to the host's worker in parts; the compiler runs there. Packages behind
- * DMA are fetched one at a time, since each may need XPU_SOURCE_BYTES_MAX of host memory. Others
- * are copied, since their host could change them.
+/* BUILD: sends a package to the host's worker in parts; the compiler runs there. Packages in memory
+ * that only DMA reaches are fetched one at a time, since each may need XPU_SOURCE_BYTES_MAX of host
+ * memory. Other packages are copied, since their host could change them.
  *
  * The program keeps the copy, up to XPU_PACKAGES_BYTES per host, for rebuilds. A linked program
  * keeps its binary, since its inputs may be released.
@@ -215,7 +215,7 @@ static void build_send(struct worker *c, struct build *b)
 	worker_post(c, &b->order);
 }
 
-/* Checks that all inputs are this host's and built. */
+/* Checks that all inputs are programs of this host and are built. */
 static int inputs_check(const struct build *b, const struct package *package)
 {
 	for (uint32_t i = 0; i < package->input_count; i++) {
@@ -301,7 +301,7 @@ static void build_again(struct tenant *t, struct program *p)
 	struct build *b = calloc(1, sizeof(*b));
 
 	if (!b)
-		return; /* a launch then reports that it is missing */
+		return; /* a later launch reports that the program is missing */
 	b->tenant = t;
 	b->program = program_hold(p);
 	b->again = true;
@@ -359,7 +359,7 @@ static int fetch_begin(struct build *b)
 	return pump_begin(bridged_pump(b->tenant->slot->bridged), &b->pump, &order, clock_now_ns());
 }
 
-/* Fetches the next package, after the build before. */
+/* Fetches the next package, after the previous build. */
 static void next_fetch(struct slot *s)
 {
 	struct build *b;

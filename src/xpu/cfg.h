@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The CFG registers of an xPU: 4 bytes each, by index, without gaps (X-07, X-09;
  * docs/reference/registers.md is the same table). The caller fills struct cfg_values. This file
- * decides what may be written and what a write does to the transfer task. Pure. */
+ * decides what may be written and what a write does to the transfer task. It makes no system
+ * calls. */
 #ifndef XPU_CFG_H
 #define XPU_CFG_H
 
@@ -129,16 +130,16 @@ void cfg_set_task(struct cfg_values *v, const struct cfg_task *task);
 /* Returns 0, or WIRE_NACK_BOUNDS if a register does not exist. */
 uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uint32_t *values);
 
-/* The registers that a host may write: its own task, and the core. */
+/* The registers that a host may write: its own task, and the stream core. */
 struct cfg_target {
 	struct cfg_task *task;
 	struct cfg_core core; /* present values; written here, applied by the caller */
 };
 
 /* Writes registers in order. `target` NULL: the writer has not opened the xPU. Returns 0 or,
- * without any change: WIRE_NACK_BOUNDS: no such register, or TASK_GO is not 1; WIRE_NACK_RIGHTS:
- * one is read-only, or the xPU is not open; WIRE_NACK_RESOURCE: the task is running and one of
- * its registers is included. */
+ * without any change: WIRE_NACK_BOUNDS: no such register, or TASK_GO is not 1; WIRE_NACK_RIGHTS: a
+ * register is read-only, or the xPU is not open; WIRE_NACK_RESOURCE: the task is running and one of
+ * the registers belongs to it. */
 uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
 		  struct cfg_go *go);
 

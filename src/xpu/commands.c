@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrivals on the service queue pair: commands of hosts and events of other xPUs. */
+/* Handles messages that arrive on the service queue pair: commands of hosts and events of other
+ * xPUs. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -158,12 +159,13 @@ static void event_receive(struct slot *s, const struct dxp_nic_event *from, cons
 void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 			      const uint8_t *data)
 {
-	/* Other processes of a node have functions of its NIC; only its own is function 0. */
+	/* Other processes of a node use other functions of its NIC; only the node's own process
+	 * uses function 0. */
 	if (event->peer_qp >> 8 != 0) {
 		rejected(s, event->node, "it comes from a function of another process");
 		return;
 	}
-	/* A host's event may come on a data queue pair, behind its data. */
+	/* A host's event may arrive on a data queue pair, behind its data. */
 	if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_receive(s, event, data);
 	else if (event->qp != NODE_SERVICE_QP)

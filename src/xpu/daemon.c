@@ -31,7 +31,7 @@ struct daemon {
 	uint32_t spin_ns;
 	uint32_t count;
 	struct daemon_slot slots[FABRIC_SLOTS_MAX];
-	int status;       /* status of an exit without a stop request */
+	int status;       /* exit status of a daemon that exits without a stop request */
 	_Atomic int ends; /* set by a stop request or by a lost membership */
 	uint64_t check_ns;
 };
@@ -52,7 +52,8 @@ static int name_make(const struct daemon_options *o, uint32_t index, char out[FA
 	return DXP_EINVAL;
 }
 
-/* Offers functions to other processes. A failure is logged only: the xPU works without. */
+/* Offers functions to other processes. A failure is only logged, because the xPU works without
+ * offers. */
 static void functions_offer(const struct daemon_slot *x, uint32_t functions)
 {
 	if (functions == 0)
@@ -93,7 +94,7 @@ static int slot_start(struct daemon *d, const struct daemon_options *o,
 	return DXP_OK;
 }
 
-/* Reuses the size measured for the first slot. */
+/* Gives the other slots the buffer size that was measured for the first slot. */
 static void bridge_follow(const struct daemon_slot *first, struct slot_options *common)
 {
 	struct bridged_state state;
@@ -120,8 +121,8 @@ static int bind_choose(const struct daemon_options *o, struct udp_address *out)
 	return status;
 }
 
-/* Chooses the folder of compiled kernels: the one given, with the identities, or in the user's
- * cache. False: none. */
+/* Chooses the folder of compiled kernels: the given one, a folder beside the identities, or one in
+ * the user's cache. False: there is none. */
 static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 {
 	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -138,7 +139,8 @@ static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 	return bytes > 0 && bytes < PATH_MAX;
 }
 
-/* Creates that folder. Without it kernels are compiled again after each start. */
+/* Creates the folder of compiled kernels. Without it, kernels are compiled again after each
+ * start. */
 static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 struct slot_options *out)
 {
@@ -152,7 +154,8 @@ static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 cache);
 }
 
-/* Chooses the key of all slots' seals: with the identities, else for this run. */
+/* Chooses the key of all slots' seals: the one stored beside the identities, else a new one for
+ * this run. */
 static int seal_choose(const struct daemon_options *o, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (o->state_folder)
@@ -308,8 +311,8 @@ int daemon_join(struct daemon *d, uint64_t deadline_ns)
 	return DXP_OK;
 }
 
-/* Stops the daemon if an identity is used elsewhere or a key is rejected now; loss of the
- * manager alone is harmless. */
+/* Stops the daemon if another process uses an identity, or if the manager now rejects a key. Loss
+ * of the manager alone is harmless. */
 static void membership_check(struct daemon *d, uint64_t now_ns)
 {
 	if (now_ns < d->check_ns)

@@ -8,15 +8,16 @@
 struct daemon_options {
 	uint32_t slots;   /* 1 .. FABRIC_SLOTS_MAX */
 	const char *name; /* base of the node names; NULL: "xpu" */
-	uint32_t first;   /* number in the first name; unused for one slot with a given name */
-	uint16_t id;      /* requested node id of slot 0; slot n requests id + n; 0: any */
+	/* number in the name of slot 0; unused for a single slot with a given name */
+	uint32_t first;
+	uint16_t id; /* requested node id of slot 0; slot n requests id + n; 0: any */
 	struct udp_address manager;
 	const uint8_t *fabric_key;
 	/* NULL: the address towards the manager. Slot n uses port + n, unless the port is 0. */
 	const struct udp_address *bind;
 	uint16_t port; /* as the port of `bind`, if that is 0 */
-	/* Without any port: use the first free ones of XPU_PORTS from XPU_PORT_FIRST on, else any
-	 * ones. */
+	/* If `bind` has no port: uses the first free ports of the XPU_PORTS from XPU_PORT_FIRST on,
+	 * else any ports. */
 	bool standard_ports;
 	struct node_outside outside; /* as node_options */
 	/* Identities, the key of program binaries and compiled kernels. NULL: identities and key
@@ -31,19 +32,20 @@ struct daemon_options {
 	const char *engine;
 	const char *worker_program;     /* as slot_options */
 	struct sandbox_options sandbox; /* as slot_options */
-	/* Bridge of each slot with DMA-only memory, as pump_options. A size measured for the
-	 * first slot is used for all. */
+	/* Bridge of each slot whose memory only DMA reaches; fields as in pump_options. A size
+	 * measured for the first slot is used for all. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
 	uint32_t spin_ns;   /* as node_options */
 	uint32_t functions; /* functions of each slot's NIC that other processes may attach, 0 .. 7
 			     */
-	const _Atomic int *stop; /* not 0: stop; set by a signal handler or any thread */
+	/* a value other than 0 stops the daemon; set by a signal handler or any thread */
+	const _Atomic int *stop;
 };
 
 struct daemon;
 
-/* Opens all slots, which begin to join. Statuses as slot_open and identity_get, logged there;
+/* Opens all slots, which begin to join. Statuses of slot_open() and identity_get(), logged there;
  * DXP_EINVAL. */
 int daemon_open(const struct daemon_options *options, struct daemon **out);
 void daemon_close(struct daemon *d);

@@ -80,7 +80,7 @@ static void forget(struct event_log *l, struct event_entry *e)
 	*e = (struct event_entry){0};
 }
 
-/* Moves an entry; its first waiter points back at it. */
+/* Moves an entry, and updates the pointer of its first waiter to the entry. */
 static void entry_move(struct event_entry *to, const struct event_entry *from)
 {
 	*to = *from;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events of one host on one xPU, by count: a ring that doubles, up to its bound, when a needed
- * event would be overwritten. At the bound the oldest completed ones are forgotten. Pending ones
- * move to a sorted list that only memory bounds. Pure; not thread-safe. */
+ * event would be overwritten. At the bound the oldest completed events are forgotten. Pending
+ * events move to a sorted list that only memory bounds. Pure; not thread-safe. */
 #ifndef XPU_EVENT_LOG_H
 #define XPU_EVENT_LOG_H
 
@@ -25,15 +25,17 @@ struct event_entry {
 };
 
 struct event_log {
-	/* A power of two of them; the entry of `count` is at index count % capacity. */
+	/* The ring: its capacity is a power of two; the entry of `count` is at index count %
+	 * capacity. */
 	struct event_entry *entries;
 	uint32_t capacity, capacity_max;
-	/* Completed elsewhere: a pending event without waiters may be forgotten. */
+	/* The events complete on another xPU, so a pending event without waiters may be
+	 * forgotten. */
 	bool foreign;
-	uint32_t oldest; /* completed ones before this count may be forgotten */
+	uint32_t oldest; /* completed events before this count may be forgotten */
 	bool some_forgotten;
 	uint32_t forgotten; /* the newest count that was forgotten */
-	/* Pending events whose ring entries were needed, by count. */
+	/* Pending events whose ring entries other events needed, sorted by count. */
 	struct event_entry *kept;
 	uint32_t kept_count, kept_space;
 };
@@ -45,7 +47,7 @@ void event_log_destroy(struct event_log *l);
 /* Returns the entry of this event, or NULL. Valid until the next event_log_add. */
 struct event_entry *event_log_find(const struct event_log *l, uint32_t count);
 
-/* Returns whether it was, or may have been, known and forgotten. */
+/* Returns whether the event was, or may have been, known and forgotten. */
 bool event_log_forgotten(const struct event_log *l, uint32_t count);
 
 /* Adds a PENDING entry; `count` must be unknown. DXP_ENOMEM. */

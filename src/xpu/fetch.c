@@ -11,7 +11,8 @@
 #include "wire/package.h"
 #include "xpu/slot_internal.h"
 
-#define FETCHED_BYTES_MAX (256u << 20) /* bytes of a device's binary: larger than any known one */
+/* bytes of a device's binary: larger than any known binary */
+#define FETCHED_BYTES_MAX (256u << 20)
 
 struct part {
 	uint32_t sequence, program;

@@ -88,7 +88,7 @@ static struct event_log *source_find(struct graph *g, uint16_t xpu)
 	return at < g->source_count && g->sources[at].xpu == xpu ? &g->sources[at].log : NULL;
 }
 
-/* Finds or adds a source. Sources may move: nothing points at them. */
+/* Finds or adds a source. Sources may move in memory, because nothing points at them. */
 static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 {
 	*out = source_find(g, xpu);
@@ -112,8 +112,8 @@ static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 	return DXP_OK;
 }
 
-/* Adds another xPU's event, PENDING. Age decides when to forget it: no message reports that it
- * is not needed. */
+/* Adds another xPU's event, PENDING. The event is forgotten by age, because no message reports that
+ * it is not needed any more. */
 static int peer_event_add(struct event_log *log, uint32_t count, struct event_entry **out)
 {
 	uint32_t oldest = count - WIRE_PEER_EVENTS_KEPT;
@@ -186,8 +186,8 @@ static void command_fail(struct graph *g, struct graph_command *c, int status)
 	g->failed_tail = &c->next;
 }
 
-/* Completes an event: waiters become ready, or fail with `waiter_status`. Those handed out are
- * left to their runner. */
+/* Completes an event: waiters become ready, or fail with `waiter_status`. Commands that were handed
+ * out are left to the code that runs them. */
 static void entry_settle(struct graph *g, struct event_entry *e, int status, int waiter_status)
 {
 	struct graph_wait *w;
@@ -242,9 +242,9 @@ static int event_begin(struct graph *g, const struct graph_posting *p)
 	return DXP_OK;
 }
 
-/* Returns whether a completion will still be reported. A host reports its own event for each
- * command that waits, however old. An xPU reports once; for an old event the host requests a
- * signal under a new name. */
+/* Returns whether the completion of this event will still be reported. A host reports an event of
+ * its own for each command that waits, however old the event is. An xPU reports each event once.
+ * For an old event of an xPU, the host requests a SIGNAL with a new event. */
 static bool will_notify(const struct graph *g, const struct event_log *log, uint64_t event)
 {
 	return EVENT_XPU(event) == g->host || !event_log_forgotten(log, EVENT_COUNT(event));
@@ -438,7 +438,9 @@ int graph_event(struct graph *g, uint64_t event, int status)
 	e = event_log_find(log, EVENT_COUNT(event));
 	if (!e) {
 		if (!will_notify(g, log, event))
-			return DXP_OK; /* late; waits for it fail with DXP_ENOENT */
+			/* the report is late; commands that wait for the event fail with
+			 * DXP_ENOENT */
+			return DXP_OK;
 		result = peer_event_add(log, EVENT_COUNT(event), &e);
 		if (result != DXP_OK)
 			return result;

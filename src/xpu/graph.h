@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command graph of one host on one xPU. A command enters with the events that it waits for. It
- * comes out when they are done, in posting order within its queue; or it comes out failed, without
- * having run. Dependencies between nodes resolve here, without the host (X-02, X-09).
+ * comes out when these events have completed, in posting order within its queue. If an event
+ * failed, the command comes out as failed, without having run. Dependencies between nodes resolve
+ * here, without the host (X-02, X-09).
  *
- * Two queues keep transfers from waiting for kernels. In the engine's queue, in order, a command
- * comes out at once if its waits are done or already handed out from that queue. graph_unfinished
- * lists the events that must still succeed before it runs, so a chain of kernels never waits for
- * the network thread. Lifetime of a command: graph_add -> graph_next -> graph_done, or graph_add
- * -> graph_failed; then its memory is the caller's again. Pure: no I/O, no clock. Not
- * thread-safe. */
+ * Two queues keep transfers from waiting for kernels. The engine's queue is in order. From it, a
+ * command comes out at once if each command that it waits for has completed, or came out of that
+ * queue before. graph_unfinished() lists the events that must still succeed before the command
+ * runs. So a chain of kernels never waits for the network thread. Lifetime of a command: graph_add
+ * -> graph_next -> graph_done, or graph_add -> graph_failed; then its memory is the caller's again.
+ * Pure: no I/O, no clock. Not thread-safe. */
 #ifndef XPU_GRAPH_H
 #define XPU_GRAPH_H
 
@@ -19,25 +20,29 @@
 
 enum graph_queue { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_QUEUES };
 
-/* A command's wait for an event that is not done; in the event's list. */
+/* A command's wait for an event that has not completed; an element of the event's list. */
 struct graph_wait {
 	struct graph_wait *next;
 	struct graph_wait **link; /* the pointer to this wait; NULL: not waiting */
-	uint64_t event : 48;      /* name of the event without the host, which is the graph's */
-	uint64_t index : 8;       /* index of this wait in the command's `waits` */
-	uint64_t counted : 1;     /* in waits_left */
+	/* name of the event without its host, which is the host of the graph */
+	uint64_t event : 48;
+	uint64_t index : 8;   /* index of this wait in the command's `waits` */
+	uint64_t counted : 1; /* in waits_left */
 };
 
-/* The graph's part of a command. Its owner embeds it and leaves it alone until it comes out. */
+/* The graph's part of a command. Its owner embeds it, and must not change it until the command
+ * comes out. */
 struct graph_command {
-	struct graph_command *next, **link; /* list of those not handed out yet, or of the failed */
-	uint64_t event;                     /* 0: none */
-	uint64_t order;                     /* posting order */
-	uint32_t heap_index;                /* index in its queue's heap */
+	/* list of commands not handed out yet, or of failed commands */
+	struct graph_command *next, **link;
+	uint64_t event;      /* 0: none */
+	uint64_t order;      /* posting order */
+	uint32_t heap_index; /* index in its queue's heap */
 	uint8_t queue, state;
 	uint8_t waits_left;
 	uint32_t bytes; /* as in graph_posting */
-	int status;     /* of a failed one: DXP_ECANCELED, DXP_EPEERLOST, or from graph_cancel */
+	/* status of a failed command: DXP_ECANCELED, DXP_EPEERLOST, or the one of graph_cancel() */
+	int status;
 	struct graph_wait waits[COMMAND_WAITS_MAX];
 };
 
@@ -49,8 +54,9 @@ void graph_destroy(struct graph *g);
 
 struct graph_posting {
 	enum graph_queue queue;
-	uint64_t event;  /* 0: none */
-	uint32_t oldest; /* with an event: own events before this count may be forgotten */
+	uint64_t event; /* 0: none */
+	/* if the command has an event: events of this xPU before this count may be forgotten */
+	uint32_t oldest;
 	const uint64_t *waits;
 	uint8_t wait_count;
 	uint32_t bytes; /* bytes of memory in use until it completes */
@@ -66,10 +72,10 @@ int graph_add(struct graph *g, struct graph_command *c, const struct graph_posti
 
 /* Removes and returns the next command to run from this queue, or NULL. */
 struct graph_command *graph_next(struct graph *g, enum graph_queue queue);
-/* Returns whether graph_next has one for this queue. */
+/* Returns whether graph_next would return a command of this queue. */
 bool graph_ready(const struct graph *g, enum graph_queue queue);
-/* Lists the events of earlier engine commands that must succeed before this one, from
- * graph_next, runs. Returns their number. */
+/* Lists the events of earlier engine commands that must succeed before this command, which
+ * graph_next returned, runs. Returns their number. */
 uint8_t graph_unfinished(const struct graph *g, const struct graph_command *c,
 			 uint64_t events[COMMAND_WAITS_MAX]);
 /* Completes a command that has run. */
@@ -88,7 +94,7 @@ void graph_lost(struct graph *g, uint16_t xpu);
 /* Fails all commands not handed out with `status`. */
 void graph_cancel(struct graph *g, int status);
 
-/* Counts commands not done, including those handed out. */
+/* Counts commands that have not completed, including those handed out. */
 uint32_t graph_count(const struct graph *g);
 /* Returns the memory of these. */
 uint64_t graph_bytes(const struct graph *g);

@@ -9,17 +9,17 @@
 #include "base/limits.h"
 #include "wire/ids.h"
 
-/* Creates the folder and missing parents, mode 0700. DXP_EACCESS: the system refuses;
- * DXP_EINVAL: an empty or too long name. Logged. */
+/* Creates the folder and missing parents, mode 0700. DXP_EACCESS: the system denies access;
+ * DXP_EINVAL: the name is empty or too long. Logged. */
 int identity_folder(const char *folder);
 
-/* Reads FOLDER/NAME.id, or draws an identity and writes it there, mode 0600; the file is whole
- * or absent. DXP_EMALFORMED: not an identity; DXP_EACCESS: the system refuses; DXP_EINVAL: too
- * long a name. Logged with the next step. */
+/* Reads FOLDER/NAME.id, or draws an identity and writes it there, mode 0600; the file is whole or
+ * absent. DXP_EMALFORMED: not an identity; DXP_EACCESS: the system denies access; DXP_EINVAL: the
+ * name is too long. Logged with the next step. */
 int identity_get(const char *folder, const char *name, uint8_t uuid[WIRE_UUID_BYTES]);
 
-/* Reads FOLDER/binaries.key, or draws the key and writes it there, mode 0600. Statuses as
- * identity_get. */
+/* Reads FOLDER/binaries.key, or draws the key and writes it there, mode 0600. Statuses of
+ * identity_get(). */
 int identity_seal_key(const char *folder, uint8_t key[FABRIC_KEY_BYTES]);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include <dxp/async.h>
 
-/* Counts bytes from the first pixel to the end of the last. False: a side that this kind of
- * image has is 0, or the number exceeds 64 bits. */
+/* Counts the bytes from the first pixel to the end of the last pixel. False: a used side of the
+ * image is 0, or the number exceeds 64 bits. */
 bool image_span(const struct dxp_image *image, uint64_t *bytes);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Access to device memory through the NIC. A host's key reaches its allocations and unallocated
- * memory, for this host and for xPUs. Functions of kernels, and bearers of their keys, reach their
- * host's allocations only.
+ * memory, for this host and for xPUs. NIC functions of kernels, and peers that have the keys of
+ * these functions, reach only the allocations of the kernels' host.
  *
  * Used unallocated memory is cleared before access: at once, or by DMA while the requester retries.
- * An allocation cancels all transfers in its range: answers to GETs, and accepted bridge
- * transfers. */
+ * Before a range is allocated, all transfers in it are cancelled: answers to GETs, and accepted
+ * bridge transfers. */
 #include <dxp/status.h>
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@ static void scrub_begin(struct slot *s, const struct range *stale)
 		scrub->at = stale->start, scrub->end = stale->end;
 }
 
-/* Clears stale memory. False: by DMA, later; retry. */
+/* Clears stale memory. False: DMA clears it later, so the requester must retry. */
 static bool stale_clear(struct slot *s, const struct range *stale)
 {
 	if (s->bridged) {
@@ -45,7 +45,7 @@ static void out_of_bounds_report(struct tenant *t, uint64_t offset, uint64_t byt
 			(unsigned long long)bytes, (unsigned long long)offset, what);
 }
 
-/* Returns the memory of a range that arena_reach permits; NULL: the tenant's. */
+/* Returns the memory of a range that arena_reach permits; NULL: it is the tenant's own memory. */
 static uint8_t *memory_of(const struct tenant *t, const struct range *range)
 {
 	struct slot *s = t->slot;
@@ -120,7 +120,7 @@ static void port_drop_bytes(void *context, uint64_t offset)
 	arena_drop(t->slot->arena, offset);
 }
 
-/* Memory that the xPU's own transfers name is held by them. */
+/* The xPU's own transfers hold the memory that they name, so nothing is held here. */
 static int host_hold(void *context, uint64_t offset, uint64_t bytes)
 {
 	return DXP_OK;
@@ -227,7 +227,7 @@ uint32_t keys_scrub_advance(struct slot *s)
 
 	if (scrub->busy || scrub->at == scrub->end)
 		return 0;
-	/* The range may have been allocated since; allocation clears it. */
+	/* The range may have been allocated meanwhile; the allocation clears it. */
 	if (!arena_is_free(s->arena, scrub->at, order.bytes)) {
 		scrub->at = scrub->end;
 		return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ALLOC and FREE. A host gets zeroed memory: the previous owner's data is private. Large ranges are
- * cleared in pieces between polls; behind DMA, by DMA from a block of zeros. */
+ * cleared in pieces between polls. Memory that only DMA reaches is cleared by DMA from a block of
+ * zeros. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -96,8 +97,8 @@ static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 			return status;
 		uint64_t coming = tenants_giving(s);
 		uint64_t left = arena_free_bytes(s->arena) + coming;
-		/* Stops if memory being freed suffices, or if all memory of silent hosts would
-		 * not. */
+		/* Stops if memory that is being freed suffices, or if all memory of silent hosts
+		 * would not suffice. */
 		if ((coming > 0 && bytes <= left) || bytes > left + tenants_silent_bytes(s) ||
 		    !tenants_make_space(s, NEED_MEMORY))
 			return status;
@@ -129,7 +130,7 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 
 	if (status != DXP_OK)
 		return status;
-	/* Up to the next unit, which the host reaches too. */
+	/* Clears up to the next multiple of XPU_ALIGN, because the host reaches these bytes too. */
 	bytes = arena_rounded(t->slot->arena, bytes);
 	if (bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
 		tenant_memory_clear(t, address, bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ready commands: a binary heap by graph_command.order, earliest on top. Each command stores its
- * index, so that a cancelled one can leave from the middle. */
+ * index, so that a cancelled command can be removed from the middle. */
 #ifndef XPU_ORDER_HEAP_H
 #define XPU_ORDER_HEAP_H
 
@@ -13,7 +13,7 @@ struct order_heap {
 	uint32_t count, space;
 };
 
-/* Reserves space for `count` in all, so that pushing cannot fail. DXP_ENOMEM. */
+/* Reserves space for `count` commands in total, so that pushing cannot fail. DXP_ENOMEM. */
 int order_heap_reserve(struct order_heap *h, uint32_t count);
 void order_heap_destroy(struct order_heap *h);
 

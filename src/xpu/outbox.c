@@ -21,7 +21,7 @@ struct message {
 	uint8_t data[];
 };
 
-/* Messages of one kind to one node. Freed when empty. */
+/* The messages of one kind to one node. The queue is freed when it is empty. */
 struct queue {
 	struct queue *next;
 	enum outbox_kind kind;
@@ -232,8 +232,8 @@ static void queue_drop(struct queue *q, int status)
 {
 	uint32_t count = q->waiting_count;
 
-	/* Completes only messages queued now. Messages that `done` adds for this node fail on their
-	 * own. */
+	/* Completes only the messages queued at this moment. Messages that `done` adds for this
+	 * node fail later by themselves. */
 	for (; count > 0 && q->waiting; count--)
 		message_end(waiting_pop(q), status);
 }
@@ -245,8 +245,8 @@ void outbox_drop(struct outbox *o, uint16_t node, int status)
 			queue_drop(q, status);
 }
 
-/* Selects one of two queue pairs for replies or two for data: a silent node delays at most half
- * of the others. A bridge's PUTs use another one than its GETs. */
+/* Selects one of two queue pairs for replies, or one of two for data, so that a silent node delays
+ * at most half of the other nodes. A bridge's PUTs use another queue pair than its GETs. */
 static uint8_t queue_pair(const struct message *m)
 {
 	uint8_t half = (uint8_t)((m->to.node + (m->kind == OUTBOX_PUSH)) % 2);

@@ -3,9 +3,10 @@
  * space in the window (32) and the NIC (64 per queue pair). A node has at most XPU_OUTBOX_FLIGHT
  * outstanding requests of a kind (XPU_OUTBOX_BULK of bridge data).
  *
- * A queue pair completes in order. So replies share none with data, since a long PUT would delay
- * them, and GETs none with PUTs of a bridged stream. Messages of one kind to one node share one: a
- * NAP queued after a PUT arrives after its data. One thread. */
+ * A queue pair completes in order. So replies and data use different queue pairs, since a long PUT
+ * would delay a reply. GETs and PUTs of a bridged stream use different ones too. Messages of one
+ * kind to one node share a queue pair: a NAP queued after a PUT arrives after its data. One thread
+ * calls all functions. */
 #ifndef XPU_OUTBOX_H
 #define XPU_OUTBOX_H
 
@@ -44,7 +45,7 @@ int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target 
 /* Queues a PUT of one piece; kind PEER or PUSH. DXP_ENOMEM. */
 int outbox_put(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 	       const struct outbox_piece *piece, outbox_done done, void *context);
-/* Queues a GET of one piece, as PULL. DXP_ENOMEM. */
+/* Queues a GET of one piece, of kind PULL. DXP_ENOMEM. */
 int outbox_get(struct outbox *o, const struct dxp_target *to, const struct outbox_piece *piece,
 	       outbox_done done, void *context);
 
@@ -57,7 +58,8 @@ uint64_t outbox_bytes(const struct outbox *o, uint16_t node);
 /* Completes queued messages to this node with `status`; outstanding ones stay with the NIC. */
 void outbox_drop(struct outbox *o, uint16_t node, int status);
 
-/* Dequeues completions and posts what the window has space for. Returns the amount of work. */
+/* Dequeues completions and posts the messages that the window has space for. Returns the amount of
+ * work. */
 uint32_t outbox_service(struct outbox *o);
 /* Returns whether the last outbox_service left messages because the window was full. */
 bool outbox_blocked(const struct outbox *o);

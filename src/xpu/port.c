@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports: NIC functions of kernels. A host that requests one receives the highest free virtual
- * function, with its device memory in the table, until it leaves. A function that the NIC has
- * stopped is replaced on the next request. */
+ * function until it leaves. The lookup table of that function has the host's device memory. A
+ * function that the NIC has stopped is replaced on the next request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ _Static_assert(COMMAND_QPS == DXP_QPS, "a reply names every queue pair");
 _Static_assert(XPU_WINDOWS_MAX * sizeof(struct dxp_window) <= WORKER_TAIL_BYTES,
 	       "windows fit behind device memory");
 
-/* Opens the highest idle function: users assign the lower ones by hand. */
+/* Opens the highest idle function, because administrators assign the lower ones by hand. */
 static int function_open(struct slot *s, struct port *p)
 {
 	struct nic *n = node_nic(s->node);
@@ -30,8 +30,8 @@ static int function_open(struct slot *s, struct port *p)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* Allocates a window behind the tenant's device memory, which its worker maps. False: all are
- * used. */
+/* Allocates a window behind the tenant's device memory, which its worker maps. False: all windows
+ * are used. */
 static bool window_choose(const struct tenant *t, struct port *p)
 {
 	struct slot *s = t->slot;
@@ -76,7 +76,7 @@ static int port_create(struct tenant *t, struct port **out)
 		port_free(s, p);
 		return status;
 	}
-	/* Now: no other process has the window yet. */
+	/* Copies the magics now, while no other process has the window. */
 	memcpy(p->qp_magic, p->window->qp_magic, sizeof(p->qp_magic));
 	p->tenant = t;
 	p->next = s->ports;
@@ -127,8 +127,8 @@ static uint32_t closed_free(struct slot *s)
 	return freed;
 }
 
-/* Returns whether a function becomes free soon: an evicted host's, when its work has completed. A
- * kernel on the slot's own thread may take any time. */
+/* Returns whether a function becomes free soon: that of an evicted host, when its work has
+ * completed. Kernels on the slot's own thread are excluded, since they may run for any time. */
 static bool port_comes(const struct slot *s)
 {
 	const struct port *p = s->ports;
@@ -146,20 +146,20 @@ static int port_make(struct tenant *t)
 
 	if (status != DXP_EBUSY || port_comes(s) || !tenants_make_space(s, NEED_FUNCTION))
 		return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
-	/* Fails if a process maps it or a kernel uses it. */
+	/* Frees the port unless a process maps its window or a kernel uses it. */
 	closed_free(s);
 	status = port_create(t, &t->port);
 	return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
 }
 
-/* Returns the tenant's port; DXP_EAGAIN as port_make. */
+/* Finds or creates the tenant's port. Statuses of port_make(). */
 static int port_get(struct tenant *t)
 {
 	if (!t->slot->about.reaches_host)
 		return DXP_EUNSUPPORTED;
 	if (t->port && port_error(t->port) == DXP_OK)
 		return DXP_OK;
-	/* Kernels that still use it read its error. */
+	/* Kernels that still use the port read the error. */
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
 	return port_make(t);

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* In each program. The table owns all fields but `id`. */
+/* A part of each program. The table owns all fields but `id`. */
 struct program_entry {
 	struct program_entry *newer, *older;
 	struct program_entry *chain; /* next entry of the bucket */
@@ -15,7 +15,8 @@ struct program_entry {
 
 #define PROGRAMS_FEW 16 /* buckets without allocation: most hosts have one or two programs */
 
-/* Zeroed: empty. A lookup needs constant time, as long as the index can grow. */
+/* An all-zero struct is an empty table. A lookup needs constant time, as long as the index can
+ * grow. */
 struct programs {
 	struct program_entry *newest, *oldest;
 	struct program_entry **buckets; /* NULL: `few` */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BRIDGE: the xPU itself moves data between its memory, or its stream core, and memory of the
- * requesting host or another xPU (S-03, S-05). Its event comes when all bytes are in place. */
+ * requesting host or another xPU (S-03, S-05). Its event completes when all bytes are in place. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -58,7 +58,8 @@ static void pull_ended(struct bulk *h, const struct bridge_end *end)
 	work_done(w, status);
 }
 
-/* Checks against another xPU's size in the node table; a host's NIC checks for itself. */
+/* Checks a range of another xPU against the memory size in the node table. A host's range is not
+ * checked here, because the host's NIC checks it. */
 static int range_check(const struct node_entry *peer, uint64_t address, uint64_t bytes)
 {
 	return bytes > peer->memory_bytes || address > peer->memory_bytes - bytes ? DXP_ERANGE

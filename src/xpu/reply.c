@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages to hosts, and events to other xPUs. None is dropped: a host that is unreachable or reads
- * nothing is evicted. */
+/* Messages to hosts, and events to other xPUs. None is dropped: a host is evicted if it is
+ * unreachable or does not read its messages. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void sent(void *context, int status)
 	t->slot->hooks->evict(t, DXP_EPEERLOST);
 }
 
-/* Returns whether what waits for the host is within bounds. */
+/* Returns whether the messages that wait for the host are within bounds. */
 static bool host_reads(const struct tenant *t)
 {
 	const struct outbox *o = t->slot->outbox;
@@ -94,7 +94,7 @@ void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence)
 	char text[COMMAND_FAILURE_BYTES];
 	uint8_t data[COMMAND_BYTES_MAX];
 
-	/* The event itself must always have space. */
+	/* A sentence must leave space for the event itself. */
 	if (event == 0 || !sentence[0] ||
 	    outbox_count(t->slot->outbox, t->host) >= XPU_OUTBOX_MAX / 2)
 		return;
@@ -149,8 +149,8 @@ void reply_event_send(struct tenant *t, const struct command_event *e, bool lazy
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
 	t->held_hurried |= hurried(t, e->event);
-	/* Sends now if no later event would carry it. Events before the awaited one stay held: a
-	 * message for each would cost as much as its command. */
+	/* Sends now if no later event would carry this one. Events before the awaited event stay
+	 * held, because a message for each would cost as much as its command. */
 	if (!lazy || (t->hurried && t->hurry == EVENT_COUNT(e->event)) || e->status != DXP_OK ||
 	    t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
 		events_flush(t);

@@ -16,7 +16,8 @@
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
-/* cores: a host, the network thread, an engine's thread, the rest of the system */
+/* cores that spinning needs: for a host, the network thread, an engine's thread, and the rest of
+ * the system */
 #define SPINNERS 4
 
 static const struct slot_hooks hooks = {
@@ -52,8 +53,9 @@ static void interrupts_to(struct slot *s, struct node *n)
 	pthread_mutex_unlock(&s->interrupt_lock);
 }
 
-/* Returns the spin time of workers. They spin only if the network thread and a spinning local
- * host keep their cores: with three on two cores an empty kernel takes 250 us instead of 27. */
+/* Returns the spin time of workers. They spin only if cores are left for the network thread and a
+ * spinning local host. With three spinning threads on two cores, an empty kernel takes 250 us
+ * instead of 27 us. */
 static uint32_t worker_spin(uint32_t spin_ns)
 {
 	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
@@ -61,8 +63,8 @@ static uint32_t worker_spin(uint32_t spin_ns)
 	return spin_ns == 0 ? WAIT_SPIN_NS : spin_ns;
 }
 
-/* Kernels run in this process, so all hosts share what is kept: apart from the folders of workers
- * (folders.h). */
+/* Opens an engine in this process. All hosts share its compiled kernels, so its cache folder is not
+ * one of those for workers (folders.h). */
 static int engine_here(struct slot *s, const char *name)
 {
 	const char *cache = s->options.cache_folder;
@@ -201,7 +203,7 @@ static int node_start(struct slot *s)
 	return DXP_OK;
 }
 
-/* Opens the key of seals; workers never have it. */
+/* Creates the state for the seal key; workers never have this key. */
 static int seal_start(struct slot *s)
 {
 	uint8_t drawn[FABRIC_KEY_BYTES];

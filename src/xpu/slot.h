@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One xPU node: NIC, device memory, registers and an engine (X-02, X-03, X-09). Accepts commands of
- * hosts, keeps their graphs, has kernels run in workers (worker.h) and sends data to other xPUs.
+ * hosts, keeps their graphs, passes kernels to workers (worker.h) and sends data to other xPUs.
  *
- * Threads: the thread that polls the node makes all calls; a worker has its own thread or
- * process. Trust: hosts are isolated. A command names only its host's memory, programs and
- * events. PUT, GET and kernels' NIC functions reach only the host's memory; the former two also
- * unallocated memory (keys.c). With `worker_program`, if the engine works in this process's
- * memory, kernels run in a process that maps only their host's memory: a wild address ends only
- * that process, and its sandbox limits what machine code in a kernel can do (worker/sandbox.h).
- * Without `worker_program` they run in this process, with the rights of its user. */
+ * Threads: the thread that polls the node makes all calls; a worker has its own thread or process.
+ * Trust: hosts are isolated. A command names only its host's memory, programs and events. PUT, GET
+ * and kernels' NIC functions reach only the host's memory. PUT and GET also reach unallocated
+ * memory (keys.c). With `worker_program`, if the engine works in this process's memory, kernels run
+ * in a process that maps only their host's memory: a wild address ends only that process, and its
+ * sandbox limits what machine code in a kernel can do (worker/sandbox.h). Without `worker_program`
+ * they run in this process, with the rights of its user. */
 #ifndef XPU_SLOT_H
 #define XPU_SLOT_H
 
@@ -26,20 +26,20 @@ struct slot_options {
 	uint32_t number;       /* position in its daemon */
 	uint64_t memory_bytes; /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
 	uint64_t host_bytes;   /* most memory of one host; 0: no limit */
-	/* most hosts that have it open, up to XPU_HOSTS_MAX; 0: XPU_HOSTS_DEFAULT */
+	/* most hosts that have the xPU open, up to XPU_HOSTS_MAX; 0: XPU_HOSTS_DEFAULT */
 	uint32_t hosts_max;
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as zygote_options */
 	bool cache_shared;        /* as zygote_options */
-	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: each host's
-	 * kernels run in their own process, if the engine works in this process's memory. NULL:
-	 * all share a thread. */
+	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: each host's kernels
+	 * run in their own process, if the engine works in this process's memory. NULL: kernels of
+	 * all hosts run in one thread of this process. */
 	const char *worker_program;
 	struct sandbox_options sandbox; /* sandbox of these processes */
 	/* Key of the seals of program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: a random
 	 * one. */
 	const uint8_t *seal_key;
-	/* Bridge to BRIDGED memory, as pump_options. */
+	/* Bridge to BRIDGED memory; fields as in pump_options. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
 };

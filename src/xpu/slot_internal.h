@@ -24,11 +24,12 @@
 #include "xpu/tenant_memory.h"
 #include "worker/zygote.h"
 
-/* A program of a host. Its worker has it under this id, if built. */
+/* A program of a host. If it is built, the host's worker has it under the same id. */
 struct program {
 	struct program_entry entry;
 	uint64_t charged; /* bytes counted in its tenant's programs_bytes */
-	uint32_t users;   /* orders that point here, plus one while its host has it */
+	/* orders that point to the program, plus one until its host releases it */
+	uint32_t users;
 	bool built;
 	bool links; /* linked from other programs */
 	/* Package for a rebuild, in memory that no host can change; or NULL. */
@@ -70,25 +71,29 @@ struct tenant {
 	struct tenant *next;
 	struct slot *slot;
 	uint16_t host;
-	uint32_t owner; /* of its memory: a new number for each OPEN */
+	uint32_t owner; /* owner number of its memory in the arena: a new one for each OPEN */
 	struct tenant_memory *memory;
 	uint32_t memory_key; /* keys.c */
 	bool trespassed;     /* an out-of-bounds access was logged */
 	struct dxp_target reply;
 	struct graph *graph;
-	struct worker *worker; /* its own process; NULL: none yet, or the slot's thread is used */
+	/* process of this host; NULL: none yet, or the slot's thread is used */
+	struct worker *worker;
 	struct programs programs; /* every program built or tried */
 	uint64_t programs_bytes;  /* memory of its programs here, including those being built */
 	uint64_t packages_bytes;  /* of that, packages kept for rebuilds */
 	uint32_t unmaps;          /* freed ranges that its process may still map */
-	struct parked *parked;    /* ALLOCs that wait for those, or for memory of a silent host */
-	uint32_t busy;            /* orders, clearings and transfers that point here */
-	uint32_t bulks;           /* running, at most XPU_BULKS_MAX; excludes the task's */
-	bool leaving;             /* accepts no commands; freed when not busy */
-	bool gone;                /* the host is lost: nothing is sent to it */
-	bool closing;             /* a reply to CLOSE is due */
-	bool given_up;            /* silent, and evicted for others that wait for its memory */
-	bool hurried;             /* events up to count `hurry` must not be delayed */
+	/* ALLOCs that wait for these ranges, or for memory of a silent host */
+	struct parked *parked;
+	uint32_t busy; /* orders, clearings and transfers that point to this struct */
+	/* running bulk transfers, at most XPU_BULKS_MAX; excludes that of the task */
+	uint32_t bulks;
+	bool leaving; /* accepts no commands; freed when not busy */
+	bool gone;    /* the host is lost: nothing is sent to it */
+	bool closing; /* a reply to CLOSE is due */
+	/* true: the host was silent, and was evicted because others wait for its memory */
+	bool given_up;
+	bool hurried; /* events up to count `hurry` must not be delayed */
 	uint32_t hurry;
 	uint32_t close_sequence;
 	uint32_t complaints;    /* logged so far */
@@ -97,11 +102,11 @@ struct tenant {
 	uint32_t port_sequence; /* sequence number of that reply */
 	struct cfg_task task;
 	struct fetched fetched;
-	/* Encoded events that may be delayed; when the first was stored. */
+	/* Encoded events that may be delayed, and the time at which the first was stored. */
 	uint8_t held[XPU_EVENTS_HELD * COMMAND_EVENT_BYTES];
 	uint32_t held_bytes;
 	uint64_t held_since_ns;
-	bool held_hurried; /* the host waits for one of these, or for a later one */
+	bool held_hurried; /* the host waits for one of the held events, or for a later one */
 };
 
 /* A SEND, SIGNAL or BRIDGE; fields as in struct command. */
@@ -116,17 +121,19 @@ struct network_command {
 
 /* An asynchronous command from its arrival to its event. */
 struct work {
-	struct graph_command graph; /* first: the graph returns pointers to it */
+	/* must be the first field, because the graph returns pointers to it */
+	struct graph_command graph;
 	struct tenant *tenant;
 	uint64_t queued_ns, started_ns, ended_ns;
 	int32_t native; /* the device driver's code of a failure; 0: none */
-	/* SEND, SIGNAL: peer to notify of a failure too; 0: none, or done */
+	/* SEND, SIGNAL: peer that must also be notified of a failure; 0: none, or already
+	 * notified */
 	uint16_t to_node;
 	bool lazy;
 	uint8_t op;
 	/* Engine commands, from their start: */
 	uint8_t held;      /* number of arguments or ranges, from the first on, that are held */
-	struct port *port; /* RUN: held; NULL: no argument is the NIC */
+	struct port *port; /* RUN: the port, held; NULL: no argument is the NIC */
 	struct order order;
 	/* RUN: struct worker_run. WRITE, COPY, FILL, MARK: worker_edit. Others: network_command. */
 	_Alignas(uint64_t) uint8_t data[];
@@ -157,7 +164,7 @@ struct clearing_dma {
 	struct clearing *clearing;
 	bool busy;
 };
-#define CLEARING_DMAS 2 /* two: one is queued when the other completes */
+#define CLEARING_DMAS 2 /* two DMAs, so that one is queued when the other completes */
 
 /* Memory cleared piece by piece before its host has the address. */
 struct clearing {
@@ -192,7 +199,7 @@ struct slot_counters {
 	uint32_t last_error;
 };
 
-/* Calls upwards: from files that serve the whole slot to the files above them (README.md). */
+/* Functions of higher files that lower files of this folder call (README.md). */
 struct slot_hooks {
 	void (*evict)(struct tenant *t, int status); /* tenant_evict */
 	void (*worker_started)(struct tenant *t);    /* its new process has nothing built yet */
@@ -222,19 +229,20 @@ struct slot {
 	struct tenant *tenants;
 	struct tenant_memory *memories; /* of tenants that are gone */
 	bool common_used;               /* hosts have reached common memory (keys.c) */
-	/* By node id, not leaving. For all ids; untouched pages cost no memory. */
+	/* Tenants that are not leaving, by node id. The array covers all ids; untouched pages cost
+	 * no memory. */
 	struct tenant **by_host;
 	uint32_t bulks; /* bulk transfers of all tenants, at most XPU_BULKS_SLOT_MAX */
 	uint32_t owner_last, program_last;
 	struct port *ports; /* including closed ones still in use */
 	struct clearing *clearings, **clearings_tail;
 	struct pull *pulls;
-	/* BRIDGED: not built yet; the first one's package is in host memory */
+	/* BRIDGED: builds that wait; the package of the first one is in host memory */
 	struct build *builds, **builds_tail;
 	bool closing;
 	uint64_t files_ns;   /* next check of tenants' files */
 	uint64_t needed_ns;  /* next check whether silent hosts block others */
-	uint64_t blocked_ns; /* when the outbox became unable to post; 0: it is able */
+	uint64_t blocked_ns; /* time at which the outbox became unable to post; 0: it can post */
 	uint16_t stuck_node; /* last node and time of slot_peer_stuck */
 	uint64_t stuck_ns;
 	struct known_key known[KNOWN_KEYS];
@@ -248,7 +256,8 @@ bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out);
 int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry,
 	      struct dxp_target *out);
 void slot_error_note(struct slot *s, int status);
-/* Resets a live node that keeps bridge buffers too long: its requests fail. Evicts a host. */
+/* Resets the session of a live node that keeps bridge buffers too long, so its requests fail. If
+ * the node is a host, evicts it. */
 void slot_peer_stuck(struct slot *s, uint16_t node);
 
 /* tenant_list.c */
@@ -263,13 +272,14 @@ void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3
 /* Resources of a silent host that another host may need. */
 enum tenant_need { NEED_ENTRY, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
 
-/* Evicts the longest silent host that has any of `need`. False: none. */
+/* Evicts the host that has been silent longest, of those that have any resource of `need`. False:
+ * there is none. */
 bool tenants_make_space(struct slot *s, enum tenant_need need);
 /* Returns the memory of silent hosts. */
 uint64_t tenants_silent_bytes(const struct slot *s);
 /* Returns the memory of evicted silent hosts that is not freed yet. */
 uint64_t tenants_giving(const struct slot *s);
-/* Evicts silent hosts that hold what others wait for; returns how many. */
+/* Evicts silent hosts that hold resources which other hosts wait for; returns how many. */
 uint32_t tenants_needed(struct slot *s);
 
 /* tenant.c */
@@ -285,7 +295,7 @@ void tenants_session_ended(struct slot *s, uint16_t node, int status);
 uint32_t tenants_reap(struct slot *s);
 /* Stops all messages to hosts (shutdown, step 1). */
 void tenants_silence(struct slot *s);
-/* Completes what waits or is in the outbox (step 2, after the last order). */
+/* Completes commands that wait, and messages in the outbox (step 2, after the last order). */
 void tenants_cancel(struct slot *s);
 /* Frees all tenants (step 3, after NIC and device). */
 void tenants_free(struct slot *s);
@@ -300,7 +310,7 @@ void reply_events_hurry(struct tenant *t, uint32_t upto);
 /* Sends events held for long enough; returns for how many hosts. */
 uint32_t reply_events_flush_due(struct slot *s);
 uint64_t reply_events_deadline(const struct slot *s);
-/* Reports to the host that the command of this event runs. */
+/* Reports to the host that the command with this event has started. */
 void reply_begun_send(struct tenant *t, uint64_t event);
 /* Sends a sentence about a failed command, before its event; event 0: sends nothing. */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
@@ -339,7 +349,8 @@ void transfer_task_start(struct tenant *t);
 uint32_t works_advance(struct slot *s);
 
 /* memory.c */
-uint64_t memory_left(const struct tenant *t); /* bytes that it may allocate, if contiguous */
+/* bytes that the tenant may still allocate, if they are contiguous */
+uint64_t memory_left(const struct tenant *t);
 void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
 /* Retries waiting ALLOCs after memory was freed. */
@@ -350,11 +361,12 @@ void memory_clearings_free(struct slot *s);
 /* keys.c */
 /* Registers a host's key, and the xPU's own use of it for the host. DXP_EBUSY. */
 int key_open(struct tenant *t);
-/* Rejects later requests; the xPU's own transfers go on. */
+/* Rejects later requests with the key; the xPU's own transfers continue. */
 void key_close(struct tenant *t);
 /* Revokes the key of a tenant that has no transfers any more. */
 void key_free(struct tenant *t);
-/* Registers a key of its kernels' function, valid as long as the function. */
+/* Registers a key for the NIC function of the tenant's kernels; it is valid as long as the function
+ * is open. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
 /* Cancels transfers of others in newly allocated memory. */
 void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
@@ -366,7 +378,8 @@ uint32_t keys_scrub_advance(struct slot *s);
 void port_open(struct tenant *t, const struct command *c);
 /* Closes a port: its kernels read `status`; the NIC sends nothing more. NULL is allowed. */
 void port_close(struct slot *s, struct port *p, int status);
-/* Surround each launch: keep the window, and have the NIC poll it without wakeup. */
+/* Called before and after each launch: keep the window, and make the NIC poll it without
+ * wakeups. */
 void port_hold(struct slot *s, struct port *p);
 void port_drop(struct slot *s, struct port *p);
 /* Logs that the kernel just completed has lost its function. */
@@ -392,7 +405,8 @@ void fetch_binary_keep(struct tenant *t, struct program *p);
 /* program.c */
 void program_release(struct tenant *t, const struct command *c);
 struct program *program_find(const struct tenant *t, uint32_t id);
-/* Counts the program's memory with its tenant's; `building`: its package is here, or will be. */
+/* Adds the program's memory to its tenant's programs_bytes. `building`: the package is in this
+ * process, or will be. */
 void program_charge(struct tenant *t, struct program *p, bool building);
 void program_discharge(struct tenant *t, struct program *p);
 struct program *program_hold(struct program *p);
@@ -406,13 +420,15 @@ bool program_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32
 /* workers.c: workers of hosts, and what their processes map */
 /* Returns the tenant's worker, or the slot's; NULL: none yet. */
 struct worker *worker_of(const struct tenant *t);
-/* Returns the same, or starts one. NULL: impossible now; *status is the reason. */
+/* Returns the tenant's worker, or the slot's; starts one if there is none. NULL: impossible now;
+ * *status is the reason. */
 struct worker *worker_get(struct tenant *t, int *status);
-/* Returns whether the worker has XPU_WORK_MAX engine commands, the most. */
+/* Returns whether the worker has XPU_WORK_MAX engine commands, the maximum. */
 bool worker_full(const struct tenant *t);
 /* Maps a new range of the tenant, in whole pages. */
 void worker_map(struct tenant *t, uint64_t address, uint64_t bytes);
-/* Reports an unmap. `sequence`: the FREE to answer now; NULL: it is answered already, or none. */
+/* Reports an unmap. `sequence`: the FREE to answer now; NULL: the FREE is answered already, or
+ * there is none. */
 typedef void (*worker_unmapped)(struct tenant *t, const uint32_t *sequence);
 
 /* Frees an allocation, available once the tenant's process has unmapped it, which `done` reports.
@@ -424,7 +440,8 @@ void worker_unmap_port(struct port *p);
 uint32_t workers_poll(struct slot *s);
 /* Notifies hosts of long-running commands; returns how many. */
 uint32_t workers_begun_notify(struct slot *s);
-/* Returns the earliest, including when a process that waits for a zygote can start. */
+/* Returns the earliest deadline of all workers, including the time at which a process that waits
+ * for a zygote can start. */
 uint64_t workers_begun_deadline(const struct slot *s);
 bool workers_sleeping(struct slot *s);
 void workers_resumed(struct slot *s);

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
-/* Opens what a tenant needs besides its graph. */
+/* Opens the memory and the key of a tenant. */
 static int memory_open(struct tenant *t)
 {
 	int status = tenant_memory_open(t->slot, &t->memory);
@@ -107,7 +107,7 @@ void tenants_changed(struct slot *s, const struct table_change *change)
 	uint16_t node = change->entry.id;
 	bool host = change->entry.kind == MANAGE_HOST;
 
-	/* A lost id may belong to a node of the other kind by now. */
+	/* A lost id may meanwhile belong to a node of the other kind. */
 	if (host || change->what & TABLE_LOST)
 		host_changed(s, change);
 	if (change->what & TABLE_LOST || (!host && change->what & TABLE_RESTARTED)) {

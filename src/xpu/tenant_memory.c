@@ -113,14 +113,14 @@ static void pages_discard(struct tenant_memory *m, uint64_t start, uint64_t end)
 		memset(m->base + r.start, 0, r.end - r.start);
 		freed = false;
 	}
-	/* Those that remain stay listed, so that they are not taken for ones of kernels, and are
-	 * freed again. */
+	/* Pages that remain stay listed. So they are not counted as pages of kernels, and are freed
+	 * later. */
 	if (freed)
 		ranges_remove(&m->pages, start, end);
 }
 
-/* Pages are made here, so that memory is short now and not when a kernel writes. New ones are
- * zero. */
+/* Allocates the pages now, so that a shortage of memory shows here and not when a kernel writes.
+ * New pages are zero. */
 static void pages_make(struct tenant_memory *m, uint64_t start, uint64_t end)
 {
 	struct range r;
@@ -159,7 +159,7 @@ void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_
 		m->pages_unknown |= !ranges_add(&m->pages, address, address + bytes);
 }
 
-/* Returns the bytes of pages that its file may have. */
+/* Returns the bytes of pages that the tenant's file may have. */
 static uint64_t pages_most(const struct tenant *t)
 {
 	const struct ranges *listed = &t->memory->pages;
@@ -172,7 +172,7 @@ static uint64_t pages_most(const struct tenant *t)
 	return bytes;
 }
 
-/* Returns the bytes of pages of its file beyond that. */
+/* Returns the bytes of pages that its file has beyond pages_most(). */
 static uint64_t pages_excess(const struct tenant *t)
 {
 	const struct tenant_memory *m = t->memory;

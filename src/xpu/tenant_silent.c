@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Silent hosts: what they keep from others, and their eviction. */
+/* Silent hosts: finds resources that they keep from other hosts, and evicts them. */
 #include <dxp/status.h>
 
 #include "base/clock.h"
@@ -7,9 +7,10 @@
 #include "nic/limits.h"
 #include "xpu/slot_internal.h"
 
-#define NEEDED_LOOK_NS (100 * MS_NS) /* between checks for silent hosts that block others */
+/* time between two checks for silent hosts that block others */
+#define NEEDED_LOOK_NS (100 * MS_NS)
 
-/* Returns since when it is silent; 0: it is not, or it is leaving. */
+/* Returns the time since which the host is silent; 0: it is not silent, or it is leaving. */
 static uint64_t silent_since(const struct tenant *t)
 {
 	return t->leaving ? 0 : node_silent_since(t->slot->node, t->host);
@@ -29,7 +30,7 @@ static void give_up(struct tenant *t, const char *what)
 	node_peer_reset(s->node, host, DXP_EPEERLOST);
 }
 
-/* Returns whether it has any of what another host needs. */
+/* Returns whether the tenant has any resource that another host needs. */
 static bool has(const struct tenant *t, enum tenant_need need)
 {
 	switch (need) {
@@ -90,7 +91,8 @@ uint64_t tenants_giving(const struct slot *s)
 	return bytes;
 }
 
-/* Users of bridge buffers: a silent host that keeps some, and whether others use them too. */
+/* Result of a search over users of bridge buffers: a silent host that keeps some, and whether other
+ * nodes use some too. */
 struct buffers_use {
 	const struct slot *slot;
 	uint64_t until_ns; /* silent since before this: too long */
@@ -110,8 +112,9 @@ static void buffers_used(void *context, uint16_t node)
 		u->found = t;
 }
 
-/* Finds a silent host that keeps bridge buffers from others, by the xPU's own transfers or its
- * PUTs and GETs. A host may be silent as long as one step of a transfer may last. NULL: none. */
+/* Finds a silent host that keeps bridge buffers from others, by the xPU's own transfers or its PUTs
+ * and GETs. Ignores hosts that are silent for less than the time that one step of a transfer may
+ * last. NULL: there is none. */
 static struct tenant *buffers_holder(const struct slot *s, uint64_t now_ns)
 {
 	uint64_t stall_ns = s->options.stall_ns ? s->options.stall_ns : BRIDGE_STALL_NS;

@@ -2,9 +2,10 @@
 /* SEND, SIGNAL and the registers' task: local data into another xPU's memory, then the event.
  *
  * To save a round trip, the event follows the data on the same queue pair before its
- * acknowledgement. Condition: a PUT with this key to these bytes of this incarnation succeeded
- * before. Such a PUT is rejected only if the host has freed the bytes since, which harms only
- * itself. A PUT to memory behind DMA can still fail, so its event waits for the completion. */
+ * acknowledgement. This requires that a PUT with this key to these bytes of this incarnation
+ * succeeded before. Such a PUT is rejected only if the host has freed the bytes meanwhile, which
+ * harms only that host. A PUT to memory that only DMA reaches can still fail, so its event waits
+ * for the completion. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -23,7 +24,7 @@ struct transfer {
 	uint32_t pending; /* messages not completed */
 	bool notified;    /* the event was queued */
 	int status;
-	struct bulk bulk; /* BRIDGED source: brings and PUTs the data */
+	struct bulk bulk; /* BRIDGED source: reads the data by DMA and PUTs it */
 };
 
 static struct known_key *known_slot(const struct transfer *f)

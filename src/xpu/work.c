@@ -48,7 +48,7 @@ void work_report(struct work *w, int status)
 	work_free(w);
 }
 
-/* Fails waits for nodes that are gone, which would never complete. */
+/* Fails waits for nodes that are lost, because these waits would never complete. */
 static void lost_note(struct tenant *t, const struct command *c)
 {
 	struct node_entry e;
@@ -65,14 +65,15 @@ static bool op_of_engine(uint8_t op)
 	return op == COMMAND_RUN || (op >= COMMAND_WRITE && op <= COMMAND_MARK);
 }
 
-/* bytes per command: itself, its event, its entry in a heap */
+/* bytes counted per command: its struct work, its event, its entry in a heap */
 #define COUNTED_BYTES (sizeof(struct work) + sizeof(struct event_entry) + sizeof(void *))
-/* Waits and data take no more than in the message. The rest has at least 14 bytes there. */
+/* Waits and data need no more bytes here than in the message. Everything else has at least 14 bytes
+ * there. */
 _Static_assert(COUNTED_BYTES + sizeof(struct worker_edit) <= COMMAND_KEPT_BYTES(14) &&
 		       COUNTED_BYTES + sizeof(struct network_command) <= COMMAND_KEPT_BYTES(14),
 	       "hosts count no less than a command takes here");
-/* Waits, axes, the name and values take no more than in the message. The rest of a RUN has 22 bytes
- * there, and an argument at least one. */
+/* Waits, axes, the name and values need no more bytes here than in the message. Everything else of
+ * a RUN has 22 bytes there, and an argument has at least one. */
 _Static_assert(COUNTED_BYTES + sizeof(struct worker_run) + 1 +
 			       COMMAND_ARGS_FREE * (sizeof(struct worker_argument) - 1) <=
 		       COMMAND_KEPT_BYTES(22),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts commands that are ready, host after host. */
+/* Starts commands that are ready, one host after the other. */
 #include <dxp/status.h>
 
 #include "xpu/slot_internal.h"

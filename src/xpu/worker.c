@@ -18,7 +18,7 @@
 #include "xpu/label.h"
 #include "xpu/slot_internal.h"
 
-/* starts of one process whose zygote is lost each time: then its orders fail */
+/* starts of one process. If its zygote is lost each time, its orders then fail. */
 #define STARTS_MAX   3
 #define POLL_ANSWERS 256 /* per poll, before other work */
 
@@ -53,7 +53,7 @@ static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings
 	return c;
 }
 
-/* The node's watch of the eventfd ends when the process closes it. */
+/* The kernel removes the eventfd from the node's epoll set when the process closes it. */
 static void descriptors_close(struct worker *c)
 {
 	if (c->rings_fd >= 0)
@@ -155,7 +155,7 @@ bool worker_waits(const struct worker *c)
 	return c->rings_fd >= 0 && !c->requested;
 }
 
-/* Returns whether it has accepted an order, which must not run twice. */
+/* Returns whether the process has accepted an order. An order must not run twice. */
 static bool has_begun(const struct worker *c)
 {
 	return atomic_load_explicit(&c->rings->orders.head, memory_order_relaxed) != 0;

@@ -28,11 +28,13 @@ struct order_ops {
 	/* Receives output of the order: WORKER_LOG or WORKER_DATA. NULL: it has none. */
 	void (*data)(struct order *o, uint32_t kind, const void *data, uint32_t bytes);
 	void (*end)(struct order *o, const struct order_end *end); /* the last call */
-	/* Writes what runs, as the subject of a sentence. NULL: the process itself. */
+	/* Writes what runs, as the subject of a sentence. NULL: the subject is the process
+	 * itself. */
 	void (*describe)(const struct order *o, char *out, size_t space);
 };
 
-/* Part of its owner's struct; it and what `parts` points to live until `end`. */
+/* A part of its owner's struct. The struct and the data that `parts` points to must stay valid
+ * until `end`. */
 struct order {
 	struct order *next;
 	struct tenant *tenant;
@@ -51,11 +53,11 @@ struct worker {
 	bool requested;        /* the present zygote has the start request */
 	struct worker_rings *rings;
 	struct worker_side orders, answers;
-	struct order *first, **tail; /* all that have not completed, oldest first */
-	struct order *unposted;      /* the first for which the ring had no space */
+	struct order *first, **tail; /* orders that have not completed, oldest first */
+	struct order *unposted;      /* first order for which the ring had no space */
 	uint32_t ended;              /* orders completed so far */
 	struct {
-		uint32_t ended;      /* `ended` when the first order was first seen */
+		uint32_t ended;      /* value of `ended` at which the first order was first seen */
 		bool seen, notified; /* since_ns is valid; the host was notified that it runs */
 		uint64_t since_ns;   /* when it was first seen */
 	} running;
@@ -75,7 +77,7 @@ int worker_open_process(struct tenant *t, struct worker **out);
 /* Returns whether a process cannot be started yet, because its zygote is lost and the next one
  * may not start so soon. Its orders wait. */
 bool worker_waits(const struct worker *c);
-/* Tries to start it. DXP_EAGAIN: not yet; otherwise as zygote_start. */
+/* Tries to start the process. DXP_EAGAIN: not yet; other statuses of zygote_start(). */
 int worker_begin(struct worker *c);
 /* Handles the loss of the zygote. True: the process has accepted no order and waits to be
  * started again. */

@@ -31,7 +31,8 @@ bool worker_full(const struct tenant *t)
 struct mapping {
 	struct order order;
 	struct worker_range range;
-	struct port *port;    /* UNMAP of its window; NULL: of a held allocation */
+	/* the port whose window is unmapped; NULL: a held allocation is unmapped */
+	struct port *port;
 	worker_unmapped done; /* NULL: for a port */
 	bool replies;         /* `done` gets `sequence` */
 	uint32_t sequence;
@@ -126,7 +127,7 @@ void worker_unmap_port(struct port *p)
 		return;
 	m = mapping_create(t, WORKER_UNMAP, p->address, sizeof(*p->window));
 	if (!m) {
-		/* Otherwise it could write to another port's window. */
+		/* Otherwise the process could write to the window of another port. */
 		worker_kill(t->worker);
 		return;
 	}
@@ -224,7 +225,8 @@ static void news_receive(struct slot *s, const struct zygote_news *news)
 		tenant_worker_end(t, news);
 }
 
-/* Handles the loss of the zygote and its processes. Those without accepted orders start again. */
+/* Handles the loss of the zygote and its processes. Processes that accepted no order start
+ * again. */
 static void all_end(struct slot *s)
 {
 	for (struct tenant *t = s->tenants; t; t = t->next)
