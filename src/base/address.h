@@ -21,8 +21,8 @@ static inline bool address_equal(const struct udp_address *a, const struct udp_a
 	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
-/* Returns true for fe80::/10. Two nodes may have the same such address, so it cannot identify a
- * node. */
+/* Returns true for fe80::/10. Two nodes may have the same link-local address, so it cannot identify
+ * a node. */
 static inline bool address_link_local(const struct udp_address *a)
 {
 	return a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80;

@@ -21,7 +21,7 @@ struct bucket {
 };
 
 /* Sets the rate, 0 .. BUCKET_RATE_MAX; 0: no limit. A new rate clears the debt and the count of
- * waits, and allows a burst at once. The current rate changes nothing. */
+ * waits, and allows a burst at once. Setting the current rate again changes nothing. */
 void bucket_rate(struct bucket *b, uint64_t bytes_per_s);
 
 /* Returns true if bytes may leave now. Counts each wait once. */

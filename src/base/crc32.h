@@ -23,8 +23,8 @@ uint32_t crc32_of(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piec
  * zlib owns the name crc32. */
 uint32_t crc32_ieee(uint32_t crc, const void *data, size_t bytes);
 
-/* Table that moves a CRC over `bytes` following bytes. So the CRC of a block is computed once, even
- * if it follows many different heads. */
+/* Table that advances the CRC of a head over the `bytes` of a block behind it. So the CRC of a
+ * block is computed once, even if it follows many different heads. */
 struct crc32_shift {
 	size_t bytes;
 	uint32_t table[4][256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects the fastest implementation at the first call. Contains the portable one, which processes
- * eight bytes at a time by tables. */
+/* Selects the fastest implementation at the first call. Contains the portable implementation, which
+ * processes eight bytes at a time by tables. */
 #include "base/crc32c.h"
 
 #include <stdatomic.h>

@@ -12,7 +12,8 @@
 
 struct crc32c_way {
 	const char *name;
-	bool (*prepare)(void); /* creates tables; false: this processor cannot run it */
+	/* creates tables; false: this processor cannot run the implementation */
+	bool (*prepare)(void);
 	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes); /* call after prepare */
 };
 

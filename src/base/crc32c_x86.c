@@ -19,7 +19,7 @@
 
 #define LONG_LANE  448 /* bytes; three lanes fill a payload of 1408 bytes less 64 */
 #define SHORT_LANE 64
-#define FOLD_MIN   128 /* bytes; below this crc32 alone is as fast */
+#define FOLD_MIN   128 /* bytes; for shorter input the crc32 instruction alone is as fast */
 
 #define LANES_TARGET __attribute__((target("sse4.2,pclmul")))
 
@@ -46,7 +46,7 @@ static inline uint64_t word_at(const uint8_t *p)
 	return word;
 }
 
-/* Processes short pieces and the rest of long ones. */
+/* Processes short pieces and the rest of long pieces. */
 LANES_TARGET static inline uint32_t words_run(uint32_t crc, const uint8_t *p, size_t bytes)
 {
 	uint64_t wide = crc;

@@ -18,12 +18,13 @@ struct datagram_slice {
 
 /* Reason of a retransmission. */
 enum datagram_cause {
-	DATAGRAM_CAUSE_NONE,    /* no retransmission, or the message was rejected */
-	DATAGRAM_CAUSE_GAP,     /* a later packet was acknowledged */
-	DATAGRAM_CAUSE_PROBE,   /* no acknowledgement of the newest packet */
+	DATAGRAM_CAUSE_NONE, /* no retransmission, or the message was rejected */
+	DATAGRAM_CAUSE_GAP,  /* a later packet was acknowledged */
+	/* the newest packet was not acknowledged, so it is sent again as a probe */
+	DATAGRAM_CAUSE_PROBE,
 	DATAGRAM_CAUSE_TIMEOUT, /* no acknowledgement of any packet */
 	DATAGRAM_CAUSE_BUSY,    /* the receiver had no buffer */
-	DATAGRAM_CAUSE_HELD,    /* the receiver holds it without an answer */
+	DATAGRAM_CAUSE_HELD,    /* the receiver holds the packet and has not answered */
 	DATAGRAM_CAUSES
 };
 

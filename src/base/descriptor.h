@@ -2,10 +2,11 @@
 /* Keeps descriptors 0, 1 and 2 free for standard streams. If a program starts with one of them
  * closed, the next opened file gets its number, and text for the stream damages that file. Code
  * that runs inside other programs (src/, plugins/) passes every new descriptor through these
- * functions; tools/tidy checks this. Our own programs fill missing ones at start (base/program.h).
+ * functions; tools/tidy checks this. Programs of this project fill missing ones at start
+ * (base/program.h).
  *
- * Between open and move another thread may still write to the low number; no system call closes
- * this gap. */
+ * Between opening and moving, another thread may still write to the low number; no system call
+ * closes this gap. */
 #ifndef BASE_DESCRIPTOR_H
 #define BASE_DESCRIPTOR_H
 
@@ -15,7 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define DESCRIPTOR_FIRST 3 /* lowest after standard input, output and error */
+#define DESCRIPTOR_FIRST 3 /* lowest descriptor after standard input, output and error */
 
 /* Moves a descriptor 0, 1 or 2 to a higher number, closed on exec. Returns any other number
  * unchanged, also -1. If no number is free, closes `fd` and returns -1 with errno set; otherwise
@@ -35,8 +36,8 @@ DIR *descriptor_opendir(const char *path);
  */
 int descriptor_memory(const char *name, uint64_t bytes);
 
-/* Frees whole pages of such memory: they read as zero, for all that map them. Returns false with
- * errno set. */
+/* Frees whole pages of such memory. In each process that maps the pages, they read as zero. Returns
+ * false with errno set. */
 bool descriptor_discard(int fd, uint64_t offset, uint64_t bytes);
 
 /* Writes all bytes, also after signals. Returns false with errno set. */

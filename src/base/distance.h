@@ -7,8 +7,8 @@
 
 #define DISTANCE_BYTES_MAX 64 /* bytes compared: longer than any name of an option or parameter */
 
-/* Returns the least number of inserted, deleted and replaced bytes between two names, of each the
- * first DISTANCE_BYTES_MAX bytes. */
+/* Returns the least number of inserted, deleted and replaced bytes between two names. Compares only
+ * the first DISTANCE_BYTES_MAX bytes of each. */
 size_t distance_between(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 
 #endif

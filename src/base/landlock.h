@@ -11,7 +11,7 @@
 enum landlock_access {
 	LANDLOCK_READ,       /* read and execute files, list folders */
 	LANDLOCK_READ_WRITE, /* also write files that exist */
-	LANDLOCK_ALL,        /* also make, remove and move files and folders */
+	LANDLOCK_ALL,        /* like the above, and also make, remove and move files and folders */
 };
 
 /* Returns the version in the kernel; negative: none. */
@@ -20,7 +20,8 @@ long landlock_version(void);
 /* Creates rules that permit nothing. Returns a descriptor, closed on exec; -1 with errno set. */
 int landlock_rules(void);
 
-/* Permits access to a file, or to all below a folder. Does nothing if it does not exist. */
+/* Permits access to a file, or to everything below a folder. Does nothing if the path does not
+ * exist. */
 void landlock_permit(int rules, const char *path, enum landlock_access access);
 
 /* Permits programs and libraries of the system, and /dev/null. */

@@ -12,7 +12,7 @@
 
 /* bytes: an IPv4 packet's 65535 less IP and UDP headers; a GSO batch is one such packet */
 #define DATAGRAM_BYTES_MAX 65507
-/* ns; an older time stamp means that the clock was changed */
+/* ns; a time stamp of the kernel that is older than this means that the clock was changed */
 #define DATAGRAM_AGE_NS (1000ull * 1000 * 1000)
 
 #define BUCKET_RATE_MAX    1000000000000000ull /* bytes/s: faster than any link */
@@ -24,7 +24,7 @@
 /* bytes; minimum of the debt: one poll sends them together */
 #define BUCKET_BATCH_BYTES (16u << 10)
 
-/* ns, about one wakeup of an idle core: longer spinning costs more than it saves */
+/* ns of spinning, about one wakeup of an idle core: longer spinning costs more than it saves */
 #define WAIT_SPIN_NS (50u * 1000u)
 
 #define FABRIC_KEY_BYTES 32 /* bytes of the secret shared by nodes and manager */

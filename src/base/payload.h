@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies an arriving message, piece by piece, into memory that is not in the cache. A store to a
- * line outside the cache waits, so each copy prefetches the destination of the next piece. 1408
- * bytes take 44 instead of 80 ns into memory, and 27 instead of 23 ns into the cache (Zen 5).
- * Non-temporal stores take 35 ns, but then a later reader waits for memory. */
+ * line outside the cache waits, so each copy prefetches the destination of the next piece. On Zen
+ * 5, a copy of 1408 bytes to uncached memory takes 44 ns instead of 80 ns. A copy to cached memory
+ * takes 27 ns instead of 23 ns. Non-temporal stores take 35 ns, but then a later reader waits for
+ * memory. */
 #ifndef BASE_PAYLOAD_H
 #define BASE_PAYLOAD_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets come from anyone on the network, so the loop that reads them has no more rights than it
- * uses. */
+/* Drops rights, because any node of the network can send packets. So the loop that reads packets
+ * has no more rights than it uses. */
 #include "base/privileges.h"
 
 #include <errno.h>
@@ -54,7 +54,9 @@ static void bounds_drop(void)
 {
 	for (unsigned long c = 0; c < 64; c++)
 		if (prctl(PR_CAPBSET_DROP, c, 0, 0, 0) != 0)
-			return; /* no such capability, or no right to drop it */
+			/* the kernel has no such capability, or this process has no right to drop
+			 * it */
+			return;
 }
 
 /* Keeps permitted capabilities. In a user namespace this user may have no number. */

@@ -10,11 +10,12 @@
 
 /* Becomes `user`; NULL: PRIVILEGES_USER, if it exists. Drops all capabilities. `xdp` keeps those
  * that change the maps of an attached program. Call it while the process has one thread. Does
- * nothing without rights to drop. DXP_ENOENT: no such user; DXP_EIO: Linux refuses; both logged. */
+ * nothing if the process has no such rights. DXP_ENOENT: no such user; DXP_EIO: the kernel does not
+ * permit it; both logged. */
 int privileges_drop(const char *user, bool xdp);
 
-/* Sets the permitted and effective capabilities of this thread, a bit each; none are inherited.
- * Returns false with errno set. */
+/* Sets the permitted and effective capabilities of this thread: bit i is capability i. Programs
+ * that it starts inherit none. Returns false with errno set. */
 bool privileges_capabilities_set(uint64_t all);
 
 #endif

@@ -44,8 +44,8 @@ static void limit_report(void)
 {
 	struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART}, old;
 
-	/* A handler, not SIG_IGN: exec resets a handler to the default, so programs that we start
-	 * keep the usual behaviour. */
+	/* Sets a handler instead of SIG_IGN. exec resets a handler to the default, so programs that
+	 * this one starts keep the usual behaviour. */
 	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 		sigaction(SIGXFSZ, &action, NULL);
 }
@@ -65,7 +65,8 @@ static bool output_close(void)
 
 bool program_output_check(void)
 {
-	bool lost = ferror(stdout) != 0; /* output lost in an earlier write; its errno is unknown */
+	/* output was lost in an earlier write, whose errno is unknown */
+	bool lost = ferror(stdout) != 0;
 	int error = 0;
 
 	if (fflush(stdout) != 0 || (!lost && !output_close())) {

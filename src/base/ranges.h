@@ -17,11 +17,11 @@ struct ranges {
 };
 
 void ranges_free(struct ranges *r);
-/* Reserves memory for `more` additional ranges. Each change needs at most one. Returns false
- * without memory. */
+/* Reserves memory for `more` additional ranges. Each change needs at most one additional range.
+ * Returns false if memory is short. */
 bool ranges_reserve(struct ranges *r, uint32_t more);
-/* Add or remove a range, which may be empty. Return false, with no change, if memory is missing.
- * They cannot fail after ranges_reserve. */
+/* Add or remove a range, which may be empty. Return false, with no change, if memory is short.
+ * After ranges_reserve they cannot fail. */
 bool ranges_add(struct ranges *r, uint64_t start, uint64_t end);
 bool ranges_remove(struct ranges *r, uint64_t start, uint64_t end);
 /* Finds the first part of [start, end) in the set. Returns false if there is none. */

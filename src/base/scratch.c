@@ -18,9 +18,10 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 
-#define PREFIX      "dxp-work-"
-#define YOUNG_S     60  /* s; the owner of a newer folder may not have locked it yet */
-#define DEPTH_MAX   256 /* folders within folders; compilers make 6, a hostile kernel any number */
+#define PREFIX  "dxp-work-"
+#define YOUNG_S 60 /* s; the owner of a newer folder may not have locked it yet */
+/* depth of nested folders; compilers make 6 levels, a hostile kernel any number */
+#define DEPTH_MAX   256
 #define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct scratch {
@@ -30,7 +31,8 @@ struct scratch {
 
 /* ---- removing ---- */
 
-/* Removes all inside, but for what lies too deep: each level needs a descriptor and memory. */
+/* Removes the content of a folder down to DEPTH_MAX, because each level needs a descriptor and
+ * memory. */
 static void folder_empty(int folder, unsigned depth)
 {
 	DIR *d = depth < DEPTH_MAX ? fdopendir(folder) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports that a daemon is ready: to the program that started it, and to a service manager as
- * sd_notify(3) of systemd describes. The latter's protocol is one datagram, so no library is
+/* Reports that a daemon is ready: to the program that started it, and to a service manager, as
+ * sd_notify(3) of systemd describes. The protocol of sd_notify is one datagram, so no library is
  * needed.
  */
 #ifndef BASE_SERVICE_H

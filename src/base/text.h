@@ -8,14 +8,15 @@
 #include <stdint.h>
 
 enum text_keep {
-	TEXT_LINE,   /* no control characters */
-	TEXT_LINES,  /* tab and newline */
-	TEXT_OUTPUT, /* bell, backspace, tab, newline, vertical tab, form feed, carriage return */
+	TEXT_LINE,  /* no control characters */
+	TEXT_LINES, /* tab and newline */
+	/* keeps bell, backspace, tab, newline, vertical tab, form feed and carriage return */
+	TEXT_OUTPUT,
 };
 
-/* Replaces control characters of ASCII except those above, and those of UTF-8 from U+0080 to
- * U+009F, by '?'. `last`: the byte before `text`; the last byte of `text` replaces it. NULL: no
- * byte precedes. */
+/* Replaces control characters by '?': those of ASCII except the ones that `keep` permits, and
+ * U+0080 to U+009F in UTF-8. `last`: the byte before `text`; the last byte of `text` replaces it.
+ * NULL: no byte precedes. */
 void text_clean(char *text, size_t bytes, enum text_keep keep, uint8_t *last);
 
 #endif

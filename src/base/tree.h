@@ -12,8 +12,8 @@ struct tree_node {
 	uint32_t weight;     /* random; never less than a child's weight */
 };
 
-/* Zeroed: the empty tree. `random` must stay secret: an attacker who knows it could choose keys
- * that make the tree deep. */
+/* An all-zero struct is the empty tree. `random` must stay secret: an attacker who knows it could
+ * choose keys that make the tree deep. */
 struct tree {
 	struct tree_node *root;
 	uint64_t random; /* seed of the weights */
