@@ -28,8 +28,8 @@ struct bridge_transfer;
 struct bridge_options {
 	uint32_t buffers;      /* per ring, 1 .. BRIDGE_BUFFERS_MAX; 0: 8 (S-02) */
 	uint32_t buffer_bytes; /* BRIDGE_BUFFER_MIN .. BRIDGE_BUFFER_MAX; multiple of 4096 */
-	/* Memory of the rings, buffers x buffer_bytes each, owned by the caller. It registers both
-	 * once with NIC and device (S-05). */
+	/* Memory of the rings, buffers x buffer_bytes each, owned by the caller. The caller
+	 * registers both rings once with NIC and device (S-05). */
 	uint8_t *to_device;
 	uint8_t *from_device;
 	/* concurrent FILL steps, 1 .. buffers; 0: buffers (S-06) */
@@ -37,8 +37,8 @@ struct bridge_options {
 	/* Concurrent DMA steps per direction (THROUGH counts in both), and concurrent DIRECT steps,
 	 * 1 .. BRIDGE_BUFFERS_MAX; 0: BRIDGE_DMAS */
 	uint32_t dmas;
-	/* A longer DMA fails its transfer; so does a FILL or DRAIN of twice this time. 0:
-	 * BRIDGE_STALL_NS */
+	/* A DMA that takes longer fails its transfer. So does a FILL or DRAIN that takes twice this
+	 * time. 0: BRIDGE_STALL_NS */
 	uint64_t stall_ns;
 	/* Returns whether the peer of a transfer (`context` of the order) is silent but its session
 	 * is kept, so that the network may still deliver. Then a FILL, DRAIN or fed block may take
@@ -76,18 +76,18 @@ struct bridge_order {
 	uint8_t mode; /* enum bridge_mode */
 	/* IN, pipelined only: bytes come by bridge_feed(), without FILL steps. */
 	bool fed;
-	/* DIRECT only: through the stream core, from and to user memory. */
+	/* DIRECT only: the bytes pass through the stream core, from and to user memory. */
 	bool core;
 	uint64_t bytes; /* 0: completes at once */
 	/* Length of all pieces but the last, 4096 .. buffer_bytes (DIRECT: BRIDGE_BUFFER_MAX),
-	 * rounded down to a multiple of 64. 0: chosen (cut.h) for a good rate and a pipeline that
-	 * is cheap to fill; sequential: buffer_bytes. */
+	 * rounded down to a multiple of 64. 0: cut.h chooses a length with a good rate that fills
+	 * the pipeline quickly; in mode SEQUENTIAL: buffer_bytes. */
 	uint32_t piece_bytes;
 	/* Fed only: payload bytes of all packets but the last, counted from the transfer's start;
 	 * 0: any. If a packet fits into a buffer, blocks hold whole packets, and a transfer that
 	 * found no buffer gets a grant later. */
 	uint32_t unit;
-	uint32_t source; /* fed only: the sender; sources share free buffers fairly */
+	uint32_t source; /* fed only: number of the sender; senders share free buffers fairly */
 	void *context;   /* returned in every action */
 };
 
@@ -104,12 +104,13 @@ struct bridge_action {
 };
 
 struct bridge_end {
-	struct bridge_transfer *transfer; /* already freed: use it only for comparison */
+	/* the transfer is already freed, so use the pointer only for comparison */
+	struct bridge_transfer *transfer;
 	void *context;
 	int status;     /* DXP_OK, or status of the first failed step */
 	uint8_t step;   /* the failed step; BRIDGE_STEPS: none, cancelled */
 	uint64_t at;    /* where the failed piece starts */
-	uint64_t bytes; /* bytes from the start of the transfer that completed all steps */
+	uint64_t bytes; /* bytes, from the start of the transfer on, that completed all steps */
 };
 
 struct bridge_counters {
@@ -132,21 +133,23 @@ int bridge_create(const struct bridge_options *options, struct bridge **out);
 void bridge_destroy(struct bridge *b);
 
 /* Queues a transfer. Pieces of transfers are served round-robin. Transfers through the stream core
- * use it one after another, in order of `at`; all others may overtake.
+ * use it one after another, in order of `at`; other transfers may overtake each other.
  *
  * DXP_EAGAIN: BRIDGE_TRANSFERS_MAX are queued. DXP_ENOMEM. DXP_EINVAL: the order is inconsistent,
  * or its pieces or the ring are too small for `fed`. Fed pieces need 16 KiB, or buffer_bytes if
- * less. Fed rings need 2 buffers (3 of 8 KiB, 4 of 4 KiB), because bytes may cross a border. */
+ * less. A ring for fed transfers needs 2 buffers (3 of 8 KiB, 4 of 4 KiB), because a packet may
+ * cross the border of a buffer. */
 int bridge_begin(struct bridge *b, const struct bridge_order *order, uint64_t now_ns,
 		 struct bridge_transfer **out);
-/* Starts no further step of the transfer. When its outstanding steps are complete it ends, with
- * `status` unless it failed before. No effect on an ended transfer. */
+/* Starts no further step of the transfer. The transfer ends when its outstanding steps are
+ * complete. Its status is `status`, unless it failed before. Has no effect on a transfer that has
+ * ended. */
 void bridge_cancel(struct bridge *b, struct bridge_transfer *t, int status);
 void bridge_cancel_all(struct bridge *b, int status);
 
-/* Writes the next step to *out; false: none now. If the owner cannot start the step (a queue is
- * full), it gives it back with bridge_later() before the next bridge_next(). The step comes again
- * after a completion, or after BRIDGE_AGAIN_NS. */
+/* Writes the next step to *out; false: there is none now. If the owner cannot start the step (a
+ * queue is full), it returns the step with bridge_later() before the next bridge_next(). The bridge
+ * repeats the step after a completion, or after BRIDGE_AGAIN_NS. */
 bool bridge_next(struct bridge *b, uint64_t now_ns, struct bridge_action *out);
 void bridge_later(struct bridge *b, uint32_t id);
 /* Completes step `id`. A status other than DXP_OK fails its transfer. An id that is not outstanding
@@ -161,9 +164,10 @@ bool bridge_ended(struct bridge *b, struct bridge_end *out);
  * `first`: all earlier bytes of the stream have arrived. Only such bytes may use the last buffers.
  * Otherwise bytes that wait for earlier ones could hold all buffers, which is a deadlock.
  *
- * DXP_EAGAIN: no buffer now; nothing was copied. DXP_EBUSY: likewise, and bridge_granted() will
- * grant one. DXP_ERANGE: outside the transfer, which continues. DXP_EMALFORMED: bytes that had
- * arrived before; the transfer fails. Otherwise: the status of the failed transfer.
+ * DXP_EAGAIN: no buffer now; nothing was copied. DXP_EBUSY: no buffer now, and bridge_granted()
+ * will grant one. DXP_ERANGE: the bytes are outside the transfer, which continues. DXP_EMALFORMED:
+ * the bytes had arrived before, and the transfer fails. Otherwise: the status of the failed
+ * transfer.
  *
  * An incomplete block must receive its share (BRIDGE_FED_STEPS) within stall_ns, or the transfer
  * fails, unless its peer is silent and kept (bridge_options.patient). */
@@ -178,11 +182,12 @@ int bridge_settled(const struct bridge_transfer *t);
 struct bridge_grant {
 	struct bridge_transfer *transfer;
 	void *context;
-	uint64_t bytes; /* total from the transfer's start on; whole units, or all bytes */
+	/* total number of bytes from the transfer's start on: whole units, or all bytes */
+	uint64_t bytes;
 };
 
-/* Returns the bytes per block; a grant covers whole blocks, or all. 0: the transfer never gets a
- * grant. */
+/* Returns the bytes per block. A grant covers whole blocks, or the rest of the transfer. 0: the
+ * transfer never gets a grant. */
 uint32_t bridge_block_bytes(const struct bridge_transfer *t);
 /* Returns the next grant, in fair order; false: none now. Call after each bridge_next. An unused
  * grant is returned again. */
@@ -197,7 +202,8 @@ uint64_t bridge_deadline(const struct bridge *b);
 bool bridge_expire(struct bridge *b, uint64_t now_ns);
 /* Call after bridge_expire. Returns a FILL or DRAIN that is stalled and still outstanding: the peer
  * is alive, and a buffer is blocked. The owner then closes its operations with that peer. *context:
- * the transfer's. Returns each such step again after stall_ns; false: no more. */
+ * that of the transfer's order. Returns each such step again after stall_ns; false: there is no
+ * other one. */
 bool bridge_stuck(struct bridge *b, void **context);
 
 /* Returns how many buffers per ring fed transfers need. If a ring has fewer, bridge_begin rejects

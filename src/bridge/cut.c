@@ -46,7 +46,7 @@ void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most)
 {
 	assert(piece <= most);
 	*c = (struct cut){.bytes = bytes, .piece = piece};
-	/* Without ramps, filling and emptying the pipeline takes longer, so pieces are halved: a
+	/* Without ramps, filling and emptying the pipeline takes longer, so pieces are halved. A
 	 * quarter of the constant halves the square root. */
 	if (!piece)
 		c->piece = balanced(bytes, BRIDGE_RAMP_BYTES / 4, most);

@@ -7,8 +7,9 @@
  * equal: p = sqrt(N x k). k is the number of bytes that a stage carries in the latency of a piece:
  * BRIDGE_RAMP_BYTES, a few microseconds at 10 GB/s.
  *
- * The first pieces are shorter and grow by a quarter each; the last ones shrink likewise. So stages
- * start only a short piece apart, and a stage slightly faster than the next delivers in time. */
+ * The first pieces are shorter and grow by a quarter each; the last pieces shrink by a quarter
+ * each. So a stage starts only the time of a short piece after the previous one. A stage that is
+ * slightly faster than the next one delivers in time. */
 #ifndef BRIDGE_CUT_H
 #define BRIDGE_CUT_H
 
@@ -28,7 +29,7 @@ void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most);
  * keep the pipeline filled. So all pieces have the length of the middle pieces of one transfer of
  * `whole` bytes, and no piece is shortened at the ends. */
 void cut_joined(struct cut *c, uint64_t bytes, uint64_t whole, uint32_t most);
-/* Cuts pieces of equal length; `piece` 0: chosen. */
+/* Cuts pieces of equal length. `piece` 0: this function chooses it. */
 void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most);
 
 /* Returns the length of the piece at `at` < c->bytes. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers whose bytes arrive unrequested, as from a network. The feeder cannot wait inside a
- * packet, and packets overtake each other. So buffers may be partly filled. All of them could wait
- * for bytes that find no buffer, a deadlock. Two rules prevent that.
+/* Fed transfers: their bytes arrive unrequested, as from a network. The caller of bridge_feed()
+ * cannot wait inside a packet, and packets overtake each other. So buffers may be partly filled.
+ * All buffers could wait for bytes that find no buffer, which is a deadlock. Two rules prevent
+ * that.
  *
  * Reserve: feed_reserve buffers, which one sender needs to continue. They are kept for bytes with
  * no earlier byte missing, of one transfer at a time, the holder of the token. All its earlier
@@ -9,8 +10,8 @@
  * So the holder always continues. The token is free again when the reserve is whole, or its holder
  * has no incomplete block.
  *
- * Hunger: buffers alternate between fed and pulled transfers. Otherwise pulled ones would use each
- * buffer as soon as it is free, and a sender that retries now and then would get none. */
+ * Hunger: buffers alternate between fed and pulled transfers. Otherwise pulled transfers would use
+ * each buffer as soon as it is free. A sender that retries only now and then would get none. */
 #include <assert.h>
 #include <string.h>
 
@@ -57,7 +58,8 @@ static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32
 	return DXP_OK;
 }
 
-/* Returns whether the transfer may begin `begins` blocks. Acquires the token if needed. */
+/* Returns whether the transfer may begin `begins` blocks. Acquires the token (see above) if
+ * needed. */
 static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 {
 	struct bridge *b = t->bridge;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blocks of fed transfers: which are in place or have begun, and how many buffers they need. */
+/* The blocks of fed transfers: finds out which are in place or have begun, and how many buffers
+ * they need. */
 #include "bridge/internal.h"
 
 uint32_t feed_block_min(const struct bridge *b)
@@ -11,7 +12,8 @@ uint32_t feed_reserve(const struct bridge *b)
 {
 	uint32_t block = feed_block_min(b);
 
-	/* blocks of the longest payload if it begins at the last byte of a block */
+	/* number of blocks that the longest payload touches if it begins at the last byte of a
+	 * block */
 	return 1 + (WIRE_PAYLOAD_MAX - 1 + block - 1) / block;
 }
 
@@ -63,7 +65,7 @@ void feed_placed(struct bridge_transfer *t, const struct piece *p)
 
 struct piece *feed_piece(struct bridge_transfer *t, uint64_t block)
 {
-	/* Newest first: bytes mostly arrive in order. */
+	/* Searches the newest piece first, because bytes mostly arrive in order. */
 	for (struct list *l = t->pieces.prev; l != &t->pieces; l = l->prev) {
 		struct piece *p = CONTAINER_OF(l, struct piece, sibling);
 		if (p->at == block * t->cut.piece)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants buffers to fed transfers that found none. Such transfers queue. A buffer is reserved for
- * the next block, and the sender is notified. Without grants, senders would retry in vain, and less
- * often the longer they wait: the device would be idle.
+/* Grants buffers to fed transfers that found none. Such transfers wait in a queue. A buffer is
+ * reserved for the next block of the first one, and its sender is notified. Without grants, senders
+ * would retry in vain, and less often the longer they wait: the device would be idle.
  *
- * While transfers are queued, only they begin blocks without a grant, so none is overtaken. Sources
- * are served fairly, whatever their number of transfers. An unused grant is withdrawn after a time:
- * its notification may be lost, or the sender gone. If bytes arrive later, the transfer joins the
- * end of the queue, and its next grant lasts longer.
+ * While transfers are queued, only they begin blocks without a grant, so no other transfer
+ * overtakes them. Sources are served fairly, whatever their number of transfers. An unused grant is
+ * withdrawn after a time: its notification may be lost, or the sender may have left. If bytes
+ * arrive later, the transfer joins the end of the queue, and its next grant lasts longer.
  *
  * Invariants: free buffers towards the device >= promised. A transfer's blocks before `granted`
  * have begun or are granted. Buffers of the reserve (feed.c) are granted only to the transfer that
- * gets the token, or while no block is incomplete or granted: neither waits for another
- * transfer. */
+ * gets the token, or while no block is incomplete or granted. In neither case does the granted
+ * transfer wait for another one. */
 #include "bridge/internal.h"
 
 #include <assert.h>
@@ -203,8 +203,8 @@ static uint64_t grant_repeated(struct bridge_transfer *t)
 	return t->granted * t->cut.piece;
 }
 
-/* Returns whether any queued transfer may get a grant. Otherwise only a transfer that waits for no
- * other bytes may get one; it then holds the token. */
+/* Returns true if each queued transfer may get a grant. False: only a transfer that waits for no
+ * other bytes may get one, and it then holds the token. */
 static bool by_fairness(const struct bridge *b)
 {
 	return unpromised(b) > feed_reserve(b) || (b->promised == 0 && b->open == 0);

@@ -18,7 +18,8 @@
 
 struct piece {
 	struct bridge_transfer *transfer; /* NULL: free */
-	struct list queue;     /* free or ready[step]; in no list while outstanding or fed */
+	/* link of list `free` or ready[step]; in no list while outstanding or fed */
+	struct list queue;
 	struct list core_link; /* bridge.core, until the core starts it */
 	struct list clock;     /* bridge.clock while it has a time limit */
 	struct list sibling;   /* bridge_transfer.pieces */
@@ -33,8 +34,9 @@ struct piece {
 	uint8_t in, out;   /* buffers, or RING_NONE */
 	bool outstanding;
 	bool given_back;
-	bool stuck;      /* bridge_stuck must return it */
-	bool waited;     /* its time restarted because its peer is silent and kept */
+	bool stuck; /* bridge_stuck must return it */
+	/* the time limit was restarted because the peer is silent and its session is kept */
+	bool waited;
 	uint8_t overdue; /* FILL, DRAIN: how often stall_ns has passed, at most 2 */
 };
 
@@ -46,7 +48,7 @@ struct bridge_transfer {
 	struct bridge_order order;
 	struct cut cut;
 	struct list all;
-	struct list line;   /* bridge.lines[] while its next piece may be cut */
+	struct list line;   /* link of bridge.lines[], while the transfer's next piece may be cut */
 	struct list stream; /* bridge.streams until all is cut */
 	struct list ended;
 	struct list pieces;
@@ -57,23 +59,28 @@ struct bridge_transfer {
 	uint8_t step;        /* the failed one: bridge_end.step */
 	uint64_t fail_at;
 	bool over; /* no step is, or will be, outstanding */
-	/* Fed: blocks before `settled` are in place, and of the next BRIDGE_FED_BLOCKS those whose
-	 * bit (block modulo BRIDGE_FED_BLOCKS) is set. */
+	/* Fed: blocks before `settled` are in place. Of the next BRIDGE_FED_BLOCKS blocks, those
+	 * are in place whose bit (block modulo BRIDGE_FED_BLOCKS) is set. */
 	uint64_t settled;
 	uint64_t settled_bits[BRIDGE_FED_BLOCKS / 64];
 	uint32_t open; /* incomplete blocks */
 	/* grant.c */
-	struct list wait;       /* bridge.waiting while its next block has no buffer */
-	struct list expected;   /* bridge.expected, from its first rejection on */
-	uint64_t granted;       /* earlier blocks have begun or are granted; 0: it never waited */
-	uint64_t virtual_start; /* virtual start time: bytes granted to its source */
-	uint64_t granted_ns;    /* when it last got a grant or bytes */
-	uint32_t promised;      /* blocks granted and not begun */
-	bool granted_only;      /* its sender sends only granted bytes */
-	bool notify;            /* its sender must be notified of `granted` */
-	bool doubt;             /* a grant was not used */
-	bool first;             /* bridge_feed had `first`: it waits for no other bytes */
-	uint8_t patience;       /* doublings of the time until grants are withdrawn */
+	/* link of bridge.waiting, while the transfer's next block has no buffer */
+	struct list wait;
+	/* link of bridge.expected, from the transfer's first rejection on */
+	struct list expected;
+	/* blocks before this number have begun or are granted; 0: the transfer never waited */
+	uint64_t granted;
+	/* virtual start time in the grant queue: bytes granted to the source */
+	uint64_t virtual_start;
+	uint64_t granted_ns; /* when it last got a grant or bytes */
+	uint32_t promised;   /* blocks granted and not begun */
+	bool granted_only;   /* its sender sends only granted bytes */
+	bool notify;         /* the sender must be notified of `granted` */
+	bool doubt;          /* a grant was not used */
+	/* bridge_feed() was called with `first`: the transfer waits for no other bytes */
+	bool first;
+	uint8_t patience; /* doublings of the time until grants are withdrawn */
 };
 
 struct bridge {
@@ -87,7 +94,7 @@ struct bridge {
 	struct list all, streams, ended;
 	struct list lines[LINES];
 	uint32_t transfers;
-	uint64_t whole[BRIDGE_PATHS]; /* bytes of transfers not over, modulo 2^64 */
+	uint64_t whole[BRIDGE_PATHS]; /* bytes of transfers that have not ended, modulo 2^64 */
 	uint32_t outstanding, fills, dmas[RING_WAYS], direct; /* outstanding steps */
 	uint64_t busy_since_ns[RING_WAYS];                    /* when dmas[] changed */
 	/* number of direct pieces, including returned ones */
@@ -95,10 +102,12 @@ struct bridge {
 	uint32_t passed[RING_WAYS]; /* DMAs begun while the core's next piece waited */
 	uint32_t epoch;             /* a step returned in this epoch waits for the next one */
 	uint64_t now_ns;            /* time of the last call */
-	uint64_t again_ns; /* when this epoch ends by time; UINT64_MAX: no step waits for its end */
-	uint32_t offered;  /* id of the last action, for bridge_later */
+	/* time at which this epoch ends at the latest; UINT64_MAX: no step waits for its end */
+	uint64_t again_ns;
+	uint32_t offered; /* id of the last action, for bridge_later */
 	/* feed.c */
-	/* The only transfer whose `first` bytes may use the reserve; NULL: any may. */
+	/* The only transfer whose `first` bytes may use the reserve; NULL: any transfer may use
+	 * it. */
 	struct bridge_transfer *token;
 	/* The last buffer towards the device went to a transfer that is not fed. */
 	bool pulled_last;
@@ -107,7 +116,7 @@ struct bridge {
 	uint32_t open; /* incomplete blocks of all transfers */
 	/* grant.c */
 	struct list waiting, expected;
-	uint32_t promised;      /* granted free buffers towards the device */
+	uint32_t promised;      /* free buffers towards the device that are reserved for grants */
 	uint64_t virtual_start; /* virtual time: start time of the last granted transfer */
 	struct bridge_counters counters;
 };
@@ -153,7 +162,7 @@ struct piece *feed_piece(struct bridge_transfer *t, uint64_t block);
 /* Returns the length of the shortest block of fed transfers. */
 uint32_t feed_block_min(const struct bridge *b);
 /* Returns how many buffers fed bytes need at most if no earlier bytes are missing: a partly filled
- * one, and those that the longest payload begins. */
+ * buffer, and the buffers that the longest payload begins. */
 uint32_t feed_reserve(const struct bridge *b);
 void feed_placed(struct bridge_transfer *t, const struct piece *p);
 bool feed_complete(const struct bridge_transfer *t);
@@ -167,7 +176,7 @@ uint64_t feed_unbegun(struct bridge_transfer *t, uint64_t block);
 
 /* Returns whether the transfer can get grants: its packets do not cross borders of blocks. */
 bool grant_may(const struct bridge_transfer *t);
-/* Appends it to the queue for grants, unless it is queued. */
+/* Appends the transfer to the queue for grants, unless it is queued already. */
 void grant_wait(struct bridge_transfer *t);
 void grant_begun(struct bridge_transfer *t, uint64_t block);
 void grant_fed(struct bridge_transfer *t);

@@ -95,9 +95,9 @@ static struct piece *next_in(struct bridge *b)
 	return p;
 }
 
-/* Returns the transfer that gets the next buffer from the device. The last buffers go to transfers
- * without one; otherwise readers on a slow network could hold all. Few transfers are skipped,
- * because each skipped one holds a buffer. */
+/* Returns the transfer that gets the next buffer from the device. The last buffers are for
+ * transfers that have none; otherwise readers on a slow network could hold all. Few transfers are
+ * skipped, because each skipped one holds a buffer. */
 static struct bridge_transfer *out_in_line(const struct bridge *b)
 {
 	const struct ring *from = &b->rings[RING_FROM_DEVICE];
@@ -121,7 +121,8 @@ static struct piece *next_out(struct bridge *b)
 
 	if (!controller_free(b, RING_FROM_DEVICE))
 		return NULL;
-	/* Returned pieces go first: the core may wait for the buffer of one. */
+	/* Pieces that the owner returned come first, because the core may wait for the buffer of
+	 * one. */
 	if (p)
 		return p;
 	struct bridge_transfer *t = out_in_line(b);
@@ -209,7 +210,7 @@ void bridge_later(struct bridge *b, uint32_t id)
 	if (t->status != DXP_OK)
 		piece_put(b, p, false);
 	else if (uses_core(t) && p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN)
-		/* it was the first piece in the queue and stays first */
+		/* the piece was the first in the queue and stays first */
 		list_first(&b->core, &p->core_link);
 	else
 		piece_wait(b, p, p->step);
@@ -225,7 +226,7 @@ static void piece_advance(struct bridge *b, struct piece *p)
 	case BRIDGE_FILL:
 		ring_move(in, p->in, BUFFER_FULL);
 		if (p->transfer->order.path == BRIDGE_THROUGH)
-			/* it has been in the core's queue since its cut */
+			/* the piece has been in the core's queue since it was cut */
 			p->step = BRIDGE_DMA_THROUGH;
 		else
 			piece_wait(b, p, BRIDGE_DMA_IN);

@@ -4,7 +4,7 @@
 
 #include "bridge/internal.h"
 
-/* An id has the piece's index and the low bits of its count of steps. */
+/* The id of a step consists of the piece's index and the low bits of its count of steps. */
 #define ID_INDEX_BITS 8
 _Static_assert(PIECES_MAX <= 1 << ID_INDEX_BITS, "an id can name every buffer");
 
@@ -72,8 +72,8 @@ void piece_watch(struct bridge *b, struct piece *p)
 	list_last(&b->clock, &p->clock);
 }
 
-/* Counts outstanding DMAs of one direction, and the time with any. Adds the time at each change,
- * because DMAs may follow each other without a gap. */
+/* Counts outstanding DMAs of one direction, and the time in which there is at least one. Adds the
+ * time at each change, because DMAs may follow each other without a gap. */
 static void count_dma(struct bridge *b, enum ring_way way, uint32_t by)
 {
 	struct bridge_counters *c = &b->counters;

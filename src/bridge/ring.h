@@ -36,10 +36,10 @@ void ring_init(struct ring *r, enum ring_way way, uint8_t *base, uint32_t count,
 	       uint32_t buffer_bytes);
 
 /* Returns an EMPTY buffer in the ring's first state: FILL towards the device, DEVICE from it. There
- * must be one. Prefers the last one freed: it is still in caches. */
+ * must be one. Prefers the buffer freed last, because it is still in caches. */
 uint8_t ring_buffer_get(struct ring *r);
-/* Changes a buffer's state; asserts that this is legal. The present state is no change. EMPTY frees
- * the buffer. */
+/* Changes a buffer's state; asserts that this is legal. Changing to the present state has no
+ * effect. Changing to EMPTY frees the buffer. */
 void ring_move(struct ring *r, uint8_t buffer, enum bridge_buffer_state to);
 bool ring_legal(enum ring_way way, enum bridge_buffer_state from, enum bridge_buffer_state to);
 

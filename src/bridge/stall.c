@@ -26,8 +26,8 @@ static bool is_dma(const struct piece *p)
 	return p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN;
 }
 
-/* Doubles the time of a network step: the peer may wait for a stalled device of its own, and must
- * report that stall first. Returns whether the step may continue. */
+/* Doubles the time of a network step: the peer itself may wait for a stalled device, and must have
+ * time to report that stall first. Returns whether the step may continue. */
 static bool network_waits(struct bridge *b, struct piece *p)
 {
 	if (!p->outstanding || is_dma(p) || p->overdue > 0)
@@ -51,8 +51,8 @@ static bool peer_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
-/* Watches a network step further, because it may never complete. A stalled DMA completes with its
- * device's reset. */
+/* Continues to watch a network step, because it may never complete. A stalled DMA completes with
+ * its device's reset. */
 static void network_watch(struct bridge *b, struct piece *p)
 {
 	if (!p->outstanding || is_dma(p))

@@ -141,7 +141,7 @@ struct piece *transfer_cut(struct bridge_transfer *t)
 	struct piece *p = piece_allocate(t, t->next_at, cut_next(&t->cut, t->next_at));
 
 	t->next_at += p->bytes;
-	/* Moves it to the end of its queue if it stays queued. */
+	/* Moves the transfer to the end of its queue if it stays queued. */
 	list_remove(&t->line);
 	transfer_settle(t);
 	return p;

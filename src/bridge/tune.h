@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses a device's buffer size by measured rates: the smallest that is nearly as fast as the
- * fastest. Short buffers fill a pipeline sooner and stay in caches (S-08, S-09). Pure functions. */
+/* Chooses a device's buffer size by measured rates: the smallest size whose rate is nearly that of
+ * the fastest. Short buffers fill a pipeline sooner and stay in caches (S-08, S-09). Pure
+ * functions. */
 #ifndef BRIDGE_TUNE_H
 #define BRIDGE_TUNE_H
 
@@ -16,8 +17,8 @@ struct bridge_rate {
 /* Writes the sizes to measure, 16 KiB, 32 KiB .. 16 MiB, and returns how many. */
 size_t bridge_sizes(uint32_t *out, size_t count);
 
-/* Returns the chosen row; `count`: none. A row is good enough at `good_percent` of the best rate, 1
- * .. 100; 0: 97. A rate of 0 was not measured. */
+/* Returns the index of the chosen row; `count`: there is none. A row is good enough at
+ * `good_percent` of the best rate, 1 .. 100; 0: 97. A rate of 0 was not measured. */
 size_t bridge_choose(const struct bridge_rate *rows, size_t count, uint32_t good_percent);
 
 #endif
