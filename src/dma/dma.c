@@ -59,7 +59,8 @@ static int device_open(struct dxp_dma *d, const char *name)
 					 .interrupt = interrupt,
 					 .interrupt_context = d};
 
-	/* Address range for engines that can use host memory; costs nothing while untouched. */
+	/* Address range for engines that can use host memory. It uses no memory until it is
+	 * accessed. */
 	void *memory = mmap(NULL, d->memory_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
@@ -95,7 +96,7 @@ static int thread_start(struct dxp_dma *d)
 		       : error_set(DXP_ENOMEM, "dma: cannot start a thread; raise \"ulimit -u\"");
 }
 
-/* Returns 0 if nothing was measured; then pump_create measures again, for longer, and logs it. */
+/* Returns 0 if nothing was measured. pump_create then measures again, for longer, and logs it. */
 static uint32_t buffer_bytes_measured(struct dxp_dma *d)
 {
 	struct bridge_rate rows[DMA_RATES_MAX];

@@ -32,7 +32,8 @@ struct doze {
 void dma_doze_init(struct doze *z);
 void dma_doze_destroy(struct doze *z);
 void dma_doze_ring(struct doze *z);
-/* Returns after a dma_doze_ring since its last return, or at the deadline. */
+/* Returns when dma_doze_ring was called since the last return of this function, or at the
+ * deadline. */
 void dma_doze_until(struct doze *z, uint64_t deadline_ns);
 
 /* A function that the device's thread runs for a waiting thread. */
@@ -81,7 +82,7 @@ struct dxp_dma {
 	uint32_t copies_head, copies_count;
 	uint32_t copying;
 	struct list idle; /* transfers with a sleeping waiter */
-	uint32_t called;  /* waiters woken to copy that have not started */
+	uint32_t called;  /* waiting threads that were woken to copy and have not started */
 };
 
 struct dxp_dma_transfer {
@@ -102,11 +103,11 @@ void *dma_thread_main(void *dma);
 int dma_call(struct dxp_dma *d, int (*run)(struct dxp_dma *d, void *context), void *context);
 
 /* copy.c */
-/* Executes the pump's step. Caller holds the lock, here and below. */
+/* Executes the pump's step. For this and the following functions, the caller holds the lock. */
 int dma_copy_step(struct pump_transfer *t, const struct bridge_action *a);
 /* Returns whether there is a copy for which no waiter was woken. */
 bool dma_copy_left(const struct dxp_dma *d);
-/* Makes one copy, without the lock meanwhile. Returns false if there is none. */
+/* Makes one copy, and releases the lock during it. Returns false if there is no copy to make. */
 bool dma_copy_one(struct dxp_dma *d);
 /* Completes all copies that have not begun, with `status`. */
 void dma_copies_drop(struct dxp_dma *d, int status);
@@ -117,8 +118,7 @@ int dma_order_check(const struct dxp_dma *d, const struct dxp_dma_order *o);
 /* Sets source and destination of the transfer for the pump; returns the rest of the order. */
 struct bridge_order dma_order_pumped(struct dxp_dma_transfer *t);
 
-/* transfer.c
- * Gives the transfer to the pump. Device's thread only. */
+/* transfer.c Begins the transfer in the pump. Device's thread only. */
 void dma_transfer_begin(struct dxp_dma_transfer *t);
 /* Completes a transfer that the pump does not hold, and wakes its waiter. */
 void dma_transfer_end(struct dxp_dma_transfer *t, int status);

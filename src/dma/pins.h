@@ -11,7 +11,7 @@ struct pin {
 	uint8_t *base;
 	uint64_t bytes; /* 0: free entry */
 	uint32_t users; /* transfers in progress */
-	bool kept;      /* pinned until pins_release; else until users is 0 */
+	bool kept;      /* true: pinned until pins_release(); false: pinned until `users` is 0 */
 };
 
 struct pins {
@@ -20,7 +20,7 @@ struct pins {
 };
 
 /* Pins a range until pins_release. DXP_EEXIST: overlaps a pinned range; DXP_EBUSY: DMA_PINS_MAX are
- * pinned; else as engine_pin. */
+ * pinned; other statuses of engine_pin(). */
 int pins_keep(struct pins *p, void *base, uint64_t bytes);
 /* Unpins a range. DXP_ENOENT: not pinned by pins_keep; DXP_EBUSY: a transfer uses it. */
 int pins_release(struct pins *p, const void *base);
