@@ -190,7 +190,8 @@ static void reply_receive(struct rc_connection *c, const struct rc_cm_message *m
 		rc_qp_connect(c->qp, m->qp, m->psn);
 	}
 	if (c->state == STATE_LIVE)
-		ready_send(c); /* again if the REP comes again: the RTU was lost */
+		/* If the REP arrives again, the RTU was lost, so it is sent again. */
+		ready_send(c);
 }
 
 static void cm_receive(struct rc_connection *c, const struct rc_cm_message *m)

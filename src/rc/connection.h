@@ -10,19 +10,21 @@
 #include "wire/rc_cm.h"
 
 struct rc_options {
-	struct roce_ends ends;  /* from: own address and UDP source port; to: peer, port 4791 */
-	uint32_t id;            /* communication id, unique among the own address's connections */
-	uint32_t number;        /* of the own queue pair, unique among the own address's */
-	uint32_t first_psn;     /* random, so that packets of earlier connections do not fit */
+	/* from: address and UDP source port of this side; to: address of the peer, port 4791 */
+	struct roce_ends ends;
+	uint32_t id; /* communication id, unique among the connections of this address */
+	/* number of this side's queue pair, unique among those of this address */
+	uint32_t number;
+	uint32_t first_psn;     /* random, so that packets of earlier connections do not match */
 	uint16_t window;        /* messages: a power of two */
-	uint16_t message_bytes; /* of the longest message; decides the path MTU */
+	uint16_t message_bytes; /* length of the longest message; decides the path MTU */
 	uint8_t private_data[RC_CM_PRIVATE_BYTES]; /* active side: for the REQ */
 };
 
 struct rc_connection;
 
-/* Begin a connection; the passive side by the REQ that it accepts. DXP_ENOMEM; DXP_EUNSUPPORTED:
- * the REQ's path MTU is below message_bytes. */
+/* Begin a connection. The passive side passes the REQ that it accepts. DXP_ENOMEM;
+ * DXP_EUNSUPPORTED: the REQ's path MTU is below message_bytes. */
 int rc_connect(const struct rc_options *options, uint64_t now_ns, struct rc_connection **out);
 int rc_accept(const struct rc_options *options, const struct rc_cm_message *req,
 	      struct rc_connection **out);
@@ -31,15 +33,17 @@ void rc_close(struct rc_connection *c);
 /* Returns whether the packet belongs to reliable connections: RC, or to queue pair 1. */
 bool rc_packet(const uint8_t *data, size_t bytes);
 
-/* Reads a packet to queue pair 1. DXP_ENOENT: it is another one; else as rc_cm_decode(). */
+/* Reads a packet to queue pair 1. DXP_ENOENT: it is another packet; other statuses of
+ * rc_cm_decode(). */
 int rc_cm_packet_decode(const uint8_t *data, size_t bytes, struct rc_cm_message *out);
 
 /* Returns whether a packet or message to this address is for this connection. */
 bool rc_owns(const struct rc_connection *c, const uint8_t *data, size_t bytes);
-/* Returns whether this REQ is the one that began the connection: answered by another REP. */
+/* Returns whether this REQ is a copy of the one that began the connection. The REP must then be
+ * sent again. */
 bool rc_request_again(struct rc_connection *c, const struct rc_cm_message *req);
 
-/* As rc_qp_post(). */
+/* Posts a message on the connection's queue pair. Statuses of rc_qp_post(). */
 int rc_post(struct rc_connection *c, const void *front, size_t front_bytes, const void *rest,
 	    size_t rest_bytes);
 

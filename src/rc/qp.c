@@ -25,7 +25,7 @@ struct rc_qp {
 	struct rc_qp_counters counters;
 
 	uint32_t oldest, to_send, highest, next;
-	uint64_t timer_ns;   /* of the ACK timeout; UINT64_MAX: not armed */
+	uint64_t timer_ns;   /* time of the ACK timeout; UINT64_MAX: not armed */
 	uint64_t rnr_end_ns; /* nothing is sent before; 0: no RNR NAK */
 	unsigned retries, rnr_retries;
 	struct message *messages;
@@ -196,7 +196,7 @@ static bool request_receive(struct rc_qp *q, const struct roce_header *h, size_t
 		fail(q);
 		return false;
 	}
-	/* Following requests are dropped until this one comes again: no other NAK. */
+	/* Later requests are dropped without another NAK until this one is retransmitted. */
 	q->nak_sent = !ready;
 	q->nak_due = ready ? 0 : ROCE_AETH_RNR | q->o.rnr_code;
 	if (!ready)

@@ -14,7 +14,7 @@ struct rc_qp_options {
 	uint32_t number;        /* 24 bits */
 	uint32_t send_psn;      /* of the first own request */
 	uint16_t window;        /* messages without acknowledgement: a power of two */
-	uint16_t message_bytes; /* of the longest message: at most the path MTU */
+	uint16_t message_bytes; /* length of the longest message: at most the path MTU */
 	uint8_t timeout;        /* code of the ACK timeout, 4.096 us << timeout; 0: none */
 	uint8_t retry_count;    /* 0 .. 7 */
 	uint8_t rnr_retry;      /* 0 .. 7; 7: unlimited */

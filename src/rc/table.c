@@ -28,7 +28,7 @@ static void grow(struct rc_table *t)
 uint32_t rc_table_add(struct rc_table *t, void *entry)
 {
 	assert(entry);
-	/* At most half is used, so a free number is near. */
+	/* At most half of the table is used, so a free number is near. */
 	if (2 * t->used >= t->space)
 		grow(t);
 	if (t->used == t->space)
