@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "worker/server_internal.h"
 
-#define FULL_WAIT_NS 50000 /* ns: about one poll of the xPU, which reads answers */
+#define FULL_WAIT_NS 50000 /* ns: about one poll of the xPU, in which it reads answers */
 
 /* Sends an answer. Waits while the ring is full: the xPU reads answers at each of its polls. */
 void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts)

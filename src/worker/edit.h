@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A WRITE, COPY, FILL or MARK as the daemon keeps it and the worker receives it: decoded once,
- * and without pointers, as a launch (run.h). */
+/* A WRITE, COPY, FILL or MARK as the daemon keeps it and the worker receives it: decoded once and
+ * without pointers, like a launch (run.h). */
 #ifndef WORKER_EDIT_H
 #define WORKER_EDIT_H
 

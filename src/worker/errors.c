@@ -22,7 +22,7 @@ int worker_errors_open(struct worker_errors *e, int *write_fd)
 
 	if (descriptor_raise_pair(pipe2(fds, O_CLOEXEC), fds) != 0)
 		return DXP_EIO;
-	/* Each end has its own flags: a worker cannot make this end blocking. */
+	/* Each end of a pipe has its own flags, so a worker cannot make this end blocking. */
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	*e = (struct worker_errors){.read_fd = fds[0]};
 	*write_fd = fds[1];

@@ -19,9 +19,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FOLDERS_CURRENT   "/proc/self/cwd" /* PoCL does not work with "." */
-#define FOLDERS_IDLE_MAX  8                /* labels without workers whose compiler files stay */
-#define FOLDERS_HOSTS_MAX 64 /* labels whose programs are kept, the most recently used */
+#define FOLDERS_CURRENT "/proc/self/cwd" /* PoCL does not work with "." */
+/* labels without workers whose compiler files are kept */
+#define FOLDERS_IDLE_MAX  8
+#define FOLDERS_HOSTS_MAX 64 /* labels whose programs are kept: the most recently used ones */
 
 struct folders {
 	char scratch[PATH_MAX], zygote[PATH_MAX];
@@ -34,7 +35,8 @@ struct worker_folders {
 	char cache[PATH_MAX]; /* "": none */
 };
 
-/* Makes the zygote's folders and enters its own. `cache` NULL: none. DXP_EIO, logged. */
+/* Makes the zygote's folders and enters the zygote's own folder. `cache` NULL: none. DXP_EIO,
+ * logged. */
 int folders_open(struct folders *f, const char *scratch, const char *cache, bool shared);
 
 /* Makes the folders of a worker, in its process before any code of its host runs. `work`: number of
@@ -43,7 +45,8 @@ int folders_open(struct folders *f, const char *scratch, const char *cache, bool
 bool folders_make(const struct folders *f, uint32_t work, const char *host,
 		  struct worker_folders *out);
 
-/* Removes a folder for compilers that no worker uses. Takes as long as a host likes. Any thread. */
+/* Removes a folder for compilers that no worker uses. May take very long, because a host decides
+ * how many files there are. Any thread. */
 void folders_remove(const char *scratch, uint32_t work);
 
 #endif

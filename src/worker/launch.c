@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RUN in a worker: the launch with this process's addresses. */
+/* Executes RUN in a worker: converts the launch to addresses of this process. */
 #include <string.h>
 
 #include <stdio.h>
@@ -18,7 +18,8 @@ static uint64_t rest_align(uint64_t address, uint64_t rest)
 	return (address + rest + ENGINE_ALIGN - 1) / ENGINE_ALIGN * ENGINE_ALIGN - address;
 }
 
-/* Sets what a kernel reads or writes. The xPU has checked that it belongs to the host. */
+/* Sets the memory that a kernel reads or writes. The xPU has checked that it belongs to the
+ * host. */
 static void memory_set(const struct worker_server *s, const struct worker_argument *from,
 		       struct engine_argument *to)
 {

@@ -3,16 +3,16 @@
 #ifndef WORKER_LIMITS_H
 #define WORKER_LIMITS_H
 
-/* hosts of one xPU: half of a NIC's memory regions, one each */
+/* hosts of one xPU: each has one memory region, and half of a NIC's regions is for hosts */
 #define WORKER_HOSTS_MAX 2048
-#define WORKER_QUEUE_MAX 64 /* jobs queued at the engine: hides the hand-over */
+#define WORKER_QUEUE_MAX 64 /* orders queued at a worker: enough to hide the time of a handover */
 /* bytes behind device memory: windows of NICs that kernels drive, 1.2 MiB each; memory is used
  * only when written */
 #define WORKER_TAIL_BYTES (40u << 20)
 /* ns between two attempts to start the zygote */
 #define WORKER_AGAIN_NS    (1000ull * 1000 * 1000)
 #define WORKER_ERROR_BYTES 512 /* bytes of a line that a worker writes to standard error */
-#define WORKER_ERROR_LINES 100 /* a second, of one worker: a crash report is shorter */
+#define WORKER_ERROR_LINES 100 /* lines a second of one worker: a crash report is shorter */
 
 /* bytes of address space beyond device memory; PoCL and its compiler use about 100 MiB */
 #define WORKER_MEMORY_MIN (256ull << 20)

@@ -17,7 +17,7 @@ enum worker_order_kind {
 	WORKER_RUN,     /* struct worker_run (run.h) */
 	WORKER_EDIT,    /* struct worker_edit (edit.h): WRITE, COPY, FILL, MARK */
 	WORKER_PART,    /* a part of the package for the next BUILD */
-	WORKER_BUILD,   /* struct worker_build; sends DATA: log, records about kernels */
+	WORKER_BUILD,   /* struct worker_build; answered with DATA: log, records about kernels */
 	WORKER_RELEASE, /* struct worker_program */
 	WORKER_FETCH,   /* struct worker_fetch; sends DATA */
 	WORKER_MAP,     /* struct worker_range: the worker may access it from now on */

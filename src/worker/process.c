@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A worker runs code of its host, which may be hostile. Its descriptors are those that it needs:
+/* A worker runs code of its host, which may be hostile. It has only the descriptors that it needs:
  * streams, its tenant's device memory, its own wakeup. Its eventfd and pipes are its own, because a
  * process can make a shared one blocking, or fill it, for all others. */
 #include "worker/process.h"
@@ -51,14 +51,14 @@ static void signals_default(void)
 	sigset_t none;
 
 	signal(ZYGOTE_ORPHAN_SIGNAL, SIG_DFL);
-	signal(SIGINT, SIG_IGN); /* a terminal sends it to all processes of the group */
+	signal(SIGINT, SIG_IGN); /* a terminal sends SIGINT to all processes of the group */
 	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Replaces the zygote's descriptors by the worker's own. A driver of a device may hold more, which
- * its kernels need. */
+/* Replaces the zygote's descriptors by the worker's own. The driver of a device may have opened
+ * further descriptors, which its kernels need. */
 static void descriptors_set(const struct worker_process *p)
 {
 	if (dup2(p->errors_fd, STDERR_FILENO) < 0 || dup2(p->wakeup_fd, ZYGOTE_WAKEUP) < 0 ||
@@ -77,7 +77,7 @@ static void descriptors_set(const struct worker_process *p)
 	close(p->rings_fd);
 }
 
-/* Returns the rules of files for the worker's sandbox; -1: none. */
+/* Returns the sandbox's rules about files; -1: there are none. */
 static int rules_make(const struct worker_process *p, const struct worker_folders *own)
 {
 	const char *const writes[] = {own->work, own->cache[0] ? own->cache : NULL, NULL};
@@ -113,7 +113,8 @@ void worker_process_run(const struct worker_process *p)
 	worker_limit();
 	struct worker_rings *rings =
 		mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, p->rings_fd, 0);
-	/* Before the descriptors that it uses are closed, and while there is one thread. */
+	/* Enters the sandbox before the descriptors that this needs are closed, and while there is
+	 * one thread. */
 	if (!confine(p))
 		_exit(1);
 	/* A change of namespaces may clear it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queue is a pipe, so that a full one blocks no caller. */
+/* The queue is a non-blocking pipe, so a full queue does not block the caller. */
 #include "worker/remover.h"
 
 #include <errno.h>

@@ -113,7 +113,7 @@ static void spin(const struct worker_side *e, uint32_t spin_ns)
 			relax();
 }
 
-/* Not FUTEX_PRIVATE: the memory is shared between processes. */
+/* FUTEX_PRIVATE would be wrong, because processes share the memory. */
 static void futex(_Atomic uint32_t *word, int op, uint32_t value)
 {
 	syscall(SYS_futex, word, op, value, NULL, NULL, 0);

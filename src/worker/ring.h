@@ -4,7 +4,8 @@
  * Invariant: 0 <= tail - head <= WORKER_RING_BYTES; both count bytes ever written and read. A
  * message is contiguous: near the end of the ring it extends into the space behind it. Trust: each
  * side keeps its own index privately and accepts the other's only within the invariant. The
- * consumer copies a message before it checks it, so a side that writes nonsense harms only itself.
+ * consumer copies a message before it checks it, so a side that writes invalid data harms only
+ * itself.
  */
 #ifndef WORKER_RING_H
 #define WORKER_RING_H

@@ -20,7 +20,8 @@ static uint32_t value_bytes(const struct command_argument *a)
 	}
 }
 
-/* Returns the first argument with the value of argument `i`. Images described alike share one. */
+/* Returns the first argument with the value of argument `i`. Images with equal descriptions share
+ * one value. */
 static uint8_t value_first(const struct command *c, uint8_t i)
 {
 	const struct command_argument *a = c->arguments;
@@ -76,8 +77,8 @@ uint32_t worker_run_bytes(const struct command *c)
 	return bytes;
 }
 
-/* Copies argument `i`. Its value goes to offset `at`, unless an earlier one has the same. Returns
- * the offset of the next value. */
+/* Copies argument `i`. Stores its value at offset `at`, unless an earlier argument has the same
+ * value. Returns the offset of the next value. */
 static uint32_t argument_put(const struct command *c, uint8_t i, struct worker_run *r, uint32_t at)
 {
 	const struct command_argument *from = &c->arguments[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A launch as the daemon keeps it and the worker receives it: decoded once, from the command's
  * arrival on, and as long as its contents. It holds offsets from its start and no pointers, so that
- * its bytes may be copied. Not for other machines: fields are in host order. */
+ * its bytes may be copied. Its fields are in host order, so it must not leave the machine. */
 #ifndef WORKER_RUN_H
 #define WORKER_RUN_H
 
@@ -10,20 +10,20 @@
 /* One dimension of the index space. */
 struct worker_axis {
 	uint64_t global;
-	uint64_t local; /* 0 in all dimensions: the engine chooses */
+	uint64_t local; /* local size; 0 in all dimensions: the engine chooses it */
 	uint64_t offset;
 };
 
 struct worker_argument {
 	uint64_t kind : 4; /* enum command_argument_kind */
-	/* Offset: BYTES; IMAGE: struct dxp_image; SAMPLER: dxp_sampler; BUFFER: see
-	 * worker_run_exact(). 0: none. */
+	/* Offset of the value. BYTES: the bytes; IMAGE: a struct dxp_image; SAMPLER: a dxp_sampler;
+	 * BUFFER: see worker_run_exact(). 0: there is none. */
 	uint64_t value : 16;
-	/* BYTES, LOCAL: as in the command. BUFFER, IMAGE: from the address to the end of the
-	 * allocation, in bytes, set by the daemon before the start; 0: no memory. */
+	/* BYTES, LOCAL: the length in the command. BUFFER, IMAGE: bytes from the address to the end
+	 * of the allocation, set by the daemon before the start; 0: no memory. */
 	uint64_t bytes : 44;
-	/* BUFFER, IMAGE: device address, or COMMAND_NO_ADDRESS. NIC: of the window, set by the
-	 * daemon before the start. */
+	/* BUFFER, IMAGE: device address, or COMMAND_NO_ADDRESS. NIC: address of the window, set by
+	 * the daemon before the start. */
 	uint64_t address;
 };
 
@@ -62,8 +62,8 @@ static inline struct worker_argument *worker_run_arguments(struct worker_run *r)
 	return worker_run_at(r, r->arguments);
 }
 
-/* Returns the bytes of a BUFFER that the kernel may access; 0: up to the allocation's end, or no
- * BUFFER. */
+/* Returns the bytes of a BUFFER that the kernel may access; 0: it may access all bytes to the
+ * allocation's end, or it is not a BUFFER. */
 uint32_t worker_run_exact(const struct worker_run *r, const struct worker_argument *a);
 
 static inline const char *worker_run_name(struct worker_run *r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files (Landlock), capabilities and memory of a worker. */
+/* Limits files (by Landlock), capabilities and memory of a worker. */
 #include "worker/sandbox.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ void sandbox_parts_text(uint32_t parts, char *out, size_t space)
 
 /* ---- files ---- */
 
-/* Permits the folder of a loaded library: drivers load more from there. */
+/* Permits the folder of a loaded library, because drivers load further libraries from there. */
 static int library_permit(struct dl_phdr_info *info, size_t bytes, void *context)
 {
 	char folder[PATH_MAX];
@@ -70,7 +70,7 @@ static int library_permit(struct dl_phdr_info *info, size_t bytes, void *context
 	return 0;
 }
 
-/* Permits what an OpenCL driver reads besides. */
+/* Permits the other files that an OpenCL driver reads. */
 static void driver_permit(int rules)
 {
 	static const char *const paths[] = {"/etc/OpenCL", "/dev/urandom", "/proc/cpuinfo",
@@ -141,9 +141,9 @@ static uint64_t memory_used(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Enters an own user namespace, in which this user has no rights over others and processes are
- * counted apart, and an own namespace of System V objects. Where Linux permits neither, the other
- * parts hold. */
+/* Enters a new user namespace and a new namespace of System V objects. In the user namespace, the
+ * worker has no rights over other processes, and its processes are counted separately. If Linux
+ * does not permit this, the other parts of the sandbox remain. */
 static void namespaces_enter(void)
 {
 	if (unshare(CLONE_NEWUSER | CLONE_NEWIPC) == 0)

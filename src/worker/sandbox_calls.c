@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The system calls of a worker: files, memory, threads, and starting the compiler's linker. Others
- * fail with EPERM: sockets, signals and traces of other processes, namespaces, mounts, keys. A
- * program that the worker starts has the same limits. */
+/* Limits the system calls of a worker. It permits those for files, memory, threads, and starting
+ * the compiler's linker. Others fail with EPERM: sockets, signals and traces of other processes,
+ * namespaces, mounts, keys. A program that the worker starts has the same limits. */
 #include "worker/sandbox.h"
 
 #include <assert.h>
@@ -174,7 +174,7 @@ static const struct {
 	uint32_t number, index, count;
 	uint32_t values[VALUES_MAX];
 } value_calls[] = {
-	/* not F_SETOWN and F_SETSIG, which send signals */
+	/* the list lacks F_SETOWN and F_SETSIG, which send signals */
 	{SYS_fcntl,
 	 1,
 	 12,
@@ -211,7 +211,7 @@ static void answer(struct filter *f, uint32_t action)
 	add(f, BPF_RET | BPF_K, action, 0, 0);
 }
 
-/* Answers at once if the loaded value is `value`. */
+/* Decides with `action` if the loaded value is `value`. */
 static void answer_if(struct filter *f, uint32_t value, uint32_t action)
 {
 	add(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
@@ -238,7 +238,8 @@ static void permit_clone(struct filter *f)
 	add(f, BPF_JMP | BPF_JSET | BPF_K, NAMESPACES, 0, 1);
 	answer(f, SECCOMP_RET_ERRNO | EPERM);
 	answer(f, SECCOMP_RET_ALLOW);
-	/* Its arguments are in memory, where no filter reads them; libraries then use clone. */
+	/* The arguments of clone3 are in memory, which a filter cannot read. It fails with ENOSYS,
+	 * and libraries then use clone. */
 	answer_if(f, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 }
 

@@ -12,7 +12,8 @@ struct worker_built {
 	struct engine_program *handle;
 };
 
-#define WORKER_BUCKETS 4096 /* hash chains, 32 KiB: short also for thousands of programs */
+/* hash buckets, 32 KiB: chains stay short for thousands of programs */
+#define WORKER_BUCKETS 4096
 
 struct worker_server {
 	struct worker_server_options options;
@@ -20,7 +21,7 @@ struct worker_server {
 	struct worker_built *programs[WORKER_BUCKETS]; /* by the low bits of their ids */
 	uint8_t *package;                              /* package of the next BUILD, or NULL */
 	size_t package_bytes;
-	/* Ring of events of failed orders: holds as many as can be outstanding at once. */
+	/* Ring of events of failed orders. It has as many entries as orders can be outstanding. */
 	uint64_t failed[WORKER_QUEUE_MAX];
 	uint32_t failed_next;
 	char text[ENGINE_TEXT_BYTES]; /* why the current order failed, or "" */
@@ -34,7 +35,8 @@ void server_answer(struct worker_server *s, uint32_t kind, const struct worker_p
 void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
 
 /* launch.c */
-/* Runs a kernel to completion, or sets `text`. Statuses: engine_run; DXP_EBUILD: no such program.
+/* Runs a kernel, and returns when it has completed; sets `text` if it fails. Statuses of
+ * engine_run(); DXP_EBUILD: no such program.
  */
 int worker_launch(struct worker_server *s, struct worker_run *run);
 

@@ -25,7 +25,7 @@
 
 extern char **environ;
 
-#define LOOK_NS        (50 * MS_NS) /* between two checks that the zygote is alive */
+#define LOOK_NS        (50 * MS_NS) /* time between two checks that the zygote is alive */
 #define START_AGAIN_NS (1 * MS_NS)  /* while its socket is full */
 
 struct zygote {
@@ -38,7 +38,7 @@ struct zygote {
 	int socket;
 	bool hello_done; /* the zygote's first message was received */
 	int news_fd;
-	_Atomic uint32_t *news; /* counts the zygote's messages; written by it */
+	_Atomic uint32_t *news; /* number of the zygote's messages; the zygote writes it */
 	uint32_t news_received;
 	uint64_t look_ns, started_ns;
 };
@@ -67,7 +67,8 @@ static void given_close(struct given *g)
 			close(g->fds[i]);
 }
 
-/* Copies them above the final numbers, so that no dup2 overwrites one that is not copied yet. */
+/* Copies the descriptors to numbers above the final ones, so that no dup2 overwrites one that is
+ * not copied yet. */
 static bool given_make(const struct zygote *z, int socket, struct given *out)
 {
 	const int from[] = {socket, z->news_fd, z->options.wakeup_fd};
@@ -288,7 +289,7 @@ uint64_t zygote_deadline(const struct zygote *z)
 	return z->pid ? clock_now_ns() + START_AGAIN_NS : z->started_ns + WORKER_AGAIN_NS;
 }
 
-/* `fds`: ZYGOTE_START_FDS descriptors; NULL: none. */
+/* Sends a request to the zygote. `fds`: ZYGOTE_START_FDS descriptors; NULL: none. */
 static int request_send(struct zygote *z, const struct zygote_request *r, const int *fds)
 {
 	char control[CMSG_SPACE(ZYGOTE_START_FDS * sizeof(int))] = {0};
@@ -332,7 +333,8 @@ int zygote_kill(struct zygote *z, uint32_t id)
 	return z->pid ? request_send(z, &request, NULL) : DXP_OK;
 }
 
-/* DXP_EAGAIN: no message; DXP_ECLOSED: the zygote is lost. */
+/* Receives one message of the zygote. DXP_EAGAIN: there is none; DXP_ECLOSED: the zygote is
+ * lost. */
 static int message_receive(struct zygote *z, struct zygote_news *out)
 {
 	union {
@@ -357,7 +359,7 @@ static int message_receive(struct zygote *z, struct zygote_news *out)
 	}
 }
 
-/* Polls only after a change of `news`, or every LOOK_NS to check that the zygote is alive: each
+/* Returns true after a change of `news`, and every LOOK_NS to check that the zygote is alive. Each
  * poll costs a system call. */
 static bool look_due(struct zygote *z)
 {

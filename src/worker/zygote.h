@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A process with the engine open and its compiler loaded, which forks workers on request: a fork
  * takes milliseconds, a fresh process half a second. Workers are its children, and it reaps them.
- * It exits with the daemon, and the workers with it.
+ * It exits when the daemon exits, and its workers exit with it.
  *
  * The daemon's side is below. The process itself is zygote_main, which `program` must call when its
  * first argument is ZYGOTE_ARGUMENT. Single-threaded. */
@@ -19,10 +19,10 @@ struct zygote;
 struct zygote_options {
 	const char *program;      /* to start, with its path */
 	const char *engine;       /* as engine_options.name */
-	const char *cache_folder; /* folder of what is kept, see folders.h; NULL: none */
-	bool cache_shared;        /* hosts trust each other: they share what is kept */
-	uint64_t memory_bytes;    /* of the device, without WORKER_TAIL_BYTES */
-	int wakeup_fd;    /* an eventfd that wakes the daemon for news; workers have none of it */
+	const char *cache_folder; /* folder of files that are kept, see folders.h; NULL: none */
+	bool cache_shared;        /* hosts trust each other, so they share built programs */
+	uint64_t memory_bytes;    /* bytes of device memory, without WORKER_TAIL_BYTES */
+	int wakeup_fd;    /* an eventfd that wakes the daemon for news; workers do not have it */
 	uint32_t spin_ns; /* as worker_server_options */
 	struct sandbox_options sandbox;
 };
@@ -33,16 +33,17 @@ struct zygote_worker {
 	uint32_t id;
 	const char *host; /* label of the tenant, whose programs are kept; "": nothing is kept */
 	int rings_fd;
-	int wakeup_fd; /* an eventfd, written for an answer while the daemon sleeps */
+	/* an eventfd that the worker writes when it answers while the daemon sleeps */
+	int wakeup_fd;
 	int memory_fd; /* the tenant's device memory, and WORKER_TAIL_BYTES behind it */
 };
 
 /* Starts the zygote and waits until its engine is open; copies the options. DXP_EIO: it cannot be
- * started; DXP_EUNSUPPORTED: the sandbox is STRICT and lacks a part; else as engine_open. Logs
- * failures, and parts that AUTO lacks. */
+ * started; DXP_EUNSUPPORTED: the sandbox is STRICT and lacks a part; other statuses of
+ * engine_open(). Logs failures, and parts of the sandbox that the machine lacks in mode AUTO. */
 int zygote_open(const struct zygote_options *options, struct zygote **out,
 		struct engine_description *about);
-/* Kills all its workers. NULL is allowed. */
+/* Stops the zygote and kills all its workers. NULL is allowed. */
 void zygote_close(struct zygote *z);
 
 /* Requests a worker.
@@ -63,7 +64,8 @@ struct zygote_news {
 	uint32_t id;
 	uint32_t end; /* enum zygote_end */
 	int32_t number;
-	uint32_t unused; /* a folder for folders_remove, not 0: zygote_next has it removed */
+	/* if not 0: number of an unused folder, which zygote_next() queues for removal */
+	uint32_t unused;
 };
 /* Fetches the next exit of a worker, which no longer runs any code. Returns false if there is none.
  * If the zygote itself is lost, all its workers have exited without a report: sets *lost, once. */

@@ -40,7 +40,7 @@ struct child {
 	struct worker_errors errors;
 };
 
-/* A folder for compilers without workers: the next worker with its label gets it. */
+/* A folder for compilers that no worker uses. The next worker with its label gets it. */
 struct idle_work {
 	uint32_t work; /* 0: free entry */
 	char host[WORKER_LABEL_BYTES];
@@ -70,7 +70,8 @@ static void interrupt_none(void *context)
 {
 }
 
-/* The engine tests its memory at the start: gives it one private page. */
+/* Opens the engine. Gives it one private page, because the engine tests its memory when it is
+ * opened. */
 static int engine_start(struct here *h)
 {
 	const struct engine_options options = {
@@ -114,7 +115,8 @@ static int parts_judge(const struct here *h)
 	return DXP_OK;
 }
 
-/* Prepares the sandbox of workers: the zygote itself runs no code of hosts. */
+/* Prepares the sandbox of workers. The zygote itself needs none, because it runs no code of
+ * hosts. */
 static int sandbox_prepare(struct here *h)
 {
 	struct engine_description about;
@@ -175,7 +177,7 @@ static void wakeup_ring(void)
 	const uint64_t one = 1;
 
 	if (write(ZYGOTE_WAKEUP, &one, sizeof(one)) < 0)
-		return; /* the counter is full: the daemon wakes anyway */
+		return; /* the eventfd's counter is full, so the daemon wakes anyway */
 }
 
 static void news_send(struct here *h, const struct zygote_news *news)
@@ -197,7 +199,7 @@ static struct child *child_find(struct here *h, pid_t pid)
 	return NULL;
 }
 
-/* Returns an idle folder of this label, which is idle no more; 0: there is none. */
+/* Returns an idle folder of this label, and removes it from the idle folders; 0: there is none. */
 static uint32_t idle_reuse(struct here *h, const char *host)
 {
 	for (int i = 0; i < FOLDERS_IDLE_MAX; i++) {
@@ -210,7 +212,7 @@ static uint32_t idle_reuse(struct here *h, const char *host)
 	return 0;
 }
 
-/* Keeps a folder that has become idle. Returns one to remove; 0: none. */
+/* Keeps a folder that has become idle. Returns a folder to remove; 0: there is none. */
 static uint32_t idle_keep(struct here *h, uint32_t work, const char *host)
 {
 	if (!host[0])
@@ -248,7 +250,7 @@ static bool work_unused(const struct here *h, const struct child *ended)
 	return !h->folders.shared;
 }
 
-/* Closes the pipes of other workers, in a new one. */
+/* Closes the pipes of other workers. Called in a new worker. */
 static void errors_forget(const struct here *h)
 {
 	for (int i = 0; i < CHILDREN_MAX; i++)
@@ -427,8 +429,9 @@ static void orphan_watch(pid_t parent)
 	on_orphan(ZYGOTE_ORPHAN_SIGNAL);
 }
 
-/* Loads the compiler. Permits limit how many processes of a machine do so at once, to leave CPUs to
- * xPUs that are starting. A host with something to compile does not wait for a permit. */
+/* Loads the compiler. Permits limit how many processes of a machine do this at once, to leave CPUs
+ * to xPUs that are starting. If a host sends a program to compile, the zygote does not wait for a
+ * permit. */
 static void warm(struct here *h)
 {
 	const char *node = h->folders.node;
@@ -467,7 +470,7 @@ static nfds_t pollers_fill(struct here *h)
 	return count;
 }
 
-/* Copies what workers wrote to standard error; the list is of pollers_fill. */
+/* Copies what workers wrote to standard error; `list` comes from pollers_fill(). */
 static void errors_copy(struct here *h)
 {
 	const struct pollfd *p = &h->pollers[POLL_CHILDREN];
@@ -509,7 +512,7 @@ int zygote_main(int argc, char **argv)
 	h.start_folder = descriptor_raise(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	int status = folders_open(&h.folders, argv[3], argv[5][0] ? argv[5] : NULL,
 				  strtol(argv[6], NULL, 10) != 0);
-	/* All temporary files of the zygote are there. */
+	/* All temporary files of the zygote are in this folder. */
 	if (status == DXP_OK)
 		setenv("TMPDIR", h.folders.zygote, 1);
 	if (status == DXP_OK)
@@ -525,6 +528,6 @@ int zygote_main(int argc, char **argv)
 		warm(&h);
 		serve(&h);
 	}
-	/* The workers are killed with this process. */
+	/* The kernel kills the workers when this process exits. */
 	_exit(status == DXP_OK ? 0 : 1);
 }

@@ -12,7 +12,8 @@
 #include "base/descriptor.h"
 #include "worker/zygote_internal.h"
 
-#define LOOK_MS 100 /* between two attempts to get a permit; warming an engine takes a second */
+/* ms between two attempts to get a permit; warming an engine takes a second */
+#define LOOK_MS 100
 
 static bool permit_acquire(int file, long count)
 {
