@@ -8,9 +8,8 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-#define COST_ONE                                                                        \
-	65536u /* virtual time of one byte at weight 1; accurate to 1/1000 at weight 64 \
-		*/
+/* virtual time of one byte at weight 1; accurate to 1/1000 at weight 64 */
+#define COST_ONE 65536u
 
 static int64_t ahead(uint64_t a, uint64_t b)
 {
