@@ -31,8 +31,8 @@ static uint64_t imm_of(const struct dxp_announced_put *p, enum kind kind)
 	return (uint64_t)(CONTEXT + kind) << 32 | p->tag;
 }
 
-/* Dequeues own completions. DXP_OK: all that came; DXP_EBUSY: another request's is first; else the
- * status of a failed one. */
+/* Dequeues completions of this call. DXP_OK: no other one is left; DXP_EBUSY: a completion of
+ * another request is first; else the status of a failed one. */
 static int completions_dequeue(struct call *c)
 {
 	struct dxp_window *w = c->f->window;
@@ -52,7 +52,7 @@ static int completions_dequeue(struct call *c)
 	}
 }
 
-/* Waits for a change of the rings: sleeps, or only yields. DXP_OK, DXP_ETIMEDOUT, or as
+/* Waits for a change of the rings: sleeps, or only yields. DXP_OK, DXP_ETIMEDOUT, or a status of
  * dxp_error(). */
 static int step_wait(struct call *c, bool sleeps)
 {
@@ -108,7 +108,7 @@ static int message_wait(struct call *c, enum kind kind, struct dxp_nic_event *ev
 	return DXP_OK;
 }
 
-/* Posts, when a descriptor is free: `head` with its lists or data. */
+/* Waits for a free descriptor, then posts `head` with its lists or data. */
 static int post(struct call *c, struct dxp_descriptor *head, const struct dxp_entry *entries,
 		const void *data)
 {
@@ -240,7 +240,7 @@ static int address_send(struct call *c)
 	return message_post(c, ADDRESS, message);
 }
 
-/* Waits for the data. A rejected request has none. */
+/* Waits for the data. A rejected request gets no data. */
 static int data_await(struct call *c)
 {
 	struct dxp_nic_event event;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrivals in the window: completions of own descriptors; replies and events of xPUs. Invalid or
- * unexpected ones are dropped: they are late, or the sender is wrong. */
+/* Processes arrivals in the window: completions of this host's descriptors; replies and events of
+ * xPUs. Drops invalid or unexpected ones, because they are late or the sender is wrong. */
 #include "base/log.h"
 #include "host/internal.h"
 
@@ -11,7 +11,8 @@ static void op_completed(struct host_op *op, int status)
 	op->pending--;
 }
 
-/* Completes an event; that of a transfer when nothing accesses its memory any more. */
+/* Completes an event. The event of a transfer completes when nothing accesses its memory any
+ * more. */
 static void event_ended(struct dxp_xpu *x, uint64_t name, struct host_event *entry, int status,
 			const struct dxp_event_times *times)
 {
@@ -39,7 +40,7 @@ static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
 	if (!x)
 		return;
 	x->probing = false;
-	/* A rejection also shows that x is alive. */
+	/* An answer that rejects a request also shows that x is alive. */
 	x->received_ns = f->polled_ns;
 	xpu_judge(x, status);
 }
@@ -131,7 +132,8 @@ static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const 
 {
 	struct dxp_xpu *x = xpu_find(f, e->node);
 
-	/* An xPU is function 0 of its node; other functions are of other processes and kernels. */
+	/* An xPU is function 0 of its node. Other functions belong to other processes and to
+	 * kernels. */
 	if (e->type != DXP_EVENT_NAP || e->qp != HOST_QP_COMMANDS || !x || e->peer_qp >> 8 != 0)
 		return;
 	x->received_ns = f->polled_ns;

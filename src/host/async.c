@@ -128,7 +128,7 @@ static int waits_look(struct dxp_fabric *f, const struct dxp_waits *waits, struc
 	return DXP_OK;
 }
 
-/* Returns whether m may run beside `before` without a visible difference. */
+/* Returns whether m may run at the same time as `before` without a visible difference. */
 static bool disjoint(const struct move *m, const struct move *before)
 {
 	return before && before->state == MOVE_RUNNING && before->xpu == m->xpu &&
@@ -137,7 +137,7 @@ static bool disjoint(const struct move *m, const struct move *before)
 		before->address + before->bytes <= m->address);
 }
 
-/* Records the events that m waits for. *beside: m may start before they complete. */
+/* Records the events that m waits for. *beside: true if m may start before they complete. */
 static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_waits *waits,
 		      uint32_t open, bool *beside)
 {
@@ -292,7 +292,8 @@ int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t 
 
 	bool late = waits && waits->late;
 
-	/* Removes const only for the type: this direction reads `from`. */
+	/* The cast removes const only for the type of the parameter; this direction only reads
+	 * `from`. */
 	if (late || bytes == 0 || bytes > DXP_INLINE_BYTES || !from ||
 	    !in_memory(xpu, address, bytes))
 		return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes,

@@ -42,7 +42,8 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Records that the NIC's program has exited; also in the window, for threads that post or wait. */
+/* Records that the NIC's program has exited. Records it in the window too, for threads that post or
+ * wait. */
 static int ended(struct attached *a)
 {
 	a->lost = DXP_ECLOSED;
@@ -216,8 +217,8 @@ static int attached_region_revoke(struct dxp_function *f, uint32_t key)
 
 static void attached_memory_free(struct dxp_function *f, struct function_memory *m)
 {
-	/* Fails if the NIC is closed or the key is revoked: no harm. The NIC has its own
-	 * mapping. */
+	/* If the NIC is closed or the key is already revoked, this fails without harm. The NIC has
+	 * its own mapping. */
 	attached_region_revoke(f, m->key);
 	m->next = NULL;
 	function_memories_free(m);

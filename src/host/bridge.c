@@ -433,7 +433,7 @@ void bridges_close(struct dxp_xpu *x)
 {
 	struct dxp_fabric *f = x->fabric;
 
-	/* Returns, because memory_free has a time limit. */
+	/* This wait ends, because memory_free has a time limit. */
 	host_fabric_wait(f, all_free, x, UINT64_MAX);
 	for (struct dxp_bridge *b; (b = x->bridges);) {
 		const struct host_event *entry = events_find(&x->events, EVENT_COUNT(b->event));

@@ -25,15 +25,15 @@ struct config {
  * $HOME/.local/state/dxp. The directory need not exist. */
 int config_directory(const char *given, char *out, size_t bytes);
 
-/* Does the same for programs that use a fabric. If the user's own directory, which neither `given`
- * nor $DXP_DIR named, has no fabric, but services of this machine joined one, writes
- * CONFIG_SERVICES. */
+/* Finds the directory for programs that use a fabric. It is that of config_directory(), with one
+ * exception. If neither `given` nor $DXP_DIR names one, the default has no fabric, and services of
+ * this machine joined one, it is CONFIG_SERVICES. */
 int config_directory_find(const char *given, char *out, size_t bytes);
 
 /* Combines the program's name and process id. */
 void config_default_name(char out[FABRIC_NAME_BYTES]);
 
-/* Resolves all that joining needs. Sets the error text; errors as dxp_fabric_open. */
+/* Resolves all parameters that joining needs. Sets the error text; errors of dxp_fabric_open(). */
 int config_resolve(const struct dxp_fabric_options *options, struct config *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stream core of an xPU, through its registers (docs/reference/registers.md, CORE and after).
+/* Sets and reads the stream core of an xPU through its registers (docs/reference/registers.md, from
+ * CORE on).
  */
 #include <stdio.h>
 

@@ -128,7 +128,7 @@ static struct function_memory *memory_allocate(struct function_memory **link, ui
 	return m;
 }
 
-/* Gives memory with a revoked key to the NIC's thread, which frees it. */
+/* Passes memory with a revoked key to the NIC's thread, which frees it. */
 static int memory_hand_over(struct dxp_nic *nic, void *context)
 {
 	struct function_memory *m = context;
@@ -242,7 +242,7 @@ static uint32_t embedded_poll(struct dxp_function *f)
 	return (uint32_t)dxp_nic_poll(embedded_of(f)->nic);
 }
 
-/* Sleeps in the node: only its input can bring an event. */
+/* Sleeps in the node, because only the node's input can bring an event. */
 static void polling_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	node_wait(embedded_of(f)->nic->node, deadline_ns);

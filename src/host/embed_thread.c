@@ -15,7 +15,7 @@ static struct nic_call *calls_run(struct dxp_nic *nic)
 	return list;
 }
 
-/* Completes all queued calls: runs them if `status` is DXP_OK, else fails them with it. */
+/* Completes all queued calls: runs them if `status` is DXP_OK, else fails them with `status`. */
 static uint32_t calls_end(struct dxp_nic *nic, int status)
 {
 	uint32_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Error texts for failures of an xPU: its name, and the next step. */
+/* Writes error texts for failures of an xPU, with its name and the next step. */
 #include <stdio.h>
 
 #include "host/internal.h"

@@ -7,9 +7,10 @@
 struct awaited {
 	struct dxp_fabric *fabric;
 	dxp_event event;
-	struct events *events;    /* NULL: unknown */
-	struct dxp_xpu *xpu;      /* NULL: this host */
-	struct host_event *entry; /* looked up again after each wait: growing the ring moves it */
+	struct events *events; /* NULL: unknown */
+	struct dxp_xpu *xpu;   /* NULL: this host */
+	/* must be looked up again after each wait, because a growing ring moves its entries */
+	struct host_event *entry;
 };
 
 static bool ended(void *context)

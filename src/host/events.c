@@ -85,8 +85,8 @@ static bool kept_reserve(struct events *e)
 	return true;
 }
 
-/* Moves completed events from the ring's old end to the list, until the first pending one. `any`:
- * up to a quarter of the ring, also pending ones. Returns false if none moved. */
+/* Moves the oldest events of the ring to the list, up to the first pending one. `any`: moves up to
+ * a quarter of the ring, also pending events. Returns false if none moved. */
 static bool kept_append(struct events *e, bool any)
 {
 	uint32_t before = e->oldest, most = any ? e->capacity / 4 : UINT32_MAX;

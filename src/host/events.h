@@ -21,8 +21,8 @@ enum host_event_state { HOST_EVENT_FREE, HOST_EVENT_PENDING, HOST_EVENT_DONE };
 struct host_event {
 	uint8_t state;         /* enum host_event_state */
 	bool silent : 1;       /* has no handle: freed when done */
-	bool pulls : 1;        /* until it is done, the xPU may access this host's memory */
-	bool notify : 1;       /* the completion is to be queued, with `cookie` */
+	bool pulls : 1;        /* until the event is DONE, the xPU may access this host's memory */
+	bool notify : 1;       /* the completion must be queued, with `cookie` */
 	bool begun : 1;        /* the node reported that the command runs */
 	bool lazy : 1;         /* the node may delay the report */
 	bool kernel : 1;       /* set for a kernel's event (use.h) */
@@ -30,12 +30,13 @@ struct host_event {
 	int8_t status;         /* DONE: enum dxp_status */
 	uint16_t bytes;        /* PENDING: set by events_weigh; 0: none */
 	int32_t native;        /* as in struct dxp_completion */
-	uint16_t notified;     /* node notified of its completion; 0: none */
+	uint16_t notified;     /* node that is notified of the event's completion; 0: none */
 	uint16_t signalled;    /* node that got a signal for it; 0: none */
 	uint32_t signal_count; /* count of that signal */
 	uint64_t cookie;
 	struct dxp_event_times times;
-	/* Transfer that it completes; NULL: it belongs to a command or to the program. */
+	/* Transfer that the event completes; NULL: the event belongs to a command or to the
+	 * program. */
 	struct move *move;
 	struct notice *notices;  /* own events: nodes that wait for it */
 	struct move_wait *moves; /* first transfer that waits for it */
@@ -90,18 +91,18 @@ void events_weigh(struct events *e, uint32_t bytes);
 struct host_event *events_next(const struct events *e, uint32_t *count);
 uint32_t events_begin(const struct events *e);
 
-/* Marks a PENDING event as one that pulls; no effect on others. */
+/* Sets `pulls` of a PENDING event; has no effect on other events. */
 void events_pull(struct events *e, uint32_t count);
 
 /* Makes a PENDING event DONE, or frees it if silent. Returns false if it was not pending. */
 bool events_finish(struct events *e, uint32_t count, int status,
 		   const struct dxp_event_times *times);
 void events_free(struct events *e, uint32_t count);
-/* Frees an event; a PENDING one later, when it becomes DONE. */
+/* Frees an event. A PENDING event is freed later, when it becomes DONE. */
 void events_forget(struct events *e, uint32_t count);
 
-/* Completes all pending events with `status`, and returns how many. Leaves out those of transfers:
- * they complete when nothing accesses their memory. */
+/* Completes all pending events with `status`, and returns how many. Leaves out events of transfers,
+ * which complete when nothing accesses their memory. */
 uint32_t events_fail(struct events *e, int status);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This host as an executor: its events are those that the program sets, and those of its transfers.
- * Nodes that wait for one receive an EVENT on the queue pair of the data. So no round trip lies
- * between the data and a command that needs it. */
+ * A node that waits for such an event receives an EVENT on the queue pair of the data. So no round
+ * trip lies between the data and a command that needs the data. */
 #include <stdlib.h>
 
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sentences of xPUs about failed commands. The last ones of each xPU are kept, by event name; names
- * do not repeat. */
+/* Keeps the last sentences of each xPU about failed commands, by the name of the command's event.
+ * Names do not repeat. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,8 @@
 #include "base/util.h"
 
 #define SCRATCH_BYTES_MIN (64u << 10)
-#define FETCH_PARTS       3 /* parts fetched one by one; more come through device memory */
+/* parts that are fetched one by one; longer data is fetched through device memory */
+#define FETCH_PARTS 3
 
 static bool scratch_free(void *context)
 {
@@ -66,8 +67,8 @@ void fetch_scratch_give(struct dxp_xpu *x)
 	host_fabric_ended(x->fabric);
 }
 
-/* Requests a part. Time limit as for builds: for a binary the worker compiles all kernels, and it
- * answers one request at a time. */
+/* Requests a part. The time limit is that of builds, because for a binary the worker compiles all
+ * kernels, and it answers one request at a time. */
 static int source_query(struct dxp_xpu *x, const struct command *what, uint64_t skip,
 			uint64_t bytes, uint64_t address, struct command_reply *reply)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fetches data about a program or device in one piece. Manages one allocation of device memory
- * (scratch) for packages and long answers: grown on demand, freed with the xPU. Caller holds the
- * fabric's lock; waiting releases it. */
+ * (scratch) for packages and long answers. It grows on demand and is freed with the xPU. Caller
+ * holds the fabric's lock; waiting releases it. */
 #ifndef HOST_FETCH_H
 #define HOST_FETCH_H
 

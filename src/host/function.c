@@ -79,8 +79,8 @@ int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp, str
 
 void dxp_function_kick(struct dxp_function *f)
 {
-	/* Pairs with the engine's fence after it announces sleep: the engine sees the doorbell, or
-	 * this thread sees the announcement. */
+	/* Pairs with the fence that the engine executes after it announces sleep. Either the engine
+	 * sees the doorbell, or this thread sees the announcement. */
 	dxp_fence();
 	if (dxp_load_acquire(&f->window->need_wakeup))
 		f->ops->ring(f);

@@ -37,7 +37,7 @@ struct function_ops {
 	int (*find)(struct dxp_function *f, const char *label, uint8_t qp, struct dxp_target *out);
 	int (*arm)(struct dxp_function *f, bool on);
 	void (*ring)(struct dxp_function *f); /* wakes a sleeping engine */
-	/* Polls the NIC once. NULL: others poll it. */
+	/* Polls the NIC once. NULL: another thread or process polls it. */
 	uint32_t (*poll)(struct dxp_function *f);
 	/* Sleeps until an event or `deadline_ns`. */
 	void (*sleep)(struct dxp_function *f, uint64_t deadline_ns);
@@ -71,8 +71,8 @@ int function_find_error(int status, const char *label);
 void function_memories_free(struct function_memory *list);
 
 /* function_wait.c */
-/* Converts the option (0: default) to ns. Returns 0 on one CPU: spinning only delays the thread
- * that it waits for. */
+/* Converts the option (0: default) to ns. Returns 0 on a machine with one CPU, because spinning
+ * delays the thread whose event is awaited. */
 uint32_t function_spin_ns(uint32_t spin_us);
 
 /* Returns whether an event can be dequeued. */

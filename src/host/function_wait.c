@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waits for events: spin, announce sleep, fence, check, sleep. The engine's half is src/nic/wake.c.
- * Each half stores (announcement or event), fences, then reads the other's store. At least one sees
- * the other, so no wakeup is lost. */
+ * Each half stores (announcement or event), fences, then reads the other's store. At least one half
+ * sees the other's store, so no wakeup is lost. */
 #include <poll.h>
 #include <sched.h>
 #include <time.h>
@@ -12,8 +12,8 @@
 #include "host/function.h"
 #include "host/internal.h"
 
-#define LOOKS_PER_CLOCK 16 /* checks per clock read, which costs as much as several */
-/* checks without an event until the CPU is yielded: the engine may run on it */
+#define LOOKS_PER_CLOCK 16 /* checks per clock read, which costs as much as several checks */
+/* checks without an event until the CPU is yielded, because the engine may need this CPU */
 #define LOOKS_ALONE 1000
 
 static int cpus_allowed(void)
@@ -46,7 +46,8 @@ static bool sleep_announce(struct dxp_function *f)
 {
 	f->sleeps += f->sleeps == UINT32_MAX ? 2 : 1; /* skips 0 */
 	dxp_store_release(&f->window->user_waits, f->sleeps);
-	/* Pairs with the engine's fence after it stores an event, before it reads user_waits. */
+	/* Pairs with the fence that the engine executes between storing an event and reading
+	 * user_waits. */
 	dxp_fence();
 	return !function_ready(f->window) && dxp_load_acquire(&f->window->error) == 0;
 }
@@ -67,7 +68,7 @@ bool function_sleep(struct dxp_function *f, int wakeup, int other, uint64_t dead
 	return files[1].revents != 0;
 }
 
-/* Returns DXP_OK: event; DXP_EAGAIN: none; else the function's error. */
+/* Returns DXP_OK: there is an event; DXP_EAGAIN: there is none; else the function's error. */
 static int look(const struct dxp_function *f)
 {
 	if (function_ready(f->window))

@@ -2,10 +2,10 @@
 /* Private state of the host library: one node per fabric, under one lock.
  *
  * Lock: `lock` guards the node and everything here. Public calls run between host_fabric_enter and
- * host_fabric_leave. Only host_fabric_wait releases it (between polls and during sleep), so state
- * may change across host_fabric_wait.
+ * host_fabric_leave. Only host_fabric_wait releases the lock (between polls and during sleep), so
+ * state may change during host_fabric_wait.
  *
- * Progress: waiting calls poll the node. The progress thread polls while no call does. It pauses
+ * Progress: a waiting call polls the node. The progress thread polls while no call polls. It pauses
  * for a moment after a call, unless an xPU accesses host memory. */
 #ifndef HOST_INTERNAL_H
 #define HOST_INTERNAL_H
@@ -32,21 +32,21 @@
 #include "wire/command.h"
 
 #define HOST_QP_COMMANDS NODE_SERVICE_QP
-/* Queue pairs for PUT, GET and registers, at both ends. Separate ones, so that data never queues
- * behind commands, nor short transfers behind long ones. */
+/* Queue pairs for PUT, GET and registers, at both ends. They are separate, so that data never
+ * queues behind commands, nor short transfers behind long ones. */
 #define HOST_QP_DATA 1
 #define HOST_QP_LONG 2
 
-/* Context of a descriptor. Low byte 0: address of a struct host_op; else one of these, and 56 bits
- * of data. */
+/* Context of a descriptor. If the low byte is 0, the context is the address of a struct host_op.
+ * Else the low byte is one of these values, above it are 56 bits of data. */
 enum host_context {
 	HOST_CONTEXT_EVENT = 1, /* command with an event; data: the event without its host */
 	HOST_CONTEXT_PROBE,     /* probe; data: node id */
-	HOST_CONTEXT_NOTIFY,    /* notification of an own event; data: node id */
+	HOST_CONTEXT_NOTIFY,    /* notification of an event of this host; data: node id */
 };
 
-/* Descriptors that a call waits for. On the caller's stack, which must stay until `pending` is
- * 0. */
+/* Descriptors that a call waits for. The struct is on the caller's stack and must stay valid until
+ * `pending` is 0. */
 struct host_op {
 	alignas(256) uint32_t pending;
 	int status; /* first failure */
@@ -63,7 +63,8 @@ struct host_request {
 	struct command_reply *reply;
 };
 
-/* A node that waits for an event of this host; later, the message that notifies it. */
+/* A node that waits for an event of this host; after the event, the message that notifies this
+ * node. */
 struct notice {
 	struct notice *next;
 	uint64_t event;
@@ -98,7 +99,7 @@ struct dxp_fabric {
 	struct dxp_window *window;
 	struct spin spin;
 	uint64_t timeout_ns;
-	/* Open xPUs, newest first. Two of one node only if the older is lost. */
+	/* Open xPUs, newest first. There are two of one node only if the older one is lost. */
 	struct dxp_xpu *xpus;
 	struct host_request *requests;
 	uint32_t sequence;
@@ -114,7 +115,8 @@ struct dxp_fabric {
 	uint32_t long_waiters; /* threads that have waited long for completions */
 	dxp_print_fn print;
 	void *print_context;
-	/* Number of completions, replies and events so far. Shows whether a poll brought news. */
+	/* Number of completions, replies and events so far. A change shows that a poll processed
+	 * some. */
 	uint32_t ended;
 
 	/* Sleep: one leader at most watches the node's file; other threads wait on `progress`. */
@@ -180,8 +182,8 @@ void host_fabric_enter(struct dxp_fabric *f);
 void host_fabric_leave(struct dxp_fabric *f);
 uint32_t host_fabric_poll(struct dxp_fabric *f);
 uint64_t host_fabric_deadline(const struct dxp_fabric *f);
-/* Polls and sleeps until done(context), or `deadline_ns`: DXP_ETIMEDOUT. Releases the lock
- * meanwhile. */
+/* Polls and sleeps until done(context) returns true. DXP_ETIMEDOUT: `deadline_ns` has passed.
+ * Releases the lock meanwhile. */
 int host_fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context,
 		     uint64_t deadline_ns);
 /* Wakes threads that wait for completions. */
@@ -192,8 +194,8 @@ int progress_start(struct dxp_fabric *f);
 void progress_stop(struct dxp_fabric *f);
 /* Wakes the progress thread, because an xPU may access host memory while no call polls. */
 void progress_notify(struct dxp_fabric *f);
-/* Sends posted commands now, or in a batch with the following ones. `alone`: now, because the xPU
- * has no other work. */
+/* Sends posted commands now, or later in a batch with the following ones. `alone`: sends them now,
+ * because the xPU has no other work. */
 void progress_burst(struct dxp_fabric *f, bool alone);
 
 /* arrivals.c: processes completions and arrivals in the window; returns how many. */
@@ -260,8 +262,8 @@ int host_command_start(struct dxp_xpu *x, struct command *c, const struct comman
 /* Resolves a wait list, waits for space, then starts the command with host_command_start(). */
 int host_command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
 			     uint32_t wait_count, dxp_event *event);
-/* As host_command_start_after, for a command by which the xPU moves the bytes of m. m becomes
- * PULLED unless an awaited event has failed. */
+/* Starts a command like host_command_start_after(). By this command, the xPU moves the bytes of m.
+ * m becomes PULLED unless an awaited event has failed. */
 int host_command_start_pull(struct dxp_xpu *x, struct command *c, const struct dxp_waits *waits,
 			    struct move *m, dxp_event *event);
 
@@ -288,7 +290,8 @@ uint32_t moves_poll(struct dxp_fabric *f);
 bool moves_busy(const struct dxp_fabric *f);
 /* Starts or fails transfers that wait for a completed event. */
 void moves_ended(struct dxp_fabric *f, struct host_event *entry, int status);
-/* Records that a node waits for m's event; notifies it early if the queue pair's order allows. */
+/* Called when a node waits for the event of m. Notifies the node early if the order of the queue
+ * pair permits it. */
 void move_wanted(struct move *m);
 /* Completes m with the status that the xPU reported, or with that of its loss. */
 void move_notified(struct move *m, int status, const struct dxp_event_times *times);
@@ -298,11 +301,11 @@ void moves_close(struct dxp_xpu *x);
 
 /* completion.c */
 void completions_destroy(struct dxp_fabric *f);
-/* Queues the completion of an event with `notify`. */
+/* Queues the completion of an event whose `notify` is set. */
 void completion_put(struct dxp_fabric *f, dxp_event event, const struct host_event *entry);
 /* Queues the start of the event's command, if requested. */
 void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_event *entry);
-/* Requests the node's report of this lazy event now. */
+/* Requests that the node reports this lazy event now. */
 void event_hurry(struct dxp_xpu *x, uint32_t count);
 
 /* print.c */
@@ -313,7 +316,7 @@ void failure_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, u
 /* Returns the sentence about a failed command; NULL: none. */
 const char *failure_find(const struct dxp_xpu *x, uint64_t event);
 
-/* bridge.c: completes all transfers of x, as closed. Call after CLOSE; returns when nothing
+/* bridge.c: completes all transfers of x with DXP_ECLOSED. Call after CLOSE. Returns when nothing
  * accesses their memory. */
 void bridges_close(struct dxp_xpu *x);
 

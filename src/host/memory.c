@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Device memory: allocated by command, accessed by PUT and GET. A transfer has several pieces
- * outstanding, so the wire is never idle; other requests go between them. */
+ * outstanding, so the wire is never idle; other requests are sent between the pieces. */
 #include "base/clock.h"
 #include "base/util.h"
 #include "host/internal.h"
@@ -122,7 +122,7 @@ int memory_move(struct dxp_xpu *x, enum memory_direction direction, uint64_t add
 		return status;
 	watch_begin(x);
 	transfer_run(&t);
-	/* The path became narrower: restarts; bytes may arrive twice. */
+	/* The path MTU became smaller, so the transfer restarts; bytes may arrive twice. */
 	for (int again = 0; t.op.status == DXP_EPATH && again < HOST_NARROWINGS_MAX; again++) {
 		t.op.status = DXP_OK;
 		t.posted = 0;
@@ -163,7 +163,8 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 
 int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes)
 {
-	/* Removes const only for the type: this direction reads `from`. */
+	/* The cast removes const only for the type of the parameter; this direction only reads
+	 * `from`. */
 	return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes);
 }
 

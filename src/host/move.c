@@ -132,7 +132,7 @@ static void move_end(struct dxp_fabric *f, struct move *m)
 	list_remove(list_of(f, m), m);
 	if (entry)
 		entry->move = NULL;
-	/* Transfers by the xPU are counted as commands. */
+	/* Counts transfers of this host only; those of the xPU are counted as commands. */
 	if (!m->revoked)
 		use_moved(m->xpu, m->direction == MEMORY_WRITE, m->bytes, m->times.started_ns,
 			  m->times.ended_ns, m->status);
@@ -218,8 +218,8 @@ static void notified_early(struct dxp_fabric *f, struct move *m)
 			notified_early(f, awaited(f, &m->waits[i])->move);
 }
 
-/* Notifies nodes before m completes: on one queue pair, a message arrives after the data before it.
- * Not for memory behind DMA: the DMA may fail later. */
+/* Notifies nodes before m completes, because on one queue pair a message arrives after the data
+ * before it. Does not do so for memory that only DMA reaches, since the DMA may fail later. */
 void move_wanted(struct move *m)
 {
 	struct dxp_fabric *f = m->xpu->fabric;
@@ -232,7 +232,7 @@ void move_wanted(struct move *m)
 		notified_early(f, m);
 }
 
-/* Restarts a transfer after the path became narrower. A node that was notified early may have
+/* Restarts a transfer after the path MTU became smaller. A node that was notified early may have
  * continued without the data, so its xPU counts as restarted. Returns false if m cannot restart. */
 static bool narrowed(struct move *m)
 {
@@ -261,7 +261,7 @@ static uint32_t run(struct dxp_fabric *f, struct move *m)
 		return done + 1;
 	if (m->op.status != DXP_OK && m->status == DXP_OK)
 		m->status = xpu_judge(m->xpu, m->op.status);
-	/* A transfer that ran beside its waits completes after them. */
+	/* A transfer that ran before its awaited events completed must complete after them. */
 	if (m->waits_left && m->status == DXP_OK)
 		return done;
 	if (m->registered)
@@ -383,7 +383,8 @@ static void wait_ended(struct dxp_fabric *f, struct move_wait *w, int status)
 		become(f, m, MOVE_READY);
 }
 
-/* Continues waiting transfers in the order in which they began to wait: from the list's end. */
+/* Continues waiting transfers in the order in which they began to wait, which starts at the list's
+ * end. */
 void moves_ended(struct dxp_fabric *f, struct host_event *entry, int status)
 {
 	struct move_wait *w = entry->moves;

@@ -17,7 +17,7 @@ enum move_state { MOVE_WAITING, MOVE_READY, MOVE_RUNNING, MOVE_PULLED, MOVE_DRAI
 
 #define MOVE_WAITS_INLINE 4
 
-/* A transfer's wait for an event. In that event's list until the event completes. */
+/* A transfer's wait for an event. It is in that event's list until the event completes. */
 struct move_wait {
 	/* NULL at the list's ends; the event points to the first */
 	struct move_wait *next, *previous;
@@ -40,8 +40,8 @@ struct move {
 	uint32_t count; /* count of its event */
 	uint8_t *local;
 	uint64_t address, bytes, posted;
-	/* Pending events. The transfer starts after them; if it may run beside them, it only
-	 * completes after them. */
+	/* Pending events. The transfer starts after them; if it may run before they complete, it
+	 * only completes after them. */
 	struct move_wait *waits;
 	uint32_t wait_count, waits_left;
 	struct move_wait inline_waits[MOVE_WAITS_INLINE];

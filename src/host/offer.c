@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connects by name, by path, or to the only NIC. A folder may remain after its program exits, so
- * only NICs that answer count. */
+/* Connects to a NIC by name, by path, or to the only one. A folder may remain after its program
+ * exits, so only NICs that answer count. */
 #include "host/offer.h"
 
 #include <stdbool.h>

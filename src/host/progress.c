@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Polls the node, and waits. A waiting call polls by itself, so a packet that arrives while it
  * spins needs no thread switch. After the spin time one waiter, the leader, sleeps on the node's
- * file. Others sleep on a condition, which the polling thread signals on a completion. */
+ * file. Other waiters sleep on a condition variable, which the polling thread signals on a
+ * completion. */
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -17,7 +18,7 @@ void host_fabric_enter(struct dxp_fabric *f)
 {
 	if (pthread_mutex_trylock(&f->lock) == 0)
 		return;
-	/* Spinning threads read this and release the lock. */
+	/* Spinning threads read this counter and release the lock. */
 	atomic_fetch_add_explicit(&f->entering, 1, memory_order_relaxed);
 	pthread_mutex_lock(&f->lock);
 	atomic_fetch_sub_explicit(&f->entering, 1, memory_order_relaxed);
@@ -33,7 +34,8 @@ uint64_t host_fabric_deadline(const struct dxp_fabric *f)
 	return min_u64(node_deadline(f->node), f->watch_ns);
 }
 
-/* Adds a long gap between polls to away_ns: while the process runs, polls are far more frequent. */
+/* Adds a long gap between polls to away_ns, because polls are far more frequent while the process
+ * runs. */
 static void absence_note(struct dxp_fabric *f)
 {
 	if (f->looked_ns && f->polled_ns - f->looked_ns > HOST_AWAY_NS)
@@ -111,7 +113,7 @@ struct sleep {
 	uint32_t empty; /* polls without work since the last yield */
 };
 
-/* Yields the CPU after several polls without work: the peer may need it. */
+/* Yields the CPU after several polls without work, because the peer may need it. */
 static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
 {
 	s->empty = idle ? s->empty + 1 : 0;

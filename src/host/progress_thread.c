@@ -21,8 +21,8 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Returns whether calls poll the node, or polled it a moment ago and will again. The latter does
- * not suffice while an xPU accesses host memory. */
+/* Returns whether calls poll the node, or polled it a moment ago. A past poll does not suffice
+ * while an xPU accesses host memory. */
 static bool others_poll(const struct dxp_fabric *f, uint64_t now_ns)
 {
 	return f->waiting || (now_ns - f->polled_ns < HOST_FRESH_NS && !xpus_pull(f));
@@ -30,8 +30,8 @@ static bool others_poll(const struct dxp_fabric *f, uint64_t now_ns)
 
 static void park(struct dxp_fabric *f, uint64_t now_ns)
 {
-	/* A leader wakes this thread when it leaves. Spinning calls do not: a system call for each
-	 * would cost too much. */
+	/* A leader wakes this thread when it leaves. Spinning calls do not, because a system call
+	 * for each would cost too much. */
 	struct timespec until = timespec_of(now_ns + (f->leader ? HOST_WATCH_NS : HOST_NAP_NS));
 
 	f->progress_parked = true;
@@ -65,7 +65,7 @@ static bool poll_some(struct dxp_fabric *f)
 
 	while (polls < PROGRESS_POLLS_MAX && host_fabric_poll(f))
 		polls++;
-	/* Polls of this thread are no activity of the program. */
+	/* Polls of this thread do not count as activity of the program. */
 	f->polled_ns = polled;
 	return polls == PROGRESS_POLLS_MAX;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CFG registers: NIC_CFG_WORDS_MAX per request; one request at a time keeps their order. */
+/* Accesses CFG registers (X-07), NIC_CFG_WORDS_MAX per request. Only one request is outstanding, so
+ * they are accessed in order. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"

@@ -33,7 +33,8 @@ int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint
 	int status = host_fabric_wait(x->fabric, posted, &p, clock_now_ns() + HOST_REPLY_NS);
 	watch_end(x);
 	if (status == DXP_OK && p.status == DXP_OK)
-		host_fabric_poll(x->fabric); /* sends it: the engine runs in this thread's polls */
+		/* sends the message, because the engine runs in this thread's polls */
+		host_fabric_poll(x->fabric);
 	return status == DXP_OK ? p.status : status;
 }
 
@@ -73,7 +74,7 @@ void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status)
 }
 
 /* Sends a request; waits for the reply, and for the NAP's completion, which points to the request.
- * The transport limits the latter wait. */
+ * The transport limits the wait for the NAP's completion. */
 static int exchange(struct host_request *r, const uint8_t *message, uint32_t bytes,
 		    uint64_t timeout_ns)
 {

@@ -38,8 +38,8 @@ static void pull_begin(struct dxp_xpu *x, struct move *m, uint32_t count, struct
 	events_pull(&x->events, count);
 }
 
-/* Names and posts the command in one step: counts leave in order even if several threads wait for
- * space. `m` may be NULL. DXP_EAGAIN: the window is full, nothing has changed. */
+/* Names and posts the command in one step, so that counts are sent in order even if several threads
+ * wait for space. `m` may be NULL. DXP_EAGAIN: the window is full, nothing has changed. */
 static int command_post(struct dxp_xpu *x, struct command *c, struct move *m, bool silent)
 {
 	struct host_event *entry;
@@ -104,7 +104,7 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 	c->wait_count = waits->count;
 	for (uint32_t i = 0; i < waits->count; i++)
 		c->waits[i] = waits->events[i];
-	/* Threads that wait long for completions need each one at once. */
+	/* If threads wait long for completions, each completion must be reported at once. */
 	c->lazy = c->lazy && !f->long_waiters;
 	watch_begin(x);
 	while ((status = command_post(x, c, m, event == NULL)) == DXP_EAGAIN && waited == DXP_OK)

@@ -20,7 +20,7 @@ static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the foll
 static struct dxp_fabric *open_fabrics;
 static bool disabled;
 
-/* Adds the part of [from, to) after the latest end, *until. */
+/* Adds the part of [from, to) that is after *until, the latest end so far. */
 static void busy_add(uint64_t *sum, uint64_t *until, uint64_t from, uint64_t to)
 {
 	from = max_u64(from, *until);
@@ -120,7 +120,7 @@ static void line_append(const char *folder, const char *line, size_t bytes)
 		return;
 	int fd = descriptor_raise(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
 	if (fd < 0)
-		return; /* the reader reports that numbers are missing */
+		return; /* the reader of the file reports that numbers are missing */
 	ssize_t written = write(fd, line, bytes);
 	(void)written;
 	close(fd);

@@ -41,7 +41,8 @@ void use_write(struct dxp_xpu *x);
 void use_remember(struct dxp_fabric *f);
 void use_forget(struct dxp_fabric *f);
 
-/* Disables counting: the OpenCL driver has its own copy of the library and counts by itself. */
+/* Disables counting, because the OpenCL driver has its own copy of the library, which counts for
+ * itself. */
 void use_disable(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/util.h"
 #include "host/internal.h"
 
-/* Returns whether a node that received this event's signal still keeps it. */
+/* Returns whether a node that received the SIGNAL of this event still keeps that event. */
 static bool recent(const struct dxp_xpu *owner, uint32_t count)
 {
 	return owner->events.next - count <= HOST_NAMED_AGE;

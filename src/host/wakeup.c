@@ -25,14 +25,14 @@ void wakeup_ring(int fd)
 {
 	const uint64_t one = 1;
 
-	/* EAGAIN: the counter is full, thus readable. */
+	/* EAGAIN means that the counter is full, so the descriptor is readable. */
 	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }
 
 void wakeup_clear(int fd)
 {
-	uint64_t counts[8]; /* an eventfd needs one; a NIC's wakeup file may hold more */
+	uint64_t counts[8]; /* an eventfd needs one value; a NIC's wakeup file may have more */
 
 	while (read(fd, counts, sizeof(counts)) < 0 && errno == EINTR)
 		;

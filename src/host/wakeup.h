@@ -6,7 +6,7 @@
 /* Creates an eventfd. DXP_EIO, with the error text set. */
 int wakeup_create(int *out);
 
-/* Makes it readable. Any thread may call. */
+/* Makes the descriptor readable. Any thread may call. */
 void wakeup_ring(int fd);
 
 /* Consumes the wakeup, so that the descriptor is not readable. */

@@ -13,7 +13,7 @@ static void probe(struct dxp_xpu *x)
 		.offset = 0, .bytes = sizeof(f->probe_word), .key = f->probe_key};
 	uint64_t context = (uint64_t)x->node << 8 | HOST_CONTEXT_PROBE;
 
-	/* If the window is full, its other requests serve as probe. */
+	/* If the window is full, its other requests detect the loss, so no probe is needed. */
 	x->probing =
 		nic_user_cfg_read(f->window, HOST_QP_DATA, &x->target, 0, &word, context) == DXP_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open xPUs. Opening one again returns the same object, because CLOSE frees everything of this host
- * on the xPU. */
+/* Open xPUs. Opening an xPU again returns the same object, because CLOSE frees everything of this
+ * host on the xPU. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ struct events *events_of(struct dxp_fabric *f, dxp_event event, struct dxp_xpu *
 		if ((*x)->node == EVENT_XPU(event) &&
 		    (*entry = events_find(&(*x)->events, EVENT_COUNT(event))))
 			return &(*x)->events;
-	/* Ids of hosts and xPUs differ, so the executor's id suffices. */
+	/* Ids of hosts and xPUs differ, so the executor's id shows whether the event is this
+	 * host's. */
 	if (EVENT_XPU(event) == node_id(f->node) &&
 	    (*entry = events_find(&f->own, EVENT_COUNT(event))))
 		return &f->own;
@@ -266,7 +267,7 @@ int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 			    .reply_magic = xpu->fabric->window->qp_magic[HOST_QP_COMMANDS]};
 	struct command_reply reply;
 
-	/* Repeating OPEN changes nothing and returns the free memory. */
+	/* A second OPEN changes nothing on the xPU and returns the free memory. */
 	host_fabric_enter(xpu->fabric);
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK) {
