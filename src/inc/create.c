@@ -23,7 +23,7 @@ static bool memory_allocate(struct inc_create *c, const struct inc_create_option
 	memcpy(switches, o->switches, o->count * sizeof(*switches));
 	if (o->member != 0)
 		return true;
-	/* Enough for one leaf per member, and as many switches above. */
+	/* The table has space for one leaf per member, and for as many switches above. */
 	for (c->node_capacity = 64; c->node_capacity < 4 * o->count;)
 		c->node_capacity *= 2;
 	c->ways = calloc(o->count, sizeof(*c->ways));
@@ -133,7 +133,7 @@ static void query_receive(struct inc_create *c, uint32_t member, const struct in
 	c->changed |= at < w->count && w->way[at].fail_cause != q->fail_cause;
 	w->way[at] = *q;
 	if (at < w->count)
-		return; /* known; a changed load justifies no new choice */
+		return; /* the path is known; a changed load does not justify a new choice */
 	w->count++;
 	c->changed = true;
 	if (member == 0 && q->path_count > c->above)
@@ -235,8 +235,8 @@ void inc_create_receive(struct inc_create *c, const struct inc_packet *p,
 		notified_receive(c, h, &n, path, now_ns);
 }
 
-/* Returns how long to wait for more paths. Longer if the known ones have no common switch and no
- * refusal explains that: QUERYs may have been lost on several paths. */
+/* Returns how long to wait for more paths. The wait is longer if the known paths have no common
+ * switch and no rejection explains that. QUERYs may then have been lost on several paths. */
 static uint64_t choice_max_ns(const struct inc_create *c)
 {
 	uint64_t half_ns = c->limit_ns > c->received_ns ? (c->limit_ns - c->received_ns) / 2 : 0;
@@ -244,8 +244,8 @@ static uint64_t choice_max_ns(const struct inc_create *c)
 	return c->no_common ? max_u64(half_ns, INC_CHOICE_MAX_NS) : INC_CHOICE_MAX_NS;
 }
 
-/* Returns whether members below one switch have equally many paths: if not, a QUERY was lost. They
- * are mostly neighbours, so each is compared with INC_NEIGHBOURS others. */
+/* Returns whether members below one switch have equally many paths: if not, a QUERY was lost. Such
+ * members mostly have adjacent numbers, so each is compared with INC_NEIGHBOURS others. */
 static bool ways_complete(const struct inc_create *c)
 {
 	for (uint32_t m = 1; m < c->o.count; m++)
@@ -259,7 +259,8 @@ static bool ways_complete(const struct inc_create *c)
 	return true;
 }
 
-/* Returns a longer wait after a lost QUERY, so that the loss does not influence the tree. */
+/* Returns how long to wait before choosing: longer after a lost QUERY, so that the loss does not
+ * influence the tree. */
 static uint64_t choice_ns(const struct inc_create *c)
 {
 	return ways_complete(c) ? INC_CHOICE_NS : INC_CHOICE_MAX_NS;

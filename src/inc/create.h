@@ -30,16 +30,17 @@ void inc_create_receive(struct inc_create *c, const struct inc_packet *p,
 size_t inc_create_send(struct inc_create *c, struct inc_batch *out, uint64_t now_ns);
 uint64_t inc_create_deadline(const struct inc_create *c);
 
-/* Returns the outcome. DXP_EAGAIN: not finished. DXP_OK: this member has its NOTIFY (member 0: all
- * have). Otherwise *notice has fail_cause and cause_ip; *silent is the member that did not answer,
- * or the member count if all did. */
+/* Returns the outcome. DXP_EAGAIN: not finished. DXP_OK: this member has its NOTIFY (at member 0:
+ * all members have theirs). Otherwise *notice has fail_cause and cause_ip; *silent is the member
+ * that did not answer, or the member count if all did. */
 int inc_create_outcome(const struct inc_create *c, struct inc_control *notice, uint32_t *silent);
 
-/* Member 0: returns the largest number of switches above its own in a QUERY. */
+/* Member 0: returns the largest number of switches that a QUERY lists above the switch of member
+ * 0. */
 uint32_t inc_create_above(const struct inc_create *c);
 
-/* Member 0: adds a KILL packet for each member. Returns how many. Call again while *next is below
- * the member count: the batch was full. */
+/* Member 0: adds a KILL packet for each member. Returns how many. Call it again while *next is
+ * below the member count, because the batch was full. */
 size_t inc_create_kill(const struct inc_create *c, uint32_t *next, struct inc_batch *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses the tree. Its root is the lowest switch above all members; of several, the one with the
- * most free groups, then with the lowest address. Each other switch has one parent, even if there
- * are several paths: the first member below it decides. */
+/* Chooses the tree. Its root is the lowest switch above all members; if there are several, the one
+ * with the most free groups, then the one with the lowest address. Each other switch has one
+ * parent, even if there are several paths: the first member below it decides. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -21,8 +21,8 @@ struct node *create_node_find(const struct inc_create *c, uint32_t ip)
 	return NULL;
 }
 
-/* Returns the number of switches up to and including `root`; 0 if the path does not lead there, or
- * one of them refuses. */
+/* Returns the number of switches up to and including `root`; 0 if the path does not lead to `root`,
+ * or one of the switches rejects the group. */
 static uint8_t way_hops(const struct inc_control *way, uint32_t root)
 {
 	bool refused = false;
@@ -58,7 +58,8 @@ static bool way_choose(struct inc_create *c, const struct inc_control *way, uint
 	return true;
 }
 
-/* Returns the least number of free groups on a path. Leaves out the leaf, common to all paths. */
+/* Returns the least number of free groups on a path. Leaves out the leaf, which is common to all
+ * paths. */
 static unsigned way_free(const struct inc_control *way, uint8_t hops)
 {
 	unsigned least = UINT16_MAX;
@@ -79,8 +80,8 @@ static unsigned way_shared(const struct inc_create *c, const struct inc_control 
 	return shared;
 }
 
-/* Prefers the path that adds fewer switches, then that with more free groups, then that with lower
- * addresses. */
+/* Returns whether a path is better than another. It prefers fewer additional switches, then more
+ * free groups, then lower addresses. */
 static bool way_better(const struct inc_create *c, const struct inc_control *a,
 		       const struct inc_control *b, uint8_t hops)
 {
@@ -148,7 +149,7 @@ static bool tree_better(const struct tree *a, const struct tree *b)
 	return a->root_ip < b->root_ip;
 }
 
-/* Reduces the notice to what all switches of the tree can do. */
+/* Reduces the notice to the abilities that all switches of the tree have. */
 static void abilities_join(struct inc_create *c)
 {
 	struct inc_control *n = &c->notice;
@@ -167,8 +168,8 @@ static void abilities_join(struct inc_create *c)
 		n->lease_ms = (uint32_t)min_u64(n->lease_ms, w->lease_ms);
 	}
 	n->segment_bytes &= 0xfff0;
-	/* A power of two, because aggregators have index segment % (2 * window), also where segment
-	 * numbers wrap. */
+	/* Rounds down to a power of two, because a segment's aggregator is segment % (2 * window),
+	 * also where segment numbers wrap. */
 	while (n->window & (n->window - 1))
 		n->window &= (uint16_t)(n->window - 1);
 }

@@ -43,13 +43,15 @@ struct inc_create {
 	uint64_t round_ns; /* time of the next round of NOTIFYs or failure notices */
 	uint64_t round_gap_ns;
 	uint32_t round_member; /* next member of this round; o.count: the round is complete */
-	uint64_t received_ns;  /* time of the last member's first QUERY; 0: not yet */
-	bool no_common;        /* the paths known have no common switch */
-	bool changed;          /* paths have changed since the last choice */
+	/* time at which all members' first QUERYs had arrived; 0: some are missing */
+	uint64_t received_ns;
+	bool no_common; /* the paths known have no common switch */
+	bool changed;   /* paths have changed since the last choice */
 	bool has_notice;
 	bool owes_notified; /* must send NOTIFIED to member 0 */
 	int status;
-	struct inc_control notice; /* from the NOTIFY; member 0: abilities that the tree shares */
+	/* content of the NOTIFY; at member 0: abilities that all switches of the tree have */
+	struct inc_control notice;
 	uint32_t silent;
 	uint8_t above; /* switches on the longest own path */
 	/* Used only by member 0. */

@@ -36,7 +36,7 @@ uint64_t endpoint_now(struct dxp_inc *inc)
 
 	if (now_ns > inc->planned_ns && now_ns - inc->planned_ns >= INC_STALL_NS) {
 		inc->stalled_ns += now_ns - inc->planned_ns;
-		/* until the progress thread sets it before it sleeps */
+		/* this value lasts until the progress thread sets another one before it sleeps */
 		inc->planned_ns = UINT64_MAX;
 	}
 	return now_ns - inc->stalled_ns;
@@ -106,8 +106,8 @@ int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out)
 	return DXP_OK;
 }
 
-/* Returns whether KILLs are still to be sent. A switch keeps results until the KILL: slower members
- * may need the last one. */
+/* Returns whether KILLs are still to be sent. A switch keeps results until the KILL, because slower
+ * members may need the last result. */
 static bool kills_pending(struct dxp_inc *inc)
 {
 	bool pending = false;

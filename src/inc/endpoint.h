@@ -23,7 +23,7 @@
 
 struct port {
 	struct link *link; /* NULL: not open */
-	uint32_t ip;       /* own address, or that of the multicast group */
+	uint32_t ip;       /* this host's address, or that of the multicast group */
 	uint16_t number;
 	bool reading;
 };
@@ -38,7 +38,7 @@ struct dxp_inc_group {
 	struct dxp_inc *inc;
 	struct dxp_inc_group *next;
 	uint32_t id, member;
-	struct inc_create *create; /* in progress; member 0 keeps it for KILL */
+	struct inc_create *create; /* creation in progress; member 0 keeps it for KILL */
 	struct inc_group *group;   /* NULL during creation */
 	struct port multicast;
 	bool alone;
@@ -47,7 +47,7 @@ struct dxp_inc_group {
 	bool received;  /* a multicast packet has arrived */
 	unsigned lossy; /* number of next operations that expect packet loss */
 	unsigned open_operations;
-	bool dirty; /* received packets may have made others due */
+	bool dirty; /* received packets may have made other packets due */
 	struct dxp_inc_operation *free_operations;
 	uint64_t used_ns;     /* completion time of the last operation */
 	uint64_t departed_ns; /* time of its destruction; 0: in use */
@@ -103,15 +103,16 @@ struct dxp_inc {
  * about others. Caller holds the lock. */
 uint64_t endpoint_now(struct dxp_inc *inc);
 
-/* Returns false in a fork of the process that opened the endpoint. There the thread does not exist,
- * the lock may stay held, and the sockets belong to the parent. */
+/* Returns false in a fork of the process that opened the endpoint. In a fork, the thread does not
+ * exist, the lock may stay held, and the sockets belong to the parent. */
 bool endpoint_owns(const struct dxp_inc *inc);
 
 /* ---- traffic.c; caller holds the lock ---- */
 
 /* Receives a port's datagrams without waiting and handles them. Returns how many. */
 size_t traffic_port_receive(struct dxp_inc *inc, struct port *p, uint64_t now_ns);
-/* As traffic_port_receive(), but waits up to the port's time limit without the lock. */
+/* Receives and handles a port's datagrams like traffic_port_receive(), but first waits for one, up
+ * to the port's time limit, without the lock. */
 size_t traffic_port_wait(struct dxp_inc *inc, struct port *p);
 /* Sends due packets of a group and its creation. */
 void endpoint_flush(struct dxp_inc_group *g, uint64_t now_ns);
@@ -124,8 +125,8 @@ struct inc_batch traffic_batch_begin(struct dxp_inc *inc);
 
 /* Opens the ports `out` and `in` at the first free source port. DXP_EIO, DXP_EBUSY; logged. */
 int sockets_open(struct dxp_inc *inc);
-/* Joins a group's multicast address. Returns false if that fails; then results must arrive in
- * another way. */
+/* Joins a group's multicast address. Returns false if that fails; results must then arrive by
+ * unicast. */
 bool sockets_multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id);
 void inc_port_close(struct port *p);
 
@@ -176,7 +177,7 @@ struct outcome {
 	uint32_t multicast_lost; /* multicast does not reach the member */
 };
 
-/* Write the text for the user. `switches`: one per member. */
+/* Write the text for the user. `switches`: addresses of switches, one per member. */
 void why_unreached(enum inc_reach reach, uint32_t host_ip, uint32_t switch_ip,
 		   char why[DXP_INC_WHY_BYTES]);
 void why_text(const struct outcome *o, uint32_t member, const struct inc_member *members,

@@ -22,7 +22,7 @@ static bool memory_allocate(struct inc_group *g, const struct inc_group_options 
 	g->flights = calloc(window, sizeof(*g->flights));
 	g->peers = calloc(count, sizeof(*g->peers));
 	g->suspects = calloc(1, INC_PEER_BYTES + (count + 7) / 8);
-	/* calloc leaves pages untouched; groups with short operations use few. */
+	/* calloc does not access the pages, so groups with short operations use few of them. */
 	g->bytes = calloc(2 * window, options->segment_bytes);
 	if (!members || !g->results || !g->flights || !g->peers || !g->suspects || !g->bytes)
 		return false;
@@ -100,8 +100,8 @@ bool inc_group_accepts(const struct inc_group *g, enum dxp_inc_op op, enum dxp_i
 	       (g->o.sup_type >> type & 1) && elements <= UINT32_MAX;
 }
 
-/* Loses the group at a rejection. But a switch that sent no result yet may not have the group: then
- * it has INC_REJECTED_NS. */
+/* Loses the group at a rejection. A switch that has sent no result may not have the group yet, so
+ * its rejections have no effect for INC_REJECTED_NS. */
 static void rejection_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
 	if (g->state != GROUP_LIVE || p->header.status == -DXP_EAGAIN)
@@ -150,7 +150,7 @@ static bool from_member(const struct inc_group *g, const struct inc_header *h,
 	return m->ip == path->from_ip && m->port == path->from_port && h->src_rank != g->o.member;
 }
 
-/* Handles a result in the compatible format: the group implies the missing fields. */
+/* Handles a result in the compatible format. The group's state supplies the missing fields. */
 static void compat_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
 	struct inc_packet whole = *p;
@@ -161,8 +161,8 @@ static void compat_receive(struct inc_group *g, const struct inc_packet *p, uint
 	switch_receive(g, &whole, now_ns);
 }
 
-/* Returns whether key and incarnation are the group's. Data in the compatible format have no
- * incarnation, and neither have their rejections. */
+/* Returns whether key and incarnation are the group's. In the compatible format, data and
+ * rejections of data have no incarnation. */
 static bool access_right(const struct inc_group *g, const struct inc_packet *p)
 {
 	const struct inc_header *h = &p->header;

@@ -35,9 +35,9 @@ struct inc_group_options {
 	uint64_t patience_ns; /* see struct dxp_inc_options */
 	enum dxp_inc_framing framing;
 	bool no_icrc_check;
-	bool batches;       /* long operations may use GSO batches */
-	uint32_t qp_number; /* RC: of the own queue pair, unique at this address; 24 bits, 2 or
-			       more */
+	bool batches; /* long operations may use GSO batches */
+	/* RC: number of this member's queue pair, unique at this address; 24 bits, 2 or more */
+	uint32_t qp_number;
 };
 
 struct inc_group;
@@ -47,7 +47,8 @@ int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
 		     struct inc_group **out);
 void inc_group_destroy(struct inc_group *g);
 
-/* Sets the number of the first segment; before any operation. For tests and the simulator. */
+/* Sets the number of the first segment. Call it before any operation. For tests and the
+ * simulator. */
 void inc_group_number(struct inc_group *g, uint32_t first);
 
 /* An operation, in memory of the caller. The group owns it until `done` is true; then status and
@@ -81,15 +82,15 @@ bool inc_group_accepts(const struct inc_group *g, enum dxp_inc_op op, enum dxp_i
 void inc_group_receive(struct inc_group *g, const struct inc_packet *p,
 		       const struct roce_path *path, uint64_t now_ns);
 
-/* RC: returns whether a packet that rc_packet() is for this group's connection; handles it. The
- * caller has checked its ICRC. */
+/* RC: returns whether a packet for which rc_packet() is true belongs to this group's connection; if
+ * so, handles it. The caller has checked its ICRC. */
 bool inc_group_connection_owns(const struct inc_group *g, const uint8_t *data, size_t bytes,
 			       const struct roce_path *path);
 void inc_group_connection_receive(struct inc_group *g, const uint8_t *data, size_t bytes,
 				  const struct roce_path *path, uint64_t now_ns);
 
-/* Appends due packets and returns how many, as switch_send(). Slices point into buffers of the
- * caller and the group. */
+/* Appends due packets to the batch and returns how many. Slices point into buffers of the caller
+ * and the group. */
 size_t inc_group_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 uint64_t inc_group_deadline(const struct inc_group *g);
 /* Returns whether inc_group_send() has segments to send now. inc_group_deadline() covers everything

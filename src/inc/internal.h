@@ -29,9 +29,10 @@ struct flight {
 
 /* Another member. Used when results are missing. */
 struct peer {
-	uint32_t next;     /* its `next`, from FREEZE or FROZEN */
-	uint32_t to_send;  /* its to_send, from AWAITED */
-	bool known;        /* `next` is valid, and the peer has given up the same members */
+	uint32_t next;    /* its `next`, from FREEZE or FROZEN */
+	uint32_t to_send; /* its to_send, from AWAITED */
+	/* `next` is valid, and the peer has given up the same members as this one */
+	bool known;
 	bool gone;         /* given up as dead */
 	bool awaited;      /* `to_send` is of this round */
 	bool owes_frozen;  /* must send FROZEN to it */
@@ -62,7 +63,7 @@ struct rtt {
 struct inc_group {
 	struct inc_group_options o; /* owns o.members */
 	enum group_state state;
-	struct rc_connection *rc; /* to the switch, for segments; NULL: no RC framing */
+	struct rc_connection *rc; /* connection to the switch, for segments; NULL: no RC framing */
 
 	struct inc_operation *operations, **operations_tail; /* oldest first */
 	struct inc_operation *sending;                       /* operation of to_send; NULL: none */
@@ -88,9 +89,10 @@ struct inc_group {
 	struct peer *peers;
 	bool query_open; /* an AWAIT query is open */
 	uint64_t query_begin_ns;
-	uint64_t query_ns; /* next round of requests of any kind; its gap doubles: */
+	/* time of the next round of requests of any kind; the interval doubles: */
+	uint64_t query_ns;
 	uint64_t query_gap_ns;
-	uint32_t query_member; /* next member of the round; count: complete */
+	uint32_t query_member; /* next member of the round; member count: the round is complete */
 	bool answers_due;      /* some peer must get an answer */
 	uint32_t answer_member;
 	uint64_t frozen_ns;

@@ -8,24 +8,27 @@
 /* messages of a connection without acknowledgement: a burst of short operations */
 #define INC_RING_MIN     16
 #define INC_RTO_FIRST_NS (5ull * 1000 * 1000) /* ns: timeout before the first sample */
-/* ns: least timeout, because results wait for the slowest member */
+/* ns: smallest timeout; it is long, because results wait for the slowest member */
 #define INC_RTO_MIN_NS (1000ull * 1000)
-/* ns: a longer round trip shows a late member, not a slow network */
+/* ns: a round trip longer than this shows a late member, not a slow network */
 #define INC_RTO_BASE_NS (5ull * 1000 * 1000)
 /* ns: largest timeout; a late member costs ten small packets/s */
 #define INC_RTO_MAX_NS (100ull * 1000 * 1000)
-#define INC_GAP        8 /* later results that show a loss: more than reordering skips */
-/* retransmissions at the first timeout: most losses of a short batch; doubles */
+/* later results that show a loss: more than reordering can exchange */
+#define INC_GAP 8
+/* retransmissions at the first timeout, doubled at each further one: as many as most losses of a
+ * short batch */
 #define INC_BURST_FIRST 4
 #define INC_BURST_MAX   32 /* most retransmissions at one timeout: one GSO batch */
-/* ns after a rejection: the switch may not have a new group yet */
-#define INC_REJECTED_NS   (50ull * 1000 * 1000)
-#define INC_FREEZE_NS     (2ull * 1000 * 1000) /* ns: first retransmission to members; doubles */
+/* ns after the first rejection in which a switch may not have a new group yet */
+#define INC_REJECTED_NS (50ull * 1000 * 1000)
+/* ns until the first retransmission to members; doubles for each further one */
+#define INC_FREEZE_NS     (2ull * 1000 * 1000)
 #define INC_FREEZE_MAX_NS (50ull * 1000 * 1000)
-/* half deadlines until a frozen group fails: three members may die in sequence */
+/* times of half a deadline until a frozen group fails: enough if three members die in sequence */
 #define INC_FREEZE_PATIENCES 4
 #define INC_WAYS_MAX         8 /* paths kept per member: two levels of spines */
-/* ns: first retransmission of QUERY and NOTIFY; doubles */
+/* ns until the first retransmission of QUERY and NOTIFY; doubles for each further one */
 #define INC_QUERY_NS (20ull * 1000 * 1000)
 /* ns: longest such interval; a dozen attempts/s, for bad networks */
 #define INC_QUERY_MAX_NS (80ull * 1000 * 1000)
@@ -37,13 +40,14 @@
 /* ns of rejections: longer ones have another cause than a restart */
 #define INC_RESTART_NS (300ull * 1000 * 1000)
 /* ns: a switch heard of within this time is not probed */
-#define INC_RECEIVED_NS     (100ull * 1000 * 1000)
-#define INC_TIME_MIN_NS     (10ull * 1000 * 1000) /* ns: least deadline; a few kernel ticks */
-#define INC_TIME_MAX_NS     (86400ull * 1000 * 1000 * 1000) /* ns: largest deadline; one day */
-#define INC_MULTICAST_TESTS 3 /* barriers that test multicast: not all of them get lost */
+#define INC_RECEIVED_NS (100ull * 1000 * 1000)
+#define INC_TIME_MIN_NS (10ull * 1000 * 1000)           /* ns: least deadline; a few kernel ticks */
+#define INC_TIME_MAX_NS (86400ull * 1000 * 1000 * 1000) /* ns: largest deadline; one day */
+/* barriers that test multicast: it is improbable that all of them get lost */
+#define INC_MULTICAST_TESTS 3
 #define INC_CHOICE_NS       (2ull * 1000 * 1000) /* ns of waiting for QUERYs over other paths */
 #define INC_NEIGHBOURS      64 /* members compared with those below the same switch */
-/* ns of that wait if the known paths do not suffice */
+/* ns of that wait if the known paths have no common switch */
 #define INC_CHOICE_MAX_NS (50ull * 1000 * 1000)
 #define INC_SEGMENT_MAX   8912 /* bytes of payload at an MTU of 9000 */
 #define INC_BLOCK_US      1000 /* us: longest wait in a socket; one kernel tick */
@@ -53,7 +57,7 @@
 /* ns: poll interval of the progress thread during operations */
 #define INC_TICK_NS  (10ull * 1000 * 1000)
 #define INC_STALL_NS (50ull * 1000 * 1000) /* ns: if a poll is later, the process did not run */
-/* ns after the last operation: slower members may lack its result */
+/* ns that a group stays after its last operation, because slower members may lack the result */
 #define INC_LINGER_NS (100ull * 1000 * 1000)
 #define INC_KILL_NS   (2ull * 1000 * 1000) /* ns between the two KILLs of a group */
 /* attempts with a random group id; one of 2^32 is rarely in use */

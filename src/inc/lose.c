@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loss of a group: all members freeze, exchange what they have, and fetch what any member has. So
- * all end with the same results. docs/reference/inc.md "Losing a group". */
+/* Loss of a group: all members freeze, exchange the numbers of their results, and fetch missing
+ * results from members that have them. So all end with the same results. docs/reference/inc.md
+ * "Losing a group". */
 #include <dxp/status.h>
 
 #include "inc/internal.h"
@@ -95,8 +96,8 @@ static void gone_mark(struct inc_group *g, uint32_t member)
 	g->gone_count++;
 }
 
-/* Restarts the round after giving up members, because others may have received results from them.
- * Answers count again when the peer has given up the same members. */
+/* Restarts the round after giving up members, because other members may have received results from
+ * them. Answers count again when the peer has given up the same members. */
 static void round_anew(struct inc_group *g, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < g->o.count; i++)
@@ -144,8 +145,8 @@ static void list_join(struct inc_group *g, const uint8_t *list, uint32_t but, ui
 		round_anew(g, now_ns);
 }
 
-/* Gives up the members that `member` has given up, unless that includes this one: then `member` may
- * be the one that receives nothing. Returns false while the lists differ. */
+/* Gives up the members that `member` has given up, unless that includes this one. In that case
+ * `member` may be the one that receives nothing. Returns false while the lists differ. */
 static bool gone_join(struct inc_group *g, uint32_t member, const struct inc_packet *p,
 		      uint64_t now_ns)
 {
@@ -171,7 +172,7 @@ static void lost(struct inc_group *g)
 }
 
 /* Returns the latest time at which operations complete, even if several members die in sequence or
- * hardly reach each other. */
+ * lose most packets to each other. */
 static uint64_t limit_ns(const struct inc_group *g)
 {
 	return g->frozen_ns + INC_FREEZE_PATIENCES * patience_ns(g);

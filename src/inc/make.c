@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates and destroys groups with sockets. Members exchange addresses, create (create.h), then
- * exchange the outcome, so that all have the group or none has. */
+/* Creates and destroys groups with sockets. Members exchange addresses, create the group
+ * (create.h), then exchange the outcome, so that all have the group or none has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,8 @@ static void making_free(struct making *m)
 	free(m->switches);
 }
 
-/* Returns the reserve, by which a member without memory notifies the others; they wait for it. */
+/* Returns the reserved memory. A member that has no other memory notifies the waiting members with
+ * it. */
 static struct hello *hellos_reserved(struct dxp_inc *inc)
 {
 	pthread_mutex_lock(&inc->lock);
@@ -64,8 +65,8 @@ static struct hello *hellos_reserved(struct dxp_inc *inc)
 	return hellos;
 }
 
-/* Allocates memory. Returns false if some is missing; then m->hellos is NULL if the others'
- * messages do not fit either. */
+/* Allocates memory. Returns false if an allocation fails. m->hellos is then NULL if there is no
+ * space even for the messages of the other members. */
 static bool making_allocate(struct making *m)
 {
 	m->hellos = calloc(m->count, sizeof(*m->hellos));
@@ -103,7 +104,7 @@ static struct hello hello_own(struct dxp_inc *inc, bool able)
 	return h;
 }
 
-/* Checks the hellos. All members have the same ones, thus the same outcome. */
+/* Checks the hellos. All members have the same hellos, so all come to the same result. */
 static int hellos_check(struct making *m, char why[DXP_INC_WHY_BYTES])
 {
 	for (uint32_t i = 0; i < m->count; i++) {
@@ -186,14 +187,15 @@ static int group_begin(struct making *m)
 	g->member = m->member;
 	g->kill_ns = UINT64_MAX;
 	g->alone = m->count == 1;
-	g->next = inc->groups; /* listed before success is known: group_unmake() removes it */
+	/* the group is listed before success is known; group_unmake() removes it */
+	g->next = inc->groups;
 	inc->groups = g;
 	inc->group_count++;
 	return inc_create_begin(&o, endpoint_now(inc), &g->create);
 }
 
-/* Returns a queue pair number that no other recent group of this host has: endpoints of a host
- * differ by port. */
+/* Returns a queue pair number that no other recent group of this host has. It includes the port, by
+ * which endpoints of a host differ. */
 static uint32_t number_next(struct dxp_inc *inc)
 {
 	uint32_t endpoint = inc->own.port - ROCE_SOURCE_PORT;
@@ -308,7 +310,7 @@ static void multicast_test(struct making *m, struct outcome *own)
 			 g->inc->switch_ip >> 24, g->inc->switch_ip >> 16 & 255,
 			 g->inc->switch_ip >> 8 & 255, g->inc->switch_ip & 255);
 	g->inc->multicast_lost |= own->multicast_lost;
-	g->used_ns = 0; /* all members have these results: KILL needs no delay */
+	g->used_ns = 0; /* all members have these results, so KILL needs no delay */
 	pthread_mutex_unlock(&g->inc->lock);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations: number of segments, ordered delivery of results, completion. */
+/* Handles operations: computes the number of segments, delivers results in order, completes. */
 #include <string.h>
 
 #include <dxp/status.h>

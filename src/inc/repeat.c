@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Retransmission: once per segment when results of later ones have arrived, and of the oldest ones
- * at a timeout. A result waits for the slowest member, so lateness hardly shows loss. Therefore the
- * least timeout is far above a round trip, and it doubles. */
+/* Retransmits segments: each once when results of later ones have arrived, and the oldest ones at a
+ * timeout. A result waits for the slowest member, so a late result hardly shows a loss. Therefore
+ * the smallest timeout is far above a round trip, and the timeout doubles. */
 #include "inc/internal.h"
 
 #include "inc/limits.h"
@@ -44,7 +44,7 @@ void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t 
 	timer_start(g, pace, now_ns);
 }
 
-/* Marks missing segments, each once: only losses break the order of results. */
+/* Marks missing segments, each once, because mostly losses change the order of results. */
 static void gaps_find(struct inc_group *g)
 {
 	uint32_t s = seq_before(g->gap, g->next) ? g->next : g->gap;

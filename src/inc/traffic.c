@@ -93,8 +93,8 @@ static void arrival_process(struct dxp_inc *inc, const struct port *to,
 	g->dirty = true;
 }
 
-/* Handles packets. Sends only after the whole batch, because answers of several members together
- * may decide. */
+/* Handles packets. Sends only after the whole batch, because only the answers of several members
+ * together may decide what to send. */
 static void arrivals_process(struct dxp_inc *inc, const struct port *to, size_t count,
 			     uint64_t now_ns)
 {

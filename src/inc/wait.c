@@ -78,7 +78,8 @@ static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *
 	struct timespec t = {
 		.tv_nsec = (long)min_u64(left_ns, inc->o.idle ? INC_IDLE_NS : INC_TICK_NS)};
 
-	if (link_pending(hot->link)) /* read from the socket already; ppoll() does not see it */
+	/* a datagram was read from the socket already, so ppoll() would not report it */
+	if (link_pending(hot->link))
 		return traffic_port_receive(inc, hot, now_ns) > 0;
 	hot->reading = true;
 	pthread_mutex_unlock(&inc->lock);
@@ -106,7 +107,8 @@ static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port 
 	return hot_poll(inc, g, hot);
 }
 
-/* Polls once, then yields the CPU: a rank or switch that contributes to the result may need it. */
+/* Polls once, then yields the CPU, because a rank or switch that contributes to the result may need
+ * it. */
 static void spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 {
 	if (traffic_port_receive(inc, hot, now_ns) > 0)

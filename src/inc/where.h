@@ -10,9 +10,9 @@
 #define INC_WHERE_BYTES 4096 /* length of the text that names switches, and of the file */
 
 /* Finds the switch. `switches` as in struct dxp_inc_options; NULL or empty: DXP_INC_SWITCH, then
- * INC_WHERE_FILE. Addresses are in host order; *own_ip is this host's on the route to the switch.
- * DXP_ENOENT: no switch configured for this host, or no route. DXP_EINVAL: the text does not parse.
- * `loud`: logs errors. */
+ * INC_WHERE_FILE. Addresses are in host order; *own_ip is the address of this host on the route to
+ * the switch. DXP_ENOENT: no switch configured for this host, or no route. DXP_EINVAL: the text
+ * does not parse. `loud`: logs errors. */
 int inc_switch_find(const char *switches, bool loud, uint32_t *switch_ip, uint32_t *own_ip);
 
 #endif
