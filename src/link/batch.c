@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forms GSO batches: pieces become iovecs; each GSO batch becomes one msghdr with its control
- * messages. */
+/* Forms GSO batches. Pieces of datagrams become iovecs; each GSO batch becomes one msghdr with its
+ * control messages. */
 #include "link/batch.h"
 
 #include <assert.h>
@@ -28,7 +28,7 @@ static void pieces_add(struct link_batch *b, const struct datagram *d)
 {
 	assert(d->header_bytes <= DATAGRAM_HEADER_BYTES_MAX &&
 	       d->slice_count <= DATAGRAM_SLICES_MAX);
-	/* The kernel only reads. The casts drop a const that struct iovec cannot hold. */
+	/* The kernel only reads the data. The casts drop a const that struct iovec cannot hold. */
 	if (d->header_bytes)
 		b->iovecs[b->iovec_count++] = (struct iovec){(void *)d->header, d->header_bytes};
 	for (unsigned i = 0; i < d->slice_count; i++)
@@ -85,7 +85,7 @@ static void message_write(struct link_batch *b, size_t first_iovec, const struct
 	union link_sockaddr *name = &b->names[b->message_count];
 
 	*m = (struct msghdr){
-		/* 0 if this socket cannot reach such an address; then the kernel returns
+		/* 0 if this socket cannot reach such an address; the kernel then returns
 		 * EDESTADDRREQ */
 		.msg_namelen = sockaddr_from_wire(&d->to, family, name),
 		.msg_iov = b->iovecs + first_iovec,

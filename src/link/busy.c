@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connected sockets for the busiest peers. They save the kernel a route lookup per send and the
- * sender's address per arrival: 0.7 us of a round trip of 5 us (Zen 5). The kernel delivers a
- * datagram to the socket connected to its sender, if any, and otherwise to socket 0. */
+/* Connected sockets for the busiest peers. With them, the kernel needs no route lookup per send and
+ * copies no sender's address per arrival. This saves 0.7 us of a round trip of 5 us (Zen 5). The
+ * kernel delivers a datagram to the socket connected to its sender, if any, and otherwise to socket
+ * 0. */
 #include "link/endpoint.h"
 
 #include "base/util.h"
@@ -36,7 +37,7 @@ static void peer_connect(struct link *l, const struct udp_address *peer)
 	if (entry == 0)
 		entry = entry_find(l, l->busy.since);
 	else
-		return; /* these datagrams arrived before the connect */
+		return; /* such datagrams arrived before the socket was connected */
 	if (entry == 0)
 		return;
 	socket_close(&l->sockets[entry]);

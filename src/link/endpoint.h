@@ -12,8 +12,8 @@
 #include "link/batch.h"
 #include "link/udp.h"
 
-/* Finds the peer with most arrivals on socket 0 by majority vote (Boyer and Moore): its arrivals
- * add votes, others subtract. */
+/* Finds the peer with most arrivals on socket 0 by majority vote (Boyer and Moore). Arrivals of the
+ * candidate add votes, other arrivals subtract votes. */
 struct busy {
 	struct udp_address candidate;
 	unsigned votes;
@@ -21,8 +21,8 @@ struct busy {
 };
 
 struct link {
-	/* Socket 0 is bound and receives from any peer. The others are connected to one peer each
-	 * (busy.c); fd is -1 while unused. */
+	/* Socket 0 is bound and receives from any peer. The other sockets are connected to one peer
+	 * each (busy.c); fd is -1 while unused. */
 	struct link_socket sockets[1 + LINK_BUSY_PEERS];
 	unsigned hot;         /* socket of the last arrival; polled first */
 	unsigned next_socket; /* next other socket to poll */
@@ -61,7 +61,8 @@ int socket_open(struct link *l, const struct link_options *options);
 bool socket_connect(struct link *l, struct link_socket *s, const struct udp_address *peer);
 void socket_close(struct link_socket *s);
 
-/* socket.c: makes `s` quiet or not, see link_socket. Not made quiet while datagrams wait. */
+/* socket.c: makes `s` quiet or not, see link_socket. Does not make it quiet while datagrams
+ * wait. */
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet);
 
 /* socket.c: sets the ECN bits of messages without a control message. */

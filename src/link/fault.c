@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A list of delayed copies, in the order in which they leave, and a list of copies handed out. A
- * failed allocation drops the datagram, which is a valid fault. */
+/* Keeps a list of delayed copies, in the order in which they leave, and a list of copies handed
+ * out. A failed allocation drops the datagram, which is a valid fault. */
 #include "link/fault.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void bit_flip(struct copy *c, struct rng *rng)
 		c->bytes[byte - c->datagram.header_bytes] ^= (uint8_t)(1u << bit % 8);
 }
 
-/* Keeps a copy of `d`. False: too many, or no memory. */
+/* Keeps a copy of `d`. False: there are too many copies, or no memory. */
 static bool hold(struct fault *f, const struct datagram *d, uint64_t leaves_at, uint64_t until_ns)
 {
 	struct copy *c = f->held_count < LINK_FAULT_HELD ? copy_make(d) : NULL;

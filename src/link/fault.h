@@ -22,12 +22,13 @@ struct fault_options {
 	uint64_t seed; /* any value, also 0 */
 };
 
-#define FAULT_OUT_MAX (LINK_FAULT_HELD + 2) /* all delayed datagrams, and the new one twice */
+/* datagrams that may leave at once: all delayed ones, and the new one twice */
+#define FAULT_OUT_MAX (LINK_FAULT_HELD + 2)
 
 struct fault;
 
-/* Parses "loss=1%,dup=0.1%,corrupt=0.01%,reorder=1%,seed=7": any of them, in any order; absent ones
- * are 0. Resolution 0.0001 %. Other text: DXP_EINVAL, logged. */
+/* Parses "loss=1%,dup=0.1%,corrupt=0.01%,reorder=1%,seed=7": any of these items, in any order;
+ * absent ones are 0. The resolution is 0.0001 %. DXP_EINVAL, logged: other text. */
 int fault_parse(const char *text, struct fault_options *out);
 
 int fault_open(const struct fault_options *options, struct fault **out);
@@ -45,7 +46,8 @@ size_t fault_release(struct fault *f, uint64_t now_ns, const struct datagram **o
  * datagrams in `unsent`; copies of them leave first next time. */
 void fault_settle(struct fault *f, const struct datagram *const *unsent, size_t count);
 
-/* Returns true if such copies wait. Send nothing new until fault_release has returned them. */
+/* Returns true if copies wait for which the kernel had no space. Send no new datagram until
+ * fault_release has returned them. */
 bool fault_backlog(const struct fault *f);
 
 /* Returns when a datagram is due; UINT64_MAX: none is delayed. */

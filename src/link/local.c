@@ -23,8 +23,9 @@
 #include "base/util.h"
 #include "link/limits.h"
 
-#define NAME_MAX_BYTES 80  /* bytes; space of an address after "/proc/self/fd/N/" */
-#define LOCK_TRIES     200 /* tries, 1 ms each, while another process holds the lock */
+#define NAME_MAX_BYTES 80 /* bytes; space of an address after "/proc/self/fd/N/" */
+/* tries to lock, 1 ms apart, while another process holds the lock */
+#define LOCK_TRIES 200
 
 static int status_of_errno(void)
 {
@@ -274,7 +275,8 @@ int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned 
 /* Returns the received descriptors, each above 2. False: too many; all are closed. */
 static bool fds_receive(struct msghdr *m, int *fds, unsigned space, unsigned *fd_count)
 {
-	int got[LOCAL_FDS_ALL + 1]; /* `control` is padded, so that one more can arrive */
+	/* `control` is padded, so one descriptor more than its size may arrive */
+	int got[LOCAL_FDS_ALL + 1];
 	unsigned count = 0;
 	bool raised = true;
 

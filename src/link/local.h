@@ -12,14 +12,16 @@
 
 /* ---- sockets ---- */
 
-/* Listens at `path`, mode 0600. `path` has any length that the file system allows, its last part at
- * most 80 bytes. Replaces the stale socket of a dead process. DXP_EBUSY: another listener, or not a
- * socket; DXP_EACCESS, DXP_ENOENT, DXP_EINVAL, DXP_EIO. Logged. */
+/* Listens at `path`, mode 0600. `path` may have any length that the file system allows; its last
+ * part has at most 80 bytes. Replaces the stale socket of a dead process. DXP_EBUSY: another
+ * process listens there, or the path is not a socket; DXP_EACCESS, DXP_ENOENT, DXP_EINVAL, DXP_EIO.
+ * Logged. */
 int local_listen(const char *path, int *fd);
 
 /* Removes the path, then stops listening. In this order no client finds a stale path. */
 void local_unlisten(const char *path, int fd);
-/* Removes a socket without a listener. False: it has one, or is not a socket. */
+/* Removes a socket without a listener. False: the socket has a listener, or the path is not a
+ * socket. */
 bool local_clear(const char *path);
 
 struct local_peer {
@@ -41,7 +43,7 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd);
  * result; they are close-on-exec. DXP_EMALFORMED: the packet is longer than `space`, or has too
  * many descriptors, which are then all closed. */
 #define LOCAL_FDS_MAX 4
-#define LOCAL_FDS_ALL 253 /* most that a packet can carry: SCM_MAX_FD */
+#define LOCAL_FDS_ALL 253 /* most descriptors that a packet can carry: SCM_MAX_FD */
 int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count);
 int local_receive(int fd, void *data, size_t space, int *fds, unsigned *fd_count);
 
@@ -74,14 +76,15 @@ struct local_memory {
 int local_memory_create(const char *name, uint64_t bytes, struct local_memory *out);
 
 /* Maps [offset, offset + bytes) of another process's memfd for reading and writing. `offset` is a
- * multiple of the page size. The caller owns `fd` and may close it. DXP_EINVAL: not a memfd, huge
- * pages, can shrink, too short, or sealed against writing; DXP_ENOMEM. */
+ * multiple of the page size. The caller owns `fd` and may close it. DXP_EINVAL: the file is not a
+ * memfd, has huge pages, can shrink, is too short, or is sealed against writing. DXP_ENOMEM. */
 int local_memory_map(int fd, uint64_t offset, uint64_t bytes, struct local_memory *out);
 void local_memory_free(struct local_memory *m);
 
 /* Frees several memories, large ones in a thread: the last unmap of a file frees its pages, half a
  * second per GiB. */
 void local_memory_drop(struct local_memory *memories, unsigned count);
-bool local_memory_drops_full(void); /* too many threads; retry local_memory_drop later */
+/* true: too many threads are busy; retry local_memory_drop later */
+bool local_memory_drops_full(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Closes and unmaps what untrusted processes passed. Each group has its own thread, so that a
- * hanging close blocks no other. LOCAL_DROPS_MAX bounds the number per party. */
+/* Closes descriptors and unmaps memory that untrusted processes passed. Each group has its own
+ * thread, so that a hanging close blocks no other. LOCAL_DROPS_MAX bounds the number per party. */
 #include "link/local.h"
 
 #include <pthread.h>
@@ -17,8 +17,8 @@
 
 struct local_drops {
 	_Atomic uint32_t
-		/* references: one of the owner and one of each group; the last one to go frees
-		 * this */
+		/* references: one of the owner and one of each group; the last one that is dropped
+		 * frees this struct */
 		holders;
 	_Atomic uint32_t waiting; /* descriptors not closed yet */
 };

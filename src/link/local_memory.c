@@ -13,7 +13,8 @@
 
 #include <dxp/status.h>
 
-#define TMPFS_MAGIC 0x01021994 /* linux/magic.h; memfds of huge pages have another */
+/* from linux/magic.h; memfds of huge pages have another value */
+#define TMPFS_MAGIC 0x01021994
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U

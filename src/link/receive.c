@@ -121,7 +121,7 @@ static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s, i
 			in->named ? &in->names[0].any : NULL, in->named ? &name_bytes : NULL);
 }
 
-/* Receives one message; faster than recvmmsg. */
+/* Receives one message; this is faster than recvmmsg. */
 static ssize_t message_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	struct msghdr *m = &in->messages[0].msg_hdr;
@@ -155,9 +155,9 @@ bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 	in->named = s->named > 0;
 	in->filled = messages_receive(in, s, wait);
 	in->cursor = 0;
-	/* Treats any error like no arrival; reporting an ICMP error also clears it. A second
-	 * recvmsg without a result costs a tenth of a round trip, so the next poll requests one
-	 * message only. */
+	/* Treats any error like no arrival; reporting an ICMP error also clears it. A recvmsg that
+	 * finds nothing costs a tenth of a round trip, so the next poll requests one message
+	 * only. */
 	if (in->filled == 0) {
 		s->wanted = 1;
 		s->streak = 0;

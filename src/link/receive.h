@@ -15,7 +15,7 @@
 #include "link/sockaddr.h"
 #include "link/udp.h"
 
-/* bytes: the five control messages that the socket options request */
+/* bytes: space for the five control messages that the socket options request */
 #define INBOX_CONTROL_BYTES 192
 
 /* A socket becomes quiet if its datagrams arrive one at a time for a waiting reader. A quiet socket
@@ -24,7 +24,7 @@
 struct link_socket {
 	int fd;
 	struct udp_address peer; /* peer of a connected socket */
-	/* number of polls that still read the sender's address; endless for socket 0 */
+	/* number of further polls that read the sender's address; unlimited for socket 0 */
 	unsigned named;
 	unsigned wanted; /* messages per receive: doubles while all arrive, 1 after none */
 	bool quiet;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends GSO batches, always in order. If the kernel rejects one, its datagrams are sent singly. If
- * one of those is accepted, such GSO batches are avoided from then on. */
+ * the kernel accepts one of those, such GSO batches are avoided from then on. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -8,8 +8,8 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-/* Datagrams per batch_fill: a multiple of common GSO batches (44, 64, 128), so that few are cut
- * short. */
+/* Datagrams per batch_fill: a multiple of common GSO batches (44, 64, 128), so that few batches are
+ * cut short. */
 #define ROUND 1408
 
 _Static_assert(ROUND >= 2 * FAULT_OUT_MAX, "a round holds all faulty datagrams");
@@ -52,7 +52,7 @@ static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
 		return 0;
 	bool same = ecn_follow(l, &l->sockets[number], first->ecn);
 	if (!same && first->ecn == 0)
-		return 0; /* a control message cannot clear the bits */
+		return 0; /* a control message cannot clear the bits that the socket sets */
 	m->msg_name = NULL;
 	m->msg_namelen = 0;
 	if (same && length == 1)
@@ -176,8 +176,8 @@ static size_t list_send(struct link *l, const struct datagram *const *list, size
 			break;
 		}
 		if (l->batch.sockets[sent] > 0) {
-			/* An error of a connected socket, such as a rejected port or a removed own
-			 * address, may not apply to socket 0. */
+			/* An error of a connected socket, such as a rejected port or a removed
+			 * address of this machine, may not apply to socket 0. */
 			socket_close(&l->sockets[l->batch.sockets[sent]]);
 			continue;
 		}
@@ -208,8 +208,8 @@ void send_held(struct link *l)
 	fault_settle(l->fault, out + sent, count - sent);
 }
 
-/* Sends through the injector. It keeps datagrams for which the kernel has no space, so that each is
- * decided once. Meanwhile it accepts no new ones. */
+/* Sends through the injector. It keeps datagrams for which the kernel has no space, so that each
+ * datagram is decided once. Meanwhile it accepts no new datagrams. */
 static size_t send_faulty(struct link *l, const struct datagram *const *list, size_t count)
 {
 	const struct datagram *out[ROUND];

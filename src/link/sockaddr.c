@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No name lookup, and no scope ids: a udp_address cannot hold link-local IPv6. */
+/* Converts addresses without name lookup and without scope ids, because a udp_address cannot hold
+ * link-local IPv6. */
 #include "link/sockaddr.h"
 
 #include <arpa/inet.h>

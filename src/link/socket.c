@@ -32,7 +32,8 @@ void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn)
 {
 	s->ecn = ecn;
 	s->ecn_other = 0;
-	option_set(s->fd, IPPROTO_IP, IP_TOS, ecn); /* for IPv4 peers, also of AF_INET6 sockets */
+	/* sets the bits for IPv4 peers, also on AF_INET6 sockets */
+	option_set(s->fd, IPPROTO_IP, IP_TOS, ecn);
 	if (l->limits.family == AF_INET6)
 		option_set(s->fd, IPPROTO_IPV6, IPV6_TCLASS, ecn);
 }
@@ -65,11 +66,12 @@ static void buffer_report(struct link *l)
 			 l->receive_buffer_bytes / 2, l->buffer_bytes, l->buffer_bytes);
 }
 
-/* Turns reports per datagram on or off. All are optional; one that fails leaves zeros. */
+/* Turns reports per datagram on or off. All reports are optional; if one cannot be turned on, its
+ * value stays 0. */
 static void reports_set(const struct link *l, const struct link_socket *s, bool on)
 {
 	option_set(s->fd, SOL_SOCKET, SO_TIMESTAMPNS, on);
-	/* For IPv4 peers of AF_INET6 sockets too. */
+	/* Applies to IPv4 peers of AF_INET6 sockets too. */
 	option_set(s->fd, IPPROTO_IP, IP_RECVTOS, on);
 	if (l->limits.family == AF_INET6)
 		option_set(s->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, on);

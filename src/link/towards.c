@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the own address on the route to a peer, from the kernel's routing table. Sends nothing. */
+/* Finds this machine's address on the route to a peer, from the kernel's routing table. Sends
+ * nothing. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* UDP endpoint that moves datagrams in batches: by GSO and GRO if the kernel has them, otherwise
- * one sendmsg per datagram. Kernel receive time stamps; a wait that spins before it sleeps. It does
- * not interpret datagrams.
+ * one sendmsg per datagram. It uses the kernel's receive time stamps, and its wait spins before it
+ * sleeps. It does not interpret datagrams.
  *
  * Not thread-safe: one thread at a time per endpoint. Any thread and any signal handler may call
  * link_wake. */
@@ -22,8 +22,8 @@ struct link_options {
 	uint32_t spin_ns;
 	/* Drop datagrams that are too long for the path; do not fragment. */
 	bool whole;
-	/* No connected sockets for busy peers. Then unfragmented datagrams have IP identification
-	 * 0, as an ICRC requires. */
+	/* Do not use connected sockets for busy peers. Unfragmented datagrams then have IP
+	 * identification 0, as an ICRC requires. */
 	bool unconnected;
 	/* Do not log an error if the port is in use: the caller tries the next port. */
 	bool choosy;
@@ -35,7 +35,8 @@ struct link_options {
 	bool rejections; /* keep ICMP errors for link_rejected */
 	/* us that link_receive_wait waits, rounded up to kernel ticks; 0: no wait. */
 	uint32_t block_us;
-	/* Returns true for a datagram that must not be in a GSO batch. NULL: all may be. */
+	/* Returns true for a datagram that must not be in a GSO batch. NULL: all datagrams may
+	 * be. */
 	bool (*alone)(const struct datagram *d);
 	int priority; /* SO_PRIORITY of sent packets, for queueing disciplines; 0 .. 6 */
 	bool no_gso;  /* do not use GSO; for tests and as workaround */
@@ -47,7 +48,7 @@ struct link_counters {
 	uint64_t sent_datagrams, sent_bytes, send_calls;
 	uint64_t received_datagrams, received_bytes;
 	uint64_t receive_calls; /* calls with arrivals */
-	uint64_t send_again;    /* the kernel had no space; the caller retries */
+	uint64_t send_again;    /* times that the kernel had no space; the caller retries */
 	/* datagrams dropped for another reason; the transport retransmits them */
 	uint64_t send_errors;
 	uint64_t too_big; /* datagrams that the kernel rejected as longer than the path */
@@ -65,7 +66,7 @@ struct link;
 enum link_fate {
 	LINK_FATE_LOST = 1 << 0,
 	LINK_FATE_TWICE = 1 << 1,
-	LINK_FATE_CORRUPT = 1 << 2, /* one bit flipped after the call of `sent` */
+	LINK_FATE_CORRUPT = 1 << 2, /* one bit was flipped after the call of `sent` */
 	LINK_FATE_LATE = 1 << 3,
 };
 
@@ -108,8 +109,8 @@ size_t link_path_payload(const struct link *l, const struct udp_address *to);
 
 /* Returns true if the kernel rejected datagrams as longer than their path (EMSGSIZE) since the last
  * call. *to and *bytes are destination and length of the last one; link_path_payload may return a
- * length that fits. Reports one destination at a time: when its size is lowered, the next send
- * shows another one. Does not detect a smaller MTU beyond the first link. */
+ * length that fits. Reports one destination at a time. After the caller lowers the size for it, the
+ * next send reports another one. Does not detect a smaller MTU beyond the first link. */
 bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes);
 
 /* Returns the size of the receive buffer in bytes of skb truesize, as the kernel granted it. */

@@ -25,7 +25,7 @@
 /* Values of epoll data other than socket indices. */
 #define WAKE    UINT32_MAX       /* the eventfd */
 #define WATCHED (UINT32_MAX - 1) /* link_watch */
-#define EDGE    (UINT32_MAX - 2) /* link_watch with `edge`: only ends the sleep */
+#define EDGE    (UINT32_MAX - 2) /* link_watch with `edge`: an event only ends the sleep */
 
 static int watch(int epoll_fd, int fd, uint32_t number)
 {
@@ -47,7 +47,8 @@ int wait_open(struct link *l)
 	return DXP_EIO;
 }
 
-/* Fails only without memory. The socket is then polled when something else ends the sleep. */
+/* Adding fails only if memory is short. The socket is then polled when another event ends the
+ * sleep. */
 void link_watch_add(struct link *l, unsigned index)
 {
 	watch(l->epoll_fd, l->sockets[index].fd, index);
@@ -111,7 +112,7 @@ void link_wake(struct link *l)
 	/* Pairs with the exchange in wakeup_consume: after its wait, the waiting thread sees all
 	 * earlier writes of the waker. */
 	if (atomic_exchange(&l->woken, 1) == 0 && write(l->wake_fd, &one, sizeof(one)) < 0)
-		errno = saved; /* counter full, so the eventfd is already readable */
+		errno = saved; /* the counter is full, so the eventfd is already readable */
 	errno = saved;
 }
 
@@ -178,7 +179,8 @@ static bool spin_or_sleep(struct link *l, uint64_t begin_ns, uint64_t deadline_n
 		if (wakeup_consume(l, false))
 			return false;
 	} while (clock_now_ns() < spin_end);
-	/* Even after the deadline, to drain the eventfd of a late waker without sleeping. */
+	/* Calls the kernel even after the deadline, to drain the eventfd of a late waker without
+	 * sleeping. */
 	return sleep_in_kernel(l, deadline_ns);
 }
 
