@@ -25,7 +25,7 @@ struct node {
 	struct nic *nic;
 	struct dxp_window *window;
 	struct member *member; /* NULL with a static id */
-	struct mac *mac;       /* has the fabric key; computes tokens of RESET frames */
+	struct mac *mac;       /* uses the fabric key to compute tokens of RESET frames */
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint16_t id;
 	uint64_t incarnation;
@@ -33,9 +33,10 @@ struct node {
 	uint64_t look_ns; /* next check of the own address */
 	struct silent_peer *silent;
 	uint32_t silent_count, silent_space;
-	uint64_t silent_ns; /* time at which the first of them is lost; UINT64_MAX: none */
-	/* Asleep or about to sleep (nic/wake.c). Not in function 0's window, because that may be
-	 * closed. */
+	/* time at which the first silent peer counts as lost; UINT64_MAX: there is none */
+	uint64_t silent_ns;
+	/* True: the loop sleeps or is about to sleep (nic/wake.c). The flag is not in the window of
+	 * function 0, because that may be closed. */
 	_Atomic bool sleeping;
 	uint64_t arrived_ns, received_ns; /* last arrival, last receive call */
 	char name[FABRIC_NAME_BYTES];
@@ -49,7 +50,7 @@ struct node {
 };
 
 /* news.c: reads from the link what RLTP cannot observe: receive buffer level, smaller MTUs, a new
- * own address. Makes several system calls. */
+ * address of this machine. Makes several system calls. */
 void news_link(struct node *n, uint64_t now_ns);
 
 /* peers.c: applies the node table to the NIC, then notifies the owner. Returns the number of

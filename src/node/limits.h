@@ -4,7 +4,7 @@
 #ifndef NODE_LIMITS_H
 #define NODE_LIMITS_H
 
-/* entries of a node table; ids go to 0xfffd, but memory is reserved for these only */
+/* entries of a node table; ids go up to 0xfffd, but memory is reserved for this number only */
 #define FABRIC_NODES_MAX 4096
 /* ns; a node silent for longer is dead: one renewal, 2.9 s of outage, one retransmission, 0.6 s for
  * busy machines */
@@ -17,7 +17,7 @@
 /* ns between those polls: a poll costs 0.3 us, while local functions wait only 0.1 us for each
  * other */
 #define NODE_QUIET_LOOK_NS 2000
-/* ns between checks of the own address: three system calls */
+/* ns between checks of this machine's address, which take three system calls */
 #define NODE_LOOK_NS (250ull * 1000 * 1000)
 
 #define FABRIC_RENEWALS 6 /* renewals per lease: 4096 nodes send 5500 per second */
@@ -33,15 +33,15 @@
 #define OFFER_BYTES_MAX (64ull << 30)
 /* connections to the socket for any function: all queue pairs and status queries */
 #define OFFER_CLIENTS_ANY 64
-/* connections to the socket of one function: its user and others that try, so that no client can
- * use all */
+/* connections to the socket of one function: its user and three that try. So no client can use all
+ * connections. */
 #define OFFER_CLIENTS_ONE 4
 /* ns between polls of the sockets by a loop that does not sleep */
 #define OFFER_LOOK_NS (1000ull * 1000)
 
-/* ns between publications: faster than people read */
+/* ns between publications: shorter than people need to read */
 #define STATS_INTERVAL_NS (100ull * 1000 * 1000)
-#define STATS_COST        100 /* a publication uses at most 1/100 of the interval */
+#define STATS_COST        100 /* a publication takes at most 1/100 of the interval */
 /* answers to STATS requests per second: 0.1 % of a core at 3 us and a system call each; a page of
  * 1024 sessions costs 22 us */
 #define STATS_REQUESTS_PER_S 128
@@ -51,18 +51,19 @@
 #define STATS_QUERY_SLOTS    64
 #define STATS_QUERY_NS       (1000ull * 1000 * 1000) /* ns without an answer: 4 requests */
 #define STATS_QUERY_WHOLE_NS (3 * STATS_QUERY_NS)    /* ns for all pages of a node */
-#define STATS_SESSIONS_MAX   1024 /* rows per node: 400 KiB; totals count all sessions */
-#define STATS_SESSIONS_MIN   16   /* rows allocated at first; their number grows on demand */
-#define STATS_NODES_MAX      1024 /* nodes that a reader shows */
-#define STATS_FOLDERS_MAX    256  /* folders per reader: root reads those of all users */
-#define STATS_PATH_BYTES     256
+/* rows of sessions per node: 400 KiB; totals include all sessions */
+#define STATS_SESSIONS_MAX 1024
+#define STATS_SESSIONS_MIN 16   /* rows allocated at first; their number grows on demand */
+#define STATS_NODES_MAX    1024 /* nodes that a reader shows */
+#define STATS_FOLDERS_MAX  256  /* folders per reader: root reads those of all users */
+#define STATS_PATH_BYTES   256
 
 #define TAP_RING_BYTES_MIN (256u << 10) /* fits any datagram at any position */
 #define TAP_RING_BYTES_MAX (1u << 30)
 /* default, bytes: 50,000 headers, 20 ms of the fastest measured link */
 #define TAP_RING_BYTES (16u << 20)
 #define TAP_SNAP_BYTES 256 /* default, bytes: all headers and bitmaps, and some payload */
-/* ns between checks that the tracer runs: these are system calls */
+/* ns between checks that the tracer runs, because each is a system call */
 #define TAP_LOOK_NS (1000ull * 1000 * 1000)
 
 #endif

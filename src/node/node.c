@@ -233,7 +233,8 @@ void node_close(struct node *n)
 {
 	if (!n)
 		return;
-	/* First, because the manager's report of this leave would close the sessions too. */
+	/* Closes the sessions first, because the manager's report of this node's leave would close
+	 * them too. */
 	peers_leave(n);
 	if (n->member && n->link && member_id(n->member) != WIRE_NODE_NONE) {
 		uint64_t now_ns = clock_now_ns();
@@ -339,7 +340,8 @@ uint32_t node_poll(struct node *n)
 {
 	uint32_t work = 0;
 
-	/* Doorbells first: their users wait, and a receive takes 0.25 us. */
+	/* Processes doorbells before it receives, because their users wait and a receive takes 0.25
+	 * us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_poll(n);
 	if (network_waits(n)) {
@@ -347,7 +349,8 @@ uint32_t node_poll(struct node *n)
 		return work;
 	}
 	size_t count = link_receive(n->link, n->arrivals, DATAGRAM_BATCH);
-	uint64_t now_ns = clock_now_ns(); /* after the receive, so no arrival is later */
+	/* reads the clock after the receive, so no arrival is later */
+	uint64_t now_ns = clock_now_ns();
 	n->received_ns = now_ns;
 	if (count > 0)
 		n->arrived_ns = now_ns;

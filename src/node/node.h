@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A node: one NIC on one UDP endpoint, its membership in a fabric, and the loop that runs both.
- * Function 0 of the NIC is open, with its window in this process; queue pair 0 carries the service.
- * Threads: one thread at a time may call these functions. Any thread may use the window and call
+ * Function 0 of the NIC is open, with its window in this process. Its queue pair 0 carries commands
+ * and replies. Threads: one thread at a time may call these functions. Any thread may use the
+ * window and call
  *         node_wake, which it must do after posting unless it also polls. */
 #ifndef NODE_NODE_H
 #define NODE_NODE_H
@@ -15,7 +16,7 @@
 
 struct node;
 
-#define NODE_OUTSIDE_MAX 16 /* ranges of addresses: as many as a command line shows well */
+#define NODE_OUTSIDE_MAX 16 /* ranges of addresses: as many as fit a command line */
 #define NODE_SERVICE_QP  0  /* receives commands; the node table has its magic */
 
 /* Addresses of nodes outside of the node table that register mode may reach, and that may send to
@@ -28,7 +29,8 @@ struct node_outside {
 struct node_options {
 	const char *name; /* [A-Za-z0-9._-], unique in the fabric. All strings are copied. */
 	bool xpu;         /* otherwise a host */
-	uint8_t uuid[16]; /* keeps the id over a restart; all zero: random */
+	/* with the same uuid, the node keeps its id over a restart; all zero: a random one */
+	uint8_t uuid[16];
 	const char *engine, *device; /* xPU: for display in the node table; NULL: "" */
 	uint64_t memory_bytes;       /* xPU */
 	uint32_t capabilities;       /* MANAGE_CAPABILITY_..., for the node table */
@@ -39,20 +41,20 @@ struct node_options {
 	/* Requested id; 0: any. The manager assigns another one if it is in use. */
 	uint16_t wanted_id;
 	struct udp_address bind; /* port 0: any */
-	/* 0: only the port of `bind`. Otherwise the first free of so many ports from it on; if none
-	 * is free, any. */
+	/* 0: use only the port of `bind`. Otherwise use the first free port of this many from it
+	 * on; if none is free, any port. */
 	uint16_t bind_ports;
 	/* `bind` is from this machine's routes: follow their changes. */
 	bool follow_address;
 	uint32_t spin_ns; /* spin time of node_wait; 0: WAIT_SPIN_NS; UINT32_MAX: no spin */
-	/* xPU: time to keep resources of a silent host after its last packet or renewal. Up to
-	 * RLTP_DEAD_NS: not longer than for other peers. */
+	/* xPU: time to keep resources of a silent host after its last packet or renewal. A time up
+	 * to RLTP_DEAD_NS has no effect, because other peers are kept as long. */
 	uint64_t keep_hosts_ns;
 	uint32_t qps;            /* queue pairs of function 0 for this node; 0: all */
 	uint32_t window_packets; /* 0: derived from the socket's receive buffer */
 	bool no_payload_crc;
 	struct node_outside outside; /* zeroed: none */
-	/* Zeroed: recommended values, with DXP_CC of the environment as congestion control. */
+	/* All zero: recommended values, with DXP_CC of the environment as congestion control. */
 	struct rltp_tuning tuning;
 	const struct nic_cfg_ops *cfg; /* xPU: its registers */
 	void *cfg_context;
@@ -140,8 +142,8 @@ void node_address(const struct node *n, struct udp_address *out);
  * DXP_EPEERLOST: dead. */
 int node_target(const struct node *n, uint16_t id, struct dxp_target *out);
 
-/* Returns since when a peer is silent; 0: it is not. Silent: its lease expired, or it owes our
- * session an answer for more than RLTP_DEAD_NS. */
+/* Returns the time since which a peer is silent; 0: it is not. A peer is silent if its lease
+ * expired, or if an answer to this node is missing for more than RLTP_DEAD_NS. */
 uint64_t node_silent_since(const struct node *n, uint16_t peer);
 
 /* Closes the session with a peer and fails its requests with `status`. The peer's next packet

@@ -74,7 +74,7 @@ static bool summable(enum stats_session_field f)
 struct publication {
 	struct node *node;
 	struct stats_node *out;
-	bool active; /* a pass over active sessions precedes one over idle sessions */
+	bool active; /* true: this pass writes active sessions; a second pass writes idle ones */
 };
 
 static void name_of(const struct node *n, uint16_t id, char out[FABRIC_NAME_BYTES])
@@ -215,7 +215,7 @@ void observe_serve(struct node *n, const struct datagram_arrival *a, uint64_t no
 		.file = o->stats ? stats_map(o->stats) : NULL, .mac = n->mac, .node = n->id};
 	struct datagram out;
 
-	/* If the kernel has no space for the answer, the reader repeats its request. */
+	/* If the kernel has no space for the answer, the reader sends its request again. */
 	if (stats_serve_receive(&o->serve, &served, a, &out, now_ns))
 		link_send(n->link, &out, 1);
 }

@@ -137,8 +137,9 @@ static uint32_t qps_free(const struct offer *o, uint32_t function)
 	return count;
 }
 
-/* Returns the user to open in one function; NIC_USERS: what is wanted is in use. Function 0 belongs
- * to the NIC's program, which leaves queue pairs only by opening others. */
+/* Returns the user to open in one function; NIC_USERS: the requested queue pairs are in use.
+ * Function 0 belongs to the NIC's program. Others can use those of its queue pairs that the program
+ * has not opened. */
 static uint32_t function_choose(const struct offer *o, uint32_t function, uint32_t qp)
 {
 	uint32_t count = qps_free(o, function);
@@ -153,8 +154,8 @@ static uint32_t function_choose(const struct offer *o, uint32_t function, uint32
 	return NIC_USERS;
 }
 
-/* Chooses among all functions. One queue pair is taken from a function that is in use already, so
- * that whole ones remain. */
+/* Chooses among all functions. A request for one queue pair prefers a function that is in use
+ * already, so that whole functions stay free. */
 static uint32_t user_choose(const struct offer *o, uint32_t qp)
 {
 	for (int whole = qp == ATTACH_QP_ALL; whole < 2; whole++) {
@@ -203,7 +204,7 @@ static bool label_in_use(const struct offer *o, const char *label)
 
 /* ---- OPEN ---- */
 
-/* Chooses the first queue pair, as a user's number, and how many. */
+/* Chooses the first queue pair, as a user's number, and the number of queue pairs. */
 static int open_choose(const struct offer *o, const struct offer_client *client,
 		       const struct attach_request *r, uint32_t *user, uint32_t *qps)
 {
@@ -381,8 +382,8 @@ void offer_request(struct offer *o, struct offer_client *client, const struct at
 	}
 }
 
-/* Closes our copy of the user's socket. The user can queue descriptors in it, and whichever process
- * closes the last copy closes those too. */
+/* Closes our copy of the user's socket. The user can queue descriptors in it, and the process that
+ * closes the last copy also closes these descriptors. */
 void offer_handed_over(struct offer *o, const struct offer_client *client)
 {
 	struct offer_user *u = &o->users[client->user];

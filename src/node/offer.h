@@ -4,9 +4,9 @@
  * connection of offer_server.c with at most one user of the NIC (nic.h). After a RESET, its
  * requests are answered with DXP_ECLOSED.
  *
- * When a client disconnects, its user is closed. Its memory is unmapped when the NIC has no
- * pointer into it. Clients are untrusted: descriptors are checked (link/local.h), keys must be the
- * client's own, counts are bounded. */
+ * When a client disconnects, its user is closed. Its memory is unmapped when the NIC has no pointer
+ * into it. Clients are untrusted: descriptors are checked (link/local.h), keys must be the client's
+ * own, numbers of regions and bytes are bounded. */
 #ifndef NODE_OFFER_H
 #define NODE_OFFER_H
 
@@ -57,17 +57,17 @@ struct offer_client {
 	struct offer_scope scope;
 	bool manages;  /* may manage the NIC: same user or root */
 	uint32_t pid;  /* process id, for display */
-	uint32_t user; /* its user of the NIC, written by offer.c; 0: none */
+	uint32_t user; /* the client's user of the NIC, written by offer.c; 0: none */
 	bool closed;   /* it had a user; written by offer.c */
 };
 
-/* Descriptors to send with an answer. They stay the offer's until the user is closed. */
+/* Descriptors to send with an answer. The offer owns them until the user is closed. */
 struct offer_fds {
 	int fds[ATTACH_FDS_MAX];
 	unsigned count;
 };
 
-/* Answers one request. `fd` is its descriptor or -1, and stays the caller's. */
+/* Answers one request. `fd` is the descriptor of the request or -1; the caller still owns it. */
 void offer_request(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		   int fd, uint64_t now_ns, struct attach_answer *answer, struct offer_fds *beside);
 
@@ -77,8 +77,8 @@ void offer_handed_over(struct offer *o, const struct offer_client *client);
 /* Closes the user of a disconnected client. */
 void offer_client_gone(struct offer *o, struct offer_client *client, uint64_t now_ns);
 
-/* Frees memory that the NIC does not use any more. Returns true if some is in use: call again
- * soon. */
+/* Frees memory that the NIC does not use any more. Returns true if some memory is still in use;
+ * call again soon. */
 bool offer_reclaim(struct offer *o);
 
 /* Windows and regions of users that are mapped in this process. */

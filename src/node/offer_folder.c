@@ -22,9 +22,9 @@
 #include "node/stats_folder.h"
 #include "wire/manage.h"
 
-#define LOCK_TRIES  200  /* tries, 1 ms each, while another process makes folders */
+#define LOCK_TRIES  200  /* tries to lock, 1 ms apart, while another process makes folders */
 #define YOUNG_S     60   /* s; a younger folder may have no sockets yet */
-#define FOLDERS_MAX 1024 /* folders per start; the next start cleans the others */
+#define FOLDERS_MAX 1024 /* folders checked per start; the next start checks the others */
 
 struct listing {
 	struct offer_folder *out;

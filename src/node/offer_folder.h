@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a NIC offers its functions: folder NAME.nic in the run folder (node/stats_folder.h); NAME
- * is its node's. Socket `nic` opens any function and manages the NIC; `vf1` .. `vf7` open one each,
- * and `vf1.0` .. `vf7.3` one queue pair each, so that a sandbox can get one path only. */
+/* The folder in which a NIC offers its functions: NAME.nic in the run folder (node/stats_folder.h).
+ * NAME is the name of the NIC's node. Socket `nic` opens any function and manages the NIC; `vf1` ..
+ * `vf7` open one each, and `vf1.0` .. `vf7.3` one queue pair each, so that a sandbox can get one
+ * path only. */
 #ifndef NODE_OFFER_FOLDER_H
 #define NODE_OFFER_FOLDER_H
 

@@ -27,7 +27,7 @@ struct offer_user {
 	struct offer_client *client; /* OPEN */
 	uint32_t pid;
 	struct local_memory window;
-	int engine_fd;   /* eventfd that only the user writes; never read */
+	int engine_fd;   /* eventfd that the user writes to wake the node; nothing reads it */
 	int user_fds[2]; /* datagram sockets: [0] the user's, [1] the node's; see attach.h */
 	bool armed;
 	struct offer_region *regions;

@@ -45,8 +45,8 @@ static bool is_whole(const struct nic *nic, uint32_t function)
 	return true;
 }
 
-/* Returns how many queue pairs the row at this position has: those of its user; of a function
- * without one, all. */
+/* Returns how many queue pairs the row at this position has: those of its user; if the function has
+ * no user, all. */
 static uint32_t row_qps(const struct nic *nic, uint32_t function, uint32_t qp)
 {
 	uint32_t qps = nic_user_qps(nic, NIC_USER(function, qp));

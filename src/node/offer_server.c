@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sockets have an own epoll set, which the node's link watches. So a busy node checks all
- * together and seldom, and a sleeping node is woken. */
+/* The sockets have an epoll set of their own, which the node's link watches. So a busy node seldom
+ * checks, all sockets at once. A sleeping node is woken. */
 #include "node/offer_server.h"
 
 #include <errno.h>
@@ -88,7 +88,8 @@ static int node_users(void *context, uint32_t user, int engine_fd, int user_fd)
 	struct offers *s = context;
 	struct link *l = s->node->link;
 
-	/* Explicit, because the user has the same eventfd and close() keeps the watch. */
+	/* Removes the eventfd explicitly. The user has it open too, so close() would not remove it
+	 * from the epoll set. */
 	if (s->engine_fds[user] >= 0)
 		link_unwatch(l, s->engine_fds[user]);
 	s->engine_fds[user] = -1;
@@ -131,7 +132,8 @@ static void connection_close(struct offers *s, struct connection *c, uint64_t no
 	if (c->next)
 		c->next->previous = c->previous;
 	c->listener->connections--;
-	/* Explicit, because a forked child may have the same socket and close() keeps the watch. */
+	/* Removes the socket explicitly. A forked child may have it open, so close() would not
+	 * remove it from the epoll set. */
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->source.fd, NULL);
 	socket_drop(c->listener, c->source.fd);
 	free(c);
@@ -220,7 +222,7 @@ static bool listener_full(struct offers *s, struct listener *l, uint64_t now_ns)
 	return true;
 }
 
-/* Watches all sources again. EEXIST for those still watched is harmless. */
+/* Watches all sources again. EEXIST for sources that are still watched is harmless. */
 static void listeners_resume(struct offers *s)
 {
 	s->again_ns = UINT64_MAX;
@@ -253,7 +255,8 @@ static void malformed_note(struct offers *s, const struct connection *c, int sta
 			 s->node->name, c->client.pid, dxp_status_text(status));
 }
 
-/* Closes a request's descriptors. A mapped one is closed at once: its mapping keeps the pages. */
+/* Closes a request's descriptors. A mapped descriptor is closed at once, because the mapping keeps
+ * the pages. */
 static void descriptors_drop(struct listener *l, const int *fds, unsigned count, bool first_mapped)
 {
 	if (first_mapped)
@@ -348,8 +351,8 @@ static int scope_add(struct offers *s, struct offer_scope scope)
 							 : DXP_EINVAL;
 }
 
-/* Adds the sockets of a function: of all its queue pairs, and of each one. Function 0 has only
- * those that the NIC's program does not use. */
+/* Adds the sockets of a function: one for all its queue pairs, and one for each. Function 0 has
+ * sockets only for queue pairs that the NIC's program does not use. */
 static int function_add(struct offers *s, uint32_t function)
 {
 	struct offer_scope scope = {.only = true, .function = (uint8_t)function};

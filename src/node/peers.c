@@ -58,8 +58,8 @@ static void narrow_one(void *context, struct rltp_session *s)
 	if (!address_equal(rltp_session_address(s), w->at))
 		return;
 	uint16_t payload = peers_payload(w->node, w->at);
-	/* Never raises it: the MTU may be smaller beyond the local interface, which RLTP's probes
-	 * detect. */
+	/* Never raises the payload, because the MTU may be smaller beyond the local interface.
+	 * RLTP's probes detect that. */
 	struct rltp_peer_info p = rltp_session_peer(s);
 	if (payload < WIRE_PAYLOAD_MIN || payload >= p.payload_bytes)
 		return;
@@ -102,7 +102,7 @@ static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 {
 	struct silent_peer *known = silent_find(n, id);
 
-	if (known) { /* it returned in between and is silent again */
+	if (known) { /* the peer returned in between and is silent again */
 		known->since_ns = now_ns;
 		n->silent_ns = 0;
 		return;
@@ -137,8 +137,8 @@ static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 	return max_u64(until_ns, received_ns + keep);
 }
 
-/* Turns probes of a silent peer on or off, even in an idle session: an answer outranks the
- * table. */
+/* Turns probes of a silent peer on or off, even in an idle session. If the peer answers, it counts
+ * as alive, whatever the table shows. */
 static void silent_watch(struct node *n, uint16_t id, bool on, uint64_t now_ns)
 {
 	struct rltp_endpoint *endpoint = nic_endpoint(n->nic);
@@ -151,7 +151,7 @@ static void silent_watch(struct node *n, uint16_t id, bool on, uint64_t now_ns)
 		rltp_endpoint_watch(endpoint, s, on, now_ns - ago_ns, now_ns);
 }
 
-/* Marks peers lost whose time is over. The loss is the table's next change. */
+/* Marks peers whose time is over as lost. The table then returns the loss as its next change. */
 static void silent_look(struct node *n, uint64_t now_ns)
 {
 	struct node_table *t = member_table(n->member);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests to a manager. A change of grants states the version that it changes, so it takes two
- * rounds: the first is refused with the version. A table arrives in pages; each request states its
- * first id. */
+/* Requests to a manager. A change of grants must state the version of the grants that it changes.
+ * So it takes two rounds: the manager rejects the first one and returns the version. A table
+ * arrives in pages; each request states its first id. */
 #include "node/query.h"
 
 #include <stdio.h>

@@ -77,7 +77,8 @@ static int file_make(struct stats *s, const struct stats_options *options)
 	char draft[NAME_BYTES + 8];
 
 	snprintf(draft, sizeof(draft), ".%s.new", s->name);
-	unlinkat(s->folder, draft, 0); /* may remain from a crashed process with the same id */
+	/* the file may remain from a crashed process with the same id */
+	unlinkat(s->folder, draft, 0);
 	s->fd = descriptor_raise(
 		openat(s->folder, draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	if (s->fd < 0)

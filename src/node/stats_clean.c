@@ -14,7 +14,7 @@
 #include "node/stats.h"
 #include "node/tap.h"
 
-#define YOUNG_S 60 /* s; a younger draft may not be locked yet */
+#define YOUNG_S 60 /* s; the owner of a younger draft may not have locked it yet */
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -65,7 +65,8 @@ static void entry_clean(int folder, const char *name)
 		openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return;
-	/* Compares inodes, because after another cleaner a new process may use the name. */
+	/* Compares inodes. Another process may have removed the file, and a new process may use its
+	 * name. */
 	if ((draft ? draft_leftover(fd) : stats_leftover(fd)) && fstat(fd, &had) == 0 &&
 	    fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == had.st_ino)
 		unlinkat(folder, name, 0);
@@ -74,7 +75,7 @@ static void entry_clean(int folder, const char *name)
 
 void stats_clean(int folder)
 {
-	/* An own descriptor has its own read position. */
+	/* A descriptor of its own has its own read position. */
 	int copy = descriptor_raise(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	DIR *entries = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *entry;

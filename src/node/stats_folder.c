@@ -76,7 +76,7 @@ static void candidates_find(struct candidates *c, const char *given)
 	candidate_add(c, "/tmp/dxp-%u", uid);
 }
 
-/* Returns NULL, or why it cannot be a folder of `owner`. */
+/* Returns NULL, or the reason why the folder cannot be one of `owner`. */
 static const char *folder_wrong(int fd, uid_t owner)
 {
 	struct stat st;
@@ -135,7 +135,7 @@ int stats_run_folder_open(int *folder, char path[STATS_PATH_BYTES])
 {
 	const char *given = given_run();
 
-	/* Must be absolute, because other processes have other working folders. */
+	/* The path must be absolute, because other processes have other working folders. */
 	if (given && *given != '\0' && *given != '/') {
 		log_warn("cannot offer functions in %s: the path must begin with '/'", given);
 		return DXP_EIO;

@@ -25,8 +25,8 @@ int stats_folder_open(int *folder);
 uint32_t stats_folders(void (*visit)(void *context, const struct stats_folder *listed),
 		       void (*complain)(void *context, const char *text), void *context);
 
-/* The same for sockets of offered functions (node/offer_folder.h): $DXP_RUN, otherwise the folder
- * above. */
+/* Opens the run folder, for sockets of offered functions (node/offer_folder.h): $DXP_RUN, otherwise
+ * the folder above. Statuses of stats_folder_open(). */
 int stats_run_folder_open(int *folder, char path[STATS_PATH_BYTES]);
 uint32_t stats_run_folders(void (*visit)(void *context, const struct stats_folder *listed),
 			   void (*complain)(void *context, const char *text), void *context);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each sent node has a slot. A slot repeats a request with the same number until its page arrives
- * or time is over, then goes on to the next page, part, or node. */
+/* Each node with an outstanding request has a slot. The slot sends its request again, with the same
+ * number, until the page arrives or the time is over. Then it continues with the next page, part,
+ * or node. */
 #include "node/stats_query.h"
 
 #include <assert.h>
@@ -122,7 +123,7 @@ static void node_store(struct stats_view *v, const struct stats_page *page)
 
 	v->node = page->node;
 	v->node.id = before.id;
-	/* as in the node table, for the same name whether the node answers or not */
+	/* the name in the node table, so that it is the same whether the node answers or not */
 	memcpy(v->node.name, before.name, sizeof(before.name));
 	memcpy(v->node.address, before.address, sizeof(before.address));
 	v->pid = page->pid;
@@ -144,7 +145,7 @@ static bool sessions_add(struct stats_view *v, const struct stats_page *page)
 	return true;
 }
 
-/* Requests what follows this page, or ends the slot. */
+/* Requests the page that follows this one, or ends the slot. */
 static void slot_continue(struct stats_query *q, struct slot *s, const struct stats_page *page,
 			  uint64_t now_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the counters of many nodes over the network with STATS requests: at most
- * STATS_QUERY_SLOTS nodes at a time, one outstanding request per node. A node without an answer for
- * STATS_QUERY_NS is silent; one that answers gets at most STATS_QUERY_WHOLE_NS. The sender needs
- * the fabric key, but need not be a node. Pure, like member.h. */
+/* Reads the counters of many nodes over the network with STATS requests: at most STATS_QUERY_SLOTS
+ * nodes at a time, one outstanding request per node. A node without an answer for STATS_QUERY_NS is
+ * silent; a node that answers gets at most STATS_QUERY_WHOLE_NS. The sender needs the fabric key,
+ * but need not be a node. Pure, like member.h. */
 #ifndef NODE_STATS_QUERY_H
 #define NODE_STATS_QUERY_H
 
@@ -13,7 +13,7 @@
 
 struct stats_query_options {
 	uint8_t key[FABRIC_KEY_BYTES];
-	/* Rows of the node table; must stay valid. Only those that are alive get requests. */
+	/* Rows of the node table, which must stay valid. Only nodes that are alive get requests. */
 	const struct node_entry *nodes;
 	size_t count;
 	bool details; /* also read queue pairs and sessions */

@@ -51,7 +51,7 @@ static bool read_all(int fd, void *out, size_t bytes, size_t offset)
 	return pread(fd, out, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* Returns NULL, or why the header is rejected. */
+/* Returns NULL, or the reason why the header is rejected. */
 static const char *header_wrong(const struct stats_file *f)
 {
 	if (f->magic != STATS_MAGIC)
@@ -129,7 +129,7 @@ static const char *snapshot_read(int fd, struct stats_file *f, struct stats_sess
 	return "its writer stopped in the middle of writing";
 }
 
-/* Replaces terminal escapes, because the file may be another user's. */
+/* Replaces terminal escapes, because another user may have written the file. */
 static void text_clean(char *text, size_t bytes)
 {
 	text[bytes - 1] = '\0';

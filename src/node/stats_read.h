@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads stats.h files: all nodes whose files this user may read. They are read, not mapped, and all
- * fields are checked, because a file may be another user's. */
+ * fields are checked, because another user may have written a file. */
 #ifndef NODE_STATS_READ_H
 #define NODE_STATS_READ_H
 
@@ -12,7 +12,7 @@ struct stats_view {
 	char path[STATS_PATH_BYTES];
 	const char *missing; /* why the node gave no counters; NULL: it did */
 	uint32_t pid;
-	uint64_t age_ns;                /* time since node.published_ns, when read */
+	uint64_t age_ns;                /* time from node.published_ns until the file was read */
 	struct stats_node node;         /* strings are terminated and printable */
 	struct stats_session *sessions; /* node.session_rows entries */
 };

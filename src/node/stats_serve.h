@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers STATS requests from the network with the counters that the node publishes (node/stats.h).
  * A request costs the node's thread at most one page; requests above STATS_REQUESTS_PER_S are
- * dropped before their mac is checked, so a flood of them leaves the data path alone. */
+ * dropped before their mac is checked, so a flood of them does not slow the data path. */
 #ifndef NODE_STATS_SERVE_H
 #define NODE_STATS_SERVE_H
 
@@ -28,8 +28,8 @@ struct stats_served {
 	uint16_t node; /* its id */
 };
 
-/* Handles one frame of type WIRE_STATS. Returns 1 and sets *out, valid until the next call, or 0:
- * no answer. */
+/* Handles one frame of type WIRE_STATS. Returns 1 and sets *out, which is valid until the next
+ * call. Returns 0 if there is no answer. */
 size_t stats_serve_receive(struct stats_serve *s, const struct stats_served *served,
 			   const struct datagram_arrival *a, struct datagram *out, uint64_t now_ns);
 

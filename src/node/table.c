@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows are separate allocations in an array sorted by id. A row that left stays, not present, until
- * its loss is reported. Invariants: ids strictly grow; changes_waiting counts rows with
- * `changed`. */
+/* Rows are separate allocations in an array sorted by id. The row of a node that left stays in the
+ * array, with `present` false, until the loss is reported. Invariants: ids strictly grow;
+ * changes_waiting counts rows with `changed`. */
 #include "node/table.h"
 
 #include <stdlib.h>
@@ -27,9 +27,10 @@ struct table_row {
 	struct node_entry entry;
 	struct reported reported;
 	bool present;
-	bool silent;  /* shown as alive although its lease expired */
-	bool orphan;  /* silent, and not in the manager's table */
-	bool revoked; /* not present: this node may not use it any more */
+	bool silent; /* shown as alive although its lease expired */
+	bool orphan; /* silent, and not in the manager's table */
+	/* the row is not present because this node may not use the other one any more */
+	bool revoked;
 	bool changed; /* `entry` differs from `reported` and must be reported */
 };
 
@@ -46,7 +47,7 @@ struct node_table {
 	size_t count, space;
 	size_t present;
 	size_t changes_waiting;
-	size_t scan;         /* where to continue the search for changes */
+	size_t scan;         /* index at which the search for changes continues */
 	uint64_t epoch;      /* epoch of the current manager */
 	uint64_t rows_epoch; /* epoch of `rows`; 0 before the first table */
 	uint64_t sequence;   /* sequence number of `rows` */
@@ -163,7 +164,8 @@ static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 	return row;
 }
 
-/* Returns the unreported changes of a row. The own row counts as dead, because it is not a peer. */
+/* Returns the unreported changes of a row. The row of this node counts as dead, because the node is
+ * not its own peer. */
 static uint32_t row_news(const struct node_table *t, const struct table_row *row)
 {
 	const struct node_entry *entry = &row->entry;
@@ -246,7 +248,8 @@ static void row_remove(struct node_table *t, struct table_row *row, bool revoked
 	row_leave(t, row);
 }
 
-/* Handles a row that a restarted manager lacks: the node may not have renewed yet. */
+/* Handles a row that a restarted manager lacks: that row's node may not have renewed its lease
+ * yet. */
 static void row_orphan(struct node_table *t, struct table_row *row)
 {
 	if (!row->present || !row_kept(t, row, &row->entry)) {
@@ -298,7 +301,7 @@ static void rows_sweep(struct node_table *t)
 	t->count = kept;
 }
 
-/* Applies a delta completely or not at all, so creates all rows first. */
+/* Applies a delta completely or not at all. So it creates all rows first. */
 static int delta_apply(struct node_table *t, const struct manage_rows *rows,
 		       struct manage_reader reader)
 {

@@ -16,18 +16,19 @@
 struct node_table;
 
 /* Change of a peer. Bits can be combined, except JOINED and LOST. LOST | GRANT: this node may not
- * use it any more. */
+ * use the peer any more. */
 enum table_what {
-	/* Usable: new, or alive again (compare the incarnation). */
+	/* The peer became usable: it is new, or alive again (compare the incarnation). */
 	TABLE_JOINED = 1 << 0,
-	/* Dead, left, or not visible any more; `entry` is the last known one. */
+	/* The peer died, left, or is not visible any more; `entry` is its last known row. */
 	TABLE_LOST = 1 << 1,
-	/* New incarnation of the same node: outstanding requests are lost. */
+	/* The peer has a new incarnation, so outstanding requests are lost. */
 	TABLE_RESTARTED = 1 << 2,
 	TABLE_MOVED = 1 << 3, /* new address */
 	TABLE_GRANT = 1 << 4, /* `granted` or `magic` changed */
 	/* only after node_table_keep: */
-	/* Its lease expired, or a new manager lacks it. Shown as alive until node_table_lose. */
+	/* The peer's lease expired, or a new manager lacks it. It is shown as alive until
+	 * node_table_lose. */
 	TABLE_SILENT = 1 << 5,
 	TABLE_BACK = 1 << 6, /* its lease was renewed after TABLE_SILENT */
 };
@@ -41,8 +42,8 @@ struct table_change {
 int node_table_create(struct node_table **out);
 void node_table_destroy(struct node_table *t);
 
-/* Sets the id of this node, whose row is shown but is not a peer. If it was a peer's (a restarted
- * manager assigned ids again), that loss is reported. */
+/* Sets the id of this node, whose row is shown but is not a peer. If a peer had this id before (a
+ * restarted manager assigned ids again), the loss of that peer is reported. */
 void node_table_own(struct node_table *t, uint16_t id);
 
 /* Sets the manager's epoch, from a lease. Rows of other epochs are rejected. Present rows stay
@@ -52,8 +53,8 @@ void node_table_epoch(struct node_table *t, uint64_t epoch);
 /* Returns the state of this copy, for the manager. */
 struct manage_progress node_table_progress(const struct node_table *t);
 
-/* Applies a decoded NODE_TABLE or NODE_DELTA. DXP_EAGAIN: not the next in order, nothing changed.
- * DXP_ENOMEM: nothing changed, or a full table restarts. */
+/* Applies a decoded NODE_TABLE or NODE_DELTA. DXP_EAGAIN: the message is not the next one in order;
+ * nothing changed. DXP_ENOMEM: nothing changed, or the arriving full table must be sent again. */
 int node_table_apply(struct node_table *t, uint8_t type, const struct manage_rows *rows,
 		     struct manage_reader reader);
 

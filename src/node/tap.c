@@ -28,7 +28,7 @@
  * each datagram (default TAP_SNAP_BYTES). */
 
 #define PATH_BYTES   4096
-#define BUFFER_BYTES (1u << 20) /* one write() for a few thousand datagrams */
+#define BUFFER_BYTES (1u << 20) /* bytes: one write() for a few thousand datagrams */
 
 struct tap_file {
 	FILE *out;
@@ -212,7 +212,7 @@ static uint8_t *ring_at(const struct tap *t, uint64_t position)
 	return (uint8_t *)t->ring + TAP_DATA_BYTES + (position & (t->ring_bytes - 1));
 }
 
-/* Returns space for a record of `bytes`. NULL: no space, counted. */
+/* Returns space for a record of `bytes`. NULL: there is no space, which is counted. */
 static struct tap_record *ring_reserve(struct tap *t, uint32_t bytes)
 {
 	/* Pairs with the tracer's release: it has copied the data before `head`. */

@@ -28,7 +28,7 @@ struct tap_reader {
 	union {
 		struct tap_record record;
 		uint8_t bytes[sizeof(struct tap_record) + DATAGRAM_BYTES_MAX + 8];
-	} copy; /* private, so that the node cannot change it after the checks */
+	} copy; /* a private copy, so that the node cannot change it after the checks */
 };
 
 static size_t map_bytes(const struct tap_reader *t)

@@ -23,10 +23,12 @@ void tap_stop(struct tap_reader *t);
 void tap_detach(struct tap_reader *t);
 
 enum tap_answer {
-	TAP_REQUESTED, /* not handled yet: the node sleeps, or its program is stopped */
-	TAP_BUSY,      /* the node writes */
-	TAP_REFUSED,   /* the node writes to a file instead (DXP_TRACE) */
-	TAP_GONE,      /* the node has exited */
+	/* the node has not handled the request yet: it sleeps, or its program is stopped */
+	TAP_REQUESTED,
+	TAP_BUSY, /* the node writes */
+	/* the node does not trace into the ring, because it writes to a file (DXP_TRACE) */
+	TAP_REFUSED,
+	TAP_GONE, /* the node has exited */
 };
 enum tap_answer tap_answered(const struct tap_reader *t);
 
