@@ -18,8 +18,8 @@ static uint32_t after(const struct model_crossbar *x, uint32_t port)
 	return port + 1 == x->ports ? 0 : port + 1;
 }
 
-/* Lets the idle outputs choose among idle inputs, one after another. The first output changes each
- * cycle. */
+/* The idle outputs choose among idle inputs, one after another. Another output is the first to
+ * choose in each cycle. */
 static void outputs_choose(struct model_crossbar *x)
 {
 	uint32_t first = (uint32_t)(x->now % x->ports);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks are contiguous by host and by socket. After them, switches are ranks, too: a ToR for each
- * group of leaders, then a spine for each group. */
+/* Ranks are contiguous by host and by socket. After them, switches are ranks too: the ToRs, one for
+ * each group of leaders, then the spines, one for each group of ToRs. */
 #include "model/allreduce.h"
 
 #include <dxp/status.h>
@@ -60,7 +60,7 @@ static uint32_t way_count(const struct model_schedule *s, uint32_t rank)
 	return 2 * model_tree_children(j->group_ranks, rank % j->group_ranks) + 2;
 }
 
-/* An operation of the tree inside a group; its root exchanges with the ToR. */
+/* Computes an operation of the tree inside a group, whose root exchanges messages with the ToR. */
 static void member_op(const struct model_allreduce_job *j, uint32_t rank, uint32_t index,
 		      struct model_task *out)
 {
@@ -156,8 +156,8 @@ static void between_hosts_path(const struct model_allreduce_job *j, uint32_t fro
 		2 * p->nic_latency_ps + (switches + 1) * p->cable_ps + switches * p->forward_ps;
 }
 
-/* Sets the path at a switch, which computes one packet at a time, and copies results to all ports
- * at once. */
+/* Sets the path at a switch. A switch computes one packet at a time, and copies results to all
+ * ports at once. */
 static void switch_path(const struct model_allreduce_job *j, uint32_t from, uint32_t to,
 			struct model_path *out)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Allreduce of short messages on hosts with many ranks (N-05, N-09, N-11), in three ways:
  * recursive doubling of all ranks; switches that compute, with a leader per host; the same with a
- * leader per processor socket. LogGOPS on ranks: the hosts' NICs and the switches queue. */
+ * leader per processor socket. Uses LogGOPS on ranks; messages queue at the hosts' NICs and at the
+ * switches. */
 #ifndef MODEL_ALLREDUCE_H
 #define MODEL_ALLREDUCE_H
 
@@ -48,7 +49,8 @@ int model_allreduce_open(struct model_allreduce_job *job, const struct model_all
 int model_allreduce_ns(const struct model_allreduce *of, const struct model_parameters *p,
 		       double *out);
 
-#define MODEL_ALLREDUCE_SETTINGS 12 /* 3 numbers of hosts per ToR x 2 spines x 2 services */
+/* settings: 3 numbers of hosts per ToR x 2 choices of `spine` x 2 of `nic_service` */
+#define MODEL_ALLREDUCE_SETTINGS 12
 
 /* Sets *p to `named`, with one of the MODEL_ALLREDUCE_SETTINGS that the sources leave open. */
 void model_allreduce_setting(const struct model_parameters *named, unsigned number,

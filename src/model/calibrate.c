@@ -14,12 +14,12 @@
 
 #define ROUNDS 40
 #define STEP   0.02  /* step of a logarithm for derivatives: 600 ps of the smallest prior */
-#define PRIOR  M_LN2 /* standard deviation: a factor of two in each direction */
+#define PRIOR  M_LN2 /* standard deviation of the prior: a factor of two in each direction */
 /* Standard deviation of a measured row: repeats of such benchmarks differ by 5 %. */
 #define MEASUREMENT    0.05
 #define ENOUGH         1e-6 /* relative gain of a round below which the search stops */
 #define DAMPING_MAX    1e9
-#define CLEARLY        1 /* gain of the cost that is clear: odds of 1.6 to 1 */
+#define CLEARLY        1 /* gain of the cost that counts as clear: odds of 1.6 to 1 */
 #define SETTINGS_LEAST 4 /* rows: fewer cannot separate settings from parameters */
 
 struct fit {
@@ -164,7 +164,8 @@ static double root_mean_square(const struct fit *f)
 	return sqrt(sum / f->count);
 }
 
-/* Sets what is known of each parameter, by the diagonal of the inverse of the normal equations. */
+/* Sets the remaining uncertainty of each parameter, from the diagonal of the inverse of the normal
+ * equations. */
 static int result_set(struct fit *f, const double *x, struct model_calibration *out)
 {
 	double right[MODEL_FREE_MAX];
@@ -191,7 +192,7 @@ static int result_set(struct fit *f, const double *x, struct model_calibration *
 	return status;
 }
 
-/* Fits the free parameters under the settings of f->p. *cost: of the best fit. */
+/* Fits the free parameters under the settings of f->p. *cost: cost of the best fit. */
 static int fit_run(struct fit *f, struct model_calibration *out, double *cost)
 {
 	double x[MODEL_FREE_MAX] = {0}, damping = 1e-3;

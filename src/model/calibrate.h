@@ -6,8 +6,9 @@
 
 #include "model/allreduce.h"
 
-#define MODEL_FREE_MAX    8
-#define MODEL_SAMPLES_MAX 256 /* all rows of the source's figure, and as many others */
+#define MODEL_FREE_MAX 8
+/* samples: all rows of the source's figure, and as many other rows */
+#define MODEL_SAMPLES_MAX 256
 
 struct model_sample {
 	struct model_allreduce of;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completes rows of parts, and forwards those that have or need a figure. */
+/* Completes rows of parts, and forwards rows that have a published figure or need one. */
 #include "model/check.h"
 
 #include <stdio.h>

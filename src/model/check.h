@@ -11,7 +11,7 @@
 #include "model/row.h"
 #include "model/tally.h"
 
-#define MODEL_CHECK_FAILED 32 /* names of rows out of tolerance that are kept */
+#define MODEL_CHECK_FAILED 32 /* number of rows out of tolerance whose names are kept */
 
 /* A part of the table. `items`: its items, such as "C-40 C-41". */
 struct model_check_part {

@@ -38,8 +38,8 @@ static const struct model_collective *self(const struct model_schedule *s)
 
 /* ---- recursive doubling ---- */
 
-/* With rest = ranks - power: ranks below 2 x rest fold in pairs. The even one sends to the odd one,
- * and receives the result at the end. */
+/* `power` is the largest power of two of ranks, rest = ranks - power. Ranks below 2 x rest fold in
+ * pairs. The even rank of a pair sends to the odd one, and receives the result at the end. */
 enum fold { FOLD_NONE, FOLD_SENDS, FOLD_RECEIVES };
 
 static enum fold fold_of(const struct model_collective *c, uint32_t rank)
@@ -104,8 +104,8 @@ static uint32_t ring_count(const struct model_schedule *s, uint32_t rank)
 	return 4 * (s->ranks - 1);
 }
 
-/* Computes an operation of the ring. The first parts of the vector are a byte longer if it does not
- * divide evenly. */
+/* Computes an operation of the ring. If the vector does not divide evenly, its first parts are a
+ * byte longer. */
 static void ring_op(const struct model_schedule *s, uint32_t rank, uint32_t index,
 		    struct model_task *out)
 {

@@ -9,10 +9,12 @@
 #define MODEL_COLLECTIVE_OPS_MAX (1ull << 30)
 
 enum model_collective_kind {
-	MODEL_DOUBLING,   /* allreduce: recursive doubling after a fold to a power of two */
-	MODEL_RING,       /* allreduce: reduce-scatter and allgather on a ring */
-	MODEL_TREE,       /* allreduce: binomial reduce to rank 0, and broadcast */
-	MODEL_ALL_TO_ALL, /* n - 1 steps: to the k-th next, from the k-th before */
+	MODEL_DOUBLING, /* allreduce: recursive doubling after a fold to a power of two */
+	MODEL_RING,     /* allreduce: reduce-scatter and allgather on a ring */
+	MODEL_TREE,     /* allreduce: binomial reduce to rank 0, and broadcast */
+	/* n - 1 steps: in step k, a rank sends to the k-th next rank and receives from the k-th
+	 * previous one */
+	MODEL_ALL_TO_ALL,
 	MODEL_COLLECTIVES
 };
 

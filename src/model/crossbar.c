@@ -115,7 +115,8 @@ static inline struct model_instant *instant(struct model_crossbar *x, uint64_t c
 	return &x->wheel[cycle % MODEL_WHEEL];
 }
 
-/* Adds a message to a source. A full source drops it: the load is above saturation. */
+/* Adds a message to a source. A full source drops the message, because the load is above
+ * saturation. */
 static void generate(struct model_crossbar *x, uint32_t input)
 {
 	uint32_t choices = x->ports - !x->own_port;
@@ -138,7 +139,7 @@ static void generate(struct model_crossbar *x, uint32_t input)
 	x->inside += x->message_packets;
 }
 
-/* Returns the channel from which a source sends next; `channels`: none may. */
+/* Returns the channel from which a source sends next; `channels`: no channel may send. */
 static uint32_t source_choose(struct model_crossbar *x, uint32_t input)
 {
 	const uint32_t *used = &x->used[input * x->channels];

@@ -11,8 +11,10 @@
 struct model_crossbar_sums {
 	uint64_t cycles;
 	uint64_t generated, delivered; /* packets */
-	uint64_t time;                 /* sum over delivered packets, from generation to upload */
-	uint64_t inside;               /* packets between these two, summed over cycles */
+	/* sum of times from generation to upload, over delivered packets */
+	uint64_t time;
+	/* packets generated and not yet uploaded, summed over cycles */
+	uint64_t inside;
 	uint64_t least_time, most_time;
 };
 
@@ -33,7 +35,8 @@ void model_crossbar_destroy(struct model_crossbar *x);
 /* Simulates `cycles` more. */
 void model_crossbar_run(struct model_crossbar *x, uint64_t cycles);
 
-/* Stops generation, and simulates until all packets are delivered, or for `cycles`: false. */
+/* Stops generation, and simulates until all packets are delivered. Returns false if that takes
+ * longer than `cycles`. */
 bool model_crossbar_drain(struct model_crossbar *x, uint64_t cycles);
 
 const struct model_crossbar_sums *model_crossbar_sums(const struct model_crossbar *x);
@@ -70,7 +73,8 @@ bool model_crossbar_setting(struct model_parameters *p, unsigned index);
 int model_crossbar_knee_rows(const struct model_parameters *p, uint64_t seed, bool intervals,
 			     const struct model_sink *sink);
 
-/* Emits whether GETs in both directions wait for each other; the note is the cycle of waits. */
+/* Emits whether GETs in both directions wait for each other. The row's note describes the cycle of
+ * waits. */
 int model_crossbar_get_row(const struct model_parameters *p, const struct model_sink *sink);
 
 /* Exchanges GETs between two NICs in both directions at once. Returns 1 if packets wait for each

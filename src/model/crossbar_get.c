@@ -18,7 +18,7 @@ struct nic {
 	uint32_t gets;     /* own requests not yet sent */
 	uint32_t put_left; /* packets left of the PUT in the engine */
 	bool accepted;
-	/* per queue of a channel; bit i: packet i is a request */
+	/* for each channel's queue; bit i: packet i is a request */
 	uint64_t requests[2];
 	uint32_t count[2];                   /* packets per queue, at most QUEUE_MOST */
 	bool arrived[2], arrived_request[2]; /* a packet at the receive engine */
@@ -44,8 +44,9 @@ static bool queue_add(const struct exchange *e, struct nic *n, unsigned channel,
 	return true;
 }
 
-/* Advances the send engine by a packet. The engine works in order, so an accepted GET waits for an
- * own request already in it. A request with its own channel passes beside. */
+/* Advances the send engine by a packet. The engine works in order, so an accepted GET waits for a
+ * request of this NIC that is already in the engine. A request with its own channel can
+ * overtake. */
 static bool engine_move(const struct exchange *e, struct nic *n)
 {
 	if (n->put_left > 0) {

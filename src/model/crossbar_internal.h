@@ -6,8 +6,9 @@
 #include "base/rng.h"
 #include "model/crossbar.h"
 
-#define MODEL_PORTS 64   /* one bit per port in a mask */
-#define MODEL_WHEEL 2048 /* cycles ahead of an event; a power of two > two transfers */
+#define MODEL_PORTS 64 /* one bit per port in a mask */
+/* cycles that an event may lie ahead: a power of two, more than two transfers */
+#define MODEL_WHEEL 2048
 
 /* A waiting packet. */
 struct model_packet {
@@ -32,7 +33,7 @@ struct model_instant {
 struct model_crossbar {
 	uint32_t ports, channels, depth, message_packets;
 	uint32_t transfer; /* cycles of a packet in source, crossbar and sink */
-	uint64_t arrival;  /* a message arrives if the next random number is below */
+	uint64_t arrival;  /* a message arrives if the next random number is below this */
 	int64_t allocator;
 	bool in_order, own_port, generating;
 	struct rng rng;

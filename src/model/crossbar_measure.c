@@ -12,13 +12,14 @@
 #define BATCHES_LEAST   10
 #define BATCHES_WARM    20 /* batches of warm-up, at most */
 #define SATURATED_TIMES 20 /* idle latencies that show a load above saturation */
-#define KNEE_TIMES      2  /* times the latency at IDLE_PERMILLE: the knee */
+/* multiple of the latency at IDLE_PERMILLE that defines the knee */
+#define KNEE_TIMES      2
 #define IDLE_PERMILLE   50
 #define KNEE_STEP       5 /* permille */
 #define CYCLES_MOST     2000000
 #define SATURATION_WARM 200000
 
-/* A batch: latency in cycles, throughput in ten-thousandths of the link. */
+/* Result of one batch: latency in cycles, throughput in ten-thousandths of the link. */
 struct batch {
 	uint64_t latency, throughput;
 };

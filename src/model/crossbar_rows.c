@@ -9,7 +9,7 @@
 #include "model/crossbar.h"
 
 #define CYCLES_MOST 2000000 /* cycles per load: 2 s at most */
-#define DEEP        1024    /* packets of a queue that never stops its source */
+#define DEEP        1024    /* depth in packets of a queue that never stops its source */
 #define GETS        32      /* GETs in each direction: as many as a doorbell FIFO holds */
 
 static struct model_row row_of(const struct model_parameters *p, const char *quantity,

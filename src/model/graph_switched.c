@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Networks of switches. Fat tree: 4-ary, as in LogP. Dragonfly: groups of routers that are all
- * linked; balanced, a = 2p = 2h. Slim fly: the graph of McKay, Miller and Siran, of diameter 2. */
+/* Networks of switches. A fat tree is 4-ary, as in LogP. A dragonfly has groups of routers; the
+ * routers of a group are all linked. It is balanced: a = 2p = 2h. Slim fly: the graph of McKay,
+ * Miller and Siran, of diameter 2. */
 #include <dxp/status.h>
 
 #include "base/error.h"

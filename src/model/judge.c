@@ -35,7 +35,7 @@ static char *last_word(char *text)
 	return text + end;
 }
 
-/* Units that convert into each other: `scale` of the kind's base unit. */
+/* Units. Those of one kind convert into each other; `scale` is relative to the kind's base unit. */
 static const struct unit {
 	const char *kind, *name;
 	double scale;
@@ -117,8 +117,8 @@ static bool size_expand(char x[MODEL_ROW_X])
 	return false;
 }
 
-/* Cuts x off a line: its last word, or a size of two words, such as "1 KiB". False: too long, or
- * there is none. */
+/* Cuts x off a line: its last word, or a size of two words, such as "1 KiB". False: x is too long,
+ * or there is none. */
 static bool x_cut(char *text, char out[MODEL_ROW_X])
 {
 	const char *word = last_word(text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of measured values for --judge and --calibrate. Lines are `quantity x value`; # starts a
- * comment. A quantity may have blanks; - means an x of "". Sizes may end in B, K, KiB, M or MiB,
- * and a value in a unit. */
+ * comment. A quantity may contain blanks; "-" means that x is "". Sizes may end in B, K, KiB, M or
+ * MiB, and a value in a unit. */
 #ifndef MODEL_JUDGE_H
 #define MODEL_JUDGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The closed form, and one message through the machinery of ranks.c. */
+/* Computes T by the closed form, and by moving one message through the simulation of ranks.c. */
 #include "model/loggp.h"
 
 #include <dxp/status.h>

@@ -9,8 +9,9 @@
 #include "base/util.h"
 #include "model/tags.h"
 
-#define US_PS         1e6
-#define TAGS_REQUESTS 20000 /* reads per simulation: the end has a weight below 0.1 % */
+#define US_PS 1e6
+/* reads per simulation: so many that the end of the run changes the rate by less than 0.1 % */
+#define TAGS_REQUESTS 20000
 #define NAMES_BYTES   512
 
 struct model_loggp model_loggp_of(const struct model_parameters *p)
@@ -124,7 +125,7 @@ int model_tags_rows(const struct model_parameters *p, const struct model_sink *s
 	x_set(&row, t.request_bytes);
 	model_emit(sink, &row);
 	for (t.tags = 1; t.tags <= (uint32_t)p->tags; t.tags++) {
-		/* bytes per 1000 cycles x millions of cycles per second */
+		/* bytes per 1000 cycles x millions of cycles per second = KB/s */
 		row = model_row_plain("C-35", "rate by tags, closed", "MB/s",
 				      (double)model_tags_closed(&t) * mhz / 1000);
 		x_set(&row, t.tags);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs messages through the NIC's pipeline. A message has one or two phases: read of the
- * descriptor, read of the data. */
+/* Runs messages through the NIC's pipeline. A message has one or two phases: the read of its
+ * descriptor, and the read of its data. */
 #include "model/nic.h"
 
 #include <stdlib.h>
@@ -90,7 +90,7 @@ struct read {
 	uint64_t address, bytes, data_from;
 };
 
-/* Sets which of the message's data the read's bytes from .. to carry. */
+/* Sets which part of the message's data is in the bytes from .. to of the read. */
 static void kind_data(const struct nic_run *r, const struct read *read, uint64_t from, uint64_t to,
 		      struct model_nic_kind *kind)
 {

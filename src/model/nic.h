@@ -44,7 +44,7 @@ enum model_nic_part {
 	MODEL_NIC_PARTS
 };
 
-/* Receives each stay of a packet in a stage. */
+/* Is called for each stay of a packet in a stage. */
 struct model_nic_trace {
 	void (*slice)(void *context, const char *stage, uint32_t packet, uint64_t start_ps,
 		      uint64_t end_ps);
@@ -63,8 +63,9 @@ struct model_nic_job {
 struct model_nic_result {
 	uint64_t latency_ps;                /* latency of the first message */
 	uint64_t parts_ps[MODEL_NIC_PARTS]; /* parts of that latency */
-	uint64_t half_ps, end_ps;           /* completion of message count / 2, and of the last */
-	uint64_t upload_ps;                 /* from the first to the last uploaded byte */
+	/* time of completion of message count / 2, and of the last message */
+	uint64_t half_ps, end_ps;
+	uint64_t upload_ps; /* time from the first to the last uploaded byte */
 	uint64_t moves;
 };
 
@@ -82,8 +83,8 @@ const char *model_nic_stage_name(enum model_nic_stage stage);
 int model_nic_run(const struct model_parameters *p, const struct model_nic_job *job,
 		  struct model_nic_result *out);
 
-/* Returns one message's latency by the equation of a pipeline without queueing. Holds for
- * nap_overlap=pieces, forward=beats, and enough tags and buffers. */
+/* Returns one message's latency by the equation of a pipeline without queueing. The equation holds
+ * for nap_overlap=pieces, forward=beats, and enough tags and buffers. */
 uint64_t model_nic_closed_ps(const struct model_parameters *p, enum model_op op, uint64_t bytes);
 
 /* Computes the bandwidth in kB/s: messages one after another, or back to back (host_overlap). */

@@ -5,7 +5,8 @@
 
 #include "model/nic.h"
 
-#define MODEL_NIC_ROUTES 64 /* kinds of packets: sizes x position in the request */
+/* kinds of packets: a kind is a size and a position in the request */
+#define MODEL_NIC_ROUTES 64
 
 enum {
 	MODEL_POOL_TAGS,  /* outstanding reads */
@@ -17,7 +18,7 @@ struct model_nic_kind {
 	uint64_t bytes;         /* bytes of the completion */
 	uint64_t data;          /* message data among them */
 	uint64_t packets;       /* packets that start in these data */
-	uint64_t upload_cycles; /* cycles of the writes that hold these data */
+	uint64_t upload_cycles; /* cycles of the writes that carry these data */
 	bool first, last;       /* first, last packet of a read request */
 };
 
@@ -36,7 +37,7 @@ struct model_nic_plan {
 void model_nic_send(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 		    struct model_route *route);
 
-/* Returns the cycles of the writes that hold `bytes` at `address`. */
+/* Returns the cycles of the writes that carry `bytes` to `address`. */
 uint64_t model_nic_upload_cycles(const struct model_parameters *p, uint64_t address,
 				 uint64_t bytes);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the receive engine: dispatch and upload, event, and what the host sees. */
+/* Builds the receive engine: dispatch and upload, event, and the time until the host sees the
+ * result. */
 #include "base/util.h"
 #include "model/nic_internal.h"
 #include "model/pcie.h"

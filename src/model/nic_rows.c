@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the NIC: named predictions, and intervals over what the source leaves open. */
+/* Emits rows of the NIC: named predictions, and intervals over the settings that the source leaves
+ * open. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #define BACK_TO_BACK 64    /* messages per rate: twice the doorbell FIFO */
 #define PACKETS_MOST 32768 /* packets per rate: longer messages are steady with fewer */
 
-/* Values per switch for an operation; 1: the switch has no effect. */
+/* Number of values of each switch for an operation; 1: the switch has no effect. */
 struct switch_values {
 	unsigned base, forward, header, overlap, wait, offset;
 };
@@ -205,7 +206,8 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 	row.low = (double)low_ps / 1000;
 	row.high = (double)high_ps / 1000;
 	model_emit(sink, &row);
-	row.assumptions = names; /* also of 1 byte: the bandwidth keeps the base */
+	/* also applies to 1 byte, because the bandwidth keeps the parameter `base` */
+	row.assumptions = names;
 	snprintf(quantity, sizeof(quantity), "bandwidth %s", model_op_name(op));
 	return bandwidth_row(p, op, bytes, high_ps, sink, &row, quantity);
 }

@@ -25,7 +25,7 @@ static void read_steps(const struct model_nic_plan *plan, const struct model_nic
 {
 	const struct model_parameters *p = plan->p;
 	uint64_t request_ps = kind->first ? model_cycles_ps(p, 1) : 0;
-	/* Host memory has an own clock; its time is stated at 250 MHz. */
+	/* Host memory has a clock of its own; the source states its time at 250 MHz. */
 	uint64_t memory_ps = (uint64_t)(p->memory_read_cycles - READ_ENGINE_CYCLES) * 4000;
 
 	struct model_step *step =
@@ -89,7 +89,7 @@ uint64_t model_nic_turnaround_cycles(const struct model_parameters *p)
 
 	if (p->base == MODEL_BASE_ROW)
 		return (uint64_t)p->turnaround_cycles;
-	/* The descriptor is a packet's payload, then is extracted again. */
+	/* The descriptor is the payload of a packet, and is extracted again at the peer. */
 	return model_pcie_cycles(p, descriptor, (uint64_t)p->datapath_bytes) +
 	       model_pcie_cycles(p, descriptor, (uint64_t)p->extract_bytes);
 }

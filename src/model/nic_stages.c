@@ -62,7 +62,7 @@ int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint
 	struct model_nic_result r;
 	struct spans spans;
 	int status = model_nic_run(p, &job, &r);
-	/* Figure 18 of the source shows these two at 1 B. */
+	/* Figure 18 of the source shows these two operations at 1 B. */
 	bool shown = bytes == 1 && (op == MODEL_NAP_IMM || op == MODEL_PUT);
 	struct model_row row = {
 		.item = "C-43",

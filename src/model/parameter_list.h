@@ -4,7 +4,8 @@
  * N(group, name, unit, default, low, high, mark, item, text): a number; the name ends in its unit.
  * S(group, name, choices, default, mark, item, text): a switch; the value is an index in choices.
  * Marks: T stated by a source, D derived from stated figures, A assumed, F free (calibrated). S
- * rows are what a source leaves open; the text names the sentence that supports the default. */
+ * rows are settings that a source leaves open; the text names the sentence that supports the
+ * default. */
 #ifndef MODEL_PARAMETER_LIST_H
 #define MODEL_PARAMETER_LIST_H
 

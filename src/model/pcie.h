@@ -22,8 +22,8 @@ uint64_t model_pcie_link_ps(const struct model_parameters *p, uint64_t payload);
 /* Returns data's share of the link in ppm, with `payload` bytes per packet. */
 uint64_t model_pcie_efficiency_ppm(uint64_t payload);
 
-/* Returns a packet's cycles in the datapath: header, data and processing; header and data have own
- * beats. */
+/* Returns a packet's cycles in the datapath: header, data and processing; header and data use
+ * separate beats. */
 uint64_t model_pcie_cycles(const struct model_parameters *p, uint64_t payload,
 			   uint64_t bytes_a_cycle);
 

@@ -129,7 +129,8 @@ const struct model_published *model_published_at(unsigned index)
 	return index < ARRAY_COUNT(figures) ? &figures[index] : NULL;
 }
 
-#define NAME_BYTES 128 /* quantity and x; longer names differ before */
+/* bytes compared of quantity and x; longer names differ before this length */
+#define NAME_BYTES 128
 
 /* Appends text in lower case, with one blank for each run of separators, and none in front. */
 static size_t fold(const char *text, char out[NAME_BYTES], size_t at)

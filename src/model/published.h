@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures that the sources state: for rows that parts emit without them, and figures without a
- * mechanism. Quantity and x name a row. */
+/* Figures that the sources state. Some belong to rows that the parts emit without a published
+ * value; others have no mechanism in the model. Quantity and x identify a row. */
 #ifndef MODEL_PUBLISHED_H
 #define MODEL_PUBLISHED_H
 

@@ -141,7 +141,7 @@ bool model_queue_cancel(struct model_queue *q, uint64_t id)
 
 	if (entry >= q->used || q->entries[entry].generation != id >> 32)
 		return false;
-	q->entries[entry].generation++; /* the event leaves its list when its time comes */
+	q->entries[entry].generation++; /* the event stays in its list until its time comes */
 	q->live--;
 	return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank with one operation in progress runs ahead of the clock: no other one uses its processor,
- * and a message names its sender, so the order of handling has no influence. Only NIC servers, and
- * ranks with several operations in progress, need events in order of time. */
+/* A rank with one operation in progress runs ahead of the clock. No other operation uses its
+ * processor, and a message names its sender, so the order in which events are handled has no
+ * influence. Only NIC servers, and ranks with several operations in progress, need events in order
+ * of time. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LogGOPS on ranks: moves a schedule's messages through processors, shared memory and the hosts'
- * NICs. Each NIC has a transmit and a receive server, first come, first served. Time is in ps. */
+/* Implements LogGOPS on ranks: moves a schedule's messages through processors, shared memory and
+ * the hosts' NICs. Each NIC has a transmit and a receive server, first come, first served. Time is
+ * in ps. */
 #ifndef MODEL_RANKS_H
 #define MODEL_RANKS_H
 
@@ -10,10 +11,11 @@
 
 /* Costs of one message. */
 struct model_path {
-	int64_t send_ps, receive_ps; /* o: of the processor at either end, with its O per byte */
-	int64_t latency_ps;          /* L: from transmit to receive server */
-	int64_t service_ps;          /* g and G: time in a server */
-	uint32_t transmit, receive;  /* servers; MODEL_NO_SERVER: none */
+	/* o: time of the processor at the sender and at the receiver, with O per byte */
+	int64_t send_ps, receive_ps;
+	int64_t latency_ps;         /* L: from transmit to receive server */
+	int64_t service_ps;         /* g and G: time in a server */
+	uint32_t transmit, receive; /* servers; MODEL_NO_SERVER: none */
 };
 
 struct model_network {
@@ -32,8 +34,8 @@ struct model_ranks_result {
 };
 
 /* Runs a schedule. `done_ps` (NULL allowed) has an entry per rank. `counted`: first, last and mean
- * are of the ranks below it; 0: of all. DXP_ENOMEM; DXP_EINVAL with error_text(): a rank waits
- * forever, and for which message. */
+ * cover only ranks below this number; 0: all ranks. DXP_ENOMEM; DXP_EINVAL: a rank waits forever,
+ * and error_text() names the message. */
 int model_ranks_run(const struct model_schedule *schedule, const struct model_network *network,
 		    uint32_t counted, int64_t *done_ps, struct model_ranks_result *out);
 

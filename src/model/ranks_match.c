@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hash table of messages without receives, and of receives without messages. */
+/* Keeps a hash table of messages without receives, and of receives without messages. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,9 +12,9 @@
 enum model_kind {
 	MODEL_PLAIN,         /* an answer without a published figure */
 	MODEL_GIVEN,         /* published; nothing was set from it */
-	MODEL_CALIBRATED_ON, /* a free or derived parameter was set from it */
-	MODEL_WITHHELD,      /* published but withheld: published is NAN */
-	MODEL_SHAPE,         /* a sentence as an inequality: 1 holds, 0 fails */
+	MODEL_CALIBRATED_ON, /* a free or derived parameter was set from this figure */
+	MODEL_WITHHELD,      /* the figure is published but withheld: `published` is NAN */
+	MODEL_SHAPE,         /* a sentence as an inequality; value 1: it holds, 0: it fails */
 };
 
 #define MODEL_ROW_X 40 /* bytes of an x: "16x64x256" and names fit */
@@ -24,8 +24,9 @@ struct model_row {
 	const char *quantity; /* "latency NAP-imm"; the same in each run */
 	char x[MODEL_ROW_X];  /* "64", "4x2"; "": none */
 	const char *unit;
-	double value;     /* the named prediction */
-	double low, high; /* over all settings of the switches; `value` if there are none */
+	double value; /* the named prediction */
+	/* extremes over all settings of the switches; equal to `value` if there are none */
+	double low, high;
 	double published; /* NAN: none, or withheld */
 	double tolerance; /* allowed error of a given row, percent; 0: not judged */
 	enum model_kind kind;

@@ -36,7 +36,7 @@ struct model_task {
 /* Requirements of a schedule from text. Operations are numbered over all ranks. */
 struct model_requirements {
 	uint32_t *first; /* per rank: its first operation; ranks + 1 entries */
-	uint32_t *unmet; /* per operation: how many operations it requires */
+	uint32_t *unmet; /* for each operation: number of operations that it requires */
 	uint32_t *next;  /* operations that require i: after[next[i]] .. */
 	uint32_t *after;
 };

@@ -14,7 +14,8 @@
 #define QUANTA_LEAST 20000   /* decisions per run, at least */
 #define QUANTA_MOST  1000000 /* decisions per run, at most: 0.1 s */
 #define RUN_TIMES    8       /* length of a run in closed-form times */
-#define Z            2       /* deviations of the worst of eight functions */
+/* standard deviations by which the worst of eight functions deviates */
+#define Z 2
 
 struct fifo {
 	uint32_t *entries;
@@ -25,7 +26,8 @@ struct share_run {
 	const struct model_parameters *p;
 	struct model_share *out;
 	struct fifo fifos[MODEL_FUNCTIONS]; /* bytes left of each message */
-	struct fifo order;                  /* policy none: functions in the order of doorbells */
+	/* policy `none`: queue of functions in the order of their doorbells */
+	struct fifo order;
 	struct rng rng;
 	uint32_t functions, next, poster;
 	uint64_t weights, weight[MODEL_FUNCTIONS];
@@ -279,7 +281,8 @@ uint64_t model_share_closed(const struct model_parameters *p)
 
 	if (by_message(p) || p->arrival == MODEL_ARRIVAL_RANDOM)
 		return (uint64_t)(functions * mean / rate * messages_needed(p));
-	/* A quantum more than the others is within e of the bytes so far. */
+	/* From this number of quanta on, one quantum more than the others changes a share by less
+	 * than e. */
 	double quantum =
 		p->policy == MODEL_SHARE_PACKET ? (double)p->mtu_bytes : (double)p->quantum_bytes;
 	return (uint64_t)(functions * quantum / rate / e);

@@ -27,8 +27,8 @@ int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t qu
 
 /* Returns the cycles until the shares are level, by the closed form. For service by messages, or
  * random functions: F m / B (z cv / e)^2, with F functions, m bytes per message and B bytes per
- * cycle. Else one quantum per function. With random functions it holds if (z cv / e)^2 is far above
- * a FIFO's depth. */
+ * cycle. Otherwise the time of one quantum per function. With random functions the form holds if (z
+ * cv / e)^2 is far above a FIFO's depth. */
 uint64_t model_share_closed(const struct model_parameters *p);
 
 /* Returns how many decisions a run needs until the shares are level. */
@@ -38,7 +38,7 @@ uint64_t model_share_quanta(const struct model_parameters *p);
 int model_share_rows(const struct model_parameters *p, uint64_t seed,
 		     const struct model_sink *sink);
 
-/* Emits that time for sizes x tolerances x policies. */
+/* Emits the time until the shares are level, for sizes x tolerances x policies. */
 int model_share_grid(const struct model_parameters *p, uint64_t seed,
 		     const struct model_sink *sink);
 

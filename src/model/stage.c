@@ -12,7 +12,7 @@
 
 /* An event's kind is 2 x step + one of these; its subject is a unit. */
 enum {
-	ARRIVE, /* the unit's head reaches the queue of the step's stage */
+	ARRIVE, /* the head of the unit reaches the queue of the step's stage */
 	FREE,   /* the packet's last byte left the step's server */
 };
 

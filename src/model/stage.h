@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pipelines of stages. Units of messages pass a route of steps. A stage serves `servers` units at a
- * time, first in, first out. If the bounded queue before it is full, it stops the stage before
- * (back-pressure). Pools of tokens limit what is between two steps: the tags of reads. */
+ * time, first in, first out. If the bounded queue in front of a stage is full, it stops the
+ * previous stage (back-pressure). Pools of tokens limit the units between two steps, as tags limit
+ * reads. */
 #ifndef MODEL_STAGE_H
 #define MODEL_STAGE_H
 
@@ -14,10 +15,12 @@
 struct model_step {
 	uint32_t stage;
 	uint64_t hold_ps; /* time of a unit in the server */
-	uint64_t fill_ps; /* from the start until the next step may start; at most hold_ps */
+	/* time from the start of this step until the next one may start; at most hold_ps */
+	uint64_t fill_ps;
 	/* From the end of hold_ps until the unit arrives at the next step: a pipelined latency. */
 	uint64_t delay_ps;
-	/* bit i: gets a token of pool i before the start; returns it after the hold */
+	/* bit i: the step acquires a token of pool i before its start, or releases one after the
+	 * hold */
 	uint8_t acquire, release;
 	bool barrier; /* waits until all units of the message have done this step */
 };
@@ -40,8 +43,8 @@ struct model_stage {
 struct model_unit {
 	const struct model_route *route;
 	uint32_t message, step, next;
-	uint32_t early;   /* bit i: left step i before its last byte */
-	uint64_t tail_ps; /* when its last byte left the previous step */
+	uint32_t early;   /* bit i: the unit left step i before its last byte */
+	uint64_t tail_ps; /* time at which the unit's last byte left the previous step */
 };
 
 /* Units first .. first + count - 1 belong to a message. */
@@ -69,7 +72,7 @@ struct model_pipeline {
 	void *context;
 };
 
-/* Prepares an empty pipeline. Then the caller sets stages, pools and callbacks. DXP_ENOMEM. */
+/* Prepares an empty pipeline; the caller then sets stages, pools and callbacks. DXP_ENOMEM. */
 int model_pipeline_create(struct model_pipeline *p, uint32_t unit_most, uint32_t message_most);
 void model_pipeline_destroy(struct model_pipeline *p);
 

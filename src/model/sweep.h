@@ -6,9 +6,10 @@
 
 #include "model/parameter.h"
 
-#define MODEL_SWEEP_VALUES 1024   /* values per list */
-#define MODEL_SWEEP_LISTS  6      /* lists per grid */
-#define MODEL_SWEEP_POINTS 100000 /* points per grid: minutes of the fastest part */
+#define MODEL_SWEEP_VALUES 1024 /* values per list */
+#define MODEL_SWEEP_LISTS  6    /* lists per grid */
+/* points per grid: the fastest part takes minutes for so many */
+#define MODEL_SWEEP_POINTS 100000
 
 struct model_sweep {
 	const struct model_parameter *row;

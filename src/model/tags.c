@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads in a window of tags. Returns share one link; a tag is free after its last return. */
+/* Simulates reads with a window of tags. Returned packets share one link; a tag is free after the
+ * last packet of its read. */
 #include "model/tags.h"
 
 #include "base/util.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Equation (2) of the NIC's source (C-35), closed and simulated: how many outstanding reads hide
- * the latency of memory. */
+/* Equation (2) of the NIC's source (C-35), closed and simulated: the number of outstanding reads
+ * that hides the latency of memory. */
 #ifndef MODEL_TAGS_H
 #define MODEL_TAGS_H
 
@@ -28,7 +28,7 @@ uint32_t model_tags_cover(const struct model_tags *t);
 /* Returns the bytes per 1000 cycles of `requests` reads, by simulation. */
 uint64_t model_tags_simulated(const struct model_tags *t, uint32_t requests);
 
-/* Returns the same in closed form: min(link, tags x s / t). */
+/* Returns the bytes per 1000 cycles in closed form: min(link, tags x s / t). */
 uint64_t model_tags_closed(const struct model_tags *t);
 
 #endif

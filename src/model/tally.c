@@ -79,7 +79,7 @@ static void share_emit(const struct model_sink *sink, const char *quantity, unsi
 	model_emit(sink, &row);
 }
 
-/* Counts the pairs of different knees that the model orders as the judge does. */
+/* Counts the pairs of different knees whose order in the model is that of the judged values. */
 static void order_emit(const struct model_tally *t, const struct model_sink *sink)
 {
 	unsigned pairs = 0, right = 0;

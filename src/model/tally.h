@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors of judged rows by family: what a goal of the model is about. */
+/* Sums errors of judged rows by family. A family is a set of quantities for which the model has a
+ * goal. */
 #ifndef MODEL_TALLY_H
 #define MODEL_TALLY_H
 
@@ -27,8 +28,8 @@ struct model_tally {
 /* Adds a judged row. */
 void model_tally_add(struct model_tally *t, const struct model_row *row);
 
-/* Emits a row for each family: the mean of |error|, with the least and the largest; and the share
- * of pairs of knees in the right order, and of winners that are right. */
+/* Emits a row for each family: the mean of |error|, with the least and the largest; Also emits the
+ * share of pairs of knees that are in the right order, and the share of winners that are right. */
 void model_tally_emit(const struct model_tally *t, const struct model_sink *sink);
 
 #endif

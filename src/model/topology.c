@@ -146,7 +146,7 @@ static int links_sort(struct model_graph *g, const struct graph_links *links)
 	g->edges = malloc(2 * max_u64(links->count, 1) * sizeof(*g->edges));
 	if (!g->first || !g->edges)
 		return DXP_ENOMEM;
-	uint32_t *fill = g->first + 1; /* becomes the index of each router's next edge */
+	uint32_t *fill = g->first + 1; /* first becomes the index of each router's next edge */
 	for (uint64_t i = 0; i < links->count; i++)
 		for (int end = 0; end < 2; end++)
 			fill[links->ends[i][end] + 1]++;

@@ -35,9 +35,9 @@ struct model_graph {
 
 struct model_distance {
 	double mean;      /* over pairs of different nodes */
-	double mean_self; /* over all pairs, including a node and itself */
+	double mean_self; /* mean over all pairs, including those of a node and itself */
 	uint32_t diameter;
-	uint64_t links; /* links between routers; links of nodes to switches */
+	uint64_t links; /* number of links between routers; number of links of nodes to switches */
 };
 
 /* Returns "hypercube", "3D torus", ... */
