@@ -20,7 +20,8 @@ bool rv32_build_runs(enum rv32_build build)
 	return true;
 }
 
-/* Flags of an operand format: operands that are rows of floats, are read, or are written. */
+/* Flags of an operand format: which operands are rows of floats, which are read, and whether rd is
+ * written. */
 enum { FLOAT_D = 1, FLOAT_A = 2, FLOAT_B = 4, READ_A = 8, READ_B = 16, READ_C = 32, WRITE_D = 64 };
 
 static unsigned operands_of(enum rv32_format format)
@@ -176,8 +177,8 @@ static void decode_all(struct rv32_code *code)
 		fill(code, i, &op, code->execute->full, &code->full[i]);
 		fill(code, i, &op, code->execute->masked, &code->masked[i]);
 	}
-	/* Adds two steps behind the code, which trap. The second is `meet` of a group that runs
-	 * alone; it is never executed. */
+	/* Adds two steps behind the code, which trap. The second one is the step `meet` of a group
+	 * that runs alone; it is never executed. */
 	for (uint32_t i = code->count; i < code->count + 2; i++)
 		code->full[i].fn = code->masked[i].fn = illegal;
 }

@@ -38,7 +38,8 @@ struct rv32_core *rv32_core_create(const struct rv32_core_options *options)
 		rv32_core_destroy(core);
 		return NULL;
 	}
-	/* Marks all private memory as dirty: it is not zero yet, so the first launch clears it. */
+	/* Marks all private memory as dirty: it is not zero yet, so the first launch must clear
+	 * it. */
 	for (uint32_t i = 0; i < warps; i++)
 		core->dirty[i] = bytes;
 	return core;
@@ -106,7 +107,8 @@ static int add_own(struct rv32_core *core, const struct rv32_launch *l)
 	return status;
 }
 
-/* Lists the memory that the vector handlers may access: plain, and the same for all lanes. */
+/* Lists the memory that the vector handlers may access: memory without special rules that is the
+ * same for all lanes. */
 static void list_spans(struct rv32_core *core)
 {
 	for (uint32_t i = 0; i < core->memory.count; i++) {
@@ -293,7 +295,7 @@ static void trap_barrier(struct warp *w, uint32_t waiting, uint32_t ended)
 }
 
 /* Releases a barrier that all work-items of a group have reached. False: trapped, because some
- * returned without it. */
+ * returned without reaching it. */
 static bool pass_barrier(struct rv32_core *core)
 {
 	uint32_t waiting = 0, live = 0, ended = 0;
@@ -315,8 +317,8 @@ static bool pass_barrier(struct rv32_core *core)
 	return true;
 }
 
-/* Releases the barrier of each work-group of a warp that all its work-items have reached. False:
- * trapped, because some returned without it. */
+/* Releases barriers of work-groups that share a warp, if all work-items of the group have reached
+ * it. False: trapped, because some returned without reaching it. */
 static bool pass_packed_barriers(struct rv32_core *core)
 {
 	struct warp *w = core->warps;

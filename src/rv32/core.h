@@ -5,8 +5,8 @@
  * Every work-item starts at the entry address with a0 = argument table, sp = RV32_PRIVATE_END, ra =
  * RV32_RETURN; it is done when it jumps to RV32_RETURN. All other registers are 0.
  *
- * Registers and private memory belong to one work-item. Work-items of a warp run in lane order
- * where order matters: if two lanes store to one address, the higher lane's value stays. The result
+ * Registers and private memory belong to one work-item. Where order matters, work-items of a warp
+ * run in lane order. If two lanes store to one address, the higher lane's value stays. The result
  * of a launch on one core is a function of its inputs, races included. */
 #ifndef RV32_CORE_H
 #define RV32_CORE_H
@@ -34,7 +34,7 @@
 
 struct rv32_code;
 
-/* Builds of the execution loop. Both give the same bits. */
+/* Builds of the execution loop. All compute the same bits. */
 enum rv32_build { RV32_BUILD_BEST, RV32_BUILD_BASELINE, RV32_BUILD_AVX2 };
 
 /* Returns true if this processor can run a build. */
@@ -57,7 +57,8 @@ uint32_t rv32_item_get(const struct rv32_item *item, unsigned number);
 void rv32_item_set(struct rv32_item *item, unsigned number, uint32_t value);
 /* Reads f register 0 .. 31, as bits. */
 uint32_t rv32_item_get_float(const struct rv32_item *item, unsigned number);
-/* Copies memory as the work-item's loads see it. False: not all readable; `to` is then partial. */
+/* Copies memory as the work-item's loads see it. False: a part is not readable; `to` then has only
+ * the bytes before it. */
 bool rv32_item_read(const struct rv32_item *item, uint32_t address, void *to, uint32_t bytes);
 /* Writes the global id and the work-group of the item. */
 void rv32_item_ids(const struct rv32_item *item, uint32_t global[3], uint32_t group[3]);
@@ -85,7 +86,7 @@ struct rv32_launch {
 	uint32_t offset[3];        /* work-items: added to the global ids */
 	uint32_t local_bytes;      /* LOCAL memory, .bss of the program first; may be 0 */
 	uint32_t private_bytes;    /* stack of each work-item; multiple of 16 */
-	uint64_t instructions_max; /* lane instructions of this core; 0: no limit */
+	uint64_t instructions_max; /* limit of lane instructions of this core; 0: no limit */
 	const atomic_uint *stop;   /* not 0: stop soon; may be NULL */
 	/* Index of the next work-group, shared by the cores of a launch and 0 at its start. NULL:
 	 * this core runs all of them. */

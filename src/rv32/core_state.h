@@ -23,16 +23,17 @@ struct rv32_core {
 	const struct rv32_launch *launch;
 	uint32_t id_sizes[3]; /* local sizes for which local_id is filled; 0: none */
 	uint32_t group_items; /* work-items of a work-group */
-	uint32_t pack;        /* work-groups that share a warp; 1: one group on 1 .. 32 warps */
-	uint32_t warp_count;  /* warps that run now */
-	uint32_t running;     /* work-groups that run now */
+	/* number of work-groups that share a warp; 1: one group on 1 .. 32 warps */
+	uint32_t pack;
+	uint32_t warp_count; /* warps that run now */
+	uint32_t running;    /* work-groups that run now */
 	uint64_t group_total, group_next, group_done;
 	struct rv32_trap trap;
 	uint8_t payload[DXP_NAP_BYTES]; /* inline data of dxp.post */
 };
 
-/* Runs a warp until its lanes are done, wait at a barrier, or have used up their share. False:
- * trapped. */
+/* Runs a warp until its lanes are done, wait at a barrier, or have used up their quota of branches.
+ * False: trapped. */
 bool rv32_warp_run(struct warp *w);
 
 /* Adds lanes that continue at step `pc`. */

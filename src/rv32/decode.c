@@ -286,7 +286,7 @@ static bool operands_exist(const struct rv32_op *op)
 	return true;
 }
 
-/* PAUSE is also a FENCE: the exact encodings go first. */
+/* The word of PAUSE also matches FENCE, so exact encodings are tried first. */
 static enum rv32_opcode opcode_of(uint32_t word)
 {
 	enum rv32_opcode found = RV32_ILLEGAL;

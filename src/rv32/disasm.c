@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One line of text for each operand format. */
+/* Writes one line of text per instruction, by its operand format. */
 #include "rv32/disasm.h"
 
 #include <inttypes.h>

@@ -9,8 +9,8 @@
 #define RV32_DISASM_BYTES 64 /* longest text, with the final zero */
 
 /* Writes the text of the instruction `word` at address pc, without a final newline. Targets of
- * branches and jumps are addresses. Words whose text would not give them back are ".word". Returns
- * the length. */
+ * branches and jumps are addresses. A word whose text would assemble to another word is written as
+ * ".word". Returns the length. */
 int rv32_disasm(uint32_t word, uint32_t pc, char *text, size_t bytes);
 
 #endif

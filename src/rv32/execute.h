@@ -18,7 +18,7 @@
 #define ROW_SINK  64
 #define ROWS      65
 
-/* Offset of a branch or jump whose target is no instruction. */
+/* Offset of a branch or jump whose target is not an instruction. */
 #define NO_TARGET INT32_MIN
 
 /* Backward branches of a group of lanes before another group of its warp runs. */
@@ -48,7 +48,7 @@ enum event {
 	EVENT_COUNTDOWN, /* `countdown` backward branches were taken */
 	EVENT_PAUSE,
 	EVENT_BARRIER,
-	EVENT_LEFT, /* all running lanes were moved to groups or ended */
+	EVENT_LEFT, /* all running lanes were moved to groups, or returned */
 	EVENT_TRAP
 };
 
@@ -60,7 +60,7 @@ struct span {
 	uint32_t read_limit, write_limit;
 };
 
-/* Lanes of a warp with one pc, not running. */
+/* Lanes of a warp that have the same pc and do not run. */
 struct lane_group {
 	uint32_t pc; /* index of the step */
 	uint32_t mask;
@@ -76,7 +76,8 @@ struct warp {
 	/* The run stops before this step: the pc of another group, or the second step behind the
 	 * code if there is no other group. */
 	struct step *meet;
-	struct step *steps; /* steps of the array that is running: all lanes, or masked */
+	/* array of steps that is running: the one for all lanes, or the one for masked lanes */
+	struct step *steps;
 	struct step *block; /* first step of the block that is not counted yet */
 	uint64_t count;     /* instructions of this warp */
 	uint64_t items;     /* instructions of all lanes together */
@@ -116,7 +117,7 @@ struct warp {
 	uint32_t nic_high[RV32_LANES];
 };
 
-/* One build: handlers by instruction, and the loop. */
+/* One build: its handlers, by instruction, and its loop. */
 struct execute {
 	const step_fn *full, *masked; /* NULL entries: lane handlers */
 	void (*run)(struct warp *w, struct step *s);
@@ -129,7 +130,7 @@ extern const struct execute rv32_execute_baseline, rv32_execute_avx2;
 /* Runs like `run`, and calls the launch's trace hook before each step. */
 void rv32_run_traced(struct warp *w, struct step *s);
 
-/* Decoded code. Both arrays of steps have two more than there are instructions; these trap. */
+/* Decoded code. Both arrays of steps have two steps more than instructions; these two trap. */
 struct rv32_code {
 	uint32_t base;
 	uint32_t count;

@@ -4,7 +4,7 @@
 #include "rv32/execute_vector.h"
 #include "rv32/lane.h"
 
-/* Signed division of RISC-V: x / 0 is -1, and the overflow gives x. */
+/* Signed division of RISC-V: x / 0 is -1, and -2^31 / -1 is -2^31. */
 INLINE uint32_t divide(uint32_t x, uint32_t y)
 {
 	if (y == 0)
@@ -15,7 +15,7 @@ INLINE uint32_t divide(uint32_t x, uint32_t y)
 /* Minimum, or the maximum where `maximum` is all ones; -0 is below +0; a number wins over NaN. */
 INLINE vec vector_minimum(vec x, vec y, vec maximum)
 {
-	/* Bits of floats in the order of signed integers. */
+	/* Converts the bits of floats so that their order is that of signed integers. */
 	const ivec p = (ivec)(x ^ (vec)((ivec)x >> 31) >> 1);
 	const ivec q = (ivec)(y ^ (vec)((ivec)y >> 31) >> 1);
 	const vec x_nan = (vec)((fvec)x != (fvec)x), y_nan = (vec)((fvec)y != (fvec)y);

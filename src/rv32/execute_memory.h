@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads and stores; part of execute_steps.h. A load or store of words first finds the pattern of
- * its addresses, and then checks that pattern first. Patterns: the same address in all lanes;
- * consecutive words; the same private word; one of the first two in each vector separately (rows of
- * 8 or 16 work-items); any addresses in one segment. All other accesses go lane by lane. */
+/* Loads and stores; part of execute_steps.h. The first time, a load or store of words finds the
+ * pattern of its addresses. Later it checks that pattern first. Patterns: the same address in all
+ * lanes; consecutive words; the same private word; one of the first two in each vector separately
+ * (rows of 8 or 16 work-items); any addresses in one segment. All other accesses go lane by
+ * lane. */
 
 /* Returns the segment of an address. */
 INLINE const struct span *NAME(span_of)(const struct warp *w, uint32_t address)

@@ -156,7 +156,7 @@ INLINE vec vector_fused(vec x, vec y, vec z)
 INLINE vec vector_gather(const uint8_t *host, vec offset, vec m)
 {
 #if defined(__AVX2__)
-	/* Offsets are signed there: the middle of the 4 GiB is the base. */
+	/* The gather instruction has signed offsets, so its base is the middle of the 4 GiB. */
 	const __m256i index = (__m256i)(offset ^ splat(0x80000000));
 	const int *base = (const int *)(const void *)((uintptr_t)host + 0x80000000u);
 

@@ -233,7 +233,7 @@ static uint32_t square_root(uint32_t a, struct rv32_rounder *r)
 	if (is_infinite(a))
 		return a;
 	struct number n = unpack(a);
-	/* Makes the exponent even and m 54 or 55 bits long, so that the root has 27 or 28 bits. */
+	/* Makes the exponent even, and m 54 or 55 bits long, so that the root has 27 or 28 bits. */
 	rest = n.m << (n.e & 1 ? 31 : 30);
 	n.e -= n.e & 1 ? 31 : 30;
 	for (uint64_t bit = 1ull << 54; bit; bit >>= 2) {

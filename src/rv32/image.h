@@ -2,10 +2,11 @@
 /* Loads relocatable ELF objects for riscv32 (from clang) and links them to one program: code,
  * constants, kernels and symbols. Objects may come from hosts: every offset is checked.
  *
- * Sections: executable ones become code; all other bytes become constants, read-only also where the
- * object says writable (OpenCL C 1.2 has no variables of a program); sections without bytes (.bss)
- * are LOCAL memory. `.bss.K.NAME` belongs to kernel K alone, so that kernels share addresses,
- * unless code of another function refers to it. `.dxp.kernels` holds one record per kernel.
+ * Sections: executable ones become code; all other bytes become constants, read-only even where the
+ * object marks them as writable (OpenCL C 1.2 has no program-scope variables); sections without
+ * bytes (.bss) are LOCAL memory. `.bss.K.NAME` belongs to kernel K alone, so that kernels use the
+ * same addresses. It is shared by all kernels if code of another function refers to it.
+ * `.dxp.kernels` holds one record per kernel.
  *
  * Pure. */
 #ifndef RV32_IMAGE_H
@@ -14,11 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RV32_IMAGE_TEXT_BYTES  256
-#define RV32_CONSTANTS_MAX     (64u << 20) /* bytes; with the code they end below the buffers */
-#define RV32_PARAMETERS_MAX    128         /* as in a command */
-#define RV32_KERNELS_MAX       1024
-#define RV32_ENTRY_PREFIX      "dxp_enter_" /* before a kernel's name: its entry function */
+#define RV32_IMAGE_TEXT_BYTES 256
+/* bytes; code and constants end below the addresses of buffers */
+#define RV32_CONSTANTS_MAX  (64u << 20)
+#define RV32_PARAMETERS_MAX 128 /* as in a command */
+#define RV32_KERNELS_MAX    1024
+/* prefix of a kernel's name in the name of its entry function */
+#define RV32_ENTRY_PREFIX      "dxp_enter_"
 #define RV32_PROGRAM_FILE      "program.cl" /* name of the text in line tables */
 #define RV32_KERNEL_SECTION    ".dxp.kernels"
 #define RV32_KERNEL_MAGIC      0x4b505844u /* "DXPK" */
@@ -67,7 +70,7 @@ struct rv32_symbol {
 };
 
 /* A row of the line table: the instructions from `address` on belong to this line of the program's
- * text; line 0: to none. */
+ * text; line 0: to no line. */
 struct rv32_line {
 	uint32_t address, line;
 };
@@ -90,8 +93,8 @@ struct rv32_image {
 
 /* Links objects; the caller frees *out with rv32_image_destroy.
  * Errors: DXP_EMALFORMED: an object is damaged or not for this device; DXP_ENOENT: a function is
- *         missing; DXP_EEXIST: a function is there twice; DXP_ERANGE: too large; DXP_ENOMEM. `text`
- *         has the sentence. */
+ *         missing; DXP_EEXIST: a function is defined twice; DXP_ERANGE: too large; DXP_ENOMEM.
+ *         `text` has the sentence. */
 int rv32_image_link(const struct rv32_object *objects, size_t count, struct rv32_image **out,
 		    char text[RV32_IMAGE_TEXT_BYTES]);
 void rv32_image_destroy(struct rv32_image *image);

@@ -12,8 +12,9 @@
 enum image_place { PLACE_NONE, PLACE_CODE, PLACE_CONSTANT, PLACE_LOCAL, PLACE_KERNELS };
 
 struct image_section {
-	uint8_t place;    /* enum image_place */
-	uint32_t owner;   /* PLACE_LOCAL: index of its kernel + 1; 0: all kernels */
+	uint8_t place; /* enum image_place */
+	/* PLACE_LOCAL: index of the kernel that owns the section, plus 1; 0: all kernels */
+	uint32_t owner;
 	uint32_t address; /* after image_place */
 };
 

@@ -9,7 +9,8 @@
 
 #include "rv32/image_internal.h"
 
-#define VALUE_BYTES_MAX (64u << 10) /* bytes of one parameter's value; a launch accepts less */
+/* bytes of one parameter's value: more than a launch accepts */
+#define VALUE_BYTES_MAX (64u << 10)
 
 struct reader {
 	const char *at, *end; /* `end` is the end of the record */
@@ -161,7 +162,7 @@ int image_kernels_read(struct image_linker *l)
 		o->kernel_count = l->image->kernel_count - o->first_kernel;
 		if (o->symbol_name_bytes == 0)
 			continue;
-		/* From here on names of symbols outlive the object. */
+		/* Copies the names of symbols, so that they outlive the object. */
 		memcpy(at + used, o->symbol_names, o->symbol_name_bytes);
 		o->symbol_names = at + used;
 		used += o->symbol_name_bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the line tables of the objects (.debug_line, DWARF version 4), so that messages and
- * profiles have source lines. A table that is damaged, or of another version, is left out: code
- * runs without it. Reads at most LINES_MAX rows. */
+ * profiles have source lines. A table that is damaged or of another version is left out, because
+ * code runs without it. Reads at most LINES_MAX rows. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 
 #include "rv32/image_internal.h"
 
-#define LINES_MAX   (1u << 20) /* rows of a program: as many as its code has instructions at most */
+/* rows of a program: as many as the longest code has instructions */
+#define LINES_MAX   (1u << 20)
 #define VERSION     4
 #define OPCODES_MAX 32
 
@@ -162,7 +163,8 @@ static const char *text_read(struct lines *s)
 	return text;
 }
 
-/* Finds the program's text among the files: the engine compiles it under this name. */
+/* Finds the program's text among the files: the engine compiles the program's text under this
+ * name. */
 static void files_read(struct lines *s)
 {
 	const char *text;

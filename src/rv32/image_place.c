@@ -17,7 +17,8 @@ static uint8_t place_of(const Elf32_Shdr *s)
 	return s->sh_flags & SHF_EXECINSTR ? PLACE_CODE : PLACE_CONSTANT;
 }
 
-/* Returns 1 + the index of the object's kernel whose name is these letters; 0: none. */
+/* Returns 1 + the index of the object's kernel with this name, which need not end with a zero; 0:
+ * none. */
 static uint32_t kernel_index(const struct image_linker *l, const struct image_object *o,
 			     const char *name, size_t letters)
 {
@@ -88,7 +89,7 @@ static void references_see(struct image_linker *l, struct image_object *o, uint3
 	}
 }
 
-/* Adds a section of `bytes` behind *used; returns its offset. */
+/* Adds a section behind *used; returns its offset. */
 static uint64_t append(uint64_t *used, const Elf32_Shdr *s)
 {
 	const uint64_t align = s->sh_addralign ? s->sh_addralign : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Applies relocations (RISC-V ELF psABI, table "Relocation types"). A PCREL_LO12 names the
- * instruction of its PCREL_HI20, so those values are kept by instruction. */
+ * instruction of its PCREL_HI20, so the values of PCREL_HI20 are kept by instruction. */
 #include <stdlib.h>
 #include <string.h>
 

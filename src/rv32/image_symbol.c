@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Symbols: global ones by name, addresses, entries of kernels, functions for messages. */
+/* Handles symbols: finds global ones by name, their addresses, and the entries of kernels; lists
+ * functions for messages. */
 #include <stdlib.h>
 #include <string.h>
 

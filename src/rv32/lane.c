@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lane handlers of jumps, system instructions and floats in software; traps. */
+/* Lane handlers of jumps, of system instructions and of floats in software; also traps. */
 #include "rv32/lane.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handlers that work lane by lane, in lane order. They serve all builds of the execution loop. The
- * immediate of a step holds, for JAL: steps; JALR: bytes; CSR: the CSR | opcode << 16; floats:
- * opcode | rounding << 8; atomics: opcode; dxp.*: the instruction's immediate. */
+ * immediate of a step holds for JAL: a number of steps; JALR: a number of bytes; CSR: the CSR |
+ * opcode << 16; floats: opcode | rounding << 8; atomics: opcode; dxp.*: the instruction's
+ * immediate. */
 #ifndef RV32_LANE_H
 #define RV32_LANE_H
 
@@ -20,7 +21,7 @@ step_fn rv32_lane_handler(enum rv32_opcode code);
 struct step *rv32_lane_load(struct warp *w, struct step *s, enum rv32_opcode code);
 struct step *rv32_lane_store(struct warp *w, struct step *s, enum rv32_opcode code);
 
-/* Traps because a lane of `mask` jumps to an address that is no instruction. */
+/* Traps because a lane of `mask` jumps to an address without instruction. */
 struct step *rv32_lane_no_target(struct warp *w, struct step *s, uint32_t mask);
 
 /* Traps in a lane. */

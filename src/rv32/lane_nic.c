@@ -48,8 +48,8 @@ static void registers_of(const struct warp *w, uint32_t lane,
 		registers[n] = w->nic[n][lane];
 }
 
-/* Finds the local bytes. Errors: DXP_ERANGE: they are not all in one argument; for inline data: not
- * readable. */
+/* Finds the local bytes. Errors: DXP_ERANGE: the bytes are not all in one argument, or inline data
+ * is not readable. */
 static int locate(struct warp *w, uint32_t lane, unsigned op, uint32_t address,
 		  struct rv32_nic_source *source)
 {
@@ -93,7 +93,7 @@ struct step *rv32_lane_post(struct warp *w, struct step *s)
 	return s + 1;
 }
 
-/* Lets other warps run if no lane got a completion: the program waits for one. */
+/* Lets other warps run if no lane got a completion, because the program then waits for one. */
 struct step *rv32_lane_dequeue(struct warp *w, struct step *s)
 {
 	uint32_t results = 0;

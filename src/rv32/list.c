@@ -144,7 +144,7 @@ static void word_list(const struct listing *s, uint32_t index)
 	s->line(s->context, line);
 }
 
-/* Finds the symbols of the section. A function goes before other symbols of its address. */
+/* Finds the symbols of the section. At one address, a function comes before other symbols. */
 static void symbols_find(struct listing *s)
 {
 	for (uint32_t i = 1; i < s->o->symbol_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory of a launch: segments of a 32-bit address space. Each argument is a segment, so that every
  * access is checked exact to the byte. A segment starts at a multiple of RV32_PAGE_BYTES, and no
- * page holds two. */
+ * two segments share a page. */
 #ifndef RV32_MEMORY_H
 #define RV32_MEMORY_H
 
@@ -10,14 +10,16 @@
 #define RV32_PAGE_BYTES   65536u /* bytes: 65,536 table entries cover the address space */
 #define RV32_SEGMENTS_MAX 160    /* segments: 128 arguments, those of the core, and some more */
 
-/* Addresses. The engine assigns those of code, constants, arguments and window. */
+/* Fixed addresses. The engine assigns addresses of code, constants, arguments and window between
+ * them. */
 #define RV32_CODE_BASE     0x00010000u
 #define RV32_BUFFER_BASE   0x10000000u
 #define RV32_BUFFER_END    0xe0000000u
 #define RV32_LOCAL_BASE    0xe0000000u /* LOCAL memory: the same addresses in every work-group */
 #define RV32_ARGUMENT_BASE 0xe8000000u /* argument table and argument values */
 #define RV32_WINDOW_BASE   0xf0000000u
-#define RV32_PRIVATE_END   0xffff0000u /* private memory lies below, the same in every work-item */
+/* private memory ends here, at the same addresses in every work-item */
+#define RV32_PRIVATE_END 0xffff0000u
 
 enum rv32_segment_kind {
 	RV32_GLOBAL = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The 32 lanes of a warp stand for several warps of the modelled device. These fill one or more of
- * its cores, called the group. The group runs all work of the launch, one warp after the other; the
- * result is scaled to the number of cores. */
+/* The 32 lanes of a warp represent several warps of the modelled device. These warps fill one or
+ * more cores of that device, called the group. The group runs all work of the launch, one warp
+ * after the other; the result is scaled to the number of cores. */
 #include "rv32/time.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ struct rv32_time {
 /* The Vortex paper of 2021 states these values for an Arria 10, except load, branch, memory and
  * line_cycles. */
 static const struct rv32_time_parameters presets[] = {
-	VORTEX("vortex-0.2.3", 1, 4, 4), /* as that release is configured by default */
+	VORTEX("vortex-0.2.3", 1, 4, 4), /* default configuration of that release */
 	VORTEX("vortex-4x4", 32, 4, 4),  VORTEX("vortex-2x4", 32, 2, 4),
 	VORTEX("vortex-8x4", 32, 8, 4),  VORTEX("vortex-4x8", 32, 4, 8),
 };
@@ -232,7 +232,7 @@ static uint32_t lines_of(const struct rv32_time *m, const struct rv32_op *op, ui
 	return count;
 }
 
-/* Accesses lines from cycle `now`. Returns when the last one is there. */
+/* Accesses lines from cycle `now`. Returns the cycle in which the last line has arrived. */
 static uint64_t access_lines(const struct rv32_time *m, const struct assumed *a, struct unit *u,
 			     const uint32_t *lines, uint32_t count, uint64_t now)
 {
@@ -321,7 +321,7 @@ void rv32_time_read(const struct rv32_time *time, struct rv32_time_result *resul
 
 		for (uint32_t i = 0; i < time->warp_count; i++)
 			last = max_u64(last, a->warps[i].next);
-		/* The group stands for unit_count of the device's cores. */
+		/* The group represents unit_count of the device's cores. */
 		last = (last * time->unit_count + time->p.cores - 1) / time->p.cores;
 		result->cycles[k] = last;
 		if (last)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Models time, off by default: computes the cycles that a pipelined RISC-V GPU needs for a launch.
- * It reads the trace of a core and changes nothing.
+/* Models time: computes the cycles that a pipelined RISC-V GPU needs for a launch. It is off by
+ * default. It reads the trace of a core and changes nothing.
  *
  * A core issues one warp-instruction per cycle, from its warps in order. An instruction waits for
  * its registers. Results are ready after the latency of their unit. A jump or branch holds its
@@ -9,7 +9,8 @@
  *
  * Latency and bandwidth of the memory were never published; they are assumed. So a result has three
  * numbers: for half the latency and twice the bandwidth, as given, and for twice the latency and a
- * quarter of the bandwidth. Agreement with a published figure is plausible, not proof. */
+ * quarter of the bandwidth. Agreement with a published figure makes the model plausible, but proves
+ * nothing. */
 #ifndef RV32_TIME_H
 #define RV32_TIME_H
 

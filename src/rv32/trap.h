@@ -10,12 +10,12 @@
 
 enum rv32_trap_kind {
 	RV32_TRAP_NONE,
-	RV32_TRAP_ILLEGAL, /* `word` is no instruction of this device */
+	RV32_TRAP_ILLEGAL, /* `word` is not an instruction of this device */
 	RV32_TRAP_CSR,     /* `address` is no CSR, or is read-only */
 	RV32_TRAP_JUMP,    /* jump to `address`, which is outside the code or not aligned to 4 */
-	/* load of `bytes` at `address`, outside the segments or not readable */
+	/* load of `bytes` at `address`, which is outside the segments or not readable */
 	RV32_TRAP_LOAD,
-	/* store of `bytes` at `address`, outside the segments or not writable */
+	/* store of `bytes` at `address`, which is outside the segments or not writable */
 	RV32_TRAP_STORE,
 	RV32_TRAP_MISALIGNED, /* atomic at an address that is not a multiple of 4 */
 	RV32_TRAP_BREAK,      /* ebreak */
@@ -48,8 +48,8 @@ struct rv32_trap {
 /* Writes a text such as "symbol+0x5c" for a code address; returns the length as snprintf. */
 typedef int (*rv32_symbolize_fn)(void *context, uint32_t pc, char *text, size_t bytes);
 
-/* Formats the message for the user, at most RV32_TRAP_TEXT_BYTES with the final zero.
- * symbolize: NULL: addresses as numbers. */
+/* Formats the message for the user, at most RV32_TRAP_TEXT_BYTES with the final zero. symbolize
+ * NULL: addresses are written as numbers. */
 void rv32_trap_format(const struct rv32_trap *trap, const char *kernel, rv32_symbolize_fn symbolize,
 		      void *context, char *text, size_t bytes);
 

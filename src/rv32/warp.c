@@ -30,7 +30,7 @@ static bool goes_first(const struct lane_group *a, const struct lane_group *b, b
 	return a->sp != b->sp ? a->sp < b->sp : a->pc < b->pc;
 }
 
-/* Removes and returns the group to run now. oldest: the one that waited longest. */
+/* Removes and returns the group to run now. If `oldest`, it is the one that waited longest. */
 static struct lane_group next_group(struct warp *w, bool oldest)
 {
 	uint32_t best = 0;
