@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each component runs in the shipped bridge while all others are unlimited. */
+/* Emits the rows. Each component runs in the shipped bridge while all others are unlimited. */
 #include "sim/bridge_alone.h"
 
 #include <stdio.h>
@@ -17,7 +17,8 @@
 #define MEMORY_BYTES     64
 #define READS_MOST       8
 #define LOCAL_FALLS_HERE (256u << 10) /* bytes: buffers up to this are slower (S-08) */
-#define LOCAL_FALLS_TO   0.9          /* share of the rate of the largest buffers: "slower" */
+/* share of the rate of the largest buffers, below which a size counts as slower */
+#define LOCAL_FALLS_TO 0.9
 
 static void emit(const struct model_sink *sink, const char *item, const char *quantity,
 		 const char *x, const char *unit, double value, const char *assumptions)

@@ -16,10 +16,10 @@ struct bridge_lab_options {
 	uint32_t buffers, buffer_bytes; /* as in bridge_options */
 	uint32_t fills, dmas;
 	uint64_t stall_ns;
-	uint64_t device_bytes; /* length of device memory; 0: bytes are only counted */
+	uint64_t device_bytes; /* length of device memory; 0: bytes are counted and not copied */
 };
 
-/* A transfer, owned by the caller, who sets the first part before bridge_lab_begin. */
+/* A transfer. The caller owns it, and sets the first part before bridge_lab_begin. */
 struct bridge_lab_transfer {
 	struct bridge_order order; /* the lab sets `context`; `fed` stays false */
 	enum stages_step direct;   /* for BRIDGE_DIRECT: IN, OUT, THROUGH (user memory) or COPY */
@@ -37,7 +37,7 @@ struct bridge_lab;
 
 /* DXP_EINVAL, DXP_ENOMEM. */
 int bridge_lab_create(const struct bridge_lab_options *options, struct bridge_lab **out);
-/* First completes outstanding transfers with an error. */
+/* Destroys the lab. Outstanding transfers complete with an error first. */
 void bridge_lab_destroy(struct bridge_lab *l);
 
 /* Begins a transfer. Statuses of bridge_begin(). */
@@ -45,7 +45,8 @@ int bridge_lab_begin(struct bridge_lab *l, struct bridge_lab_transfer *t);
 void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int status);
 
 /* Runs until all transfers are complete (returns true), or until `limit_ns` have passed or no event
- * is left (false). Handles stalls like an owner: resets the device, or declares the peer lost. */
+ * is left (false). Handles stalls like the owner of a bridge: resets the device, or declares the
+ * peer lost. */
 bool bridge_lab_run(struct bridge_lab *l, uint64_t limit_ns);
 
 uint8_t *bridge_lab_device(struct bridge_lab *l);

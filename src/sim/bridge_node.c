@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The NIC's staged operations on a bridge with simulated DMA. The NIC calls them inside its own
- * functions, so they only record; the next poll reports to the NIC. */
+ * functions, so these operations only record events. The next poll reports them to the NIC. */
 #include "sim/bridge_node.h"
 
 #include <assert.h>
@@ -16,8 +16,9 @@
 struct nic_staged_write {
 	struct bridge_node *node;
 	struct bridge_transfer *bridge; /* NULL: completed with `status` */
-	struct nic_staged_read *read;   /* NULL: a PUT, or the requester needs no more */
-	uint64_t left;                  /* GET: bytes that the NIC has not received yet */
+	/* NULL: this is a PUT, or the requester needs no more bytes */
+	struct nic_staged_read *read;
+	uint64_t left; /* GET: bytes that the NIC has not received yet */
 	uint64_t device;
 	bool put;
 	bool requested; /* PUT: the NIC waits for nic_staged_settled */
@@ -254,7 +255,7 @@ static void actions_run(struct bridge_node *n)
 	}
 }
 
-/* Copies the bytes only now: device memory changes when a DMA completes, not before. */
+/* Copies the bytes only now, because device memory changes when a DMA completes, not before. */
 static void dma_end(struct bridge_node *n, struct step *d, int status)
 {
 	const struct nic_staged_write *w = d->action.context;

@@ -11,16 +11,17 @@
 #include "sim/sim.h"
 
 struct bridge_node_options {
-	uint64_t memory_bytes;                /* length of the device's memory */
-	struct stages_options stages;         /* without the network, which the simulator is */
+	uint64_t memory_bytes; /* length of the device's memory */
+	/* simulated hardware without its network; the simulator is the network */
+	struct stages_options stages;
 	uint32_t buffers, buffer_bytes, dmas; /* as in bridge_options */
 	uint64_t stall_ns;
 };
 
 struct bridge_node;
 
-/* Creates it, and registers its memory with function 0 of the host's NIC for reading and writing.
- * DXP_ENOMEM, DXP_EINVAL. */
+/* Creates the memory and its bridge. Registers the memory with function 0 of the host's NIC for
+ * reading and writing. DXP_ENOMEM, DXP_EINVAL. */
 int bridge_node_create(struct sim *s, uint32_t host, const struct bridge_node_options *options,
 		       struct bridge_node **out);
 /* Call after the host's NIC is destroyed (sim_restart, sim_destroy). */

@@ -22,7 +22,7 @@ enum bridge_limit {
 double bridge_predict(const struct model_parameters *p, enum bridge_path path,
 		      enum bridge_limit limit, uint32_t buffer_bytes);
 
-/* Likewise, with stages of the caller. `direct`: the step of BRIDGE_DIRECT. */
+/* Returns the same rate for stages of the caller. `direct`: the step of BRIDGE_DIRECT. */
 double bridge_rate(const struct model_parameters *p, const struct stages_options *stages,
 		   enum bridge_path path, enum stages_step direct, uint32_t buffer_bytes);
 

@@ -10,8 +10,8 @@
 #include "bridge/bridge.h"
 #include "sim/bridge_stages.h"
 
-/* PCIe, memory and InfiniBand at their limits (S-07). The source states no latencies. These
- * approximate a ConnectX-5, and a DMA controller behind PCIe with its interrupt. */
+/* PCIe, memory and InfiniBand at their limits (S-07). The source states no latencies. The values
+ * here approximate a ConnectX-5, and a DMA controller behind PCIe with its interrupt. */
 extern const struct stages_options bridge_source_stages;
 
 /* Measured rates of the naive method: DMA through the API, and its copies (S-04). */

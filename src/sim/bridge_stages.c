@@ -15,7 +15,7 @@
 
 #define PS_PER_S 1e12
 
-/* Lines: serial resources; one step at a time streams through each. */
+/* Lines are serial resources: one step at a time streams through each. */
 enum { NET_IN = 1, NET_OUT = 2, TO_DEVICE = 4, FROM_DEVICE = 8, COPY = 16 };
 
 static const struct {
@@ -32,7 +32,7 @@ enum phase { WAITS, CONTROLS, STREAMS, ENDS, ENDED };
 struct step {
 	uint64_t tag;
 	uint8_t kind, phase;
-	bool stalls; /* blocks its lines from its first byte on */
+	bool stalls; /* the step blocks its lines from its first byte on */
 	int status;
 	uint64_t at_ps; /* end of the phase; in phase WAITS, end of the latency */
 	double left;    /* bytes */
@@ -87,8 +87,8 @@ static double rate_of(uint64_t bytes_per_s)
 	return bytes_per_s ? (double)bytes_per_s : INFINITY;
 }
 
-/* Returns the resource at which a step enters; the step has its latency. THROUGH enters at one
- * controller and leaves at the other. */
+/* Returns the resource at which a step enters; that resource has the step's latency. THROUGH enters
+ * at one controller and leaves at the other. */
 static const struct stages_rate *entrance(const struct stages *s, uint8_t kind)
 {
 	switch (kind) {
@@ -124,7 +124,7 @@ static bool heads_its_lines(const struct stages *s, uint32_t i)
 }
 
 /* Shares the memory rate equally among streaming steps, and gives unused parts to the others. At
- * most three stream: one per controller and a copy. */
+ * most three steps stream at once: one per controller, and a copy. */
 static void memory_share(struct stages *s)
 {
 	double left = rate_of(s->options.memory_bytes_per_s);
@@ -135,7 +135,8 @@ static void memory_share(struct stages *s)
 		if (s->steps[i].phase == STREAMS && kinds[s->steps[i].kind].memory)
 			users[count++] = &s->steps[i];
 	while (count > 0) {
-		/* Slowest first: a slow stream may leave a part of its share to the others. */
+		/* Starts with the slowest stream, because it may leave a part of its share to the
+		 * others. */
 		uint32_t slowest = 0;
 		for (uint32_t i = 1; i < count; i++)
 			if (users[i]->rate < users[slowest]->rate)

@@ -12,11 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define STAGES_NS          1000ull                 /* ps */
-#define STAGES_NEVER       UINT64_MAX              /* no event */
-#define STAGES_RATE_MAX    (1000ull * 1000000000u) /* bytes/s: 1 TB/s */
-#define STAGES_STEPS_MAX   512                     /* outstanding; more than any bridge starts */
-#define STAGES_LATENCY_MAX (10ull * 1000000000u)   /* ns */
+#define STAGES_NS       1000ull                 /* ps */
+#define STAGES_NEVER    UINT64_MAX              /* no event */
+#define STAGES_RATE_MAX (1000ull * 1000000000u) /* bytes/s: 1 TB/s */
+/* outstanding steps: more than any bridge starts */
+#define STAGES_STEPS_MAX   512
+#define STAGES_LATENCY_MAX (10ull * 1000000000u) /* ns */
 
 enum stages_step {
 	STAGES_READ,    /* read from the network */
@@ -70,8 +71,8 @@ void bridge_stages_advance(struct stages *s, uint64_t ps);
 /* Returns each completed step once; false: none left. */
 bool bridge_stages_dequeue(struct stages *s, uint64_t *tag, int *status);
 
-/* Cancels all failures, also those of outstanding steps, and future stalls. A stalled step stays
- * stalled. */
+/* Cancels all configured failures, also of outstanding steps, and future stalls. A stalled step
+ * stays stalled. */
 void bridge_stages_heal(struct stages *s);
 /* Completes all outstanding DMAs with DXP_EDEVICE. */
 void bridge_stages_device_reset(struct stages *s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Thousands of bare RLTP endpoints, the shipped transport, on the network of net.h. A generator
- * posts messages: pattern of flows, load, results. Payload is only counted. */
+/* Simulates thousands of bare RLTP endpoints, with the shipped transport, on the network of net.h.
+ * A generator posts messages. Payload is only counted. */
 #ifndef SIM_CROWD_H
 #define SIM_CROWD_H
 
@@ -21,8 +21,8 @@ struct crowd_options {
 	struct rltp_tuning tuning;
 	uint32_t window_packets; /* 0: default */
 	uint32_t message_bytes;  /* 1 or more */
-	/* Half of the messages have a hundredth of message_bytes; a tenth have ten times as
-	 * many. */
+	/* Half of the messages have a hundredth of message_bytes; a tenth of them have ten times as
+	 * many bytes. */
 	bool mixed;
 	uint32_t outstanding; /* outstanding messages per flow, 1 .. CROWD_OUTSTANDING_MAX */
 	uint32_t messages;    /* messages per flow; 0: as many as the time allows */
@@ -37,10 +37,10 @@ struct crowd_result {
 	/* Payload received for the first time, also of incomplete messages. */
 	uint64_t received_bytes;
 	uint64_t failed;           /* messages completed with an error */
-	uint64_t packets, repeats; /* first transmissions of data packets; retransmissions */
+	uint64_t packets, repeats; /* first transmissions of data packets, and retransmissions */
 	uint64_t datagrams;
 	uint64_t wire_bytes;    /* bytes of `datagrams`, with all headers */
-	uint64_t dropped, lost; /* datagrams dropped by full queues; lost by faults */
+	uint64_t dropped, lost; /* datagrams dropped by full queues, and datagrams lost by faults */
 	/* Goodput as a share of the receivers' ports, or of the pair's wire. */
 	double share;
 	/* Jain's index of bytes received per flow; 1: equal; 1/flows: one flow has all */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sending: copies a datagram, applies faults, and puts it on the first port of its path. */
+/* Sends a datagram: copies it, applies faults, and passes it to the first port of its path. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -110,7 +110,7 @@ static void packet_send(struct net *n, struct sim_packet *p)
 		fate.lost = true;
 	}
 	if (fate.lost) {
-		/* result not used: a packet that is lost later still uses its host's port */
+		/* The result is not used: a packet that will be lost still uses its host's port. */
 		bool mark;
 		net_port_pass(&n->paths.ports[p->from], n->now_ns - n->start_ns,
 			      p->bytes + WIRE_OVERHEAD, &mark);

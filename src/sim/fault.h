@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults of networks, links and clocks, each an option. A seeded generator decides each datagram's
- * faults independently as it leaves its host. Rates are parts per million. */
+/* Faults of networks, links and clocks; each is an option. A seeded generator decides the faults of
+ * each datagram independently when it leaves its host. Rates are parts per million. */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
 
@@ -21,18 +21,20 @@ enum sim_only {
 };
 
 struct sim_faults {
-	/* Loss. A lost datagram has no other fault. */
+	/* Loss of datagrams. A lost datagram has no other fault. */
 	enum sim_only only;
 	uint64_t only_from; /* bit mask of senders 0 .. 63; 0: all */
 	uint32_t loss_ppm;  /* loss of each datagram, independent (Bernoulli) */
 	/* Gilbert-Elliott per sender. Probabilities per datagram: that a burst begins; that it
 	 * ends; that the datagram is lost in a burst. */
 	uint32_t burst_ppm, burst_end_ppm, burst_loss_ppm;
-	uint32_t batch_ppm;  /* loses all datagrams of a send call that go to one host */
-	uint32_t reject_ppm; /* the same, and the link counts them as an error */
-	uint64_t drop_nth;   /* loses exactly this datagram, counted from 1; 0: none */
+	uint32_t batch_ppm; /* loses all datagrams of a send call that go to one host */
+	/* loses all datagrams of a send call that go to one host, and the link counts them as an
+	 * error */
+	uint32_t reject_ppm;
+	uint64_t drop_nth; /* loses exactly this datagram, counted from 1; 0: none */
 	/* Duplicates and delays. */
-	/* delivers a second copy: within reorder_ns; after 61 .. 91 s */
+	/* delivers a second copy: within reorder_ns, or (late_ppm) after 61 .. 91 s */
 	uint32_t duplicate_ppm, late_ppm;
 	uint32_t reorder_ppm;
 	uint64_t reorder_ns; /* maximum delay by reordering */
@@ -41,7 +43,8 @@ struct sim_faults {
 	uint32_t corrupt_ppm; /* flips one bit anywhere */
 	/* Flip one bit: of the header, of the rest, of the length field. */
 	uint32_t header_ppm, payload_ppm, length_ppm;
-	uint32_t truncate_ppm, extend_ppm; /* makes the datagram shorter; up to 64 bytes longer */
+	/* makes the datagram shorter, or (extend_ppm) up to 64 bytes longer */
+	uint32_t truncate_ppm, extend_ppm;
 };
 
 /* Numbers of datagrams. */
@@ -53,7 +56,7 @@ struct sim_counters {
 	uint64_t marked;     /* congestion experienced */
 	uint64_t overflowed; /* a host's socket buffer was full */
 	uint64_t unknown;
-	uint64_t spins;      /* polls repeated at one instant without work; must stay 0 */
+	uint64_t spins;      /* number of polls repeated at one instant without work; must stay 0 */
 	uint64_t wire_bytes; /* length with all headers, preamble and gap */
 };
 

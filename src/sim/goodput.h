@@ -14,7 +14,8 @@ struct goodput_options {
 	enum cc_kind cc;
 	uint32_t outstanding; /* messages in flight */
 	uint32_t loss_ppm;
-	uint32_t messages; /* 0: GOODPUT_MESSAGES; the time may allow fewer */
+	/* number of messages, of which the time may allow fewer; 0: GOODPUT_MESSAGES */
+	uint32_t messages;
 	uint64_t seed;
 	/* 0 selects the values of the table: messages of 1 MiB, a time-out of 1 ms for go-back-N, a
 	 * run of 3 s. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Step 0 folds the ranks beyond a power of two into neighbours; steps 1 .. L double; step L + 1
- * returns the result to the folded ranks. A host is at most one operation ahead of a host on which
- * it depends, so messages of two operations are kept. */
+/* Step 0 folds the ranks beyond a power of two into neighbours; steps 1 .. L exchange sums by
+ * recursive doubling; step L + 1 returns the result to the folded ranks. A host is at most one
+ * operation ahead of a host on which it depends, so messages of two operations are kept. */
 #include "sim/inc_doubling.h"
 
 #include <stdlib.h>

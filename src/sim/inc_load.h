@@ -28,7 +28,7 @@ struct inc_load_options {
 	enum dxp_inc_type type;
 	/* The member uses another number of elements from operation rogue_call on; 0: never. */
 	uint32_t rogue_member, rogue_call;
-	uint64_t grace_ns; /* limit from last progress to completion; 0: 6 s */
+	uint64_t grace_ns; /* time limit from the last progress to the completion; 0: 6 s */
 };
 
 struct inc_load;
@@ -38,7 +38,7 @@ int inc_load_create(struct inc_job *job, const struct inc_load_options *options,
 		    struct inc_load **out);
 void inc_load_destroy(struct inc_load *l);
 
-/* Returns whether all living members have finished or lost their work, the job was refused, or a
+/* Returns whether all living members have finished or lost their work, the job was rejected, or a
  * check failed. */
 bool inc_load_ended(const struct inc_load *l);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events are packets, queued with their time and next node. Sender and addresses are stored after
- * the bytes, beyond those by which damage may extend them. */
+/* Events are packets, queued with their time and next node. Sender and addresses are stored behind
+ * the packet's bytes, after space for the bytes by which a fault may extend it. */
 #include "sim/inc_net.h"
 
 #include <assert.h>

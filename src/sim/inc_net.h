@@ -5,8 +5,8 @@
  * and the faults of fault.h. One seed decides everything, so each run can be replayed.
  *
  * A node is one CPU. It receives a packet for `receive_ns`, then sends due packets for `send_ns`
- * each, then receives the next. `latency_ns` adds time without CPU. A packet that a switch forwards
- * costs `forward_ns` and no CPU. */
+ * each, then receives the next. `latency_ns` adds a delay that uses no CPU. A packet that a switch
+ * forwards costs `forward_ns` and no CPU. */
 #ifndef SIM_INC_NET_H
 #define SIM_INC_NET_H
 
@@ -70,7 +70,8 @@ void inc_net_destroy(struct inc_net *n); /* does not free the nodes */
 void inc_net_set(struct inc_net *n, uint32_t node, const struct inc_node_ops *ops, void *context);
 void inc_net_tap(struct inc_net *n, const struct inc_tap *tap);
 
-/* Schedule a poll of the node: at this instant; at `at_ns` at the latest. */
+/* Schedule a poll of the node: inc_net_touch at this instant, inc_net_wake at `at_ns` at the
+ * latest. */
 void inc_net_touch(struct inc_net *n, uint32_t node);
 void inc_net_wake(struct inc_net *n, uint32_t node, uint64_t at_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts with seats, and switches with cores. */
+/* Implements hosts, which have seats, and switches, which have cores. */
 #include "sim/inc_sim_internal.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shipped cores of in-network computing on the network of inc_net.h: a switch core on each
  * switch; on hosts, members of any groups with the state machines of src/inc. It replaces a host's
- * endpoint: it passes packets to their state machine. What MPI does around a creation (exchange of
- * addresses, agreement that all have the group) happens at once here, without packets. */
+ * endpoint: it passes packets to their state machine. MPI's tasks around the creation of a group
+ * (exchange of addresses, agreement that all have the group) take no time and no packets here. */
 #ifndef SIM_INC_SIM_H
 #define SIM_INC_SIM_H
 
@@ -35,11 +35,12 @@ struct inc_seat {
 	uint32_t member;
 	struct inc_location location;
 	bool dead;
-	uint64_t start_ns; /* start of its creation; differs between members */
-	uint64_t wake_ns;  /* next poll for its owner; UINT64_MAX: none */
+	/* time at which this member starts to create the group; differs between members */
+	uint64_t start_ns;
+	uint64_t wake_ns; /* next poll for its owner; UINT64_MAX: none */
 	struct inc_create *create;
 	struct inc_group *group;
-	int outcome; /* outcome of its creation; DXP_EAGAIN: unknown yet */
+	int outcome; /* outcome of the creation at this member; DXP_EAGAIN: unknown yet */
 	struct inc_control notice;
 	uint32_t silent;
 	struct inc_seat *next_here;
@@ -59,11 +60,11 @@ struct inc_job {
 	struct inc_sim *sim;
 	struct inc_job_options options;
 	enum inc_job_state state;
-	int status; /* error of a refused job, as from dxp_inc_group_create */
+	int status; /* error of a rejected job, a status of dxp_inc_group_create() */
 	uint64_t created_ns;
 	struct inc_seat *seats;
 	/* Called after each poll of a seat's host. A poll follows when the job becomes ready or is
-	 * refused. May start operations. */
+	 * rejected. May start operations. */
 	void (*polled)(void *context, struct inc_seat *seat, uint64_t now_ns);
 	void *context;
 	uint32_t kill_next, kill_rounds;
@@ -92,8 +93,8 @@ void inc_seat_kill(struct inc_seat *seat);
 /* Returns the member's group options without the list of members; valid when the job is ready. */
 struct inc_group_options inc_seat_options(const struct inc_seat *seat);
 
-/* Kill the switch program, while its machine still forwards packets; start it again without
- * state. */
+/* inc_sim_switch_kill kills the switch program, while its machine still forwards packets.
+ * inc_sim_switch_start starts it again without state. */
 void inc_sim_switch_kill(struct inc_sim *s, uint32_t index);
 int inc_sim_switch_start(struct inc_sim *s, uint32_t index);
 

@@ -64,7 +64,8 @@ static uint64_t hash(const struct inc_packet *p)
 	return h;
 }
 
-/* Records a packet. Returns whether it was recorded before; a difference is a violation. */
+/* Records a packet. Returns whether it was recorded before. If it differs from the recorded one,
+ * this is a violation. */
 static bool mark_set(struct inc_watch *w, struct mark *ring, const struct inc_packet *p,
 		     const char *what, uint32_t member)
 {

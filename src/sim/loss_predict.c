@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shipped transport and its comparison protocols on a lossy wire of 10 Gb/s. */
+/* Simulates the shipped transport and its comparison protocols on a lossy wire of 10 Gb/s. */
 #include "sim/loss_predict.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define TIMEOUT_UNIT_NS 4096 /* unit of InfiniBand: 4.096 us x 2^n */
 #define TIMEOUT_FIRST   8    /* least and largest n of the interval */
 #define TIMEOUT_LAST    16
-#define SEEDS_MORE      2          /* more seeds of the interval of selective repeat */
+#define SEEDS_MORE      2          /* additional seeds for the interval of selective repeat */
 #define LIMIT_NS        (5 * S_NS) /* virtual time: 74 time-outs of n = 14 */
 #define MESSAGES        20         /* messages of 1 MiB: 17 ms at full rate */
 /* "almost unusable": less than this share of the rate without loss */
@@ -65,7 +65,7 @@ static void shape_emit(const struct model_sink *sink, const char *quantity, bool
 }
 
 /* Finds the interval over what the source leaves open: the time-out of go-back-N. Selective repeat
- * does not wait for one; its interval is over seeds. */
+ * does not wait for a time-out, so its interval spans seeds. */
 static int interval_find(const struct model_parameters *p, uint64_t seed, size_t way,
 			 uint32_t loss_ppm, struct model_row *row)
 {
@@ -131,8 +131,8 @@ static int timeout_rows(const struct model_parameters *p, uint64_t seed,
 }
 
 /* Splits a stated round trip into the time of its wires, which is known, and one number for the
- * rest. The cycles are the stated time at the xPU's clock. They are no prediction, so nothing is
- * compared. */
+ * rest. The cycles are the stated time at the xPU's clock. These rows are not predictions, so
+ * nothing is compared. */
 static void latency_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const struct {

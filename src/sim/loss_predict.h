@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predicts bandwidth against loss for three kinds of recovery (X-15), and what is known of the
- * xPU's latency and bandwidth (X-16, X-18). */
+/* Predicts bandwidth against loss for three kinds of recovery (X-15), and emits the known facts
+ * about the xPU's latency and bandwidth (X-16, X-18). */
 #ifndef SIM_LOSS_PREDICT_H
 #define SIM_LOSS_PREDICT_H
 

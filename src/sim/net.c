@@ -11,7 +11,7 @@
 #include "sim/net_internal.h"
 #include "wire/frame.h"
 
-#define FIRST_NS   S_NS /* start of the clock; in places 0 means "never" */
+#define FIRST_NS   S_NS /* start of the clock; not 0, because some fields use 0 for "never" */
 #define SPINS_MAX  64   /* polls at one instant without work */
 #define TRACE_HEAD 56   /* bytes of each datagram in the trace's hash */
 

@@ -40,9 +40,10 @@ struct net_options {
 	uint32_t queue_bytes, mark_bytes;
 	uint32_t backlog_bytes; /* a host waits while its port holds more; 0: never */
 	uint32_t socket_bytes;  /* size of a host's socket buffer; 0: unbounded */
-	uint64_t poll_ns;       /* least time between two polls of a host, if the first did work */
-	bool headers_only;      /* payload is only counted: for hosts that ignore it */
-	uint64_t start_ns;      /* initial clock; 0: 1 s */
+	/* shortest time between two polls of a host, if the first one did work */
+	uint64_t poll_ns;
+	bool headers_only; /* payload is only counted, not copied; for hosts that ignore it */
+	uint64_t start_ns; /* initial clock; 0: 1 s */
 	struct sim_faults faults;
 };
 
@@ -84,7 +85,8 @@ void net_stall(struct net *n, uint32_t host, uint64_t duration_ns);
 /* Empties the host's socket buffer, as when a process exits. */
 void net_discard(struct net *n, uint32_t host);
 
-/* Steps the host's wall clock and sets its drift; negative: back, slow. */
+/* Steps the host's wall clock and sets its drift. Negative values: the step is backwards, the clock
+ * is slow. */
 void net_wall_clock(struct net *n, uint32_t host, int64_t step_ns, int32_t drift_ppm);
 
 const struct sim_counters *net_counters(const struct net *n);

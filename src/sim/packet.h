@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Datagrams of the simulated network: buffers from a pool, and the queue of those in flight,
- * ordered by time, then by insertion. The pool grows to the run's need; then no datagram needs an
+ * ordered by time, then by insertion. The pool grows as the run needs; later datagrams need no
  * allocation. */
 #ifndef SIM_PACKET_H
 #define SIM_PACKET_H
@@ -12,12 +12,12 @@
 #define SIM_PACKET_CLASSES 3 /* capacities: 192, 1600 and 9216 bytes */
 
 struct sim_packet {
-	struct sim_packet *next; /* next one in the pool or in a host's socket buffer */
+	struct sim_packet *next; /* next packet in the pool or in a host's socket buffer */
 	uint64_t time_ns;        /* arrival at the next port or host */
 	uint64_t stamp_ns;       /* receiver's wall clock when its kernel receives it */
 	uint32_t from, to;
 	uint32_t bytes; /* length of the datagram */
-	uint32_t held;  /* bytes in `data`: all, or only the header */
+	uint32_t held;  /* bytes stored in `data`: all bytes of the datagram, or only its header */
 	uint32_t port;  /* next output port; NET_NO_PORT: the host */
 	uint8_t ecn;
 	uint8_t class; /* index of the capacity of `data` */
@@ -46,7 +46,9 @@ struct sim_entry {
 };
 
 struct sim_queue {
-	struct sim_entry *heap; /* 4-ary: half as deep as binary; children in 1 or 2 cache lines */
+	/* a 4-ary heap: half as deep as a binary one, with the children of an entry in 1 or 2 cache
+	 * lines */
+	struct sim_entry *heap;
 	size_t count, space;
 	uint64_t order;
 };

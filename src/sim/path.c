@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports are in one array: the hosts' own, those towards hosts, leaf to spine, spine to leaf. Time
- * is in picoseconds here: a byte at 100 Gb/s needs 80. */
+ * is in picoseconds here, because a byte at 100 Gb/s needs 80 ps. */
 #include "sim/path.h"
 
 #include <stdlib.h>

@@ -18,7 +18,7 @@ struct sim_options {
 	uint32_t hosts;    /* 2 .. 64; node ids 1 .. hosts */
 	uint64_t delay_ns; /* one way; 0: 10 us */
 	uint64_t rate_bps; /* rate of each host's port; 0: unlimited */
-	/* limits of that port: drop above, mark above; 0: never */
+	/* limits of that port: above queue_bytes it drops, above mark_bytes it marks; 0: never */
 	uint32_t queue_bytes, mark_bytes;
 	uint32_t backlog_bytes, socket_bytes; /* as in net.h */
 	uint64_t poll_ns;
@@ -27,7 +27,7 @@ struct sim_options {
 	bool no_payload_crc;
 	struct rltp_tuning tuning;
 	uint64_t start_ns;  /* initial clock; 0: 1 s */
-	entropy_fn entropy; /* random numbers for NICs; NULL: from the seed */
+	entropy_fn entropy; /* source of random numbers for NICs; NULL: numbers from the seed */
 	void *entropy_context;
 	const struct nic_cfg_ops *cfg; /* registers of each host; context: host + 1 */
 };
