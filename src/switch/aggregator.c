@@ -82,7 +82,7 @@ static void aggregator_open(struct aggregator *aggregator, const struct inc_head
 	*aggregator = fresh;
 }
 
-/* Does not compare elements of a broadcast: only the root's contribution has any. */
+/* Does not compare elements of a broadcast: only the root's contribution has elements. */
 static bool aggregator_agrees(const struct aggregator *aggregator, const struct inc_header *h)
 {
 	return aggregator->op == h->op && aggregator->type == h->type &&
@@ -283,8 +283,8 @@ static bool key_right(const struct sw_group *g, const struct inc_packet *p)
 	return p->roce.opcode == ROCE_RC_SEND_ONLY || p->roce.qkey == g->qkey;
 }
 
-/* Returns the index of the child that sent the packet; -1: none, or the header does not match
- * it. */
+/* Returns the index of the child that sent the packet; -1: there is none, or the header does not
+ * match the child. */
 static int contributor(const struct sw_group *g, const struct arrival *a)
 {
 	const struct inc_header *h = &a->packet->header;
@@ -333,8 +333,8 @@ static void group_data_receive(struct sw *s, struct sw_group *g, const struct ar
 	}
 }
 
-/* Completes the header of data in the compatible format: the sender implies the direction, and the
- * group the epoch and the high bits of req_id. */
+/* Completes the header of data in the compatible format: the sender implies the direction; the
+ * group implies the epoch and the high bits of req_id. */
 static void compat_complete(struct sw_group *g, const struct arrival *a, struct inc_header *h)
 {
 	int child = group_child(g, a->path->from_ip, a->path->from_port);

@@ -101,7 +101,7 @@ static void groups_answer(const struct sw *s, uint64_t now_ns, struct inc_answer
 		group_row(s, s->groups[i], now_ns, &out->groups[out->count++]);
 }
 
-/* Returns refusal reason `index`: first the causes, then the statuses of data. */
+/* Returns reason `index` of rejections: first the causes, then the statuses of data. */
 static const struct rejection *rejection_at(const struct sw *s, unsigned index, uint8_t *cause)
 {
 	if (index < INC_CAUSES) {

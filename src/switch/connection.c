@@ -59,7 +59,8 @@ static uint64_t ring_bytes(const struct sw_group *g)
 	return (uint64_t)ring_of(g) * (g->segment_bytes + INC_HEADER_BYTES);
 }
 
-/* Returns a connection without `rc`; NULL: no memory. Its options lack private data. */
+/* Returns a connection without `rc`; NULL: no memory. The caller adds private data to its
+ * options. */
 static struct sw_connection *connection_new(struct sw *s, struct sw_group *g, int child,
 					    struct rc_options *o)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control plane: QUERY, NOTIFY, KILL, RENEW, and the parent's refusal of a lost group.
+/* Control plane: QUERY, NOTIFY, KILL, RENEW, and the parent's rejection of a lost group.
  * docs/reference/inc.md "A group". */
 #include "switch/core.h"
 
@@ -45,8 +45,8 @@ static void request_pass(struct sw *s, const struct request *r, uint8_t kind, ui
 	m->bytes = (uint16_t)inc_packet_control_encode(&m->header, &r->control, m->payload);
 }
 
-/* Sends to the port from which member 0 sends: its other socket accepts only packets of its own
- * switch. */
+/* Sends to the port from which member 0 sends, because its other socket accepts only packets of its
+ * own switch. */
 static void first_pass(struct sw *s, const struct request *r, uint8_t kind, uint8_t status)
 {
 	request_pass(s, r, kind, status, r->control.first_ip, ROCE_PORT, r->control.first_port);
@@ -75,7 +75,8 @@ static void lessen(struct sw *s, struct inc_control *c)
 	c->planes &= planes;
 	c->segment_bytes = (uint16_t)min_u64(c->segment_bytes, s->options.segment_bytes);
 	c->window = (uint16_t)min_u64(c->window, s->options.window);
-	/* A power of two, so that aggregators continue when segment numbers wrap. */
+	/* Rounds down to a power of two, so that the aggregators follow each other without a gap
+	 * when segment numbers wrap. */
 	while (c->window & (c->window - 1))
 		c->window &= c->window - 1;
 	c->free_groups = (uint32_t)min_u64(c->free_groups, s->drained ? 0 : free_groups);
@@ -169,7 +170,8 @@ static int index_of(const struct sw *s, const struct inc_control *c)
 	return position >= 0 && c->path[position].ip == s->options.ip ? position : -1;
 }
 
-/* Returns whether it comes from member 0 (at the root) or from the switch above on the path. */
+/* Returns whether the request comes from member 0 (at the root) or from the switch above on the
+ * path. */
 static bool sender_right(const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -314,7 +316,8 @@ static void notify(struct sw *s, struct request *r, int position)
 		notice_reject(s, r, cause);
 }
 
-/* Forwards the KILL even if the group is gone here: another member's KILL freed it. */
+/* Forwards the KILL even if the group does not exist here any more, because another member's KILL
+ * freed it. */
 static void end_group(struct sw *s, struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;

@@ -52,7 +52,7 @@ enum aggregator_state {
 struct aggregator {
 	uint32_t seq;
 	uint8_t state;  /* enum aggregator_state */
-	uint8_t status; /* 0; else a negated dxp_status, and no data */
+	uint8_t status; /* 0; otherwise a negated dxp_status, and there is no data */
 	uint8_t op, type, collective, flags;
 	uint16_t root, elements;
 	uint32_t call_elements;
@@ -66,7 +66,7 @@ struct aggregator {
 	bool summed;    /* `sum` is the CRC of position 0 */
 	uint32_t sum;
 	uint64_t touched_ns; /* last accepted contribution */
-	uint64_t up_ns;      /* when the parent was last sent the partial result */
+	uint64_t up_ns;      /* time at which the partial result was last sent to the parent */
 	struct child_set there, due;
 	reduce_fn reduce;
 	uint8_t *data;
@@ -76,9 +76,10 @@ struct sw_group {
 	struct sw_group *bucket_next, *output_next;
 	uint32_t index;     /* index in sw.groups */
 	bool output_queued; /* in the list that starts at output_first */
-	bool rc;            /* a child connected: its data go up by RC as well */
+	/* a child has an RC connection, so this switch also sends to the parent by RC */
+	bool rc;
 	bool in_kernel;
-	bool compat;      /* its packets have the compatible format, as its NOTIFY */
+	bool compat;      /* packets of the group have the compatible format, like its NOTIFY */
 	uint32_t near_id; /* compat: a recent req_id; packets have its low 24 bits */
 
 	uint32_t id, qkey, members, parent_ip, first;
@@ -151,7 +152,7 @@ struct sw {
 
 	struct rc_table numbers; /* of struct sw_connection */
 	struct sw_connection *due_first, *due_last;
-	uint64_t timer_ns; /* no timer of a connection that is not in that list ends earlier */
+	uint64_t timer_ns; /* no timer of a connection outside that list ends before this time */
 	struct rng rng;    /* of first PSNs */
 
 	uint8_t (*answers)[INC_ANSWER_BYTES_MAX];
@@ -180,8 +181,8 @@ void group_free(struct sw *s, struct sw_group *g);
 /* Returns the child's index, or -1. */
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port);
 
-/* Records a child. Returns INC_CAUSE_ID if a known child contradicts it. *changed: it is new, or
- * its lowest member decreased. */
+/* Records a child. Returns INC_CAUSE_ID if a known child contradicts it. *changed: the child is
+ * new, or its lowest member decreased. */
 unsigned group_child_set(struct sw_group *g, unsigned index, const struct sw_child *child,
 			 bool *changed);
 
@@ -218,24 +219,24 @@ struct message *message_answer_new(struct sw *s, uint8_t **rows);
 
 /* ---- reject.c ---- */
 
-/* Counts a refused control message. Returns whether limits allow an answer to `ip`. */
+/* Counts a rejected control message. Returns whether limits allow an answer to `ip`. */
 bool reject_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns);
 
 /* Return whether limits allow one more answer to (query from) this address, and count it. */
 bool reject_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 bool reject_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 
-/* A refusal, with group and key for its REFUSED packet. */
+/* A rejection, with group and key for its REFUSED packet. */
 struct rejecting {
 	uint32_t group, qkey;
 	int status; /* a dxp_status */
 };
 
-/* Counts a refusal. `send_rejected`: also sends REFUSED to the sender, within limits. */
+/* Counts a rejection. `send_rejected`: also sends REFUSED to the sender, within limits. */
 void reject_packet(struct sw *s, const struct arrival *a, const struct rejecting *what,
 		   bool send_rejected);
 
-/* As reject_packet, with the packet's own group and key. */
+/* Counts a rejection like reject_packet(), with the group and the key of the packet itself. */
 void reject_data(struct sw *s, const struct arrival *a, int status, bool send_rejected);
 
 /* Queues a REFUSED for packet `about`, to `ip` from port `port`. */
@@ -248,7 +249,8 @@ void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, ui
 void connection_receive(struct sw *s, const uint8_t *data, size_t bytes,
 			const struct roce_path *path, uint64_t now_ns);
 
-/* Post a segment on the connection of a child, or of the parent. Return false if it has none. */
+/* Post a segment on the connection of a child, or of the parent. Return false if there is no such
+ * connection. */
 bool connection_result_post(struct sw *s, struct sw_group *g, unsigned child,
 			    const struct inc_header *h, const struct aggregator *aggregator);
 bool connection_partial_post(struct sw *s, struct sw_group *g, const struct inc_header *h,

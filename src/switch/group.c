@@ -95,7 +95,8 @@ static bool group_allocate(struct sw_group *g)
 	g->buckets = calloc(buckets, sizeof(*g->buckets));
 	g->aggregators = calloc(aggregators, sizeof(*g->aggregators));
 	g->queue = calloc(aggregators, sizeof(*g->queue));
-	/* Data are written before they are read; untouched pages cost no memory. */
+	/* Does not clear the memory, because data are written before they are read. Untouched pages
+	 * cost no memory. */
 	g->data = malloc(aggregators * aggregator_bytes(g));
 	if (!g->children || !g->connections || !g->buckets || !g->aggregators || !g->queue ||
 	    !g->data)

@@ -22,7 +22,7 @@ struct queue {
 struct input {
 	uint8_t weights[INPUT_CLASSES];
 	enum input_class served; /* class to serve next */
-	unsigned left;           /* packets of that class before the other one is served */
+	unsigned left;           /* packets of the class `served` until the other class is served */
 	struct input_counters counters;
 	struct queue queues[INPUT_CLASSES];
 };
@@ -107,7 +107,7 @@ const struct input_packet *input_next(struct input *a)
 		return NULL;
 	if (a->left == 0 || queue_empty(&a->queues[a->served]))
 		served_change(a);
-	/* Only one class has packets: it continues. */
+	/* If only one class has packets, it continues. */
 	if (queue_empty(&a->queues[a->served]))
 		served_change(a);
 	a->left--;

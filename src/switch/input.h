@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arbiter of the user-space plane (N-02): two queues of arrived packets, and weights that
  * decide from which queue the next packet comes. COMPUTED are contributions and results, from which
- * the switch computes. FORWARDED are all others: control packets that it passes on or answers, and
- * packets that it rejects. While both queues have packets, each class gets its weight's share; so
- * neither starves. Without I/O and clock.
+ * the switch computes. FORWARDED are all others: control packets that the switch passes on or
+ * answers, and packets that it rejects. While both queues have packets, each class gets its
+ * weight's share; so neither starves. Without I/O and clock.
  *
  * Packets of other software do not get here: the kernel forwards them. */
 #ifndef SWITCH_INPUT_H
@@ -21,7 +21,8 @@ enum input_class { INPUT_FORWARDED, INPUT_COMPUTED, INPUT_CLASSES };
 /* Packets, by class. */
 struct input_counters {
 	uint64_t queued[INPUT_CLASSES];
-	uint64_t first[INPUT_CLASSES];   /* dequeued while a packet of the other class waited */
+	/* packets dequeued while a packet of the other class waited */
+	uint64_t first[INPUT_CLASSES];
 	uint64_t dropped[INPUT_CLASSES]; /* the queue was full; hosts retransmit */
 };
 
@@ -37,7 +38,7 @@ struct input;
 int input_create(const uint8_t weights[INPUT_CLASSES], struct input **out);
 void input_destroy(struct input *a);
 
-/* Returns the class of a packet by its header, which is not checked further. */
+/* Returns the class of a packet by its header. Does not check the header. */
 enum input_class input_class_of(const uint8_t *data, size_t bytes);
 
 bool input_empty(const struct input *a);

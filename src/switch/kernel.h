@@ -4,10 +4,10 @@
  * are in host order unless named _be.
  *
  * The program computes short segments (INC_FLAG_SHORT, at most SWITCH_KERNEL_BYTES) of groups in
- * the map `groups`: SUM, MIN and MAX on int32, int64, float and double, and barriers. It learns
- * neighbours from control packets and passes all other packets on. Only a segment's header decides
- * its plane, so all switches and members agree. If members disagree on an operation, see
- * docs/reference/inc.md "Two planes". */
+ * the map `groups`: SUM, MIN and MAX on int32, int64, float and double, and barriers. It records
+ * neighbours from control packets, and passes all other packets to the kernel. Only a segment's
+ * header decides its plane, so all switches and members agree. If members disagree on an operation,
+ * see docs/reference/inc.md "Two planes". */
 #ifndef SWITCH_KERNEL_H
 #define SWITCH_KERNEL_H
 
@@ -54,7 +54,7 @@ struct kernel_group {
 	__u32 parent_ip_be; /* 0: root */
 	__u32 parent_ifindex;
 	__u32 multicast_ip_be;
-	__u32 only_ifindex; /* port of all children; 0: several, in map `ports` */
+	__u32 only_ifindex; /* port of all children; 0: there are several, in map `ports` */
 	__u32 check_icrc;
 	__u16 epoch, unused;
 	__u8 parent_mac[6], parent_own_mac[6];
@@ -63,15 +63,15 @@ struct kernel_group {
 	struct kernel_child children[SWITCH_KERNEL_CHILDREN];
 };
 
-/* Identity of an operation. Contributions with another one disagree. */
+/* Identity of an operation. Contributions with another identity disagree with it. */
 struct kernel_call {
 	__u64 kind; /* operator, type, collective, short flag, elements, root */
 	__u32 elements;
 	__u32 unused;
 };
 
-/* Entry of map `aggregators`. `lock` guards all fields. User space reads `seen_ns` without it, to
- * see whether the group is in use. */
+/* Entry of map `aggregators`. `lock` guards all fields. User space reads `seen_ns` without the
+ * lock, to find out whether the group is in use. */
 struct kernel_aggregator {
 #ifdef __bpf__
 	struct bpf_spin_lock lock;

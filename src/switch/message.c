@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output of the core: first messages, then results and partial results group by group. A group's
- * packets leave by child, then by segment, so that those to one child form GSO batches. */
+/* Creates the output of the core: first messages, then results and partial results, group by group.
+ * A group's packets leave by child, then by segment, so that those to one child form GSO
+ * batches. */
 #include "switch/core.h"
 
 #include <assert.h>

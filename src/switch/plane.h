@@ -29,13 +29,13 @@ void plane_close(struct plane *p);
 /* Returns callbacks for the core, valid until plane_close. */
 struct sw_kernel plane_kernel(struct plane *p);
 
-/* Calls `row` for each interface of this network namespace to which our program is attached.
+/* Calls `row` for each interface of this network namespace to which this XDP program is attached.
  * DXP_EIO: interfaces cannot be listed. */
 int plane_list(void (*row)(void *context, const char *interface, uint32_t program_id, bool native),
 	       void *context);
 
-/* Detaches our program from an interface, whichever process attached it. DXP_ENOENT: it is not
- * attached. DXP_EIO: the kernel failed; see `why`. */
+/* Detaches this XDP program from an interface, even if another process attached it. DXP_ENOENT: it
+ * is not attached. DXP_EIO: the kernel failed; see `why`. */
 int plane_remove(const char *interface, char why[PLANE_WHY_BYTES]);
 
 #endif

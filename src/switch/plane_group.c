@@ -21,7 +21,8 @@ static int index_of(const struct plane_groups *g, uint32_t id)
 	return -1;
 }
 
-/* Returns whether no run of the program can still use the entry's former group. */
+/* Returns whether the entry was free for so long that no run of the program can still use its
+ * former group. */
 static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 {
 	return now_ns - g->at[at].freed_ns >= PLANE_REST_NS;
@@ -49,7 +50,8 @@ static int index_free(const struct plane_groups *g, uint64_t now_ns)
 	return fresh >= 0 ? fresh : tired;
 }
 
-/* Finds the port from which an address sends. Returns false if it is unknown or not one of ours. */
+/* Finds the port from which an address sends. Returns false if the address is unknown, or its port
+ * is not one of this plane. */
 static bool neighbour_of(const struct plane *p, uint32_t ip, struct kernel_neighbour *out)
 {
 	uint32_t ip_be = __builtin_bswap32(ip);

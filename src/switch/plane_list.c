@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists and detaches our programs, by name, also those of other processes. */
+/* Lists and detaches XDP programs with this program's name, also those of other processes. */
 #include "switch/plane.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static bool is_dxp(uint32_t program_id)
 	return own;
 }
 
-/* Returns the id of our program on an interface; 0: none. */
+/* Returns the id of this XDP program on an interface; 0: it is not attached. */
 static uint32_t program_on(unsigned ifindex, bool *native)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, q);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For builds without the XDP plane: opening it fails with the reason. */
+/* Replaces the XDP plane in builds without it: opening the plane fails with the reason. */
 #include "switch/plane.h"
 
 #include <stdio.h>

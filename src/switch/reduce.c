@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The portable loops, and the selection of the faster build. */
+/* Contains the portable loops, and selects the faster build. */
 #include "switch/reduce_loops.h"
 #include "switch/reduce_ways.h"
 

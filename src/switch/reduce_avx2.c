@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same loops for AVX2. fp16 uses conversion instructions (F16C): 26 to 38 GB/s instead of 3. */
+/* Builds the same loops for AVX2. fp16 uses conversion instructions (F16C), which give 26 to 38
+ * GB/s instead of 3 GB/s. */
 #include "switch/reduce_ways.h"
 
 #ifdef __AVX2__
@@ -52,8 +53,8 @@ static const reduce_fn fp16_loops[DXP_INC_OPS] = {
 	[DXP_INC_MAX] = max_fp16_eight,
 };
 
-/* Caches the result: under a hypervisor, CPUID can need microseconds. clang 14 has no name for this
- * feature. */
+/* Returns whether the processor has F16C. Caches the result, because CPUID can need microseconds
+ * under a hypervisor. Reads CPUID itself, because clang 14 has no name for this feature. */
 static bool f16c_here(void)
 {
 	static _Atomic int known = -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Converts 16-bit floating point to float and back, rounded to nearest even. Handles subnormal
- * numbers, infinities and NaNs (made quiet, with the payload bits that fit). Without branches, so
- * that compilers vectorize loops. In integers, because clang 14 has no _Float16 on x86. */
+ * numbers, infinities and NaNs (made quiet, with the payload bits that fit). The code has no
+ * branches, so that compilers vectorize loops. It uses integers, because clang 14 has no _Float16
+ * on x86. */
 #ifndef SWITCH_REDUCE_HALF_H
 #define SWITCH_REDUCE_HALF_H
 

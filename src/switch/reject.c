@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Refusals: counted by reason, answered within rate limits. So no peer can make a switch flood
- * others, or use up all answers. */
+/* Counts rejections by reason, and answers them within rate limits. So no peer can make a switch
+ * flood other hosts, or use up all answers. */
 #include "switch/core.h"
 
 #include <dxp/status.h>

@@ -106,7 +106,8 @@ static int name_order(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Fills in the bridge's ports; false: no bridge. *more: it has more than SWITCH_KERNEL_PORTS. */
+/* Fills in the bridge's ports; false: it is not a bridge. *more: the bridge has more than
+ * SWITCH_KERNEL_PORTS. */
 static bool bridge_ports(struct serve_ports *out, bool *more)
 {
 	char path[64 + SERVE_NAME_BYTES];
@@ -170,7 +171,8 @@ struct server {
 
 /* ---- XDP plane ---- */
 
-/* Attaches the program to the given ports, else to those found. */
+/* Attaches the program to the ports of the options; if there are none, to the ports that were
+ * found. */
 static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 {
 	const struct serve_options *o = v->options;
@@ -200,7 +202,7 @@ static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 	return plane_open(&p, &v->plane, why);
 }
 
-/* Opens the XDP plane if wanted. AUTO: logs a failure; then user space computes everything. */
+/* Opens the XDP plane if wanted. With AUTO, logs a failure; user space then computes everything. */
 static int kernel_open(struct server *v)
 {
 	char why[PLANE_WHY_BYTES] = "";
@@ -299,7 +301,7 @@ static int server_start(struct server *v)
 		status = link_start(v);
 	if (status == DXP_OK)
 		status = kernel_open(v);
-	/* before there are threads; nothing below needs root */
+	/* drops rights before threads start; nothing below needs root */
 	if (status == DXP_OK)
 		status = privileges_drop(v->options->user, v->plane != NULL);
 	if (status == DXP_OK)
@@ -346,7 +348,7 @@ static struct roce_path path_from(const struct server *v, uint32_t ip, uint16_t 
 		.from_ip = ip, .from_port = port, .to_ip = v->core.ip, .to_port = ROCE_PORT};
 }
 
-/* Returns whether all packets of the batch have one class, and none of either class waits. */
+/* Returns whether all packets of the batch have one class, and no packet waits in a queue. */
 static bool batch_alike(const struct server *v, size_t count)
 {
 	if (!input_empty(v->input))
@@ -390,8 +392,8 @@ static size_t queued_accept(struct server *v, uint64_t now_ns)
 	return count;
 }
 
-/* Receives a batch; if both classes compete, more, so that the arbiter and not the socket's buffer
- * orders them. Returns the number of packets received or accepted. */
+/* Receives a batch. If both classes compete, receives several batches, so that the arbiter orders
+ * the packets and not the socket's buffer. Returns the number of packets received or accepted. */
 static size_t receive(struct server *v)
 {
 	size_t total = 0, count;
@@ -459,7 +461,7 @@ static bool goes_on(struct server *v, uint64_t now_ns)
 }
 
 /* Polls until packets, the deadline, or the end of the spin time. Returns the number of packets.
- * Yields between polls: the sender of awaited packets may need this processor. */
+ * Yields between polls, because the sender of awaited packets may need this processor. */
 static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 {
 	uint64_t until_ns = min_u64(now_ns + v->spin.budget_ns, deadline_ns);
@@ -478,7 +480,7 @@ static size_t await(struct server *v, bool busy, uint64_t now_ns)
 {
 	uint64_t deadline_ns = switch_deadline(v->sw);
 
-	/* Checks in time whether draining is complete. */
+	/* While draining, wakes early enough to check whether it is complete. */
 	if (v->draining)
 		deadline_ns = min_u64(deadline_ns, now_ns + SERVE_EXPIRE_NS);
 	if (deadline_ns <= now_ns || !input_empty(v->input))

@@ -12,22 +12,24 @@ enum serve_plane { SERVE_PLANE_AUTO, SERVE_PLANE_USER, SERVE_PLANE_KERNEL };
 struct serve_options {
 	struct sw_options core; /* `kernel` is filled in here */
 	enum serve_plane plane; /* AUTO: XDP if it loads, else a warning and user space */
-	/* XDP ports. None given: all ports of the bridge with address core.ip, or the interface
-	 * with it. */
+	/* XDP ports. If none is given: all ports of the bridge with address core.ip, or the
+	 * interface with this address. */
 	const char *const *ports;
 	unsigned port_count;
 	bool native;
 	/* Weights of forwarded and computed packets in the arbiter (input.h); 0: 1. */
 	uint8_t weights[INPUT_CLASSES];
-	int socket_priority; /* priority in link_options, of all packets sent; 0 .. 6 */
+	int socket_priority; /* `priority` of link_options for all packets sent; 0 .. 6 */
 	const char *user;    /* as privileges_drop */
-	/* spin after packets before sleeping; at most 1 s; approximate (base/spin.h) */
+	/* approximate time to spin after packets before sleeping (base/spin.h); at most 1 s */
 	uint64_t spin_ns;
 	const _Atomic int *stop;
 	/* Nonzero: rejects new groups, and stops when no group is left. May be NULL. */
 	const _Atomic int *drain;
-	int wake_fd;  /* eventfd that wakes the loop after a change of the two above; -1: none */
-	int ready_fd; /* gets a line when ready, then is closed; -1: none */
+	int wake_fd; /* eventfd that wakes the loop after a change of the two above; -1: none */
+	/* descriptor to which a line is written when the switch is ready, and which is then closed;
+	 * -1: none */
+	int ready_fd;
 };
 
 /* Runs the switch until `stop` or `drain`. Logs each error with the next step. DXP_EBUSY: the port

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orders packets by child. Each (source port, destination) of a batch is a `way`, numbered by first
- * use. Sorting by way keeps the order within it. */
+/* Orders packets by child. In a batch, a `way` is a pair of source port and destination; ways are
+ * numbered by first use. Sorting by way keeps the order within a way. */
 #include "switch/serve_send.h"
 
 #include <sched.h>
@@ -38,7 +38,7 @@ struct senders {
 	int priority;
 	struct link *main;
 	uint64_t lost;
-	/* when ports in use are tried again; 0: there are none */
+	/* time at which ports of other processes are tried again; 0: there are none */
 	uint64_t forgive_ns;
 	uint8_t numbers[ROCE_SOURCE_PORTS]; /* per port: 1 + its index in `table`; 0: none */
 	struct sender table[SERVE_SENDERS_MAX];
@@ -154,7 +154,7 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 }
 
 /* Returns whether the packet may open a socket. REFUSED may answer a port scan, so it never closes
- * a socket for a new one, and opens at most SERVE_SENDERS_REJECTED. */
+ * a socket for a new one, and opens at most SERVE_SENDERS_REJECTED sockets. */
 static bool worth_opening(const struct senders *s, const struct datagram *d)
 {
 	unsigned open = 0;
@@ -258,7 +258,7 @@ void serve_senders_send(struct senders *s, const struct inc_batch *batch, uint64
 	batch_order(s, batch);
 	for (uint32_t w = 0; w < s->way_count; w++) {
 		size_t end = s->ways[w].next;
-		/* One system call for adjacent ways of one port. */
+		/* Adjacent ways of one port are sent by one system call. */
 		if (w + 1 < s->way_count && s->ways[w + 1].from_port == s->ways[w].from_port)
 			continue;
 		list_send(s, s->ways[w].from_port, s->list + begin, end - begin, now_ns);

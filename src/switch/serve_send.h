@@ -14,7 +14,8 @@
 struct senders;
 
 struct senders_counters {
-	uint64_t lost; /* packets dropped: kernel buffer full, or port in use */
+	/* packets dropped because the kernel's buffer was full, or the port was in use */
+	uint64_t lost;
 	uint32_t open;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The core of a switch, without I/O: input are packets and time; output are packets and deadlines.
- * Sockets (serve.h) and the simulator run it. For groups that it installs in the XDP plane
- * (kernel.h), that plane handles short segments. Rules: docs/reference/inc.md.
+ * Sockets (serve.h) and the simulator run it. If the core installs a group in the XDP plane
+ * (kernel.h), that plane handles the group's short segments. Rules: docs/reference/inc.md.
  *
  * A group has 1 .. SWITCH_CHILDREN_MAX children (members or switches), a parent (none at the root),
  * and a ring of 2 * window aggregators. An aggregator collects the contributions to a segment and
@@ -24,7 +24,8 @@ struct sw_group;
 /* Callbacks of the XDP plane; each may be NULL. */
 struct sw_kernel {
 	/* Called when all children are known. Returns true if the plane computes the group's short
-	 * segments from now on; false if this core must (unknown neighbour, no space). */
+	 * segments from now on; false if this core must compute them (a neighbour is unknown, or
+	 * there is no space). */
 	bool (*install)(void *context, const struct sw_group *group);
 	void (*remove)(void *context, uint32_t group_id);
 	/* Returns when data of the group last passed the plane (clock of `now_ns`), for its lease;
@@ -40,9 +41,10 @@ struct sw_options {
 	uint32_t ip;                       /* own address, host order */
 	uint32_t parents[INC_PARENTS_MAX]; /* alternative parents; none: root */
 	uint8_t parent_count;
-	uint32_t groups_max;    /* 0: SWITCH_GROUPS_DEFAULT */
-	uint64_t memory_max;    /* bytes of all aggregators; 0: SWITCH_MEMORY_DEFAULT */
-	uint32_t lease_ms;      /* an unused, unrenewed group is freed after this; 0: 30 s */
+	uint32_t groups_max; /* 0: SWITCH_GROUPS_DEFAULT */
+	uint64_t memory_max; /* bytes of all aggregators; 0: SWITCH_MEMORY_DEFAULT */
+	/* time after which a group without data and renewals is freed; 0: 30 s */
+	uint32_t lease_ms;
 	uint16_t segment_bytes; /* largest accepted payload; 0: for an MTU of 1500 */
 	uint16_t window;        /* segments; 0: SWITCH_WINDOW_DEFAULT */
 	uint32_t refused_per_s; /* limit of refusals and answers; 0: 1000 */
@@ -63,8 +65,8 @@ void switch_destroy(struct sw *s);
 void switch_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct roce_path *path,
 		    uint64_t now_ns);
 
-/* Appends due packets to `out` and returns how many; call again until 0. Slices point into the
- * switch's memory: send them before the next switch_receive. */
+/* Appends due packets to `out` and returns how many. Call it until it returns 0. Slices point into
+ * the switch's memory, so send the packets before the next switch_receive. */
 size_t switch_send(struct sw *s, struct inc_batch *out, uint64_t now_ns);
 
 /* Returns when to call switch_send or switch_expire if no packet arrives; UINT64_MAX: never. */
@@ -85,7 +87,8 @@ struct sw_counters {
 	uint64_t stale;   /* segments older than the aggregator's */
 	uint64_t foreign; /* packets that are not INC */
 	uint64_t malformed, icrc_wrong;
-	uint64_t refused; /* data with unknown group, unknown peer or wrong key */
+	/* packets of data with an unknown group, an unknown peer or a wrong key */
+	uint64_t refused;
 	uint64_t limited; /* answers that refused_per_s suppressed */
 	uint64_t expired; /* groups whose lease expired */
 	uint64_t queries, notifies, kills, renews;

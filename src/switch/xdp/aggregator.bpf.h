@@ -13,14 +13,16 @@
 #define AGGREGATOR_MISMATCH (-DXP_EINVAL) /* members disagree */
 
 enum verdict {
-	AGGREGATOR_LEFT,      /* no aggregator here has it: for user space */
+	/* no aggregator of this plane has the segment, so the packet is for user space */
+	AGGREGATOR_LEFT,
 	AGGREGATOR_STALE,     /* older than the aggregator's segment */
 	AGGREGATOR_DUPLICATE, /* present; nothing is due */
 	AGGREGATOR_KEPT,      /* counted; others are missing */
 	AGGREGATOR_COMPLETE,  /* counted, as the last */
 	AGGREGATOR_ANSWER,    /* present; result in `w`, for the sender */
-	AGGREGATOR_UP_AGAIN,  /* present; partial result in `w`, for the parent */
-	AGGREGATOR_DOWN       /* parent's result in `w`, for the children */
+	/* the contribution was present already; `w` has the partial result for the parent */
+	AGGREGATOR_UP_AGAIN,
+	AGGREGATOR_DOWN /* `w` has the parent's result for the children */
 };
 
 /* A received contribution. */

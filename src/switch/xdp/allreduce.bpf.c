@@ -241,7 +241,7 @@ INLINE int aggregator_data_receive(struct xdp_md *ctx, struct work *w)
 }
 
 /* Records the sender of a sound control packet with the right key. The packet must carry this
- * switch's MAC address: one that crosses a bridge carries another. */
+ * switch's MAC address. A packet that crosses a bridge carries another one. */
 INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame *f = &w->frame;

@@ -6,7 +6,8 @@
 
 #include "switch/xdp/maps.bpf.h"
 
-#define ICRC_AFTER_ONES 0xdebb20e3u /* register after the eight leading bytes of ones */
+/* value of the CRC register after the eight leading bytes of ones */
+#define ICRC_AFTER_ONES 0xdebb20e3u
 
 const volatile __u32 icrc_table[8][256] SEC(".rodata.icrc");
 

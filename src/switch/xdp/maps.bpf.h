@@ -16,7 +16,7 @@
 #define be32(v) __builtin_bswap32(v)
 
 /* A packet from its Ethernet header on, copied by BPF helpers. Two leading bytes align all fields,
- * so the layout equals the wire's (asserted below). */
+ * so the layout equals that on the wire (asserted below). */
 /* bytes: payload, pad and ICRC of the longest packet in an Ethernet frame */
 #define FRAME_SPACE 1424
 

@@ -17,8 +17,9 @@
 #define BTH_PAD_MASK  0x30
 #define BTH_TVER_MASK 0x0f
 
-/* Returns whether the packet is unfragmented IPv4 without options, UDP to 4791, a UD SEND with our
- * tag. Reads the frame in place, so other traffic costs only this check. */
+/* Returns whether the packet is unfragmented IPv4 without options, UDP to port 4791, and a UD SEND
+ * with the tag of in-network computing. Reads the frame in place, so other traffic costs only this
+ * check. */
 INLINE int packet_accepted(const struct xdp_md *ctx)
 {
 	const __u8 *p = (const __u8 *)(long)ctx->data;

@@ -19,7 +19,7 @@ INLINE __u32 reduce_bytes(__u8 op, __u8 type)
 	return type == DXP_INC_FLOAT || type == DXP_INC_INT32 ? 4 : 0;
 }
 
-/* Costly operators are not inlined: the verifier checks each once. */
+/* Costly operators are not inlined, so that the verifier checks each one once. */
 __attribute__((noinline)) __u64 add_doubles(__u64 a, __u64 b)
 {
 	return sf_add_double(a, b);
@@ -51,7 +51,7 @@ __attribute__((noinline)) int less_floats(__u32 a, __u32 b)
 		return a;                                                      \
 	} while (0)
 
-/* As FOLD, for words of two 4-byte elements; the second may be unused. */
+/* Folds like FOLD, for words of two 4-byte elements; the second element may be unused. */
 #define FOLD_TWO(expression)                                                   \
 	do {                                                                   \
 		low = (__u32)a;                                                \

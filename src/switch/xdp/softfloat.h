@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IEEE 754 addition and comparison in integers, because BPF has no floating point. Equal in every
- * bit to an x86 FPU (SSE) with default settings: round to nearest even, subnormals, infinities. Of
- * two NaNs the first is the result, made quiet. Infinity minus infinity is the negative default
- * NaN. The test compiles it for the host.
+/* IEEE 754 addition and comparison in integers, because BPF has no floating point. The results
+ * equal those of an x86 FPU (SSE) with default settings in every bit: round to nearest even,
+ * subnormals, infinities. If both operands are NaNs, the result is the first one, made quiet.
+ * Infinity minus infinity is the negative default NaN. The test compiles it for the host.
  *
  * A number is in the low `exponent + fraction + 1` bits of 64. Both formats share this source,
  * inlined with constant widths. */
@@ -13,7 +13,7 @@
 
 #define SF_INLINE static inline __attribute__((always_inline))
 
-#define SF_GUARD 3 /* bits below the last one: guard, round, sticky */
+#define SF_GUARD 3 /* bits below the last bit of the fraction: guard, round, sticky */
 
 /* Shifts right. Nonzero bits shifted out set the lowest bit. */
 SF_INLINE __u64 sf_shift_sticky(__u64 v, __u32 count)
