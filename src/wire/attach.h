@@ -20,30 +20,30 @@
 #define ATTACH_AREAS_MAX 16 /* areas per answer: a whole lookup table */
 
 /* Queue pairs to open, in `qp` of a request. */
-#define ATTACH_QP_ALL 0         /* the whole function, or all that the socket gives */
+/* the whole function, or all queue pairs that the socket may open */
+#define ATTACH_QP_ALL 0
 #define ATTACH_QP(q)  ((q) + 1) /* queue pair `q` */
 #define ATTACH_QP_ANY 255       /* any free one */
 
 enum attach_type {
 	/* Opens a function, or one queue pair of it. Request: function (0: any), qp, label. Answer:
-	 * function, qp: the first one, node. Descriptors:
-	 * memfd of the window; eventfd of the engine (the user writes 1; the engine never reads
-	 * it); wakeup descriptor of the user. The latter is one of two nonblocking datagram
-	 * sockets; the user reads and drops its content. An eventfd or pipe would let the user
-	 * block the engine's write: by a shared flag, or by a read into missing memory, which holds
-	 * the pipe's lock. */
+	 * function, qp (the first one), node. Descriptors: memfd of the window; eventfd of the
+	 * engine (the user writes 1; the engine never reads it); wakeup descriptor of the user. The
+	 * wakeup descriptor is one of two nonblocking datagram sockets; the user reads and drops
+	 * its content. An eventfd or pipe would let the user block the engine's write: by a shared
+	 * flag, or by a read into missing memory, which holds the pipe's lock. */
 	ATTACH_OPEN = 1,
 	ATTACH_REGISTER, /* registers a memfd; offset, bytes, rights; answer: key */
 	ATTACH_REVOKE,   /* revokes a key */
 	ATTACH_LOOKUP,   /* adds an area: vaddr, bytes, key, offset */
 	ATTACH_FIND,     /* finds a queue pair: label, qp of that user; answer: target */
 	ATTACH_ARM,      /* arms or disarms the function: on */
-	/* For users that may manage the NIC (its own user, root), on a connection that has opened
-	 * nothing. */
+	/* Requests to manage the NIC. They are for the user that runs it and for root, on a
+	 * connection that has opened no function. */
 	ATTACH_LIST,     /* function, qp: the first of ATTACH_ROWS; answer: rows in this order */
 	ATTACH_WEIGHT,   /* function, value: 1 .. 64 */
 	ATTACH_LIMIT,    /* function, value: bytes per second, 0: none */
-	ATTACH_RESET,    /* function: closes it; its users get DXP_ECLOSED */
+	ATTACH_RESET,    /* closes a function; its users get DXP_ECLOSED */
 	ATTACH_AREAS,    /* function, qp; answer: lookup table and registers of that window */
 	ATTACH_PRIORITY, /* function, value: 0 normal, 1 high */
 };
@@ -90,7 +90,7 @@ struct attach_answer {
 	uint8_t area_count;
 	struct attach_area areas[ATTACH_AREAS_MAX];
 	uint64_t total_bytes; /* AREAS: bytes that PUTs of peers placed here */
-	/* AREAS: as stored by the device, but magic and reserved words are 0 */
+	/* AREAS: registers as the device stored them, except that magic and reserved words are 0 */
 	struct dxp_registers registers;
 };
 

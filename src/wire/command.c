@@ -16,7 +16,7 @@ static bool op_asynchronous(uint8_t op)
 	       (op >= COMMAND_BRIDGE && op <= COMMAND_MARK);
 }
 
-/* Does not check address ranges: only the xPU knows its memory. */
+/* Does not check address ranges, because only the xPU knows its memory. */
 static bool bridge_valid(const struct command *c)
 {
 	return c->path <= COMMAND_BRIDGE_THROUGH && c->mode <= COMMAND_BRIDGE_SEQUENTIAL &&
@@ -40,7 +40,7 @@ static bool data_valid(const struct command *c, uint32_t most)
 	return c->data && c->data_bytes >= 1 && c->data_bytes <= most;
 }
 
-/* The package is inline, or has `bytes` bytes at `address`. */
+/* Returns true for a package that is inline, or has `bytes` bytes at `address`. */
 static bool build_valid(const struct command *c)
 {
 	return c->data_bytes ? c->data_bytes <= COMMAND_PACKAGE_BYTES && c->data &&

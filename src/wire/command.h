@@ -56,7 +56,9 @@ enum command_op {
 	COMMAND_SIGNAL, /* only EVENT to a peer, after the waits */
 	/* other messages */
 	COMMAND_REPLY,
-	COMMAND_EVENT, /* xPU to host; host to xPU for events of the host; on any queue pair */
+	/* reports an event: the xPU sends it to the host; a host sends it for its own events, on
+	 * any queue pair */
+	COMMAND_EVENT,
 	/* synchronous, as above */
 	/* opens a NIC function for this host's kernels, unless a working one is open */
 	COMMAND_NIC,
@@ -72,7 +74,7 @@ enum command_op {
 	COMMAND_PRINT,  /* xPU to host: kernel output; precedes the kernel's EVENT */
 	COMMAND_HURRY,  /* host to xPU, no answer: send the delayed EVENTs of lazy commands up to
 			   this one now */
-	COMMAND_BEGUN,  /* xPU to host: a command has been running for a while */
+	COMMAND_BEGUN,  /* xPU to host: a command has been running for some time */
 	COMMAND_FAILED, /* xPU to host: sentence about a failed command; precedes its EVENT */
 };
 
@@ -104,16 +106,19 @@ enum command_argument_kind {
 	COMMAND_ARG_SAMPLER,
 };
 
-#define COMMAND_NO_ADDRESS UINT64_MAX /* BUFFER: a null pointer; FETCH: into the reply */
+/* of a BUFFER: a null pointer; of FETCH: the data is in the reply */
+#define COMMAND_NO_ADDRESS UINT64_MAX
 
 /* After decoding, `value` points into the message. */
 struct command_argument {
 	uint8_t kind; /* enum command_argument_kind */
-	/* BYTES: 1 .. COMMAND_VALUE_BYTES; LOCAL: size; IMAGE, SAMPLER: of value; BUFFER: that the
-	 * kernel may access, 0: up to the allocation's end */
+	/* BYTES: 1 .. COMMAND_VALUE_BYTES. LOCAL: its size. IMAGE, SAMPLER: length of `value`.
+	 * BUFFER: bytes that the kernel may access, 0: up to the allocation's end. */
 	uint32_t bytes;
-	uint64_t address;     /* BUFFER, IMAGE: device address */
-	const uint8_t *value; /* BYTES; IMAGE, SAMPLER: written by command_.._put() */
+	uint64_t address; /* BUFFER, IMAGE: device address */
+	/* value of BYTES, or of IMAGE and SAMPLER as command_image_put() and command_sampler_put()
+	 * write it */
+	const uint8_t *value;
 };
 
 /* One command; `op` selects the valid fields. command_decode() clears all fields except `text` and
@@ -121,7 +126,8 @@ struct command_argument {
 struct command {
 	uint8_t op;
 	uint8_t wait_count;
-	uint8_t lazy;      /* asynchronous; 1: EVENT may be delayed and joined with others */
+	/* of asynchronous commands; 1: the EVENT may be delayed and joined with others */
+	uint8_t lazy;
 	uint32_t sequence; /* synchronous; the reply repeats it */
 	uint64_t event;    /* asynchronous; 0: send no EVENT */
 	uint32_t oldest;   /* count of this host's oldest event on this xPU that a command may still
@@ -152,7 +158,7 @@ struct command {
 	uint64_t from_address; /* BRIDGE IN, THROUGH: address under from_key */
 	uint8_t path, mode;    /* BRIDGE: enum command_bridge_path, command_bridge_mode; `address`:
 				  device address (THROUGH: 0), `bytes`: length */
-	uint32_t piece_bytes;  /* BRIDGE: as bridge_order; 0: the xPU chooses */
+	uint32_t piece_bytes;  /* BRIDGE: as in struct bridge_order; 0: the xPU chooses */
 	uint8_t dimensions;    /* RUN: 1 .. 3 */
 	uint64_t global[3], local[3], offset[3];
 	uint8_t argument_count;
@@ -166,24 +172,25 @@ struct command_reply {
 	int32_t status;      /* enum dxp_status */
 	uint32_t memory_key; /* OPEN: the host's key to device memory, for PUT and GET; NIC: key to
 				this function, for peers */
-	uint64_t memory_bytes;          /* OPEN */
-	uint64_t free_bytes;            /* OPEN, ALLOC, FREE */
-	uint32_t compute_units;         /* OPEN */
-	uint8_t memory_kind;            /* OPEN: enum dxp_memory_kind */
-	uint8_t streams;                /* OPEN; 1: BRIDGE THROUGH works */
-	uint32_t buffers, buffer_bytes; /* OPEN: per ring of the bridge; 0: no bridge */
-	char text[COMMAND_TEXT_BYTES];  /* OPEN: name of the device */
-	uint64_t address;               /* ALLOC */
-	uint32_t program;               /* BUILD: id; valid for FETCH even after DXP_EBUILD */
-	int32_t native;                 /* BUILD: see struct command_event */
-	uint32_t log_bytes;             /* BUILD: length of the log */
-	uint32_t about_bytes;           /* BUILD: length of the records about kernels; 0: none */
-	uint64_t binary_bytes;          /* BUILD; 0: none, or not yet known */
-	uint8_t function;               /* NIC */
-	uint32_t qp_magic[COMMAND_QPS]; /* NIC: of the opened function; OPEN: of the node's function
-					   0 */
-	uint64_t clock_ns;              /* CLOCK: value of clock_now_ns() on the node */
-	uint64_t total;                 /* FETCH: length of the whole */
+	uint64_t memory_bytes;  /* OPEN */
+	uint64_t free_bytes;    /* OPEN, ALLOC, FREE */
+	uint32_t compute_units; /* OPEN */
+	uint8_t memory_kind;    /* OPEN: enum dxp_memory_kind */
+	uint8_t streams;        /* OPEN; 1: BRIDGE THROUGH works */
+	/* OPEN: buffers per ring of the bridge, and their length; 0: no bridge */
+	uint32_t buffers, buffer_bytes;
+	char text[COMMAND_TEXT_BYTES]; /* OPEN: name of the device */
+	uint64_t address;              /* ALLOC */
+	uint32_t program;              /* BUILD: id; valid for FETCH even after DXP_EBUILD */
+	int32_t native;                /* BUILD: see struct command_event */
+	uint32_t log_bytes;            /* BUILD: length of the log */
+	uint32_t about_bytes;          /* BUILD: length of the records about kernels; 0: none */
+	uint64_t binary_bytes;         /* BUILD; 0: none, or not yet known */
+	uint8_t function;              /* NIC */
+	/* NIC: magics of the opened function; OPEN: those of the node's function 0 */
+	uint32_t qp_magic[COMMAND_QPS];
+	uint64_t clock_ns;   /* CLOCK: value of clock_now_ns() on the node */
+	uint64_t total;      /* FETCH: length of the whole */
 	uint32_t part_bytes; /* FETCH: length of `part`; BUILD: length of log and records if both
 				fit in `part`, else 0 */
 	uint8_t part[COMMAND_LOG_PART]; /* FETCH, BUILD */

@@ -18,7 +18,7 @@ bool command_run_valid(const struct command *c);
 void command_run_put(struct put_cursor *p, const struct command *c);
 void command_run_get(struct get_cursor *g, struct command *c);
 
-/* Returns true for printable text with its zero within `space` bytes. */
+/* Returns true for printable text whose final zero is within `space` bytes. */
 static inline bool command_text_valid(const char *text, size_t space)
 {
 	size_t bytes = strnlen(text, space);

@@ -2,11 +2,11 @@
 /* Encodes and decodes the body of RUN: kernel name, index space, arguments. */
 #include "wire/command_codec.h"
 
-/* Used only on the wire: an image whose description equals that of an earlier argument. It states
- * the index of that argument. The descriptions of a kernel's 128 images would not fit in one
+/* Used only on the wire: an image whose description equals that of an earlier argument. The message
+ * has the index of that argument. The descriptions of a kernel's 128 images would not fit in one
  * message. */
 #define ARG_IMAGE_LIKE 6
-/* On the wire only: a buffer with its size. */
+/* Used only on the wire: a buffer with its size. */
 #define ARG_BUFFER_SIZED 7
 
 static bool argument_valid(const struct command_argument *a)
@@ -183,7 +183,7 @@ void command_run_put(struct put_cursor *p, const struct command *c)
 	put_arguments(p, c, true);
 	if (!p->bad || before.bad)
 		return;
-	/* The message has no space for sizes of buffers. */
+	/* If the message has no space for sizes of buffers, they are omitted. */
 	*p = before;
 	put_arguments(p, c, false);
 }

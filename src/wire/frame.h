@@ -385,7 +385,8 @@ struct wire_atomic {
 
 bool wire_type_known(uint8_t type);
 bool wire_type_reliable(uint8_t type);
-bool wire_type_data(uint8_t type); /* has the data extension: all reliable types */
+/* true: frames of this type have the data extension, as all reliable types do */
+bool wire_type_data(uint8_t type);
 bool wire_type_management(uint8_t type);
 const char *wire_type_name(uint8_t type); /* "PUT"; "?" for unknown types */
 const char *wire_nack_name(uint8_t code); /* "bad key"; "?" for unknown codes */
@@ -398,8 +399,8 @@ void wire_header_encode(const struct wire_header *header, uint8_t *out);
 uint32_t wire_crc_begin(const uint8_t *header, size_t header_bytes);
 void wire_crc_set(uint8_t *header, uint32_t crc);
 
-/* Complete a control frame whose body follows its header: set CRCP, length and crc. In _tail,
- * `tail` continues the body (padding of a PMTU_PROBE). */
+/* Complete a control frame whose body follows its header: set CRCP, length and crc. In
+ * wire_control_seal_tail(), `tail` continues the body (padding of a PMTU_PROBE). */
 void wire_control_seal(uint8_t *frame, size_t frame_bytes);
 void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail,
 			    size_t tail_bytes);

@@ -18,8 +18,9 @@
 
 #define INC_TAG          0x44585049u /* "DXPI" */
 #define INC_COMM_CONTROL 0xffffffffu /* comm_id of control packets */
-#define INC_CONTROL_QKEY 0x80445850u /* Q_Key of control packets; data uses the group's */
-#define INC_QP           0x445850u   /* queue pair of all switches and hosts */
+/* Q_Key of control packets; data packets use that of the group */
+#define INC_CONTROL_QKEY 0x80445850u
+#define INC_QP           0x445850u /* queue pair of all switches and hosts */
 
 /* Destination of results to all children of a switch: 239.192/14 and the low bits of the group
  * id. */
@@ -49,21 +50,21 @@ enum inc_offset { INC_FIELDS(INC_OFFSET_ENUM) };
 #undef INC_OFFSET_ENUM
 
 /* X(name, value, text) */
-#define INC_KIND_LIST(X)                                                               \
-	X(DATA, 1, "data")         /* contribution (up) or result (down) */            \
-	X(REFUSED, 2, "refused")   /* answer to rejected DATA: status */               \
-	X(QUERY, 3, "query")       /* member -> switches -> member 0 */                \
-	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member */      \
-	X(NOTIFIED, 5, "notified") /* member or refusing switch -> member 0: status */ \
-	X(KILL, 6, "kill")         /* same path as NOTIFY */                           \
-	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: lease */           \
-	X(FREEZE, 8, "freeze")     /* member -> member: the group has failed */        \
-	X(FROZEN, 9, "frozen")     /* answer to FREEZE: results at the member */       \
-	X(FETCH, 10, "fetch")      /* member -> member: results from req_id on */      \
-	X(FETCHED, 11, "fetched")  /* answer to FETCH: one result */                   \
-	X(INQUIRE, 12, "inquire")  /* any node -> switch */                            \
-	X(ANSWER, 13, "answer")                                                        \
-	X(AWAIT, 14, "await")     /* member -> member: requests the position */        \
+#define INC_KIND_LIST(X)                                                                 \
+	X(DATA, 1, "data")         /* contribution (up) or result (down) */              \
+	X(REFUSED, 2, "refused")   /* answer to rejected DATA: status */                 \
+	X(QUERY, 3, "query")       /* member -> switches -> member 0 */                  \
+	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member */        \
+	X(NOTIFIED, 5, "notified") /* member or refusing switch -> member 0: status */   \
+	X(KILL, 6, "kill")         /* same path as NOTIFY */                             \
+	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: lease */             \
+	X(FREEZE, 8, "freeze")     /* member -> member: the group has failed */          \
+	X(FROZEN, 9, "frozen")     /* answer to FREEZE: results at the member */         \
+	X(FETCH, 10, "fetch")      /* member -> member: results from req_id on */        \
+	X(FETCHED, 11, "fetched")  /* answer to FETCH: one result */                     \
+	X(INQUIRE, 12, "inquire")  /* any node -> switch */                              \
+	X(ANSWER, 13, "answer")                                                          \
+	X(AWAIT, 14, "await")     /* member -> member: requests the position (`next`) */ \
 	X(AWAITED, 15, "awaited") /* answer to AWAIT: first unsent segment */
 
 #define INC_KIND_ENUM(name, value, text) INC_##name = (value),
@@ -84,7 +85,8 @@ enum inc_flag {
 enum inc_collective { INC_ALLREDUCE = 1, INC_REDUCE = 2, INC_BROADCAST = 3, INC_BARRIER = 4 };
 
 struct inc_header {
-	/* Up: the member, or the switch's first member. Down: the root's first member. */
+	/* On the way up: the member, or the switch's first member. On the way down: the root's
+	 * first member. */
 	uint32_t src_rank;
 	uint32_t comm_id; /* id of the group */
 	uint16_t epoch;
@@ -149,13 +151,13 @@ void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t
 /* CRC-32 of a payload that goes to many receivers, and the shift that joins it to the head of each
  * packet. */
 struct inc_sum {
-	const struct crc32_shift *shift; /* made for the payload's length, a multiple of 4 */
+	const struct crc32_shift *shift; /* table for the payload's length, a multiple of 4 */
 	uint32_t crc;
 };
 
 /* Returns true if an encoded packet must not be in a GSO batch. Only packets with INC_FLAG_TRAIN
- * may be in one, because the kernel then increments IP Identification, and observers below sockets
- * see one packet. */
+ * may be in one, because the kernel then increments IP Identification, and packet captures below
+ * the sockets show one packet. */
 bool inc_packet_alone(const struct datagram *d);
 
 /* Like inc_packet_encode(), with the payload's CRC from `sum`, so the payload is not read. */
@@ -187,7 +189,7 @@ enum inc_plane { INC_PLANE_USER = 1 << 0, INC_PLANE_KERNEL = 1 << 1 };
 
 /* Payload of QUERY, NOTIFY, NOTIFIED, KILL and RENEW (N-04). The header has src_rank = member and
  * comm_id = INC_COMM_CONTROL. Masks and sizes start with the host's abilities; each switch on a
- * QUERY's path reduces them. A NOTIFY carries those common to all. */
+ * QUERY's path reduces them. A NOTIFY carries the abilities that all have. */
 struct inc_control {
 	uint8_t master_num;     /* enum dxp_inc_mode */
 	uint16_t sup_mpi_type;  /* 1 << enum dxp_inc_mode; only in the compatible format */
@@ -237,7 +239,8 @@ const char *inc_kind_text(unsigned kind);   /* never NULL */
 size_t inc_control_encode(const struct inc_control *c, uint8_t out[INC_CONTROL_BYTES_MAX]);
 int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *out);
 
-/* The same for a packet in either format: `h`, or p->header, has INC_FLAG_COMPAT or not. */
+/* Encode and decode the control payload of a packet in either format; INC_FLAG_COMPAT in `h`, or in
+ * p->header, selects it. */
 size_t inc_packet_control_encode(const struct inc_header *h, const struct inc_control *c,
 				 uint8_t out[INC_CONTROL_BYTES_MAX]);
 int inc_packet_control_decode(const struct inc_packet *p, struct inc_control *out);

@@ -4,8 +4,8 @@
  * INC_FLAG_COMPAT; inc_packet_encode() and inc_packet_decode() handle both formats. Fields of
  * struct inc_header that the source lacks are implied: an operation is one allreduce of one packet.
  *
- * The source's switches see packets pass between hosts; ours are addressed. So the control payload
- * is followed by an extension with what a switch cannot see. */
+ * The source's switches observe packets between hosts; switches of this project are addressed. So
+ * an extension with fields that such a switch cannot observe follows the control payload. */
 #ifndef WIRE_INC_COMPAT_H
 #define WIRE_INC_COMPAT_H
 
@@ -65,10 +65,11 @@
 #define INC_COMPAT_CONTROL_BYTES   56
 #define INC_COMPAT_EXTENSION_BYTES 40
 
-#define INC_COMPAT_TAG       0xff3344f4u /* as in the source's code */
-#define INC_COMPAT_COMM      0xffffu     /* comm_id of control packets; groups have 1 .. 0xfffe */
-#define INC_COMPAT_HOP_SHIFT 5           /* query_notify_hop: kind - INC_QUERY above this bit */
-#define INC_COMPAT_PATH_MAX  3           /* switches: tor1, spine, tor2 */
+#define INC_COMPAT_TAG  0xff3344f4u /* as in the source's code */
+#define INC_COMPAT_COMM 0xffffu     /* comm_id of control packets; groups have 1 .. 0xfffe */
+/* query_notify_hop: the bits from this one on are kind - INC_QUERY */
+#define INC_COMPAT_HOP_SHIFT 5
+#define INC_COMPAT_PATH_MAX  3 /* switches: tor1, spine, tor2 */
 
 /* Returns whether a packet with this header has the compatible format. */
 bool inc_compat_is(const struct inc_header *h);

@@ -35,7 +35,7 @@
 	X(16, children)   \
 	X(16, index)
 
-/* INC_NAME_BYTES of name, padded with zeros, precede. */
+/* INC_NAME_BYTES of name, padded with zeros, precede these fields. */
 #define INC_SWITCH_ROW_FIELDS(X)    \
 	X(32, ip)                   \
 	X(32, parents[0])           \

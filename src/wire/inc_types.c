@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sizes of types, and the types for which each operation is defined. */
+/* Returns sizes of types, and the types for which each operation is defined. */
 #include <dxp/inc.h>
 
 size_t dxp_inc_type_bytes(enum dxp_inc_type type)

@@ -9,7 +9,9 @@
 
 #include "wire/manage_entry.h"
 
-#define STATUS_PADDING 46 /* bytes: makes a STATUS request as long as the longest refusal */
+/* bytes: make a STATUS request as long as the longest rejection, so that the answer is no
+ * amplification */
+#define STATUS_PADDING 46
 
 /* Computes the mac. Header fields that the NIC may still change before sending count as zero. */
 static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes,

@@ -14,7 +14,7 @@
  *
  * Every body begins with `request`, which grows with each request (0: not requested), and `nonce`,
  * drawn at the sender's start. The manager repeats both, so a sender rejects old answers and
- * answers to others. */
+ * answers to other senders. */
 #ifndef WIRE_MANAGE_H
 #define WIRE_MANAGE_H
 
@@ -72,7 +72,7 @@ struct manage_lease {
 	uint64_t request, nonce;
 	uint64_t epoch;    /* number of this run of the manager; random, so never repeated */
 	uint64_t sequence; /* number of the newest change */
-	uint64_t lease_ns; /* counts from when the node sent the request */
+	uint64_t lease_ns; /* ns, counted from the time at which the node sent the request */
 	uint16_t node;
 };
 

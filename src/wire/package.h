@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The input of BUILD as bytes: kind, options, files and other programs. docs/reference/wire.md
- * "Packages". Texts end with a zero, so pointers into a package are usable. Pure; allocates
+ * "Packages". Texts end with a zero, so pointers into a package are C strings. Pure; allocates
  * nothing.
  *
  * The host can change a package in device memory at any time, so copy it before decoding. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes datagrams in pcapng format (draft-ietf-opsawg-pcapng), with the Ethernet, IP and UDP
- * headers that they have on a wire. Output is bytes only. Little-endian; times in ns; comments
- * carry what headers cannot.
+ * headers that they have on a wire. The functions only write bytes. Numbers are little-endian,
+ * times are in ns. Comments have facts that headers cannot express.
  *
  * A file is one section, one interface per node, packets, then statistics per interface. Each
  * function writes one block to `out`, of PCAPNG_BLOCK_MAX bytes, and returns its length. */

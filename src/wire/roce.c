@@ -39,7 +39,7 @@ static uint32_t get_be24(const uint8_t *p)
 
 uint64_t roce_rnr_ns(unsigned code)
 {
-	/* codes are two to a power of two, but for the first ones: 1, 2, 3, 4, 6, 8, 12 ... */
+	/* from the fourth on, two codes cover each doubling: 1, 2, 3, 4, 6, 8, 12 ... */
 	uint64_t units = code == 0   ? 65536
 			 : code == 1 ? 1
 			 : code % 2  ? 3ull << (code - 3) / 2

@@ -30,7 +30,8 @@
 enum ip6_offset { IP6_FIELDS(FIELD_ENUM) };
 #undef FIELD_ENUM
 
-/* Overwrites what routers may change. `head` starts with the ones, then the IP header. */
+/* Overwrites fields that routers may change with ones. `head` has eight bytes of ones, then the IP
+ * header. */
 static void variant_mask(uint8_t head[HEAD_BYTES])
 {
 	uint8_t *ip = head + ONES_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datagrams of RoCEv2 between IPv4 or IPv6 addresses. */
+/* Builds and checks datagrams of RoCEv2 between IPv4 or IPv6 addresses. */
 #include <string.h>
 
 #include "base/bytes.h"

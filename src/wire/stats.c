@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values are LEB128 numbers: 7 bits a byte, lowest first, bit 7 set on all but the last byte. Most
- * counters are small, so a page holds several sessions. */
+/* Encodes and decodes the frames. Values are LEB128 numbers: 7 bits a byte, lowest first, bit 7 set
+ * in all but the last byte. Most counters are small, so a page holds several sessions. */
 #include "wire/stats.h"
 
 #include <assert.h>
@@ -28,7 +28,7 @@ static void varint_put(struct put_cursor *c, uint64_t v)
 	put_8(c, (uint8_t)v);
 }
 
-/* Rejects numbers beyond 64 bits, and such with needless bytes. */
+/* Reads a number. Rejects numbers of more than 64 bits, and encodings longer than needed. */
 static uint64_t varint_get(struct get_cursor *c)
 {
 	uint64_t v = 0;

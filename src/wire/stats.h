@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames that read a node's counters, as bytes; docs/reference/wire.md has the tables. They are
- * sealed like the other management frames (wire/manage.h).
+/* Encodes and decodes frames that read a node's counters; docs/reference/wire.md has the tables.
+ * They are sealed like the other management frames (wire/manage.h).
  *
  *   STATS       key holder -> node    requests rows of one part, from `first` on
  *   STATS_PAGE  node -> key holder    those rows, as many as fit; `next` continues
  *
  * Both bodies begin with `request` and `nonce`; the page repeats those of the request. A page is
  * consistent; two pages may be of different times. Rows are in order of their number, so no session
- * is skipped if others come and go between two pages. */
+ * is skipped if others open and close between two pages. */
 #ifndef WIRE_STATS_H
 #define WIRE_STATS_H
 
