@@ -18,9 +18,9 @@
 static pthread_cond_t changed, watch_wake;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool entering;     /* a thread is in enter() */
-static bool sleeping;     /* that thread is in dxp_completions, without the lock */
+static bool sleeping;     /* the progress thread is in dxp_completions, without the lock */
 static uint32_t waiters;  /* program threads in opencl_wait */
-static uint32_t sleepers; /* those of `waiters` that wait on `changed` */
+static uint32_t sleepers; /* number of `waiters` that wait on `changed` */
 static uint32_t watched;  /* events whose completion must be dequeued without a waiter */
 static bool started, stopping, stopped, thread_enters;
 
@@ -99,8 +99,8 @@ void complete_changed(void)
 		dxp_completions_wake(opencl_fabric());
 }
 
-/* Waits while another thread dequeues. The progress thread gives way to program threads: these then
- * receive the completion without a wakeup. */
+/* Waits while another thread dequeues. The progress thread stops dequeuing when a program thread
+ * waits, because that thread then receives the completion without a wakeup. */
 static void follow(uint64_t deadline_ns)
 {
 	if (thread_enters && sleeping)

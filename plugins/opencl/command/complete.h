@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares what the files share that post commands and process completions. Callers hold the
- * plugin's lock. */
+/* Declares functions that the files for posting commands and for processing completions share.
+ * Callers hold the plugin's lock. */
 #ifndef OPENCL_COMPLETE_H
 #define OPENCL_COMPLETE_H
 
 #include "plugins/opencl/command/event.h"
 
-/* complete.c: sets what handles a completion, and what runs the next callback that is ready. */
+/* complete.c: sets the function that handles a completion, and the function that runs the next
+ * ready callback. */
 void complete_handle_with(void (*event)(const struct dxp_completion *c), bool (*callback)(void));
 /* Dequeues completions that have arrived, without waiting. */
 void complete_poll(void);
 /* Returns whether a thread is in dxp_completions. */
 bool complete_is_dequeuing(void);
-/* Wakes waiters to recheck: something completed without a fabric completion. */
+/* Wakes waiters to check again, because something completed without a completion from the
+ * fabric. */
 void complete_changed(void);
 /* Adds (or removes) one event whose completion must be dequeued even if no thread waits. */
 void complete_watch(bool more);
@@ -44,7 +46,7 @@ bool event_has_ended(void *event);
 /* Forgets the shared failed event, at exit. */
 void events_close(void);
 
-/* names.c: the set of dxp events that have not completed. */
+/* names.c: maintains the set of dxp events that have not completed. */
 bool names_add(dxp_event event);
 bool names_has(dxp_event event);
 void names_remove(dxp_event event);

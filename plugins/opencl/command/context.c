@@ -15,7 +15,7 @@ struct context_options {
 };
 
 struct destruction {
-	cl_context context; /* its handle, stale when the callbacks run */
+	cl_context context; /* handle of the context; stale when the callbacks run */
 	struct context_destructor *list;
 };
 

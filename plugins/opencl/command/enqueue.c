@@ -8,7 +8,8 @@
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/node/device.h"
 
-#define POLL_EVERY   16    /* commands between polls for completions that no thread waits for */
+/* number of commands between two polls for completions that no thread waits for */
+#define POLL_EVERY   16
 #define PENDING_MAX  32768 /* outstanding commands; above it an enqueue waits for completions */
 #define PENDING_WAIT 1000000000ull
 
@@ -42,7 +43,7 @@ static void slow_down(void)
 	if (before < most)
 		return;
 	opencl_wait(fewer_pending, &before, PENDING_WAIT);
-	/* If no command has completed, next waits at twice as many pending commands. */
+	/* If no command has completed, the next wait is at twice as many pending commands. */
 	most = events_pending() < before ? PENDING_MAX : 2 * before;
 }
 
@@ -101,7 +102,7 @@ static bool after(const struct _cl_event *later, const struct _cl_event *event)
 	return false;
 }
 
-/* Adds a position. If the array is full, replaces the position of the queue whose command is
+/* Adds a position of a queue. If the array is full, replaces the position whose command is
  * oldest. */
 static void past_add(struct past past[EVENT_PAST], const struct past *p)
 {
@@ -153,9 +154,9 @@ static cl_int predecessors_set(cl_event e, cl_uint count, const cl_event *list)
 
 #define LOOK_MAX 8 /* entries of a wait list compared to find redundant ones */
 
-/* Collects the waits. Omits events that precede another listed one: in a chain over several
- * devices, a command waits for the previous command of the chain, but not also for the last one of
- * its queue. */
+/* Collects the waits. Omits an event that precedes another listed one. In a chain over several
+ * devices, a command thus waits for the previous command of the chain, and not also for the last
+ * one of its queue. */
 static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 {
 	cl_command_queue q = e->queue;
@@ -262,7 +263,7 @@ void enqueue_finish_with(struct enqueue *e, cl_int (*finish)(cl_event, cl_int, v
 	e->event->finish_context = context;
 }
 
-/* Completes a command that posted nothing: at once, or by a mark after its waits. */
+/* Completes a command that posted nothing to a device: at once, or by a mark after its waits. */
 static cl_int post_mark(struct enqueue *e, dxp_event *source)
 {
 	if (e->settled)

@@ -10,7 +10,9 @@
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/node/device.h"
 
-#define PRINTED_MAX 20 /* sentences on standard error; a program may fail without end */
+/* sentences printed on standard error, bounded because a program may produce failures without
+ * end */
+#define PRINTED_MAX 20
 
 /* Completion handler of a dxp event without an OpenCL event. Its cookie is its address with the
  * lowest bit set. */
@@ -22,7 +24,7 @@ struct tracked {
 
 static uint64_t serial;
 static uint32_t pending;
-static dxp_event failed; /* a failed event, for commands that wait for an event that has failed */
+static dxp_event failed; /* one failed event, which replaces failed events in wait lists */
 
 static cl_event early; /* events whose completion arrived before that of a predecessor */
 
@@ -278,7 +280,8 @@ void event_ended(cl_event e, cl_int status)
 		end_now(e, e->early_status);
 }
 
-/* Commands that the host executed already have host clock times. */
+/* Converts a time to the host's clock. Times of commands that the host executed need no
+ * conversion. */
 static uint64_t on_host(cl_event e, uint64_t ns)
 {
 	return dxp_event_of_host(e->source) ? ns : ns + (uint64_t)e->device->clock_ns;
@@ -358,8 +361,8 @@ static void completed(const struct dxp_completion *c)
 		return;
 	}
 	cl_event e = (cl_event)(uintptr_t)c->cookie;
-	/* The event completed on this host already, because memory for the notification was short;
-	 * or it is in `early`. */
+	/* Ignores the completion if the event completed on this host already, because memory for
+	 * the notification was short. Ignores it too if the event is in `early`. */
 	if (e->object.kind != OBJECT_EVENT || e->source != c->event || e->early)
 		return;
 	if (c->begun) {

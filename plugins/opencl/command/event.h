@@ -19,15 +19,16 @@ struct enqueue {
 	cl_command_queue queue;
 	cl_device_id device; /* the queue's, connected */
 	cl_event event;
-	/* for the dxp calls: the wait list and what the queue's order requires; a blocking call
-	 * clears `lazy` before it posts */
+	/* waits for the dxp calls: the wait list, and events that the queue's order requires. A
+	 * blocking call clears `lazy` before it posts. */
 	struct dxp_waits waits;
 	dxp_event *list; /* waits.events */
 	uint32_t space;
 	dxp_event inline_list[32];
 	uint32_t given; /* entries of `waits` from the program's wait list */
-	bool carried;   /* a transfer for this command already waits for all of those */
-	bool settled;   /* everything in the wait list has completed: host and node may proceed */
+	bool carried;   /* a transfer for this command already waits for all given entries */
+	/* all events in the wait list have completed, so host and node may proceed */
+	bool settled;
 };
 
 /* Begins a command: checks queue and wait list, locks, connects the device, creates the event,
@@ -37,7 +38,7 @@ cl_int enqueue_begin(struct enqueue *e, cl_command_queue queue, cl_command_type 
 		     const cl_event *list);
 /* Adds a dxp event to the wait list, unless it has completed (event_open). */
 cl_int enqueue_wait(struct enqueue *e, dxp_event event);
-/* Adds an event of the program; a failed one makes the command fail. */
+/* Adds an event of the program to the wait list. If the event has failed, the command fails. */
 cl_int enqueue_wait_event(struct enqueue *e, cl_event event);
 /* Holds `object` until the command has completed. */
 cl_int enqueue_hold(struct enqueue *e, void *object);
@@ -60,8 +61,8 @@ cl_int event_track(dxp_event event, void (*ended)(void *context, int status), vo
 /* Dequeues completions until done(context). Caller holds the lock, which is released while waiting.
  * False: timeout_ns (0: none) elapsed. */
 bool opencl_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns);
-/* Starts the progress thread, or wakes it. It dequeues completions while no program thread waits
- * (for callbacks, host work). */
+/* Starts the progress thread, or wakes it. It dequeues completions that callbacks or host work
+ * need, while no program thread waits. */
 void opencl_watch(void);
 /* Completes an event (or sets a user event): runs `finish`, wakes waiters, queues callbacks to run
  * without the lock. Caller holds the lock. */

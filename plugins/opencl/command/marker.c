@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements markers and barriers. Without a wait list they wait for all earlier commands of the
- * queue; in order, that is the previous one. Commands after an out-of-order barrier wait for its
- * event. */
+ * queue; in an in-order queue, waiting for the previous one is enough. Commands after an
+ * out-of-order barrier wait for its event. */
 #include "plugins/opencl/object/api.h"
 
 #include "plugins/opencl/command/event.h"

@@ -70,7 +70,7 @@ dxp_clCreateCommandQueue(cl_context context, cl_device_id device,
 	return q;
 }
 
-/* Reads a property list. A size is valid only for queues on the device, and no device has these. */
+/* Reads a property list. A size is valid only for queues on the device, which no device has. */
 static cl_int list_read(const cl_queue_properties *list, cl_command_queue_properties *properties,
 			size_t *bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements entry points of optional OpenCL 2.x features that no device supports: they return the
- * standard's errors. Also implements calls that have nothing to do. */
+ * standard's errors. Also implements calls that do nothing. */
 #include "plugins/opencl/command/event.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/api.h"

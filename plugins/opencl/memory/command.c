@@ -39,7 +39,8 @@ static bool pending_add(const void *at, uint64_t bytes, dxp_event event)
 {
 	if (pending_count == pending_space)
 		pending_prune();
-	/* At least twice the number of open entries, so that pruning is rare. */
+	/* Makes the array at least twice as long as the number of open entries, so that it is
+	 * seldom pruned. */
 	if (2 * pending_count >= pending_space) {
 		uint32_t space = pending_space ? 2 * pending_space : 64;
 		struct pending *more = realloc(pending, space * sizeof *more);
@@ -156,8 +157,8 @@ static cl_int finish(cl_event e, cl_int status, void *context)
 	return status;
 }
 
-/* Waits for the posted parts of a command that fails: until they complete, their memory must not be
- * reused. */
+/* Waits for the posted parts of a command that fails: until these parts complete, their memory must
+ * not be reused. */
 static void abandon(struct command *c)
 {
 	for (uint32_t i = 0; i < c->count; i++) {

@@ -115,12 +115,12 @@ static bool better(const struct copy *x, uint64_t x_end, const struct copy *best
 		return true;
 	if (best == near)
 		return false;
-	/* The host is the first in the list, so any device is a better source. */
+	/* The host's copy is the first in the list, so any device is a better source. */
 	return !best->device || x_end > best_end;
 }
 
 /* Returns the copy for byte `at` by the rules of copies_next, and the end of its run in `*end` (at
- * most the old value). NULL: lost up to `*end`. */
+ * most the old value). NULL: the bytes are lost up to `*end`. */
 static struct copy *holder(const struct copies *c, const struct copy *near, uint64_t at,
 			   uint64_t *end)
 {
@@ -293,7 +293,8 @@ void copies_follow(struct copy *copy, const struct use *by, const uint64_t *wait
 	}
 }
 
-#define WRITERS_MAX 16 /* entries: only guards programs that order too little, so a few suffice */
+/* entries: they protect only programs that order too few of their commands, so a few suffice */
+#define WRITERS_MAX 16
 
 bool copies_writer(struct copy *copy, const struct use *use, bool in_order)
 {
@@ -330,7 +331,8 @@ void copies_settle(struct copies *c, int (*ended)(const struct use *),
 			if (status < 0 && u->makes && ranges_reserve(&x->latest, 1))
 				lose(c, x, u->start, u->end);
 		}
-		/* Done in a second pass, because the parts of one use share its event. */
+		/* Drops completed uses in a second pass, because the parts of one use share its
+		 * event. */
 		for (uint32_t i = 0; i < x->use_count; i++) {
 			if (!x->uses[i].ended)
 				x->uses[kept++] = x->uses[i];

@@ -169,7 +169,8 @@ static cl_int parent_check(struct plan *p)
 	if (m->type != CL_MEM_OBJECT_BUFFER && (is_1d || m->type != CL_MEM_OBJECT_IMAGE2D))
 		return CL_INVALID_IMAGE_DESCRIPTOR;
 	if (m->type == CL_MEM_OBJECT_IMAGE2D) {
-		/* Another view of the same pixels: different channel order, sRGB or not. */
+		/* The new image is another view of the same pixels: the channel order may differ,
+		 * also between sRGB and linear. */
 		if (m->image.width != p->desc.image_width ||
 		    m->image.height != p->desc.image_height || p->desc.image_row_pitch ||
 		    p->desc.image_slice_pitch || format_bytes(&m->format) != p->pixel ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements maps: the program works on the object's host memory (the program's own or the shadow).
- * A map transfers the bytes there. The unmap of a writable map makes them the latest; nothing moves
- * until a device needs them. */
+ * A map transfers the bytes there. The unmap of a writable map makes them the latest; no byte moves
+ * until a device needs it. */
 #include <stdlib.h>
 
 #include "plugins/opencl/memory/memory.h"
@@ -78,7 +78,8 @@ static struct map *find(cl_mem m, const void *at)
 void map_cancel(cl_mem m, const void *at)
 {
 	opencl_enter();
-	/* Another thread may have released the object; that is the program's responsibility. */
+	/* Another thread may have released the object. It is the program's responsibility to avoid
+	 * that. */
 	struct map *map = object_is(m, OBJECT_MEMORY) ? find(m, at) : NULL;
 	if (map)
 		memory_map_free(m, map);

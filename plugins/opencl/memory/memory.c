@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements what all memory objects share: the root object, references, release, queries. */
+/* Implements functions for all kinds of memory objects: the root object, references, release,
+ * queries. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

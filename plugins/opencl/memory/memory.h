@@ -74,8 +74,8 @@ bool format_supported(cl_context c, cl_mem_flags flags, cl_mem_object_type type,
  * dimension. */
 uint64_t image_second_pitch(cl_mem m);
 uint64_t image_third_pitch(cl_mem m);
-/* Checks that the region is not empty and inside the image. Then *at is its offset in m, *rect its
- * bytes, with the image's pitches on both sides. */
+/* Checks that the region is not empty and inside the image. If so, *at is the region's offset in m.
+ * *rect has the region's bytes, with the image's pitches on both sides. */
 bool image_region(cl_mem m, const size_t *origin, const size_t *region, uint64_t *at,
 		  struct dxp_rect *rect);
 
@@ -107,18 +107,19 @@ struct unpack; /* a copy within host memory, made when the command completes */
 
 struct command {
 	struct enqueue e;
-	dxp_event *parts; /* the command's completion waits for all of these */
+	dxp_event *parts; /* posted parts; the command completes after all of them */
 	uint32_t count, space;
 	dxp_event few[8];
 	struct unpack *unpack, *unpack_last;
 	cl_mem wrote; /* root object that it writes; NULL: none */
 	uint64_t wrote_start, wrote_end;
-	const void *to; /* host memory that it writes; later commands that read it must wait */
+	/* host memory that the command writes; later commands that read it must wait */
+	const void *to;
 	uint64_t to_bytes;
 };
 
-/* Begins a command in parts, as enqueue_begin. `blocking` posts without `lazy`, so that nodes
- * report the completions that it waits for at once. */
+/* Begins a command in parts. Statuses of enqueue_begin(). `blocking` posts without `lazy`, so that
+ * nodes report the awaited completions at once. */
 cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, bool blocking,
 		     cl_uint count, const cl_event *list);
 /* Adds a part: a fabric call on d returned `status` and posted `part`. */
@@ -157,7 +158,8 @@ void transfer_wrote_rect(cl_mem root, struct copy *copy, uint64_t at, const stru
 
 /* ---- transfers between copies, and maps (root.c, map.c) ---- */
 
-/* A transfer between two copies of a root. Its uses and its completion handler hold it. */
+/* A transfer between two copies of a root. Its uses and its completion handler hold a reference to
+ * it. */
 struct transfer {
 	cl_mem root; /* held until it has completed */
 	int status;  /* result for copies_settle */

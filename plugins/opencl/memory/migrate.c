@@ -55,7 +55,8 @@ cl_int memory_here(struct enqueue *e, cl_mem root, struct copy **out)
 	cl_int error = heap_allocate(d, root->bytes, &address);
 	if (error != CL_SUCCESS)
 		return error;
-	/* heap_allocate may have released the lock, and another thread may have made the copy. */
+	/* heap_allocate may have released the lock, and another thread may have created the
+	 * copy. */
 	memory_settle(root);
 	*out = copies_of(root->copies, d);
 	if (*out) {
@@ -123,7 +124,8 @@ static void list_add(struct dxp_waits *w, dxp_event *list, dxp_event event)
 	list[w->count++] = event;
 }
 
-/* Collects what the transfer of this piece waits for. Allocates the list; the caller frees it. */
+/* Collects the events that the transfer of this piece must wait for. Allocates the list; the caller
+ * frees it. */
 static bool gather(const struct enqueue *e, const struct piece *p, const struct copy *to,
 		   struct dxp_waits *out)
 {
@@ -312,10 +314,10 @@ cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes
 		error = memory_here(e, root, &here);
 	if (error == CL_SUCCESS)
 		error = memory_bring(e, root, here, offset, offset + bytes);
-	/* After memory_bring, which removes uses that its transfers wait for. */
+	/* Called after memory_bring, which removes uses that its transfers wait for. */
 	if (error == CL_SUCCESS)
 		error = memory_order(e, here, offset, offset + bytes, access);
-	/* Reserves for memory_used, which cannot fail. */
+	/* Reserves memory for memory_used, which cannot fail. */
 	if (error == CL_SUCCESS && !copies_reserve(root->copies, 2))
 		error = CL_OUT_OF_HOST_MEMORY;
 	if (error == CL_SUCCESS)

@@ -20,7 +20,7 @@ bool rect_is_line(const struct dxp_rect *r);
 /* Returns the offset of row `index` (0 .. rows * slices - 1) from the rectangle's first byte. */
 uint64_t rect_from_row(const struct dxp_rect *r, uint64_t index);
 uint64_t rect_to_row(const struct dxp_rect *r, uint64_t index);
-/* Sets that side's pitches so that its rows are adjacent. */
+/* Set the pitches of a side so that its rows are adjacent. */
 void rect_pack_from(struct dxp_rect *r);
 void rect_pack_to(struct dxp_rect *r);
 bool rect_from_is_tight(const struct dxp_rect *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements what a root object owns: host memory, records of writers, transfers and maps. */
+/* Implements the parts of a root object: host memory, records of writers, transfers and maps. */
 #include <stdlib.h>
 
 #include "plugins/opencl/memory/memory.h"

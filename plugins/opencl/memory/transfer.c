@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements operations on ranges of root objects. Bytes are read from the copy that holds them, so
- * bytes that are read once move once. */
+/* Implements operations on ranges of root objects. Bytes are read directly from the copy that has
+ * them, so bytes that are read once are moved once. */
 #include "plugins/opencl/memory/memory.h"
 
 static uint64_t part_of(uint64_t bytes)

@@ -6,8 +6,9 @@
 
 #define ROW_BYTES 8192 /* bytes: rows of at least this length get a command each */
 #define ROWS_FEW  4    /* rows: so few are not gathered */
-#define ROWS_KEPT 64   /* rows: ranges that a rectangle may leave in an object's lists */
-#define SPAN_NEAR 2    /* span / bytes of rows: up to this, gaps are transferred too */
+#define ROWS_KEPT 64   /* rows: most ranges that a rectangle may leave in an object's lists */
+/* ratio of the span to the bytes of rows, up to which gaps are transferred too */
+#define SPAN_NEAR 2
 
 static bool by_rows(const struct dxp_rect *r)
 {
@@ -28,7 +29,7 @@ static cl_int read_rows(struct command *c, cl_mem root, uint64_t at, void *to,
 	return CL_SUCCESS;
 }
 
-/* Creates memory that ends with the command. */
+/* Creates memory that is freed when the command completes. */
 static cl_int temporary(struct command *c, uint64_t bytes, cl_mem *out)
 {
 	cl_mem m = memory_temporary(c->e.queue->context, bytes);

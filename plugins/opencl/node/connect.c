@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Manages connections to the nodes of devices. A lost connection fails its commands through their
  * events. The next use reconnects, RETRY_NS after a failed attempt at the earliest. Each connection
- * has a new generation (`generation`); programs and memory of earlier ones are gone. */
+ * has a new generation (`generation`); programs and memory of earlier connections do not exist any
+ * more. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,8 +109,8 @@ static bool is_loss(int status)
 	return status == DXP_EPEERLOST || status == DXP_EPEERRESET || status == DXP_ECLOSED;
 }
 
-/* Returns whether this device is lost. A command fails the same way if another node that it needed
- * is lost. */
+/* Returns whether this device is lost. The status alone does not show it: a command has the same
+ * status if another node that it needed is lost. */
 static bool is_lost(cl_device_id d)
 {
 	const struct dxp_waits none = {.lazy = true};
@@ -136,7 +137,7 @@ static void bury(cl_device_id d)
 	for (int i = 0; i < LOST_STEPS; i++)
 		if (on_loss[i])
 			on_loss[i](d);
-	/* If a thread is still in a call, the connection stays open for the rest of the program. */
+	/* If a thread is still in a call, the connection stays open until the program exits. */
 	if (d->calls == 0)
 		dxp_xpu_close(d->lost);
 	d->lost = NULL;

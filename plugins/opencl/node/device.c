@@ -135,7 +135,7 @@ static void unlock_in_parent(void)
 }
 
 /* Runs in the child. The child has neither the parent's threads nor a right to its connections. All
- * devices are lost to it, and its exit sends no messages for the parent. */
+ * devices count as lost in it, and its exit sends no messages in the parent's name. */
 static void leave_in_child(void)
 {
 	fabric_detach(true);
@@ -196,7 +196,8 @@ cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint space, cl
 	return error != CL_SUCCESS ? error : found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
-/* The standard leaves a NULL platform to the implementation; here it means the only one. */
+/* The standard leaves the meaning of a NULL platform to the implementation; here it is the only
+ * platform. */
 CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
 						   cl_uint entries, cl_device_id *out,
 						   cl_uint *count)

@@ -37,7 +37,8 @@ void heap_give(cl_device_id d, uint32_t generation, uint64_t address);
  * same kind have equal sentences. Returns the length in bytes. */
 size_t device_sentence(cl_device_id d, char sentence[DEVICE_SENTENCE_BYTES]);
 
-/* network.c: requests the function from the node, which replaces one that was stopped. */
+/* network.c: requests the NIC function from the node, which replaces a function that was
+ * stopped. */
 cl_int network_open(cl_device_id d, struct dxp_xpu_nic *out);
 /* Provides the NIC function of the device's xPU, which kernels of this program drive, in this
  * generation. Releases the lock if it exchanges messages. */
@@ -46,8 +47,8 @@ cl_int network_ready(cl_device_id d);
 /* device_info.c: answers clGetDeviceInfo. CL_SUCCESS, CL_INVALID_VALUE. */
 cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i);
 
-/* device.c: returns devices of this type, as for clGetDeviceIDs; searches for devices first. *count
- * may exceed `space`. CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND. */
+/* device.c: searches for devices, then returns those of this type, like clGetDeviceIDs. *count may
+ * exceed `space`. CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND. */
 cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint space, cl_uint *count);
 cl_device_type device_type(cl_device_id d);
 /* At exit: devices_detach marks all devices lost; devices_close then closes their connections,
@@ -57,11 +58,12 @@ void devices_close(void);
 
 /* connect.c: returns whether the device's node is alive and can be used now. */
 bool device_available(cl_device_id d);
-/* Opens the first connection of a new device; DXP_EUNSUPPORTED: it is no OpenCL device. */
+/* Opens the first connection of a new device; DXP_EUNSUPPORTED: it is not an OpenCL device. */
 int device_open(cl_device_id d);
-/* Sets what to call for a lost connection, in the order of the steps, before it is closed. */
+/* Sets the functions to call for a lost connection, in the order of the steps, before it is
+ * closed. */
 enum lost_step {
-	LOST_COMPLETIONS, /* dequeues the completions of the commands that failed with it */
+	LOST_COMPLETIONS, /* dequeues the completions of commands that failed with the connection */
 	LOST_PROGRAMS,    /* releases the node's programs */
 	LOST_STEPS
 };

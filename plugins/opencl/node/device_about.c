@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the records in which the node describes its device, by parameter. */
+/* Finds the value of a parameter in the records by which the node describes its device. */
 #include <dxp/about.h>
 #include <string.h>
 

@@ -56,8 +56,8 @@ static bool feature_kept(const char *name, size_t length)
 			length);
 }
 
-/* Reported if the device has images: every image lies over plain bytes, so one over a buffer works
- * too. */
+/* Reported if the device has images: every image lies over plain bytes, so an image over a buffer
+ * works too. */
 static const cl_name_version of_images = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_image2d_from_buffer"};
 
 static bool has_images(cl_device_id d)
@@ -163,11 +163,11 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE:
 		own = device_size(d, name, SIZE_MAX);
 		return result_ulong(i, own < max_alloc(d) ? own : max_alloc(d));
-	/* In pixels, the largest of which have 16 bytes. */
+	/* The value is in pixels, the largest of which have 16 bytes. */
 	case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
 		own = device_size(d, name, 0);
 		return result_size(i, own < max_alloc(d) / 16 ? own : max_alloc(d) / 16);
-	/* In pixels. Sub-buffers are aligned to more than any pixel. */
+	/* The value is in pixels. Sub-buffers are aligned to more bytes than any pixel has. */
 	case CL_DEVICE_IMAGE_PITCH_ALIGNMENT:
 	case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
 		if (!has_images(d))
@@ -237,8 +237,8 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	static cl_int (*const own[])(cl_device_id, cl_device_info, const struct info *) = {
 		info_identity, info_memory, info_queues, info_absent};
-	/* The first call, without a buffer, finds the function for `name`. Otherwise the error for
-	 * a buffer that is too small would make the next function try. */
+	/* The first call, without a buffer, finds the function for `name`. Without it, the error
+	 * for a buffer that is too small would make the next function try to answer. */
 	size_t answered = SIZE_MAX, bytes = 0;
 	struct info with_size = {i->size, i->value, &answered};
 

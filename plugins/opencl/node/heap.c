@@ -8,9 +8,10 @@
 #include "plugins/opencl/node/blocks.h"
 #include "plugins/opencl/node/device.h"
 
-#define PART_BYTES   (4u << 20)
-#define DIRECT_BYTES (1u << 20)  /* bytes: ranges from this size on are a part of their own */
-#define DIRECT_ROUND (64u << 10) /* bytes: such sizes are multiples of this */
+#define PART_BYTES (4u << 20)
+/* bytes: a range of at least this size is a part of its own */
+#define DIRECT_BYTES (1u << 20)
+#define DIRECT_ROUND (64u << 10) /* bytes: sizes of such parts are multiples of this */
 #define KEPT_BYTES   (64u << 20) /* bytes: bound on unused parts of a device */
 
 struct part {

@@ -48,7 +48,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetPlatformInfo(cl_platform_id given, cl_p
 {
 	const struct info i = {size, value, size_ret};
 
-	/* The standard leaves NULL to the implementation; here it means the only platform. */
+	/* The standard leaves the meaning of NULL to the implementation; here it is the only
+	 * platform. */
 	if (given && given != &platform)
 		return CL_INVALID_PLATFORM;
 	return get_info(name, &i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares what all files of the OpenCL plugin share: its lock, handles, results of calls,
+/* Declares functions that all files of the OpenCL plugin use: lock, handles, results of calls,
  * settings, traces. */
 #ifndef OPENCL_OBJECT_H
 #define OPENCL_OBJECT_H
@@ -17,8 +17,8 @@ void opencl_leave(void);
 /* Release and reacquire the lock around a call of the fabric. */
 void opencl_out(void);
 void opencl_in(void);
-/* Defers call(data) until a thread releases the lock; calls run without it, in order. For callbacks
- * of the program from end functions. Caller holds the lock. False: no memory. */
+/* Defers call(data) until a thread releases the lock; calls run without it, in order. End functions
+ * use it to run callbacks of the program. Caller holds the lock. False: no memory. */
 bool opencl_call(void (*call)(void *data), void *data);
 /* Returns whether no thread is in a call of the fabric without the lock. */
 bool opencl_is_quiet(void);
@@ -34,7 +34,7 @@ void *object_new(enum object_kind kind, size_t bytes);
 /* Returns whether `handle` is a live handle of this kind; false for NULL. A handle that a program
  * can query from another object (such as a queue's context) is live even without references. */
 bool object_is(const void *handle, enum object_kind kind);
-/* Returns whether it is a live handle with references, so that the program may release it. */
+/* Returns whether `handle` is a live handle with references, so that the program may release it. */
 bool object_is_owned(const void *handle, enum object_kind kind);
 /* References of the program. When the last reference and hold are gone, object_release and
  * object_drop call the kind's end function, which drops what the object holds. */
@@ -92,8 +92,8 @@ bool settings_type(const char *text, cl_device_type *out);
 /* Returns the position of `name` in a comma-separated list, counted from 1; 0: absent. */
 uint32_t settings_names(const char *list, const char *name);
 
-/* Trace and summary, with the lock: device search begins; a command is in its queue; an event has
- * completed. */
+/* Record in trace and summary that device search begins, that a command is in its queue, and that
+ * an event has completed. Caller holds the lock. */
 void trace_open(void);
 void trace_queued(cl_event e);
 void trace_event(cl_event e);

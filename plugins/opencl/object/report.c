@@ -48,7 +48,7 @@ bool report_is_transfer(cl_command_type type)
 	for (size_t i = 0; i < ARRAY_COUNT(types); i++)
 		if (types[i].type == type)
 			return types[i].transfer;
-	/* Transfers between nodes have a type of the extension. */
+	/* Other types are those of the extension, whose commands transfer between nodes. */
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares what trace.c and summary.c share. Callers hold the plugin's lock. */
+/* Declares functions that trace.c and summary.c share. Callers hold the plugin's lock. */
 #ifndef OPENCL_REPORT_H
 #define OPENCL_REPORT_H
 

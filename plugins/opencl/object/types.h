@@ -3,16 +3,17 @@
  * programs that load it through the ICD loader (X-11, X-12, X-13).
  *
  * Commands: every enqueue posts at once. A command waits for a list of dxp events, of any node or
- * of this host; the nodes resolve it among themselves. The host holds nothing back, so memory
+ * of this host; the nodes resolve it among themselves. The host delays no command, so memory
  * objects change state in the order of enqueue calls.
  *
  * Lock: `opencl_lock` guards everything here. It is released in opencl_wait and around callbacks;
  * lookups made before are stale after them. Long fabric calls (builds, blocking transfers) run
  * without it where a comment states so. Lock order: opencl_lock, then the fabric's.
  *
- * Lifetime: an object has references of the program (clRetain, clRelease) and holds of the plugin;
- * it ends when it has neither. For example, a queue holds its context. Object memory is reused for
- * the same kind only, never freed: a stale handle is detected by its kind instead of a crash. */
+ * Lifetime: the program has references to an object (clRetain, clRelease), and the plugin has holds
+ * on it. The object ends when it has neither. For example, a queue holds its context. Object memory
+ * is reused for the same kind only, never freed: a stale handle is detected by its kind instead of
+ * a crash. */
 #ifndef OPENCL_TYPES_H
 #define OPENCL_TYPES_H
 
@@ -68,7 +69,8 @@ struct _cl_device_id {
 	char node[DXP_NAME_BYTES];
 	struct dxp_xpu *xpu;  /* NULL: lost, or not connected yet */
 	struct dxp_xpu *lost; /* previous connection, until the next one opens */
-	/* generation: counts connections; allocations and programs of earlier ones are gone */
+	/* number of connections so far; allocations and programs of earlier connections do not
+	 * exist any more */
 	uint32_t generation;
 	struct dxp_xpu_caps caps;
 	void *about; /* records (dxp/about.h) */
@@ -109,12 +111,14 @@ struct _cl_command_queue {
 	cl_context context;
 	cl_device_id device;
 	cl_command_queue_properties properties;
-	cl_queue_properties *list; /* list as given, zero-terminated; or NULL */
+	/* property list as the program gave it, with the final zero; or NULL */
+	cl_queue_properties *list;
 	size_t list_bytes;
 	/* commands that have not completed, in enqueue order, linked by queue_next; the queue holds
 	 * each */
 	cl_event first, last;
-	cl_event barrier; /* out-of-order queue: all later commands wait for it; held */
+	/* out-of-order queue: last barrier, for which all later commands wait; held */
+	cl_event barrier;
 	/* ns: in-order queue: END of the last completed command, on the host's clock */
 	uint64_t ended_ns;
 };
@@ -145,9 +149,9 @@ struct _cl_event {
 	cl_device_id device;    /* device that executes it; NULL: none */
 	cl_command_type type;
 	cl_int status; /* CL_QUEUED .. CL_COMPLETE, or negative */
-	bool watched;  /* its completion must be dequeued without a waiter */
-	/* for wait lists of other commands; 0: completed, or `finish` is set and no command waits
-	 * yet */
+	bool watched;  /* the event's completion must be dequeued even without a waiter */
+	/* dxp event for wait lists of other commands; 0: completed, or `finish` is set and no
+	 * command waits yet */
 	dxp_event name;
 	/* dxp event whose completion is notified; equals `name` unless `finish` is set */
 	dxp_event source;
@@ -163,8 +167,8 @@ struct _cl_event {
 	cl_int (*finish)(cl_event e, cl_int status, void *context);
 	void *finish_context;
 	/* Commands of other devices in its wait list that had not completed at enqueue; held. Nodes
-	 * notify independently, so this completion may arrive first. It is then kept (`early`)
-	 * until theirs have arrived. */
+	 * notify independently, so the completion of this event may arrive before those of its
+	 * predecessors. It is then kept (`early`) until they have arrived. */
 	cl_event *predecessors;
 	uint32_t predecessor_count;
 	bool early;
@@ -175,7 +179,7 @@ struct _cl_event {
 	struct object *held_inline[EVENT_HOLDS_INLINE];
 	uint64_t bytes; /* for traces: bytes moved */
 	char label[64]; /* for traces: kernel name; may be "" */
-	char *failure;  /* the node's sentence if it failed; NULL: none */
+	char *failure;  /* the node's sentence about a failure of the command; NULL: none */
 };
 
 /* ---- memory objects ---- */

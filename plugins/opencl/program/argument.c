@@ -131,7 +131,7 @@ static cl_int value_set(const struct argument_about *about, struct argument *a, 
 		return CL_INVALID_ARG_VALUE;
 	if (!size_fits(about, size))
 		return CL_INVALID_ARG_SIZE;
-	/* A vector of three is passed in the size of four. */
+	/* A vector of three elements is passed with the size of four. */
 	size_t bytes = about->short_bytes == size ? size / 3 * 4 : size;
 	struct argument set = {.set = ARGUMENT_SET, .bytes = (uint32_t)bytes};
 	uint8_t *to = set.value;

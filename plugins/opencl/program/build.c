@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Builds programs on devices, rebuilds them when a lost node is back, and releases them. A detached
- * thread releases the node's part: a build ends under the plugin's lock, and the node may be busy
- * or gone. */
+ * thread releases the node's part: the last reference to a build is dropped under the plugin's
+ * lock, and the node may be busy or lost. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,11 @@
 #define TRIES   2             /* attempts: the second one is for a node that was lost and is back */
 
 static struct build *builds; /* all builds that are referenced */
-static struct build *graves; /* builds without references, to be released on their nodes */
+/* builds without references, which must still be released on their nodes */
+static struct build *graves;
 static bool reaping;
 
-/* For threads that wait for a build. `making` changes with both locks held. */
+/* Lock for threads that wait for a build. `making` changes only while both locks are held. */
 static pthread_mutex_t making_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t made = PTHREAD_COND_INITIALIZER;
 
@@ -36,7 +37,7 @@ static void list_lost(struct build *list, cl_device_id d)
 	}
 }
 
-/* Releases the node's programs of the lost connection. */
+/* Forgets the node's programs that belong to the lost connection. */
 static void lost(cl_device_id d)
 {
 	list_lost(builds, d);
@@ -78,7 +79,8 @@ bool build_alive(const struct build *b)
 	return b->node && b->device->xpu && b->generation == b->device->generation;
 }
 
-/* Returns the text that line numbers of the program refer to; NULL: not known, or several. */
+/* Returns the text that line numbers of the program refer to; NULL: it is not known, or there are
+ * several. */
 static const struct dxp_file *source_of(const struct recipe *r)
 {
 	while (r && r->kind == DXP_PROGRAM_LINK)
@@ -260,7 +262,7 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 	cl_int error = device_connect(d);
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++)
 		error = build_ready(b->recipe->inputs[i]);
-	/* An earlier input may have been lost while the last was built. */
+	/* An earlier input may have been lost while the last one was built. */
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++) {
 		inputs[i] = b->recipe->inputs[i]->node;
 		if (!build_alive(b->recipe->inputs[i]))
@@ -316,8 +318,8 @@ static void making_wait(struct build *b)
 	opencl_enter();
 }
 
-/* Returns whether another attempt is useless: it is built, or the program has errors. A device that
- * was unavailable may be back. */
+/* Returns whether another attempt is useless, because the program is built or has errors. A device
+ * that was unavailable may be back. */
 static bool settled(const struct build *b)
 {
 	return build_alive(b) || b->error == CL_BUILD_PROGRAM_FAILURE;
@@ -455,9 +457,9 @@ cl_int program_recipe_input(struct recipe *r, struct build *input)
 	return CL_SUCCESS;
 }
 
-/* The standard names clBuildProgram's and clCompileProgram's options, and programs from source.
- * Binaries and linker options thus do not count. Nodes do not list kernels of compiled objects, so
- * one input with the option suffices for all linked kernels. */
+/* The standard names clBuildProgram's and clCompileProgram's options, and programs from source. So
+ * binaries and linker options do not count. Nodes do not list kernels of compiled objects, so one
+ * input with the option suffices for all linked kernels. */
 bool program_recipe_has_argument_info(const struct recipe *r)
 {
 	if (r->kind == DXP_PROGRAM_SOURCE || r->kind == DXP_PROGRAM_COMPILE)

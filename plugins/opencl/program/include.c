@@ -102,7 +102,8 @@ static bool add_file(struct include_set *s, const char *folder, const char *name
 	size_t bytes = 0;
 
 	*found = path && known(s, path);
-	if (!path || *found || !*path) { /* an empty path means that `name` names no file */
+	/* an empty path means that `name` is not the name of a file */
+	if (!path || *found || !*path) {
 		free(path);
 		return true;
 	}

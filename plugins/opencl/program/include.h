@@ -26,7 +26,7 @@ struct include_set {
 	char *(*read)(void *context, const char *path, size_t *bytes);
 	void *context;
 	const char *here;           /* the program's folder, absolute */
-	const char *const *folders; /* those of -I, in order; may be relative to `here` */
+	const char *const *folders; /* folders of -I, in order; they may be relative to `here` */
 	size_t folder_count;
 	/* results */
 	struct include_file *files;
@@ -39,8 +39,8 @@ struct include_set {
 
 /* Initialises the results. The members above must be set. False: no memory. */
 bool include_begin(struct include_set *s);
-/* Adds the files that this text includes, recursively. `path`: the text's own, absolute; NULL: it
- * is not a file. False: no memory. */
+/* Adds the files that this text includes, recursively. `path`: absolute path of the text; NULL: the
+ * text is not a file. False: no memory. */
 bool include_scan(struct include_set *s, const char *path, const char *text, size_t bytes);
 /* Adds the file that `name` refers to, if any, and its includes. */
 bool include_name(struct include_set *s, const char *name);
@@ -56,7 +56,7 @@ char *include_root(const struct include_set *s);
 char *include_rename(const struct include_set *s, const char *root, const char *prefix,
 		     const char *text, size_t *bytes);
 
-/* A line that includes a file, or defines a name as something that could be included. */
+/* A line that includes a file, or defines a name as text that an #include could use. */
 struct include_line {
 	enum { INCLUDE_LINE, INCLUDE_NEXT, INCLUDE_COMPUTED, INCLUDE_DEFINED } kind;
 	const char *at; /* name without quotes; at[-1] is " or < */

@@ -59,7 +59,8 @@ static cl_int offset_check(const struct dxp_launch *l)
 	return CL_SUCCESS;
 }
 
-/* Checks the work-group size: as given, else as the kernel requires; 0: the device chooses. */
+/* Checks the work-group size that the program gave; if there is none, sets the size that the kernel
+ * requires; 0: the device chooses. */
 static cl_int local_check(struct dxp_launch *l, const struct kernel_device *k, bool given)
 {
 	const uint64_t *required = k->about->required;
@@ -98,8 +99,8 @@ static cl_int grid_check(struct dxp_launch *l, cl_kernel kernel, const struct ke
 	return error;
 }
 
-/* Checks one argument: set, live handle, aligned sub-buffer. For a network argument provides the
- * NIC function. */
+/* Checks that an argument is set, that its handle is live, and that a sub-buffer is aligned. For a
+ * network argument provides the NIC function. */
 static cl_int argument_check(cl_command_queue queue, const struct kernel_device *k,
 			     const struct argument *a, cl_uint i)
 {

@@ -68,7 +68,7 @@ static enum argument_kind kind_of(const struct argument_about *a)
 }
 
 /* Returns the unpadded size of a vector of three, which occupies the size of four; programs pass
- * either. 0: other type. */
+ * either size. 0: it is another type. */
 static uint32_t short_bytes_of(const char *type)
 {
 	static const struct {

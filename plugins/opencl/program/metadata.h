@@ -13,7 +13,7 @@ enum argument_kind {
 	ARGUMENT_LOCAL,
 	ARGUMENT_IMAGE,
 	ARGUMENT_SAMPLER,
-	ARGUMENT_OTHER, /* pipes, queues: not supported by any device */
+	ARGUMENT_OTHER, /* pipe or queue, which no device supports */
 };
 
 struct argument_about {
@@ -51,8 +51,9 @@ struct program_about {
 	struct kernel_about *kernels;
 	uint32_t kernel_count;
 	struct argument_about *arguments; /* arguments of all kernels, in order */
-	uint8_t *records;                 /* a copy; facts and arguments point into it */
-	char *names;                      /* names of kernels, each zero-terminated */
+	/* copy of the records; facts and arguments point into it */
+	uint8_t *records;
+	char *names; /* names of kernels, each zero-terminated */
 };
 
 /* Decodes records. *out must be zeroed or cleared; on an error it is zero. DXP_OK, DXP_ENOMEM,

@@ -101,7 +101,7 @@ bool options_split(const char *text, struct options_split *out)
 	struct option o = {0};
 	bool good = true;
 
-	/* Twice the length, because blanks are added between words that had none. */
+	/* Allocates twice the length, because blanks are added between words that had none. */
 	*out = (struct options_split){.rest = calloc(2, strlen(text) + 1)};
 	if (!out->rest)
 		return false;

@@ -31,7 +31,7 @@ bool options_split(const char *text, struct options_split *out);
 void options_split_clear(struct options_split *s);
 
 /* Return whether a compiler (a linker) may accept these options. Vendor options (-cl-nv-verbose)
- * pass: only the device can check them. */
+ * are accepted, because only the device can check them. */
 bool options_valid(const char *text);
 bool options_valid_link(const char *text);
 /* Returns whether `word` is among the options. */

@@ -36,7 +36,8 @@ static bool read_all(int fd, char *to, size_t bytes)
 	return true;
 }
 
-/* Reads a regular file. Others are skipped: reading a FIFO or device may block or never end. */
+/* Reads a regular file. Skips other files, because reading a FIFO or device may block or never
+ * end. */
 static char *read_file(void *context, const char *path, size_t *bytes)
 {
 	struct stat s;

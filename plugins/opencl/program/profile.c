@@ -12,7 +12,7 @@
 #include "plugins/opencl/object/report.h"
 
 #define ROW_BYTES  20  /* bytes: fixed part of a line's record */
-#define TEXT_BYTES 100 /* bytes of a source line in the file; more does not fit a terminal */
+#define TEXT_BYTES 100 /* bytes of a source line in the file: as many as fit a terminal */
 
 static bool noted[OPENCL_DEVICES_MAX]; /* devices whose engine counts nothing */
 
@@ -107,7 +107,7 @@ void profile_write(cl_device_id d, const struct dxp_file *source, const void *da
 	FILE *file = data ? file_open() : NULL;
 
 	if (!file)
-		return; /* `dxp run`, which reads the file, reports this */
+		return; /* `dxp run`, which reads the file, reports the failure */
 	dxp_about_begin(&a, data, bytes);
 	while (dxp_about_next(&a, &r))
 		if (r.tag == DXP_ABOUT_PROFILE_LINE && r.bytes >= ROW_BYTES)

@@ -10,8 +10,8 @@
 
 #include "plugins/opencl/program/program.h"
 
-/* Returns whether launches of programs on this device are counted. Notes a device that cannot.
- * Caller holds the lock. */
+/* Returns whether launches of programs on this device are counted. If the device cannot count,
+ * notes that in the file. Caller holds the lock. */
 bool profile_wanted(cl_device_id d);
 
 /* Starts counting. Caller does not hold the lock. */

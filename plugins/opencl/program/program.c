@@ -100,7 +100,7 @@ static char *source_join(cl_uint count, const char **strings, const size_t *leng
 	if (!source)
 		return NULL;
 	source[at] = '\0';
-	/* Some programs count the terminating zero. */
+	/* Some programs include the final zero in the length. */
 	while (at > 0 && source[at - 1] == '\0')
 		at--;
 	*bytes = at;

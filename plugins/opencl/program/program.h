@@ -33,8 +33,8 @@ struct recipe *program_recipe_new(enum dxp_program_kind kind, const char *option
 cl_int program_recipe_add(struct recipe *r, const char *name, void *data, size_t bytes);
 cl_int program_recipe_input(struct recipe *r, struct build *input);
 void program_recipe_put(struct recipe *r);
-/* Returns whether programs may query arguments of its kernels: it, or a build it is linked from,
- * was compiled from source with -cl-kernel-arg-info. */
+/* Returns whether programs may query arguments of its kernels: the program, or a build that it is
+ * linked from, was compiled from source with -cl-kernel-arg-info. */
 bool program_recipe_has_argument_info(const struct recipe *r);
 
 /* A program on one device. */
@@ -49,7 +49,7 @@ struct build {
 	cl_int error;             /* CL_SUCCESS: the program exists */
 	uint32_t generation;      /* generation of the device to which `node` belongs */
 	struct dxp_program *node; /* NULL: none in this generation */
-	char *log;                /* NULL after a build only if memory was short */
+	char *log;                /* compiler's log; NULL after a build only if memory was short */
 	struct program_about about;
 	void *binary; /* binary of the node, once fetched */
 	size_t binary_bytes;
@@ -58,8 +58,8 @@ struct build {
 struct build *build_new(cl_device_id d, struct recipe *r);
 void build_hold(struct build *b);
 void build_put(struct build *b);
-/* Builds b and its inputs unless built in this generation of the device. Returns b->error, or why
- * the device is unavailable. Releases the lock meanwhile. */
+/* Builds b and its inputs unless built in this generation of the device. Returns b->error, or the
+ * error of an unavailable device. Releases the lock meanwhile. */
 cl_int build_ready(struct build *b);
 /* Returns whether b's program exists on the current connection of its device. */
 bool build_alive(const struct build *b);
@@ -107,7 +107,7 @@ struct program_entry *program_entry(cl_program p, cl_device_id d);
 struct program_entry *program_executable(cl_program p);
 void program_entry_clear(struct program_entry *s);
 
-/* Checks what clBuildProgram and clCompileProgram have in common. */
+/* Does the checks that clBuildProgram and clCompileProgram have in common. */
 cl_int program_check(cl_program p, const struct program_devices *devices,
 		     const struct program_notify *notify);
 /* Selects the entries of the listed devices, or all; `out` holds p->device_count pointers. Returns

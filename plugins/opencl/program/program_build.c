@@ -71,7 +71,8 @@ cl_int program_check(cl_program p, const struct program_devices *devices,
 
 static _Thread_local uint32_t jobs_here; /* jobs that this thread works on */
 
-/* Signals each job that has settled its entries. `jobs_settled` changes with both locks held. */
+/* Lock and signal for jobs that have settled their entries. `jobs_settled` changes only while both
+ * locks are held. */
 static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t settled_cond = PTHREAD_COND_INITIALIZER;
 static uint64_t jobs_settled;
