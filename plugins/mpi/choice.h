@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which way the calls of one collective and one size class take: through switches, or by ordinary
- * MPI (N-12). The first calls alternate between both ways and are timed. Then one decision applies
- * until the next measurement. Pure state, without MPI: all ranks make the same calls of these
- * functions, and choice_decide() gets the same times on all ranks. So all ranks choose alike. */
+/* Chooses the way of the calls of one collective and one size class: through switches, or by
+ * ordinary MPI (N-12). The first calls alternate between both ways and are timed. Then one decision
+ * applies until the next measurement. Pure state, without MPI: all ranks make the same calls of
+ * these functions, and choice_decide() gets the same times on all ranks. So all ranks choose
+ * alike. */
 #ifndef MPI_CHOICE_H
 #define MPI_CHOICE_H
 
@@ -10,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* calls of each way in a measurement: the median ignores two outliers, as the first call, which may
- * open connections */
+/* calls of each way in a measurement. The median ignores two outliers, such as the first call,
+ * which may open connections. */
 #define CHOICE_ROUNDS 5
 #define CHOICE_CALLS  (2 * CHOICE_ROUNDS)
 
@@ -20,7 +21,7 @@
 #define CHOICE_SHORT_BYTES 256
 #define CHOICE_CLASSES     24
 
-/* times: longest distance of two measurements, in the distance of the first two */
+/* largest number of calls between two measurements, as a multiple of the first */
 #define CHOICE_INTERVALS 16
 
 struct choice {
@@ -37,7 +38,7 @@ struct choice {
 /* Way of one call. */
 struct choice_call {
 	bool ordinary;
-	bool timed; /* the caller must call choice_record() after it */
+	bool timed; /* the caller must call choice_record() after this call */
 };
 
 /* Return the class of a length, and the longest length of a class. */
@@ -52,9 +53,9 @@ struct choice_call choice_begin(struct choice *c);
 bool choice_record(struct choice *c, int64_t ns);
 
 /* Decides. `ns`: for each call the longest time of all ranks; NULL: the measurement is of no use,
- * and the choice stays. The present way is kept unless the other one is faster by a tenth. At first
- * the present way is through switches. `calls`: distance to the next measurement; it doubles each
- * time the choice stays, up to CHOICE_INTERVALS. */
+ * and the choice stays. Keeps the present way unless the other one is faster by a tenth. The first
+ * way is through switches. `calls`: calls until the next measurement. This number doubles each time
+ * the choice stays, up to CHOICE_INTERVALS times the first. */
 void choice_decide(struct choice *c, const int64_t ns[CHOICE_CALLS], int64_t calls);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An operation from start to completion. A node's contributions are reduced to its leader; leaders
- * combine them; the result returns with the status. A node of one rank uses the user's buffers
- * directly. If a step in a node fails, its leader starts a barrier while the others run the
- * operation: this mismatch reports the failure to all ranks, and none waits. */
+/* Implements an operation from start to completion. A node's contributions are reduced to its
+ * leader; leaders combine them; the result returns with the status. A node of one rank uses the
+ * user's buffers directly. If a step in a node fails, its leader starts a barrier while the others
+ * run the operation: this mismatch reports the failure to all ranks, so that no rank waits. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +175,7 @@ static int hand_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int er
 	return own_error != MPI_SUCCESS ? own_error : error;
 }
 
-/* `own` and `receive` are NULL if the rank has none. */
+/* Does a leader's part of a reduce. `own` and `receive` are NULL if the rank has no such buffer. */
 static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			 void *receive, int count, const struct mpi_location *root)
 {
@@ -200,7 +200,7 @@ static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, co
 	return error;
 }
 
-/* Receives what hand_over() sends. Elements with padding arrive as wire elements. */
+/* Receives the result that hand_over() sends. Elements with padding arrive as wire elements. */
 static int receive_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, void *receive,
 			int count)
 {
@@ -307,7 +307,7 @@ static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_location *root,
 	return mpi_leaders_bcast(c, data, bytes, root->leader);
 }
 
-/* In the root's node: the root broadcasts to its node, then the leader to the other leaders. */
+/* Broadcasts from the root's node: the root to its node, then the leader to the other leaders. */
 static int bcast_from_here(struct dxp_mpi_comm *c, const struct mpi_location *root, void *buffer,
 			   int count, MPI_Datatype type, uint8_t *packed, size_t bytes)
 {

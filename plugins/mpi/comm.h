@@ -16,15 +16,16 @@
 #include "engine.h"
 #include "types.h"
 
-#define MPI_SHORT_BYTES 256 /* on the wire; such operations allocate nothing */
+/* bytes on the wire of a short operation, which allocates nothing */
+#define MPI_SHORT_BYTES 256
 
 /* State of a communicator, equal on all its ranks at the same call. UNTRIED: no call yet. JOINING:
  * the core's own calls on it are ordinary. JOINED: operations are offloaded. REFUSED: roles are
- * assigned, but there is no group; later there may be one. ORDINARY: never offloaded. */
+ * assigned, but there is no group; there may be one later. ORDINARY: calls are never offloaded. */
 enum mpi_state { MPI_UNTRIED, MPI_JOINING, MPI_JOINED, MPI_REFUSED, MPI_ORDINARY };
 
-/* Collectives whose ways are measured apart. Nonblocking allreduces take the way of blocking ones;
- * they are not timed. */
+/* Collectives whose ways are measured separately. Nonblocking allreduces take the way of blocking
+ * ones; they are not timed. */
 enum mpi_way { MPI_WAY_ALLREDUCE, MPI_WAY_BARRIER, MPI_WAY_BCAST, MPI_WAY_REDUCE, MPI_WAYS };
 
 struct mpi_choices {
@@ -57,7 +58,8 @@ struct dxp_mpi_comm {
 	int retry_calls;
 	int64_t measure_calls;         /* 0: max_bytes decides, without measurement */
 	uint32_t accepts[DXP_INC_OPS]; /* bit t: switches support the operator on type t */
-	int64_t waited, patience;      /* REFUSED: calls since; calls until a retry */
+	/* REFUSED: calls since the state was entered, and calls until a retry */
+	int64_t waited, patience;
 
 	/* Roles. A node is a leader and the ranks that it serves. MPI_COMM_NULL: a node of one
 	 * rank. node_down carries results of nonblocking operations. */
@@ -66,7 +68,8 @@ struct dxp_mpi_comm {
 	int node_rank, node_ranks, leader, leader_count;
 	struct mpi_location *locations; /* index: rank */
 
-	/* At leaders. `lost`: they continue by ordinary collectives. */
+	/* Group of the leaders. `lost`: it is lost, and the leaders continue by ordinary
+	 * collectives. */
 	struct dxp_inc_group *group;
 	bool lost;
 	int64_t lost_waited, lost_patience; /* `waited` and `patience` of a lost group */
@@ -80,12 +83,14 @@ struct dxp_mpi_comm {
 
 	_Atomic int outstanding; /* nonblocking operations */
 
-	/* The same on all ranks, except for times. NULL: never joined. */
+	/* Choices of ways, equal on all ranks except for times. NULL: the communicator never
+	 * joined. */
 	struct mpi_choices *choices;
 	struct choice *timed; /* choice of the present call if it is timed */
-	bool within;          /* inside an ordinary call that mpi_way_begin() chose */
-	unsigned nested;      /* calls inside that one: algorithms of MPI consist of others */
-	double timed_since;   /* s, PMPI_Wtime */
+	bool within;          /* true inside an ordinary call that mpi_way_begin() chose */
+	/* number of calls inside that call, because algorithms of MPI consist of other MPI calls */
+	unsigned nested;
+	double timed_since; /* s, PMPI_Wtime */
 
 	/* Calls; operations that switches completed; lost groups. */
 	uint64_t calls, operations_begun, losses;
@@ -117,11 +122,11 @@ void mpi_rejoin(struct dxp_mpi_comm *c);
 
 /* ---- way.c ---- */
 
-/* Returns whether the call is part of an ordinary one, so that it must be ordinary too. Blocking
- * calls test it first. */
+/* Returns whether the call is part of an ordinary call, so that it must be ordinary too. Blocking
+ * calls test this first. */
 bool mpi_way_nested(struct dxp_mpi_comm *c);
-/* Begins a call that switches support. Returns whether it goes through them; false: the caller
- * returns DXP_MPI_ORDINARY. Collective: may call a barrier. dxp_mpi_call_end() follows. */
+/* Begins a call that switches support. Returns whether the call goes through switches; false: the
+ * caller returns DXP_MPI_ORDINARY. Collective: may call a barrier. dxp_mpi_call_end() follows. */
 bool mpi_way_begin(struct dxp_mpi_comm *c, enum mpi_way way, size_t bytes);
 /* Returns whether such calls are ordinary at present. Counts nothing. */
 bool mpi_way_ordinary(struct dxp_mpi_comm *c, enum mpi_way way, size_t bytes);
@@ -141,8 +146,8 @@ void mpi_endpoint_close(void);
 
 /* ---- leaders.c ---- */
 
-/* Operations among leaders. Return MPI error codes. `elements`: on the wire. `send` NULL: in
- * place. */
+/* Operations among leaders. Return MPI error codes. `elements`: number of wire elements. `send`
+ * NULL: in place. */
 int mpi_leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *send,
 			  void *receive, size_t elements);
 int mpi_leaders_reduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *send,

@@ -11,8 +11,8 @@
 #include "comm.h"
 #include "socket.h"
 
-/* Guards the following. Communicators are listed in the order of joining. Joining is collective, so
- * all ranks that share two communicators have the same order. */
+/* Guards the list and counts below. Communicators are listed in the order of joining. Joining is
+ * collective, so all ranks that share two communicators have the same order. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dxp_mpi_comm *oldest, **last = &oldest;
 static int comm_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
@@ -39,7 +39,7 @@ static bool switch_named(void)
 	       access("/etc/dxp/inc.conf", R_OK) == 0;
 }
 
-/* max_bytes is not set: measurements decide, or the number of leaders */
+/* value for a max_bytes that is not set: measurements decide, or the number of leaders */
 #define AUTOMATIC INT64_MAX
 
 static int64_t max_bytes_wanted(void)
@@ -153,8 +153,8 @@ static bool find_leaders(struct dxp_mpi_comm *c)
 	return !PMPI_Allgather(&own, 2, MPI_INT, c->locations, 2, MPI_INT, c->comm);
 }
 
-/* Frees the communicator of a node of one rank. Other nodes get a second one, because results may
- * overtake later contributions. */
+/* Frees the communicator of a node of one rank. Other nodes get a second communicator, because
+ * results may overtake later contributions. */
 static bool settle_node(struct dxp_mpi_comm *c)
 {
 	if (c->node_ranks == 1)
@@ -232,7 +232,7 @@ static void undo(struct dxp_mpi_comm *c)
 			c->operations_begun, c->calls, c->losses);
 	if (c->rank == 0)
 		mpi_way_log(c);
-	/* No leader leaves before all have the last operation's results. */
+	/* A leader must not leave before all leaders have the last operation's results. */
 	if (c->leaders != MPI_COMM_NULL && c->group)
 		PMPI_Barrier(c->leaders);
 	mpi_group_drop(c);

@@ -13,10 +13,10 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dxp_inc *endpoint; /* guarded by `lock` */
 
-/* Creating a group waits up to create_ms for switches that do not answer. For PAUSE times as long
- * as the last failed attempt took, communicators stay ordinary without another attempt. So a
- * program of many communicators spends at most a tenth of its time on attempts. A communicator that
- * lost its group has its own limit (retry_calls). */
+/* Creating a group waits up to create_ms for switches that do not answer. After a failed attempt,
+ * communicators stay ordinary without another attempt for PAUSE times the duration of the failed
+ * one. So a program of many communicators spends at most a tenth of its time on attempts. A
+ * communicator that lost its group has its own limit (retry_calls). */
 #define PAUSE 10
 static double failed_at, paused_until; /* s, PMPI_Wtime; guarded by lock */
 
@@ -83,7 +83,8 @@ static int gather(void *context, const void *own, void *all, size_t bytes)
 	return PMPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->leaders);
 }
 
-/* Returns the seconds since the last failed attempt if it forbids another; -1: it does not. */
+/* Returns the seconds since the last failed attempt if another attempt must wait; -1: it need
+ * not. */
 static double pause_age(void)
 {
 	double now = PMPI_Wtime(), age;
@@ -208,7 +209,8 @@ static void make_again(struct dxp_mpi_comm *c)
 {
 	char why[DXP_INC_WHY_BYTES] = "";
 
-	/* After this all have left the lost group, so no member requests results from another. */
+	/* After this barrier all members have left the lost group, so no member requests results
+	 * from another. */
 	PMPI_Barrier(c->leaders);
 	mpi_group_drop(c);
 	c->lost_waited = 0;

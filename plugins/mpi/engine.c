@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings, messages to the user, progress. */
+/* Keeps the settings, prints messages to the user, and makes progress. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

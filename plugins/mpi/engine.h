@@ -12,8 +12,8 @@
  * The decision to offload depends only on arguments that MPI requires to be equal on all ranks, and
  * on settings agreed at the join. DXP_MPI_ORDINARY means that no rank offloaded the call and
  * nothing was done: the plugin makes the ordinary call, then calls dxp_mpi_call_end(). If a group
- * is lost during an operation, leaders complete it by ordinary collectives; DXP_MPI_ORDINARY is not
- * returned then. */
+ * is lost during an operation, leaders complete it by ordinary collectives; the call then does not
+ * return DXP_MPI_ORDINARY. */
 #ifndef MPI_ENGINE_H
 #define MPI_ENGINE_H
 
@@ -66,10 +66,10 @@ struct dxp_mpi_settings {
 	int min_hosts;   /* communicators on fewer hosts stay ordinary */
 	int retry_calls; /* calls from a loss or refusal to a retry; 0: never */
 	/* Calls of a collective and size until both ways are timed again. 0: never timed, and
-	 * max_bytes decides alone. Without effect if max_bytes is not 0. */
+	 * max_bytes decides alone. Has no effect if max_bytes is not 0. */
 	int measure_calls;
 	int deadline_ms, create_ms, spin_us; /* as in dxp_inc_options; 0: its defaults */
-	bool compat; /* header of the source paper; reliable has no effect then */
+	bool compat; /* use the header of the source paper; `reliable` then has no effect */
 	bool user_plane, reliable, no_icrc_check; /* as in dxp_inc_options; reliable: frames of
 						   * RoCE's reliable connections */
 	/* Makes MPI progress; NULL: the core probes for a message. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations among leaders: through the switches while there is a group, else by ordinary
- * collectives, also for the rest of a lost group's operation. Elements are those on the wire. */
+/* Implements operations among leaders: through the switches while there is a group, else by
+ * ordinary collectives. The latter also complete an operation whose group is lost. Elements are
+ * those on the wire. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "comm.h"
 
-/* elements: ordinary collectives count in int */
+/* elements per piece, because ordinary collectives count in int */
 #define PIECE (INT_MAX / 2)
 
 /* Waits for an operation. If nonblocking operations need MPI progress, makes progress and tests:

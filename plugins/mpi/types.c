@@ -25,7 +25,8 @@
 
 struct type_row {
 	MPI_Datatype mpi;
-	uint8_t bytes; /* length in memory; if MPI's type has another length, it is not mapped */
+	/* length of an element in memory; an MPI type of another length is not mapped */
+	uint8_t bytes;
 	uint8_t dxp, parts, layout;
 	uint16_t ops;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes the way that choice.h chooses, and times both. A timed call begins with a barrier, so that
- * it does not include the wait for a late rank. Ranks exchange their times by an ordinary
- * allreduce, so all decide by the same numbers. */
+/* Runs calls by the way that choice.h chooses, and times both ways. A timed call begins with a
+ * barrier, so that it does not include the wait for a late rank. Ranks exchange their times by an
+ * ordinary allreduce, so all decide by the same numbers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The component's description for Open MPI, and its parameters. */
+/* Describes the component and its parameters for Open MPI. */
 #include "coll_dxp.h"
 
 int coll_dxp_priority = 95;

@@ -34,7 +34,7 @@ struct coll_dxp_request {
 	uint64_t ticket;
 	struct mpi_mapping mapping;
 	void *receive;
-	/* buffer that the switch library uses directly: in a node of one rank with plain
+	/* buffer that the switch library uses directly; set in a node of one rank with plain
 	 * elements */
 	const void *own;
 	int count;
@@ -48,7 +48,7 @@ typedef struct coll_dxp_request coll_dxp_request_t;
 OBJ_CLASS_INSTANCE(coll_dxp_request_t, ompi_request_t, NULL, NULL);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Outstanding, in the order of calls; guarded by lock. */
+/* Outstanding requests, in the order of calls; guarded by `lock`. */
 static coll_dxp_request_t *first, **last = &first;
 static bool registered; /* guarded by `lock` */
 static atomic_int outstanding;
@@ -226,7 +226,7 @@ static void complete(coll_dxp_request_t *r)
 	ompi_request_complete(&r->super, true);
 }
 
-/* Completes requests after the unlock, because completion may run foreign code. */
+/* Completes requests after the unlock, because completion may run code of the program. */
 static int progress(void)
 {
 	coll_dxp_request_t *done = NULL, **done_last = &done, **at = &first;
@@ -329,9 +329,9 @@ static void enlist(coll_dxp_request_t *r)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Returns whether the call may be Open MPI's own: it agrees on the id of a new communicator this
- * way. Some such calls come from inside opal_progress, and their order among the user's calls may
- * differ between ranks. */
+/* Returns whether Open MPI itself may have made the call, because it agrees on the id of a new
+ * communicator by such calls. Some such calls come from inside opal_progress, and their order among
+ * the user's calls may differ between ranks. */
 static bool of_mpi_itself(int count, MPI_Datatype type, MPI_Op op)
 {
 	return type == MPI_INT && count <= 4 && (op == MPI_MAX || op == MPI_MIN);

@@ -66,7 +66,7 @@ static int ordinary_end(struct dxp_mpi_comm *c, int error)
 	return error;
 }
 
-/* As MPI functions do, calls the communicator's error handler on an error. */
+/* Ends an MPI function: on an error, calls the communicator's error handler, as MPI requires. */
 static int end(MPI_Comm comm, int error)
 {
 	if (error != MPI_SUCCESS)

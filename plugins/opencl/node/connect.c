@@ -109,8 +109,8 @@ static bool is_loss(int status)
 	return status == DXP_EPEERLOST || status == DXP_EPEERRESET || status == DXP_ECLOSED;
 }
 
-/* Returns whether this device is lost. The status alone does not show it: a command has the same
- * status if another node that it needed is lost. */
+/* Returns whether this device is lost. Tests it with a mark, because the status of a command is the
+ * same if another node that it needed is lost. */
 static bool is_lost(cl_device_id d)
 {
 	const struct dxp_waits none = {.lazy = true};

@@ -77,7 +77,7 @@ void summary_open(void)
 		return;
 	live.fd = descriptor_raise(open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	if (live.fd < 0)
-		return; /* `dxp run`, which reads the file, reports this */
+		return; /* `dxp run`, which reads the file, reports the failure */
 	void *map = mmap(NULL, (size_t)OPENCL_DEVICES_MAX * LINE_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_SHARED, live.fd, 0);
 	if (map == MAP_FAILED)
@@ -215,7 +215,7 @@ void summary_close(void)
 		return;
 	FILE *file = descriptor_fopen(path, "we");
 	if (!file)
-		return; /* `dxp run`, which reads the file, reports this */
+		return; /* `dxp run`, which reads the file, reports the failure */
 	for (uint32_t i = 0; i < OPENCL_DEVICES_MAX; i++)
 		if (tallies[i].device)
 			tally_put(file, &tallies[i]);

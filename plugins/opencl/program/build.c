@@ -37,7 +37,7 @@ static void list_lost(struct build *list, cl_device_id d)
 	}
 }
 
-/* Forgets the node's programs that belong to the lost connection. */
+/* Releases the node's programs that belong to the lost connection. */
 static void lost(cl_device_id d)
 {
 	list_lost(builds, d);
