@@ -17,10 +17,11 @@
 
 #define DEFAULT_MEMORY (256ull << 20)
 #define FIRST_MAX      1000000
-#define ID_MAX         65000 /* leaves ids for all slots of a daemon, up to WIRE_NODE_LAST */
-#define SPIN_US        50
-#define SPIN_MAX_US    1000000
-#define TIMEOUT_MAX_S  1000000
+/* largest id of slot 0: the ids of the other slots are still below WIRE_NODE_LAST */
+#define ID_MAX        65000
+#define SPIN_US       50
+#define SPIN_MAX_US   1000000
+#define TIMEOUT_MAX_S 1000000
 /* s: the manager keeps rows of dead hosts this long */
 #define KEEP_MAX_S (FABRIC_KEEP_NS / S_NS)
 #define FD_MAX     (1 << 20)

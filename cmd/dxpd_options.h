@@ -17,7 +17,7 @@ struct dxpd_arguments {
 
 extern const struct usage dxpd_usage;
 
-/* Sets *out. Returns -1 to continue, otherwise the exit code; then all is printed. */
+/* Sets *out. Returns -1 to continue, otherwise the exit code, after it has printed everything. */
 int dxpd_options_parse(int argc, char **argv, struct dxpd_arguments *out);
 
 #endif

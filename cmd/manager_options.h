@@ -16,7 +16,7 @@ struct manager_arguments {
 
 extern const struct usage manager_usage;
 
-/* Sets *out. Returns -1 to continue, otherwise the exit code; then all is printed. */
+/* Sets *out. Returns -1 to continue, otherwise the exit code, after it has printed everything. */
 int manager_options_parse(int argc, char **argv, struct manager_arguments *out);
 
 #endif

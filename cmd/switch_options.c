@@ -27,7 +27,7 @@
  * polls, so 20 us cost little even on few processors; 200 us would cost more. */
 #define SPIN_US 20
 
-/* The values as the rows set them. 0: the default of the switch. */
+/* The values, as the rows of options set them. 0: the default of the switch. */
 static struct {
 	uint32_t ip; /* 0: not given */
 	struct option_list parents, ports;

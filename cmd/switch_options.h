@@ -18,8 +18,8 @@ enum switch_exit {
 
 extern const struct usage switch_usage;
 
-/* Sets *out, except for stop, drain and wake_fd. Returns -1 to continue, otherwise the exit code;
- * then all is printed. */
+/* Sets *out, except for stop, drain and wake_fd. Returns -1 to continue, otherwise the exit code,
+ * after it has printed everything. */
 int switch_options_parse(int argc, char **argv, struct serve_options *out);
 
 /* Prints the error and refers to --help. Returns SWITCH_EXIT_USAGE. */

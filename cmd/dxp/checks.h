@@ -14,7 +14,7 @@ enum check_level { CHECK_OK, CHECK_WARN, CHECK_FAIL };
 
 struct check {
 	enum check_level level;
-	char node[FABRIC_NAME_BYTES]; /* the node that it is about; "": this machine */
+	char node[FABRIC_NAME_BYTES]; /* the node that the check is about; "": this machine */
 	char name[24];
 	char found[512];
 	char next[256]; /* next step for the user; empty if none */
@@ -30,8 +30,8 @@ struct check_list {
 	size_t count;
 };
 
-/* Checks the way to the xPU `name`; NULL: to each xPU that is alive. The caller frees out->checks.
- * DXP_ENOMEM. */
+/* Checks the network path to the xPU `name`; NULL: to each xPU that is alive. The caller frees
+ * out->checks. DXP_ENOMEM. */
 int checks_paths(const struct session_options *options, const char *name, struct check_list *out);
 
 /* Checks the interface on the route to `to`. */

@@ -73,7 +73,7 @@ static void check_manager(struct check *c, const struct session_options *options
 		return;
 	}
 	if (status != DXP_OK) {
-		/* a missing fabric is not an error of the machine */
+		/* a missing fabric is not an error of the machine, so it is only a warning */
 		check_set(c, status == DXP_ENOENT ? CHECK_WARN : CHECK_FAIL, "manager", NULL, "%s",
 			  q.text);
 		return;

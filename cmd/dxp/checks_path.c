@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks the way to xPUs: node table, grant, data port; and of those that answer version, round
- * trip, path MTU, loss and interface. */
+/* Checks the network path to xPUs: node table, grant, data port. For xPUs that answer, also checks
+ * version, round trip, path MTU, loss and interface. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,7 +314,7 @@ int checks_paths(const struct session_options *options, const char *name, struct
 	const struct node_entry *rows;
 
 	if (inquiry_run(&q, &p.table) != DXP_OK)
-		return DXP_OK; /* the check of the manager has reported it */
+		return DXP_OK; /* the check of the manager has reported this failure */
 	out->checks = calloc(PATH_CHECKS * query_nodes(p.table, &rows) + 1, sizeof(*out->checks));
 	if (!out->checks) {
 		query_destroy(p.table);

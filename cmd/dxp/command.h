@@ -36,8 +36,8 @@ int command_up(int argc, char **argv);
 int command_vf(int argc, char **argv);
 int command_version(int argc, char **argv);
 
-/* Runs each command that reads its options first, as `dxp COMMAND`. For options_show(). Returns the
- * first exit status that is not EXIT_DONE. */
+/* Runs each command that begins by reading its options, like `dxp COMMAND`. Used with
+ * options_show(). Returns the first exit status that is not EXIT_DONE. */
 int command_each(void);
 /* Returns whether command_each runs this command. */
 bool command_has_options(const char *name);

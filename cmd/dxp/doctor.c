@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp doctor`: one line for each check: ok, warn or fail, what was found, and the next
- * step. */
+/* Implements `dxp doctor`: prints one line for each check, with ok, warn or fail, the finding, and
+ * the next step. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ struct doctor {
 	bool all;
 };
 
-/* Checks what the options select. *good: no check failed. */
+/* Runs the checks that the options select. *good: no check failed. */
 static int examine(const struct doctor *d, json_t *all, bool *good)
 {
 	struct check checks[CHECKS_MAX] = {0};

@@ -178,7 +178,7 @@ bool folder_vacant(const struct folder *p)
 			path);
 		return false;
 	}
-	/* removes the files of an `up` that was killed before it started anything */
+	/* removes the files of a `dxp up` that was killed before it started a process */
 	remove_run(p);
 	return true;
 }

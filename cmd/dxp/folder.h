@@ -13,7 +13,8 @@
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/process.h"
 
-#define FOLDER_PROCESSES_MAX 1024 /* a manager and daemons; larger fabrics need more machines */
+/* processes: a manager and daemons; larger fabrics need more machines */
+#define FOLDER_PROCESSES_MAX 1024
 
 struct folder {
 	char folder[PATH_BYTES];
@@ -36,7 +37,8 @@ bool folder_load(struct folder *p);
 bool folder_save(const struct folder *p);
 bool folder_alive(const struct folder *p);
 
-/* Checks, without a record, that nothing else uses the folder; prints the user if there is one. */
+/* Checks, if there is no record, that no process uses the folder; prints the process if there is
+ * one. */
 bool folder_vacant(const struct folder *p);
 
 /* Acquires the empty folder for a fabric. */

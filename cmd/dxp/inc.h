@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares how `dxp inc` queries switches, and its two output formats. */
+/* Declares functions of `dxp inc` that query switches, and its two output formats. */
 #ifndef CMD_DXP_INC_H
 #define CMD_DXP_INC_H
 
@@ -57,7 +57,7 @@ void inc_groups_show(const struct inc_tree *t);
 void inc_refusals_show(const struct inc_tree *t);
 json_t *inc_tree_json(const struct inc_tree *t, enum inc_section section);
 
-/* Return a text for a refusal cause or a mode. */
+/* Return a text for a cause of rejection or a mode. */
 const char *inc_refusal_text(unsigned cause);
 const char *inc_mode_text(unsigned mode);
 /* Returns "user space" or "XDP and user space". */

@@ -7,7 +7,8 @@
 #include "cmd/dxp/inc.h"
 #include "cmd/dxp/nodes.h"
 
-#define DATA_CAUSE 128 /* first cause that means: a data packet was rejected with this status */
+/* first of the causes that mean that a data packet was rejected with a status */
+#define DATA_CAUSE 128
 
 const char *inc_ip_format(uint32_t ip, char out[IP_BYTES])
 {

@@ -40,7 +40,7 @@ static const struct entry {
 	{"version", "print the versions of program and protocol", command_version},
 };
 
-/* These have parts with options of their own. */
+/* Returns whether the command has parts with options of their own. */
 static bool has_parts(const char *name)
 {
 	return strcmp(name, "bench") == 0 || strcmp(name, "model") == 0;

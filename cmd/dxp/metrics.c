@@ -81,7 +81,7 @@ static void values_print(const struct metrics *m, const char *name, bool counter
 	}
 }
 
-/* Returns the first part of a field's name; the names of the last list have their own. */
+/* Returns the first part of a field's name; "" for the last list, whose names are complete. */
 static const char *node_prefix(unsigned field)
 {
 	if (field < STATS_LINK_malformed)
@@ -173,7 +173,8 @@ static void uptime_print(const struct metrics *m)
 	}
 }
 
-/* Removes nodes with the labels of an earlier one: a file may be of another network namespace. */
+/* Removes nodes with the labels of an earlier node. A node of another network namespace may have
+ * the same labels. */
 static void repeated_remove(struct stats_list *list)
 {
 	uint32_t count = 0;

@@ -162,7 +162,8 @@ static int grid_of(const struct model_part *part, struct model_grid *g)
 	for (unsigned i = 0; !status && part->shortcuts && part->shortcuts[i].option; i++) {
 		if (!common.shortcuts[i])
 			continue;
-		/* A share needs a point or a unit: --load 2 is neither 2 nor 0.002. */
+		/* A share must have a decimal point or a unit, because "--load 2" could mean 2 or
+		 * 0.002. */
 		const char *name = part->shortcuts[i].parameter;
 		const char *unit = strstr(name, "_permille");
 		snprintf(text, sizeof(text), "%.*s=%s",

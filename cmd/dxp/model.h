@@ -20,7 +20,7 @@ struct model_run {
 	bool tsv;  /* among these: with tabs */
 };
 
-/* An option that means --sweep PARAMETER=VALUES. */
+/* An option that is short for --sweep PARAMETER=VALUES. */
 struct model_shortcut {
 	const char *option, *parameter, *help;
 };
@@ -39,9 +39,10 @@ struct model_part {
 	const struct model_shortcut *shortcuts;   /* at most 6; ends with a NULL option */
 	const struct model_exclusion *exclusions; /* ends with a NULL option; NULL: none */
 	bool random;                              /* rows depend on --seed */
-	const char *groups;                       /* groups and names with an effect; NULL: all */
-	const char *argument;                     /* name of an optional argument, NULL for none */
-	const char **argument_to;                 /* set if the argument is given */
+	/* groups and names of parameters with an effect; NULL: all have one */
+	const char *groups;
+	const char *argument;     /* name of an optional argument, NULL for none */
+	const char **argument_to; /* set if the argument is given */
 	/* Emits the rows of one point. Returns DXP_OK, or a status with error_text() set. A
 	 * positive value means success with exit status EXIT_FAILED (check: a given row is out of
 	 * tolerance). */

@@ -16,7 +16,8 @@
 #include "model/sweep.h"
 
 #define SCHEDULE_BYTES_MOST (256u << 20)
-#define WRITE_RANKS_MOST    4096 /* ranks that --write accepts: a line has 40 bytes */
+/* ranks that --write accepts, because each line of the output has 40 bytes */
+#define WRITE_RANKS_MOST 4096
 
 static const char *hosts_text, *ranks_text, *bytes_text, *way_text, *calibrate_path;
 static const char *schedule_path, *collective_text, *write_path;
@@ -92,7 +93,8 @@ static int cases_run(const struct model_parameters *p, const struct model_sink *
 			.ranks = (uint32_t)s.ranks.values[at / s.bytes.count % s.ranks.count],
 			.bytes = (uint32_t)s.bytes.values[at % s.bytes.count],
 		};
-		/* Ranks that the sockets cannot share equally cannot each have a leader. */
+		/* If the sockets cannot share the ranks equally, a leader per socket is
+		 * impossible. */
 		if (!way_text && of.way == MODEL_WAY_SOCKET && of.ranks % p->sockets)
 			continue;
 		if (wanted((int)of.way))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the rows, calibrates and reports. */
+/* Reads measured rows, calibrates the free parameters, and reports the result. */
 #include "cmd/dxp/model_calibrate.h"
 
 #include <stdio.h>

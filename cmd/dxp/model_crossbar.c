@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp model crossbar`: its options. */
+/* Implements the options of `dxp model crossbar`. */
 #include "base/util.h"
 #include "cmd/dxp/model.h"
 #include "model/crossbar.h"

@@ -38,7 +38,8 @@ static bool swept(const struct model_part *part, const char *option, const struc
 	return false;
 }
 
-/* Returns whether an option without a default is given. An absent number is out of its bounds. */
+/* Returns whether an option without a default is given. A number that is not given has a value out
+ * of its bounds. */
 static bool given(const struct option_row *row)
 {
 	switch (row->kind) {

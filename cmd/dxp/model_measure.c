@@ -26,7 +26,7 @@
 #define SMALL_BYTES   8
 #define ROUNDS_LEAST  3 /* measurements of each figure */
 #define ROUNDS_MOST   8
-#define AGREE_PERCENT 25 /* that the two least values of a figure may differ */
+#define AGREE_PERCENT 25 /* percent by which the two least values of a figure may differ */
 
 static const uint32_t sizes[] = {SMALL_BYTES, 64, 256, 512, 1024, 2048};
 

@@ -142,7 +142,8 @@ static int run(const struct model_run *r)
 	for (unsigned op = first; !status && op <= last; op++) {
 		bool nap = model_nic_is_nap((enum model_op)op);
 		for (unsigned i = 0; !status && i < sizes.count; i++) {
-			/* In a list of sizes for all operations, larger sizes are no NAPs. */
+			/* If a list of sizes is for all operations, sizes above the longest NAP are
+			 * skipped for NAPs. */
 			if (nap && !op_text && sizes.values[i] > r->parameters->nap_max_bytes)
 				continue;
 			status = run_one(r, op, (uint64_t)sizes.values[i]);

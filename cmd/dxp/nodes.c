@@ -32,7 +32,7 @@
 struct traffic {
 	bool known;
 	bool silent;  /* no answer, although the table listed the node as alive */
-	bool blocked; /* still alive after the lease that it held then */
+	bool blocked; /* the node was still alive after the lease that it then held */
 	bool dead;
 	uint64_t in_bytes, out_bytes;
 };
@@ -96,7 +96,7 @@ static struct traffic *traffic_read(const struct session_options *options,
 	struct inquest q = {.nodes = nodes, .out = all};
 	const uint64_t since_ns = clock_now_ns();
 
-	/* A host that may not join still gets the table. */
+	/* Without a fabric that can be joined, the table is printed without traffic. */
 	if (!all || dxp_fabric_open(&options->fabric, &q.fabric) != DXP_OK)
 		return all;
 	parallel_run(count, read_one, &q);

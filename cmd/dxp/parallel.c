@@ -33,7 +33,7 @@ void parallel_run(size_t count, void (*work)(void *context, size_t index), void 
 
 	while (started + 1 < wanted && pthread_create(&threads[started], NULL, job_run, &j) == 0)
 		started++;
-	job_run(&j); /* this thread works too, and alone if no other started */
+	job_run(&j); /* this thread also works; it works alone if no other thread started */
 	while (started > 0)
 		pthread_join(threads[--started], NULL);
 }

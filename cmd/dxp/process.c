@@ -152,7 +152,9 @@ bool process_table_check(void)
 /* A process that is being stopped. */
 struct ending {
 	const struct process *process;
-	int fd; /* pidfd, which stays with this process if its id is reused; or a value below */
+	/* pidfd, which still identifies this process if its id is reused; or one of the values
+	 * below */
+	int fd;
 };
 
 #define ENDED       (-1)
@@ -169,7 +171,7 @@ static int process_open(const struct process *p)
 	if (fd < 0 && error == ESRCH)
 		return ENDED;
 	if (fd >= 0) {
-		close(fd); /* frees a descriptor, which reading /proc needs */
+		close(fd); /* closes the pidfd, because reading /proc needs a free descriptor */
 		if (!process_alive(p))
 			return ENDED;
 		error = EMFILE;

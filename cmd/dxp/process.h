@@ -40,8 +40,8 @@ void process_end_text(const struct process *p, char *out, size_t bytes);
 bool process_table_check(void);
 
 /* Stops processes in parallel: SIGTERM, then SIGKILL for those that still run after `patience_ns`.
- * Moves the processes that still run then to the front of `p` and returns their number. Prints a
- * message with the next step for each. */
+ * Moves the processes that still run after that to the front of `p` and returns their number.
+ * Prints a message with the next step for each. */
 unsigned processes_end(struct process *p, unsigned count, uint64_t patience_ns);
 
 #endif

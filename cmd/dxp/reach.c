@@ -15,7 +15,7 @@
 #include "host/config.h"
 #include "node/limits.h"
 
-/* ns from a node's death to the manager's table without it: the lease, and a late timer */
+/* ns from a node's death until the manager's table lacks it: the lease, and a late timer */
 #define SETTLED_NS (FABRIC_LEASE_NS + S_NS / 2)
 /* Linux chooses ports from here on, by default. */
 #define CHOSEN_PORT_FIRST 32768

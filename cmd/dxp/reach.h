@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds out which leg of the way to an xPU fails: the manager, its node table, or the data port of
- * the node. A node whose data port is blocked keeps its lease; the lease of a dead node expires. */
+/* Finds out which part of the connection to an xPU fails: the manager, its node table, or the data
+ * port of the node. A node whose data port is blocked keeps its lease; the lease of a dead node
+ * expires. */
 #ifndef CMD_DXP_REACH_H
 #define CMD_DXP_REACH_H
 
@@ -30,11 +31,11 @@ struct reach_failure {
 	const struct session_options *options;
 	const char *xpu;
 	bool joined;       /* the manager has admitted this host */
-	int status;        /* of the failed operation; dxp_fabric_error has its text */
+	int status;        /* status of the failed operation; dxp_fabric_error() has its text */
 	uint64_t since_ns; /* time when the operation began */
 };
 
-/* Prints which leg failed, and the next step. Returns EXIT_FAILED. */
+/* Prints which part failed, and the next step. Returns EXIT_FAILED. */
 int reach_report(const struct reach_failure *failure);
 
 #endif

@@ -58,7 +58,7 @@ static int read_all(struct dxp_xpu *xpu, bool json)
 {
 	uint32_t values[CFG_COUNT];
 
-	/* One access, so that both halves of a 64-bit value match. */
+	/* Reads all registers by one access, so that both halves of a 64-bit value match. */
 	if (dxp_reg_read(xpu, 0, values, CFG_COUNT) != DXP_OK)
 		return session_fail();
 	return print_all(values, json);

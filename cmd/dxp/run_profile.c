@@ -99,7 +99,7 @@ static void file_append(struct run_profile *p, const char *path)
 	fclose(file);
 }
 
-/* Joins rows of one function and line, and orders them by cost. */
+/* Joins rows of one function and line, and orders them by number of instructions. */
 static void rows_join(struct run_profile *p)
 {
 	size_t used = 0;

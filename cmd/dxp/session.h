@@ -54,7 +54,8 @@ struct session {
  * `fabric` is NULL if joining failed. The caller calls session_close in any case. */
 int session_begin(const struct session_options *options, const char *xpu, struct session *out);
 
-/* As session_begin, but on failure prints the reason, closes everything and returns false. */
+/* Joins and opens like session_begin(). On failure prints the reason, closes everything and returns
+ * false. */
 bool session_open(const struct session_options *options, const char *xpu, struct session *out);
 void session_close(struct session *s);
 

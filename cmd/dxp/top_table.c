@@ -16,8 +16,9 @@
 
 /* Counts of one line at both readings, and the time between them. */
 struct change {
-	const uint64_t *now, *before; /* session fields; before NULL: no earlier reading */
-	uint64_t elapsed_ns;          /* 0: nothing was published between the readings */
+	/* fields of a session; `before` NULL: there is no earlier reading */
+	const uint64_t *now, *before;
+	uint64_t elapsed_ns; /* 0: nothing was published between the readings */
 };
 
 struct screen {

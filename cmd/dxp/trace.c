@@ -26,7 +26,8 @@ struct source {
 	struct tap_reader *tap;
 	const struct tap_record *record; /* read but not written yet */
 	const char *name;
-	uint64_t seen, dropped; /* dropped: reported by the packets so far */
+	/* packets seen, and packets that the records so far report as dropped */
+	uint64_t seen, dropped;
 	uint64_t last_ns;
 	bool attached, done;
 };
@@ -302,7 +303,8 @@ static int trace_nodes(struct trace *t, const struct stats_list *nodes)
 
 	if (!choice_check(nodes, t->node, t->pid, t->all))
 		return EXIT_FAILED;
-	signals_set(); /* set before the file exists: from then on it is closed in order */
+	/* signals are set before the file exists, so that the file is always closed in order */
+	signals_set();
 	if (sources_open(t, nodes) && out_open(t)) {
 		status = front_write(t) ? follow(t) : write_fail(t);
 		if (status == EXIT_DONE)

@@ -25,11 +25,13 @@
 #include "node/stats_folder.h"
 #include "xpu/limits.h"
 
-#define READY_NS     (60 * S_NS) /* ns without progress; the exit of a part is noticed at once */
-#define READY_XPU_NS (2 * S_NS)  /* ns more for each starting xPU, since they share the CPUs */
+/* ns without progress until the start fails; the exit of a part is noticed at once */
+#define READY_NS     (60 * S_NS)
+#define READY_XPU_NS (2 * S_NS) /* ns more for each starting xPU, since they share the CPUs */
 #define LOOK_NS      (10 * MS_NS)
 
-#define DAEMONS_PER_CPU 4 /* daemons that start at one time; waiting ones leave their CPUs */
+/* daemons that start at one time per CPU, because a daemon that waits uses no CPU */
+#define DAEMONS_PER_CPU 4
 #define DAEMONS_MIN     4
 
 #define DAEMON_WORDS 32 /* words of a daemon's command line */
@@ -39,7 +41,7 @@ struct up {
 	const char *buffers, *buffer_bytes, *keep_hosts; /* NULL: the daemon's default */
 	uint64_t xpus, slots, memory, host_memory, port, node_port;
 	bool json;
-	uint64_t started, joined; /* xPUs: of started daemons; alive in the node table */
+	uint64_t started, joined; /* xPUs of started daemons, and xPUs alive in the node table */
 	uint64_t wait_ns, deadline_ns;
 	struct progress progress;
 	struct folder folder;
@@ -291,7 +293,8 @@ static uint64_t xpus_alive(const struct query *a)
 	return alive;
 }
 
-/* Returns how many xPUs may start at one time. More would each take longer and use more memory. */
+/* Returns how many xPUs may start at one time. If more started, each would take longer, and they
+ * would use more memory. */
 static uint64_t starting_max(const struct up *u)
 {
 	cpu_set_t set;
@@ -394,7 +397,7 @@ static bool folder_is_free(struct up *u)
 	return cleared;
 }
 
-/* Prints what the daemons only log: that they offer no functions. */
+/* Prints a warning if the daemons cannot offer functions, which they only log. */
 static void run_folder_check(void)
 {
 	char path[STATS_PATH_BYTES];
@@ -417,7 +420,8 @@ static int up_run(struct up *u)
 		return EXIT_FAILED;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* The parts have their options from here, not from files, which configure services. */
+	/* The parts get their options from this program, not from files, because files configure
+	 * services. */
 	if (setenv("DXP_CONFIG", "", 1) != 0)
 		return print_fail("out of memory");
 	if (!folder_acquire(&u->folder))

@@ -212,7 +212,7 @@ static bool rows_get(int fd, struct vf_nic *nic)
 
 static bool listed; /* a NIC was listed, so the table has its heading */
 
-/* Lists one NIC. With `quiet`, skips it if its program is gone. */
+/* Lists one NIC. With `quiet`, skips a NIC whose program has exited. */
 static bool nic_list(const struct offer_folder *offered, const char *path, bool quiet, json_t *all)
 {
 	struct vf_nic *nic = calloc(1, sizeof(*nic));

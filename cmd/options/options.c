@@ -20,7 +20,7 @@ enum { CODE_HELP = ROWS_MAX, CODE_VERSION, CODE_CONFIG };
 
 enum { EXIT_DONE = 0, EXIT_USAGE = 2 };
 
-/* The options of several commands, in section [dxp]. */
+/* Names of options that several commands have; their section is [dxp]. */
 static const char *const common_names[] = {"bind", "dir", "key", "manager", "name"};
 
 static struct {
@@ -128,7 +128,7 @@ static int value_refuse(const struct parse *p, const struct option_row *row, con
 
 /* ---- values ---- */
 
-/* Parses yes and no of files and environment. Returns NULL, or what is wrong. */
+/* Parses yes and no of files and environment. Returns NULL, or a text that explains the error. */
 static const char *flag_parse(const char *text, bool *out)
 {
 	static const struct {
@@ -190,7 +190,8 @@ static const char *list_split(struct option_list *list, const char *text)
 	return wrong;
 }
 
-/* Sets a value. `text` NULL: a flag of the command line. Returns NULL, or what is wrong. */
+/* Sets a value. `text` NULL: a flag of the command line. Returns NULL, or a text that explains the
+ * error. */
 static const char *row_set(const struct option_row *row, const char *text,
 			   enum option_source source)
 {
@@ -217,7 +218,7 @@ static int value_set(struct parse *p, unsigned index, const char *text,
 {
 	const struct option_row *row = &p->usage->rows[index];
 
-	/* Lists of different sources are not joined. */
+	/* A list replaces the list of a weaker source; the two are not joined. */
 	if (row->kind == OPTION_LIST && p->origin[index].source != origin->source)
 		((struct option_list *)row->to)->count = 0;
 	const char *reason = row_set(row, text, origin->source);

@@ -29,7 +29,8 @@ struct option_list {
 struct option_row {
 	const char *name;  /* name of the option, without the two dashes */
 	const char *value; /* name of the value in the help; NULL: a flag */
-	const char *help;  /* NULL: an old name of another option, not shown */
+	/* help text; NULL: an old name of another option, which the help does not show */
+	const char *help;
 	enum option_kind kind;
 	void *to;
 	uint64_t low, high;
@@ -39,8 +40,8 @@ struct option_row {
 	const char *initial; /* PARSED: text of the default; NULL: none */
 	char letter;         /* short option; 0: none */
 	bool common;         /* a key of [dxp] */
-	/* Names of other options with TEXT: a value of theirs from a weaker source than this
-	 * option's is dropped. */
+	/* Names of other options of kind TEXT. If such an option has a value from a weaker source
+	 * than this option, that value is dropped. */
 	const char *replaces[2];
 };
 
@@ -51,7 +52,8 @@ struct usage {
 	const struct option_row *rows;
 	unsigned row_count;
 	int least, most; /* bounds of the number of arguments that are not options */
-	/* Version of a program; it also gets --config and --version. NULL: a command of dxp. */
+	/* Version of a program, which also has the options --config and --version. NULL: this is a
+	 * command of dxp. */
 	const char *version;
 	const char *notes; /* printed after the options; NULL: none */
 };
@@ -70,7 +72,8 @@ struct option_origin {
 	const char *file; /* FILE */
 	unsigned line;
 	char variable[64]; /* ENVIRONMENT */
-	bool common;       /* from [dxp], or a variable such as DXP_MANAGER */
+	/* the value is from section [dxp], or from a variable such as DXP_MANAGER */
+	bool common;
 };
 
 /* From now on, options_parse calls `show` with the value of each option instead of parsing a

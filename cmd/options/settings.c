@@ -15,7 +15,7 @@
 #include "base/distance.h"
 #include "base/util.h"
 
-#define SETTINGS_MAX 4096 /* keys of all files: some for each option of each command */
+#define SETTINGS_MAX 4096 /* keys of all files: more than all commands have options */
 #define PATH_BYTES   4096
 
 /* A file that is being read. */
