@@ -29,7 +29,7 @@
 
 /* Records of dxp_program_profile(). */
 #define DXP_ABOUT_PROFILE_LAUNCHES 0x30000001u /* u64: counted launches */
-/* u32 line of the program's text (0: of none, such as code of the runtime), u64 instructions of
+/* u32 line of the program's text (0: no line, as for code of the runtime), u64 instructions of
  * warps, u64 the same summed over active lanes, name of the function without zero. */
 #define DXP_ABOUT_PROFILE_LINE 0x30000002u
 

@@ -24,9 +24,9 @@ extern "C" {
 /* ---- events ---- */
 
 /* dxp_event_create(): creates a pending event of this program, for which commands on any xPU can
- * wait. dxp_event_set(): completes it once, with DXP_OK or a negative status; then its waiters
- * fail.
- * Errors: DXP_ENOMEM. dxp_event_set(): DXP_EINVAL: the event is complete or belongs to a command,
+ * wait. dxp_event_set(): completes it once, with DXP_OK or a negative status. With a negative
+ * status, commands that wait for it fail. Errors: DXP_ENOMEM. dxp_event_set(): DXP_EINVAL: the
+ * event is complete or belongs to a command,
  *         or the status is not in -128 .. 0; DXP_ENOENT: unknown event. */
 DXP_API int dxp_event_create(struct dxp_fabric *fabric, dxp_event *out);
 DXP_API int dxp_event_set(struct dxp_fabric *fabric, dxp_event event, int status);
@@ -43,8 +43,9 @@ struct dxp_completion {
 	int status;      /* completion status of the command */
 	int32_t native;  /* error number of the device's driver for a failed command; OpenCL:
 			    negative, CUDA: positive, 0: none */
-	struct dxp_event_times times; /* commands: clock of the node; events of the host: monotonic
-					 clock of this machine */
+	/* on the node's clock for commands; on this machine's monotonic clock for events of the
+	 * host */
+	struct dxp_event_times times;
 };
 
 /* Returns true if this host completes the event, false if an xPU does. */
@@ -87,10 +88,10 @@ struct dxp_waits {
 /* Copies host memory to device memory without an intermediate copy. If the wait list has pending
  * events of xPUs, the xPU GETs the bytes when they complete; otherwise the host PUTs them.
  * Shape:  any alignment; 0 bytes is allowed.
- * Owner:  `from` must not change until the event completes. But the call copies up to
- *         DXP_INLINE_BYTES, unless waits->late is set.
- * Errors: DXP_ERANGE: outside device memory; DXP_EINVAL: not host memory; DXP_EAGAIN: no more
- *         memory regions or command space; DXP_ENOENT: unknown event in `waits`; DXP_ENOMEM. */
+ * Owner:  `from` must not change until the event completes. Exception: writes of up to
+ *         DXP_INLINE_BYTES are copied by the call, unless waits->late is set. Errors: DXP_ERANGE:
+ *         outside device memory; DXP_EINVAL: not host memory; DXP_EAGAIN: no more memory regions or
+ *         command space; DXP_ENOENT: unknown event in `waits`; DXP_ENOMEM. */
 DXP_API int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes,
 		      const struct dxp_waits *waits, dxp_event *event);
 /* Copies device memory to host memory. `to` belongs to the library until the event completes. Shape
@@ -151,7 +152,7 @@ enum dxp_program_kind {
 };
 
 struct dxp_file {
-	/* Header: path as in the #include, such as "a/b.h"; relative, without "..". */
+	/* Name of a header: the relative path in the #include, such as "a/b.h", without "..". */
 	const char *name;
 	const void *data;
 	size_t bytes;
@@ -179,8 +180,8 @@ DXP_API int32_t dxp_program_native(const struct dxp_program *program);
 /* Returns records about the kernels of a built program (dxp/about.h), valid until its release. */
 DXP_API const void *dxp_program_about(const struct dxp_program *program, size_t *bytes);
 /* Returns the device's binary in new memory, which the caller frees. It is sealed: only the daemon
- * that made it accepts it, unchanged, and with `dxpd --state` also after a restart; else the build
- * fails with CL_INVALID_BINARY. DXP_EUNSUPPORTED: the engine has no binaries. */
+ * that made it accepts it, if it is unchanged; with `dxpd --state` also after a restart. Otherwise
+ * the build fails with CL_INVALID_BINARY. DXP_EUNSUPPORTED: the engine has no binaries. */
 DXP_API int dxp_program_binary(const struct dxp_program *program, void **out, size_t *bytes);
 
 /* Returns the profile of a program's launches, records of dxp/about.h in new memory, which the

@@ -40,10 +40,11 @@ struct dxp_bridge_transfer {
 	 * transfer completes with DXP_ERANGE. For the peer's memory, the rules of dxp_mem_read()
 	 * apply. */
 	uint64_t device_from, device_to;
-	struct dxp_xpu *peer;  /* DEVICE_TO_DEVICE: the other xPU of this fabric; else NULL */
-	uint64_t bytes;        /* 0 is allowed */
-	uint32_t piece_bytes;  /* bytes per GET or PUT, 4096 .. caps.buffer_bytes; 0: default */
-	const dxp_event *wait; /* starts when all of these are complete; see dxp_launch.wait */
+	struct dxp_xpu *peer; /* DEVICE_TO_DEVICE: the other xPU of this fabric; else NULL */
+	uint64_t bytes;       /* 0 is allowed */
+	uint32_t piece_bytes; /* bytes per GET or PUT, 4096 .. caps.buffer_bytes; 0: default */
+	/* the transfer starts when all these events are complete; see dxp_launch.wait */
+	const dxp_event *wait;
 	uint32_t wait_count;
 };
 
@@ -73,9 +74,9 @@ DXP_API int dxp_bridge_wait(struct dxp_bridge *bridge, uint64_t timeout_ns,
 DXP_API int dxp_bridge_move(struct dxp_xpu *xpu, const struct dxp_bridge_transfer *transfer,
 			    struct dxp_event_times *times);
 
-/* Stream core of an xPU: what DXP_BRIDGE_THROUGH does to each 4-byte little-endian word. The last 1
- * to 3 bytes of a stream are the low bytes of its last word.
- * Errors: DXP_EUNSUPPORTED: the xPU has no stream core, or not this one. */
+/* Stream core of an xPU: the operation of DXP_BRIDGE_THROUGH on each 4-byte little-endian word. The
+ * last 1 to 3 bytes of a stream are the low bytes of its last word. Errors: DXP_EUNSUPPORTED: the
+ * xPU has no stream core, or not this one. */
 enum dxp_core { DXP_CORE_PASS, DXP_CORE_ADD, DXP_CORE_CHECKSUM, DXP_CORE_KERNEL };
 DXP_API int dxp_core_set(struct dxp_xpu *xpu, enum dxp_core core, uint32_t operand);
 /* Each host has its own setting. *result of CHECKSUM: sum of all words of its last stream, modulo

@@ -161,12 +161,12 @@ DXP_FN void dxp_chain_store(DXP_SHARED struct dxp_chain *chain, const struct dxp
 	chain->reserved = 0;
 }
 
-/* Posts the descriptor that `chain` names: dxp_chain_bytes() bytes of own registered memory. PUT
- * and GET may have lists of any length; others fit DXP_LIST_ENTRIES.
- * Owner:  the chain belongs to the NIC until the completion with `context`.
- * Errors: see dxp_claim(). In the completion: DXP_EINVAL: wrong counts, `bytes` or totals;
- *         DXP_EACCESS: a key or right; DXP_ERANGE: outside of a region.
- * Source: C-13, C-14. */
+/* Posts the descriptor that `chain` names: dxp_chain_bytes() bytes of memory that this function
+ * registered. PUT and GET may have lists of any length; lists of other operations have at most
+ * DXP_LIST_ENTRIES.
+ * Owner:  the chain belongs to the NIC until the completion with `context`. Errors: see
+ * dxp_claim(). In the completion: DXP_EINVAL: wrong counts, `bytes` or totals; DXP_EACCESS: a wrong
+ * key or a missing right; DXP_ERANGE: outside of a region. Source: C-13, C-14. */
 DXP_FN int dxp_post_reference(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 			      const struct dxp_entry *chain, dxp_u64 context)
 {
@@ -182,9 +182,8 @@ DXP_FN int dxp_post_reference(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 }
 
 /* Posts a NAP of up to DXP_NAP_BYTES bytes. It copies them into the descriptor, so `data` may be
- * reused at once.
- * Errors: DXP_EINVAL: longer; otherwise see dxp_claim().
- * Source: C-17. */
+ * reused at once. Errors: DXP_EINVAL: more than DXP_NAP_BYTES; otherwise see dxp_claim(). Source:
+ * C-17. */
 DXP_FN int dxp_post_nap(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct dxp_target *to,
 			const void *data, dxp_u32 bytes, dxp_u64 imm, dxp_u64 context)
 {
@@ -242,8 +241,8 @@ DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 
 /* ---- CFG registers: 4 bytes each, by index; docs/reference/registers.md ---- */
 
-/* Returns the address of this function's own queue pair. CFG accesses to it reach the registers of
- * this node, with the rights of the host that opened the function. */
+/* Returns the address of queue pair `qp` of this function. CFG accesses to it reach the registers
+ * of this node, with the rights of the host that opened the function. */
 DXP_FN struct dxp_target dxp_self(const DXP_SHARED struct dxp_window *w, dxp_u8 qp)
 {
 	struct dxp_target self;
@@ -257,8 +256,8 @@ DXP_FN struct dxp_target dxp_self(const DXP_SHARED struct dxp_window *w, dxp_u8 
 
 /* Posts a read of consecutive registers of `peer`, from index `first`, to `to`: to->bytes is 4 for
  * each register. dxp_post_cfg_write() writes `count` registers from `values`, which may be reused
- * at once.
- * Errors: DXP_EINVAL: more than DXP_CFG_WORDS values; else as dxp_claim(). In the completion:
+ * at once. Errors: DXP_EINVAL: more than DXP_CFG_WORDS values; otherwise see dxp_claim(). In the
+ * completion:
  *         DXP_ERANGE: no such register; DXP_EACCESS: it is read-only, or the writer has not opened
  *         the xPU; DXP_EBUSY: the task is running.
  * Source: X-07, X-09. */
@@ -305,7 +304,7 @@ DXP_FN int dxp_sent_dequeue(DXP_SHARED struct dxp_window *w, struct dxp_nic_even
 	if (dxp_load_acquire(&slot->lap) != dxp_lap(index, DXP_EVENTS))
 		return 0;
 	*event = *slot;
-	/* Pairs with the engine's acquire before it reuses the entry, which was read. */
+	/* The entry was read. Pairs with the engine's acquire before it reuses the entry. */
 	dxp_store_release(&w->sent_consumer, index + 1);
 	return 1;
 }
@@ -437,9 +436,9 @@ DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 
 /* Waits for the last dxp_register_send() and returns its status.
  * Errors: DXP_ENOENT: no area contains these bytes; DXP_EBUSY: the receiver had no space for one
- *         second; DXP_ERANGE: longer than its whole area; DXP_EACCESS: wrong magic, or no register
- *         mode there; DXP_EINVAL: a register is out of range; DXP_EPEERLOST and others: the
- *         peer. */
+ *         second; DXP_ERANGE: longer than its whole area; DXP_EACCESS: wrong magic, or the peer has
+ *         no register mode; DXP_EINVAL: a register is out of range; DXP_EPEERLOST and others: the
+ *         peer failed. */
 DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 {
 	DXP_SHARED struct dxp_registers *r = &w->registers;
@@ -468,7 +467,7 @@ DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, 
 
 	r->recv_vaddr = vaddr;
 	r->recv_bytes = bytes;
-	/* Publishes both; pairs with the engine's acquire. */
+	/* Publishes address and length; pairs with the engine's acquire. */
 	dxp_store_release(&r->recv_go, go);
 	do {
 		/* Pairs with the engine's release: recv_error is valid. */

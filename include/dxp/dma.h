@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory behind DMA engines of this machine, for this program only (S-02): a board with two
- * DMA controllers, an OpenCL device or a GPU. Data passes through rings of pinned buffers, or
- * directly from and to pinned user memory. No network or fabric is involved.
- * Threads: any thread may call; calls on one device are serialized. */
+/* Device memory that only DMA engines of this machine reach, for this program only (S-02): a board
+ * with two DMA controllers, an OpenCL device or a GPU. Data passes through rings of pinned buffers,
+ * or directly from and to pinned user memory. No network or fabric is involved. Threads: any thread
+ * may call; calls on one device are serialized. */
 #ifndef DXP_DMA_H
 #define DXP_DMA_H
 
@@ -24,13 +24,14 @@ struct dxp_dma_options {
 	const char *engine;    /* name as in `dxpd --engine`; NULL: "board" */
 	uint64_t memory_bytes; /* bytes of the device; 0: 256 MiB */
 	uint32_t buffers;      /* buffers per ring, 1 .. 64; 0: 8 */
-	uint32_t buffer_bytes; /* 4 KiB .. 16 MiB, a multiple of 4096; 0: measured, the smallest
-				  that is nearly as fast as the fastest */
+	/* 4 KiB .. 16 MiB, a multiple of 4096; 0: the smallest size whose measured rate is nearly
+	 * that of the fastest */
+	uint32_t buffer_bytes;
 };
 
 /* Opens a device; close *out with dxp_dma_close(). `options` may be NULL.
  * Errors: DXP_EINVAL: unknown engine, or an option out of range; DXP_EUNSUPPORTED: no such device,
- *         or its memory is not behind DMA; DXP_ENOMEM; DXP_EIO. dxp_fabric_error(NULL) has the
+ *         or its memory does not need DMA; DXP_ENOMEM; DXP_EIO. dxp_fabric_error(NULL) has the
  *         text. */
 DXP_API int dxp_dma_open(const struct dxp_dma_options *options, struct dxp_dma **out);
 /* Closes a device, after completing outstanding transfers with DXP_ECLOSED. Accepts NULL. */

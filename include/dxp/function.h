@@ -58,8 +58,8 @@ struct dxp_function_options {
 	uint32_t spin_us;
 };
 
-/* Attaches to a function; close *out with dxp_function_close(). `options` may be NULL.
- * Errors: DXP_ENOENT: no such NIC; DXP_EBUSY: what is requested, or the label, is in use;
+/* Attaches to a function; close *out with dxp_function_close(). `options` may be NULL. Errors:
+ * DXP_ENOENT: no such NIC; DXP_EBUSY: the requested function, queue pair or label is in use;
  *         DXP_EACCESS: no permission; DXP_ETIMEDOUT: the NIC's program does not answer; DXP_EINVAL:
  *         also if several NICs match; DXP_ENOMEM; DXP_EIO. */
 DXP_API int dxp_function_attach(const struct dxp_function_options *options,
@@ -108,8 +108,8 @@ DXP_API int dxp_memory_register(struct dxp_function *f, int fd, uint64_t offset,
 DXP_API int dxp_memory_register_at(struct dxp_function *f, void *base, uint64_t bytes,
 				   uint32_t rights, uint32_t *key);
 
-/* Revokes a key. After the return, requests with it are rejected, and memory of
- * dxp_memory_register_at() is the caller's again. DXP_ENOENT: no such key. */
+/* Revokes a key. After the return, requests with it are rejected, and the caller may use memory of
+ * dxp_memory_register_at() for other purposes. DXP_ENOENT: no such key. */
 DXP_API int dxp_memory_revoke(struct dxp_function *f, uint32_t key);
 
 /* Register mode: maps [vaddr, vaddr + bytes) of the device to bytes from `offset` of region `key`
@@ -153,7 +153,8 @@ DXP_API int dxp_function_disarm(struct dxp_function *f);
 
 /* A PUT whose two sides agree on the addresses before it, and on its completion after it. Sender
  * and receiver exchange NAPs: request, address, and the announcement that the data is in place. One
- * side calls ..._send(), the other ..._receive(), in any order. Zero what is not set. */
+ * side calls ..._send(), the other ..._receive(), in any order. Fields that are not set must be
+ * 0. */
 struct dxp_announced_put {
 	struct dxp_target peer; /* sender: the receiver's queue pair; receiver: set by the call */
 	/* Sender: the bytes to send. Receiver: where they may be placed, in a region with
@@ -170,9 +171,9 @@ struct dxp_announced_put {
  * function runs one transfer at a time, and its caller dequeues all other events.
  * Owner:  both ranges belong to the NIC from the first call until DXP_OK or another final status.
  * Errors: DXP_ETIMEDOUT: the peer has not answered within `timeout_ns`; DXP_EBUSY: an event of
- *         another purpose is first in a ring. Both are not final: the next call with the same
- *         struct continues. Final: DXP_ERANGE: the receiver's range is too short, or 0 bytes; the
- *         status of a failed NAP or PUT; as dxp_error(). */
+ * another purpose is first in a ring. Both are not final: the next call with the same struct
+ * continues. Final: DXP_ERANGE: the receiver's range is too short, or has 0 bytes; the status of a
+ * failed NAP or PUT; a status of dxp_error(). */
 DXP_API int dxp_announced_put_send(struct dxp_function *f, struct dxp_announced_put *put,
 				   uint64_t timeout_ns);
 DXP_API int dxp_announced_put_receive(struct dxp_function *f, struct dxp_announced_put *put,
@@ -180,10 +181,12 @@ DXP_API int dxp_announced_put_receive(struct dxp_function *f, struct dxp_announc
 
 /* ---- a NIC inside this program ---- */
 
-/* Zeroed: not in a fabric; only its own functions and those that it serves reach it. */
+/* All zero: the NIC is not in a fabric, and only its own functions, and those that it serves, reach
+ * it. */
 struct dxp_nic_options {
-	bool join;             /* become a node of a fabric */
-	const char *directory; /* this and the next three: see struct dxp_fabric_options */
+	bool join; /* become a node of a fabric */
+	/* for this field and the next three, see struct dxp_fabric_options */
+	const char *directory;
 	const char *manager;
 	const char *key_file;
 	const char *bind;
@@ -206,8 +209,8 @@ DXP_API int dxp_nic_open(const struct dxp_nic_options *options, struct dxp_nic *
 DXP_API void dxp_nic_close(struct dxp_nic *nic);
 
 /* Opens a function of this NIC; `label` and errors: see dxp_function_attach(). The first one is
- * function 0; other nodes address the node by its service queue pair 0. Later ones are any free
- * function. */
+ * function 0; other nodes address the node by its service queue pair 0. Each later call opens any
+ * free function. */
 DXP_API int dxp_nic_function(struct dxp_nic *nic, const char *label, struct dxp_function **out);
 
 /* Polls doorbells, arrivals and timers once. Returns the amount of work; 0 if the NIC has a

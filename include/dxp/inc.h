@@ -84,10 +84,10 @@ DXP_API bool dxp_inc_defined(enum dxp_inc_op op, enum dxp_inc_type type);
 
 struct dxp_inc;
 
-/* UD, RC: RoCEv2 datagrams, or for data reliable connections between members and switches (user
- * space only), with the widened header.
- * COMPAT: datagrams with the header of the source paper (docs/reference/wire.md "Compatible
- * format"): only allreduces of at most 256 bytes, in user space; others return DXP_EUNSUPPORTED. */
+/* UD, RC: RoCEv2 datagrams, or, for data, reliable connections between members and switches (user
+ * space only), with the widened header. COMPAT: datagrams with the header of the source paper
+ * (docs/reference/wire.md "Compatible format"): only allreduces of at most 256 bytes, in user
+ * space; others return DXP_EUNSUPPORTED. */
 enum dxp_inc_framing { DXP_INC_UD, DXP_INC_RC, DXP_INC_COMPAT };
 
 /* Zero or NULL selects the default. */
@@ -131,9 +131,10 @@ DXP_API void dxp_inc_close(struct dxp_inc *inc);
 
 struct dxp_inc_group;
 
-/* How the members communicate before the group exists. All call in the same order. `allgather`
- * copies member i's `bytes` bytes to i * bytes of `all` at every member. It returns 0, or another
- * value for a failure, which must occur at every member or exit the program. */
+/* Functions by which the members communicate before the group exists. All members call them in the
+ * same order. `allgather` copies member i's `bytes` bytes to i * bytes of `all` at every member. It
+ * returns 0, or another value for a failure, which must occur at every member or exit the
+ * program. */
 struct dxp_inc_bootstrap {
 	uint32_t member, members; /* 1 .. DXP_INC_MEMBERS_MAX */
 	int (*allgather)(void *context, const void *own, void *all, size_t bytes);
@@ -146,8 +147,9 @@ struct dxp_inc_bootstrap {
 enum dxp_inc_mode { DXP_INC_NODE, DXP_INC_SOCKET, DXP_INC_FLAT }; /* master_num of N-04 */
 
 struct dxp_inc_group_options {
-	enum dxp_inc_mode mode; /* shown to observers at the switch; no other effect */
-	uint64_t job_id;        /* job that owns the group; also only shown */
+	enum dxp_inc_mode mode; /* mode that `dxp inc` shows; it has no other effect */
+	/* job that owns the group; `dxp inc` shows it; it has no other effect */
+	uint64_t job_id;
 	uint32_t c_id, world_rank;
 };
 
@@ -162,7 +164,7 @@ DXP_API int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_boots
 
 /* Destroys a group by KILL (N-07). Member 0 notifies the switches; others only release it. Any
  * member may call it without an outstanding operation. The endpoint keeps the last result for
- * slower members for a while. */
+ * slower members for about 0.1 s. */
 DXP_API void dxp_inc_group_destroy(struct dxp_inc_group *group);
 
 struct dxp_inc_group_view {
@@ -211,8 +213,8 @@ DXP_API int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_op
 /* Makes progress. Returns DXP_EAGAIN until the operation is complete, then frees it and returns its
  * status. The first *done_elements elements (may be NULL) have their result at every member.
  * Errors: DXP_EPEERLOST: the group was lost; elements from *done_elements on are unchanged.
- *         DXP_EINVAL: members disagree on size, type, operation or root; the same at all members,
- *         and the group is lost. */
+ *         DXP_EINVAL: members disagree on size, type, operation or root; all members get this
+ *         status, and the group is lost. */
 DXP_API int dxp_inc_test(struct dxp_inc_operation *operation, size_t *done_elements);
 
 /* Waits until the operation completes, at most the deadline after the last progress of any member.

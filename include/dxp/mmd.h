@@ -41,7 +41,7 @@ struct dxp_fabric_options {
 				  the user's state folder */
 	const char *manager;   /* "address:port"; NULL: from the directory */
 	const char *key_file;  /* file with the fabric key; NULL: from the directory */
-	const char *bind;      /* own address; NULL: that of the route to the manager */
+	const char *bind;      /* address of this host; NULL: that on the route to the manager */
 	const char *name;      /* [A-Za-z0-9._-], at most 31; NULL: program name and process id */
 	uint32_t timeout_ms;   /* bound of joining and of opening an xPU; 0: 5000 */
 	uint32_t spin_us;    /* time that a waiting call spins before it sleeps, approximate; 0: 50;
@@ -76,7 +76,7 @@ enum dxp_memory_kind {
 struct dxp_node_info {
 	uint16_t id;
 	enum dxp_node_kind kind;
-	bool granted; /* this host may use it: always true in its own table */
+	bool granted; /* this host may use the node; always true in a host's own table */
 	bool alive;   /* holds a lease */
 	char name[DXP_NAME_BYTES];
 	char address[64]; /* "ip:port" */
@@ -163,8 +163,8 @@ struct dxp_xpu_nic {
 
 /* Opens the function, or describes the open one. The NIC stops a function whose kernel violates the
  * rules of its window; kernels read the reason from dxp_error(). This call then opens a new one
- * with other magics and another key. The last dxp_xpu_close() closes it; a kernel that waits gets
- * DXP_ECLOSED.
+ * with other magics and another key. The last dxp_xpu_close() closes the function; a kernel that
+ * waits then gets DXP_ECLOSED.
  * Order:  an xPU runs one kernel at a time, so kernels that wait for each other must be on
  *         different xPUs. One work-item dequeues events. Events left in the rings remain for the
  *         next kernel.
@@ -201,10 +201,11 @@ enum dxp_argument_kind {
 
 struct dxp_argument {
 	enum dxp_argument_kind kind;
-	uint32_t bytes;   /* BYTES: size of the value, 1 .. DXP_VALUE_MAX (without `data`: .. 16);
-			     LOCAL: bytes of local memory; BUFFER: bytes that the kernel may
-			     access, 0: up to the allocation's end. Only engine rv32 checks it;
-			     others may reach the whole allocation. */
+	/* BYTES: size of the value, 1 .. DXP_VALUE_MAX (without `data`: .. 16); LOCAL: bytes of
+	 * local memory; BUFFER: bytes that the kernel may access, 0: up to the allocation's end.
+	 * Only the engine rv32 checks this; kernels of other engines may reach the whole
+	 * allocation. */
+	uint32_t bytes;
 	uint64_t address; /* BUFFER: device address, passed as a pointer; IMAGE: address of its
 			     pixels */
 	uint8_t value[16];
@@ -224,23 +225,22 @@ struct dxp_launch {
 	/* Starts when all of these are complete. Events of other xPUs of the fabric are allowed. */
 	const dxp_event *wait;
 	uint32_t wait_count;
-	/* No wait for this event is expected soon: its completion may arrive up to 5 ms late, with
-	 * later ones. Dependent kernels, on any xPU, are not delayed. */
+	/* The program does not expect to wait for this event soon. Its completion may arrive up to
+	 * 5 ms late, with later completions. Dependent kernels, on any xPU, are not delayed. */
 	bool lazy;
 };
 
 /* Starts a kernel when its wait list is complete. Returns at once, without a round trip. `event`
  * may be NULL. Entries of the wait list with 0 are skipped.
  * Order:  commands without mutual dependencies run in the order posted. If an event of the wait
- *         list failed, this one completes with DXP_ECANCELED.
+ *         list failed, the command's event completes with DXP_ECANCELED.
  * Time:   while pending commands fill 48 MiB on the xPU (about 70,000 short ones), the call waits
  *         until some complete. The first launch of a kernel with a local size may compile it there
  *         (PoCL: 0.1 to 0.2 s). To avoid this later, launch one work-group of each kernel during
- *         the data transfer, like examples/classify/run.c.
- * Errors: DXP_ENOENT: an event was already waited for; DXP_EINVAL: dxp_fabric_error() names the
- *         field; DXP_EAGAIN: no command completed in 1 s of such a wait, and the commands may
- *         depend on pending events of this program.
- * Source: X-12, X-13. */
+ *         the data transfer, like examples/classify/run.c. Errors: DXP_ENOENT: an event was already
+ *         waited for; DXP_EINVAL: dxp_fabric_error() names the field; DXP_EAGAIN: no command
+ *         completed in 1 s of waiting for space, and the commands may depend on pending events of
+ *         this program. Source: X-12, X-13. */
 DXP_API int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event);
 
 /* Makes `from` PUT `bytes` bytes of its memory to the memory of `to` when the wait list is

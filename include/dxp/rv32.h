@@ -18,17 +18,19 @@
 #endif
 
 /* Communication registers. A 64-bit value uses two registers, low word first. */
-#define DXP_REGISTER_NODE          0  /* destination; 0: this node */
-#define DXP_REGISTER_QUEUE         1  /* function << 8 | queue pair of the peer */
-#define DXP_REGISTER_MAGIC         2  /* magic of that queue pair */
-#define DXP_REGISTER_LOCAL_KEY     3  /* key of the region that contains the local bytes */
-#define DXP_REGISTER_REMOTE_KEY    4  /* CFG operations: 0 */
-#define DXP_REGISTER_REMOTE_OFFSET 5  /* 64 bits; CFG operations: register index * 4 */
-#define DXP_REGISTER_FLAGS         7  /* enum dxp_flag, own queue pair << 8 */
-#define DXP_REGISTER_IMM           8  /* 64 bits; a dequeue writes the completion's */
-#define DXP_REGISTER_CONTEXT       10 /* 64 bits; a dequeue writes the completion's */
-#define DXP_REGISTER_LOCAL_BASE    12 /* 64 bits: offset of the argument in the local region */
-#define DXP_REGISTER_TRAILER       14 /* 64 bits */
+#define DXP_REGISTER_NODE          0 /* destination; 0: this node */
+#define DXP_REGISTER_QUEUE         1 /* function << 8 | queue pair of the peer */
+#define DXP_REGISTER_MAGIC         2 /* magic of that queue pair */
+#define DXP_REGISTER_LOCAL_KEY     3 /* key of the region that contains the local bytes */
+#define DXP_REGISTER_REMOTE_KEY    4 /* CFG operations: 0 */
+#define DXP_REGISTER_REMOTE_OFFSET 5 /* 64 bits; CFG operations: register index * 4 */
+#define DXP_REGISTER_FLAGS         7 /* enum dxp_flag, own queue pair << 8 */
+/* 64 bits; a dequeue stores the completion's value here */
+#define DXP_REGISTER_IMM 8
+/* 64 bits; a dequeue stores the completion's value here */
+#define DXP_REGISTER_CONTEXT    10
+#define DXP_REGISTER_LOCAL_BASE 12 /* 64 bits: offset of the argument in the local region */
+#define DXP_REGISTER_TRAILER    14 /* 64 bits */
 /* Values of the NIC, read only. */
 #define DXP_REGISTER_ERROR    64 /* negated status */
 #define DXP_REGISTER_PRODUCER 65
@@ -71,7 +73,8 @@
 		status_;                                                    \
 	})
 
-/* Sets the peer and the own queue pair of later operations. Clears the flags. */
+/* Sets the peer of later operations, and the queue pair of this function that they use. Clears the
+ * flags. */
 DXP_FN void dxp_insn_peer_set(const struct dxp_target *to, dxp_u8 qp)
 {
 	DXP_INSN_SET(DXP_REGISTER_NODE, to->node);
@@ -107,7 +110,8 @@ DXP_FN void dxp_insn_imm_set(dxp_u64 imm)
 	DXP_INSN_SET64(DXP_REGISTER_IMM, imm);
 }
 
-/* Sets the second such value, or the new value of dxp_insn_compare_swap(). */
+/* Sets the trailer that a NAP or a PUT with DXP_FLAG_NOTIFY delivers, or the new value of
+ * dxp_insn_compare_swap(). */
 DXP_FN void dxp_insn_trailer_set(dxp_u64 trailer)
 {
 	DXP_INSN_SET64(DXP_REGISTER_TRAILER, trailer);
@@ -181,7 +185,7 @@ DXP_FN dxp_u64 dxp_insn_context(void)
 	return DXP_INSN_GET64(DXP_REGISTER_CONTEXT);
 }
 
-/* Returns the value of that completion: an atomic's old value. */
+/* Returns the value of the last dequeued completion: an atomic's old value. */
 DXP_FN dxp_u64 dxp_insn_value(void)
 {
 	return DXP_INSN_GET64(DXP_REGISTER_IMM);

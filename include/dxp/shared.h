@@ -95,7 +95,8 @@ DXP_FN void dxp_relax(void)
 {
 }
 #elif defined(DXP_DEVICE_OPENCL)
-/* Without such atomics: volatile accesses and fences, as these compilers implement them. */
+/* Compilers without such atomics: uses volatile accesses and fences, as these compilers implement
+ * them. */
 DXP_FN dxp_u32 dxp_load_acquire(const DXP_SHARED dxp_u32 *p)
 {
 	dxp_u32 v = *(const volatile __global uint *)p;
@@ -157,7 +158,8 @@ DXP_FN int dxp_exchange_if(dxp_u32 *p, dxp_u32 expected, dxp_u32 desired)
 DXP_FN void dxp_fence(void)
 {
 #if defined(__SANITIZE_THREAD__)
-	static dxp_u32 word; /* TSan ignores fences; this acts as one on every CPU */
+	/* TSan ignores fences; an atomic exchange acts as a fence on every CPU */
+	static dxp_u32 word;
 	__atomic_fetch_add(&word, 0, __ATOMIC_SEQ_CST);
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -111,7 +111,7 @@ struct dxp_entry {
 struct dxp_descriptor {
 	dxp_u8 op;    /* enum dxp_op */
 	dxp_u8 flags; /* enum dxp_flag */
-	dxp_u8 qp;    /* own queue pair, 0 .. qp_count - 1 of the window */
+	dxp_u8 qp;    /* queue pair of this window, 0 .. qp_count - 1 */
 	dxp_u8 dst_function;
 	dxp_u16 dst_node; /* 0: this node */
 	dxp_u16 dst_qp;
@@ -120,7 +120,7 @@ struct dxp_descriptor {
 	dxp_u16 inline_bytes;
 	dxp_u64 context; /* returned in the completion */
 	dxp_u64 imm; /* NAP, PUT with DXP_FLAG_NOTIFY: for the receive event; atomics: operand */
-	dxp_u64 trailer; /* like imm, for higher software; COMPARE_SWAP: new value */
+	dxp_u64 trailer; /* second value like `imm`, for higher software; COMPARE_SWAP: new value */
 	dxp_u8 data[DXP_HEAD_BYTES];
 	dxp_u32 lap; /* doorbell: stored last, with release */
 };
@@ -144,8 +144,8 @@ enum dxp_event_type { DXP_EVENT_SENT = 1, DXP_EVENT_NAP, DXP_EVENT_PUT };
 
 /* One cache line, so the consumer and the engine's next store use different lines. */
 struct dxp_nic_event {
-	dxp_u64 context; /* SENT: the descriptor's; otherwise the sender's trailer */
-	dxp_u64 imm;     /* SENT of an atomic: previous value; otherwise the sender's imm */
+	dxp_u64 context; /* SENT: context of the descriptor; otherwise trailer of the sender */
+	dxp_u64 imm;     /* SENT of an atomic: previous value; otherwise `imm` of the sender */
 	dxp_u32 bytes;
 	dxp_u16 node;    /* the peer */
 	dxp_u16 peer_qp; /* the peer's function << 8 | queue pair; SENT: the addressed one */
@@ -166,7 +166,7 @@ struct dxp_nic_event {
  * changes meanwhile is read after done. */
 struct dxp_registers {
 	/* user: what to send. Store `send_go` last, with any value other than `send_done`. */
-	/* device address; the range lies in one area of the function's lookup table */
+	/* device address; the range is in one area of the lookup table */
 	dxp_u64 send_vaddr;
 	dxp_u32 send_bytes;
 	dxp_u32 node;  /* destination; 0: the peer at `ip` and `port` */
@@ -187,9 +187,10 @@ struct dxp_registers {
 	/* engine */
 	dxp_u32 send_error; /* status of the last send: 0, or a negated enum dxp_status */
 	dxp_u32 send_done;  /* the `send_go` that completed; stored after send_error */
-	dxp_u32 recv_error; /* status of the current area; a too long message sets it too */
-	dxp_u32 recv_done;  /* the `recv_go` in effect; stored after recv_error */
-	dxp_u32 recv_used;  /* bytes of the area assigned to messages */
+	/* status of the current area; a message that is too long also sets it */
+	dxp_u32 recv_error;
+	dxp_u32 recv_done; /* the `recv_go` in effect; stored after recv_error */
+	dxp_u32 recv_used; /* bytes of the area assigned to messages */
 	dxp_u32 engine_reserved[11];
 };
 
@@ -275,7 +276,7 @@ struct dxp_target {
 	dxp_u16 node; /* 0: this node */
 	dxp_u8 function;
 	dxp_u8 qp;
-	dxp_u32 magic; /* magic of that queue pair, from its owner */
+	dxp_u32 magic; /* magic of that queue pair; its owner knows it */
 };
 
 #endif
