@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares the benchmarks behind `dxp bench NAME`. Each prints one table, or with --json one object
- * a line: bench, lab, case, contender, metric, value, unit; beside a peer or a limit: peer,
- * peer_value, ratio; where measured: mean_us, p50_us, p99_us, near_cpu and far_cpu in cpu_unit,
- * cores ("near" or "far"), samples, note (report.h). */
+ * a line: bench, lab, case, contender, metric, value, unit; rows beside a peer or a limit also have
+ * peer, peer_value, ratio; rows also have, if measured: mean_us, p50_us, p99_us, near_cpu and
+ * far_cpu in cpu_unit, cores ("near" or "far"), samples, note (report.h). */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
 #include <stdbool.h>
 
-/* Each parses its own arguments (argv[0] is its name) and returns an exit status. */
+/* Each function parses its own arguments (argv[0] is its name) and returns an exit status. */
 int bench_latency(int argc, char **argv);
 int bench_stream(int argc, char **argv);
 int bench_loss(int argc, char **argv);

@@ -23,8 +23,8 @@ int child_netns_enter(const char *name);
 /* Forks. Returns DXP_EIO, logged, on failure; on success child_end must follow. */
 int child_spawn(child_body body, void *context, struct child *out);
 
-/* Closes the socket pair, kills the process and waits for it. Ignores a child never spawned (pid
- * 0). */
+/* Closes the socket pair, kills the process and waits for it. Does nothing for a child that was
+ * never spawned (pid 0). */
 void child_end(struct child *c);
 
 /* Returns the CPU time of a process and its threads so far, in ns; pid 0: the caller. */

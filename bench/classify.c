@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp bench classify`: one photo through the network split over two xPUs of a fabric on
- * this machine. Alternately, the same kernels and split on one local OpenCL device without a
+ * this machine. Alternates with the same kernels and split on one local OpenCL device without a
  * network. Reports milliseconds for one photo at a time, and photos per second when pipelined. */
 #include <getopt.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 /* Runs `command`, a classifier with --json. Returns the summary that it prints last; the caller
- * drops it. NULL: it failed, and a message of `dxp bench BENCH` is printed. */
+ * drops it. NULL: the classifier failed, and a message of `dxp bench BENCH` was printed. */
 json_t *classify_summary(const char *bench, const char *command);
 
 #endif

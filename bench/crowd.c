@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polls all peers in one loop; only those in the busy list cost time. */
+/* Polls all peers in one loop. Only peers in the busy list cost time. */
 #include "bench/crowd.h"
 
 #include <stdlib.h>
@@ -30,8 +30,8 @@ struct crowd {
 	struct rltp_endpoint *endpoints[CROWD_MAX];
 	bool listed[CROWD_MAX];
 	uint32_t busy[CROWD_MAX], busy_count; /* peers with something due soon */
-	uint64_t due_ns[CROWD_MAX]; /* next time at which a peer that is not busy is due */
-	uint64_t scan_ns;           /* next scan of peers that are not busy */
+	uint64_t due_ns[CROWD_MAX];           /* earliest deadline of the peers that are not busy */
+	uint64_t scan_ns;                     /* next scan of peers that are not busy */
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 	struct datagram batch[DATAGRAM_BATCH];
 	size_t batched;

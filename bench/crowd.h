@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Simulates many peers in one process on one socket. Each is an RLTP endpoint with its own id that
  * accepts every PUT and discards the data. Handshakes, sessions and acknowledgements are real. The
- * peers have no NICs: 10,000 would need gigabytes. */
+ * peers have no NICs, because 10,000 NICs would need gigabytes. */
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench direct`: the claim of the source (X-02): bytes go from one xPU to another without the
- * host. The same transfer, and the same two-stage classifier, directly and through the host: time,
- * bandwidth, bytes through the host, CPU time of the host, copies. Both ways alternate.
+/* Implements `dxp bench direct`, which tests the claim of the source (X-02): bytes go from one xPU
+ * to another without the host. The same transfer, and the same two-stage classifier, directly and
+ * through the host: time, bandwidth, bytes through the host, CPU time of the host, copies. Both
+ * ways alternate.
  *
  *   direct             xpu1 --PUT--> xpu2
  *   direct, read       xpu1 <--GET-- xpu2
@@ -217,7 +218,7 @@ static void row_print(const struct direct *d, enum way way, uint64_t bytes)
 		.more = {{"us", MEDIAN(way, us)},
 			 {"host_bytes", MEDIAN(way, host_bytes)},
 			 {"host_cpu_ms_per_gb", 1e3 * MEDIAN(way, cpu_ns) / payload},
-			 /* copies into the destination and into host memory */
+			 /* one copy into the destination, and the copies into host memory */
 			 {"copies", 1 + MEDIAN(way, received_bytes) / payload}},
 	};
 

@@ -15,8 +15,8 @@ struct direct_options {
 /* Returns the exit status if the program must exit, else -1. */
 int direct_options_parse(int argc, char **argv, struct direct_options *out);
 
-/* direct_classify.c: runs the classifier both ways on the fabric of the environment; prints rows.
- * If there is no photo, it prints a row with the reason. Returns an exit status. */
+/* direct_classify.c: runs the classifier both ways on the fabric that the environment names; prints
+ * rows. If there is no photo, it prints a row with the reason. Returns an exit status. */
 int direct_classify_run(const struct direct_options *o);
 
 #endif

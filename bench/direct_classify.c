@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line of `dxp bench direct`, and its classifier: `classify` on two xPUs, which send
- * the activations to each other, or with --through-host by way of the program. */
+ * the activations to each other, or, with --through-host, through the program. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

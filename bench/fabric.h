@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a fabric for one benchmark on this machine: started before it, stopped after it. */
+/* Runs a fabric for one benchmark on this machine: starts it before the benchmark, stops it
+ * afterwards. */
 #ifndef BENCH_FABRIC_H
 #define BENCH_FABRIC_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp bench inc`: MPI_Allreduce of unmodified programs over switches that compute,
- * beside the same over TCP, in labs of 4, 9 and 16 hosts (tools/lab); one hop alone; and up to 4096
- * hosts in the simulator. */
+ * beside the same operation over TCP, in labs of 4, 9 and 16 hosts (tools/lab). Also measures one
+ * hop alone, and up to 4096 hosts in the simulator. */
 #include <stdio.h>
 
 #include "base/util.h"

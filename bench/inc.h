@@ -20,7 +20,7 @@ struct inc_lab {
 	char name[INC_LAB_NAME_BYTES]; /* name of the lab in tools/lab */
 	unsigned hosts;
 	bool up;
-	char why[INC_WHY_BYTES]; /* if it is not up: last output of tools/lab */
+	char why[INC_WHY_BYTES]; /* if the lab is not up: last output of tools/lab */
 };
 
 /* Returns what this machine lacks for labs and MPI programs, with the next step, or NULL. */

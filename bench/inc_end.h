@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements a group member without the library: three sockets, and packets encoded and decoded one
- * by one. For measurements and tests of the switch alone. */
+ * by one. It is for measurements and tests of the switch alone. */
 #ifndef BENCH_INC_END_H
 #define BENCH_INC_END_H
 

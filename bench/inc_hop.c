@@ -2,7 +2,8 @@
 /* Implements `dxp bench inc-hop`, and the last part of `dxp bench inc`: one hop to the switch and
  * back over a veth pair, as in a group of one member. The contribution goes to the switch, which
  * computes and returns the result. XDP (generic and native) and user space alternate with a bare
- * echo in XDP. Last, the cost of the XDP program alone, by the kernel's own clock. */
+ * echo in XDP. At the end, measures the cost of the XDP program alone, by the kernel's own
+ * clock. */
 #include "bench/inc_hop.h"
 
 #include <errno.h>

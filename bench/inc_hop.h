@@ -18,7 +18,7 @@ extern const char *const hop_names[HOP_KINDS];
 
 struct hop_far {
 	enum hop_kind kind;
-	const char *netns; /* namespace in which it runs, at the interface `port` */
+	const char *netns; /* namespace in which the responder runs, at the interface `port` */
 	const char *port;
 	uint32_t ip;
 	bool no_icrc_check;

@@ -13,7 +13,7 @@
 #include "bench/fabric.h"
 
 #define COMMAND_TEXT 8192
-#define LIMIT_S      90   /* s for one program; a successful one takes a few seconds */
+#define LIMIT_S      90   /* s for one program, of which a successful run takes a few */
 #define CALLS        6000 /* calls with a short message, to be divided by the number of ranks */
 #define CALLS_MIN    6
 #define SHORT_BYTES  1024

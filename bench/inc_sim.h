@@ -9,14 +9,14 @@
 #include "sim/inc_net.h"
 
 struct inc_sim_costs {
-	struct inc_cost host;   /* cost in a host by UDP, with the member's state machine */
+	struct inc_cost host;   /* cost of a packet in a host: UDP and the member's state machine */
 	struct inc_cost tcp;    /* cost in a host that runs MPI over TCP */
 	struct inc_cost kernel; /* cost in a switch in XDP */
 	struct inc_cost user;   /* cost in a switch in user space */
 	uint64_t wire_ns;       /* delay of a wire */
 	uint64_t forward_ns;    /* delay of a switch that only forwards a packet */
 	uint64_t rate_bps;
-	uint64_t leaf_hosts; /* hosts below a leaf, and switches below one above */
+	uint64_t leaf_hosts; /* hosts below a leaf, and switches below each higher switch */
 	uint64_t hosts_max;
 };
 extern const struct inc_sim_costs inc_sim_costs_default;

@@ -157,8 +157,8 @@ static void figures_read(const struct tally *tallies, const struct outcome *outc
 		sum += rate;
 		squares += rate * rate;
 	}
-	/* all arrivals, from the first start to the last completion: senders do not start at
-	 * once */
+	/* counts all arrivals from the first start to the last completion, because senders do not
+	 * start at the same time */
 	if (end_ns > begin_ns)
 		f->goodput = (double)messages * MESSAGE_BYTES / (double)(end_ns - begin_ns);
 	f->jain = squares > 0 ? sum * sum / (count * squares) : 0;

@@ -3,7 +3,7 @@
  *
  *   dxpb-PID-near [v0 10.77.0.1] ==== veth, MTU as asked ==== [v1 10.77.0.2] dxpb-PID-far
  *
- * Route metrics are not saved, so that no TCP connection inherits them from the one before. */
+ * Route metrics are not saved, so that no TCP connection inherits them from the previous one. */
 #include "bench/lab.h"
 
 #include <errno.h>
@@ -126,7 +126,8 @@ static int process_run(int (*body)(void *context), void *context)
 		_exit(status);
 	}
 	running = pid;
-	if (ended && pid > 0) /* the signal came before it could be forwarded */
+	/* if the signal arrived before `running` was set, the child is killed here */
+	if (ended && pid > 0)
 		kill(pid, SIGKILL);
 	int status = pid < 0 ? 1 : child_await(pid);
 	running = 0;

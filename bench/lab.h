@@ -12,8 +12,8 @@ struct lab {
 	const char *name;      /* "loopback", "veth-1500", "veth-9000", "wire-1500" */
 	unsigned mtu;          /* 0: loopback */
 	size_t datagram_bytes; /* UDP payload of one full datagram there */
-	/* batches are cut into packets before they leave, as for a NIC without this offload: real
-	 * work per packet, and each can be lost alone */
+	/* batches are cut into packets before they leave, as for a NIC without this offload. So the
+	 * work per packet is real, and each packet can be lost alone. */
 	bool cut;
 };
 
@@ -33,8 +33,9 @@ int lab_run(const struct lab *lab, lab_body body, void *context);
  * rest. */
 int lab_each(const char *only, lab_body body, void *context);
 
-/* Makes both sides drop `per_10000` of 10,000 incoming packets, each alone, of any content. For the
- * body of a lab with `cut`. Returns false, with a note, if this machine's nft cannot do this. */
+/* Makes both sides drop `per_10000` of 10,000 incoming packets: each packet independently, whatever
+ * it contains. For the body of a lab with `cut`. Returns false, with a note, if this machine's nft
+ * cannot do this. */
 bool lab_loss(const struct raw_ends *ends, unsigned per_10000);
 
 /* Runs the shell script `make`, then `body` in its own process, then `remove`: lab_run for labs of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench latency`: PUT, GET and NAP of small sizes between two processes that poll. In turn
- * with them: a raw UDP ping-pong, and other libraries through the kernel. Round trips in
- * microseconds. A PUT's lasts from doorbell to completion: one way, and the acknowledgement back. A
- * NAP's, and a peer's message's, lasts until its echo. */
+/* Implements `dxp bench latency`: PUT, GET and NAP of small sizes between two processes that poll.
+ * Alternates with a raw UDP ping-pong, and with other libraries through the kernel. Reports round
+ * trips in microseconds. That of a PUT lasts from doorbell to completion: one way, and the
+ * acknowledgement back. That of a NAP, or of a peer's message, lasts until the echo. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -20,8 +20,8 @@
 
 static const uint32_t sizes[] = {4, 64, 1024, 4096, 16384, 65536};
 
-/* Every peer can echo a message: it is compared with the NAP, and with PUT and GET beyond the size
- * of a NAP. */
+/* Every peer can echo a message. The echo is compared with the NAP; above the size of a NAP, with
+ * PUT and GET. */
 static const struct contender with_peers[] = {
 	CONTENDER_RLTP,
 	CONTENDER_RAW_PING,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench latency --parts`: the parts of one PUT's round trip (X-16). Two processes poll NIC and
- * socket as node_poll does, from the same functions, and take a time stamp between the steps. So
- * the library has no stamps. Each part starts where the one before ends, so the parts of one round
- * trip add up exactly. In turn with them the same loop runs without stamps; the row "sum of the
- * parts" states the difference, which is the cost of the stamps.
+/* Implements `dxp bench latency --parts`: measures the parts of one PUT's round trip (X-16). Two
+ * processes poll NIC and socket as node_poll does, from the same functions, and take a time stamp
+ * between the steps. So the library has no stamps. Each part starts where the previous one ends, so
+ * the parts of one round trip add up exactly. Such round trips alternate with round trips of the
+ * same loop without stamps; the row "sum of the parts" states the difference, which is the cost of
+ * the stamps.
  *
  *   near   doorbell | engine | send call |                                       completion
  *   wire                                 | wire |              acknowledgement |
@@ -36,10 +37,11 @@
 #define FAR_ID        2
 #define PAYLOAD_BYTES 1344 /* a multiple of 64 that fits every lab */
 #define REGION_BYTES  4096
-#define BATCH         8 /* datagrams of one poll: a round trip has one each way */
-#define TRIPS         2000
-#define WARMUP        500
-#define TRIP_NS       (2 * S_NS) /* a longer round trip has failed */
+/* datagrams of one poll: more than enough, because a round trip has one each way */
+#define BATCH   8
+#define TRIPS   2000
+#define WARMUP  500
+#define TRIP_NS (2 * S_NS) /* a longer round trip has failed */
 
 static const uint32_t sizes[] = {4, 64, 1024};
 
@@ -206,7 +208,7 @@ static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 		if (count > 0)
 			*received_ns = now_ns;
 		nic_doorbells(e->nic, now_ns);
-		/* Handles completions first, unlike node_poll: nothing else is due in a round
+		/* Handles completions first, unlike node_poll: there is no other work in a round
 		 * trip. */
 		if (count == 0)
 			end_send(e, now_ns);
@@ -216,13 +218,13 @@ static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 	return event.status;
 }
 
-/* Returns `t` within low .. high: kernel stamps use another clock's rate. */
+/* Returns `t` within low .. high: the kernel's stamps come from a clock with another rate. */
 static uint64_t within(uint64_t t, uint64_t low, uint64_t high)
 {
 	return min_u64(max_u64(t, low), high);
 }
 
-/* One PUT with stamps; the parts go to index `i`. */
+/* Runs one PUT with stamps; stores the parts at index `i`. */
 static int trip_stamped(struct near *n, uint32_t i)
 {
 	struct end *e = &n->end;
@@ -234,7 +236,7 @@ static int trip_stamped(struct near *n, uint32_t i)
 	cut[ENGINE] = clock_now_ns();
 	nic_doorbells(e->nic, cut[ENGINE]);
 	size_t count = 0;
-	do { /* again while congestion control delays the packet */
+	do { /* sends again while congestion control delays the packet */
 		cut[SEND] = clock_now_ns();
 		count = nic_send(e->nic, e->out, BATCH, cut[SEND]);
 	} while (count == 0 && cut[SEND] - cut[ENGINE] < TRIP_NS);

@@ -34,7 +34,7 @@ int libfabric_complain(const char *what, int error);
  * fi_freeinfo. Returns NULL if out of memory. */
 struct fi_info *libfabric_hints(const struct peer_end *e, uint64_t caps);
 
-/* Opens what `info` describes; returns an error. */
+/* Opens the endpoint that `info` describes; returns an error. */
 int libfabric_open(struct libfabric_end *f);
 
 /* Sends `own`, with the name filled in, and receives `theirs`; returns an error. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench loss`: PUTs and GETs of 1 MiB, and 64-byte ping-pongs while both sides of a veth pair
- * (MTU 1500) drop a share of incoming packets. Batches are cut into packets before they leave, so
- * that every contender loses packets one by one, not whole batches. A stuck contender stops at its
- * budget; its row shows how much is complete. */
+/* Implements `dxp bench loss`: PUTs and GETs of 1 MiB, and 64-byte ping-pongs, while both sides of
+ * a veth pair (MTU 1500) drop a share of incoming packets. Batches are cut into packets before they
+ * leave, so that every contender loses packets one by one, not whole batches. A contender without
+ * progress stops at its budget; its row shows how much it completed. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -15,7 +15,7 @@
 static const unsigned bulk_losses[] = {0, 1, 10, 100, 500, 1000}; /* packets of 10,000 */
 static const unsigned ping_losses[] = {0, 100, 1000};
 
-/* RLTP with each loss recovery, then the peers */
+/* RLTP with each method of loss recovery, then the peers */
 static const struct contender bulk[] = {
 	CONTENDER_RLTP_AS("rack", "rack"),
 	CONTENDER_RLTP_AS("irn", "irn"),

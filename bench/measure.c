@@ -208,7 +208,7 @@ static void near_run(const struct job *j, struct peer_end *e, pid_t far)
 	if (t->status == DXP_OK && e->work->warmup > 0)
 		t->status = work_drive(e, j->ops, e->work->warmup, false);
 	if (t->status != DXP_OK && t->status != DXP_ETIMEDOUT)
-		return; /* a warm-up that takes too long is only cut short */
+		return; /* a warm-up that takes too long is cut short, which is not an error */
 	uint64_t near_cpu_ns = child_cpu_ns(0), far_cpu_ns = child_cpu_ns(far);
 	t->begin_ns = clock_now_ns();
 	int status = work_drive(e, j->ops, e->work->count, true);
@@ -243,7 +243,7 @@ static void near_main(int control, void *context)
 }
 
 /* Waits until the near process exits, which closes its socket, or its time limit expires. A
- * contender that measures by itself has its own limits within this one. */
+ * contender that measures by itself has limits of its own, which are shorter. */
 static void near_await(const struct child *near, const struct work *work, const struct tally *t)
 {
 	uint64_t start_ns = clock_now_ns();
@@ -261,7 +261,7 @@ static void near_await(const struct child *near, const struct work *work, const 
 static void outcome_read(struct tally *t, struct outcome *out)
 {
 	uint64_t count = t->sample_count, sum_ns = 0;
-	/* a killed process has no end time: count until now */
+	/* a killed process has set no end time, so the time counts until now */
 	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns();
 
 	*out = (struct outcome){.status = t->status, .done = t->done};
@@ -292,7 +292,7 @@ void measure_into(struct tally *tally, const struct contender *c, const struct r
 			  .tally = tally};
 	struct child near;
 
-	tally->status = DXP_ETIMEDOUT; /* valid until the near process sets another */
+	tally->status = DXP_ETIMEDOUT; /* valid until the near process sets another status */
 	*out = (struct outcome){.status = child_spawn(near_main, &job, &near)};
 	if (out->status != DXP_OK)
 		return;

@@ -7,9 +7,11 @@
 #include "bench/peer.h"
 
 struct outcome {
-	int status;     /* DXP_OK even if time ran out first; DXP_EUNSUPPORTED: not built */
-	uint64_t done;  /* completed operations, of `count` */
-	double seconds; /* their duration */
+	/* DXP_OK even if the time ran out before all operations completed; DXP_EUNSUPPORTED: not
+	 * built */
+	int status;
+	uint64_t done;                  /* completed operations, of `count` */
+	double seconds;                 /* their duration */
 	double near_cpu_ns, far_cpu_ns; /* CPU time of each process during the operations */
 	double mean_us, p50_us, p99_us; /* time of one operation; 0: not measured */
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench nic`: the NIC between processes of one machine, where no network hides its cost. Round
- * trips of NAPs and bandwidth of PUTs, in turn with bare memory and other libraries; descriptors
- * per second; sharing between functions; an idle function; a kernel's doorbell; blocks sent by a
- * kernel and by its host. PUTs use 8 MiB at either end, beyond the level-2 cache as real data is;
- * so do memcpy and all others. A NIC in a third process adds two hops between cores to the round
- * trip. With two cores its users share one and switch by a system call; the variant with both users
- * in one process shows the hops alone. */
+/* Implements `dxp bench nic`: measures the NIC between processes of one machine, where no network
+ * hides its cost. Measures round trips of NAPs and bandwidth of PUTs, alternating with bare memory
+ * and other libraries. Also measures descriptors per second, sharing between functions, an idle
+ * function, a kernel's doorbell, and blocks sent by a kernel and by its host. PUTs use 8 MiB at
+ * either end, more than the level-2 cache, as real data does. memcpy and the other contenders do
+ * the same. A NIC in a third process adds two hops between cores to the round trip. On two cores,
+ * the two users share one core and switch by a system call. The variant with both users in one
+ * process shows the hops alone. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -16,8 +17,9 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-#define TRIPS  200000 /* 0.1 s: contenders alternate often, as the machine's speed drifts */
-#define BATCH  1000   /* trips timed as one: reading the clock costs a third of a trip */
+/* trips of one sample, 0.1 s: contenders alternate often, because the machine's speed drifts */
+#define TRIPS  200000
+#define BATCH  1000 /* trips timed as one: reading the clock costs a third of a trip */
 #define COPIED (6ull << 30)
 
 static const uint32_t nap_sizes[] = {8, 64, 256, 2048};

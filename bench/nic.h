@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contenders used only by `dxp bench nic`. */
+/* Declares contenders and parts of `dxp bench nic`. */
 #ifndef BENCH_NIC_H
 #define BENCH_NIC_H
 
 #include "bench/options.h"
 #include "bench/peer.h"
 
-/* Two processes, each with a function of one NIC, through the library's public API. Variants:
- * "embedded": the far process runs the NIC. "served": a third process runs it on a core of its own,
- * like dxpd; with two cores the others share one. "alone", PING only: the far process runs it, the
- * near one has both functions, and no core is shared. */
+/* Two processes, each with a function of the same NIC, use the library's public API. Variants:
+ * "embedded": the far process runs the NIC. "served": a third process runs the NIC on a core of its
+ * own, like dxpd; on two cores, the two processes share the other core. "alone", PING only: the far
+ * process runs the NIC and the near process has both functions, so no core is shared. */
 extern const struct peer_ops peer_function;
 
 /* nic_one.c: measures descriptors per second, posted, polled and delivered by one thread; prints a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The comparison of the patent's figure 1 (P-03): who sends what a kernel computes. The same kernel
- * computes blocks of the same bytes on one xPU; each block goes to a second xPU.
+/* Compares ways to send the results of a kernel, as in the patent's figure 1 (P-03). The same
+ * kernel computes blocks of the same bytes on one xPU; each block goes to a second xPU.
  *
  *   device-driven   one launch: the kernel computes a block, PUTs it itself, waits for completion
  *   CPU-driven      for each block: the host launches the kernel, waits, starts a SEND, waits
@@ -114,7 +114,7 @@ static int device_driven(struct driven *d, uint32_t bytes, uint32_t count)
 	return status == DXP_OK ? failed : status;
 }
 
-/* Posts the commands of one block. `after`: the SEND of the block before; NULL: none. */
+/* Posts the commands of one block. `after`: the SEND of the previous block; NULL: none. */
 static int block_post(struct driven *d, uint32_t bytes, uint32_t number, const dxp_event *after,
 		      dxp_event *computed, dxp_event *sent)
 {
@@ -173,7 +173,7 @@ static int cpu_queued(struct driven *d, uint32_t bytes, uint32_t count)
 static int (*const ways[WAYS])(struct driven *d, uint32_t bytes, uint32_t count) = {
 	[DEVICE] = device_driven, [CPU] = cpu_driven, [CPU_QUEUED] = cpu_queued};
 
-/* Returns whether the second xPU holds block `number`. */
+/* Returns whether the second xPU has received block `number`. */
 static bool arrived(struct driven *d, uint32_t bytes, uint32_t number)
 {
 	static uint32_t there[BYTES_MAX / 4];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cost of a doorbell rung by a kernel: `kernel_put --rings` on an xPU of a fabric for this
- * benchmark. The kernel repeatedly posts a PUT of 8 bytes to its own function and waits for the
- * completion. The reference has no NIC: two cores that answer each other through memory. */
+/* Measures the cost of a doorbell rung by a kernel: `kernel_put --rings` on an xPU of a fabric for
+ * this benchmark. The kernel repeatedly posts a PUT of 8 bytes to its own function and waits for
+ * the completion. The reference has no NIC: two cores that answer each other through memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,8 +71,8 @@ static int kernel_alone(const struct raw_ends *ends, const struct work *work, si
 	return DXP_OK;
 }
 
-/* Extracts "PoCL 3.1+debian" of "OpenCL 3.0 PoCL 3.1+debian  Linux, RELOC, ..."; of other platforms
- * the first word. Returns false if there is no platform. */
+/* Extracts "PoCL 3.1+debian" from "OpenCL 3.0 PoCL 3.1+debian Linux, RELOC, ..."; for other
+ * platforms the first word. Returns false if there is no platform. */
 static bool version_read(char out[VERSION_TEXT])
 {
 	const struct ocl_library *cl;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors per second without waiting for another core: one thread posts NAPs from one function
- * to another, polls the NIC and polls the events, a full doorbell ring at a time. */
+/* Measures descriptors per second without waiting for another core: one thread posts NAPs from one
+ * function to another, polls the NIC and polls the events, a full doorbell ring at a time. */
 #include <dxp/function.h>
 
 #include "base/clock.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the functions of one NIC share it, and the cost of an idle one. Eight functions of this
- * process keep their doorbells full with PUTs of random sizes to each other. After every megabyte
- * each function's share is recorded (C-37's measurement, at the copying speed of this machine).
- * Then one of them gets high priority. */
+/* Measures how the functions of one NIC share it, and the cost of an idle function. Eight functions
+ * of this process keep their doorbells full with PUTs of random sizes to each other. After every
+ * megabyte each function's share is recorded (C-37's measurement, at the copying speed of this
+ * machine). After that, one of them gets high priority. */
 #include <stdio.h>
 #include <string.h>
 

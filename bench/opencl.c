@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp bench opencl`: the cost of commands, bytes and builds for an OpenCL program on
- * the two xPUs of a local fabric. Alternately: the same program on local PoCL, and the best that
- * the network could do, which is a raw round trip and RLTP's own stream. */
+ * the two xPUs of a local fabric. Alternates with the same program on local PoCL, and with the
+ * limits of the network: a raw round trip and RLTP's own stream. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,10 +10,10 @@
 struct bench_options {
 	bool json;
 	const char *lab;       /* NULL: all */
-	unsigned rounds;       /* how often each measurement alternates with its peer */
+	unsigned rounds;       /* number of times that each measurement alternates with its peer */
 	bool quick;            /* does a tenth of the work */
-	const char *only;      /* contenders whose name contains it; NULL: all */
-	const char *only_case; /* cases whose name contains it; NULL: all */
+	const char *only;      /* run only contenders whose name contains this text; NULL: all */
+	const char *only_case; /* run only cases whose name contains this text; NULL: all */
 	bool no_payload_crc;
 	const char *engine; /* NULL: the benchmark's own choice */
 	bool sizes;
@@ -31,7 +31,8 @@ bool bench_rounds_parse(const char *text, unsigned *out);
 #define BENCH_OPTIONS_ALL "rqjh"
 /* Options of benchmarks with contenders in labs: --lab, --only, --case, --no-payload-crc. */
 #define BENCH_OPTIONS_LAB "locn"
-/* The same without --no-payload-crc. Others: --engine 'e', --sizes 's', --parts 'p'. */
+/* Options of such benchmarks without --no-payload-crc. Letters of other options: 'e' --engine, 's'
+ * --sizes, 'p' --parts. */
 #define BENCH_OPTIONS_LAB_ONLY "loc"
 
 /* Parses the options. `summary` heads the help; `letters` has one for each accepted option beyond

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the interface of everything that is measured: two ends in two processes. The near end
- * requests operations, the far end serves them. Modules (build/lib/dxp-bench-*.so) compile against
- * this header alone and link to the library that they measure. */
+/* Declares the interface of contenders: two ends in two processes. The near end requests
+ * operations, the far end serves them. Modules (build/lib/dxp-bench-*.so) compile against this
+ * header alone and link to the library that they measure. */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
@@ -15,8 +15,8 @@
 #define TALLY_SAMPLES  20000 /* times kept of one sample; later ones are only counted */
 
 /* An operation completes at the same point for all contenders. PUT: the bytes are in the far
- * program's memory and the near end is notified. GET: the bytes are here. PING: the same bytes are
- * back. MESSAGE: the far program has received it, and counts it there. */
+ * program's memory and the near end is notified. GET: the bytes are in the near program's memory.
+ * PING: the same bytes are back. MESSAGE: the far program has received it, and counts it there. */
 enum work_op { WORK_PUT, WORK_GET, WORK_PING, WORK_MESSAGE };
 
 struct work {
@@ -26,7 +26,7 @@ struct work {
 	uint32_t warmup; /* operations before the first that is measured */
 	uint64_t count;  /* operations to measure, at least 1 */
 	/* ns after which the sample stops with the completed operations; the warm-up has the same
-	 * again */
+	 * limit */
 	uint64_t budget_ns;
 	/* depth 1: round trips timed as one, if reading the clock costs as much as a round trip; 0:
 	 * 1 */
@@ -72,8 +72,8 @@ struct peer_end {
 };
 
 struct peer_ops {
-	/* Both ends, at the same time: prepares and connects. Returns any status; the processes
-	 * exit without a close. */
+	/* Prepares and connects; called at both ends at the same time. Returns any status; the
+	 * processes exit without a close. */
 	int (*open)(struct peer_end *e);
 	/* Near end: starts one operation. Returns DXP_EAGAIN if the caller must poll first. */
 	int (*post)(struct peer_end *e);
@@ -91,10 +91,11 @@ extern const struct peer_ops peer_ops_exported;
 struct contender {
 	const char *name;
 	const struct peer_ops *ops; /* NULL: use `module` */
-	const char *module;         /* file name in the library folder beside the programs' */
+	/* file name of the module, in the library folder beside the folder of programs */
+	const char *module;
 	const char *variant;
-	/* Used in place of all other fields: measures by itself, into the tally. `datagram_bytes`
-	 * is the lab's. */
+	/* Measures by itself, into the tally; replaces all other fields. `datagram_bytes` is that
+	 * of the lab. */
 	int (*alone)(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 		     struct tally *tally);
 };

@@ -27,8 +27,8 @@ struct function_end {
 	struct dxp_memory memory;
 	struct dxp_target other, back; /* `back`: the first function, for `second` */
 	uint32_t other_key;
-	bool shares_core; /* shares its core with the other end: yields it when a poll finds nothing
-			   */
+	/* this end shares its core with the other one, and yields it when a poll finds nothing */
+	bool shares_core;
 	uint64_t posted, counted;
 	struct child server;
 	uint8_t region[DXP_NAP_BYTES];
@@ -97,7 +97,7 @@ static int function_get(struct function_end *s, const char *path, struct dxp_fun
 	return status;
 }
 
-/* Reads the other end's hello. An end that runs the NIC polls it meanwhile. */
+/* Reads the other end's hello. If this end runs the NIC, it polls the NIC meanwhile. */
 static bool hello_read(struct peer_end *e, struct function_end *s, struct hello *theirs)
 {
 	ssize_t got;
@@ -241,7 +241,7 @@ static int completions_dequeue(struct dxp_window *w)
 	return count;
 }
 
-/* Copies an arrived NAP, as a program that uses it later would. */
+/* Copies an arrived NAP, like a program that uses the data later. */
 static bool nap_copy(struct function_end *s, struct dxp_window *w)
 {
 	const struct dxp_nic_event *event = dxp_received_peek(w);

@@ -31,7 +31,8 @@ struct fabric_end {
 	struct libfabric_end end;
 	uint8_t *region;
 	uint64_t region_bytes;
-	size_t out_bytes, in_bytes; /* bytes of one operation; 0: no such message */
+	/* bytes of one operation in each direction; 0: no message in that direction */
+	size_t out_bytes, in_bytes;
 	uint32_t depth;
 	uint64_t received, sends_ended, injected;
 	uint64_t owed; /* far end: answers not sent yet */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures RLTP: two NICs in two processes. The far one echoes or accepts NAPs, and serves PUT and
- * GET on its memory. There is no manager: the ends exchange addresses over the control socket. The
- * variant is a comma-separated list of session options (variant.h). */
+/* Measures RLTP between two NICs in two processes. The far NIC echoes or accepts NAPs, and serves
+ * PUT and GET on its memory. There is no manager: the ends exchange addresses over the control
+ * socket. The variant is a comma-separated list of session options (variant.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures the best that this machine's memory allows: the near process stores, the far one polls
  * and stores back, the near one polls. A message is in a mailbox, and its number is written last.
- * Nothing is checked, queued or protected. PING and MESSAGE only. */
+ * Nothing is checked, queued or protected. Only PING and MESSAGE are supported. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,8 @@ static void *shared_map(struct peer_end *e, size_t bytes)
 #define MAILBOX   2112
 
 struct mailbox {
-	_Alignas(64) _Atomic uint32_t number; /* before the data: one cache line if short */
+	/* in front of the data, so that a short message is one cache line */
+	_Alignas(64) _Atomic uint32_t number;
 	uint8_t data[MAILBOX - 4];
 };
 

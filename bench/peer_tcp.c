@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures kernel TCP, as fast as a small program can drive it: one connection, no delay, large
- * buffers as the kernel tunes them; the variant is its congestion control. Every operation is some
- * bytes in each direction: one returned byte acknowledges a PUT, one sent byte requests a GET. */
+/* Measures kernel TCP at the highest speed that a small program can reach: one connection, no
+ * delay, large buffers as the kernel tunes them; the variant is its congestion control. Every
+ * operation is some bytes in each direction: one returned byte acknowledges a PUT, one sent byte
+ * requests a GET. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,7 +21,7 @@
 #include "bench/peer.h"
 #include "link/sockaddr.h"
 
-#define PIECE_BYTES (256u << 10) /* bytes of one system call; more gains little */
+#define PIECE_BYTES (256u << 10) /* bytes of one system call; larger calls gain little */
 
 struct tcp_end {
 	int fd;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures UCX over the transports that the variant names, by tagged messages. A module like
- * peer_libfabric.c. */
+/* Measures UCX over the transports that the variant names, by tagged messages. It is a module, as
+ * peer_libfabric.c is. */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -22,7 +22,8 @@ struct message_end {
 	struct ucx_end end;
 	uint8_t *region;
 	uint64_t region_bytes;
-	size_t out_bytes, in_bytes; /* bytes of one operation; 0: no such message */
+	/* bytes of one operation in each direction; 0: no message in that direction */
+	size_t out_bytes, in_bytes;
 	uint64_t received, sent;
 	uint64_t counted; /* operations reported */
 	uint32_t outstanding;

@@ -25,7 +25,7 @@
 
 #define NEAR_ID   1
 #define PUTS      10000
-#define IDLE_NS   (1500 * MS_NS) /* longer than an idle session keeps its rings */
+#define IDLE_NS   (1500 * MS_NS) /* ns: longer than an idle session keeps its rings */
 #define SETUP_NS  (60 * S_NS)
 #define PUT_NS    (5 * S_NS)
 #define REGION    4096
@@ -200,8 +200,8 @@ static int round_run(uint32_t count, uint32_t puts, struct figures *f)
 	idle(&m);
 	double many_bytes = heap_bytes() - m.before, few_bytes;
 	many_close(&m);
-	/* Repeats this with a tenth of the peers, which has the same pools. The difference is the
-	 * memory of the other peers. */
+	/* Repeats the measurement with a tenth of the peers, for which the NIC keeps the same
+	 * pools. The difference is the memory of the other peers. */
 	status = idle_total(count / 10, &few_bytes);
 	f->idle_bytes = (many_bytes - few_bytes) / (count - count / 10);
 	return status == DXP_OK ? tcp_crowd_rate(count, &f->tcp_per_s) : status;

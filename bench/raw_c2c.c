@@ -14,7 +14,8 @@
 #include "base/util.h"
 #include "bench/raw_ends.h"
 
-#define BATCHES_MAX 64 /* number of batches: their median hides preemptions of a core */
+/* number of batches; the median over them excludes preemptions of a core */
+#define BATCHES_MAX 64
 
 struct line {
 	alignas(128) _Atomic uint32_t polls; /* 128 bytes: some CPUs prefetch lines in pairs */

@@ -10,7 +10,8 @@
 
 #include "bench/raw_udp.h"
 
-#define RAW_PATIENCE_S 2 /* s: silence of this length on loopback or a cable means a loss */
+/* s: silence of this length, on loopback or a cable, means that a datagram was lost */
+#define RAW_PATIENCE_S 2
 
 /* The final report of the far end. */
 struct far_report {

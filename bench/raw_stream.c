@@ -21,8 +21,9 @@
 #define SEGMENTS_DEFAULT   64 /* datagrams of one batch: every kernel with GSO accepts this many */
 #define CREDITS_PER_WINDOW 4
 #define RECEIVE_BUFFERS    8
-#define RECEIVE_BYTES      65536        /* GRO merges up to one full IP packet */
-#define WINDOW_BYTES_MIN   (128u << 10) /* bytes: three quarters of it hold the longest batch */
+#define RECEIVE_BYTES      65536 /* GRO merges up to one full IP packet */
+/* bytes: the longest batch fits three quarters of it */
+#define WINDOW_BYTES_MIN (128u << 10)
 
 /* Derived from the options before the fork, the same at both ends. */
 struct plan {
@@ -38,7 +39,7 @@ struct sender {
 	const struct plan *plan;
 	int fd;
 	uint8_t *source;
-	size_t batch_segments; /* as planned; 1 if the kernel rejects batches */
+	size_t batch_segments; /* segments per batch as planned; 1 if the kernel rejects batches */
 	uint64_t number;       /* number of the next datagram */
 	uint64_t credited;     /* bytes that the receiver has placed */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures raw UDP, as fast as a small program can drive it: the reference for RLTP on the same
- * machine in the same minute. No reliability, no headers, no batching of different data; connected
- * sockets; each measurement forks the far end. Also measures the latency between two cores, because
- * every other number varies with it.
+/* Measures raw UDP at the highest speed that a small program can reach. It is the reference for
+ * RLTP on the same machine in the same minute. It has no reliability, no headers and no batching of
+ * different data. It uses connected sockets, and each measurement forks the far end. Also measures
+ * the latency between two cores, because every other number varies with it.
  *
  * The far end may run in another network namespace, one that exists under /run/netns and can reach
  * the near end's address; the near end runs in the caller's. The kernel chooses the ports. The far
@@ -19,10 +19,10 @@
 #define RAW_PAYLOAD_BYTES_MAX 65507
 #define RAW_SEGMENT_BYTES_MIN 64
 #define RAW_WINDOW_BYTES      (2u << 20) /* bytes: credit of a stream, a quarter of its buffers */
-#define RAW_BUFFER_BYTES \
-	(8u << 20)        /* bytes: buffer at each end, beyond the level-2 cache as real data is */
-#define RAW_SPIN_NS 50000 /* ns: about one wakeup of an idle core */
-#define RAW_NEAR_NS 120   /* ns: a shared level-3 cache gives 43 to 60, else 180 and more */
+#define RAW_BUFFER_BYTES      (8u << 20) /* bytes: buffer at each end, larger than a level-2 cache */
+#define RAW_SPIN_NS           50000      /* ns: about one wakeup of an idle core */
+/* ns: cores that share a level-3 cache need 43 to 60, others 180 and more */
+#define RAW_NEAR_NS 120
 
 struct raw_ends {
 	struct udp_address near; /* IP address of the caller's end; its port is ignored */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench registers`: the time of 1, 2, 4 ... 1024 accesses to CFG registers of 4 bytes (X-17).
- * A host accesses an xPU over loopback: one register at a time, each after the answer to the one
- * before, and in blocks of consecutive registers. A kernel accesses its own node, with as many
- * accesses outstanding as it has descriptors. All alternate with a raw UDP round trip of 4 bytes.
- * Writes go to the task's registers, which have no effect until TASK_GO; the last values are read
- * back and compared. */
+/* Implements `dxp bench registers`: measures the time of 1, 2, 4 ... 1024 accesses to CFG registers
+ * of 4 bytes (X-17). A host accesses an xPU over loopback: one register at a time, each after the
+ * answer to the previous access, and in blocks of consecutive registers. A kernel accesses its own
+ * node, with as many accesses outstanding as it has descriptors. All alternate with a raw UDP round
+ * trip of 4 bytes. Writes go to the task's registers, which have no effect until TASK_GO; the last
+ * values are read back and compared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

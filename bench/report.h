@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* After `value`, NULL texts and zero numbers are omitted: not measured, or meaningless. */
+/* Of the fields after `value`, NULL texts and zero numbers are not printed; they are not measured,
+ * or meaningless. */
 struct report_row {
 	const char *bench, *name; /* `name` is the case */
 	const char *metric, *unit;
@@ -20,9 +21,10 @@ struct report_row {
 	double mean_us, p50_us, p99_us; /* times of one operation */
 	double near_cpu, far_cpu;       /* CPU time of either process */
 	const char *cpu_unit;           /* "ns/KB", "ns/op" */
-	const char *label;              /* "near", "far": distance of the two cores while it ran */
-	unsigned samples;               /* number of samples in the medians */
-	const char *note;               /* a remark on this value */
+	/* "near", "far": distance of the two cores during the measurement */
+	const char *label;
+	unsigned samples; /* number of samples in the medians */
+	const char *note; /* a remark on this value */
 	struct {
 		const char *name; /* NULL ends the list */
 		double value;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench rv32`: the speed of engine rv32 and the cost of its ways to post. */
+/* Implements `dxp bench rv32`: measures the speed of engine rv32 and the cost of its ways to
+ * post. */
 #include "bench/rv32.h"
 
 #include "bench/bench.h"

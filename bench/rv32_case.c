@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels on one core of engine rv32, beside the same code one lane at a time, beside qemu-riscv32,
- * and beside one thread of PoCL. Rounds alternate between them. Results must be equal. */
+/* Measures kernels on one core of engine rv32. Compares them with the same code one lane at a time,
+ * with qemu-riscv32, and with one thread of PoCL. Rounds alternate between them. Results must be
+ * equal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,7 @@ static void compare(struct case_run *r, const uint8_t *got, const char *peer)
 		r->wrong = peer;
 }
 
-/* Runs the code one lane at a time: here and under qemu. */
+/* Runs the code one lane at a time: on the engine and under qemu. */
 static void serial_run(struct case_run *r)
 {
 	static const struct rv32_bench_size one;
@@ -160,7 +161,7 @@ static int case_run(struct case_run *r)
 {
 	bool good = true;
 
-	/* Not measured: the first launch compiles (PoCL) or decodes (rv32). */
+	/* The first launch is not measured, because it compiles (PoCL) or decodes (rv32). */
 	rv32_bench_launch(r->rv32, r->c->kernel, &r->c->size);
 	if (r->pocl)
 		rv32_bench_launch(r->pocl, r->c->kernel, &r->c->size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An engine in this process, and the launches of the benchmark's kernels. */
+/* Opens an engine in this process, and launches the benchmark's kernels on it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

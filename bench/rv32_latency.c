@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The time of an empty kernel over the network: xPUs with engine rv32, beside xPUs with PoCL. Two
- * fabrics run at once; rounds alternate between them. */
+/* Measures the time of an empty kernel over the network, on xPUs with engine rv32 and on xPUs with
+ * PoCL. Two fabrics run at once; rounds alternate between them. */
 #include <stdio.h>
 
 #include "base/log.h"

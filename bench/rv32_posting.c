@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways in which one work-item posts a PUT: by the ring, by the registers, by one instruction. The
- * kernel also acts as the NIC, so that only the posting is measured: instructions by the counter of
- * the warp, CPU time beside a loop without the post. */
+/* Measures three ways in which one work-item posts a PUT: by the ring, by the registers, by one
+ * instruction. The kernel also acts as the NIC, so that only the posting is measured: instructions
+ * by the counter of the warp, CPU time beside a loop without the post. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The peer qemu-riscv32: an executable with the code that the engine linked, its constants, the
- * inputs, an argument table and a start that writes the result to standard output. */
+/* Makes and runs an executable for the peer qemu-riscv32. It has the code that the engine linked,
+ * its constants, the inputs, an argument table and a start that writes the result to standard
+ * output. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

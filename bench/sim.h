@@ -14,7 +14,7 @@ struct sim_bench_options {
 	uint64_t seed;
 };
 
-/* Each prints one table and returns an exit status. */
+/* Each function prints one table and returns an exit status. */
 int sim_topologies(const struct sim_bench_options *o);
 int sim_loss(const struct sim_bench_options *o);
 int sim_rate(const struct sim_bench_options *o);

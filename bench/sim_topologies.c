@@ -14,7 +14,8 @@
 #define QUEUE      256 /* full datagrams in a switch's port */
 #define MARK       65  /* full datagrams: DCTCP's marking threshold K for 10 Gb/s */
 #define LEAF_HOSTS 32
-#define SPINES     32 /* as many as hosts at a leaf: only the hash makes bottlenecks */
+/* spines: as many as hosts at a leaf, so that only the hash makes bottlenecks */
+#define SPINES 32
 
 static const struct {
 	enum crowd_pattern topology;
@@ -25,7 +26,8 @@ static const struct {
 	{CROWD_ALL_TO_ALL, 64}, {CROWD_ALL_TO_ALL, 256},
 };
 
-/* At least 25 round trips, and short enough that the whole table takes a minute of CPU time. */
+/* Returns the duration of a case: at least 25 round trips, and so short that the whole table takes
+ * a minute of CPU time. */
 static uint64_t duration_ns(enum crowd_pattern topology, uint32_t nodes)
 {
 	switch (topology) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench slots`: 16 slots behind one uplink (X-14). Each slot is an xPU of one daemon; all send
- * to, or receive from, 16 xPUs on the other side at once:
+/* Implements `dxp bench slots`: 16 slots behind one uplink (X-14). Each slot is an xPU of one
+ * daemon; all send to, or receive from, 16 xPUs on the other side at once:
  *
  *   LAB-near [v0 10.80.0.1] tbf 1 Gb/s ==== tbf 1 Gb/s [v1 10.80.0.2] LAB-far
  *   dxpd: slot1 .. slot16                            dxpd: xpu1 .. xpu16, manager, this program
@@ -61,7 +61,8 @@ struct sample {
 };
 
 struct figures {
-	double goodput, jain, slowest, fastest; /* GB/s of all slots, index, MB/s of one slot */
+	/* GB/s of all slots, Jain's index, MB/s of the slowest and of the fastest slot */
+	double goodput, jain, slowest, fastest;
 };
 
 struct slots_bench {
@@ -115,7 +116,7 @@ static int transfer_post(struct slots_bench *b, uint32_t pair, enum direction d)
 	return status;
 }
 
-/* Counts completions; while `s` is given, starts another transfer for each. */
+/* Counts completions. If `s` is not NULL, starts another transfer for each. */
 static int completions_process(struct slots_bench *b, struct sample *s)
 {
 	struct dxp_completion done[BATCH];
@@ -323,7 +324,7 @@ static int inside_run(void *context)
 	return good ? 0 : 1;
 }
 
-/* %1$s: the folder, %2$s: that of the programs */
+/* %1$s: the fabric's folder; %2$s: the folder of the programs */
 static const char lab_make[] =
 	"cd '%1$s' && mkdir -m 700 run && export DXP_RUN=$PWD/run DXP_CONFIG= || exit 1\n"
 	"ip netns add $LAB-near && ip netns add $LAB-far || exit 1\n"

@@ -28,7 +28,7 @@ struct table_case {
 	struct work work;
 	const struct contender *contenders;
 	size_t count;     /* 1 .. CONTENDERS_MAX */
-	size_t reference; /* the contender that divides the others; count: none */
+	size_t reference; /* index of the contender to which the others are compared; count: none */
 	const char *x_name;
 	double x;
 	const struct bench_options *options;

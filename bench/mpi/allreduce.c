@@ -33,7 +33,8 @@
 #define BARRIER_BYTES 4096
 
 struct buffers {
-	/* TERMS elements longer than the message: a call may start at each of them */
+	/* buffers with TERMS elements more than the message, because calls start at different
+	 * offsets */
 	void *terms, *sums;
 	void *receive;
 	double *times_us; /* CALLS_MAX entries */
@@ -103,7 +104,7 @@ static double busy_us(void)
 /* ---- counting packets ---- */
 
 /* Adds the packets sent by all interfaces of this thread's namespace except lo and bridges, which
- * are no links. A packet is counted at the sending side of a link. */
+ * are not links. A packet is counted at the sending side of a link. */
 static void interfaces_add(uint64_t *sent)
 {
 	char line[512], name[64];

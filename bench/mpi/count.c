@@ -48,7 +48,7 @@ int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type,
 	return status;
 }
 
-/* The name, its parameters, the same as arguments. */
+/* X(name, parameters, the same parameters as arguments). */
 #define TIMED_CALLS(X)                                                                            \
 	X(Send, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),              \
 	  (b, n, t, to, tag, c))                                                                  \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the measuring half of `dxp bench opencl`: an ordinary OpenCL program without any code
- * for a fabric. It uses the first two devices of one platform. Environment and arguments select the
- * platform, so the same code measures every driver. */
+/* Declares the program that `dxp bench opencl` measures with: an ordinary OpenCL program without
+ * any code for a fabric. It uses the first two devices of one platform. Environment and arguments
+ * select the platform, so the same code measures every driver. */
 #ifndef BENCH_OPENCL_CASES_H
 #define BENCH_OPENCL_CASES_H
 

@@ -66,7 +66,7 @@ static int same(struct bench *b, const struct space *r)
 						       : bench_fail(b, "the bytes read differ", 0);
 }
 
-/* Measures until the bytes are at the device. */
+/* Measures the time until the bytes are at the device. */
 static int case_write(struct bench *b, size_t bytes, uint32_t count)
 {
 	struct space r;

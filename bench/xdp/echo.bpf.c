@@ -25,7 +25,8 @@ SEC("xdp") int dxp_echo(struct xdp_md *ctx)
 	return XDP_TX;
 }
 
-/* Needed at the other end of a veth for the native echo's packets to arrive. */
+/* Passes every packet. A veth receives packets of the native echo only with an XDP program of its
+ * own. */
 SEC("xdp") int dxp_pass(struct xdp_md *ctx)
 {
 	return XDP_PASS;
