@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A ring all-reduce whose communication is all in kernels. The host starts one kernel on each xPU
- * and reads the results; in between no host code runs. The kernels add up their numbers, round
+/* A ring all-reduce in which kernels do all the communication. The host starts one kernel on each
+ * xPU and reads the results; in between no host code runs. The kernels add up their numbers, round
  * after round: each PUTs parts to the next xPU and waits for parts of the previous one.
  *
  *   dxp up --xpus 4 && build/bin/allreduce 10; dxp down */

@@ -12,7 +12,7 @@ uint part_begin(const struct ring *r, uint part)
 	return (uint)((ulong)r->count * part / r->ranks);
 }
 
-/* The next xPU's NIC, and the memory from and to which parts go. */
+/* The NIC of the next xPU, and the memory at both ends of a PUT. */
 struct route {
 	struct dxp_target next;
 	struct dxp_entry own, to;
@@ -41,7 +41,7 @@ int part_put(global struct dxp_window *nic, global const uint *numbers, const st
 }
 #endif
 
-/* Waits for the event of a part that has arrived: it carries the step of the sender. */
+/* Waits for the event of a part that has arrived. The event carries the step of the sender. */
 int part_wait(global struct dxp_window *nic, ulong step)
 {
 	int status = dxp_received_wait(nic, LOOKS);
@@ -54,7 +54,8 @@ int part_wait(global struct dxp_window *nic, ulong step)
 	return status;
 }
 
-/* PUTs `part` to the next xPU; returns when the previous one's part is here and ours is there. */
+/* PUTs `part` to the next xPU; returns when the part of the previous xPU has arrived here, and
+ * `part` has arrived at the next one. */
 int step_run(global struct dxp_window *nic, global const uint *numbers, const struct ring *ring,
 	     const struct route *r, uint part, ulong step)
 {
@@ -69,7 +70,7 @@ int step_run(global struct dxp_window *nic, global const uint *numbers, const st
 	return status == DXP_OK ? sent.status : status;
 }
 
-/* Work-item 0 sends and waits; all of them compute. */
+/* Work-item 0 sends and waits; all work-items compute. */
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 allreduce(global struct dxp_window *nic, global uint *numbers, global const uint *inbox,
 	  global struct report *report, struct ring ring, struct dxp_target next,

@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 						     .bytes = COUNT * sizeof(*numbers)};
 	double begin = seconds();
 	check(dxp_bridge_start(board, &transfer, &bridge), "start");
-	/* The board now reads and writes by itself; the program could do other work. */
+	/* The board now reads and writes by itself, so the program could do other work. */
 	check(dxp_bridge_wait(bridge, 30000000000ull, NULL), "wait");
 	double elapsed = seconds() - begin;
 

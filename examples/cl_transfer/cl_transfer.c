@@ -170,7 +170,7 @@ static void network_open(struct side *s)
 	check(clFinish(s->queue), "wait");
 }
 
-/* One kernel PUTs the whole buffer while it runs; the other xPU runs nothing. */
+/* One kernel PUTs the whole buffer while it runs; no kernel runs on the other xPU. */
 static void by_a_kernel(struct side *from, struct side *to)
 {
 	cl_int error, result = -1;

@@ -47,8 +47,8 @@ static int failed(struct fault *fault, const char *what, cl_int error)
 	return fault_set(fault, status, "local OpenCL device: %s failed (%d)", what, error);
 }
 
-/* Returns the buffer of an address, and the offset in it; NULL if it does not hold the whole
- * range. */
+/* Returns the buffer of an address, and the offset in it; NULL if the buffer does not contain the
+ * whole range. */
 static cl_mem find_buffer(const struct local *l, uint64_t address, uint64_t bytes, size_t *offset)
 {
 	uint64_t number = address >> ADDRESS_BITS;
@@ -114,7 +114,7 @@ static int local_read(struct backend *b, uint32_t stage, void *to, uint64_t addr
 	return error ? failed(fault, "clEnqueueReadBuffer", error) : DXP_OK;
 }
 
-/* All stages share one program: only the first call builds. */
+/* Builds the program at the first call only, because all stages share it. */
 static int local_build(struct backend *b, uint32_t stage, const char *source, struct fault *fault)
 {
 	struct local *l = (struct local *)b;

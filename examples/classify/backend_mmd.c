@@ -122,7 +122,7 @@ static uint8_t *passage_of(struct mmd *m, const struct backend_transfer *t)
 	return p->memory;
 }
 
-/* Reads to host memory, then writes: the way of systems without a NIC at the xPU. */
+/* Reads to host memory, then writes, as systems without a NIC at the xPU do. */
 static int send_through_host(struct mmd *m, const struct backend_transfer *t, dxp_event *event)
 {
 	uint8_t *memory = passage_of(m, t);

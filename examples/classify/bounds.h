@@ -14,13 +14,15 @@
 #define MODEL_DIMS_MAX     4
 #define MODEL_DIM_MAX      (1 << 24) /* one dimension */
 #define MODEL_ELEMENTS_MAX (1 << 27)
-#define MODEL_WINDOW_MAX   1024      /* height and width of a kernel or pool, strides, dilations */
-#define MODEL_INNER_MAX    (1 << 24) /* weights of one output; times 16 lanes fits an int */
-#define OP_INPUTS_MAX      32        /* inputs: CONCATENATION of Inception uses 4 */
+#define MODEL_WINDOW_MAX   1024 /* height and width of a kernel or pool, strides, dilations */
+/* weights of one output; 16 times this number fits an int */
+#define MODEL_INNER_MAX (1 << 24)
+#define OP_INPUTS_MAX   32 /* inputs: CONCATENATION of Inception uses 4 */
 
 /* Stages. */
-#define STAGES_MAX         16 /* xPUs of one daemon */
-#define CUT_TENSORS_MAX    6  /* tensors: with the previous photo's event they fit one wait list */
+#define STAGES_MAX 16 /* xPUs of one daemon */
+/* tensors that cross a cut: their events and that of the previous photo fit one wait list */
+#define CUT_TENSORS_MAX    6
 #define DEPTH_MAX          32 /* photos in progress: two for each stage */
 #define STEP_ARGUMENTS_MAX 12
 

@@ -17,7 +17,7 @@ struct flat {
 	bool broken; /* stays set */
 };
 
-/* A table. `at` 0 means no table, because the root offset is there. */
+/* A table. `at` 0 means that there is none, because byte 0 has the root offset. */
 struct flat_table {
 	size_t at;
 	size_t vtable;

@@ -17,7 +17,7 @@ struct image {
 
 enum resize {
 	RESIZE_BILINEAR,     /* the two nearest pixels on each axis */
-	RESIZE_PIL_BILINEAR, /* as Pillow's BILINEAR: averages all pixels when shrinking */
+	RESIZE_PIL_BILINEAR, /* like Pillow's BILINEAR: averages all pixels when shrinking */
 };
 
 /* Reads and decodes a file; its first bytes decide the format. Greyscale becomes RGB, transparency
@@ -25,7 +25,7 @@ enum resize {
  * image or damaged, DXP_ERANGE too large. */
 int image_read(const char *path, struct image *out, struct fault *fault);
 
-/* Does the same from memory; `name` stands for the path in messages. */
+/* Decodes a file in memory; `name` replaces the path in messages. */
 int image_decode(const char *name, const uint8_t *bytes, size_t count, struct image *out,
 		 struct fault *fault);
 

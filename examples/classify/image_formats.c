@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decodes JPEG by libjpeg, PNG by libpng, PPM by own code. The libraries validate their input; this
- * file bounds the size of the result. */
+/* Decodes JPEG by libjpeg, PNG by libpng, PPM by code of its own. The libraries validate their
+ * input; this file bounds the size of the result. */
 #include "image.h"
 
 #include <setjmp.h>
@@ -28,7 +28,8 @@ static void jpeg_fail(j_common_ptr info)
 	longjmp(f->back, 1);
 }
 
-/* Fails on warnings: they mean damaged data, which libjpeg would fill with grey. */
+/* Treats a warning as a failure, because it means damaged data, which libjpeg would replace by
+ * grey. */
 static void jpeg_message(j_common_ptr info, int level)
 {
 	if (level < 0)
@@ -63,7 +64,7 @@ int image_decode_jpeg(const char *name, const uint8_t *bytes, size_t count, stru
 {
 	struct jpeg_decompress_struct info;
 	struct jpeg_failure failure;
-	/* on the heap: it must survive the longjmp */
+	/* on the heap, because it must survive the longjmp */
 	struct image *image = calloc(1, sizeof(*image));
 	volatile int status;
 

@@ -43,7 +43,7 @@ struct tile {
 };
 
 /* Returns the top left corner of the window of an output pixel. For a pixel past the last one,
- * returns that of the last. */
+ * returns the corner of the last one. */
 static int2 corner(const struct tile *t, int pixel)
 {
 	const int p = min(pixel, t->pixels - 1);
@@ -311,7 +311,7 @@ __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 s
 /* Elements per work-item of the kernels below. */
 #define CHUNK 1024
 
-/* An operand with fewer elements than the output repeats. */
+/* An operand with fewer elements than the output is repeated. */
 #define BINARY(name, operation)                                                                    \
 	__kernel ONE_ITEM void name(__global const float *a, __global const float *b,              \
 				    __global float *out, int count, int a_count, int b_count,      \

@@ -42,7 +42,7 @@ static bool overlap(const struct lifetime *a, const struct lifetime *b)
 }
 
 /* Finds the lowest offset for lives[n] beside those before it: starts at 0 and moves behind each
- * conflict until none is left. */
+ * conflicting tensor until none is left. */
 static uint64_t lowest(const struct lifetime *lifetimes, size_t n)
 {
 	uint64_t at = 0;

@@ -114,8 +114,9 @@ struct range model_range(const struct model *m, const struct op *op);
  * DXP_EMALFORMED or DXP_EUNSUPPORTED, with a message that names operator, index and file. */
 int model_check(struct model *m, struct fault *fault);
 
-/* Appends SOFTMAX if the network returns raw scores, so that every answer is probabilities.
- * Inception v3 as published for TFLite needs it. Call after model_check(). Error: DXP_ENOMEM. */
+/* Appends SOFTMAX if the network returns raw scores, so that every answer consists of
+ * probabilities. Inception v3 as published for TFLite needs it. Call after model_check(). Error:
+ * DXP_ENOMEM. */
 int model_end_in_probabilities(struct model *m);
 
 int64_t model_macs(const struct model *m);

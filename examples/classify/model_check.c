@@ -9,7 +9,8 @@
 
 #include <dxp/status.h>
 
-#define OP_MACS_MAX (1ll << 44) /* multiply-adds of one operator; sums stay far inside 64 bits */
+/* multiply-adds of one operator: sums of them need far fewer than 64 bits */
+#define OP_MACS_MAX (1ll << 44)
 
 struct check {
 	struct model *model;
@@ -78,7 +79,7 @@ static bool in_bounds(int32_t v, int32_t most)
 	return v >= 1 && v <= most;
 }
 
-/* Convolutions and pools: checks window, stride and dilation, and the output size that they
+/* Checks window, stride and dilation of a convolution or pool, and the output size that they
  * yield. */
 static int check_window(struct check *c, int32_t channels)
 {

@@ -60,7 +60,7 @@ static void plan_fill(const struct model *m, const int32_t *after, uint32_t cuts
 struct candidates {
 	int32_t count;
 	int32_t *after;
-	int64_t *macs;   /* multiply-adds of all operators up to it */
+	int64_t *macs;   /* multiply-adds of all operators up to each candidate */
 	uint64_t *bytes; /* bytes that cross */
 };
 
@@ -109,7 +109,7 @@ static bool better(int64_t macs, uint64_t bytes, const struct best *than)
 	return macs != than->macs ? macs < than->macs : bytes < than->bytes;
 }
 
-/* Adds a stage: computes row[i] from the row of one stage less. */
+/* Adds a stage: computes row[i] from the row for one stage less. */
 static void best_extend(const struct candidates *c, const struct best *less, struct best *row)
 {
 	for (int32_t i = 0; i < c->count; i++) {

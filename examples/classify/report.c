@@ -34,7 +34,7 @@ static double per_s(double ms)
 	return ms > 0 ? 1e3 / ms : 0;
 }
 
-/* Returns what the stages classify, for texts. */
+/* Returns the noun for what the stages classify, such as "photos". */
 static const char *noun(const struct report *r)
 {
 	return r->stream ? "frame" : "photo";

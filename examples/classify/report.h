@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints each photo's answer as it arrives, then a summary of time and bytes. As text, or as JSON
- * with one object a line: {"photo": ...} for each answer, then {"summary": ...}. */
+/* Prints each photo's answer as it arrives, then a summary of time and bytes. The output is text,
+ * or JSON with one object a line: {"photo": ...} for each answer, then {"summary": ...}. */
 #ifndef CLASSIFY_REPORT_H
 #define CLASSIFY_REPORT_H
 
@@ -26,7 +26,7 @@ struct report {
 	uint64_t setup_ns;      /* building kernels and uploading constants */
 	uint64_t run_ns;        /* from the first photo's upload to the last answer */
 	uint64_t run_cpu_ns;    /* of this program in that time */
-	uint64_t run_nic_bytes; /* payload between its NIC and the xPUs in that time */
+	uint64_t run_nic_bytes; /* payload between this program's NIC and the xPUs during run_ns */
 	uint32_t sample_count;
 	uint64_t total_ns[REPORT_SAMPLES_MAX];
 	uint64_t stage_ns[STAGES_MAX][REPORT_SAMPLES_MAX];

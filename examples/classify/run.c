@@ -26,7 +26,7 @@ struct flight {
 	uint64_t start_ns;
 	struct command *commands;
 	uint32_t posted; /* commands that have an event */
-	uint32_t reaped; /* commands known to be complete, from the first on */
+	uint32_t reaped; /* number of commands known to be complete, counted from the first */
 	float *answer;
 };
 
@@ -149,8 +149,8 @@ static bool is_first_of_kernel(const struct steps *steps, uint32_t index)
 }
 
 /* Starts one work-group of each kernel, without waiting: some devices (PoCL) compile for the local
- * size at the first launch, and the first photo should not wait for that. Addresses do not depend
- * on memory contents, and all output is overwritten before it is read. */
+ * size at the first launch, and the first photo should not wait for the compiler. Addresses do not
+ * depend on memory contents, and all output is overwritten before it is read. */
 static int stage_warm(struct run *r, uint32_t stage, struct fault *fault)
 {
 	struct run_stage *s = &r->stages[stage];
@@ -400,7 +400,7 @@ static void first_waits(const struct run *r, const struct flight *f, uint32_t st
 	}
 }
 
-/* Collects the waits of command `index` of a stage: the launch before it; for a send, the last
+/* Collects the waits of command `index` of a stage: the previous launch; for a send, the last
  * launch. */
 static void next_waits(const struct run *r, const struct flight *f, uint32_t stage, uint32_t index,
 		       struct waits *w)

@@ -7,8 +7,8 @@
  *   run_open -> { run_submit ... run_collect } -> run_close
  *
  * Order: answers are collected in the order of submission. A stage computes one photo at a time,
- * since it has one arena: a photo's first command there waits for the last command of the photo
- * before. After an error only run_close may be called. The caller closes the backend afterwards,
+ * since it has one arena: a photo's first command there waits for the last command of the previous
+ * photo. After an error only run_close may be called. The caller closes the backend afterwards,
  * which frees the memory on the xPUs. */
 #ifndef CLASSIFY_RUN_H
 #define CLASSIFY_RUN_H

@@ -166,8 +166,8 @@ static bool is_first_of_kernel(const struct steps *steps, uint32_t index)
 }
 
 /* Starts one work-group of each kernel: some devices (PoCL) compile for the local size at the first
- * launch, and the first photo should not wait for that. The output is overwritten before it is
- * read. */
+ * launch, and the first photo should not wait for the compiler. The output is overwritten before it
+ * is read. */
 static int warm_part(struct network *n, struct part *p, struct fault *fault)
 {
 	const size_t one[2] = {1, 1};

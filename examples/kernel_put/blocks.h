@@ -32,8 +32,8 @@ struct shape {
 struct report {
 	dxp_u64 answer; /* sender: the answer received; receiver: points in the set */
 	dxp_u32 failed; /* 0, or an enum dxp_status negated */
-	dxp_u32 blocks; /* sender: acknowledged; receiver: arrived */
-	dxp_u32 early;  /* sender: acknowledged before the last was computed */
+	dxp_u32 blocks; /* blocks; sender: acknowledged; receiver: arrived */
+	dxp_u32 early;  /* sender: blocks acknowledged before the last one was computed */
 	dxp_u32 reserved;
 };
 
@@ -118,7 +118,7 @@ DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dx
 /* PUTs a block; its arrival raises an event at the receiver. Retries while no descriptor is
  * free. */
 #if defined(__riscv) && defined(DXP_DEVICE_OPENCL)
-/* The route goes to communication registers; one instruction posts. */
+/* Stores the route in communication registers; one instruction posts. */
 DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 *image,
 		     const struct shape *s, const struct route *r, dxp_u32 block)
 {
@@ -265,7 +265,7 @@ DXP_FN void receiver_run(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp
 
 /* ---- doorbell latency ---- */
 
-/* `count` times: PUTs 8 bytes to its own function and waits for the completion. */
+/* PUTs 8 bytes to its own function and waits for the completion, `count` times. */
 DXP_FN void rings_run(DXP_SHARED struct dxp_window *nic, const struct route *r, dxp_u32 count,
 		      DXP_SHARED struct report *report)
 {

@@ -29,7 +29,8 @@ void check(int status, const char *what);
 /* Returns 1, after a message, if standard output lost text, else 0. */
 int output_lost(void);
 
-/* Opens the xPU s->name, or if NULL any xPU but `other`'s. `other` may be NULL. */
+/* Opens the xPU s->name. If that is NULL, opens any xPU except that of `other`, which may be
+ * NULL. */
 void side_open(struct dxp_fabric *fabric, struct side *s, const struct side *other);
 void side_close(struct side *s);
 

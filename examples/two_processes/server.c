@@ -34,7 +34,7 @@ static void hello_answer(struct dxp_function *f, const struct hello *client,
 	completion(f, "answer");
 }
 
-/* Clients that said hello while the server waited for the data of another. */
+/* Clients that sent a hello while the server waited for the data of another one. */
 static struct hello waiting[CLIENTS_MAX];
 static int waiting_count;
 
@@ -54,8 +54,8 @@ static int event_handle(struct dxp_function *f)
 	return 1;
 }
 
-/* Answers the client that waits longest, and receives its data. Returns as event_handle(), for the
- * events of other clients. */
+/* Answers the client that waits longest, and receives its data. Returns the number of clients whose
+ * events it completed, like event_handle(). */
 static int client_serve(struct dxp_function *f, const struct hello *own,
 			const struct dxp_memory *memory)
 {
