@@ -19,7 +19,7 @@
 #define RAW_PAYLOAD_BYTES_MAX 65507
 #define RAW_SEGMENT_BYTES_MIN 64
 #define RAW_WINDOW_BYTES      (2u << 20) /* bytes: credit of a stream, a quarter of its buffers */
-#define RAW_BUFFER_BYTES      (8u << 20) /* bytes: buffer at each end, larger than a level-2 cache */
+#define RAW_BUFFER_BYTES      (8u << 20) /* bytes: buffer at each end, beyond a level-2 cache */
 #define RAW_SPIN_NS           50000      /* ns: about one wakeup of an idle core */
 /* ns: cores that share a level-3 cache need 43 to 60, others 180 and more */
 #define RAW_NEAR_NS 120

@@ -3,9 +3,9 @@
  * decide from which queue the next packet comes. COMPUTED are contributions and results, from which
  * the switch computes. FORWARDED are all others: control packets that the switch passes on or
  * answers, and packets that it rejects. While both queues have packets, each class gets its
- * weight's share; so neither starves. Without I/O and clock.
+ * weight's share; so neither starves. The arbiter has no I/O and no clock.
  *
- * Packets of other software do not get here: the kernel forwards them. */
+ * Packets of other software do not reach it, because the kernel forwards them. */
 #ifndef SWITCH_INPUT_H
 #define SWITCH_INPUT_H
 
