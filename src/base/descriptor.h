@@ -27,7 +27,7 @@ int descriptor_raise(int fd);
  * -1 with errno set and both closed. */
 int descriptor_raise_pair(int made, int fds[2]);
 
-/* Like fopen (`mode` must contain "e") and opendir. */
+/* These functions do what fopen (`mode` must contain "e") and opendir do. */
 FILE *descriptor_fopen(const char *path, const char *mode);
 DIR *descriptor_opendir(const char *path);
 

@@ -11,7 +11,8 @@
 enum landlock_access {
 	LANDLOCK_READ,       /* read and execute files, list folders */
 	LANDLOCK_READ_WRITE, /* also write files that exist */
-	LANDLOCK_ALL,        /* like the above, and also make, remove and move files and folders */
+	/* what LANDLOCK_READ_WRITE permits, and make, remove and move files and folders */
+	LANDLOCK_ALL,
 };
 
 /* Returns the version in the kernel; negative: none. */

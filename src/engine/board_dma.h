@@ -23,7 +23,7 @@ struct board_dma_options {
 	struct board_core *core;           /* core and memory outlive this */
 	uint8_t *memory;
 	uint64_t memory_bytes;
-	void (*interrupt)(void *context); /* as engine_options; NULL: none */
+	void (*interrupt)(void *context); /* see engine_options; NULL: none */
 	void *interrupt_context;
 };
 
@@ -32,7 +32,7 @@ int board_dma_create(const struct board_dma_options *options, struct board_dma *
 /* Aborts all DMAs; afterwards host memory is not accessed. */
 void board_dma_destroy(struct board_dma *d);
 
-/* As the functions of struct engine_ops. */
+/* These functions implement those of struct engine_ops with the same names. */
 int board_dma_start(struct board_dma *d, const struct engine_dma *dma);
 uint32_t board_dma_dequeue(struct board_dma *d, struct engine_dma_end *out, uint32_t count);
 bool board_dma_help(struct board_dma *d);

@@ -51,7 +51,7 @@ struct board_dma {
 	bool stop;
 	uint32_t resets;
 	uint64_t started;         /* number of DMAs so far; the first is 1 */
-	uint64_t memory_clock_ns; /* like clock_ns, for the shared memory */
+	uint64_t memory_clock_ns; /* modelled time at which the memory has passed the last byte */
 	struct board_controller tx, rx;
 	struct engine_dma_end ends[BOARD_ENDS_MAX]; /* a ring */
 	uint32_t end_head;

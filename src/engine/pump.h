@@ -16,7 +16,7 @@ struct pump_options {
 	uint32_t buffers;      /* of each ring; 0: BRIDGE_BUFFERS */
 	uint32_t buffer_bytes; /* 0: pump_measure() and pump_choose() select it */
 	uint64_t memory_bytes; /* size of the device's memory, for measuring */
-	uint64_t stall_ns;     /* as bridge_options */
+	uint64_t stall_ns;     /* see bridge_options */
 };
 
 /* One transfer, part of its owner's struct. The owner sets it before pump_begin and keeps it until
@@ -27,7 +27,7 @@ struct pump_transfer {
 	 * set, the bytes pass through the stream core. */
 	const uint8_t *source;
 	uint8_t *sink;
-	uint32_t owner; /* as engine_dma, for the stream core */
+	uint32_t owner; /* see engine_dma, for the stream core */
 	/* Starts a FILL or DRAIN step; pump_done() reports its completion, maybe inside the call.
 	 * DXP_EAGAIN: retried later; other errors fail the transfer. */
 	int (*step)(struct pump_transfer *t, const struct bridge_action *a);

@@ -75,7 +75,7 @@ bool rv32_about_program(const struct engine_program *program, const struct rv32_
 			struct records *out);
 bool rv32_about_device(const struct engine_rv32 *r, struct records *out);
 
-/* rv32_launch.c: as engine_ops.run. */
+/* rv32_launch.c implements engine_ops.run. */
 int rv32_run(struct engine *e, const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
 
 static inline struct engine_rv32 *rv32_of(const struct engine *e)

@@ -29,7 +29,7 @@ struct host_event {
 	bool transfer : 1;     /* set for a transfer's event (use.h) */
 	int8_t status;         /* DONE: enum dxp_status */
 	uint16_t bytes;        /* PENDING: set by events_weigh; 0: none */
-	int32_t native;        /* as in struct dxp_completion */
+	int32_t native;        /* see struct dxp_completion */
 	uint16_t notified;     /* node that is notified of the event's completion; 0: none */
 	uint16_t signalled;    /* node that got a signal for it; 0: none */
 	uint32_t signal_count; /* count of that signal */

@@ -23,7 +23,7 @@
 /* A search of all NICs of this machine. */
 struct search {
 	const char *name;      /* NULL: any */
-	uint32_t function, qp; /* as in struct dxp_function_options */
+	uint32_t function, qp; /* see struct dxp_function_options */
 	uint64_t timeout_ns;
 	struct offer_folder *folders;
 	uint32_t folder_count;

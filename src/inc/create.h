@@ -14,7 +14,7 @@ struct inc_create_options {
 	const struct inc_member *members; /* copied */
 	const uint32_t *switches;         /* one per member; copied */
 	uint16_t epoch;
-	uint64_t limit_ns; /* time limit of the creation */
+	uint64_t limit_ns; /* time limit for creating the group */
 	enum dxp_inc_framing framing;
 };
 

@@ -88,7 +88,7 @@ struct dxp_inc {
 
 	/* inc_making_reserve_bytes() bytes for a group's creation whose own allocation fails */
 	void *reserve;
-	bool reserved; /* a creation uses it */
+	bool reserved; /* a group that is being created uses `reserve` */
 
 	struct datagram datagrams[ENDPOINT_BATCH];
 	uint8_t trailers[ENDPOINT_BATCH][INC_TRAILER_BYTES];

@@ -160,7 +160,7 @@ static inline bool batch_full(const struct inc_batch *b)
 void segment_packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
 			uint32_t to_ip, uint16_t to_port, const void *payload,
 			size_t payload_bytes);
-/* As segment_packet_add(), but copies the payload. */
+/* Adds a packet as segment_packet_add() does, but copies the payload. */
 void segment_packet_add_inline(struct inc_group *g, struct inc_batch *out,
 			       const struct inc_header *h, uint32_t to_ip, uint16_t to_port,
 			       const void *payload, size_t payload_bytes);

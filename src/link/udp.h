@@ -94,8 +94,8 @@ void link_address(const struct link *l, struct udp_address *out);
 /* Returns this machine's address, without port, on the route to `to`. DXP_EIO, logged: no route. */
 int link_address_towards(const struct udp_address *to, struct udp_address *out);
 
-/* Like link_address_towards, for repeated checks: returns false without a log entry if there is no
- * route. */
+/* Does what link_address_towards does, for repeated checks: returns false without a log entry if
+ * there is no route. */
 bool link_address_now(const struct udp_address *to, struct udp_address *out);
 
 /* Binds the endpoint to another address, with the same port if it is free. Datagrams that wait in
@@ -125,15 +125,15 @@ unsigned link_receive_level(const struct link *l);
  * for another reason counts as accepted and in send_errors. */
 size_t link_send(struct link *l, const struct datagram *datagrams, size_t count);
 
-/* Like link_send, for a list of pointers to datagrams. */
+/* Does what link_send does, for a list of pointers to datagrams. */
 size_t link_send_list(struct link *l, const struct datagram *const *list, size_t count);
 
 /* Receives up to `count` datagrams without waiting; returns their number. It polls each socket at
  * most once, so the kernel may have more. */
 size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
-/* Like link_receive, but waits up to block_us of the options for the first datagram, in one system
- * call. No other thread may use the endpoint meanwhile. */
+/* Does what link_receive does, but waits for the first datagram, up to block_us of the options, in
+ * one system call. No other thread may use the endpoint meanwhile. */
 size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
 /* Returns true if received datagrams are not handed out yet. A poll of the socket does not show

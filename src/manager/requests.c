@@ -109,7 +109,7 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 	return true;
 }
 
-/* Checks the name likewise: a live node keeps its name, a dead one loses it. */
+/* Checks the name of a joining node: a live holder keeps the name, a dead holder loses it. */
 static bool name_admit(struct registry *r, const struct udp_address *from,
 		       const struct manage_join *join, uint64_t now_ns)
 {

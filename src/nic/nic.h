@@ -41,7 +41,7 @@ struct nic_options {
 	struct rltp_tuning tuning;
 	entropy_fn entropy;
 	void *entropy_context;
-	uint64_t (*token)(void *context, uint32_t session_id); /* as in rltp_endpoint_options */
+	uint64_t (*token)(void *context, uint32_t session_id); /* see rltp_endpoint_options */
 	void *token_context;
 	/* NAPs of each peer to each queue pair before the first grant; 0: the default */
 	uint16_t nap_credit;

@@ -65,13 +65,15 @@ struct nic_staged_read {
 struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region,
 				    struct nic_staged_span *span);
 void staged_put_end(struct nic *n, struct staged_put *put); /* and frees it */
-int staged_put_settled(const struct staged_put *put);       /* as write_settled */
+/* see write_settled of struct nic_staged_ops */
+int staged_put_settled(const struct staged_put *put);
 
 /* staged_read.c */
 void staged_read_enter(struct nic *n, struct nic_staged_read *r);
 void staged_read_leave(struct nic *n, struct nic_staged_read *r); /* and frees it */
 void staged_read_cancel(struct nic_staged_read *r);               /* cancels it at the owner */
-int staged_read_request(struct nic_staged_read *r);               /* as read_begin */
+/* see read_begin of struct nic_staged_ops */
+int staged_read_request(struct nic_staged_read *r);
 /* sets a deadline to retry reads and PUTs that found no space */
 void staged_look_again(struct nic *n);
 

@@ -164,7 +164,7 @@ struct nic_user {
 	_Alignas(64) struct nic *nic;
 	struct dxp_window *window; /* NULL: not open */
 	struct nic_function *function;
-	uint32_t index; /* as in nic.h */
+	uint32_t index; /* see nic.h */
 	uint8_t first_qp, qp_count;
 	bool row_body;          /* the last descriptor of the last burst had more than its head */
 	bool unordered;         /* completions in any order */

@@ -50,7 +50,7 @@ void offer_destroy(struct offer *o, uint64_t now_ns);
 struct offer_scope {
 	bool only; /* only what follows; false: any function */
 	uint8_t function;
-	uint8_t qp; /* as in struct attach_request */
+	uint8_t qp; /* see struct attach_request */
 };
 
 struct offer_client {

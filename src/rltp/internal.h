@@ -136,7 +136,7 @@ struct rltp_io {
 				   window */
 	uint32_t clean_repeats; /* retransmissions since the last spurious one */
 	uint32_t repeats_sent;  /* retransmissions not yet matched with the peer's dup_count */
-	/* like repeats_sent, for held packets, which never count as spurious */
+	/* the same number for held packets, whose retransmissions never count as spurious */
 	uint32_t held_repeats;
 	uint32_t probes, backoff;
 	uint64_t arrived_ns; /* last arrival of a frame */

@@ -13,7 +13,7 @@
 
 struct bridge_lab_options {
 	struct stages_options stages;
-	uint32_t buffers, buffer_bytes; /* as in bridge_options */
+	uint32_t buffers, buffer_bytes; /* see bridge_options */
 	uint32_t fills, dmas;
 	uint64_t stall_ns;
 	uint64_t device_bytes; /* length of device memory; 0: bytes are counted and not copied */

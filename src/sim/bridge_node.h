@@ -14,7 +14,7 @@ struct bridge_node_options {
 	uint64_t memory_bytes; /* length of the device's memory */
 	/* simulated hardware without its network; the simulator is the network */
 	struct stages_options stages;
-	uint32_t buffers, buffer_bytes, dmas; /* as in bridge_options */
+	uint32_t buffers, buffer_bytes, dmas; /* see bridge_options */
 	uint64_t stall_ns;
 };
 

@@ -40,7 +40,7 @@ struct inc_seat {
 	uint64_t wake_ns; /* next poll for its owner; UINT64_MAX: none */
 	struct inc_create *create;
 	struct inc_group *group;
-	int outcome; /* outcome of the creation at this member; DXP_EAGAIN: unknown yet */
+	int outcome; /* result of creating the group at this member; DXP_EAGAIN: not known yet */
 	struct inc_control notice;
 	uint32_t silent;
 	struct inc_seat *next_here;

@@ -20,7 +20,7 @@ struct sim_options {
 	uint64_t rate_bps; /* rate of each host's port; 0: unlimited */
 	/* limits of that port: above queue_bytes it drops, above mark_bytes it marks; 0: never */
 	uint32_t queue_bytes, mark_bytes;
-	uint32_t backlog_bytes, socket_bytes; /* as in net.h */
+	uint32_t backlog_bytes, socket_bytes; /* see net.h */
 	uint64_t poll_ns;
 	struct sim_faults faults;
 	uint32_t window_packets; /* 0: default */

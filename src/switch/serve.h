@@ -20,7 +20,7 @@ struct serve_options {
 	/* Weights of forwarded and computed packets in the arbiter (input.h); 0: 1. */
 	uint8_t weights[INPUT_CLASSES];
 	int socket_priority; /* `priority` of link_options for all packets sent; 0 .. 6 */
-	const char *user;    /* as privileges_drop */
+	const char *user;    /* see privileges_drop */
 	/* approximate time to spin after packets before sleeping (base/spin.h); at most 1 s */
 	uint64_t spin_ns;
 	const _Atomic int *stop;

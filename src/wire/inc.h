@@ -160,7 +160,8 @@ struct inc_sum {
  * the sockets show one packet. */
 bool inc_packet_alone(const struct datagram *d);
 
-/* Like inc_packet_encode(), with the payload's CRC from `sum`, so the payload is not read. */
+/* Does what inc_packet_encode() does, with the payload's CRC from `sum`, so the payload is not
+ * read. */
 void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
 			      const void *payload, const struct inc_sum *sum, struct datagram *d,

@@ -17,7 +17,7 @@
 #define PACKAGE_FILES_MAX     4096
 #define PACKAGE_INPUTS_MAX    4096
 
-/* Like struct dxp_program_source, with program ids as inputs. */
+/* This struct corresponds to struct dxp_program_source; its inputs are program ids. */
 struct package_source {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;

@@ -6,7 +6,7 @@
 
 #include "wire/roce.h"
 
-/* As roce_icrc(), for addresses of IPv6. */
+/* Returns what roce_icrc() returns, for addresses of IPv6. */
 uint32_t roce_icrc6(const struct roce_ends *ends, const struct roce_piece *pieces, size_t count);
 
 /* Checks an IPv6 packet without extension headers. */

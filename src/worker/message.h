@@ -55,7 +55,7 @@ struct worker_range {
 
 struct worker_done {
 	int32_t status;
-	int32_t native; /* as engine.native */
+	int32_t native; /* see engine.native */
 	uint32_t reserved;
 	uint32_t text_bytes;
 	uint64_t started_ns, ended_ns;

@@ -15,13 +15,13 @@ struct worker_process {
 	int wakeup_fd; /* an eventfd that only this worker writes */
 	int memory_fd; /* the tenant's device memory */
 	int errors_fd; /* becomes standard error */
-	bool plain;    /* as engine_description */
+	bool plain;    /* see engine_description */
 	/* The sandbox, as sandbox_enter. */
 	bool sandboxed;
 	uint32_t parts;
 	uint64_t limit_bytes;
-	const char *reads; /* as sandbox_options */
-	uint32_t work;     /* as folders_make */
+	const char *reads; /* see sandbox_options */
+	uint32_t work;     /* see folders_make */
 	const char *host;
 	const struct folders *folders;
 	struct engine *engine;

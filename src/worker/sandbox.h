@@ -42,7 +42,7 @@ uint32_t sandbox_available(void);
 void sandbox_parts_text(uint32_t parts, char *out, size_t space);
 
 /* Prepares the rules about files. Returns a descriptor for sandbox_enter(). `writes`, `reads`:
- * folders, up to a NULL entry; `more`: as sandbox_options.reads. -1: it failed; logged. */
+ * folders, up to a NULL entry; `more`: see sandbox_options.reads. -1: it failed; logged. */
 int sandbox_rules(const char *const *writes, const char *const *reads, const char *more);
 
 /* Enters the sandbox permanently; the calling process must have one thread. `rules`: descriptor of

@@ -18,12 +18,12 @@ struct zygote;
 
 struct zygote_options {
 	const char *program;      /* to start, with its path */
-	const char *engine;       /* as engine_options.name */
+	const char *engine;       /* see engine_options.name */
 	const char *cache_folder; /* folder of files that are kept, see folders.h; NULL: none */
 	bool cache_shared;        /* hosts trust each other, so they share built programs */
 	uint64_t memory_bytes;    /* bytes of device memory, without WORKER_TAIL_BYTES */
 	int wakeup_fd;    /* an eventfd that wakes the daemon for news; workers do not have it */
-	uint32_t spin_ns; /* as worker_server_options */
+	uint32_t spin_ns; /* see worker_server_options */
 	struct sandbox_options sandbox;
 };
 

@@ -35,7 +35,7 @@
 struct child {
 	pid_t pid; /* 0: free entry */
 	uint32_t id;
-	uint32_t work;                 /* as folders_make */
+	uint32_t work;                 /* number of its folder of files; see folders_make */
 	char host[WORKER_LABEL_BYTES]; /* its label */
 	struct worker_errors errors;
 };
@@ -58,7 +58,7 @@ struct here {
 	uint8_t *memory; /* reserved addresses; only workers map ranges there */
 	_Atomic uint32_t *news;
 	struct engine *engine;
-	bool plain; /* as engine_description */
+	bool plain; /* see engine_description */
 	int signals;
 	struct child children[CHILDREN_MAX];
 	struct pollfd pollers[POLL_CHILDREN + CHILDREN_MAX];

@@ -13,8 +13,8 @@ struct bridged;
 struct bridged_options {
 	struct engine *engine; /* with BRIDGED memory; outlives this */
 	uint64_t memory_bytes;
-	uint32_t buffers, buffer_bytes; /* as pump_options */
-	uint64_t stall_ns;              /* as pump_options */
+	uint32_t buffers, buffer_bytes; /* see pump_options */
+	uint64_t stall_ns;              /* see pump_options */
 	/* Returns whether a node is silent and its memory is kept (`--keep-hosts`). Its PUTs and
 	 * GETs may then last longer than stall_ns. */
 	bool (*silent)(void *context, uint16_t node);

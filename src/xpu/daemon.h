@@ -19,24 +19,24 @@ struct daemon_options {
 	/* If `bind` has no port: uses the first free ports of the XPU_PORTS from XPU_PORT_FIRST on,
 	 * else any ports. */
 	bool standard_ports;
-	struct node_outside outside; /* as node_options */
+	struct node_outside outside; /* see node_options */
 	/* Identities, the key of program binaries and compiled kernels. NULL: identities and key
 	 * are new at each start, kernels go to the user's cache folder. */
 	const char *state_folder;
 	const char *cache_folder; /* compiled kernels; NULL: as above */
-	bool cache_shared;        /* as slot_options */
+	bool cache_shared;        /* see slot_options */
 	uint64_t memory_bytes;    /* device memory of each slot */
-	uint64_t host_bytes;      /* as slot_options */
-	uint32_t hosts_max;       /* as slot_options */
-	uint64_t keep_hosts_ns;   /* as node_options */
+	uint64_t host_bytes;      /* see slot_options */
+	uint32_t hosts_max;       /* see slot_options */
+	uint64_t keep_hosts_ns;   /* see node_options */
 	const char *engine;
-	const char *worker_program;     /* as slot_options */
-	struct sandbox_options sandbox; /* as slot_options */
+	const char *worker_program;     /* see slot_options */
+	struct sandbox_options sandbox; /* see slot_options */
 	/* Bridge of each slot whose memory only DMA reaches; fields as in pump_options. A size
 	 * measured for the first slot is used for all. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
-	uint32_t spin_ns;   /* as node_options */
+	uint32_t spin_ns;   /* see node_options */
 	uint32_t functions; /* functions of each slot's NIC that other processes may attach, 0 .. 7
 			     */
 	/* a value other than 0 stops the daemon; set by a signal handler or any thread */

@@ -40,7 +40,7 @@ struct graph_command {
 	uint32_t heap_index; /* index in its queue's heap */
 	uint8_t queue, state;
 	uint8_t waits_left;
-	uint32_t bytes; /* as in graph_posting */
+	uint32_t bytes; /* see graph_posting */
 	/* status of a failed command: DXP_ECANCELED, DXP_EPEERLOST, or the one of graph_cancel() */
 	int status;
 	struct graph_wait waits[COMMAND_WAITS_MAX];

@@ -28,9 +28,9 @@ struct slot_options {
 	uint64_t host_bytes;   /* most memory of one host; 0: no limit */
 	/* most hosts that have the xPU open, up to XPU_HOSTS_MAX; 0: XPU_HOSTS_DEFAULT */
 	uint32_t hosts_max;
-	const char *engine;       /* as engine_options.name */
-	const char *cache_folder; /* as zygote_options */
-	bool cache_shared;        /* as zygote_options */
+	const char *engine;       /* see engine_options.name */
+	const char *cache_folder; /* see zygote_options */
+	bool cache_shared;        /* see zygote_options */
 	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: each host's kernels
 	 * run in their own process, if the engine works in this process's memory. NULL: kernels of
 	 * all hosts run in one thread of this process. */
