@@ -56,7 +56,7 @@ enum dxp_mpi_collective {
 /* Settings of the process. The plugin sets them before any other call. */
 struct dxp_mpi_settings {
 	const char *label;    /* prefix of messages */
-	const char *switches; /* as in dxp_inc_options; NULL or "": its defaults */
+	const char *switches; /* see dxp_inc_options; NULL or "": its defaults */
 	/* 0: reports only failures, once; 1: also reasons for ordinary operations; 2: also each
 	 * communicator that joins or leaves. */
 	int verbose;
@@ -68,10 +68,10 @@ struct dxp_mpi_settings {
 	/* Calls of a collective and size until both ways are timed again. 0: never timed, and
 	 * max_bytes decides alone. Has no effect if max_bytes is not 0. */
 	int measure_calls;
-	int deadline_ms, create_ms, spin_us; /* as in dxp_inc_options; 0: its defaults */
+	int deadline_ms, create_ms, spin_us; /* see dxp_inc_options; 0: its defaults */
 	bool compat; /* use the header of the source paper; `reliable` then has no effect */
-	bool user_plane, reliable, no_icrc_check; /* as in dxp_inc_options; reliable: frames of
-						   * RoCE's reliable connections */
+	/* see dxp_inc_options; reliable: frames of RoCE's reliable connections */
+	bool user_plane, reliable, no_icrc_check;
 	/* Makes MPI progress; NULL: the core probes for a message. */
 	void (*progress)(void *nothing);
 	/* Returns whether outstanding operations progress only inside `progress`; NULL: never. */

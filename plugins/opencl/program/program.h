@@ -212,8 +212,8 @@ struct _cl_kernel {
 };
 
 struct kernel_device *kernel_device(cl_kernel k, cl_device_id d);
-/* Like kernel_device, for a device handle that the program passed and that need not be valid. NULL
- * stands for the only device. */
+/* Does what kernel_device does, for a device handle that the program passed and that need not be
+ * valid. NULL stands for the only device. */
 struct kernel_device *kernel_device_of(cl_kernel k, cl_device_id d);
 void argument_clear(cl_kernel k, cl_uint index);
 cl_int argument_copy(struct argument *to, const struct argument *from, enum argument_kind kind);
