@@ -16,7 +16,7 @@ int model_judge_load(const char *path, struct model_judge *out);
 int model_calibrate_rows(const char *path, const struct model_judge *rows,
 			 struct model_parameters *p, const struct model_sink *sink);
 
-/* Likewise, from a file. */
+/* Calibrates with the rows of a file, as model_calibrate_rows() does. */
 int model_calibrate_file(const char *path, struct model_parameters *p,
 			 const struct model_sink *sink);
 
