@@ -133,7 +133,7 @@ DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_desc
 	return DXP_OK;
 }
 
-/* Like dxp_post_lists(), with both lists in one array, source list first. */
+/* Does what dxp_post_lists() does, with both lists in one array, source list first. */
 DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
 		    const struct dxp_entry *entries, const void *data)
 {
