@@ -73,7 +73,7 @@ const char *bridge_route_name(unsigned route);
 /* For each transfer size: runs the wanted ways in turn and prints a row for each. Ignores c->bytes.
  * Returns 1 if a way failed, with the reason in its row, else 0. */
 int bridge_cases_run(struct bridge_setup *p, const struct bridge_case *c);
-/* Like bridge_case_run, for each buffer size. */
+/* Does what bridge_case_run does, for each buffer size. */
 int bridge_sweep_run(struct bridge_setup *p, unsigned route,
 		     int (*move)(struct bridge_setup *p, const struct bridge_way *way,
 				 uint64_t bytes));

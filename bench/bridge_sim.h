@@ -12,10 +12,10 @@
 struct bridge_sim_settings {
 	uint64_t read, write; /* network, bytes/s; all rates: 0 is unlimited */
 	uint64_t to_device, from_device, memory;
-	uint64_t network_ns, dma_ns, interrupt_ns; /* as in stages_rate */
-	uint64_t queue;                            /* as in stages_options */
+	uint64_t network_ns, dma_ns, interrupt_ns; /* see stages_rate */
+	uint64_t queue;                            /* see stages_options */
 	uint64_t jitter_ns, seed;
-	uint64_t buffers, fills, dmas, piece_bytes; /* as in bridge_options and bridge_order */
+	uint64_t buffers, fills, dmas, piece_bytes; /* see bridge_options and bridge_order */
 	uint64_t buffer_bytes;                      /* only this size; 0: all */
 	const char *path;                           /* only paths whose name contains this text */
 	bool source; /* these are the source's stages; its figures apply */

@@ -24,7 +24,7 @@ extern const struct inc_sim_costs inc_sim_costs_default;
 /* Prints the table, after report_begin. Returns an exit status. */
 int inc_sim_table(const struct inc_sim_costs *costs, const struct bench_options *options);
 
-/* Like inc_sim_table, with the default costs, for `dxp bench inc`. */
+/* Prints the table of inc_sim_table with the default costs, for `dxp bench inc`. */
 int bench_inc_sim(const struct bench_options *options);
 
 #endif
