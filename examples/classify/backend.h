@@ -2,9 +2,9 @@
 /* Runs the stages, on xPUs of a fabric or on a device of this machine. The operations are those of
  * <dxp/mmd.h> that the classifier needs, with a stage's number in place of an xPU.
  *
- * Memory begins 256-byte aligned; transfers may start at any byte in it. Dependent commands of one
- * stage run in order. An event is valid until wait() has reported it. Every function returns enum
- * dxp_status and, if it fails, writes a message into `fault`. One thread. */
+ * Allocated memory is aligned to 256 bytes; transfers may start at any byte in it. Dependent
+ * commands of one stage run in order. An event is valid until wait() has reported it. Every
+ * function returns enum dxp_status and, if it fails, writes a message into `fault`. One thread. */
 #ifndef CLASSIFY_BACKEND_H
 #define CLASSIFY_BACKEND_H
 
