@@ -284,7 +284,7 @@ static void pin__kept_and_given_back(void **state)
 	ok(dxp_dma_pin(w->dma, w->from + 1, 10));
 }
 
-/* As many pins as the header promises, regardless of how many the rings need in the engine. */
+/* DMA_PINS_MAX ranges can be pinned, regardless of how many the rings need in the engine. */
 static void pin__64_ranges(void **state)
 {
 	struct world *w = *state;

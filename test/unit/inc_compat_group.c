@@ -107,7 +107,7 @@ static void compat__each_packet_lost_once(void **state)
 	}
 }
 
-/* The creation survives the loss of any of its packets too. */
+/* Creating a group also succeeds if any one packet of it is lost. */
 static void compat__creation_lossy(void **state)
 {
 	for (unsigned k = 1; k <= 40; k++) {
@@ -219,7 +219,7 @@ static void compat__disagreement(void **state)
 	rig_close(&r);
 }
 
-/* Returns the status of a creation in a mode, on switches that support some modes. */
+/* Creates a group in a mode, on switches that support some modes. Returns the status. */
 static int creation(uint16_t modes, enum dxp_inc_mode mode, uint8_t *cause)
 {
 	struct inc_control n = {0};

@@ -139,7 +139,7 @@ static enum input_class class_of(uint8_t kind, uint8_t opcode, uint8_t tag_xor)
 	return input_class_of(packet, d.header_bytes);
 }
 
-/* As class_of, in the compatible format. */
+/* Returns what class_of returns, for a packet in the compatible format. */
 static enum input_class compat_class_of(uint8_t kind)
 {
 	const struct inc_header h = {
