@@ -96,7 +96,7 @@ static inline void rig_open(struct rig *r, const struct sim_options *o)
 	user_open(r, &r->honest[1], PEER, 0);
 }
 
-/* Likewise, but both users of a host share one function: two queue pairs each. */
+/* Opens the same users, but both users of a host share one function: each has two queue pairs. */
 static inline void rig_open_split(struct rig *r, const struct sim_options *o)
 {
 	memset(r, 0, sizeof(*r));
