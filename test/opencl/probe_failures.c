@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #define CL_EVENT_FAILURE_DXP 0x44D1 /* of dxp/cl_ext.h */
-#define TEXT_BYTES           256    /* longest sentence, with its zero */
+#define TEXT_BYTES           256    /* longest sentence and the zero byte after it */
 
 static const char source[] =
 	"kernel void store(global uint *out) {\n"
