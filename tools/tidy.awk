@@ -32,7 +32,8 @@ BEGIN {
 		     "e?grep[ \t]+(-[^ \t]+[ \t]+)*-[A-Za-z]*[qm])"
 	# Replaced words of docs/glossary.md, which comments and texts do not use.
 	split("whoever whom nobody somebody everybody told tells asks elder elders haul hauls " \
-	      "cell cells keeper greeting stranger strangers trespass boxes doors", words, " ")
+	      "cell cells keeper greeting stranger strangers trespass boxes doors " \
+	      "likewise", words, " ")
 	for (i in words)
 		replaced[words[i]] = 1
 	# Further ones, rejected only in texts for users: comments use some of them for people.
@@ -129,7 +130,7 @@ function columns(line,    parts, n, i, width) {
 	return width
 }
 
-# Returns the comments of a line, without files, members, and names in quotes or backquotes.
+# Returns the comments of a line.
 # was_in: the line starts inside a comment.
 function comment_of(line, was_in,    text, at) {
 	text = ""
@@ -145,19 +146,38 @@ function comment_of(line, was_in,    text, at) {
 		at = index(line, "/*")
 		line = at ? substr(line, at + 2) : ""
 	}
-	text = text " " line
-	gsub(/`[^`]*`|"[^"]*"|[a-z_]+\.[a-z]+/, " ", text)
-	return text
+	return text " " line
 }
 
 # Words are letters between blanks and punctuation: names with _ or ( are code.
 function check_words(text,    count, list, i, word) {
+	gsub(/`[^`]*`|"[^"]*"|[a-z_]+\.[a-z]+/, " ", text)
 	count = split(tolower(text), list, /[ \t,;:.!?]+|\(|\)/)
 	for (i = 1; i <= count; i++) {
 		word = list[i]
 		if (word in replaced)
 			finding("\"" word "\" in a comment; docs/glossary.md has the word to use")
 	}
+}
+
+function check_comment(text, was_in) {
+	check_words(text)
+	check_phrases(text, was_in)
+}
+
+# Rejects phrases that a reader new to a file cannot resolve: a comment that is only "as NAME" or
+# begins "Like NAME," has no verb; the others name no thing.
+function check_phrases(text, was_in,    begin, name) {
+	gsub(/`[^`]*`|"[^"]*"/, "x", text)
+	begin = was_in ? "[.] +(As|Like) " : "(^[ \t*]*|[.] +)([Aa]s|[Ll]ike) "
+	name = "(in )?(struct )?[a-z0-9]*(_|[(])[A-Za-z0-9_.()]*[ \t]*([.,;:]|$)"
+	if (text ~ begin name)
+		finding("a comment \"as NAME\" or \"Like NAME\" without a verb; write " \
+			"\"see NAME\", or what the function does")
+	if (text ~ /(^|[^A-Za-z])a creation([^A-Za-z]|$)/)
+		finding("\"a creation\" in a comment; name what is created")
+	if (text ~ /(^|[^A-Za-z])(its|with the) (terminating )?zero([^A-Za-z]|$)/)
+		finding("\"its zero\" in a comment; write that the text ends with a zero byte")
 }
 
 # ---- texts that users read ----
@@ -264,7 +284,7 @@ function check_source(line,    was_in, code) {
 	if (code !~ /^[ \t]*#[ \t]*include/)
 		check_identifiers(code)
 	if (was_in || index(line, "/*"))
-		check_words(comment_of(line, was_in))
+		check_comment(comment_of(line, was_in), was_in)
 }
 
 function check_file(path,    line) {

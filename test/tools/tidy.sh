@@ -84,6 +84,17 @@ words() {
 	finds 3 src/base/a.c '"nobody" in a comment' "$C" '' '/* Nobody calls it. */'
 	finds 4 src/base/a.c '"cells" in a comment' "$C" '' '/* Counts' ' * cells. */'
 	passes src/base/a.c "$C" '' '/* Sorts `boxes` of cells.c; "told" */' 'int sorted;'
+	finds 3 src/base/a.c '"likewise" in a comment' "$C" '' '/* Likewise, from a file. */'
+	finds 3 src/base/a.c 'without a verb' "$C" '' '/* As base_answer(), but slower. */'
+	finds 3 src/base/a.c 'without a verb' "$C" '' '/* Stops. As base_answer. */'
+	finds 3 src/base/a.c 'without a verb' "$C" '' 'int sorted; /* as in struct base_options */'
+	finds 3 src/base/a.c 'without a verb' "$C" '' 'int sorted; /* as base_options.sorted */'
+	finds 4 src/base/a.c 'without a verb' "$C" '' '/* Counts' ' * it. Like base_a, but fast. */'
+	passes src/base/a.c "$C" '' '/* Sorts as base_s() does. As root, sorts' ' * as base_b(). */'
+	finds 3 src/base/a.c '"a creation"' "$C" '' '/* Ends a creation. */'
+	passes src/base/a.c "$C" '' '/* Ends the creation of a group. */'
+	finds 3 src/base/a.c '"its zero"' "$C" '' '/* Counts bytes with its zero. */'
+	passes src/base/a.c "$C" '' '/* Its zeros end with a zero. */'
 }
 
 texts() {
