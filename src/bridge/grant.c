@@ -98,7 +98,8 @@ static struct bridge_transfer *next_by_fairness(const struct bridge *b)
 	return next;
 }
 
-/* Returns the first queued transfer that waits for no other bytes, or NULL. */
+/* Returns the first queued transfer for which all earlier bytes of its stream have arrived, or
+ * NULL. */
 static struct bridge_transfer *next_first(const struct bridge *b)
 {
 	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {

@@ -78,7 +78,7 @@ struct bridge_transfer {
 	bool granted_only;   /* its sender sends only granted bytes */
 	bool notify;         /* the sender must be notified of `granted` */
 	bool doubt;          /* a grant was not used */
-	/* bridge_feed() was called with `first`: the transfer waits for no other bytes */
+	/* bridge_feed() was called with `first`: all earlier bytes of the stream have arrived */
 	bool first;
 	uint8_t patience; /* doublings of the time until grants are withdrawn */
 };

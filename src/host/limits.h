@@ -52,7 +52,8 @@
 #define HOST_FRESH_NS (300ull * 1000)
 /* ns of that pause, the longest time by which it delays an acknowledgement */
 #define HOST_NAP_NS (1000ull * 1000)
-/* ns: longest sleep of the progress thread; without calls, a loss is noticed that late */
+/* ns: longest sleep of the progress thread; without calls, the host detects a loss after this
+ * time */
 #define HOST_LOOK_NS (20ull * 1000 * 1000)
 /* ns: if the gap between two polls is longer than this, the process did not run */
 #define HOST_AWAY_NS (3000ull * 1000 * 1000)

@@ -21,7 +21,8 @@
 #define LINK_RECEIVE_BUFFERS 8
 /* connected sockets, each with its own buffers; polling more sockets would cost what they save */
 #define LINK_BUSY_PEERS 4
-/* polls by which a peer leads before it gets a socket: creating one costs 50 polls */
+/* polls by which a peer must lead all other peers before it gets a socket; creating a socket costs
+ * 50 polls */
 #define LINK_BUSY_VOTES 256
 /* every n-th poll also reads a socket other than the busiest; each costs 0.1 us */
 #define LINK_OTHERS_EVERY 4

@@ -52,7 +52,8 @@ struct link_counters {
 	/* datagrams dropped for another reason; the transport retransmits them */
 	uint64_t send_errors;
 	uint64_t too_big; /* datagrams that the kernel rejected as longer than the path */
-	/* times that GSO failed; each one avoids a kind of GSO batch from then on */
+	/* number of times that GSO failed; after each, the endpoint avoids that kind of GSO
+	 * batch */
 	uint64_t gso_fallbacks;
 	/* Drops by a full socket buffer (SO_RXQ_OVFL), in datagrams; a merged GSO batch counts as
 	 * one. */

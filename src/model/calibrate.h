@@ -25,7 +25,7 @@ struct model_free_value {
 struct model_calibration {
 	struct model_free_value free[MODEL_FREE_MAX];
 	unsigned count;
-	bool settings;        /* the rows chose tor_hosts, spine and nic_service */
+	bool settings;        /* true: the rows determined tor_hosts, spine and nic_service */
 	double before, after; /* relative root mean square error of the rows */
 };
 

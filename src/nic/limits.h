@@ -35,8 +35,8 @@
 #define NIC_WRONG_ALL_NS (1000ull * 1000 * 1000 / 32)
 /* right keys remembered for each peer or user: device memory and a few buffers */
 #define NIC_KEYS_KNOWN 4
-/* entries per event ring: all outstanding requests of all queue pairs, and twice that in credits,
- * so that a grant per half of them is in time */
+/* entries per event ring: all outstanding requests of all queue pairs, and twice that number in
+ * credits. So a grant of half of the credits reaches the peer before the other half is used. */
 #define NIC_EVENTS DXP_EVENTS
 /* NAPs per stream before a grant: enough for a few commands. With many peers at once, entries may
  * run out. */
@@ -56,7 +56,8 @@
 #define NIC_REST_BYTES  4096 /* bytes at the end of a copy that join its last slice */
 /* receive buffers that one waiting queue pair gets before the next: half a FIFO */
 #define NIC_SPACE_RUN 16
-/* ns to the next check for a free receive buffer; doubles. Loops spin as long. */
+/* ns to the next check for a free receive buffer; the interval doubles. Loops spin for this
+ * time. */
 #define NIC_SPACE_CHECK_NS (50u * 1000u)
 /* ns, upper bound of that interval: a consumer that never drains costs 100 wakeups/s */
 #define NIC_SPACE_CHECK_MAX_NS (10ull * 1000 * 1000)

@@ -124,7 +124,8 @@ static int old_store(struct nic_read *r, const struct wire_header *h, const uint
 	return DXP_OK;
 }
 
-/* Returns a number for an offset in an answer that its sender cannot predict. */
+/* Returns a number for the offset `at` of an answer. The peer that sends the answer cannot predict
+ * this number. */
 static uint64_t mark(const struct nic *n, uint64_t at)
 {
 	uint64_t x = at + n->mark_seed;

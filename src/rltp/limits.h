@@ -95,7 +95,8 @@
 #define RLTP_SHARE 44
 /* packets that each peer may send, for any number of peers */
 #define RLTP_RWND_MIN 16
-/* short packets (RLTP_PMTU_BASE) that use the buffer space of one of 8896 bytes: skb and page */
+/* short packets (RLTP_PMTU_BASE) that use as much buffer space (skb and page) as a packet of 8896
+ * bytes */
 #define RLTP_RWND_SHORT 4
 /* handshake tags per second, 1 us each: 2 % of a core; 10,000 peers reconnect in 1 s */
 #define RLTP_HANDSHAKES_PER_S 20000

@@ -74,7 +74,8 @@ static bool jump_put(uint8_t *at, uint32_t distance)
 	return true;
 }
 
-/* Returns the number of bytes that a relocation of this type changes; 0: unknown type; 1: none. */
+/* Returns the number of bytes that a relocation of this type changes; 0: the type is unknown; 1: it
+ * changes no byte. */
 static uint32_t type_bytes(uint32_t type)
 {
 	switch (type) {

@@ -215,7 +215,7 @@ struct slot {
 	struct engine_description about;
 	struct bridged *bridged; /* NULL: the NIC reaches device memory */
 	struct worker *worker;   /* shared by all hosts; NULL: each has its own */
-	struct zygote *zygote;   /* starts those processes */
+	struct zygote *zygote;   /* starts the worker processes of hosts */
 	int wakeup_fd;           /* the zygote's wakeup eventfd */
 	uint32_t worker_last, worker_spin_ns;
 	bool woke;        /* a worker was woken since slot_woke */
@@ -382,7 +382,7 @@ void port_close(struct slot *s, struct port *p, int status);
  * wakeups. */
 void port_hold(struct slot *s, struct port *p);
 void port_drop(struct slot *s, struct port *p);
-/* Logs that the kernel just completed has lost its function. */
+/* Logs that a kernel, which has just completed, lost its NIC function. */
 void port_complain(struct tenant *t, const struct port *p, const char *kernel);
 /* Frees closed ports without users; returns how many. */
 uint32_t ports_reap(struct slot *s);

@@ -19,7 +19,8 @@ struct order;
 struct order_end {
 	int status;
 	int32_t native; /* the device driver's code of a failure; 0: none */
-	bool ran;       /* the worker reported it; false: the worker was lost or never started */
+	/* the worker reported the end; false: the worker was lost or never started */
+	bool ran;
 	uint64_t started_ns, ended_ns;
 	const char *text; /* sentence about a failure, or "" */
 };
