@@ -223,7 +223,7 @@ DXP_FN int dxp_insn_look_again(dxp_u32 *looks)
 }
 
 /* Waits for a completion and writes the operation's status to *status. Returns DXP_OK,
- * DXP_ETIMEDOUT, or see dxp_insn_error(). */
+ * DXP_ETIMEDOUT, or an error of dxp_insn_error(). */
 DXP_FN int dxp_insn_sent_wait(int *status, dxp_u32 looks)
 {
 	int result;
