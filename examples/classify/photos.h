@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists the photos of a command line: files, and folders as their photos in order of name. */
+/* Lists the photos of a command line. An argument is a file, or a folder, which stands for its
+ * photos in order of name. */
 #ifndef CLASSIFY_PHOTOS_H
 #define CLASSIFY_PHOTOS_H
 
