@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations on the function window of a NIC (dxp/window.h): post descriptors, dequeue events, wait
  * with a bound. Any code that can store to the window can send: this process, another process, a
- * kernel on a device. One source for C17, C++, CUDA C, OpenCL C and C for RISC-V. No system call,
- * no allocation, no header beyond fixed-width integers.
+ * kernel on a device. The same source compiles as C17, C++, CUDA C, OpenCL C and C for RISC-V. It
+ * makes no system call and no allocation, and includes no header beyond fixed-width integers.
  *
  * Any number of threads and processes may post: by dxp_post_*(), or for lists by dxp_claim(),
  * filling dxp_slot(), dxp_ring(). Each event ring has one consumer at a time. Every wait is

@@ -313,7 +313,8 @@ void staged_local_end(struct nic *n, const struct nic_user *u);
 /* credit.c, receiver */
 /* Returns true if one more message may come. */
 bool credit_left(const struct rx_stream *s);
-void credit_use(struct rx_stream *s);    /* one has arrived, or was given up */
+/* a message of the stream has arrived, or its sender gave it up */
+void credit_use(struct rx_stream *s);
 void credit_forget(struct rx_stream *s); /* the stream becomes idle or ends */
 void credits_poll(struct nic_user *u);   /* grants credit for the entries that the user has freed */
 uint32_t credit_grants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
