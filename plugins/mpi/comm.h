@@ -16,12 +16,17 @@
 #include "engine.h"
 #include "types.h"
 
+/* Calls of a communicator before it joins: programs make many communicators for a few calls each.
+ * No setting changes it, because ranks with different values would wait for each other. */
+#define MPI_FIRST_CALLS 3
+
 /* bytes on the wire of a short operation, which allocates nothing */
 #define MPI_SHORT_BYTES 256
 
-/* State of a communicator, equal on all its ranks at the same call. UNTRIED: no call yet. JOINING:
- * the core's own calls on it are ordinary. JOINED: operations are offloaded. REFUSED: roles are
- * assigned, but there is no group; there may be one later. ORDINARY: calls are never offloaded. */
+/* State of a communicator, equal on all its ranks at the same call. UNTRIED: at most
+ * MPI_FIRST_CALLS calls yet. JOINING: the core's own calls on it are ordinary. JOINED: operations
+ * are offloaded. REFUSED: roles are assigned, but there is no group; there may be one later.
+ * ORDINARY: calls are never offloaded. */
 enum mpi_state { MPI_UNTRIED, MPI_JOINING, MPI_JOINED, MPI_REFUSED, MPI_ORDINARY };
 
 /* Collectives whose ways are measured separately. Nonblocking allreduces take the way of blocking

@@ -311,10 +311,11 @@ void nic_peer_reset(struct nic *n, uint16_t node, int status);
 /* Policy for peers outside of the node table, to which register mode sends by IP address and port.
  * They may send to receive registers and do nothing else. They need the fabric key. admits: returns
  * whether a node at this address may be such a peer. payload_bytes: the largest payload to it.
- * Initially none is admitted. */
+ * added: reports a new peer of this kind; may be NULL. Initially none is admitted. */
 struct nic_outside {
 	bool (*admits)(void *context, const struct udp_address *at);
 	uint16_t (*payload_bytes)(void *context, const struct udp_address *at);
+	void (*added)(void *context, const struct udp_address *at);
 	void *context;
 };
 void nic_outside_set(struct nic *n, const struct nic_outside *policy);
