@@ -154,6 +154,7 @@ field("cfg.status", "Ended with", "uint32", base.DEC, REFUSALS)
 
 field("manage.request", "Request", "uint64", base.DEC)
 field("manage.nonce", "Nonce", "uint64", base.HEX)
+field("manage.run", "Run of the manager", "uint64", base.HEX)
 field("manage.epoch", "Manager's epoch", "uint64", base.HEX)
 field("manage.sequence", "Sequence", "uint64", base.DEC)
 field("manage.cursor", "Cursor", "uint16", base.DEC)
@@ -485,7 +486,7 @@ local function row_add(tree, tvb, at)
 end
 
 function bodies.JOIN(tvb, tree)
-	row_add(tree, tvb, 48)
+	row_add(tree, tvb, add_run(tree, tvb, 48, { { "manage.run", 8 } }))
 end
 
 function bodies.LEASE(tvb, tree, info)
@@ -498,8 +499,8 @@ end
 
 function bodies.RENEW(tvb, tree)
 	add_run(tree, tvb, 48, {
-		{ "manage.incarnation", 8 }, { "manage.uuid", 16 }, { "manage.epoch", 8 },
-		{ "manage.sequence", 8 }, { "manage.cursor", 2 },
+		{ "manage.run", 8 }, { "manage.incarnation", 8 }, { "manage.uuid", 16 },
+		{ "manage.epoch", 8 }, { "manage.sequence", 8 }, { "manage.cursor", 2 },
 	})
 end
 bodies.LEAVE = bodies.RENEW

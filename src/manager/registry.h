@@ -23,24 +23,25 @@ struct registry_options {
 };
 
 /* X(name, what it counts): ignored datagrams by reason, and actions. */
-#define REGISTRY_COUNTERS(X)                                                            \
-	X(malformed, "not a management frame, or an invalid one")                       \
-	X(damaged, "crc does not match")                                                \
-	X(unauthentic, "sealed with another key")                                       \
-	X(replayed, "not newer than what the node sent before")                         \
-	X(unexpected, "a frame that only a manager sends, or for another node")         \
-	X(unknown, "from a node that holds no lease")                                   \
-	X(reply_full, "answer dropped: too many at once; the node repeats its request") \
-	X(reply_limited, "rejection of a wrong key not sent: too many per second")      \
-	X(joined, "leases given to new or restarted nodes")                             \
-	X(renewed, "leases renewed")                                                    \
-	X(moved, "nodes seen at a new address")                                         \
-	X(busy, "rejected: name or identity is in use by a live node")                  \
-	X(left, "nodes that left")                                                      \
-	X(died, "leases that expired")                                                  \
-	X(forgotten, "nodes removed to free entries")                                   \
-	X(assigned, "grants made or revoked")                                           \
-	X(pages, "pages of full tables sent")                                           \
+#define REGISTRY_COUNTERS(X)                                                                   \
+	X(malformed, "not a management frame, or an invalid one")                              \
+	X(damaged, "crc does not match")                                                       \
+	X(unauthentic, "sealed with another key")                                              \
+	X(replayed, "not newer than what the node sent before")                                \
+	X(stale, "without the epoch of this run of the manager; the node repeats its request") \
+	X(unexpected, "a frame that only a manager sends, or for another node")                \
+	X(unknown, "from a node that holds no lease")                                          \
+	X(reply_full, "answer dropped: too many at once; the node repeats its request")        \
+	X(reply_limited, "rejection of a wrong key not sent: too many per second")             \
+	X(joined, "leases given to new or restarted nodes")                                    \
+	X(renewed, "leases renewed")                                                           \
+	X(moved, "nodes seen at a new address")                                                \
+	X(busy, "rejected: name or identity is in use by a live node")                         \
+	X(left, "nodes that left")                                                             \
+	X(died, "leases that expired")                                                         \
+	X(forgotten, "nodes removed to free entries")                                          \
+	X(assigned, "grants made or revoked")                                                  \
+	X(pages, "pages of full tables sent")                                                  \
 	X(deltas, "table differences sent")
 
 struct registry_counters {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests of nodes: JOIN, RENEW, LEAVE, TABLE_ACK. A request's number must exceed all earlier ones
- * of the node's run (nonce), so replayed datagrams change nothing. */
+ * of the node's run (nonce), and if it states the epoch of this run of the manager. So replayed
+ * datagrams change nothing, even those from before a restart. */
 #include "manager/internal.h"
 
 #include <stdio.h>
@@ -72,6 +73,24 @@ static void reject(struct registry *r, const struct udp_address *from, uint64_t 
 
 	snprintf(answer.text, sizeof(answer.text), "%s", text);
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
+}
+
+/* Returns whether the request states this run of the manager. Otherwise answers with the epoch, and
+ * the node repeats the request. A recorded request cannot state an epoch that did not exist yet. */
+static bool run_admit(struct registry *r, const struct udp_address *from, uint16_t node,
+		      uint64_t request, uint64_t nonce, uint64_t run)
+{
+	struct manage_answer answer = {.request = request,
+				       .nonce = nonce,
+				       .status = DXP_EAGAIN,
+				       .epoch = r->epoch,
+				       .text = "the manager has restarted; repeat this request"};
+
+	if (run == r->epoch)
+		return true;
+	r->counters.stale++;
+	requests_answer(r, from, node, &answer);
+	return false;
 }
 
 /* Returns whether this JOIN may replace a known node; rejects it otherwise. */
@@ -164,6 +183,8 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
+	if (!run_admit(r, from, WIRE_NODE_NONE, join.request, join.nonce, join.run))
+		return;
 	struct roster_node *n = roster_find_uuid(&r->roster, join.self.uuid);
 	if ((n && !identity_admit(r, from, &join, n, now_ns)) ||
 	    !name_admit(r, from, &join, now_ns))
@@ -204,7 +225,7 @@ static struct roster_node *sender_find(const struct registry *r, const struct wi
 	return n;
 }
 
-/* Accepts only a request newer than all before; after a restart of the manager, the first one. */
+/* Accepts only a request newer than all before in this run of the manager. */
 static bool request_admit(struct registry *r, struct roster_node *n,
 			  const struct manage_renew *renew)
 {
@@ -250,6 +271,8 @@ static void renew_receive(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
+	if (!run_admit(r, from, header->src_node, renew.request, renew.nonce, renew.run))
+		return;
 	struct roster_node *n = sender_find(r, header, &renew);
 	if (!n)
 		r->counters.unknown++;

@@ -43,6 +43,7 @@ struct member {
 	bool ack_due;
 	bool key_doubt_reported;
 	uint16_t id;
+	uint64_t run;                      /* epoch of the manager, from its last answer; 0: none */
 	uint64_t nonce, request, answered; /* answered: newest answered number */
 	struct flight flights[FLIGHTS];
 	uint64_t join_until_ns, lease_until_ns, renew_ns;
@@ -196,6 +197,7 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 	if (m->state > MEMBER_ALONE || !flight_end(m, lease.request, &sent_ns))
 		return;
 	m->id = lease.node;
+	m->run = lease.epoch;
 	lease_report(m);
 	m->state = MEMBER_JOINED;
 	m->need_join = false;
@@ -254,6 +256,17 @@ static void rejection_act(struct member *m, const struct manage_answer *answer, 
 	}
 }
 
+/* Repeats the request with the epoch of a manager that has started or restarted since. Returns
+ * whether the answer was for this. */
+static bool run_learned(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
+{
+	if (answer->status != DXP_EAGAIN || answer->epoch == 0 || answer->epoch == m->run)
+		return false;
+	m->run = answer->epoch;
+	request_soon(m, now_ns);
+	return true;
+}
+
 static void answer_receive(struct member *m, uint8_t type, struct manage_body body, uint64_t now_ns)
 {
 	struct manage_answer answer;
@@ -264,7 +277,8 @@ static void answer_receive(struct member *m, uint8_t type, struct manage_body bo
 		m->counters.malformed++;
 		return;
 	}
-	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns))
+	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns) ||
+	    run_learned(m, &answer, now_ns))
 		return;
 	if (m->state == MEMBER_LEAVING)
 		/* Even a refusal means that the manager has no entry, as intended. */
@@ -403,6 +417,7 @@ static struct manage_renew renew_make(const struct member *m, uint64_t request)
 	struct manage_renew renew = {
 		.request = request,
 		.nonce = m->nonce,
+		.run = m->run,
 		.incarnation = m->options.self.incarnation,
 		.progress = node_table_progress(m->table),
 	};
@@ -413,8 +428,10 @@ static struct manage_renew renew_make(const struct member *m, uint64_t request)
 
 static size_t request_encode(struct member *m, uint64_t now_ns)
 {
-	struct manage_join join = {
-		.request = flight_begin(m, now_ns), .nonce = m->nonce, .self = m->options.self};
+	struct manage_join join = {.request = flight_begin(m, now_ns),
+				   .nonce = m->nonce,
+				   .run = m->run,
+				   .self = m->options.self};
 	struct manage_renew renew = renew_make(m, join.request);
 
 	if (m->state == MEMBER_LEAVING)

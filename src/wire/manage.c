@@ -103,6 +103,7 @@ size_t manage_join_encode(const struct manage_join *join, struct mac *mac, uint8
 
 	put_64(&c, join->request);
 	put_64(&c, join->nonce);
+	put_64(&c, join->run);
 	manage_entry_put(&c, &join->self);
 	return body_end(&c, WIRE_JOIN, WIRE_NODE_NONE, WIRE_NODE_MANAGER, mac, out);
 }
@@ -110,7 +111,7 @@ size_t manage_join_encode(const struct manage_join *join, struct mac *mac, uint8
 int manage_join_decode(struct manage_body body, struct manage_join *out)
 {
 	struct get_cursor c = get_begin(body);
-	struct manage_join join = {.request = get_64(&c), .nonce = get_64(&c)};
+	struct manage_join join = {.request = get_64(&c), .nonce = get_64(&c), .run = get_64(&c)};
 
 	manage_entry_get(&c, &join.self);
 	if (!get_done(&c) || join.self.id > WIRE_NODE_LAST)
@@ -159,6 +160,7 @@ size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_re
 	assert(type == WIRE_RENEW || type == WIRE_LEAVE || type == WIRE_TABLE_ACK);
 	put_64(&c, renew->request);
 	put_64(&c, renew->nonce);
+	put_64(&c, renew->run);
 	put_64(&c, renew->incarnation);
 	put_bytes(&c, renew->uuid, sizeof(renew->uuid));
 	put_64(&c, renew->progress.epoch);
@@ -170,8 +172,10 @@ size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_re
 int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 {
 	struct get_cursor c = get_begin(body);
-	struct manage_renew renew = {
-		.request = get_64(&c), .nonce = get_64(&c), .incarnation = get_64(&c)};
+	struct manage_renew renew = {.request = get_64(&c),
+				     .nonce = get_64(&c),
+				     .run = get_64(&c),
+				     .incarnation = get_64(&c)};
 
 	get_bytes(&c, renew.uuid, sizeof(renew.uuid));
 	renew.progress.epoch = get_64(&c);

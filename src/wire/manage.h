@@ -14,7 +14,7 @@
  *
  * Every body begins with `request`, which grows with each request (0: not requested), and `nonce`,
  * drawn at the sender's start. The manager repeats both, so a sender rejects old answers and
- * answers to others. */
+ * answers to others. JOIN, RENEW, LEAVE and TABLE_ACK also state the manager's epoch. */
 #ifndef WIRE_MANAGE_H
 #define WIRE_MANAGE_H
 
@@ -62,8 +62,10 @@ struct manage_progress {
 	uint16_t cursor;
 };
 
+/* `run` of a request is the epoch of the manager's run, known from its answers; 0: unknown. The
+ * manager accepts its own only, so datagrams recorded before its restart have no effect. */
 struct manage_join {
-	uint64_t request, nonce;
+	uint64_t request, nonce, run;
 	/* id: the previous one, or 0. address, alive and granted are unused. */
 	struct node_entry self;
 };
@@ -78,7 +80,7 @@ struct manage_lease {
 
 /* RENEW, LEAVE and TABLE_ACK. */
 struct manage_renew {
-	uint64_t request, nonce;
+	uint64_t request, nonce, run;
 	uint64_t incarnation;
 	uint8_t uuid[WIRE_UUID_BYTES];
 	struct manage_progress progress;

@@ -44,8 +44,8 @@ static void requests(struct capture *c, struct mac *mac)
 {
 	static const uint8_t renewals[] = {WIRE_RENEW, WIRE_LEAVE, WIRE_TABLE_ACK};
 	uint8_t frame[MANAGE_FRAME_BYTES];
-	struct manage_join join = {REQUEST, NONCE, row_of(NODE, "xpu-7")};
-	struct manage_renew renew = {REQUEST, NONCE, 99, {0x5a}, {EPOCH, 12, 3}};
+	struct manage_join join = {REQUEST, NONCE, EPOCH, row_of(NODE, "xpu-7")};
+	struct manage_renew renew = {REQUEST, NONCE, EPOCH, 99, {0x5a}, {EPOCH, 12, 3}};
 	struct manage_assign assign = {REQUEST, NONCE, EPOCH, 4, MANAGE_GRANT, "host-1", "*"};
 	struct manage_status status = {REQUEST, NONCE, 1};
 

@@ -77,6 +77,10 @@ struct fabric {
 	size_t held_count;
 	uint64_t order;
 	uint64_t manager_bytes_out, manager_datagrams_out;
+	/* Datagrams to the manager, if `recording`; an attacker on the path has them too. */
+	bool recording;
+	struct fabric_packet records[64];
+	size_t record_count;
 };
 
 static struct udp_address fabric_address(unsigned n)
@@ -117,6 +121,8 @@ UNUSED static void fabric_destroy(struct fabric *f)
 	}
 	while (f->packets > 0)
 		free(f->heap[--f->packets].data);
+	while (f->record_count > 0)
+		free(f->records[--f->record_count].data);
 	free(f->heap);
 	free(f);
 }
@@ -362,6 +368,27 @@ static bool fabric_held(struct fabric *f, const struct fabric_packet *p)
 	return true;
 }
 
+static void fabric_record(struct fabric *f, const struct fabric_packet *p)
+{
+	struct fabric_packet *copy = &f->records[f->record_count];
+
+	if (!f->recording || f->record_count == ARRAY_COUNT(f->records))
+		return;
+	*copy = *p;
+	copy->data = malloc(p->bytes);
+	assert_non_null(copy->data);
+	memcpy(copy->data, p->data, p->bytes);
+	f->record_count++;
+}
+
+/* Sends all recorded datagrams to the manager again, from another address. */
+UNUSED static void fabric_replay(struct fabric *f, const struct udp_address *from)
+{
+	for (size_t i = 0; i < f->record_count; i++)
+		registry_receive(f->registry, from, f->records[i].data, f->records[i].bytes,
+				 f->now_ns);
+}
+
 static void fabric_deliver(struct fabric *f)
 {
 	struct fabric_packet p = packet_pop(f);
@@ -370,6 +397,7 @@ static void fabric_deliver(struct fabric *f)
 	if (fabric_held(f, &p))
 		return;
 	if (address_equal(&p.to, &f->manager)) {
+		fabric_record(f, &p);
 		if (f->registry)
 			registry_receive(f->registry, &p.from, p.data, p.bytes, f->now_ns);
 		fabric_manager_poll(f);
