@@ -33,6 +33,8 @@ struct flight {
 struct member {
 	struct member_options options;
 	struct mac *mac;
+	uint8_t public_key[KEYS_BYTES];
+	const uint8_t *key; /* public_key; NULL: joins with the fabric key */
 	struct node_table *table;
 	struct member_counters counters;
 	enum member_state state;
@@ -106,7 +108,14 @@ int member_create(const struct member_options *options, uint64_t now_ns, struct 
 	if (!m)
 		return DXP_ENOMEM;
 	m->options = *options;
-	int status = mac_create(options->key, &m->mac);
+	int status =
+		mac_create(options->identity ? options->identity->pair : options->key, &m->mac);
+	if (options->identity) {
+		memcpy(m->public_key, options->identity->public_key, sizeof(m->public_key));
+		m->key = m->public_key;
+	}
+	m->options.identity = NULL;
+	keys_erase(m->options.key, sizeof(m->options.key));
 	if (status == DXP_OK)
 		status = node_table_create(&m->table);
 	if (status != DXP_OK) {
@@ -360,7 +369,10 @@ static void wrong_key(struct member *m)
 	if (m->state == MEMBER_JOINING) {
 		fail(m, DXP_EAUTH);
 		log_status(m, LOG_LEVEL_ERROR,
-			   "the manager at %s rejects this key; use the key file of that fabric",
+			   m->key ? "the manager at %s does not know this machine's key; run `dxp "
+				    "join HOST TOKEN` with a new token"
+				  : "the manager at %s rejects this key; use the key file of that "
+				    "fabric, or run `dxp join HOST TOKEN`",
 			   manager_text(m, address));
 	} else if (m->state == MEMBER_ALONE && !m->key_doubt_reported) {
 		m->key_doubt_reported = true;
@@ -420,6 +432,7 @@ static struct manage_renew renew_make(const struct member *m, uint64_t request)
 		.run = m->run,
 		.incarnation = m->options.self.incarnation,
 		.progress = node_table_progress(m->table),
+		.key = m->key,
 	};
 
 	memcpy(renew.uuid, m->options.self.uuid, sizeof(renew.uuid));
@@ -431,7 +444,8 @@ static size_t request_encode(struct member *m, uint64_t now_ns)
 	struct manage_join join = {.request = flight_begin(m, now_ns),
 				   .nonce = m->nonce,
 				   .run = m->run,
-				   .self = m->options.self};
+				   .self = m->options.self,
+				   .key = m->key};
 	struct manage_renew renew = renew_make(m, join.request);
 
 	if (m->state == MEMBER_LEAVING)

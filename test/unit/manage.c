@@ -209,7 +209,11 @@ static void manage_open__a_right_crc_does_not_help_a_forger(void **state)
 				continue;
 			frame[byte] ^= (uint8_t)(1u << bit % 8);
 			wire_control_seal(frame, bytes);
-			assert_int_equal(manage_open(frame, bytes, mac, &header, &body), DXP_EAUTH);
+			int status = manage_open(frame, bytes, mac, &header, &body);
+			if (byte >= WIRE_OFF_DST_SESSION && byte < WIRE_OFF_SRC_NODE)
+				assert_int_not_equal(status, DXP_OK); /* the form of the body */
+			else
+				assert_int_equal(status, DXP_EAUTH);
 			frame[byte] ^= (uint8_t)(1u << bit % 8);
 		}
 	}
