@@ -105,6 +105,14 @@ void manager_command_open(struct registry *r, struct manager_channel *c,
 	}
 }
 
+static void token_spend(struct registry *r, struct token_row *token, const char *name)
+{
+	token->uses--;
+	memcpy(token->used_by, name, sizeof(token->used_by));
+	tokens_change(&r->tokens, token);
+	r->counters.admitted++;
+}
+
 /* Adds the key of a channel under a name, and uses up the token once. */
 static struct key_row *key_add(struct registry *r, const struct manager_channel *c,
 			       const char *name, struct channel_answer *answer)
@@ -129,11 +137,21 @@ static struct key_row *key_add(struct registry *r, const struct manager_channel 
 		       "NAME`");
 		return NULL;
 	}
-	token->uses--;
-	memcpy(token->used_by, name, sizeof(token->used_by));
-	tokens_change(&r->tokens, token);
-	r->counters.admitted++;
+	token_spend(r, token, name);
 	return added;
+}
+
+/* Gives an admitted key the larger role of another token. */
+static void key_raise(struct registry *r, const struct manager_channel *c, struct key_row *key)
+{
+	struct token_row *token = c->tokened ? tokens_find(&r->tokens, c->token) : NULL;
+
+	if (!token || token->role <= key->role ||
+	    token_state(token, registry_wall_s(r)) != TOKEN_VALID)
+		return;
+	key->role = token->role;
+	keyring_change(&r->keyring, key);
+	token_spend(r, token, key->name);
 }
 
 static void admit(struct registry *r, const struct manager_channel *c,
@@ -154,7 +172,9 @@ static void admit(struct registry *r, const struct manager_channel *c,
 		       request->name, request->name);
 		return;
 	}
-	if (!key)
+	if (key)
+		key_raise(r, c, key);
+	else
 		key = key_add(r, c, request->name, answer);
 	if (!key)
 		return;

@@ -163,10 +163,12 @@ void manager_key_end(struct registry *r, const struct key_row *row, uint64_t now
 		id = n->entry.id + 1u;
 		if (n->key != row)
 			continue;
+		/* Name and identity are free for another key. */
 		n->key = NULL;
-		if (n->state == NODE_GONE)
-			continue;
-		roster_gone(&r->roster, n);
+		n->entry.role = ROLE_NONE;
+		memset(n->entry.key, 0, sizeof(n->entry.key));
+		if (n->state != NODE_GONE)
+			roster_gone(&r->roster, n);
 		roster_change(&r->roster, n);
 		push_news(r, n, now_ns);
 	}

@@ -207,6 +207,12 @@ static void admission__roles_limit_keys(void **state)
 	struct fabric_member *xpu = keyed_start(f, MANAGE_XPU, &laptop);
 	assert_int_equal(member_status(xpu->m), DXP_EACCESS);
 	assert_non_null(strstr(member_text(xpu->m), "--role xpu"));
+	struct token more = token_make(f, 9, ROLE_XPU, 1);
+	struct identity other = admitted(f, 5, ROLE_HOST, "other");
+	assert_int_equal(admit(f, &other, &more, "ignored"), DXP_OK);
+	assert_string_equal(channel_text(f->channel), "other");
+	assert_int_equal(channel_last(f->channel)->role, ROLE_XPU);
+	assert_true(JOINED(keyed_start(f, MANAGE_XPU, &other)));
 	assert_true(JOINED(keyed_start(f, MANAGE_HOST, &laptop)));
 	assert_true(JOINED(keyed_start(f, MANAGE_XPU, &machine)));
 	for (uint8_t command = CHANNEL_TOKEN_CREATE; command <= CHANNEL_COMMANDS; command++) {
@@ -275,6 +281,14 @@ static void admission__removal_reaches_all_nodes(void **state)
 	assert_int_equal(admit(f, &machine, &token, "machine"), DXP_EACCESS);
 	TEXT_HAS(f, "removed from the fabric");
 	assert_int_equal(fabric_channel(f, &admin, NULL, &remove), DXP_ENOENT);
+	/* The machine returns with a new key, as the same node. */
+	struct identity again = identity_of(f, 4);
+	assert_int_equal(admit(f, &again, &token, "machine"), DXP_OK);
+	fabric_member_kill(gone);
+	gone->identity = again;
+	fabric_member_start(f, gone);
+	fabric_run(f, S_NS);
+	assert_true(JOINED(gone));
 	assert_true(JOINED(peer) && JOINED(host));
 	fabric_destroy(f);
 }
