@@ -32,8 +32,7 @@
 enum statement { NODE_PUT, NODE_DELETE, GRANT_PUT, GRANT_DELETE, KEY_PUT, TOKEN_PUT, STATEMENTS };
 
 static const char *const statement_texts[STATEMENTS] = {
-	[NODE_PUT] = "INSERT OR REPLACE INTO node VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,"
-		     "?13,?14)",
+	[NODE_PUT] = "REPLACE INTO node VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
 	[NODE_DELETE] = "DELETE FROM node WHERE id = ?1",
 	[GRANT_PUT] = "INSERT OR REPLACE INTO permission VALUES (?1,?2)",
 	[GRANT_DELETE] = "DELETE FROM permission WHERE host = ?1 AND xpu = ?2",
