@@ -107,11 +107,14 @@ static void manager_fuzz(const uint8_t *data, size_t bytes)
 	struct registry *r = registry_make(&rng, &n);
 	size_t length = record_next(&data, &bytes, &record);
 	if (length)
-		memcpy(payload, record, length);
+		memcpy(payload, record, min_u64(length, sizeof(payload)));
 	length = noise_write(&n, payload, sizeof(payload), message);
 	frame_pass(r, CHANNEL_OPEN, 0, message, length);
+	struct channel_opened opened;
 	if (answer_read(r, &f, frame) && f.step == CHANNEL_OPENED &&
-	    noise_read(&n, f.message, f.bytes, text)) {
+	    noise_read(&n, f.message, f.bytes, text) &&
+	    channel_opened_decode(text, CHANNEL_OPENED_BYTES, &opened) == DXP_OK &&
+	    opened.status == DXP_OK) {
 		for (uint16_t number = 0; bytes > 0; number++) {
 			length = record_next(&data, &bytes, &record);
 			good(noise_seal(&n, length ? record : text, length, message));

@@ -29,8 +29,8 @@ wait_for() {
 # daemon_start: starts dxpd of machine b. Its log is $scratch/dxpd.log.
 daemon_start() {
 	: >"$scratch/dxpd.log"
-	env DXP_DIR="$B" dxpd --engine none --memory 16M --name xb --state "$scratch/xpus" --port 0 \
-		>"$scratch/dxpd.log" 2>&1 &
+	env DXP_DIR="$B" dxpd --engine none --memory 16M --name xb --state "$scratch/xpus" \
+		--port 0 >"$scratch/dxpd.log" 2>&1 &
 	daemons=($!)
 	wait_for 'xb: node' "$scratch/dxpd.log"
 }
@@ -68,7 +68,8 @@ other() {
 }
 refuse 1 "not with this secret" env DXP_DIR="$X" dxp join "$manager" \
 	"dxp1.$id.$(other "$secret").$fingerprint"
-refuse 1 "has no token" env DXP_DIR="$X" dxp join "$manager" "dxp1.$(other "$id").$secret.$fingerprint"
+refuse 1 "has no token" env DXP_DIR="$X" dxp join "$manager" \
+	"dxp1.$(other "$id").$secret.$fingerprint"
 refuse 1 "another manager answers there" env DXP_DIR="$X" dxp join "$manager" \
 	"dxp1.$id.$secret.$(other "$fingerprint")"
 brief=$(dxp token create --expires 1s)

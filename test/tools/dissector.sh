@@ -27,7 +27,8 @@ readonly MANAGER='type crc.status src_node dst_node manage.request manage.nonce 
 manage.epoch manage.sequence manage.cursor manage.lease_ns manage.node manage.incarnation
 manage.from manage.to manage.first manage.next manage.rows manage.version manage.action
 manage.host manage.xpu manage.status manage.text row.id row.kind row.flags row.memory row.address
-row.port row.name row.engine row.device
+row.port row.name row.engine row.device row.role row.key manage.key
+channel.id channel.number channel.step channel.message
 stats.version stats.part stats.published stats.first stats.next stats.rows stats.xpu stats.pid
 stats.started_ns stats.published_ns stats.age_ns stats.sessions stats.name stats.program
 stats.address stats.values'
