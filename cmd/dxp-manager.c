@@ -89,6 +89,9 @@ static bool ready_report(const struct manager_arguments *a)
 		return false;
 	if (a->ready_fd < 0) {
 		printf("listening on %s\n", text);
+		if (server_operator_token(server))
+			printf("to become its operator: dxp join %s $(cat %s/operator.token)\n",
+			       text, a->state);
 		program_output_check();
 	}
 	service_ready(a->ready_fd, line);
@@ -111,6 +114,8 @@ int main(int argc, char **argv)
 	options.bind = a.bind;
 	options.state_folder = a.state;
 	options.policy = a.policy;
+	options.admission = a.admission;
+	options.operator_token = a.operator_token;
 	int status = server_open(&options, &server);
 	if (status != DXP_OK)
 		return open_exit_code(status);

@@ -16,6 +16,7 @@
 #include "base/util.h"
 #include "cmd/dxpd_measure.h"
 #include "cmd/dxpd_options.h"
+#include "host/config.h"
 #include "worker/zygote.h"
 
 enum exit_code {
@@ -53,6 +54,7 @@ static int join_exit_code(int status)
 {
 	switch (status) {
 	case DXP_ECLOSED: return EXIT_GOOD;
+	case DXP_EACCESS:
 	case DXP_EAUTH: return EXIT_KEY;
 	case DXP_EBUSY: return EXIT_BUSY;
 	case DXP_ETIMEDOUT: return EXIT_SILENT;
@@ -93,10 +95,29 @@ static int daemon_serve(struct daemon *b, const struct dxpd_arguments *a)
 	return status == DXP_OK ? EXIT_GOOD : join_exit_code(status);
 }
 
+/* Reads the key, or the folder that `dxp join` has written. */
+static bool fabric_find(struct dxpd_arguments *a, struct config *fabric)
+{
+	const struct dxp_fabric_options where = {.directory = a->directory};
+
+	*fabric = (struct config){0};
+	if (a->key && keyfile_read(a->key, fabric->key) != DXP_OK)
+		return false;
+	if (!a->key && config_resolve(&where, fabric) != DXP_OK) {
+		log_error("%s", dxp_fabric_error(NULL));
+		return false;
+	}
+	if (!a->key)
+		a->daemon.manager = fabric->manager;
+	a->daemon.fabric_key = fabric->key;
+	a->daemon.identity = fabric->keyed ? &fabric->identity : NULL;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct dxpd_arguments a;
-	uint8_t key[FABRIC_KEY_BYTES];
+	struct config fabric;
 	struct daemon *daemon;
 
 	program_begin("dxpd");
@@ -111,9 +132,8 @@ int main(int argc, char **argv)
 		int status = dxpd_measure(a.daemon.engine, a.daemon.memory_bytes);
 		return status == DXP_OK ? EXIT_GOOD : open_exit_code(status);
 	}
-	if (keyfile_read(a.key, key) != DXP_OK)
+	if (!fabric_find(&a, &fabric))
 		return EXIT_KEY;
-	a.daemon.fabric_key = key;
 	a.daemon.stop = &stop;
 	signals_set();
 	descriptors_raise_limit();

@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "bridge/limits.h"
+#include "link/resolve.h"
 #include "manager/limits.h"
 #include "nic/limits.h"
 #include "rltp/cc.h"
@@ -41,7 +42,7 @@ struct option_address {
 static struct {
 	struct option_address manager, bind;
 	struct node_outside outside;
-	const char *key, *name, *state, *cache, *engine, *worker_program;
+	const char *directory, *key, *name, *state, *cache, *engine, *worker_program;
 	uint64_t port, slots, first, id, memory, host_memory, hosts, keep_hosts_s;
 	struct sandbox_options sandbox;
 	uint64_t buffers, buffer_bytes, functions, spin_us, timeout_s, ready_fd;
@@ -65,17 +66,20 @@ static const char *manager_parse(const char *text, void *to)
 {
 	struct option_address *out = to;
 
-	out->given = address_parse(text, WIRE_PORT, &out->address) == DXP_OK;
-	return out->given ? NULL : "needs an address such as 127.0.0.1:4795 or [::1]:4795";
+	out->given = resolve_address(text, WIRE_PORT, &out->address) == DXP_OK;
+	return out->given ? NULL
+			  : "needs an address such as 127.0.0.1:4795 or [::1]:4795, or a host name";
 }
 
 static const char *bind_parse(const char *text, void *to)
 {
 	struct option_address *out = to;
 
-	out->given = address_parse(text, 0, &out->address) == DXP_OK;
-	return out->given ? NULL
-			  : "needs an address such as 127.0.0.1, 127.0.0.1:5000 or [::1]:5000";
+	out->given = resolve_address(text, 0, &out->address) == DXP_OK;
+	return out->given
+		       ? NULL
+		       : "needs an address such as 127.0.0.1, 127.0.0.1:5000 or [::1]:5000, or a "
+			 "host name";
 }
 
 static const char *outside_parse(const char *text, void *to)
@@ -171,7 +175,11 @@ static const char *worker_memory_parse(const char *text, void *to)
 	OPTION_PARSED, (target), .parse = (function), .initial = (default_text)
 
 static const struct option_row rows[] = {
-	{"manager", "ADDR[:PORT]", "address of the fabric's manager; default port 4795",
+	{"dir", "FOLDER",
+	 "folder that `dxp join` has written, which replaces --manager and --key; default as for "
+	 "dxp: DXP_DIR, else the user's state folder, else /var/lib/dxp",
+	 OPTION_TEXT, &a.directory},
+	{"manager", "HOST[:PORT]", "address of the fabric's manager; default port 4795",
 	 PARSED(manager_parse, &a.manager, NULL)},
 	{"key", "FILE",
 	 "the fabric's key: 64 hexadecimal digits, readable by its owner only (mode 600)",
@@ -284,7 +292,7 @@ const struct usage dxpd_usage = {
 	.arguments = "",
 	.text = "A daemon that runs xPUs: each slot is a node of the fabric with memory, registers "
 		"and an engine for kernels.\n"
-		"It needs --manager and --key.",
+		"It needs --manager and --key, or a fabric that `dxp join` has joined.",
 	.rows = rows,
 	.row_count = ARRAY_COUNT(rows),
 	.version = DXP_VERSION,
@@ -355,10 +363,11 @@ int dxpd_options_parse(int argc, char **argv, struct dxpd_arguments *out)
 
 	if (first < 0)
 		return -1 - first;
-	if (!a.measure && (!a.manager.given || !a.key)) {
+	if (!a.measure && a.manager.given != (a.key != NULL)) {
 		fprintf(stderr,
-			"dxpd: error: --manager and --key are needed, or `manager` and "
-			"`key` in section [dxpd] of /etc/dxp/dxp.conf; see `dxpd --help`\n");
+			"dxpd: error: --manager and --key are needed, or `manager` and `key` in "
+			"section [dxpd] of /etc/dxp/dxp.conf, or neither, after `dxp join`; see "
+			"`dxpd --help`\n");
 		return WRONG;
 	}
 	if (a.port != NO_PORT && a.bind.given && a.bind.address.port) {
@@ -368,6 +377,7 @@ int dxpd_options_parse(int argc, char **argv, struct dxpd_arguments *out)
 	}
 	*out = (struct dxpd_arguments){
 		.daemon = daemon_options(),
+		.directory = a.directory,
 		.key = a.key,
 		.timeout_s = a.timeout_s,
 		.ready_fd = a.ready_fd == NO_FD ? -1 : (int)a.ready_fd,

@@ -7,6 +7,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "link/resolve.h"
 #include "wire/limits.h"
 
 #define DEFAULT_BIND "127.0.0.1:4795"
@@ -20,14 +21,27 @@ static struct {
 	struct udp_address bind; /* port 0 and ip 0: not given */
 	bool bind_given;
 	enum grants_policy policy;
-	bool new_key, verbose;
+	enum admission admission;
+	bool new_key, operator_token, verbose;
 	uint64_t ready_fd;
 } a = {.policy = GRANTS_ANY, .ready_fd = NO_FD};
 
 static const char *bind_parse(const char *text, void *to)
 {
-	a.bind_given = address_parse(text, WIRE_PORT, to) == DXP_OK;
-	return a.bind_given ? NULL : "needs an address such as 127.0.0.1:4795 or [::1]:4795";
+	a.bind_given = resolve_address(text, WIRE_PORT, to) == DXP_OK;
+	return a.bind_given
+		       ? NULL
+		       : "needs an address such as 127.0.0.1:4795 or [::1]:4795, or a host name";
+}
+
+static const char *admit_parse(const char *text, void *to)
+{
+	const bool token = strcmp(text, "token") == 0;
+
+	if (!token && strcmp(text, "key") != 0)
+		return "is key or token";
+	*(enum admission *)to = token ? ADMIT_TOKEN : ADMIT_KEY;
+	return NULL;
 }
 
 static const char *grants_parse(const char *text, void *to)
@@ -57,6 +71,15 @@ static const struct option_row rows[] = {
 	 "any (default): any host may use any xPU; explicit: a host may use the xPUs that `dxp "
 	 "grant HOST XPU` permits; grants are kept in DIR",
 	 OPTION_PARSED, &a.policy, .parse = grants_parse, .initial = "any"},
+	{"admit", "key|token",
+	 "key (default): machines with the fabric key may join; token: only machines that a token "
+	 "admitted (`dxp join`). The first start makes a token for an operator, "
+	 "DIR/operator.token",
+	 OPTION_PARSED, &a.admission, .parse = admit_parse, .initial = "key"},
+	{"operator-token", NULL,
+	 "with --admit token, make another token for an operator at this start, for example if "
+	 "the operator's key is lost",
+	 OPTION_FLAG, &a.operator_token},
 	{"announce", "FILE",
 	 "when ready, write the address to FILE, in which programs of this machine find it "
 	 "(/var/lib/dxp/manager)",
@@ -108,6 +131,8 @@ int manager_options_parse(int argc, char **argv, struct manager_arguments *out)
 		.announce = a.announce,
 		.bind = a.bind_given ? a.bind : address_v4(0x7f000001, WIRE_PORT),
 		.policy = a.policy,
+		.admission = a.admission,
+		.operator_token = a.operator_token,
 		.new_key = a.new_key,
 		.verbose = a.verbose,
 		.ready_fd = a.ready_fd == NO_FD ? -1 : (int)a.ready_fd,

@@ -10,7 +10,8 @@ struct manager_arguments {
 	const char *key, *state, *announce;
 	struct udp_address bind;
 	enum grants_policy policy;
-	bool new_key, verbose;
+	enum admission admission;
+	bool new_key, operator_token, verbose;
 	int ready_fd; /* -1: standard output */
 };
 

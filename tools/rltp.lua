@@ -23,7 +23,7 @@ local TYPES = {
 	[0x40] = "JOIN", [0x41] = "LEASE", [0x42] = "RENEW", [0x43] = "LEAVE",
 	[0x44] = "NODE_TABLE", [0x45] = "NODE_DELTA", [0x46] = "TABLE_ACK", [0x47] = "ASSIGN",
 	[0x48] = "REFUSE", [0x49] = "STATUS", [0x4a] = "ANSWER", [0x4b] = "STATS",
-	[0x4c] = "STATS_PAGE",
+	[0x4c] = "STATS_PAGE", [0x4d] = "CHANNEL",
 }
 local FLAGS = {
 	{ "ar", "Acknowledge at once (AR)" }, { "ackv", "cum_ack is valid (ACKV)" },
@@ -48,6 +48,8 @@ local ATOMICS = {
 }
 local RECOVERIES = { [0] = "rack", [1] = "irn", [2] = "gbn_nak", [3] = "gbn_rto" }
 local KINDS = { [0] = "gone", [1] = "host", [2] = "xPU", [3] = "revoked" }
+local ROLES = { [1] = "host", [2] = "xPU", [3] = "operator" }
+local STEPS = { [1] = "OPEN", [2] = "OPENED", [3] = "REQUEST", [4] = "ANSWER" }
 local STATS_PARTS = { [1] = "node", [2] = "queue pairs", [3] = "sessions" }
 local ACTIONS = { [1] = "grant", [2] = "revoke" }
 
@@ -154,6 +156,7 @@ field("cfg.status", "Ended with", "uint32", base.DEC, REFUSALS)
 
 field("manage.request", "Request", "uint64", base.DEC)
 field("manage.nonce", "Nonce", "uint64", base.HEX)
+field("manage.run", "Run of the manager", "uint64", base.HEX)
 field("manage.epoch", "Manager's epoch", "uint64", base.HEX)
 field("manage.sequence", "Sequence", "uint64", base.DEC)
 field("manage.cursor", "Cursor", "uint16", base.DEC)
@@ -203,6 +206,13 @@ field("row.port", "Port", "uint16", base.DEC)
 field("row.name", "Name", "string")
 field("row.engine", "Engine", "string")
 field("row.device", "Device", "string")
+field("row.role", "Role", "uint8", base.DEC, ROLES)
+field("row.key", "Public key", "bytes")
+field("manage.key", "Sender's public key", "bytes")
+field("channel.id", "Channel", "uint64", base.HEX)
+field("channel.number", "Request", "uint16", base.DEC)
+field("channel.step", "Step", "uint8", base.DEC, STEPS)
+field("channel.message", "Sealed message", "bytes")
 
 local declared = {}
 for _, one in pairs(fields) do
@@ -471,9 +481,11 @@ end
 local function row_add(tree, tvb, at)
 	local row = tree:add(tvb(at, 3), string.format("Row: node %d", tvb(at, 2):uint()))
 	at = add_run(row, tvb, at, { { "row.id", 2 }, { "row.kind", 1 } })
-	if tvb(at - 1, 1):uint() == 0 then
+	local kind = tvb(at - 1, 1):uint()
+	if kind == 0 or kind == 3 then
 		return at
 	end
+	local keyed = tvb(at, 1):uint() % 8 >= 4
 	at = add_run(row, tvb, at, {
 		{ "row.flags", 1 }, { "row.capabilities", 4 }, { "row.magic", 4 },
 		{ "row.incarnation", 8 }, { "row.memory", 8 }, { "row.uuid", 16 },
@@ -481,11 +493,20 @@ local function row_add(tree, tvb, at)
 	})
 	at = text_add(row, tvb, at, "row.name")
 	at = text_add(row, tvb, at, "row.engine")
-	return text_add(row, tvb, at, "row.device")
+	at = text_add(row, tvb, at, "row.device")
+	return keyed and add_run(row, tvb, at, { { "row.role", 1 }, { "row.key", 32 } }) or at
+end
+
+-- The sender's public key before the MAC, if dst_session says that there is one.
+local function key_add(tree, tvb)
+	if tvb(4, 4):uint() == 1 then
+		tree:add(fields["manage.key"], tvb(tvb:len() - 48, 32))
+	end
 end
 
 function bodies.JOIN(tvb, tree)
-	row_add(tree, tvb, 48)
+	row_add(tree, tvb, add_run(tree, tvb, 48, { { "manage.run", 8 } }))
+	key_add(tree, tvb)
 end
 
 function bodies.LEASE(tvb, tree, info)
@@ -498,9 +519,10 @@ end
 
 function bodies.RENEW(tvb, tree)
 	add_run(tree, tvb, 48, {
-		{ "manage.incarnation", 8 }, { "manage.uuid", 16 }, { "manage.epoch", 8 },
-		{ "manage.sequence", 8 }, { "manage.cursor", 2 },
+		{ "manage.run", 8 }, { "manage.incarnation", 8 }, { "manage.uuid", 16 },
+		{ "manage.epoch", 8 }, { "manage.sequence", 8 }, { "manage.cursor", 2 },
 	})
+	key_add(tree, tvb)
 end
 bodies.LEAVE = bodies.RENEW
 bodies.TABLE_ACK = bodies.RENEW
@@ -539,7 +561,16 @@ function bodies.REFUSE(tvb, tree, info)
 end
 bodies.ANSWER = bodies.REFUSE
 
+function bodies.CHANNEL(tvb, tree, info)
+	add_run(tree, tvb, 32, {
+		{ "channel.id", 8 }, { "channel.number", 2 }, { "channel.step", 1 },
+	})
+	tree:add(fields["channel.message"], tvb(43))
+	info[#info + 1] = STEPS[tvb(42, 1):uint()]
+end
+
 function bodies.STATUS(tvb, tree)
+	key_add(tree, tvb)
 	tree:add(fields["manage.first"], tvb(48, 2))
 end
 
@@ -609,7 +640,7 @@ end
 
 local function body_add(tree, tvb, header_bytes, name, info)
 	local type = tvb(1, 1):uint()
-	if type >= 0x40 then
+	if type >= 0x40 and name ~= "CHANNEL" then
 		add_run(tree, tvb, 32, { { "manage.request", 8 }, { "manage.nonce", 8 } })
 		tree:add(fields["manage.mac"], tvb(tvb:len() - 16, 16))
 	end

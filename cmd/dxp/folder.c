@@ -31,8 +31,7 @@ bool folder_path(const struct folder *p, const char *name, char out[PATH_BYTES])
 	return false;
 }
 
-/* Creates a path of folders, for the owner only. */
-static bool folders_make(const char *path, bool *created)
+bool folders_make(const char *path, bool *created)
 {
 	char part[PATH_BYTES];
 

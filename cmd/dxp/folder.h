@@ -29,6 +29,9 @@ struct folder {
 bool folder_open(struct folder *p, const char *given, bool create);
 void folder_close(struct folder *p);
 
+/* Creates a path of folders, for the owner only. *created: the last one is new. */
+bool folders_make(const char *path, bool *created);
+
 /* Writes folder/name to out. Returns false after a message if it is too long. */
 bool folder_path(const struct folder *p, const char *name, char out[PATH_BYTES]);
 

@@ -1,36 +1,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp grant` and `dxp revoke`: which host may use which xPU. */
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+
+#include <dxp/status.h>
 
 #include "cmd/dxp/command.h"
+#include "cmd/dxp/control.h"
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/session.h"
 
+struct assignment {
+	struct session_options o;
+	enum query_kind kind;
+	const char *host, *xpu;
+};
+
+static int report(const struct assignment *a, const char *text)
+{
+	const bool granted = a->kind == QUERY_GRANT;
+
+	if (a->o.json)
+		return print_json_text(json_pack("{s:s, s:s, s:b, s:s}", "host", a->host, "xpu",
+						 a->xpu, "granted", granted, "text", text));
+	printf("%s may %s use %s%s%s\n", a->host, granted ? "now" : "no longer", a->xpu,
+	       *text ? ": " : "", text);
+	return EXIT_DONE;
+}
+
+static bool name_good(const char *name)
+{
+	return manage_name_valid(name) || strcmp(name, "*") == 0;
+}
+
+/* Changes the grant with an operator's key. */
+static int assign_keyed(const struct assignment *a, struct control *q)
+{
+	struct channel *c;
+
+	if (!name_good(a->host) || !name_good(a->xpu))
+		return print_fail("a node's name is 1 to 31 of A-Z a-z 0-9 . _ -, or '*'");
+	q->request.command = a->kind == QUERY_GRANT ? CHANNEL_GRANT : CHANNEL_REVOKE;
+	snprintf(q->request.name, sizeof(q->request.name), "%s", a->host);
+	snprintf(q->request.xpu, sizeof(q->request.xpu), "%s", a->xpu);
+	int status = control_run(q, &c);
+	keys_erase(q, offsetof(struct control, text));
+	if (status != DXP_OK)
+		return print_fail("%s", q->text);
+	status = report(a, channel_text(c));
+	channel_destroy(c);
+	return status;
+}
+
 static int assign(int argc, char **argv, enum query_kind kind, const char *text)
 {
-	struct session_options o = {0};
-	struct inquiry q = {.fabric = &o.fabric, .kind = kind};
-	struct query *a;
-	const struct option_row rows[] = {MANAGER_ROWS(o), JSON_ROW(o.json)};
+	struct assignment a = {.kind = kind};
+	struct inquiry q = {.fabric = &a.o.fabric, .kind = kind};
+	struct control keyed = {0};
+	struct query *query;
+	const struct option_row rows[] = {MANAGER_ROWS(a.o), JSON_ROW(a.o.json)};
 	const struct usage usage = {argv[0], "HOST XPU", text, rows, ARRAY_COUNT(rows), 2, 2};
 	int first = options_parse(argc, argv, &usage);
 
 	if (first < 0)
 		return -1 - first;
-	q.host = argv[first];
-	q.xpu = argv[first + 1];
-	if (inquiry_run(&q, &a) != DXP_OK)
+	a.host = q.host = argv[first];
+	a.xpu = q.xpu = argv[first + 1];
+	int status = control_find(&a.o.fabric, &keyed);
+	if (status == DXP_OK)
+		return assign_keyed(&a, &keyed);
+	if (status != DXP_EUNSUPPORTED)
+		return print_fail("%s", keyed.text);
+	if (inquiry_run(&q, &query) != DXP_OK)
 		return print_fail("%s", q.text);
-	int status = EXIT_DONE;
-	if (o.json)
-		status = print_json_text(json_pack("{s:s, s:s, s:b, s:s}", "host", argv[first],
-						   "xpu", argv[first + 1], "granted",
-						   kind == QUERY_GRANT, "text", query_text(a)));
-	else
-		printf("%s may %s use %s%s%s\n", argv[first],
-		       kind == QUERY_GRANT ? "now" : "no longer", argv[first + 1],
-		       *query_text(a) ? ": " : "", query_text(a));
-	query_destroy(a);
+	status = report(&a, query_text(query));
+	query_destroy(query);
 	return status;
 }
 
@@ -38,7 +83,8 @@ int command_grant(int argc, char **argv)
 {
 	return assign(argc, argv, QUERY_GRANT,
 		      "Permits HOST to use XPU. Both are names of nodes, which need not have "
-		      "joined yet, or '*'.");
+		      "joined yet, or '*'. HOST of a machine or\n"
+		      "user that joined with a token is the name given to `dxp join`.");
 }
 
 int command_revoke(int argc, char **argv)

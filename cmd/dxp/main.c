@@ -13,6 +13,10 @@ static const struct entry {
 } entries[] = {
 	{"up", "start a fabric on this machine: a manager and xPUs", command_up},
 	{"down", "stop the fabric that `dxp up` started", command_down},
+	{"manager", "start a manager that admits machines by token", command_manager},
+	{"join", "join the fabric of another machine with a token", command_join},
+	{"token", "make, list and revoke join tokens", command_token},
+	{"node", "remove a machine or user from the fabric", command_node},
 	{"nodes", "list the nodes of the fabric", command_nodes},
 	{"put", "write a file into the memory of an xPU", command_put},
 	{"get", "read the memory of an xPU", command_get},

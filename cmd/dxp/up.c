@@ -22,6 +22,7 @@
 #include "cmd/dxp/folder.h"
 #include "cmd/dxp/progress.h"
 #include "cmd/dxp/session.h"
+#include "link/resolve.h"
 #include "node/stats_folder.h"
 #include "xpu/limits.h"
 
@@ -195,7 +196,7 @@ static bool manager_start(struct up *u)
 	char state[PATH_BYTES], log[PATH_BYTES], bind[UDP_ADDRESS_TEXT_BYTES];
 	struct udp_address address;
 
-	if (address_parse(u->bind, (uint16_t)u->port, &address) != DXP_OK) {
+	if (resolve_address(u->bind, (uint16_t)u->port, &address) != DXP_OK) {
 		print_fail("'%s' is not an address; write one of this machine, such as 127.0.0.1",
 			   u->bind);
 		return false;
@@ -247,7 +248,7 @@ static bool loopback(const struct up *u)
 {
 	struct udp_address address;
 
-	return address_parse(u->bind, 0, &address) == DXP_OK && address_loopback(&address);
+	return resolve_address(u->bind, 0, &address) == DXP_OK && address_loopback(&address);
 }
 
 /* Starts the next daemon. Its xPUs request their numbers as node ids, because daemons join in any

@@ -115,8 +115,15 @@ static bool content_write(int fd, const uint8_t key[FABRIC_KEY_BYTES])
 	return write(fd, text, sizeof(text)) == (ssize_t)sizeof(text) && fsync(fd) == 0;
 }
 
-/* Links a temporary file: link() does not replace an existing file. */
-static int file_create(const char *path, const char *temporary, const uint8_t key[FABRIC_KEY_BYTES])
+/* Gives the file its name. link() does not replace an existing file, rename() does. */
+static bool name_give(const char *temporary, const char *path, bool replace)
+{
+	return replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
+}
+
+/* Writes a temporary file first, so that `path` has a whole key or none. */
+static int file_create(const char *path, const char *temporary, const uint8_t key[FABRIC_KEY_BYTES],
+		       bool replace)
 {
 	int fd = descriptor_raise(open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 
@@ -124,30 +131,43 @@ static int file_create(const char *path, const char *temporary, const uint8_t ke
 		return -errno;
 	int error = content_write(fd, key) ? 0 : -errno;
 	close(fd);
-	if (error == 0 && link(temporary, path) != 0)
+	if (error == 0 && !name_give(temporary, path, replace))
 		error = -errno;
 	unlink(temporary);
 	return error;
 }
 
-int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES])
+static int key_write(const char *path, const uint8_t key[FABRIC_KEY_BYTES], bool replace)
 {
 	char temporary[PATH_MAX];
-	uint8_t drawn[FABRIC_KEY_BYTES];
 	int length = snprintf(temporary, sizeof(temporary), "%s.%ld.new", path, (long)getpid());
 
 	if (length < 0 || (size_t)length >= sizeof(temporary)) {
 		log_error("the name of the key file is too long; choose a shorter one");
 		return DXP_EIO;
 	}
-	rng_entropy_kernel(NULL, drawn, sizeof(drawn));
-	int error = file_create(path, temporary, drawn);
+	int error = file_create(path, temporary, key, replace);
 	if (error == -EEXIST)
 		return DXP_EEXIST;
 	if (error != 0) {
 		log_error("cannot create key file %s: %s", path, strerror(-error));
 		return DXP_EIO;
 	}
-	memcpy(key, drawn, FABRIC_KEY_BYTES);
 	return DXP_OK;
+}
+
+int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES])
+{
+	uint8_t drawn[FABRIC_KEY_BYTES];
+
+	rng_entropy_kernel(NULL, drawn, sizeof(drawn));
+	int status = key_write(path, drawn, false);
+	if (status == DXP_OK)
+		memcpy(key, drawn, FABRIC_KEY_BYTES);
+	return status;
+}
+
+int keyfile_write(const char *path, const uint8_t key[FABRIC_KEY_BYTES])
+{
+	return key_write(path, key, true);
 }

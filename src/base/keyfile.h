@@ -16,4 +16,7 @@ int keyfile_read(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
  * errors. DXP_EEXIST: the file exists and is unchanged; DXP_EIO. */
 int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
 
+/* Writes a key to a file of mode 0600, in place of one that exists. Logs errors. DXP_EIO. */
+int keyfile_write(const char *path, const uint8_t key[FABRIC_KEY_BYTES]);
+
 #endif

@@ -28,5 +28,6 @@
 #define WAIT_SPIN_NS (50u * 1000u)
 
 #define FABRIC_KEY_BYTES 32 /* bytes of the secret shared by nodes and manager */
+#define PUBLIC_KEY_BYTES 32 /* bytes of a key of X25519: of a node, or of the manager */
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the fabric: by options, else by the directory of `dxp up`, which has `manager` (one line,
- * "address:port") and `fabric.key`. */
+ * "host:port") and `fabric.key`. After `dxp join` it also has `node.key`, the private key of this
+ * user or machine, and `manager.pub`, the manager's public key. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include "base/log.h"
 #include "host/config.h"
 #include "host/internal.h"
+#include "keys/token.h"
+#include "link/resolve.h"
 #include "link/udp.h"
 
 #define WHY_BYTES 512 /* bytes of a lower layer's log text that are quoted */
@@ -101,12 +104,57 @@ static int resolve_manager(const char *directory, const char *given, struct udp_
 			return status;
 		given = text;
 	}
-	if (address_parse(given, WIRE_PORT, out) != DXP_OK)
-		return error_set(DXP_EINVAL,
-				 "'%s' is not the address of a manager; write ADDRESS:PORT, such "
-				 "as 127.0.0.1:%d",
-				 given, WIRE_PORT);
-	return DXP_OK;
+	if (resolve_address(given, WIRE_PORT, out) == DXP_OK)
+		return DXP_OK;
+	return error_set(DXP_EINVAL,
+			 "'%s' is not the address of a manager, and no machine has this name; "
+			 "write HOST:PORT, such as 127.0.0.1:%d",
+			 given, WIRE_PORT);
+}
+
+/* Reads the manager's public key. */
+static int manager_key_read(const char *path, uint8_t key[KEYS_BYTES])
+{
+	FILE *file = descriptor_fopen(path, "re");
+	char text[KEY_TEXT_BYTES + 1];
+	bool good = file && fgets(text, sizeof(text), file);
+
+	if (file)
+		fclose(file);
+	if (good) {
+		text[strcspn(text, "\n")] = '\0';
+		good = key_parse(text, key);
+	}
+	return good ? DXP_OK
+		    : error_set(DXP_EMALFORMED,
+				"%s does not hold the key of a manager; run `dxp join HOST TOKEN` "
+				"again",
+				path);
+}
+
+/* Reads the key pair of a folder that `dxp join` has written. A folder without one is a fabric with
+ * a shared key only. */
+static int resolve_identity(const char *directory, struct config *c)
+{
+	char own[CONFIG_PATH_BYTES], pinned[CONFIG_PATH_BYTES], why[WHY_BYTES];
+	uint8_t private_key[KEYS_BYTES], manager[KEYS_BYTES];
+	int status = file_of(directory, "node.key", NULL, own);
+
+	if (status == DXP_OK)
+		status = file_of(directory, "manager.pub", NULL, pinned);
+	if (status != DXP_OK || access(pinned, F_OK) != 0)
+		return status;
+	log_divert(why, sizeof(why));
+	status = keyfile_read(own, private_key);
+	log_divert(NULL, 0);
+	if (status != DXP_OK)
+		return error_set(status, "%s", why);
+	status = manager_key_read(pinned, manager);
+	c->keyed = status == DXP_OK && identity_make(private_key, manager, &c->identity);
+	keys_erase(private_key, sizeof(private_key));
+	if (status == DXP_OK && !c->keyed)
+		return error_set(DXP_EMALFORMED, "%s holds no usable key", pinned);
+	return status;
 }
 
 static int resolve_key(const char *directory, const char *given, uint8_t key[FABRIC_KEY_BYTES])
@@ -166,9 +214,11 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 		status = resolve_manager(directory, options->manager, &c.manager);
 	if (status == DXP_OK)
 		status = resolve_key(directory, options->key_file, c.key);
+	if (status == DXP_OK && !options->key_file)
+		status = resolve_identity(directory, &c);
 	if (status != DXP_OK)
 		return status;
-	if (options->bind && address_parse(options->bind, 0, &c.bind) != DXP_OK)
+	if (options->bind && resolve_address(options->bind, 0, &c.bind) != DXP_OK)
 		return error_set(DXP_EINVAL,
 				 "'%s' is not an address to bind; write ADDRESS or ADDRESS:PORT",
 				 options->bind);

@@ -10,6 +10,7 @@
 #include "base/address.h"
 #include "base/limits.h"
 #include "host/limits.h"
+#include "keys/identity.h"
 
 #define CONFIG_PATH_BYTES 4096
 #define CONFIG_SERVICES   "/var/lib/dxp" /* folder of the fabric that services have joined */
@@ -17,6 +18,8 @@
 struct config {
 	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
+	bool keyed; /* `dxp join` admitted this user or machine; `identity` is valid */
+	struct identity identity;
 	struct udp_address bind;
 	char name[FABRIC_NAME_BYTES];
 };

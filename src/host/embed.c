@@ -67,6 +67,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 	const struct node_options options = {.name = config.name,
 					     .manager = config.manager,
 					     .fabric_key = config.key,
+					     .identity = config.keyed ? &config.identity : NULL,
 					     .bind = config.bind,
 					     .follow_address = !o->bind,
 					     .qps = o->qps,

@@ -28,6 +28,12 @@ struct registry {
 	struct mac *mac;
 	struct roster roster;
 	struct grants grants;
+	struct keyring keyring;
+	struct tokens tokens;
+	struct channels *channels;
+	uint8_t public_key[KEYS_BYTES];
+	/* Key of the request in process; NULL: sealed with the fabric key. */
+	struct key_row *sender;
 	struct outbox outbox;
 	struct registry_counters counters;
 	struct list pushes;  /* nodes with new changes, sent after a short delay */
@@ -44,6 +50,31 @@ struct registry {
 struct outbox_entry *registry_outbox_reserve(struct registry *r);
 void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 			    const struct udp_address *to, size_t bytes);
+
+#define MANAGER_REMOVED_TEXT                                                                  \
+	"this key was removed from the fabric; to return, remove node.key here and run `dxp " \
+	"join` with a new token"
+
+/* Returns the mac of frames for this node, or for the sender of the request in process. */
+struct mac *registry_node_mac(const struct registry *r, const struct roster_node *n);
+struct mac *registry_sender_mac(const struct registry *r);
+/* Computes row->mac if needed. Returns false if that fails. */
+bool registry_key_mac(const struct registry *r, struct key_row *row);
+uint64_t registry_wall_s(const struct registry *r);
+/* Uses one unauthenticated answer of the allowance. */
+bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
+
+/* operate.c: changes a grant, for an operator. Returns a status and sets *text. */
+int manager_grant_set(struct registry *r, const struct manage_assign *assign, const char **text,
+		      uint64_t now_ns);
+/* requests.c: ends all nodes of a removed key. */
+void manager_key_end(struct registry *r, const struct key_row *row, uint64_t now_ns);
+
+/* channel.c: the manager's side of channels. */
+int channels_create(struct channels **out);
+void channels_destroy(struct channels *c);
+void channels_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
+		      size_t bytes, uint64_t now_ns);
 
 /* Handle requests (requests.c, operate.c). The caller has authenticated `header` and `body`. */
 void requests_receive(struct registry *r, const struct udp_address *from,

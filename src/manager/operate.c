@@ -34,46 +34,80 @@ static void assign_publish(struct registry *r, const struct manage_assign *assig
 		if (n->changed > last)
 			break; /* this loop moved it to the end */
 		const char *pattern = n->entry.kind == MANAGE_HOST ? assign->host : assign->xpu;
-		if (n->state == NODE_GONE || !grants_match(pattern, n->entry.name))
+		const char *name =
+			n->entry.kind == MANAGE_HOST && n->key ? n->key->name : n->entry.name;
+		if (n->state == NODE_GONE || !grants_match(pattern, name))
 			continue;
 		roster_change(&r->roster, n);
 		push_news(r, n, now_ns);
 	}
 }
 
+int manager_grant_set(struct registry *r, const struct manage_assign *assign, const char **text,
+		      uint64_t now_ns)
+{
+	if (r->grants.policy == GRANTS_ANY) {
+		*text = "this manager permits any host to use any xPU; start it with --grants "
+			"explicit";
+		return DXP_EINVAL;
+	}
+	if (grants_set(&r->grants, assign->host, assign->xpu, assign->action == MANAGE_GRANT) !=
+	    DXP_OK) {
+		*text = "the grants table is full; revoke some, or use '*' for many";
+		return DXP_ENOMEM;
+	}
+	r->counters.assigned++;
+	assign_publish(r, assign, now_ns);
+	bool still = assign->action == MANAGE_REVOKE &&
+		     grants_allow(&r->grants, assign->host, assign->xpu);
+	*text = still ? "revoked, but a grant with '*' still permits it" : "";
+	return DXP_OK;
+}
+
 void manager_requests_assign(struct registry *r, const struct udp_address *from,
 			     struct manage_body body, uint64_t now_ns)
 {
 	struct manage_assign assign;
+	const char *text;
 
 	if (manage_assign_decode(body, &assign) != DXP_OK) {
 		r->counters.malformed++;
 		return;
 	}
-	if (r->grants.policy == GRANTS_ANY) {
-		assign_answer(r, from, &assign, DXP_EINVAL,
-			      "this manager permits any host to use any xPU; start it with "
-			      "--grants explicit");
+	if (r->options.admission == ADMIT_TOKEN) {
+		r->counters.key_needed++;
+		assign_answer(r, from, &assign, DXP_EACCESS,
+			      "only an operator changes grants here; run `dxp join` with a token "
+			      "of `dxp token create --role operator`");
 		return;
 	}
 	/* Rejects replayed requests too: they name an old version. */
-	if (assign.epoch != r->epoch || assign.version != r->grants.version) {
+	if (r->grants.policy != GRANTS_ANY &&
+	    (assign.epoch != r->epoch || assign.version != r->grants.version)) {
 		assign_answer(r, from, &assign, DXP_EAGAIN,
 			      "the grants have changed; request them again with this version");
 		return;
 	}
-	if (grants_set(&r->grants, assign.host, assign.xpu, assign.action == MANAGE_GRANT) !=
-	    DXP_OK) {
-		assign_answer(r, from, &assign, DXP_ENOMEM,
-			      "the grants table is full; revoke some, or use '*' for many");
-		return;
-	}
-	r->counters.assigned++;
-	assign_publish(r, &assign, now_ns);
-	bool still =
-		assign.action == MANAGE_REVOKE && grants_allow(&r->grants, assign.host, assign.xpu);
-	assign_answer(r, from, &assign, DXP_OK,
-		      still ? "revoked, but a grant with '*' still permits it" : "");
+	int status = manager_grant_set(r, &assign, &text, now_ns);
+	assign_answer(r, from, &assign, status, text);
+}
+
+/* Returns whether the sender may read the table; answers otherwise. */
+static bool status_admit(struct registry *r, const struct udp_address *from,
+			 const struct manage_status *status)
+{
+	struct manage_answer answer = {
+		.request = status->request, .nonce = status->nonce, .status = DXP_EACCESS};
+	bool removed = r->sender && r->sender->removed;
+
+	if (!removed && (r->sender || r->options.admission == ADMIT_KEY))
+		return true;
+	*(removed ? &r->counters.key_removed : &r->counters.key_needed) += 1;
+	snprintf(answer.text, sizeof(answer.text), "%s",
+		 removed ? MANAGER_REMOVED_TEXT
+			 : "this fabric admits machines by token; run `dxp join HOST TOKEN` here");
+	requests_answer(r, from, WIRE_NODE_NONE, &answer);
+	return false;
 }
 
 void manager_requests_status(struct registry *r, const struct udp_address *from,
@@ -87,6 +121,8 @@ void manager_requests_status(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
+	if (!status_admit(r, from, &status))
+		return;
 	if (!out) {
 		r->counters.reply_full++;
 		return;
@@ -110,7 +146,7 @@ void manager_requests_status(struct registry *r, const struct udp_address *from,
 			break;
 		}
 	}
-	registry_outbox_commit(
-		r, out, from,
-		manage_rows_finish(&w, WIRE_NODE_TABLE, WIRE_NODE_NONE, &rows, r->mac));
+	registry_outbox_commit(r, out, from,
+			       manage_rows_finish(&w, WIRE_NODE_TABLE, WIRE_NODE_NONE, &rows,
+						  registry_sender_mac(r)));
 }

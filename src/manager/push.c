@@ -118,7 +118,8 @@ static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t
 	}
 	viewer->sent.cursor = rows.next;
 	r->counters.pages++;
-	return manage_rows_finish(&w, WIRE_NODE_TABLE, viewer->entry.id, &rows, r->mac);
+	return manage_rows_finish(&w, WIRE_NODE_TABLE, viewer->entry.id, &rows,
+				  registry_node_mac(r, viewer));
 }
 
 /* Writes a row or its removal. Returns false if it does not fit; true also if the viewer needs
@@ -160,7 +161,8 @@ static size_t delta_write(struct registry *r, struct roster_node *viewer, uint8_
 	}
 	viewer->sent.sequence = rows.to;
 	r->counters.deltas++;
-	return manage_rows_finish(&w, WIRE_NODE_DELTA, viewer->entry.id, &rows, r->mac);
+	return manage_rows_finish(&w, WIRE_NODE_DELTA, viewer->entry.id, &rows,
+				  registry_node_mac(r, viewer));
 }
 
 static void datagram_write(struct registry *r, struct roster_node *n, struct outbox_entry *entry)

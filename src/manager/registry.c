@@ -35,6 +35,10 @@ int registry_create(const struct registry_options *options, struct registry **ou
 	r->epoch |= 1; /* 0 means none */
 	r->outbox.entries = calloc(OUTBOX_SIZE, sizeof(*r->outbox.entries));
 	status = r->outbox.entries ? mac_create(options->key, &r->mac) : DXP_ENOMEM;
+	if (status == DXP_OK)
+		status = channels_create(&r->channels);
+	if (status == DXP_OK && !keys_public(options->private_key, r->public_key))
+		status = DXP_EIO;
 	if (status != DXP_OK) {
 		registry_destroy(r);
 		return status;
@@ -48,6 +52,10 @@ void registry_destroy(struct registry *r)
 	if (!r)
 		return;
 	mac_destroy(r->mac);
+	channels_destroy(r->channels);
+	keyring_free(&r->keyring);
+	keys_erase(&r->tokens, sizeof(r->tokens));
+	keys_erase(&r->options, sizeof(r->options));
 	free(r->outbox.entries);
 	grants_free(&r->grants);
 	roster_destroy(&r->roster);
@@ -70,6 +78,7 @@ static int node_load(struct registry *r, const struct store_op *op)
 		return DXP_ENOMEM;
 	n->entry = op->entry;
 	n->state = op->state;
+	n->key = op->entry.role ? keyring_find(&r->keyring, op->entry.key) : NULL;
 	list_remove(&n->by_dirty);
 	if (op->entry.id >= r->roster.next_id && op->entry.id < WIRE_NODE_LAST)
 		r->roster.next_id = (uint16_t)(op->entry.id + 1);
@@ -83,6 +92,10 @@ int registry_load(struct registry *r, const struct store_op *op)
 
 	if (op->kind == STORE_NODE_PUT)
 		return node_load(r, op);
+	if (op->kind == STORE_KEY_PUT)
+		return keyring_load(&r->keyring, op->index, &op->key);
+	if (op->kind == STORE_TOKEN_PUT)
+		return tokens_load(&r->tokens, op->index, &op->token);
 	if (op->kind != STORE_GRANT_PUT)
 		return DXP_EINVAL;
 	status = grants_set(&r->grants, op->host, op->xpu, true);
@@ -124,7 +137,7 @@ void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 
 /* Uses one unauthenticated rejection of the allowance, which refills with time. Returns false if
  * none is left. */
-static bool rejection_allowed(struct registry *r, uint64_t now_ns)
+bool registry_rejection_allowed(struct registry *r, uint64_t now_ns)
 {
 	uint64_t passed_ns = min_u64(now_ns - r->rejections_ns, S_NS);
 
@@ -144,14 +157,14 @@ static void wrong_key(struct registry *r, const struct udp_address *from,
 {
 	struct manage_answer answer = {.status = DXP_EAUTH, .text = "wrong key"};
 
-	r->counters.unauthentic++;
+	*(body.key ? &r->counters.key_unknown : &r->counters.unauthentic) += 1;
 	if (header->type != WIRE_JOIN && header->type != WIRE_RENEW &&
 	    header->type != WIRE_STATUS && header->type != WIRE_ASSIGN)
 		return;
 	if (bytes < MANAGE_ANSWER_MIN || !manage_prefix(body, &answer.request, &answer.nonce))
 		return;
 	struct outbox_entry *entry =
-		rejection_allowed(r, now_ns) ? registry_outbox_reserve(r) : NULL;
+		registry_rejection_allowed(r, now_ns) ? registry_outbox_reserve(r) : NULL;
 	if (!entry) {
 		r->counters.reply_limited++;
 		return;
@@ -159,6 +172,55 @@ static void wrong_key(struct registry *r, const struct udp_address *from,
 	bytes = manage_answer_encode(WIRE_REFUSE, header->src_node, &answer,
 				     min_u64(bytes, MANAGE_FRAME_BYTES), NULL, entry->data);
 	registry_outbox_commit(r, entry, from, bytes);
+}
+
+struct mac *registry_node_mac(const struct registry *r, const struct roster_node *n)
+{
+	return n->key && registry_key_mac(r, n->key) ? n->key->mac : r->mac;
+}
+
+struct mac *registry_sender_mac(const struct registry *r)
+{
+	return r->sender ? r->sender->mac : r->mac;
+}
+
+bool registry_key_mac(const struct registry *r, struct key_row *row)
+{
+	uint8_t key[KEYS_BYTES];
+	bool good = row->mac != NULL;
+
+	if (good)
+		return true;
+	good = keys_pair(r->options.private_key, row->key, r->public_key, key) &&
+	       mac_create(key, &row->mac) == DXP_OK;
+	keys_erase(key, sizeof(key));
+	return good;
+}
+
+uint64_t registry_wall_s(const struct registry *r)
+{
+	return r->options.wall ? r->options.wall(r->options.wall_context) : 0;
+}
+
+/* Finds the key that a request states. The sender's row, if any, has it most often. */
+static struct key_row *sender_key_find(const struct registry *r, const struct wire_header *header,
+				       const uint8_t *key)
+{
+	const struct roster_node *n = roster_find(&r->roster, header->src_node);
+
+	if (n && n->key && memcmp(n->key->key, key, KEYS_BYTES) == 0)
+		return n->key;
+	return keyring_find(&r->keyring, key);
+}
+
+/* Checks the mac by the stated key, or by the fabric key; sets r->sender. */
+static bool sender_check(struct registry *r, const uint8_t *data, const struct wire_header *header,
+			 struct manage_body body)
+{
+	r->sender = body.key ? sender_key_find(r, header, body.key) : NULL;
+	if (body.key && (!r->sender || !registry_key_mac(r, r->sender)))
+		return false;
+	return manage_authentic(data, body, registry_sender_mac(r));
 }
 
 /* Extends all leases if this process did not run for a while: renewals may be unread. */
@@ -209,14 +271,20 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 {
 	struct wire_header header;
 	struct manage_body body;
-	int status = manage_open(data, bytes, r->mac, &header, &body);
 
 	r->used = 0;
-	switch (status) {
-	case DXP_OK: break;
-	case DXP_EIO: r->counters.damaged++; return;
-	case DXP_EAUTH: wrong_key(r, from, &header, body, bytes, now_ns); return;
-	default: r->counters.malformed++; return;
+	if (bytes > WIRE_OFF_TYPE && data[WIRE_OFF_TYPE] == WIRE_CHANNEL) {
+		channels_receive(r, from, data, bytes, now_ns);
+		return;
+	}
+	int status = manage_parse(data, bytes, &header, &body);
+	if (status != DXP_OK) {
+		*(status == DXP_EIO ? &r->counters.damaged : &r->counters.malformed) += 1;
+		return;
+	}
+	if (!sender_check(r, data, &header, body)) {
+		wrong_key(r, from, &header, body, bytes, now_ns);
+		return;
 	}
 	if (header.dst_node != WIRE_NODE_MANAGER) {
 		r->counters.unexpected++;
@@ -286,6 +354,12 @@ bool registry_next_store(struct registry *r, struct store_op *out)
 			.kind = STORE_NODE_PUT, .entry = n->entry, .state = n->state};
 		return true;
 	}
+	*out = (struct store_op){.kind = STORE_KEY_PUT};
+	if (keyring_next_dirty(&r->keyring, &out->index, &out->key))
+		return true;
+	*out = (struct store_op){.kind = STORE_TOKEN_PUT};
+	if (tokens_next_dirty(&r->tokens, &out->index, &out->token))
+		return true;
 	if (!grants_next_dirty(&r->grants, &grant))
 		return false;
 	*out = (struct store_op){.kind = grant.present ? STORE_GRANT_PUT : STORE_GRANT_DELETE};
@@ -301,6 +375,28 @@ void registry_store_again(struct registry *r)
 	ROSTER_EACH(&r->roster, n)
 	list_append(&r->roster.dirty, &n->by_dirty);
 	grants_dirty_all(&r->grants);
+	keyring_dirty_all(&r->keyring);
+	tokens_dirty_all(&r->tokens);
+}
+
+int registry_token_add(struct registry *r, const struct token_row *row)
+{
+	return tokens_add(&r->tokens, row, registry_wall_s(r));
+}
+
+bool registry_has_operator(const struct registry *r)
+{
+	for (size_t i = 0; i < r->keyring.count; i++) {
+		const struct key_row *row = r->keyring.rows[i];
+		if (row && !row->removed && row->role == ROLE_OPERATOR)
+			return true;
+	}
+	return false;
+}
+
+const uint8_t *registry_public_key(const struct registry *r)
+{
+	return r->public_key;
 }
 
 const struct registry_counters *registry_counters(const struct registry *r)

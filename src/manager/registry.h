@@ -12,35 +12,62 @@
 #include "base/rng.h"
 #include "link/udp.h"
 #include "manager/grants.h"
+#include "manager/keyring.h"
 #include "manager/roster.h"
+#include "manager/tokens.h"
+
+enum admission {
+	ADMIT_KEY,   /* who has the fabric key may join, read the table and change grants */
+	ADMIT_TOKEN, /* only keys that a token admitted, by their role */
+};
 
 struct registry_options {
 	uint8_t key[FABRIC_KEY_BYTES];
+	uint8_t private_key[KEYS_BYTES]; /* the manager's */
+	enum admission admission;
 	enum grants_policy policy;
 	uint64_t lease_ns;  /* 0: FABRIC_LEASE_NS */
-	entropy_fn entropy; /* source of the epoch */
+	entropy_fn entropy; /* source of the epoch and of handshakes */
 	void *entropy_context;
+	/* Returns s since 1970, for the expiry of tokens; NULL: always 0. */
+	uint64_t (*wall)(void *context);
+	void *wall_context;
 };
 
 /* X(name, what it counts): ignored datagrams by reason, and actions. */
-#define REGISTRY_COUNTERS(X)                                                            \
-	X(malformed, "not a management frame, or an invalid one")                       \
-	X(damaged, "crc does not match")                                                \
-	X(unauthentic, "sealed with another key")                                       \
-	X(replayed, "not newer than what the node sent before")                         \
-	X(unexpected, "a frame that only a manager sends, or for another node")         \
-	X(unknown, "from a node that holds no lease")                                   \
-	X(reply_full, "answer dropped: too many at once; the node repeats its request") \
-	X(reply_limited, "rejection of a wrong key not sent: too many per second")      \
-	X(joined, "leases given to new or restarted nodes")                             \
-	X(renewed, "leases renewed")                                                    \
-	X(moved, "nodes seen at a new address")                                         \
-	X(busy, "rejected: name or identity is in use by a live node")                  \
-	X(left, "nodes that left")                                                      \
-	X(died, "leases that expired")                                                  \
-	X(forgotten, "nodes removed to free entries")                                   \
-	X(assigned, "grants made or revoked")                                           \
-	X(pages, "pages of full tables sent")                                           \
+#define REGISTRY_COUNTERS(X)                                                                   \
+	X(malformed, "not a management frame, or an invalid one")                              \
+	X(damaged, "crc does not match")                                                       \
+	X(unauthentic, "sealed with another key")                                              \
+	X(replayed, "not newer than what the node sent before")                                \
+	X(stale, "without the epoch of this run of the manager; the node repeats its request") \
+	X(unexpected, "a frame that only a manager sends, or for another node")                \
+	X(unknown, "from a node that holds no lease")                                          \
+	X(reply_full, "answer dropped: too many at once; the node repeats its request")        \
+	X(reply_limited, "rejection of a wrong key not sent: too many per second")             \
+	X(joined, "leases given to new or restarted nodes")                                    \
+	X(renewed, "leases renewed")                                                           \
+	X(moved, "nodes seen at a new address")                                                \
+	X(busy, "rejected: name or identity is in use by a live node")                         \
+	X(left, "nodes that left")                                                             \
+	X(died, "leases that expired")                                                         \
+	X(forgotten, "nodes removed to free entries")                                          \
+	X(assigned, "grants made or revoked")                                                  \
+	X(admitted, "keys admitted by a token")                                                \
+	X(removed, "keys removed by an operator")                                              \
+	X(key_unknown, "refused: the key is not admitted")                                     \
+	X(key_removed, "refused: the key was removed")                                         \
+	X(key_needed, "refused: the fabric key does not suffice here")                         \
+	X(role, "refused: the role of the key does not permit it")                             \
+	X(name_used, "refused: the name or identity belongs to another key")                   \
+	X(token_unknown, "refused: no such token")                                             \
+	X(token_used, "refused: the token was used")                                           \
+	X(token_expired, "refused: the token has expired")                                     \
+	X(token_revoked, "refused: the token was revoked")                                     \
+	X(token_unproved, "handshakes with a token that ended without proof of its secret")    \
+	X(channel_foreign, "handshakes for another manager's key, or damaged")                 \
+	X(channel_limited, "handshakes dropped: too many per second or at once")               \
+	X(pages, "pages of full tables sent")                                                  \
 	X(deltas, "table differences sent")
 
 struct registry_counters {
@@ -50,13 +77,23 @@ struct registry_counters {
 };
 
 /* One change for the store. */
-enum store_op_kind { STORE_NODE_PUT, STORE_NODE_DELETE, STORE_GRANT_PUT, STORE_GRANT_DELETE };
+enum store_op_kind {
+	STORE_NODE_PUT,
+	STORE_NODE_DELETE,
+	STORE_GRANT_PUT,
+	STORE_GRANT_DELETE,
+	STORE_KEY_PUT,
+	STORE_TOKEN_PUT
+};
 
 struct store_op {
 	enum store_op_kind kind;
 	struct node_entry entry;                              /* NODE_DELETE: only id */
 	enum node_state state;                                /* only for NODE_PUT */
 	char host[FABRIC_NAME_BYTES], xpu[FABRIC_NAME_BYTES]; /* GRANT_* */
+	size_t index; /* KEY_PUT, TOKEN_PUT: place of the row */
+	struct key_row key;
+	struct token_row token;
 };
 
 struct registry;
@@ -65,8 +102,8 @@ struct registry;
 int registry_create(const struct registry_options *options, struct registry **out);
 void registry_destroy(struct registry *r);
 
-/* Loads a stored NODE_PUT or GRANT_PUT; before registry_start. DXP_EINVAL: invalid, the caller logs
- * it; DXP_ENOMEM. */
+/* Loads a stored row, a KEY_PUT before NODE_PUTs; before registry_start. DXP_EINVAL: invalid, the
+ * caller logs it; DXP_ENOMEM. */
 int registry_load(struct registry *r, const struct store_op *op);
 
 /* Starts the clock. Nodes stored as alive have two lease times to renew. */
@@ -75,6 +112,13 @@ void registry_start(struct registry *r, uint64_t now_ns);
 /* Processes a datagram. Reads `data` only during the call. */
 void registry_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
 		      size_t bytes, uint64_t now_ns);
+
+/* Adds a token that the manager makes itself, for its first operator. Statuses of tokens_add. */
+int registry_token_add(struct registry *r, const struct token_row *row);
+/* Returns whether a key with the role operator is in use. */
+bool registry_has_operator(const struct registry *r);
+/* Returns the manager's public key. */
+const uint8_t *registry_public_key(const struct registry *r);
 
 /* Returns the next change to store; false: none. */
 bool registry_next_store(struct registry *r, struct store_op *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests of nodes: JOIN, RENEW, LEAVE, TABLE_ACK. A request's number must exceed all earlier ones
- * of the node's run (nonce), so replayed datagrams change nothing. */
+ * of the node's run (nonce), and if it states the epoch of this run of the manager. So replayed
+ * datagrams change nothing, even those from before a restart. */
 #include "manager/internal.h"
 
 #include <stdio.h>
@@ -18,8 +19,8 @@ void requests_answer(struct registry *r, const struct udp_address *to, uint16_t 
 		r->counters.reply_full++;
 		return;
 	}
-	size_t bytes =
-		manage_answer_encode(type, node, answer, MANAGE_FRAME_BYTES, r->mac, entry->data);
+	size_t bytes = manage_answer_encode(type, node, answer, MANAGE_FRAME_BYTES,
+					    registry_sender_mac(r), entry->data);
 	registry_outbox_commit(r, entry, to, bytes);
 }
 
@@ -40,7 +41,7 @@ static void lease_reply(struct registry *r, const struct roster_node *n, uint64_
 		return;
 	}
 	registry_outbox_commit(r, entry, &n->entry.address,
-			       manage_lease_encode(&lease, r->mac, entry->data));
+			       manage_lease_encode(&lease, registry_node_mac(r, n), entry->data));
 }
 
 /* ---- JOIN ---- */
@@ -73,6 +74,107 @@ static void reject(struct registry *r, const struct udp_address *from, uint64_t 
 	snprintf(answer.text, sizeof(answer.text), "%s", text);
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
+
+/* Returns whether the request states this run of the manager. Otherwise answers with the epoch, and
+ * the node repeats the request. A recorded request cannot state an epoch that did not exist yet. */
+static bool run_admit(struct registry *r, const struct udp_address *from, uint16_t node,
+		      uint64_t request, uint64_t nonce, uint64_t run)
+{
+	struct manage_answer answer = {.request = request,
+				       .nonce = nonce,
+				       .status = DXP_EAGAIN,
+				       .epoch = r->epoch,
+				       .text = "the manager has restarted; repeat this request"};
+
+	if (run == r->epoch)
+		return true;
+	r->counters.stale++;
+	requests_answer(r, from, node, &answer);
+	return false;
+}
+
+/* ---- keys ---- */
+
+#define ROLE_TEXT \
+	"this key has the role host; join again with a token of `dxp token create --role xpu`"
+
+/* Returns whether the key of this request, or the fabric key, may do it at all; rejects it
+ * otherwise. */
+static bool key_admit(struct registry *r, const struct udp_address *from, uint64_t request,
+		      uint64_t nonce)
+{
+	if (!r->sender && r->options.admission == ADMIT_TOKEN) {
+		r->counters.key_needed++;
+		reject(r, from, request, nonce, DXP_EACCESS,
+		       "this fabric admits machines by token; run `dxp join HOST TOKEN` here, with "
+		       "a token that `dxp token create` prints");
+		return false;
+	}
+	if (r->sender && r->sender->removed) {
+		r->counters.key_removed++;
+		reject(r, from, request, nonce, DXP_EACCESS, MANAGER_REMOVED_TEXT);
+		return false;
+	}
+	return true;
+}
+
+/* Returns whether a node belongs to the sender's key, or to no key as the sender. */
+static bool key_same(const struct registry *r, const struct roster_node *n)
+{
+	if (!r->sender)
+		return n->entry.role == ROLE_NONE;
+	return n->entry.role && memcmp(n->entry.key, r->sender->key, KEYS_BYTES) == 0;
+}
+
+/* Returns whether the sender's key may join as this node; rejects it otherwise. A node that joined
+ * with a key belongs to it, also while it is dead. */
+static bool join_key_admit(struct registry *r, const struct udp_address *from,
+			   const struct manage_join *join)
+{
+	const struct roster_node *same = roster_find_uuid(&r->roster, join->self.uuid);
+	const struct roster_node *name = roster_find_name(&r->roster, join->self.name);
+	char text[MANAGE_TEXT_BYTES];
+
+	if (!key_admit(r, from, join->request, join->nonce))
+		return false;
+	if (r->sender && join->self.kind == MANAGE_XPU && r->sender->role < ROLE_XPU) {
+		r->counters.role++;
+		reject(r, from, join->request, join->nonce, DXP_EACCESS, ROLE_TEXT);
+		return false;
+	}
+	if ((!same || same->entry.role == ROLE_NONE || key_same(r, same)) &&
+	    (!name || name->entry.role == ROLE_NONE || key_same(r, name)))
+		return true;
+	r->counters.name_used++;
+	snprintf(text, sizeof(text),
+		 "%s belongs to another key; use another name and identity, or an operator runs "
+		 "`dxp node remove %s`",
+		 join->self.name, join->self.name);
+	reject(r, from, join->request, join->nonce, DXP_EEXIST, text);
+	return false;
+}
+
+void manager_key_end(struct registry *r, const struct key_row *row, uint64_t now_ns)
+{
+	for (uint32_t id = WIRE_NODE_FIRST; id <= WIRE_NODE_LAST;) {
+		struct roster_node *n = roster_next(&r->roster, id);
+		if (!n)
+			return;
+		id = n->entry.id + 1u;
+		if (n->key != row)
+			continue;
+		/* Name and identity are free for another key. */
+		n->key = NULL;
+		n->entry.role = ROLE_NONE;
+		memset(n->entry.key, 0, sizeof(n->entry.key));
+		if (n->state != NODE_GONE)
+			roster_gone(&r->roster, n);
+		roster_change(&r->roster, n);
+		push_news(r, n, now_ns);
+	}
+}
+
+/* ---- JOIN, continued ---- */
 
 /* Returns whether this JOIN may replace a known node; rejects it otherwise. */
 static bool identity_admit(struct registry *r, const struct udp_address *from,
@@ -128,11 +230,16 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 }
 
 /* Copies the node's description. Returns whether others need it. */
-static bool entry_update(struct roster_node *n, const struct udp_address *from,
-			 const struct manage_join *join)
+static bool entry_update(const struct registry *r, struct roster_node *n,
+			 const struct udp_address *from, const struct manage_join *join)
 {
 	struct node_entry entry = join->self;
 
+	entry.role = r->sender ? r->sender->role : ROLE_NONE;
+	memset(entry.key, 0, sizeof(entry.key));
+	if (r->sender)
+		memcpy(entry.key, r->sender->key, sizeof(entry.key));
+	n->key = r->sender;
 	entry.id = n->entry.id;
 	entry.address = *from;
 	entry.alive = entry.granted = false;
@@ -164,6 +271,10 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
+	if (!run_admit(r, from, WIRE_NODE_NONE, join.request, join.nonce, join.run))
+		return;
+	if (!join_key_admit(r, from, &join))
+		return;
 	struct roster_node *n = roster_find_uuid(&r->roster, join.self.uuid);
 	if ((n && !identity_admit(r, from, &join, n, now_ns)) ||
 	    !name_admit(r, from, &join, now_ns))
@@ -177,7 +288,7 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		       "the fabric has no free node id; stop some nodes");
 		return;
 	}
-	bool changed = entry_update(n, from, &join);
+	bool changed = entry_update(r, n, from, &join);
 	roster_alive(&r->roster, n, now_ns + r->lease_ns);
 	node_begin(r, n, &join);
 	if (changed) {
@@ -196,7 +307,7 @@ static struct roster_node *sender_find(const struct registry *r, const struct wi
 {
 	struct roster_node *n = roster_find(&r->roster, header->src_node);
 
-	if (!n || n->state != NODE_ALIVE ||
+	if (!n || n->state != NODE_ALIVE || !key_same(r, n) ||
 	    memcmp(n->entry.uuid, renew->uuid, WIRE_UUID_BYTES) != 0 ||
 	    n->entry.incarnation != renew->incarnation ||
 	    (n->nonce != 0 && n->nonce != renew->nonce))
@@ -204,7 +315,7 @@ static struct roster_node *sender_find(const struct registry *r, const struct wi
 	return n;
 }
 
-/* Accepts only a request newer than all before; after a restart of the manager, the first one. */
+/* Accepts only a request newer than all before in this run of the manager. */
 static bool request_admit(struct registry *r, struct roster_node *n,
 			  const struct manage_renew *renew)
 {
@@ -250,6 +361,10 @@ static void renew_receive(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
+	if (!run_admit(r, from, header->src_node, renew.request, renew.nonce, renew.run))
+		return;
+	if (!key_admit(r, from, renew.request, renew.nonce))
+		return;
 	struct roster_node *n = sender_find(r, header, &renew);
 	if (!n)
 		r->counters.unknown++;

@@ -9,6 +9,7 @@
 #define MANAGER_ROSTER_H
 
 #include "base/util.h"
+#include "manager/keyring.h"
 #include "manager/list.h"
 #include "wire/manage.h"
 
@@ -23,7 +24,8 @@ struct roster_node {
 	 * are set for its viewer. */
 	struct node_entry entry;
 	enum node_state state;
-	uint64_t changed; /* sequence of its last change */
+	struct key_row *key; /* its machine's or user's; NULL: it joined with the fabric key */
+	uint64_t changed;    /* sequence of its last change */
 	uint64_t lease_until_ns;
 	uint64_t dead_ns;
 	/* nonce of its requests; 0: no request since this manager started */

@@ -6,11 +6,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <dxp/status.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "manager/secrets.h"
 #include "manager/store.h"
 
 #define STORE_RETRY_NS (1 * S_NS)
@@ -26,29 +28,61 @@ struct server {
 	uint64_t store_retry_ns; /* saves nothing before; 0: the last save succeeded */
 	uint64_t store_check_ns;
 	struct datagram out[DATAGRAM_BATCH];
+	bool operator_token;
 	size_t out_count, out_sent; /* out_sent < out_count: the kernel's buffer was full */
 };
+
+static uint64_t wall_read(void *context)
+{
+	time_t now = time(NULL);
+
+	return now > 0 ? (uint64_t)now : 0;
+}
+
+/* Makes a token for an operator if there is none yet, which makes all other tokens. */
+static int operator_token_make(struct server *s, const struct server_options *options)
+{
+	if (options->admission != ADMIT_TOKEN ||
+	    (registry_has_operator(s->registry) && !options->operator_token))
+		return DXP_OK;
+	int status = secrets_operator_token(options->state_folder, s->registry,
+					    wall_read(NULL) + OPERATOR_TOKEN_S);
+	s->operator_token = status == DXP_OK;
+	return status;
+}
+
+static int registry_open(struct server *s, const struct server_options *options)
+{
+	struct registry_options registry_options = {.policy = options->policy,
+						    .admission = options->admission,
+						    .entropy = rng_entropy_kernel,
+						    .wall = wall_read};
+	int status = secrets_manager_key(options->state_folder, registry_options.private_key);
+
+	memcpy(registry_options.key, options->key, sizeof(registry_options.key));
+	if (status == DXP_OK)
+		status = registry_create(&registry_options, &s->registry);
+	keys_erase(&registry_options, sizeof(registry_options));
+	if (status == DXP_OK)
+		status = store_load(s->store, s->registry);
+	return status == DXP_OK ? operator_token_make(s, options) : status;
+}
 
 int server_open(const struct server_options *options, struct server **out)
 {
 	struct server *s = calloc(1, sizeof(*s));
 	struct link_options link_options = {.bind = options->bind};
-	struct registry_options registry_options = {.policy = options->policy,
-						    .entropy = rng_entropy_kernel};
 	int status;
 
 	if (!s)
 		return DXP_ENOMEM;
-	memcpy(registry_options.key, options->key, sizeof(registry_options.key));
 	/* Opens the port first: here a second manager fails, without a change to the state
 	 * folder. */
 	status = link_open(&link_options, &s->link);
 	if (status == DXP_OK)
 		status = store_open(options->state_folder, &s->store);
 	if (status == DXP_OK)
-		status = registry_create(&registry_options, &s->registry);
-	if (status == DXP_OK)
-		status = store_load(s->store, s->registry);
+		status = registry_open(s, options);
 	if (status != DXP_OK) {
 		server_close(s);
 		return status;
@@ -72,6 +106,16 @@ void server_close(struct server *s)
 void server_address(const struct server *s, struct udp_address *out)
 {
 	link_address(s->link, out);
+}
+
+const uint8_t *server_public_key(const struct server *s)
+{
+	return registry_public_key(s->registry);
+}
+
+bool server_operator_token(const struct server *s)
+{
+	return s->operator_token;
 }
 
 static void receive(struct server *s)

@@ -10,7 +10,13 @@ struct server_options {
 	const char *state_folder;
 	uint8_t key[FABRIC_KEY_BYTES];
 	enum grants_policy policy;
+	enum admission admission;
+	/* Makes a token for one operator at the start, even if there is one already. */
+	bool operator_token;
 };
+
+/* s; life of the token in FOLDER/operator.token */
+#define OPERATOR_TOKEN_S (24ull * 3600)
 
 struct server;
 
@@ -20,6 +26,10 @@ int server_open(const struct server_options *options, struct server **out);
 void server_close(struct server *s);
 
 void server_address(const struct server *s, struct udp_address *out);
+/* Returns the manager's public key. */
+const uint8_t *server_public_key(const struct server *s);
+/* Returns whether FOLDER/operator.token has a new token, with which an operator can join. */
+bool server_operator_token(const struct server *s);
 
 /* Runs until server_stop. */
 void server_run(struct server *s);

@@ -27,15 +27,17 @@
 #define SQLITE_LOCKS      0x40000000
 #define SQLITE_LOCK_BYTES 512
 #define APPLICATION_ID    0x6478706d /* "dxpm" */
-#define SCHEMA_VERSION    1
+#define SCHEMA_VERSION    2
 
-enum statement { NODE_PUT, NODE_DELETE, GRANT_PUT, GRANT_DELETE, STATEMENTS };
+enum statement { NODE_PUT, NODE_DELETE, GRANT_PUT, GRANT_DELETE, KEY_PUT, TOKEN_PUT, STATEMENTS };
 
 static const char *const statement_texts[STATEMENTS] = {
-	[NODE_PUT] = "INSERT OR REPLACE INTO node VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
+	[NODE_PUT] = "REPLACE INTO node VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
 	[NODE_DELETE] = "DELETE FROM node WHERE id = ?1",
 	[GRANT_PUT] = "INSERT OR REPLACE INTO permission VALUES (?1,?2)",
 	[GRANT_DELETE] = "DELETE FROM permission WHERE host = ?1 AND xpu = ?2",
+	[KEY_PUT] = "INSERT OR REPLACE INTO key VALUES (?1,?2,?3,?4,?5)",
+	[TOKEN_PUT] = "INSERT OR REPLACE INTO token VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",
 };
 
 static const char schema[] =
@@ -48,6 +50,19 @@ static const char schema[] =
 	"CREATE TABLE permission (host TEXT NOT NULL, xpu TEXT NOT NULL, PRIMARY KEY (host, xpu));"
 	"PRAGMA application_id = 1685614701;" /* APPLICATION_ID */
 	"PRAGMA user_version = 1;"
+	"COMMIT";
+
+/* From version 1: keys and tokens. Their ids are places in the manager's tables. */
+static const char schema_keys[] =
+	"BEGIN;"
+	"ALTER TABLE node ADD COLUMN role INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE node ADD COLUMN key BLOB;"
+	"CREATE TABLE key (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, name TEXT NOT NULL,"
+	" role INTEGER NOT NULL, removed INTEGER NOT NULL);"
+	"CREATE TABLE token (id INTEGER PRIMARY KEY, name BLOB NOT NULL, psk BLOB NOT NULL,"
+	" role INTEGER NOT NULL, uses INTEGER NOT NULL, expires INTEGER NOT NULL,"
+	" revoked INTEGER NOT NULL, used_by TEXT NOT NULL);"
+	"PRAGMA user_version = 2;"
 	"COMMIT";
 
 _Static_assert(APPLICATION_ID == 1685614701, "the schema writes it in decimal");
@@ -134,14 +149,21 @@ static int schema_ensure(struct store *s)
 		status = number_read(s, "SELECT count(*) FROM sqlite_master", &tables);
 	if (status != DXP_OK)
 		return status;
-	if (application == 0 && version == 0 && tables == 0)
-		return sqlite3_exec(s->db, schema, NULL, NULL, NULL) == SQLITE_OK
-			       ? DXP_OK
-			       : complain(s, "create the tables");
+	if (application == 0 && version == 0 && tables == 0) {
+		if (sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK)
+			return complain(s, "create the tables");
+		application = APPLICATION_ID;
+		version = 1;
+	}
 	if (application != APPLICATION_ID) {
 		log_error("%s is another program's database; choose an empty --state folder",
 			  s->path);
 		return DXP_EMALFORMED;
+	}
+	if (version == 1) {
+		if (sqlite3_exec(s->db, schema_keys, NULL, NULL, NULL) != SQLITE_OK)
+			return complain(s, "add the tables of keys");
+		version = SCHEMA_VERSION;
 	}
 	if (version != SCHEMA_VERSION) {
 		log_error("%s was written by another version of dxp-manager (format %d, this "
@@ -373,6 +395,15 @@ static void text_copy(char *to, size_t to_bytes, sqlite3_stmt *row, int column)
 	snprintf(to, to_bytes, "%s", text ? (const char *)text : "");
 }
 
+/* Returns false if the blob has another size. */
+static bool blob_copy(void *to, size_t bytes, sqlite3_stmt *row, int column)
+{
+	if ((size_t)sqlite3_column_bytes(row, column) != bytes)
+		return false;
+	memcpy(to, sqlite3_column_blob(row, column), bytes);
+	return true;
+}
+
 /* Reads a row of `node`. Returns false if a blob has the wrong size. */
 static bool node_read(sqlite3_stmt *row, struct store_op *op)
 {
@@ -394,7 +425,31 @@ static bool node_read(sqlite3_stmt *row, struct store_op *op)
 	text_copy(e->name, sizeof(e->name), row, 9);
 	text_copy(e->engine, sizeof(e->engine), row, 10);
 	text_copy(e->device, sizeof(e->device), row, 11);
-	return true;
+	e->role = (uint8_t)sqlite3_column_int(row, 12);
+	return e->role == ROLE_NONE || blob_copy(e->key, sizeof(e->key), row, 13);
+}
+
+static bool key_read(sqlite3_stmt *row, struct store_op *op)
+{
+	*op = (struct store_op){.kind = STORE_KEY_PUT,
+				.index = (size_t)sqlite3_column_int64(row, 0),
+				.key.role = (uint8_t)sqlite3_column_int(row, 3),
+				.key.removed = sqlite3_column_int(row, 4) != 0};
+	text_copy(op->key.name, sizeof(op->key.name), row, 2);
+	return blob_copy(op->key.key, sizeof(op->key.key), row, 1);
+}
+
+static bool token_read(sqlite3_stmt *row, struct store_op *op)
+{
+	*op = (struct store_op){.kind = STORE_TOKEN_PUT,
+				.index = (size_t)sqlite3_column_int64(row, 0),
+				.token.role = (uint8_t)sqlite3_column_int(row, 3),
+				.token.uses = (uint32_t)sqlite3_column_int64(row, 4),
+				.token.expires_s = (uint64_t)sqlite3_column_int64(row, 5),
+				.token.revoked = sqlite3_column_int(row, 6) != 0};
+	text_copy(op->token.used_by, sizeof(op->token.used_by), row, 7);
+	return blob_copy(op->token.id, sizeof(op->token.id), row, 1) &&
+	       blob_copy(op->token.psk, sizeof(op->token.psk), row, 2);
 }
 
 static bool grant_read(sqlite3_stmt *row, struct store_op *op)
@@ -429,8 +484,13 @@ static int rows_load(struct store *s, struct registry *r, const char *query,
 
 int store_load(struct store *s, struct registry *r)
 {
-	int status = rows_load(s, r, "SELECT * FROM node ORDER BY id", node_read);
+	/* Nodes refer to keys. */
+	int status = rows_load(s, r, "SELECT * FROM key ORDER BY id", key_read);
 
+	if (status == DXP_OK)
+		status = rows_load(s, r, "SELECT * FROM token ORDER BY id", token_read);
+	if (status == DXP_OK)
+		status = rows_load(s, r, "SELECT * FROM node ORDER BY id", node_read);
 	return status == DXP_OK ? rows_load(s, r, "SELECT * FROM permission", grant_read) : status;
 }
 
@@ -452,20 +512,54 @@ static void node_bind(sqlite3_stmt *row, const struct store_op *op)
 	sqlite3_bind_text(row, 10, e->name, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_text(row, 11, e->engine, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_text(row, 12, e->device, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_int(row, 13, e->role);
+	if (e->role)
+		sqlite3_bind_blob(row, 14, e->key, sizeof(e->key), SQLITE_TRANSIENT);
+	else
+		sqlite3_bind_null(row, 14);
+}
+
+static void key_bind(sqlite3_stmt *row, const struct store_op *op)
+{
+	const struct key_row *k = &op->key;
+
+	sqlite3_bind_int64(row, 1, (sqlite3_int64)op->index);
+	sqlite3_bind_blob(row, 2, k->key, sizeof(k->key), SQLITE_TRANSIENT);
+	sqlite3_bind_text(row, 3, k->name, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_int(row, 4, k->role);
+	sqlite3_bind_int(row, 5, k->removed);
+}
+
+static void token_bind(sqlite3_stmt *row, const struct store_op *op)
+{
+	const struct token_row *t = &op->token;
+
+	sqlite3_bind_int64(row, 1, (sqlite3_int64)op->index);
+	sqlite3_bind_blob(row, 2, t->id, sizeof(t->id), SQLITE_TRANSIENT);
+	sqlite3_bind_blob(row, 3, t->psk, sizeof(t->psk), SQLITE_TRANSIENT);
+	sqlite3_bind_int(row, 4, t->role);
+	sqlite3_bind_int64(row, 5, t->uses);
+	sqlite3_bind_int64(row, 6, (sqlite3_int64)t->expires_s);
+	sqlite3_bind_int(row, 7, t->revoked);
+	sqlite3_bind_text(row, 8, t->used_by, -1, SQLITE_TRANSIENT);
 }
 
 static bool op_save(struct store *s, const struct store_op *op)
 {
-	static const enum statement of_kind[] = {[STORE_NODE_PUT] = NODE_PUT,
-						 [STORE_NODE_DELETE] = NODE_DELETE,
-						 [STORE_GRANT_PUT] = GRANT_PUT,
-						 [STORE_GRANT_DELETE] = GRANT_DELETE};
+	static const enum statement of_kind[] = {
+		[STORE_NODE_PUT] = NODE_PUT,   [STORE_NODE_DELETE] = NODE_DELETE,
+		[STORE_GRANT_PUT] = GRANT_PUT, [STORE_GRANT_DELETE] = GRANT_DELETE,
+		[STORE_KEY_PUT] = KEY_PUT,     [STORE_TOKEN_PUT] = TOKEN_PUT};
 	sqlite3_stmt *statement = s->statements[of_kind[op->kind]];
 
 	if (op->kind == STORE_NODE_PUT) {
 		node_bind(statement, op);
 	} else if (op->kind == STORE_NODE_DELETE) {
 		sqlite3_bind_int(statement, 1, op->entry.id);
+	} else if (op->kind == STORE_KEY_PUT) {
+		key_bind(statement, op);
+	} else if (op->kind == STORE_TOKEN_PUT) {
+		token_bind(statement, op);
 	} else {
 		sqlite3_bind_text(statement, 1, op->host, -1, SQLITE_TRANSIENT);
 		sqlite3_bind_text(statement, 2, op->xpu, -1, SQLITE_TRANSIENT);

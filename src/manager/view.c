@@ -3,6 +3,13 @@
  * that may use it. */
 #include "manager/internal.h"
 
+/* Returns the name that grants give to a host: that of its key. The name of a node with a key is
+ * its program's choice. */
+static const char *grantee(const struct roster_node *host)
+{
+	return host->key ? host->key->name : host->entry.name;
+}
+
 /* Returns whether the two nodes may work together. */
 static bool granted(const struct registry *r, const struct roster_node *a,
 		    const struct roster_node *b)
@@ -10,8 +17,8 @@ static bool granted(const struct registry *r, const struct roster_node *a,
 	if (a->entry.kind == b->entry.kind)
 		return a == b || a->entry.kind == MANAGE_XPU;
 	if (a->entry.kind == MANAGE_HOST)
-		return grants_allow(&r->grants, a->entry.name, b->entry.name);
-	return grants_allow(&r->grants, b->entry.name, a->entry.name);
+		return grants_allow(&r->grants, grantee(a), b->entry.name);
+	return grants_allow(&r->grants, grantee(b), a->entry.name);
 }
 
 bool view_concerns(const struct registry *r, const struct roster_node *viewer,

@@ -33,6 +33,8 @@ struct flight {
 struct member {
 	struct member_options options;
 	struct mac *mac;
+	uint8_t public_key[KEYS_BYTES];
+	const uint8_t *key; /* public_key; NULL: joins with the fabric key */
 	struct node_table *table;
 	struct member_counters counters;
 	enum member_state state;
@@ -43,6 +45,7 @@ struct member {
 	bool ack_due;
 	bool key_doubt_reported;
 	uint16_t id;
+	uint64_t run;                      /* epoch of the manager, from its last answer; 0: none */
 	uint64_t nonce, request, answered; /* answered: newest answered number */
 	struct flight flights[FLIGHTS];
 	uint64_t join_until_ns, lease_until_ns, renew_ns;
@@ -105,7 +108,14 @@ int member_create(const struct member_options *options, uint64_t now_ns, struct 
 	if (!m)
 		return DXP_ENOMEM;
 	m->options = *options;
-	int status = mac_create(options->key, &m->mac);
+	int status =
+		mac_create(options->identity ? options->identity->pair : options->key, &m->mac);
+	if (options->identity) {
+		memcpy(m->public_key, options->identity->public_key, sizeof(m->public_key));
+		m->key = m->public_key;
+	}
+	m->options.identity = NULL;
+	keys_erase(m->options.key, sizeof(m->options.key));
 	if (status == DXP_OK)
 		status = node_table_create(&m->table);
 	if (status != DXP_OK) {
@@ -196,6 +206,7 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 	if (m->state > MEMBER_ALONE || !flight_end(m, lease.request, &sent_ns))
 		return;
 	m->id = lease.node;
+	m->run = lease.epoch;
 	lease_report(m);
 	m->state = MEMBER_JOINED;
 	m->need_join = false;
@@ -254,6 +265,17 @@ static void rejection_act(struct member *m, const struct manage_answer *answer, 
 	}
 }
 
+/* Repeats the request with the epoch of a manager that has started or restarted since. Returns
+ * whether the answer was for this. */
+static bool run_learned(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
+{
+	if (answer->status != DXP_EAGAIN || answer->epoch == 0 || answer->epoch == m->run)
+		return false;
+	m->run = answer->epoch;
+	request_soon(m, now_ns);
+	return true;
+}
+
 static void answer_receive(struct member *m, uint8_t type, struct manage_body body, uint64_t now_ns)
 {
 	struct manage_answer answer;
@@ -264,7 +286,8 @@ static void answer_receive(struct member *m, uint8_t type, struct manage_body bo
 		m->counters.malformed++;
 		return;
 	}
-	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns))
+	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns) ||
+	    run_learned(m, &answer, now_ns))
 		return;
 	if (m->state == MEMBER_LEAVING)
 		/* Even a refusal means that the manager has no entry, as intended. */
@@ -346,7 +369,10 @@ static void wrong_key(struct member *m)
 	if (m->state == MEMBER_JOINING) {
 		fail(m, DXP_EAUTH);
 		log_status(m, LOG_LEVEL_ERROR,
-			   "the manager at %s rejects this key; use the key file of that fabric",
+			   m->key ? "the manager at %s does not know this machine's key; run `dxp "
+				    "join HOST TOKEN` with a new token"
+				  : "the manager at %s rejects this key; use the key file of that "
+				    "fabric, or run `dxp join HOST TOKEN`",
 			   manager_text(m, address));
 	} else if (m->state == MEMBER_ALONE && !m->key_doubt_reported) {
 		m->key_doubt_reported = true;
@@ -403,8 +429,10 @@ static struct manage_renew renew_make(const struct member *m, uint64_t request)
 	struct manage_renew renew = {
 		.request = request,
 		.nonce = m->nonce,
+		.run = m->run,
 		.incarnation = m->options.self.incarnation,
 		.progress = node_table_progress(m->table),
+		.key = m->key,
 	};
 
 	memcpy(renew.uuid, m->options.self.uuid, sizeof(renew.uuid));
@@ -413,8 +441,11 @@ static struct manage_renew renew_make(const struct member *m, uint64_t request)
 
 static size_t request_encode(struct member *m, uint64_t now_ns)
 {
-	struct manage_join join = {
-		.request = flight_begin(m, now_ns), .nonce = m->nonce, .self = m->options.self};
+	struct manage_join join = {.request = flight_begin(m, now_ns),
+				   .nonce = m->nonce,
+				   .run = m->run,
+				   .self = m->options.self,
+				   .key = m->key};
 	struct manage_renew renew = renew_make(m, join.request);
 
 	if (m->state == MEMBER_LEAVING)

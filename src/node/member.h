@@ -20,6 +20,7 @@
 
 #include "base/log.h"
 #include "base/rng.h"
+#include "keys/identity.h"
 #include "link/udp.h"
 #include "node/table.h"
 
@@ -35,6 +36,8 @@ enum member_state {
 struct member_options {
 	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
+	/* The key pair that the manager has admitted; NULL: joins with `key`. Copied. */
+	const struct identity *identity;
 	/* This node: uuid, kind, name, incarnation (larger at each start), engine, device, memory,
 	 * magic. id: the previous one, which is assigned again if possible, or 0. address: unused;
 	 * the manager reads it from the packet. */

@@ -129,6 +129,7 @@ static int member_start(struct node *n, uint64_t now_ns)
 			},
 	};
 
+	options.identity = o->identity;
 	memcpy(options.key, o->fabric_key, sizeof(options.key));
 	memcpy(options.self.uuid, n->uuid, sizeof(options.self.uuid));
 	text_copy(options.self.name, sizeof(options.self.name), o->name);
@@ -191,6 +192,7 @@ int node_open(const struct node_options *options, struct node **out)
 		status = observe_open(n);
 	/* all copied; the caller may free them */
 	n->options.fabric_key = NULL;
+	n->options.identity = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
 	if (status != DXP_OK) {
 		node_close(n);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "keys/identity.h"
 #include "nic/nic.h"
 #include "nic/user.h"
 #include "node/table.h"
@@ -36,6 +37,8 @@ struct node_options {
 	uint32_t capabilities;       /* MANAGE_CAPABILITY_..., for the node table */
 	struct udp_address manager;
 	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES, copied */
+	/* The key pair that the manager has admitted; NULL: joins with the fabric key. Copied. */
+	const struct identity *identity;
 	/* If not 0: use this id without a manager; node_peer adds peers. */
 	uint16_t static_id;
 	/* Requested id; 0: any. The manager assigns another one if it is in use. */

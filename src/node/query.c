@@ -21,6 +21,8 @@
 struct query {
 	struct query_options options;
 	struct mac *mac;
+	uint8_t public_key[KEYS_BYTES];
+	const uint8_t *key; /* public_key; NULL: uses the fabric key */
 	struct manage_assign assign;
 	struct node_entry *rows;
 	size_t count, space;
@@ -54,11 +56,17 @@ int query_create(const struct query_options *options, uint64_t now_ns, struct qu
 	    (!name_copy(a->assign.host, options->host) || !name_copy(a->assign.xpu, options->xpu)))
 		status = DXP_EINVAL;
 	if (status == DXP_OK)
-		status = mac_create(options->key, &a->mac);
+		status = mac_create(options->identity ? options->identity->pair : options->key,
+				    &a->mac);
 	if (status != DXP_OK) {
 		query_destroy(a);
 		return status;
 	}
+	if (options->identity) {
+		memcpy(a->public_key, options->identity->public_key, sizeof(a->public_key));
+		a->key = a->public_key;
+	}
+	a->options.identity = NULL;
 	options->entropy(options->entropy_context, &a->nonce, sizeof(a->nonce));
 	a->assign.action = options->kind == QUERY_GRANT ? MANAGE_GRANT : MANAGE_REVOKE;
 	a->first = WIRE_NODE_FIRST;
@@ -179,7 +187,10 @@ static void advance(struct query *a, uint64_t now_ns)
 	address_format(&a->options.manager, address);
 	if (a->rejected_key_ns && now_ns >= a->rejected_key_ns + AUTH_WAIT_NS) {
 		snprintf(text, sizeof(text),
-			 "the manager at %s rejects this key; use the key file of that fabric",
+			 a->key ? "the manager at %s does not know this machine's key; run `dxp "
+				  "join HOST TOKEN` with a new token"
+				: "the manager at %s rejects this key; use the key file of that "
+				  "fabric",
 			 address);
 		finish(a, DXP_EAUTH, text);
 	} else if (now_ns >= a->until_ns) {
@@ -192,7 +203,7 @@ static void advance(struct query *a, uint64_t now_ns)
 static size_t request_encode(struct query *a)
 {
 	struct manage_status status = {
-		.request = ++a->request, .nonce = a->nonce, .first = a->first};
+		.request = ++a->request, .nonce = a->nonce, .first = a->first, .key = a->key};
 
 	if (a->options.kind == QUERY_NODES)
 		return manage_status_encode(&status, a->mac, a->frame);

@@ -6,6 +6,7 @@
 #define NODE_QUERY_H
 
 #include "base/rng.h"
+#include "keys/identity.h"
 #include "link/udp.h"
 #include "wire/manage.h"
 
@@ -14,6 +15,7 @@ enum query_kind { QUERY_GRANT, QUERY_REVOKE, QUERY_NODES };
 struct query_options {
 	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
+	const struct identity *identity; /* NODES: reads the table with this key pair; or NULL */
 	enum query_kind kind;
 	const char *host, *xpu; /* GRANT and REVOKE: a node's name or "*"; copied */
 	uint64_t timeout_ns;    /* 0: FABRIC_JOIN_NS */

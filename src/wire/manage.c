@@ -9,6 +9,10 @@
 
 #include "wire/manage_entry.h"
 
+/* `dst_session` of the header: whether the body ends with the sender's public key. */
+#define FORM_PLAIN 0
+#define FORM_KEYED 1
+
 /* bytes: make a STATUS request as long as the longest rejection, so that the answer is no
  * amplification */
 #define STATUS_PADDING 46
@@ -27,7 +31,7 @@ static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_byte
 	mac_compute(mac, header, sizeof(header), frame + WIRE_COMMON_BYTES, body_bytes, out);
 }
 
-size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_bytes,
+static size_t seal(uint8_t type, uint16_t source, uint16_t target, size_t body_bytes, uint32_t form,
 		   struct mac *mac, uint8_t *out)
 {
 	size_t frame_bytes = WIRE_COMMON_BYTES + body_bytes + MAC_BYTES;
@@ -35,6 +39,7 @@ size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_b
 		.type = type,
 		.header_bytes = WIRE_COMMON_BYTES,
 		.flags = WIRE_FLAG_CRCP,
+		.dst_session = form,
 		.src_node = source,
 		.dst_node = target,
 		.payload_bytes = (uint16_t)(body_bytes + MAC_BYTES),
@@ -49,11 +54,27 @@ size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_b
 	return frame_bytes;
 }
 
-int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header,
-		struct manage_body *body)
+size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_bytes,
+		   struct mac *mac, uint8_t *out)
+{
+	return seal(type, source, target, body_bytes, FORM_PLAIN, mac, out);
+}
+
+size_t manage_seal_keyed(uint8_t type, uint16_t source, size_t body_bytes, const uint8_t *key,
+			 struct mac *mac, uint8_t *out)
+{
+	if (!key)
+		return seal(type, source, WIRE_NODE_MANAGER, body_bytes, FORM_PLAIN, mac, out);
+	assert(WIRE_COMMON_BYTES + body_bytes + PUBLIC_KEY_BYTES + MAC_BYTES <= MANAGE_FRAME_BYTES);
+	memcpy(out + WIRE_COMMON_BYTES + body_bytes, key, PUBLIC_KEY_BYTES);
+	return seal(type, source, WIRE_NODE_MANAGER, body_bytes + PUBLIC_KEY_BYTES, FORM_KEYED, mac,
+		    out);
+}
+
+int manage_parse(const uint8_t *data, size_t bytes, struct wire_header *header,
+		 struct manage_body *body)
 {
 	struct wire_header h;
-	uint8_t expected[MAC_BYTES];
 	int status = wire_header_decode(data, bytes, &h);
 
 	if (status != DXP_OK)
@@ -61,11 +82,36 @@ int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_
 	if (!wire_type_management(h.type) || !(h.flags & WIRE_FLAG_CRCP) ||
 	    h.payload_bytes < MAC_BYTES)
 		return DXP_EMALFORMED;
-	size_t body_bytes = (size_t)h.payload_bytes - MAC_BYTES;
-	mac_of_frame(mac, data, body_bytes, expected);
+	struct manage_body b = {data + WIRE_COMMON_BYTES, (size_t)h.payload_bytes - MAC_BYTES,
+				NULL};
+	if (h.dst_session > FORM_KEYED || (h.dst_session && b.bytes < PUBLIC_KEY_BYTES))
+		return DXP_EMALFORMED;
+	if (h.dst_session == FORM_KEYED) {
+		b.bytes -= PUBLIC_KEY_BYTES;
+		b.key = b.data + b.bytes;
+	}
 	*header = h;
-	*body = (struct manage_body){data + WIRE_COMMON_BYTES, body_bytes};
-	return mac_equal(expected, data + WIRE_COMMON_BYTES + body_bytes) ? DXP_OK : DXP_EAUTH;
+	*body = b;
+	return DXP_OK;
+}
+
+bool manage_authentic(const uint8_t *data, struct manage_body body, struct mac *mac)
+{
+	size_t bytes = body.bytes + (body.key ? PUBLIC_KEY_BYTES : 0);
+	uint8_t expected[MAC_BYTES];
+
+	mac_of_frame(mac, data, bytes, expected);
+	return mac_equal(expected, body.data + bytes);
+}
+
+int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header,
+		struct manage_body *body)
+{
+	int status = manage_parse(data, bytes, header, body);
+
+	if (status != DXP_OK)
+		return status;
+	return manage_authentic(data, *body, mac) ? DXP_OK : DXP_EAUTH;
 }
 
 static struct put_cursor body_begin(uint8_t *out)
@@ -80,6 +126,15 @@ static size_t body_end(const struct put_cursor *c, uint8_t type, uint16_t source
 	assert(!c->bad);
 	return manage_seal(type, source, target, (size_t)(c->at - out) - WIRE_COMMON_BYTES, mac,
 			   out);
+}
+
+/* Ends a request, whose sender may state its public key. */
+static size_t request_end(const struct put_cursor *c, uint8_t type, uint16_t source,
+			  const uint8_t *key, struct mac *mac, uint8_t *out)
+{
+	assert(!c->bad);
+	return manage_seal_keyed(type, source, (size_t)(c->at - out) - WIRE_COMMON_BYTES, key, mac,
+				 out);
 }
 
 static struct get_cursor get_begin(struct manage_body body)
@@ -105,14 +160,15 @@ size_t manage_join_encode(const struct manage_join *join, struct mac *mac, uint8
 
 	put_64(&c, join->request);
 	put_64(&c, join->nonce);
+	put_64(&c, join->run);
 	manage_entry_put(&c, &join->self);
-	return body_end(&c, WIRE_JOIN, WIRE_NODE_NONE, WIRE_NODE_MANAGER, mac, out);
+	return request_end(&c, WIRE_JOIN, WIRE_NODE_NONE, join->key, mac, out);
 }
 
 int manage_join_decode(struct manage_body body, struct manage_join *out)
 {
 	struct get_cursor c = get_begin(body);
-	struct manage_join join = {.request = get_64(&c), .nonce = get_64(&c)};
+	struct manage_join join = {.request = get_64(&c), .nonce = get_64(&c), .run = get_64(&c)};
 
 	manage_entry_get(&c, &join.self);
 	if (!get_done(&c) || join.self.id > WIRE_NODE_LAST)
@@ -161,19 +217,22 @@ size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_re
 	assert(type == WIRE_RENEW || type == WIRE_LEAVE || type == WIRE_TABLE_ACK);
 	put_64(&c, renew->request);
 	put_64(&c, renew->nonce);
+	put_64(&c, renew->run);
 	put_64(&c, renew->incarnation);
 	put_bytes(&c, renew->uuid, sizeof(renew->uuid));
 	put_64(&c, renew->progress.epoch);
 	put_64(&c, renew->progress.sequence);
 	put_16(&c, renew->progress.cursor);
-	return body_end(&c, type, source, WIRE_NODE_MANAGER, mac, out);
+	return request_end(&c, type, source, renew->key, mac, out);
 }
 
 int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 {
 	struct get_cursor c = get_begin(body);
-	struct manage_renew renew = {
-		.request = get_64(&c), .nonce = get_64(&c), .incarnation = get_64(&c)};
+	struct manage_renew renew = {.request = get_64(&c),
+				     .nonce = get_64(&c),
+				     .run = get_64(&c),
+				     .incarnation = get_64(&c)};
 
 	get_bytes(&c, renew.uuid, sizeof(renew.uuid));
 	renew.progress.epoch = get_64(&c);
@@ -245,7 +304,7 @@ size_t manage_status_encode(const struct manage_status *status, struct mac *mac,
 	put_64(&c, status->nonce);
 	put_16(&c, status->first);
 	put_bytes(&c, padding, sizeof(padding));
-	return body_end(&c, WIRE_STATUS, WIRE_NODE_NONE, WIRE_NODE_MANAGER, mac, out);
+	return request_end(&c, WIRE_STATUS, WIRE_NODE_NONE, status->key, mac, out);
 }
 
 int manage_status_decode(struct manage_body body, struct manage_status *out)

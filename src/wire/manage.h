@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames between a node and its manager (X-09 .. X-11), as bytes: the common header, a body, and 16
- * bytes of HMAC-SHA-256 with the fabric key over both (time stamps, counters and crc as zero).
- * docs/guide/manager.md has the protocol.
+ * bytes of HMAC-SHA-256 over both (time stamps, counters and crc as zero). Its key is the fabric
+ * key or, for a sender with a key pair, the secret that it shares with the manager; the body of a
+ * request then ends with its public key. docs/guide/manager.md has the protocol.
  *
  *   JOIN       node -> manager  identity             answer: LEASE or REFUSE
  *   RENEW      node -> manager  table progress       answer: LEASE or REFUSE
@@ -14,7 +15,7 @@
  *
  * Every body begins with `request`, which grows with each request (0: not requested), and `nonce`,
  * drawn at the sender's start. The manager repeats both, so a sender rejects old answers and
- * answers to other senders. */
+ * answers to other senders. JOIN, RENEW, LEAVE and TABLE_ACK also state the manager's epoch. */
 #ifndef WIRE_MANAGE_H
 #define WIRE_MANAGE_H
 
@@ -36,6 +37,10 @@ enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVO
 #define MANAGE_CAPABILITIES_NONE  0u
 #define MANAGE_CAPABILITY_BRIDGED (1u << 0) /* only DMA engines reach the memory */
 
+/* Role of a public key; each includes those before it: to join as a host, to join as an xPU, to
+ * make tokens and grants. */
+enum manage_role { ROLE_NONE = 0, ROLE_HOST = 1, ROLE_XPU = 2, ROLE_OPERATOR = 3 };
+
 /* A row of the node table. `granted` and `magic` depend on the reader. */
 struct node_entry {
 	uint16_t id;
@@ -52,6 +57,9 @@ struct node_entry {
 	char name[FABRIC_NAME_BYTES];   /* [A-Za-z0-9._-], never empty */
 	char engine[FABRIC_NAME_BYTES]; /* printable; may be empty */
 	char device[FABRIC_DEVICE_BYTES];
+	/* Role and public key of its machine or user; ROLE_NONE: it joined with the fabric key. */
+	uint8_t role; /* enum manage_role */
+	uint8_t key[PUBLIC_KEY_BYTES];
 };
 
 /* State of a node's copy of the table. cursor 0: complete as of `sequence` of `epoch`. Otherwise a
@@ -62,10 +70,13 @@ struct manage_progress {
 	uint16_t cursor;
 };
 
+/* `run` of a request is the epoch of the manager's run, known from its answers; 0: unknown. The
+ * manager accepts its own only, so datagrams recorded before its restart have no effect. */
 struct manage_join {
-	uint64_t request, nonce;
-	/* id: the previous one, or 0. address, alive and granted are unused. */
+	uint64_t request, nonce, run;
+	/* id: the previous one, or 0. address, alive, granted, role and key are unused. */
 	struct node_entry self;
+	const uint8_t *key; /* as in manage_renew */
 };
 
 struct manage_lease {
@@ -78,10 +89,13 @@ struct manage_lease {
 
 /* RENEW, LEAVE and TABLE_ACK. */
 struct manage_renew {
-	uint64_t request, nonce;
+	uint64_t request, nonce, run;
 	uint64_t incarnation;
 	uint8_t uuid[WIRE_UUID_BYTES];
 	struct manage_progress progress;
+	/* public key of the sender, whose secret with the manager is the key of the mac; NULL: the
+	 * fabric key is. Decoders leave it: see manage_body. */
+	const uint8_t *key;
 };
 
 enum manage_action { MANAGE_GRANT = 1, MANAGE_REVOKE = 2 };
@@ -97,7 +111,8 @@ struct manage_assign {
 
 struct manage_status {
 	uint64_t request, nonce;
-	uint16_t first; /* requests rows from this id on */
+	uint16_t first;     /* requests rows from this id on */
+	const uint8_t *key; /* as in manage_renew */
 };
 
 /* REFUSE and ANSWER. */
@@ -169,9 +184,15 @@ size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target
 struct manage_body {
 	const uint8_t *data;
 	size_t bytes;
+	const uint8_t *key; /* public key that the sender states; NULL: none */
 };
 int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header,
 		struct manage_body *body);
+
+/* The two halves of manage_open, for a receiver that selects the mac by the stated key. */
+int manage_parse(const uint8_t *data, size_t bytes, struct wire_header *header,
+		 struct manage_body *body);
+bool manage_authentic(const uint8_t *data, struct manage_body body, struct mac *mac);
 
 /* Decode a body. DXP_EMALFORMED: wrong length or invalid field; the output is unchanged. */
 int manage_join_decode(struct manage_body body, struct manage_join *out);

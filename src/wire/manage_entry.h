@@ -14,5 +14,8 @@ void manage_entry_get(struct get_cursor *c, struct node_entry *entry);
  * length. */
 size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_bytes,
 		   struct mac *mac, uint8_t *out);
+/* Does so for a sender that states its public key, or NULL. `out` has MANAGE_FRAME_BYTES. */
+size_t manage_seal_keyed(uint8_t type, uint16_t source, size_t body_bytes, const uint8_t *key,
+			 struct mac *mac, uint8_t *out);
 
 #endif

@@ -14,6 +14,8 @@
 #define ROWS_HEAD    46 /* bytes of a manage_rows before the first row */
 #define FLAG_ALIVE   1u
 #define FLAG_GRANTED 2u
+#define FLAG_KEYED   4u /* role and key follow the texts */
+#define FLAGS        (FLAG_ALIVE | FLAG_GRANTED | FLAG_KEYED)
 
 bool manage_name_valid(const char *name)
 {
@@ -32,7 +34,8 @@ void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
 	wire_address_encode(&entry->address, address);
 	put_16(c, entry->id);
 	put_8(c, entry->kind);
-	put_8(c, (uint8_t)((entry->alive ? FLAG_ALIVE : 0) | (entry->granted ? FLAG_GRANTED : 0)));
+	put_8(c, (uint8_t)((entry->alive ? FLAG_ALIVE : 0) | (entry->granted ? FLAG_GRANTED : 0) |
+			   (entry->role ? FLAG_KEYED : 0)));
 	put_32(c, entry->capabilities);
 	put_32(c, entry->magic);
 	put_64(c, entry->incarnation);
@@ -42,6 +45,10 @@ void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
 	put_text(c, entry->name);
 	put_text(c, entry->engine);
 	put_text(c, entry->device);
+	if (!entry->role)
+		return;
+	put_8(c, entry->role);
+	put_bytes(c, entry->key, sizeof(entry->key));
 }
 
 /* Reads the fields after id and kind. */
@@ -61,7 +68,12 @@ static void entry_rest_get(struct get_cursor *c, struct node_entry *entry)
 	get_text(c, entry->name, sizeof(entry->name));
 	get_text(c, entry->engine, sizeof(entry->engine));
 	get_text(c, entry->device, sizeof(entry->device));
-	c->bad |= flags & ~(FLAG_ALIVE | FLAG_GRANTED);
+	if (flags & FLAG_KEYED) {
+		entry->role = get_8(c);
+		get_bytes(c, entry->key, sizeof(entry->key));
+		c->bad |= entry->role < ROLE_HOST || entry->role > ROLE_OPERATOR;
+	}
+	c->bad |= flags & ~FLAGS;
 	c->bad |= entry->kind != MANAGE_HOST && entry->kind != MANAGE_XPU;
 	c->bad = c->bad || !manage_name_valid(entry->name);
 }

@@ -171,6 +171,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 	struct slot_options common = {
 		.node = {.manager = o->manager,
 			 .fabric_key = o->fabric_key,
+			 .identity = o->identity,
 			 .spin_ns = o->spin_ns,
 			 .outside = o->outside,
 			 .keep_hosts_ns = o->keep_hosts_ns},

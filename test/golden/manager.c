@@ -7,6 +7,7 @@
 
 #include "manager/limits.h"
 #include "test/golden/capture.h"
+#include "wire/channel.h"
 #include "wire/manage.h"
 #include "wire/stats.h"
 
@@ -44,8 +45,8 @@ static void requests(struct capture *c, struct mac *mac)
 {
 	static const uint8_t renewals[] = {WIRE_RENEW, WIRE_LEAVE, WIRE_TABLE_ACK};
 	uint8_t frame[MANAGE_FRAME_BYTES];
-	struct manage_join join = {REQUEST, NONCE, row_of(NODE, "xpu-7")};
-	struct manage_renew renew = {REQUEST, NONCE, 99, {0x5a}, {EPOCH, 12, 3}};
+	struct manage_join join = {REQUEST, NONCE, EPOCH, row_of(NODE, "xpu-7")};
+	struct manage_renew renew = {REQUEST, NONCE, EPOCH, 99, {0x5a}, {EPOCH, 12, 3}};
 	struct manage_assign assign = {REQUEST, NONCE, EPOCH, 4, MANAGE_GRANT, "host-1", "*"};
 	struct manage_status status = {REQUEST, NONCE, 1};
 
@@ -90,6 +91,31 @@ static void tables(struct capture *c, struct mac *mac)
 	manage_rows_remove(&w, 1, MANAGE_GONE);
 	manage_rows_add(&w, &xpu);
 	capture_frame(c, frame, manage_rows_finish(&w, WIRE_NODE_DELTA, NODE, &news, mac), PORT);
+}
+
+/* Frames of nodes with a key pair, and one of a channel. */
+static void keyed(struct capture *c, struct mac *mac)
+{
+	static const uint8_t key[PUBLIC_KEY_BYTES] = "a public key", message[40] = "sealed";
+	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+	struct node_entry host = row_of(1, "host-1");
+	struct manage_join join = {REQUEST, NONCE, EPOCH, row_of(NODE, "xpu-7"), key};
+	struct manage_renew renew = {REQUEST, NONCE, EPOCH, 99, {0x5a}, {EPOCH, 12, 3}, key};
+	struct manage_status status = {REQUEST, NONCE, 1, key};
+	struct manage_rows all = {REQUEST, NONCE, EPOCH, 12, 12, 1, 0, 0};
+	const struct channel_frame open = {0x77, 2, CHANNEL_REQUEST, message, sizeof(message)};
+	struct manage_writer w;
+
+	host.role = ROLE_OPERATOR;
+	memcpy(host.key, key, sizeof(host.key));
+	capture_frame(c, frame, manage_join_encode(&join, mac, frame), PORT);
+	capture_frame(c, frame, manage_renew_encode(WIRE_RENEW, NODE, &renew, mac, frame), PORT);
+	capture_frame(c, frame, manage_status_encode(&status, mac, frame), PORT);
+	manage_rows_begin(&w, frame, sizeof(frame));
+	manage_rows_add(&w, &host);
+	capture_frame(c, frame, manage_rows_finish(&w, WIRE_NODE_TABLE, NODE, &all, mac), PORT);
+	capture_frame(c, frame,
+		      channel_frame_encode(&open, WIRE_NODE_NONE, WIRE_NODE_MANAGER, frame), PORT);
 }
 
 static void counters(struct capture *c, struct mac *mac)
@@ -140,6 +166,7 @@ void manager_write(const char *folder)
 	answers(&c, mac);
 	tables(&c, mac);
 	counters(&c, mac);
+	keyed(&c, mac);
 	capture_close(&c);
 	mac_destroy(mac);
 }

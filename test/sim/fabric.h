@@ -20,6 +20,7 @@
 #include "base/util.h"
 #include "manager/limits.h"
 #include "manager/registry.h"
+#include "node/channel.h"
 #include "node/query.h"
 #include "node/member.h"
 
@@ -47,6 +48,8 @@ struct fabric_member {
 	struct member *m; /* NULL: no process */
 	struct udp_address address;
 	struct node_entry self;
+	bool keyed; /* joins with the key pair of `identity` */
+	struct identity identity;
 	bool cut;        /* the network carries nothing from or to it */
 	bool mute, deaf; /* mute: the network carries nothing from it; deaf: nothing to it */
 	bool stopped;    /* its process does not run; arrivals wait */
@@ -65,11 +68,15 @@ struct fabric {
 	struct fabric_member members[FABRIC_MEMBERS_MAX];
 	size_t count;
 	struct query *query;
+	struct channel *channel;
+	uint64_t wall_s; /* the manager's clock */
 	struct udp_address request_address;
 	struct store_op nodes[FABRIC_IDS]; /* the store; kind NODE_PUT for a valid entry */
 	bool stored[FABRIC_IDS];
 	struct store_op grants[64];
 	size_t grant_count;
+	struct store_op keys[64], tokens[FABRIC_TOKENS_MAX]; /* by place; used up to the counts */
+	size_t key_count, token_count;
 	struct fabric_packet *heap;
 	size_t packets;
 	bool stopped; /* the manager's process does not run */
@@ -77,6 +84,10 @@ struct fabric {
 	size_t held_count;
 	uint64_t order;
 	uint64_t manager_bytes_out, manager_datagrams_out;
+	/* Datagrams to the manager, if `recording`; an attacker on the path has them too. */
+	bool recording;
+	struct fabric_packet records[64];
+	size_t record_count;
 };
 
 static struct udp_address fabric_address(unsigned n)
@@ -86,6 +97,11 @@ static struct udp_address fabric_address(unsigned n)
 	a.ip[14] = (uint8_t)(n >> 8);
 	a.ip[15] = (uint8_t)n;
 	return a;
+}
+
+static uint64_t fabric_wall(void *context)
+{
+	return ((struct fabric *)context)->wall_s;
 }
 
 UNUSED static struct fabric *fabric_create(uint64_t seed, enum grants_policy policy)
@@ -100,7 +116,11 @@ UNUSED static struct fabric *fabric_create(uint64_t seed, enum grants_policy pol
 	f->manager.port = FABRIC_MANAGER_PORT;
 	f->request_address = fabric_address(0xfffe);
 	f->heap = calloc(FABRIC_PACKETS_MAX, sizeof(*f->heap));
+	f->wall_s = 1000000;
 	f->options = (struct registry_options){.key = "the key of this fabric",
+					       .private_key = "the manager's private key",
+					       .wall = fabric_wall,
+					       .wall_context = f,
 					       .policy = policy,
 					       .entropy = rng_entropy_rng,
 					       .entropy_context = &f->rng};
@@ -111,12 +131,15 @@ UNUSED static void fabric_destroy(struct fabric *f)
 {
 	registry_destroy(f->registry);
 	query_destroy(f->query);
+	channel_destroy(f->channel);
 	for (size_t i = 0; i < f->count; i++) {
 		member_destroy(f->members[i].m);
 		free(f->members[i].peers);
 	}
 	while (f->packets > 0)
 		free(f->heap[--f->packets].data);
+	while (f->record_count > 0)
+		free(f->records[--f->record_count].data);
 	free(f->heap);
 	free(f);
 }
@@ -197,6 +220,15 @@ static void store_apply(struct fabric *f, const struct store_op *op)
 		f->stored[op->entry.id] = true;
 		return;
 	case STORE_NODE_DELETE: f->stored[op->entry.id] = false; return;
+	case STORE_KEY_PUT:
+		assert_true(op->index < ARRAY_COUNT(f->keys));
+		f->keys[op->index] = *op;
+		f->key_count = max_u64(f->key_count, op->index + 1);
+		return;
+	case STORE_TOKEN_PUT:
+		f->tokens[op->index] = *op;
+		f->token_count = max_u64(f->token_count, op->index + 1);
+		return;
 	case STORE_GRANT_PUT:
 		assert_true(f->grant_count < ARRAY_COUNT(f->grants));
 		f->grants[f->grant_count++] = *op;
@@ -234,6 +266,10 @@ UNUSED static void fabric_manager_start(struct fabric *f)
 {
 	assert_null(f->registry);
 	assert_int_equal(registry_create(&f->options, &f->registry), DXP_OK);
+	for (size_t i = 0; i < f->key_count; i++)
+		assert_int_equal(registry_load(f->registry, &f->keys[i]), DXP_OK);
+	for (size_t i = 0; i < f->token_count; i++)
+		assert_int_equal(registry_load(f->registry, &f->tokens[i]), DXP_OK);
 	for (unsigned id = 0; id < FABRIC_IDS; id++)
 		if (f->stored[id])
 			assert_int_equal(registry_load(f->registry, &f->nodes[id]), DXP_OK);
@@ -251,7 +287,7 @@ UNUSED static void fabric_manager_stop(struct fabric *f)
 UNUSED static void fabric_store_lose(struct fabric *f)
 {
 	memset(f->stored, 0, sizeof(f->stored));
-	f->grant_count = 0;
+	f->grant_count = f->key_count = f->token_count = 0;
 }
 
 /* ---- members ---- */
@@ -280,6 +316,7 @@ UNUSED static void fabric_member_start(struct fabric *f, struct fabric_member *m
 	struct member_options options = {.manager = f->manager,
 					 .entropy = rng_entropy_rng,
 					 .entropy_context = &f->rng,
+					 .identity = member->keyed ? &member->identity : NULL,
 					 .join_timeout_ns = UINT64_MAX};
 
 	assert_null(member->m);
@@ -362,6 +399,27 @@ static bool fabric_held(struct fabric *f, const struct fabric_packet *p)
 	return true;
 }
 
+static void fabric_record(struct fabric *f, const struct fabric_packet *p)
+{
+	struct fabric_packet *copy = &f->records[f->record_count];
+
+	if (!f->recording || f->record_count == ARRAY_COUNT(f->records))
+		return;
+	*copy = *p;
+	copy->data = malloc(p->bytes);
+	assert_non_null(copy->data);
+	memcpy(copy->data, p->data, p->bytes);
+	f->record_count++;
+}
+
+/* Sends all recorded datagrams to the manager again, from another address. */
+UNUSED static void fabric_replay(struct fabric *f, const struct udp_address *from)
+{
+	for (size_t i = 0; i < f->record_count; i++)
+		registry_receive(f->registry, from, f->records[i].data, f->records[i].bytes,
+				 f->now_ns);
+}
+
 static void fabric_deliver(struct fabric *f)
 {
 	struct fabric_packet p = packet_pop(f);
@@ -370,9 +428,12 @@ static void fabric_deliver(struct fabric *f)
 	if (fabric_held(f, &p))
 		return;
 	if (address_equal(&p.to, &f->manager)) {
+		fabric_record(f, &p);
 		if (f->registry)
 			registry_receive(f->registry, &p.from, p.data, p.bytes, f->now_ns);
 		fabric_manager_poll(f);
+	} else if (f->channel && address_equal(&p.to, &f->request_address)) {
+		channel_receive(f->channel, &p.from, p.data, p.bytes, f->now_ns);
 	} else if (f->query && address_equal(&p.to, &f->request_address)) {
 		query_receive(f->query, &p.from, p.data, p.bytes, f->now_ns);
 	} else if ((member = fabric_member_at(f, &p.to)) != NULL && !member->cut && !member->deaf) {
@@ -390,6 +451,8 @@ static uint64_t fabric_next(const struct fabric *f)
 		next_ns = min_u64(next_ns, registry_deadline(f->registry));
 	if (f->query)
 		next_ns = min_u64(next_ns, query_deadline(f->query));
+	if (f->channel)
+		next_ns = min_u64(next_ns, channel_deadline(f->channel));
 	for (size_t i = 0; i < f->count; i++)
 		if (!f->members[i].stopped)
 			next_ns = min_u64(next_ns, f->members[i].deadline_ns);
@@ -409,6 +472,8 @@ UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 		if (f->registry && !f->stopped && registry_deadline(f->registry) <= f->now_ns)
 			fabric_manager_poll(f);
 		if (f->query && query_send(f->query, &out, f->now_ns))
+			fabric_carry(f, &f->request_address, &out);
+		if (f->channel && channel_send(f->channel, &out, f->now_ns))
 			fabric_carry(f, &f->request_address, &out);
 		for (size_t i = 0; i < f->count; i++)
 			if (f->members[i].deadline_ns <= f->now_ns && !f->members[i].stopped)
@@ -452,6 +517,29 @@ UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const c
 	while (!query_done(f->query))
 		fabric_run(f, 10 * MS_NS);
 	return query_status(f->query);
+}
+
+/* Makes one request over a channel and waits for its completion; returns the status. The channel
+ * stays, so that tests can read its text and answer. */
+UNUSED static int fabric_channel(struct fabric *f, const struct identity *identity,
+				 const struct token *token, const struct channel_request *request)
+{
+	struct channel_options options = {.manager = f->manager,
+					  .token = token,
+					  .request = *request,
+					  .entropy = rng_entropy_rng,
+					  .entropy_context = &f->rng};
+
+	channel_destroy(f->channel);
+	f->channel = NULL;
+	memcpy(options.manager_key, identity->manager, KEYS_BYTES);
+	memcpy(options.private_key, identity->private_key, KEYS_BYTES);
+	int status = channel_create(&options, f->now_ns, &f->channel);
+	if (status != DXP_OK)
+		return status;
+	while (!channel_done(f->channel))
+		fabric_run(f, 10 * MS_NS);
+	return channel_status(f->channel);
 }
 
 /* ---- checks ---- */

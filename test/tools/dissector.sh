@@ -23,11 +23,12 @@ ack.echo_ts ack.hold ack.rx_level ack.rwnd ack.dup_count ack.rx_count ack.receiv
 credit.qp credit.limit nack.code nack.psn nack.retry_us nack.called
 get.length atomic.op atomic.reply_msg_id atomic.operand atomic.swap atomic.status atomic.old
 cfg.register cfg.count cfg.value cfg.status'
-readonly MANAGER='type crc.status src_node dst_node manage.request manage.nonce manage.epoch
-manage.sequence manage.cursor manage.lease_ns manage.node manage.incarnation manage.from manage.to
-manage.first manage.next manage.rows manage.version manage.action manage.host manage.xpu
-manage.status manage.text row.id row.kind row.flags row.memory row.address row.port row.name
-row.engine row.device
+readonly MANAGER='type crc.status src_node dst_node manage.request manage.nonce manage.run
+manage.epoch manage.sequence manage.cursor manage.lease_ns manage.node manage.incarnation
+manage.from manage.to manage.first manage.next manage.rows manage.version manage.action
+manage.host manage.xpu manage.status manage.text row.id row.kind row.flags row.memory row.address
+row.port row.name row.engine row.device row.role row.key manage.key
+channel.id channel.number channel.step channel.message
 stats.version stats.part stats.published stats.first stats.next stats.rows stats.xpu stats.pid
 stats.started_ns stats.published_ns stats.age_ns stats.sessions stats.name stats.program
 stats.address stats.values'

@@ -25,6 +25,12 @@ static const struct node_entry *row(const struct fabric *f, size_t viewer, size_
 				    f->members[subject].self.name);
 }
 
+/* Returns the epoch of this run of the manager, as a member knows it. */
+static uint64_t run_of(const struct fabric *f)
+{
+	return node_table_progress(member_table(f->members[0].m)).epoch;
+}
+
 static void registry__hosts_see_xpus_but_no_hosts(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 2, 2);
@@ -278,7 +284,7 @@ static void registry__a_replayed_grant_changes_nothing(void **state)
 
 	assert_int_equal(fabric_request(f, QUERY_GRANT, "host-0", "xpu-1"), DXP_OK);
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
-	assign.epoch = node_table_progress(member_table(f->members[0].m)).epoch;
+	assign.epoch = run_of(f);
 	assign.version = 0; /* version at the first grant */
 	assert_int_equal(fabric_request(f, QUERY_REVOKE, "host-0", "xpu-1"), DXP_OK);
 	size_t bytes = manage_assign_encode(&assign, mac, frame);
@@ -371,6 +377,81 @@ static void registry__a_replayed_renewal_changes_nothing(void **state)
 	fabric_destroy(f);
 }
 
+/* Records the datagrams of an xPU from its start on, then kills it. */
+static void recorded_kill(struct fabric *f, size_t index)
+{
+	f->recording = true;
+	fabric_member_start(f, &f->members[index]);
+	fabric_run(f, 2 * S_NS);
+	f->recording = false;
+	assert_true(row(f, 0, index)->alive);
+	fabric_member_kill(&f->members[index]);
+}
+
+/* All datagrams of an xPU that died, replayed after a restart of the manager, neither revive it nor
+ * keep its next process out. */
+static void registry__records_revive_no_dead_node_after_a_restart(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 0);
+	struct udp_address thief = fabric_address(999);
+
+	fabric_member_add(f, MANAGE_XPU);
+	recorded_kill(f, 1);
+	fabric_run(f, FABRIC_LEASE_NS + S_NS);
+	assert_false(row(f, 0, 1)->alive);
+	fabric_manager_stop(f);
+	fabric_manager_start(f);
+	fabric_run(f, S_NS);
+	fabric_replay(f, &thief);
+	fabric_run(f, S_NS);
+	assert_false(row(f, 0, 1)->alive);
+	assert_true(registry_counters(f->registry)->stale >= 2);
+	assert_int_equal(registry_counters(f->registry)->moved, 0);
+	fabric_member_start(f, &f->members[1]);
+	fabric_run(f, S_NS);
+	fabric_check(f);
+	fabric_destroy(f);
+}
+
+/* Nor do they move, extend or end the lease of one that lives. */
+static void registry__records_change_no_live_node_after_a_restart(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 0);
+	struct udp_address thief = fabric_address(999);
+
+	fabric_member_add(f, MANAGE_XPU);
+	f->recording = true;
+	fabric_member_start(f, &f->members[1]);
+	fabric_run(f, 2 * S_NS);
+	f->members[1].mute = true;
+	fabric_manager_stop(f);
+	fabric_manager_start(f);
+	fabric_replay(f, &thief);
+	fabric_run(f, 2 * FABRIC_LEASE_NS + S_NS);
+	assert_int_equal(registry_counters(f->registry)->moved, 0);
+	assert_false(row(f, 0, 1)->alive);
+	f->members[1].mute = false;
+	fabric_run(f, 3 * S_NS);
+	fabric_check(f);
+	fabric_destroy(f);
+}
+
+/* A node leaves although the manager has restarted since its last renewal. */
+static void registry__leaving_after_a_restart(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+
+	fabric_manager_stop(f);
+	fabric_manager_start(f);
+	member_leave(f->members[1].m, f->now_ns);
+	fabric_member_poll(f, &f->members[1]);
+	fabric_run(f, S_NS);
+	assert_int_equal(member_state(f->members[1].m), MEMBER_LEFT);
+	assert_true(registry_counters(f->registry)->left == 1);
+	assert_null(row(f, 0, 1));
+	fabric_destroy(f);
+}
+
 /* Nodes join and leave until old entries are dropped: a node cut off meanwhile gets a full table
  * and is up to date again. */
 static void registry__forgetting_makes_a_full_table(void **state)
@@ -384,6 +465,7 @@ static void registry__forgetting_makes_a_full_table(void **state)
 
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
 	f->members[1].cut = true;
+	join.run = leave.run = run_of(f);
 	for (unsigned i = 0; i < FABRIC_NODES_MAX + 50; i++) {
 		join.nonce = leave.nonce = i + 1;
 		snprintf(join.self.name, sizeof(join.self.name), "brief-%u", i);
@@ -419,6 +501,7 @@ static void registry__a_full_fabric_rejects(void **state)
 	struct mac *mac;
 
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
+	join.run = run_of(f);
 	for (unsigned i = 1; i < FABRIC_NODES_MAX; i++) {
 		struct udp_address from = fabric_address(3000 + i);
 		join.nonce = i;
@@ -460,6 +543,9 @@ int main(void)
 		cmocka_unit_test(registry__wrong_key),
 		cmocka_unit_test(registry__a_flood_of_wrong_keys),
 		cmocka_unit_test(registry__a_replayed_renewal_changes_nothing),
+		cmocka_unit_test(registry__records_revive_no_dead_node_after_a_restart),
+		cmocka_unit_test(registry__records_change_no_live_node_after_a_restart),
+		cmocka_unit_test(registry__leaving_after_a_restart),
 		cmocka_unit_test(registry__forgetting_makes_a_full_table),
 		cmocka_unit_test(registry__a_full_fabric_rejects),
 	};

@@ -30,7 +30,8 @@ static int folder_make(void **state)
 
 static int scratch_folder_remove(void **state)
 {
-	static const char *const names[] = {"manager.db", "manager.db-wal", "manager.db-shm"};
+	static const char *const names[] = {"manager.db", "manager.db-wal", "manager.db-shm",
+					    "manager.key", "operator.token"};
 	char path[128];
 
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {

@@ -136,6 +136,49 @@ static void store_save__comes_back(void **state)
 	registry_destroy(after);
 }
 
+static void store_save__keys_come_back(void **state)
+{
+	struct registry *before = registry_make(), *after = registry_make();
+	struct store_op key = {.kind = STORE_KEY_PUT,
+			       .index = 7,
+			       .key = {{1, 2}, "laptop", ROLE_OPERATOR, .removed = true}};
+	struct store_op token = {
+		.kind = STORE_TOKEN_PUT,
+		.index = 9,
+		.token = {{3}, {4}, ROLE_XPU, 5, UINT32_MAX + 6ull, true, "box", .present = true}};
+	struct store_op node = node_op(1, NODE_ALIVE), op;
+	struct store *s;
+
+	node.entry.role = ROLE_HOST;
+	node.entry.key[31] = 8;
+	assert_int_equal(registry_load(before, &key), DXP_OK);
+	assert_int_equal(registry_load(before, &token), DXP_OK);
+	assert_int_equal(registry_load(before, &node), DXP_OK);
+	registry_store_again(before);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_save(s, before), DXP_OK);
+	assert_int_equal(store_load(s, after), DXP_OK);
+	store_close(s);
+	registry_store_again(after);
+	assert_true(registry_next_store(after, &op));
+	assert_int_equal(op.entry.role, ROLE_HOST);
+	assert_memory_equal(op.entry.key, node.entry.key, sizeof(op.entry.key));
+	assert_true(registry_next_store(after, &op));
+	assert_true(op.kind == STORE_KEY_PUT && op.index == 7 && op.key.removed);
+	assert_memory_equal(op.key.key, key.key.key, sizeof(op.key.key));
+	assert_string_equal(op.key.name, "laptop");
+	assert_int_equal(op.key.role, ROLE_OPERATOR);
+	assert_true(registry_next_store(after, &op));
+	assert_true(op.kind == STORE_TOKEN_PUT && op.index == 9 && op.token.revoked);
+	assert_memory_equal(op.token.id, token.token.id, sizeof(op.token.id));
+	assert_memory_equal(op.token.psk, token.token.psk, sizeof(op.token.psk));
+	assert_int_equal(op.token.uses, 5);
+	assert_true(op.token.expires_s == token.token.expires_s);
+	assert_string_equal(op.token.used_by, "box");
+	registry_destroy(before);
+	registry_destroy(after);
+}
+
 /* Returns the number of nodes on disk, loaded as by another manager. */
 static size_t nodes_on_disk(void)
 {
@@ -277,16 +320,49 @@ static void store_open__a_later_version(void **state)
 	assert_int_equal(store_open(folder, &s), DXP_EUNSUPPORTED);
 }
 
+/* A database of version 1, without keys, is extended and keeps its nodes. */
+static void store_open__an_earlier_version(void **state)
+{
+	struct registry *r = registry_make();
+	struct store *s;
+
+	registry_fill(r);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	store_close(s);
+	sql_run("DROP TABLE key; DROP TABLE token; ALTER TABLE node DROP COLUMN role; ALTER TABLE "
+		"node DROP COLUMN key; PRAGMA user_version = 1");
+	assert_int_equal(nodes_on_disk(), 3);
+	registry_destroy(r);
+}
+
 static void store_load__rows_that_cannot_be(void **state)
 {
 	static const char *const rows[] = {
-		"INSERT INTO node VALUES (0,zeroblob(16),1,1,1,0,0,0,zeroblob(18),'a','','')",
-		"INSERT INTO node VALUES (65534,zeroblob(16),1,1,1,0,0,0,zeroblob(18),'a','','')",
-		"INSERT INTO node VALUES (1,zeroblob(15),1,1,1,0,0,0,zeroblob(18),'a','','')",
-		"INSERT INTO node VALUES (1,zeroblob(16),9,1,1,0,0,0,zeroblob(18),'a','','')",
-		"INSERT INTO node VALUES (1,zeroblob(16),1,7,1,0,0,0,zeroblob(18),'a','','')",
-		"INSERT INTO node VALUES (1,zeroblob(16),1,1,1,0,0,0,zeroblob(2),'a','','')",
-		"INSERT INTO node VALUES (1,zeroblob(16),1,1,1,0,0,0,zeroblob(18),'a b','','')",
+		"INSERT INTO node VALUES "
+		"(0,zeroblob(16),1,1,1,0,0,0,zeroblob(18),'a','','',0,NULL)",
+		"INSERT INTO node VALUES "
+		"(65534,zeroblob(16),1,1,1,0,0,0,zeroblob(18),'a','','',0,NULL)",
+		"INSERT INTO node VALUES "
+		"(1,zeroblob(15),1,1,1,0,0,0,zeroblob(18),'a','','',0,NULL)",
+		"INSERT INTO node VALUES "
+		"(1,zeroblob(16),9,1,1,0,0,0,zeroblob(18),'a','','',0,NULL)",
+		"INSERT INTO node VALUES "
+		"(1,zeroblob(16),1,7,1,0,0,0,zeroblob(18),'a','','',0,NULL)",
+		"INSERT INTO node VALUES (1,zeroblob(16),1,1,1,0,0,0,zeroblob(2),'a','','',0,NULL)",
+		"INSERT INTO node VALUES (1,zeroblob(16),1,1,1,0,0,0,zeroblob(18),'a "
+		"b','','',0,NULL)",
+		"INSERT INTO node VALUES "
+		"(1,zeroblob(16),1,1,1,0,0,0,zeroblob(18),'a','','',1,NULL)",
+		"INSERT INTO key VALUES (0,zeroblob(31),'a',1,0)",
+		"INSERT INTO key VALUES (0,zeroblob(32),'a b',1,0)",
+		"INSERT INTO key VALUES (0,zeroblob(32),'a',4,0)",
+		"INSERT INTO key VALUES (4096,zeroblob(32),'a',1,0)",
+		"INSERT INTO key VALUES (-1,zeroblob(32),'a',1,0)",
+		"INSERT INTO token VALUES (0,zeroblob(4),zeroblob(32),1,1,1,0,'')",
+		"INSERT INTO token VALUES (0,zeroblob(5),zeroblob(31),1,1,1,0,'')",
+		"INSERT INTO token VALUES (0,zeroblob(5),zeroblob(32),0,1,1,0,'')",
+		"INSERT INTO token VALUES (256,zeroblob(5),zeroblob(32),1,1,1,0,'')",
 	};
 	struct store *s;
 
@@ -294,7 +370,7 @@ static void store_load__rows_that_cannot_be(void **state)
 		struct registry *r = registry_make();
 		assert_int_equal(store_open(folder, &s), DXP_OK);
 		store_close(s);
-		sql_run("DELETE FROM node");
+		sql_run("DELETE FROM node; DELETE FROM key; DELETE FROM token");
 		sql_run(rows[i]);
 		assert_int_equal(store_open(folder, &s), DXP_OK);
 		assert_int_equal(store_load(s, r), DXP_EMALFORMED);
@@ -369,6 +445,8 @@ int main(void)
 		IN_FOLDER(store_open__garbage),
 		IN_FOLDER(store_open__damaged_pages),
 		IN_FOLDER(store_open__another_programs_database),
+		IN_FOLDER(store_save__keys_come_back),
+		IN_FOLDER(store_open__an_earlier_version),
 		IN_FOLDER(store_open__a_later_version),
 		IN_FOLDER(store_load__rows_that_cannot_be),
 		IN_FOLDER(store_open__no_folder_there),

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cmd/dxp/control.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "host/config.h"
+
+static int reason(struct control *q, int status, const char *text)
+{
+	snprintf(q->text, sizeof(q->text), "%s", text);
+	return status;
+}
+
+int control_find(const struct dxp_fabric_options *fabric, struct control *q)
+{
+	struct config config;
+	int status = config_resolve(fabric, &config);
+
+	if (status != DXP_OK)
+		return reason(q, status, dxp_fabric_error(NULL));
+	if (!config.keyed)
+		return reason(q, DXP_EUNSUPPORTED,
+			      "this fabric has a shared key only, and so no tokens; `dxp manager "
+			      "init` starts one with tokens, `dxp join` joins one");
+	q->manager = config.manager;
+	memcpy(q->manager_key, config.identity.manager, sizeof(q->manager_key));
+	memcpy(q->private_key, config.identity.private_key, sizeof(q->private_key));
+	keys_erase(&config, sizeof(config));
+	return DXP_OK;
+}
+
+static void exchange(struct channel *c, struct link *l)
+{
+	struct datagram_arrival arrivals[DATAGRAM_BATCH];
+
+	while (!channel_done(c)) {
+		struct datagram out;
+		if (channel_send(c, &out, clock_now_ns()))
+			link_send(l, &out, 1);
+		if (channel_done(c))
+			break;
+		link_wait(l, channel_deadline(c));
+		size_t count = link_receive(l, arrivals, DATAGRAM_BATCH);
+		for (size_t i = 0; i < count; i++)
+			channel_receive(c, &arrivals[i].from, arrivals[i].data, arrivals[i].bytes,
+					clock_now_ns());
+	}
+}
+
+static int channel_run(struct control *q, struct link *link, struct channel **out)
+{
+	struct channel_options options = {.manager = q->manager,
+					  .token = q->token,
+					  .request = q->request,
+					  .entropy = rng_entropy_kernel};
+	struct channel *c;
+
+	memcpy(options.manager_key, q->manager_key, sizeof(options.manager_key));
+	memcpy(options.private_key, q->private_key, sizeof(options.private_key));
+	int status = channel_create(&options, clock_now_ns(), &c);
+	keys_erase(&options, sizeof(options));
+	if (status != DXP_OK)
+		return reason(q, status, "the manager's key is unusable; copy the token again");
+	exchange(c, link);
+	status = channel_status(c);
+	if (status != DXP_OK) {
+		reason(q, status, channel_text(c));
+		channel_destroy(c);
+		return status;
+	}
+	*out = c;
+	return DXP_OK;
+}
+
+int control_run(struct control *q, struct channel **out)
+{
+	struct link_options where = {0};
+	struct link *link;
+	char text[sizeof(q->text)] = "";
+
+	log_divert(text, sizeof(text));
+	int status = link_address_towards(&q->manager, &where.bind);
+	if (status == DXP_OK)
+		status = link_open(&where, &link);
+	log_divert(NULL, 0);
+	if (status != DXP_OK)
+		return reason(q, status, text[0] ? text : "cannot open a UDP socket");
+	status = channel_run(q, link, out);
+	link_close(link);
+	return status;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Channels: handshakes, and sealed requests after them. An OPEN proves the key of its sender, but
+ * may be a replay, and does not prove the token's secret; so it changes nothing. The first request
+ * proves both. A repeated datagram gets the same answer again. */
+#include "manager/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#define HANDSHAKE_UNIT S_NS
+/* The frame of an OPEN is longer than that of a REFUSE with this many bytes of text. */
+#define FINGERPRINT_FORMAT "this manager has the fingerprint %s"
+
+struct channels {
+	struct manager_channel all[FABRIC_CHANNELS_MAX];
+	uint64_t allowance, allowance_ns; /* handshakes, in 10^-9 */
+};
+
+int channels_create(struct channels **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return DXP_ENOMEM;
+	(*out)->allowance = FABRIC_CHANNELS_PER_S * HANDSHAKE_UNIT;
+	return DXP_OK;
+}
+
+void channels_destroy(struct channels *c)
+{
+	if (!c)
+		return;
+	keys_erase(c, sizeof(*c));
+	free(c);
+}
+
+static bool handshake_allowed(struct channels *c, uint64_t now_ns)
+{
+	uint64_t passed_ns = min_u64(now_ns - c->allowance_ns, S_NS);
+
+	c->allowance_ns = now_ns;
+	c->allowance = min_u64(c->allowance + passed_ns * FABRIC_CHANNELS_PER_S,
+			       FABRIC_CHANNELS_PER_S * HANDSHAKE_UNIT);
+	if (c->allowance < HANDSHAKE_UNIT)
+		return false;
+	c->allowance -= HANDSHAKE_UNIT;
+	return true;
+}
+
+static void channel_end(struct registry *r, struct manager_channel *c)
+{
+	if (c->tokened && c->number == 0)
+		r->counters.token_unproved++;
+	keys_erase(c, sizeof(*c));
+}
+
+static struct manager_channel *channel_find(struct registry *r, uint64_t id,
+					    const struct udp_address *from, uint64_t now_ns)
+{
+	for (size_t i = 0; i < FABRIC_CHANNELS_MAX; i++) {
+		struct manager_channel *c = &r->channels->all[i];
+		if (!c->used)
+			continue;
+		if (now_ns >= c->until_ns)
+			channel_end(r, c);
+		else if (c->id == id && address_equal(&c->from, from))
+			return c;
+	}
+	return NULL;
+}
+
+/* Returns a free channel. If all are in use, ends the one that is silent for longest; one that has
+ * made a request only after all others. */
+static struct manager_channel *channel_place(struct registry *r)
+{
+	struct manager_channel *found = &r->channels->all[0];
+
+	for (size_t i = 0; i < FABRIC_CHANNELS_MAX; i++) {
+		struct manager_channel *c = &r->channels->all[i];
+		if (!c->used)
+			return c;
+		bool worse = (c->number == 0) == (found->number == 0)
+				     ? c->until_ns < found->until_ns
+				     : c->number == 0;
+		if (worse)
+			found = c;
+	}
+	r->counters.channel_limited++;
+	channel_end(r, found);
+	return found;
+}
+
+static void send_again(struct registry *r, const struct manager_channel *c)
+{
+	struct outbox_entry *entry = registry_outbox_reserve(r);
+
+	if (!entry) {
+		r->counters.reply_full++;
+		return;
+	}
+	memcpy(entry->data, c->answer, c->answer_bytes);
+	registry_outbox_commit(r, entry, &c->from, c->answer_bytes);
+}
+
+/* Answers an OPEN that this manager cannot read. Nothing proves this answer; the sender uses it
+ * only to tell the reason. */
+static void foreign_reject(struct registry *r, const struct udp_address *from, uint64_t id,
+			   uint64_t now_ns)
+{
+	struct manage_answer answer = {.nonce = id, .status = DXP_EAUTH};
+	char fingerprint[KEY_TEXT_BYTES];
+	struct outbox_entry *entry =
+		registry_rejection_allowed(r, now_ns) ? registry_outbox_reserve(r) : NULL;
+
+	r->counters.channel_foreign++;
+	if (!entry) {
+		r->counters.reply_limited++;
+		return;
+	}
+	snprintf(answer.text, sizeof(answer.text), FINGERPRINT_FORMAT,
+		 key_format(r->public_key, fingerprint));
+	registry_outbox_commit(r, entry, from,
+			       manage_answer_encode(WIRE_REFUSE, WIRE_NODE_NONE, &answer,
+						    MANAGE_FRAME_BYTES, NULL, entry->data));
+}
+
+/* Writes OPENED to the channel's answer. */
+static bool opened_write(struct manager_channel *c, const struct channel_opened *opened)
+{
+	uint8_t payload[CHANNEL_OPENED_BYTES], message[CHANNEL_MESSAGE_MAX];
+	struct channel_frame frame = {.id = c->id, .step = CHANNEL_OPENED, .message = message};
+
+	channel_opened_encode(opened, payload);
+	frame.bytes = noise_write(&c->noise, payload, sizeof(payload), message);
+	if (frame.bytes == 0)
+		return false;
+	c->answer_bytes = (uint16_t)channel_frame_encode(&frame, WIRE_NODE_MANAGER, WIRE_NODE_NONE,
+							 c->answer);
+	return true;
+}
+
+static bool noise_start(struct registry *r, struct manager_channel *c, uint64_t id)
+{
+	uint8_t ephemeral[KEYS_BYTES], prologue[CHANNEL_PROLOGUE_BYTES];
+	struct noise_options options = {.prologue = prologue,
+					.prologue_bytes = channel_prologue(id, prologue),
+					.private_key = r->options.private_key,
+					.ephemeral = ephemeral};
+
+	r->options.entropy(r->options.entropy_context, ephemeral, sizeof(ephemeral));
+	bool good = noise_begin(&c->noise, &options);
+	keys_erase(ephemeral, sizeof(ephemeral));
+	return good;
+}
+
+static void open_receive(struct registry *r, const struct udp_address *from,
+			 const struct channel_frame *frame, uint64_t now_ns)
+{
+	uint8_t payload[CHANNEL_MESSAGE_MAX];
+	struct channel_open open;
+	struct channel_opened opened;
+
+	if (frame->bytes != NOISE_FIRST_BYTES + CHANNEL_OPEN_BYTES) {
+		r->counters.malformed++;
+		return;
+	}
+	if (!handshake_allowed(r->channels, now_ns)) {
+		r->counters.channel_limited++;
+		return;
+	}
+	struct manager_channel c = {.used = true,
+				    .id = frame->id,
+				    .from = *from,
+				    .until_ns = now_ns + FABRIC_CHANNEL_NS};
+	if (!noise_start(r, &c, frame->id) ||
+	    !noise_read(&c.noise, frame->message, frame->bytes, payload) ||
+	    channel_open_decode(payload, CHANNEL_OPEN_BYTES, &open) != DXP_OK) {
+		foreign_reject(r, from, frame->id, now_ns);
+	} else {
+		manager_command_open(r, &c, &open, &opened);
+		if (opened_write(&c, &opened)) {
+			send_again(r, &c);
+			if (opened.status == DXP_OK)
+				*channel_place(r) = c;
+		}
+	}
+	keys_erase(&c, sizeof(c));
+}
+
+/* Executes the next request of a channel and keeps its answer. */
+static void request_receive(struct registry *r, struct manager_channel *c,
+			    const struct channel_frame *frame, uint64_t now_ns)
+{
+	uint8_t text[CHANNEL_MESSAGE_MAX], message[CHANNEL_MESSAGE_MAX];
+	struct channel_frame reply = {
+		.id = c->id, .number = frame->number, .step = CHANNEL_ANSWER, .message = message};
+	struct channel_request request;
+	struct channel_answer answer = {0};
+
+	if (frame->bytes < KEYS_TAG_BYTES ||
+	    !noise_open(&c->noise, frame->message, frame->bytes, text)) {
+		r->counters.unauthentic++;
+		return;
+	}
+	c->number++;
+	c->until_ns = now_ns + FABRIC_CHANNEL_NS;
+	if (channel_request_decode(text, frame->bytes - KEYS_TAG_BYTES, &request) == DXP_OK) {
+		manager_command_run(r, c, &request, &answer, now_ns);
+	} else {
+		answer.status = DXP_EUNSUPPORTED;
+		snprintf(answer.text, sizeof(answer.text),
+			 "this manager does not know the request; update it");
+	}
+	size_t bytes = channel_answer_encode(&answer, text);
+	if (noise_seal(&c->noise, text, bytes, message)) {
+		reply.bytes = bytes + KEYS_TAG_BYTES;
+		c->answer_bytes = (uint16_t)channel_frame_encode(&reply, WIRE_NODE_MANAGER,
+								 WIRE_NODE_NONE, c->answer);
+		send_again(r, c);
+	}
+	keys_erase(text, sizeof(text));
+	keys_erase(&answer, sizeof(answer));
+	keys_erase(&request, sizeof(request));
+}
+
+void channels_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
+		      size_t bytes, uint64_t now_ns)
+{
+	struct channel_frame frame;
+	int status = channel_frame_decode(data, bytes, &frame);
+
+	if (status != DXP_OK) {
+		*(status == DXP_EIO ? &r->counters.damaged : &r->counters.malformed) += 1;
+		return;
+	}
+	struct manager_channel *c = channel_find(r, frame.id, from, now_ns);
+	if (frame.step == CHANNEL_OPEN && !c)
+		open_receive(r, from, &frame, now_ns);
+	else if (frame.step == CHANNEL_OPEN && c->number == 0)
+		send_again(r, c);
+	else if (frame.step != CHANNEL_REQUEST)
+		r->counters.unexpected++;
+	else if (c && frame.number == c->number)
+		request_receive(r, c, &frame, now_ns);
+	else if (c && frame.number + 1 == c->number)
+		send_again(r, c);
+	else
+		r->counters.unknown++;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "manager/keyring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+void keyring_free(struct keyring *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		if (k->rows[i])
+			mac_destroy(k->rows[i]->mac);
+		free(k->rows[i]);
+	}
+	k->count = 0;
+}
+
+struct key_row *keyring_find(const struct keyring *k, const uint8_t key[KEYS_BYTES])
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->rows[i] && memcmp(k->rows[i]->key, key, KEYS_BYTES) == 0)
+			return k->rows[i];
+	return NULL;
+}
+
+struct key_row *keyring_find_name(const struct keyring *k, const char *name)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->rows[i] && !k->rows[i]->removed && strcmp(k->rows[i]->name, name) == 0)
+			return k->rows[i];
+	return NULL;
+}
+
+/* Returns the place for a new row: the end, else that of a removed row. */
+static size_t place_find(const struct keyring *k)
+{
+	size_t i = k->count;
+
+	if (i < FABRIC_KEYS_MAX)
+		return i;
+	for (i = 0; i < k->count; i++)
+		if (!k->rows[i] || k->rows[i]->removed)
+			break;
+	return i;
+}
+
+/* Writes a row to its place, which may have one. */
+static struct key_row *place_fill(struct keyring *k, size_t index, const struct key_row *row)
+{
+	struct key_row *r = k->rows[index] ? k->rows[index] : calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	mac_destroy(r->mac);
+	k->dirty -= r->dirty;
+	*r = *row;
+	r->mac = NULL;
+	r->dirty = false;
+	k->rows[index] = r;
+	if (index >= k->count)
+		k->count = index + 1;
+	return r;
+}
+
+struct key_row *keyring_add(struct keyring *k, const struct key_row *row)
+{
+	size_t index = place_find(k);
+	struct key_row *r = index < FABRIC_KEYS_MAX ? place_fill(k, index, row) : NULL;
+
+	if (r)
+		keyring_change(k, r);
+	return r;
+}
+
+int keyring_load(struct keyring *k, size_t index, const struct key_row *row)
+{
+	if (index >= FABRIC_KEYS_MAX || !manage_name_valid(row->name) || row->role < ROLE_HOST ||
+	    row->role > ROLE_OPERATOR || keyring_find(k, row->key))
+		return DXP_EINVAL;
+	return place_fill(k, index, row) ? DXP_OK : DXP_ENOMEM;
+}
+
+void keyring_change(struct keyring *k, struct key_row *row)
+{
+	k->dirty += !row->dirty;
+	row->dirty = true;
+}
+
+bool keyring_next_dirty(struct keyring *k, size_t *index, struct key_row *out)
+{
+	for (size_t i = 0; k->dirty > 0 && i < k->count; i++) {
+		if (!k->rows[i] || !k->rows[i]->dirty)
+			continue;
+		k->rows[i]->dirty = false;
+		k->dirty--;
+		*index = i;
+		*out = *k->rows[i];
+		out->mac = NULL;
+		return true;
+	}
+	return false;
+}
+
+void keyring_dirty_all(struct keyring *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->rows[i])
+			keyring_change(k, k->rows[i]);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "manager/secrets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/descriptor.h"
+#include "base/keyfile.h"
+#include "base/log.h"
+
+static int path_make(const char *folder, const char *name, char out[PATH_MAX])
+{
+	if (snprintf(out, PATH_MAX, "%s/%s", folder, name) < PATH_MAX)
+		return DXP_OK;
+	log_error("the name of the state folder is too long; choose a shorter one");
+	return DXP_EIO;
+}
+
+int secrets_manager_key(const char *folder, uint8_t key[KEYS_BYTES])
+{
+	char path[PATH_MAX];
+	int status = path_make(folder, "manager.key", path);
+
+	if (status == DXP_OK)
+		status = keyfile_create(path, key);
+	return status == DXP_EEXIST ? keyfile_read(path, key) : status;
+}
+
+/* Replaces a file by one with this text and mode 0600. */
+static bool text_write(const char *path, const char *text)
+{
+	char part[PATH_MAX + 8];
+
+	snprintf(part, sizeof(part), "%s.part", path);
+	unlink(part);
+	int fd = descriptor_raise(open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	bool written = fd >= 0 && descriptor_write(fd, text, strlen(text)) && fsync(fd) == 0;
+	if (fd >= 0)
+		close(fd);
+	return written && rename(part, path) == 0;
+}
+
+int secrets_operator_token(const char *folder, struct registry *r, uint64_t expires_s)
+{
+	struct token token;
+	struct token_row row = {.role = ROLE_OPERATOR, .uses = 1, .expires_s = expires_s};
+	char path[PATH_MAX], text[TOKEN_TEXT_BYTES + 1];
+	int status = path_make(folder, "operator.token", path);
+
+	if (status != DXP_OK)
+		return status;
+	rng_entropy_kernel(NULL, token.id, sizeof(token.id));
+	rng_entropy_kernel(NULL, token.secret, sizeof(token.secret));
+	memcpy(token.manager, registry_public_key(r), sizeof(token.manager));
+	memcpy(row.id, token.id, sizeof(row.id));
+	status = token_psk(&token, row.psk) ? registry_token_add(r, &row) : DXP_ENOMEM;
+	token_format(&token, text);
+	strcat(text, "\n");
+	if (status == DXP_OK && !text_write(path, text)) {
+		log_error("cannot write %s: %s", path, strerror(errno));
+		status = DXP_EIO;
+	}
+	keys_erase(&token, sizeof(token));
+	keys_erase(&row, sizeof(row));
+	keys_erase(text, sizeof(text));
+	return status;
+}

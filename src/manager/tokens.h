@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Join tokens. The manager keeps what follows from a token's secret, not the secret. Tokens that
+ * admit no more keys stay until their place is needed, so that a refusal can give the reason. */
+#ifndef MANAGER_TOKENS_H
+#define MANAGER_TOKENS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "keys/token.h"
+#include "manager/limits.h"
+#include "wire/channel.h"
+
+struct token_row {
+	uint8_t id[TOKEN_ID_BYTES];
+	uint8_t psk[KEYS_BYTES];
+	uint8_t role;       /* enum manage_role of the keys that it admits */
+	uint32_t uses;      /* keys that it may still admit */
+	uint64_t expires_s; /* s since 1970, by the manager's clock */
+	bool revoked;
+	char used_by[FABRIC_NAME_BYTES]; /* name of the last key; "": none */
+	bool present, dirty;
+};
+
+struct tokens {
+	struct token_row rows[FABRIC_TOKENS_MAX];
+	size_t dirty;
+};
+
+struct token_row *tokens_find(struct tokens *t, const uint8_t id[TOKEN_ID_BYTES]);
+enum channel_token_state token_state(const struct token_row *row, uint64_t now_s);
+
+/* Adds a token. DXP_EEXIST: its id is in use; DXP_ENOMEM: FABRIC_TOKENS_MAX are valid;
+ * DXP_EINVAL. */
+int tokens_add(struct tokens *t, const struct token_row *row, uint64_t now_s);
+int tokens_load(struct tokens *t, size_t index, const struct token_row *row);
+
+void tokens_change(struct tokens *t, struct token_row *row); /* to be stored */
+bool tokens_next_dirty(struct tokens *t, size_t *index, struct token_row *out);
+void tokens_dirty_all(struct tokens *t);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One request over an encrypted channel to the manager: the admission of this key, or what an
+ * operator changes. Pure, like member.h. Protocol: docs/guide/manager.md "Admission". */
+#ifndef NODE_CHANNEL_H
+#define NODE_CHANNEL_H
+
+#include "base/rng.h"
+#include "keys/token.h"
+#include "link/udp.h"
+#include "wire/channel.h"
+
+struct channel_options {
+	struct udp_address manager;
+	uint8_t manager_key[KEYS_BYTES]; /* pinned: only its owner can answer */
+	uint8_t private_key[KEYS_BYTES]; /* own */
+	const struct token *token;       /* admits the key; NULL: it is admitted already. Copied. */
+	struct channel_request request;  /* for TOKEN_LIST, all pages */
+	uint64_t timeout_ns;             /* 0: FABRIC_JOIN_NS */
+	entropy_fn entropy;
+	void *entropy_context;
+};
+
+struct channel;
+
+/* Creates a channel; destroy it with channel_destroy. DXP_EINVAL: the manager's key is unusable;
+ * DXP_ENOMEM. */
+int channel_create(const struct channel_options *options, uint64_t now_ns, struct channel **out);
+void channel_destroy(struct channel *c);
+
+void channel_receive(struct channel *c, const struct udp_address *from, const uint8_t *data,
+		     size_t bytes, uint64_t now_ns);
+/* Advances the state by time. Returns 1 and sets *out if a datagram is due, otherwise 0. *out is
+ * valid until the next call. */
+size_t channel_send(struct channel *c, struct datagram *out, uint64_t now_ns);
+uint64_t channel_deadline(const struct channel *c); /* UINT64_MAX when done */
+
+bool channel_done(const struct channel *c);
+/* After channel_done: DXP_OK, DXP_EACCESS: refused, DXP_EAUTH: another manager or a wrong secret,
+ * DXP_ETIMEDOUT ... channel_text returns the reason with the next step, or what the manager says
+ * after success. */
+int channel_status(const struct channel *c);
+const char *channel_text(const struct channel *c);
+
+/* After success: the last answer, and all tokens of TOKEN_LIST. */
+const struct channel_answer *channel_last(const struct channel *c);
+size_t channel_tokens(const struct channel *c, const struct channel_token **rows);
+
+#endif

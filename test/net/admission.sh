@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A fabric that admits machines by token, from `dxp manager init` to `dxp node remove`. Each
+# "machine" is a folder of its own.
+#
+#   fabric (operator) ---+--- 127.0.0.1 --- dxp-manager --admit token
+#   fabric-b (xpu) ------+
+#   fabric-c (host) -----+
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_processes.sh
+. "$(dirname "$0")/lib_processes.sh"
+
+readonly B=$scratch/fabric-b C=$scratch/fabric-c X=$scratch/fabric-x
+daemons=()
+ours() {
+	[ ${#daemons[@]} -eq 0 ] || printf '%s\n' "${daemons[@]}"
+}
+
+# wait_for TEXT FILE: waits until a program has written the text.
+wait_for() {
+	local begin=$SECONDS
+	until grep -qF -- "$1" "$2" 2>/dev/null; do
+		[ $((SECONDS - begin)) -le 60 ] || die "no '$1' in: $(cat "$2")"
+		sleep 0.1
+	done
+}
+
+# daemon_start: starts dxpd of machine b. Its log is $scratch/dxpd.log.
+daemon_start() {
+	: >"$scratch/dxpd.log"
+	env DXP_DIR="$B" dxpd --engine none --memory 16M --name xb --state "$scratch/xpus" \
+		--port 0 >"$scratch/dxpd.log" 2>&1 &
+	daemons=($!)
+	wait_for 'xb: node' "$scratch/dxpd.log"
+}
+
+say "== init, and one line for another machine"
+dxp manager init --bind localhost --port 0 --name admin >"$scratch/init"
+line=$(sed -n 's/^ *dxp join //p' "$scratch/init")
+read -r manager token <<<"$line"
+[ "$(stat -c %a "$DXP_DIR/node.key" "$DXP_DIR/registry/manager.key" | sort -u)" = 600 ] ||
+	die "a private key is open to others"
+env DXP_DIR="$B" dxp join "localhost:${manager##*:}" "$token" --name b
+[ "$(stat -c %a "$B/node.key" "$B/fabric.key" | sort -u)" = 600 ] || die "keys of b are open"
+cmp -s "$DXP_DIR/fabric.key" "$B/fabric.key" || die "b has another fabric key"
+daemon_start
+env DXP_DIR="$C" dxp join "$manager" "$(dxp token create --role host --expires 1h)" --name c
+
+say "== grants name the key"
+refuse 1 "not granted" env DXP_DIR="$C" dxp ping xb
+dxp grant c xb
+env DXP_DIR="$C" dxp ping xb --count 5 --json | has '"count": 5' || die "c cannot reach xb"
+refuse 1 "only an operator" env DXP_DIR="$C" dxp grant '*' '*'
+refuse 1 "only an operator" env DXP_DIR="$C" dxp token create
+refuse 4 "role host" env DXP_DIR="$C" dxpd --engine none --name xc --port 0
+
+say "== each wrong token has its reason"
+refuse 1 "was used by b; make another" env DXP_DIR="$X" dxp join "$manager" "$token"
+refuse 2 "not a token" env DXP_DIR="$X" dxp join "$manager" "${token%?}"
+IFS=. read -r _ id secret fingerprint <<<"$(dxp token create)"
+# other WORD: another word of the same form.
+other() {
+	case $1 in
+	a*) echo "b${1#?}" ;;
+	*) echo "a${1#?}" ;;
+	esac
+}
+refuse 1 "not with this secret" env DXP_DIR="$X" dxp join "$manager" \
+	"dxp1.$id.$(other "$secret").$fingerprint"
+refuse 1 "has no token" env DXP_DIR="$X" dxp join "$manager" \
+	"dxp1.$(other "$id").$secret.$fingerprint"
+refuse 1 "another manager answers there" env DXP_DIR="$X" dxp join "$manager" \
+	"dxp1.$id.$secret.$(other "$fingerprint")"
+brief=$(dxp token create --expires 1s)
+revoked=$(dxp token create --uses 2)
+dxp token revoke "$revoked" | has 'no more keys' || die "revoke prints nothing"
+refuse 1 "was revoked; make another" env DXP_DIR="$X" dxp join "$manager" "$revoked"
+until dxp token list | has 'expired'; do sleep 0.2; done
+refuse 1 "has expired; make another" env DXP_DIR="$X" dxp join "$manager" "$brief"
+refuse 1 "belongs to another key" env DXP_DIR="$X" dxp join "$manager" \
+	"$(dxp token create)" --name c
+refuse 1 "no machine has this name" env DXP_DIR="$X" dxp join no.such.host.invalid "$token"
+refuse 1 "no manager answers" env DXP_DIR="$X" dxp join 127.0.0.1:9 "$token"
+refuse 2 "is a number with s, m, h or d" dxp token create --expires soon
+dxp token list --json | has '"state": "revoked"' || die "token list --json"
+
+say "== the fabric key does not suffice"
+refuse 1 "admits machines by token" dxp nodes --manager "$manager" --key "$B/fabric.key"
+refuse 4 "admits machines by token" dxpd --manager "$manager" --key "$B/fabric.key" --engine none
+
+say "== a manager that was killed goes on"
+kill -9 "$(process_of manager)"
+dxp manager init --bind 127.0.0.1 --port "${manager##*:}" >/dev/null
+env DXP_DIR="$C" dxp ping xb --count 5 --json | has '"count": 5' || die "c lost xb"
+dxp token list | has -E 'xpu +used' || die "the tokens are lost"
+
+say "== removed within 3 s on all nodes, and refused from then on"
+env DXP_DIR="$C" dxp ping xb --count 10000000 >"$scratch/c" 2>&1 &
+pinging=$!
+sleep 0.5
+runs $pinging || die "c ended too early: $(cat "$scratch/c")"
+begin=$SECONDS
+dxp node remove b
+wait $pinging && die "c goes on after the removal"
+took=$((SECONDS - begin))
+[ $took -le 15 ] || die "the removal took $took s"
+wait_for 'removed from the fabric' "$scratch/dxpd.log"
+dxp nodes | has xb && die "xb is still listed"
+refuse 4 "removed from the fabric" env DXP_DIR="$B" dxpd --engine none --name xb --port 0
+refuse 1 "removed from the fabric" env DXP_DIR="$B" dxp join "$manager" "$(dxp token create)"
+rm "$B/node.key"
+env DXP_DIR="$B" dxp join "$manager" "$(dxp token create)" --name b
+daemon_start
+env DXP_DIR="$C" dxp ping xb --count 5 --json | has '"count": 5' || die "b has not returned"
+kill "${daemons[@]}"
+wait "${daemons[@]}" || true
+daemons=()
+dxp down
+say passed
