@@ -104,6 +104,9 @@
 /* ns to the first retransmission of HELLO; doubles each time */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
 #define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* ns: twenty HELLOs before RLTP_DEAD_NS */
+/* ns that the answering side of a handshake with protection waits for the peer's first sealed frame
+ * before it sends a HELLO of its own: the peer sends that frame again each 4 .. 200 ms */
+#define RLTP_CONFIRM_NS (1000ull * 1000 * 1000)
 /* RESETs per second: bounds reflection attacks */
 #define RLTP_RESETS_PER_S 100
 /* us, pause requested of a peer without WAIT: half a DMA of 512 KiB */

@@ -102,7 +102,8 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 	*out = (struct rltp_view){
 		.node = s->node,
 		.state = s->state,
-		.unit = s->unit,
+		.unit = (uint16_t)(s->unit - session_overhead(s)),
+		.protect = s->protect,
 		.agreed = s->agreed,
 		.peer_window = s->peer_window,
 		.srtt_ns = s->srtt_ns,
