@@ -193,11 +193,11 @@ void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status)
 
 bool rltp_endpoint_mismatch(struct rltp_endpoint *e, struct rltp_mismatch *out)
 {
-	bool mismatched = e->mismatched;
-
+	if (!e->mismatched)
+		return false;
 	e->mismatched = false;
 	*out = e->mismatch;
-	return mismatched;
+	return true;
 }
 
 bool rltp_endpoint_ended(struct rltp_endpoint *e, uint16_t *node, int *status)

@@ -104,7 +104,7 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 		.state = s->state,
 		.unit = (uint16_t)(s->unit - session_overhead(s)),
 		.protect = s->protect,
-		.agreed = s->agreed,
+		.agreed = (uint16_t)(s->agreed - session_overhead(s)),
 		.peer_window = s->peer_window,
 		.srtt_ns = s->srtt_ns,
 		.min_rtt_ns = s->min_rtt_ns,
