@@ -197,6 +197,7 @@ int node_open(const struct node_options *options, struct node **out)
 		status = observe_open(n);
 	/* all copied; the caller may free them */
 	n->options.fabric_key = NULL;
+	n->options.protect = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
 	if (status != DXP_OK) {
 		node_close(n);

@@ -14,7 +14,7 @@ int protect_start(struct node *n, const uint8_t *fabric_key)
 {
 	const struct seal_options options = {.fabric_key = fabric_key,
 					     .entropy = rng_entropy_kernel};
-	const char *text = getenv("DXP_PROTECT");
+	const char *text = n->options.protect ? n->options.protect : getenv("DXP_PROTECT");
 
 	n->protect_fixed = text && *text && strcmp(text, "auto") != 0;
 	if (n->protect_fixed && !wire_protect_parse(text, &n->protect)) {
