@@ -100,7 +100,7 @@
 /* handshake tags per second for addresses without a peer: a flood of them must not use up
  * RLTP_HANDSHAKES_PER_S */
 #define RLTP_HANDSHAKES_OUTSIDE_PER_S 1000
-#define RLTP_OUTSIDE_MAX              64 /* peers outside of the node table, 320 bytes each */
+#define RLTP_OUTSIDE_MAX              64 /* peers outside of the node table, 350 bytes each */
 /* ns to the first retransmission of HELLO; doubles each time */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
 #define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* ns: twenty HELLOs before RLTP_DEAD_NS */
