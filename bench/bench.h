@@ -14,6 +14,7 @@ int bench_stream(int argc, char **argv);
 int bench_loss(int argc, char **argv);
 int bench_rate(int argc, char **argv);
 int bench_peers(int argc, char **argv);
+int bench_secure(int argc, char **argv);
 int bench_slots(int argc, char **argv);
 int bench_incast(int argc, char **argv);
 int bench_sim(int argc, char **argv);

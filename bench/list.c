@@ -12,6 +12,7 @@ const struct bench_entry bench_list[] = {
 	{"incast", "N senders to one receiver through a 1 Gb/s port", bench_incast},
 	{"slots", "16 xPUs of one daemon through one uplink of 1 Gb/s", bench_slots},
 	{"peers", "10,000 open sessions: memory, set-up rate, PUT among them", bench_peers},
+	{"secure", "what the protection of packets costs: PUT, NAP, handshakes", bench_secure},
 	{"sim", "the transport on simulated networks: crowds, and goodput against loss", bench_sim},
 	{"nic", "NIC functions of one machine beside bare memory and shared-memory libraries",
 	 bench_nic},

@@ -47,9 +47,13 @@ static int end_open(struct peer_end *e, struct rltp_end *r)
 
 	uint64_t region_bytes = work_region_bytes(e->work);
 
+	struct variant variant;
+
 	options.bind.port = 0;
-	if (!variant_apply(e->variant, &options.tuning))
+	if (!variant_parse(e->variant, &variant))
 		return DXP_EINVAL;
+	options.tuning = variant.tuning;
+	options.protect = variant.protect;
 	r->memory = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (r->memory == MAP_FAILED)

@@ -6,32 +6,40 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "wire/frame.h"
 
 #define VARIANT_BYTES 64
 
-static bool name_apply(const char *name, struct rltp_tuning *tuning)
+static bool name_apply(const char *name, struct variant *v)
 {
-	if (rltp_recovery_parse(name, &tuning->recovery) || cc_parse(name, &tuning->cc))
+	uint8_t protect;
+
+	if (rltp_recovery_parse(name, &v->tuning.recovery) || cc_parse(name, &v->tuning.cc))
 		return true;
 	if (strcmp(name, "no_pacing") == 0) {
-		tuning->no_pacing = true;
+		v->tuning.no_pacing = true;
 		return true;
 	}
-	log_error("unknown recovery or congestion control '%s'", name);
+	if (wire_protect_parse(name, &protect)) {
+		v->protect = wire_protect_name(protect);
+		return true;
+	}
+	log_error("unknown recovery, congestion control or protection '%s'", name);
 	return false;
 }
 
-bool variant_apply(const char *variant, struct rltp_tuning *tuning)
+bool variant_parse(const char *text, struct variant *out)
 {
 	char names[VARIANT_BYTES], *rest = names;
 	const char *name;
 
-	if (!variant)
+	*out = (struct variant){.protect = "none"};
+	if (!text)
 		return true;
-	if (snprintf(names, sizeof(names), "%s", variant) >= VARIANT_BYTES)
+	if (snprintf(names, sizeof(names), "%s", text) >= VARIANT_BYTES)
 		return false;
 	while ((name = strsep(&rest, ",")) != NULL)
-		if (*name && !name_apply(name, tuning))
+		if (*name && !name_apply(name, out))
 			return false;
 	return true;
 }

@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "bridge/limits.h"
+#include "cmd/options/protect.h"
 #include "link/resolve.h"
 #include "manager/limits.h"
 #include "nic/limits.h"
@@ -221,6 +222,11 @@ static const struct option_row rows[] = {
 	 "to receive registers, nothing else; up to 16 ranges with ',' between them, such as "
 	 "10.1.0.0/16; default none",
 	 PARSED(outside_parse, &a.outside, "")},
+	{"protect", "MODE",
+	 "protection of packets: auto (default): encrypt, but none between processes of one "
+	 "machine; encrypt; integrity: a tag, payload in clear; none; peers must have the same; "
+	 "also DXP_PROTECT (docs/guide/security.md)",
+	 PARSED(option_protect_set, NULL, "auto")},
 	{"memory", "SIZE", "memory of each slot, 1M to 1024G, with K, M or G; default 256M",
 	 OPTION_BYTES, &a.memory, XPU_MEMORY_MIN, XPU_MEMORY_MAX},
 	{"host-memory", "SIZE",

@@ -16,6 +16,7 @@ local DATA_BYTES = 64
 local TYPES = {
 	[0x01] = "HELLO", [0x02] = "HELLO_ACK", [0x03] = "RESET", [0x04] = "PING",
 	[0x05] = "PONG", [0x06] = "PMTU_PROBE", [0x07] = "PMTU_ACK", [0x08] = "BYE",
+	[0x09] = "REJECT",
 	[0x10] = "ACK", [0x11] = "NACK", [0x12] = "CREDIT", [0x13] = "RESYNC",
 	[0x20] = "NAP", [0x21] = "PUT", [0x22] = "GET_REQ", [0x23] = "GET_RSP",
 	[0x24] = "ATOMIC", [0x25] = "ATOMIC_RSP",
@@ -40,12 +41,13 @@ local REFUSALS = {
 	[3] = "unknown session", [4] = "bad key", [5] = "bad magic", [6] = "out of bounds",
 	[7] = "not permitted", [8] = "limit exceeded", [9] = "closing", [10] = "bad version",
 	[11] = "unsupported", [12] = "held for the device", [13] = "device failed",
-	[14] = "wait for a grant",
+	[14] = "wait for a grant", [15] = "other protection",
 }
 local ATOMICS = {
 	[16] = "FETCH_ADD", [17] = "COMPARE_SWAP", [18] = "FETCH_MIN", [19] = "FETCH_MAX",
 	[20] = "FETCH_AND", [21] = "FETCH_OR", [22] = "FETCH_XOR",
 }
+local PROTECTIONS = { [0] = "none", [1] = "integrity", [2] = "encrypt" }
 local RECOVERIES = { [0] = "rack", [1] = "irn", [2] = "gbn_nak", [3] = "gbn_rto" }
 local KINDS = { [0] = "gone", [1] = "host", [2] = "xPU", [3] = "revoked" }
 local ROLES = { [1] = "host", [2] = "xPU", [3] = "operator" }
@@ -79,6 +81,11 @@ field("len", "Bytes after the header", "uint16", base.DEC)
 field("ce_count", "Packets marked CE", "uint16", base.DEC)
 field("crc", "Checksum", "uint32", base.HEX)
 field("crc.status", "Checksum status", "string")
+field("seal.counter", "Counter, low half", "uint32", base.DEC)
+field("seal.phase", "Key phase (PHASE)", "bool", 16, nil, 0x8000)
+field("seal.phase_seen", "Key phase received (PHASE_SEEN)", "bool", 16, nil, 0x4000)
+field("seal.sealed", "Encrypted or authenticated", "bytes")
+field("seal.tag", "Tag", "bytes")
 field("dst_qp", "Queue pair", "uint16", base.DEC)
 field("dst_function", "Function", "uint8", base.DEC)
 field("vc_tc", "Virtual channel and class", "uint8", base.HEX)
@@ -128,11 +135,19 @@ field("hello.echo_session", "Answers session", "uint32", base.HEX)
 field("hello.echo_psn", "Answers packet number", "uint32", base.DEC)
 field("hello.nap_credit", "First NAP credits", "uint16", base.DEC)
 field("hello.recovery", "Recovery", "uint8", base.DEC, RECOVERIES)
+field("hello.protect", "Protection", "uint8", base.DEC, PROTECTIONS)
+field("hello.key", "Ephemeral key", "bytes")
+field("hello.key_tag", "Tag of the key", "bytes")
 field("hello.tag", "Authentication", "bytes")
 
 field("reset.session", "Unknown session", "uint32", base.HEX)
 field("reset.code", "Reason", "uint32", base.DEC, REFUSALS)
 field("reset.token", "Token", "uint64", base.HEX)
+field("reject.session", "Session", "uint32", base.HEX)
+field("reject.code", "Reason", "uint8", base.DEC, REFUSALS)
+field("reject.protect", "Required protection", "uint8", base.DEC, PROTECTIONS)
+field("reject.echo", "Answers counter", "uint16", base.DEC)
+field("reject.proof", "Proof", "bytes")
 field("ping.opaque", "To be repeated", "uint64", base.HEX)
 field("pmtu.id", "Probe", "uint32", base.DEC)
 field("pmtu.bytes", "Bytes of UDP payload", "uint16", base.DEC)
@@ -278,9 +293,25 @@ local function crc_good(tvb, header_bytes)
 	return crc == tvb(28, 4):uint()
 end
 
+local TAG_BYTES = 16
+
+-- Frames of sessions with protection have version 2.
+local function is_sealed(tvb)
+	return bit.rshift(tvb(0, 1):uint(), 4) == 2
+end
+
+local function version_good(tvb)
+	local type = tvb(1, 1):uint()
+	if not is_sealed(tvb) then
+		return bit.rshift(tvb(0, 1):uint(), 4) == 1 and tvb(2, 2):uint() < 2 ^ #FLAGS
+	end
+	return not has_flag(tvb, 11) and tvb(24, 2):uint() >= TAG_BYTES and type < 0x40
+		and type > 0x03 and type ~= 0x09
+end
+
 -- Checks length, version and type as wire_header_decode does; returns the header's length, or nil.
 local function header_length(tvb)
-	if tvb:len() < COMMON_BYTES or bit.rshift(tvb(0, 1):uint(), 4) ~= 1 then
+	if tvb:len() < COMMON_BYTES or not version_good(tvb) then
 		return nil
 	end
 	local type, header_bytes = tvb(1, 1):uint(), bit.band(tvb(0, 1):uint(), 15) * 8
@@ -291,8 +322,7 @@ local function header_length(tvb)
 	-- A trailer is only valid at the end of a message that raises an event.
 	local trailer_good = has_flag(tvb, 4) and (type == 0x20 or type == 0x21 and has_flag(tvb, 5))
 	if not TYPES[type] or header_bytes ~= expected or (not reliable and imm)
-		or (trailer and not trailer_good) or tvb(2, 2):uint() >= 2 ^ #FLAGS
-		or tvb:len() < header_bytes
+		or (trailer and not trailer_good) or tvb:len() < header_bytes
 		or tvb:reported_len() ~= header_bytes + tvb(24, 2):uint() then
 		return nil
 	end
@@ -393,12 +423,27 @@ function bodies.HELLO(tvb, tree, info)
 		{ "hello.psn", 4 }, { "hello.rwnd", 2 }, { "hello.payload", 2 },
 		{ "hello.features", 4 }, { nil, 4 }, { "hello.uuid", 16 }, { "hello.token", 8 },
 		{ "hello.echo_session", 4 }, { "hello.echo_psn", 4 }, { "hello.nap_credit", 2 },
-		{ "hello.recovery", 1 }, { nil, 5 }, { "hello.tag", 16 },
+		{ "hello.recovery", 1 }, { "hello.protect", 1 },
 	})
+	if tvb(99, 1):uint() == 0 then
+		tree:add(fields["hello.tag"], tvb(104, 16))
+	else
+		add_run(tree, tvb, 104, { { "hello.key", 32 }, { "hello.key_tag", 16 }, { "hello.tag", 16 } })
+	end
 	info[#info + 1] = string.format("session 0x%08x epoch %d", tvb(44, 4):uint(),
 		tvb(40, 4):uint())
 end
 bodies.HELLO_ACK = bodies.HELLO
+
+function bodies.REJECT(tvb, tree, info)
+	add_run(tree, tvb, 32, {
+		{ "reject.session", 4 }, { "reject.code", 1 }, { "reject.protect", 1 },
+		{ "reject.echo", 2 }, { "reject.proof", 16 },
+	})
+	local why = REFUSALS[tvb(36, 1):uint()] or "for an unknown reason"
+	info[#info + 1] = string.format("session 0x%08x: %s", tvb(32, 4):uint(), why)
+	tree:add_proto_expert_info(experts.refused, "Refused: " .. why)
+end
 
 function bodies.RESET(tvb, tree, info)
 	add_run(tree, tvb, 32, { { "reset.session", 4 }, { "reset.code", 4 }, { "reset.token", 8 } })
@@ -612,8 +657,15 @@ local function common_add(tree, tvb, header_bytes)
 	end
 	add_run(tree, tvb, 4, {
 		{ "dst_session", 4 }, { "src_node", 2 }, { "dst_node", 2 }, { "psn", 4 },
-		{ "tx_ts", 4 }, { "cum_ack", 4 }, { "len", 2 }, { "ce_count", 2 }, { "crc", 4 },
+		{ "tx_ts", 4 }, { "cum_ack", 4 }, { "len", 2 }, { "ce_count", 2 },
 	})
+	if is_sealed(tvb) then
+		flags:add(fields["seal.phase_seen"], tvb(2, 2))
+		flags:add(fields["seal.phase"], tvb(2, 2))
+		tree:add(fields["seal.counter"], tvb(28, 4))
+		return
+	end
+	tree:add(fields.crc, tvb(28, 4))
 	local good = crc_good(tvb, header_bytes)
 	local cut = has_flag(tvb, 11) and tvb:len() < tvb:reported_len()
 	local status = cut and "unverified: captured in part" or good and "good" or "bad"
@@ -621,6 +673,20 @@ local function common_add(tree, tvb, header_bytes)
 	if not good then
 		tree:add_proto_expert_info(experts.crc)
 	end
+end
+
+-- Without the keys, only the common header has a meaning.
+local function sealed_add(tree, tvb, info)
+	local rest = tvb:len() - COMMON_BYTES - TAG_BYTES
+	if tvb:len() < tvb:reported_len() then
+		tree:add(fields["seal.sealed"], tvb(COMMON_BYTES))
+	else
+		if rest > 0 then
+			tree:add(fields["seal.sealed"], tvb(COMMON_BYTES, rest))
+		end
+		tree:add(fields["seal.tag"], tvb(tvb:len() - TAG_BYTES, TAG_BYTES))
+	end
+	info[#info + 1] = string.format("sealed, counter %d", tvb(28, 4):uint())
 end
 
 local function extension_add(tree, tvb, info)
@@ -663,12 +729,18 @@ function rltp.dissector(tvb, pinfo, root)
 	local name, info = TYPES[tvb(1, 1):uint()], {}
 	tree:append_text(", " .. name)
 	common_add(tree, tvb, header_bytes)
-	if header_bytes >= DATA_BYTES then
+	if is_sealed(tvb) then
+		sealed_add(tree, tvb, info)
+	elseif header_bytes >= DATA_BYTES then
 		extension_add(tree, tvb, info)
 	end
 	if has_flag(tvb, 2) then
 		tree:add_proto_expert_info(experts.rtx)
 		info[#info + 1] = "(again)"
+	end
+	if is_sealed(tvb) then
+		pinfo.cols.info = name .. " " .. table.concat(info, " ")
+		return tvb:len()
 	end
 	-- A body too short for its type raises an error inside.
 	if not pcall(body_add, tree, tvb, header_bytes, name, info)
@@ -682,7 +754,8 @@ end
 DissectorTable.get("udp.port"):add(PORT, rltp)
 rltp:register_heuristic("udp", function(tvb, pinfo, root)
 	local header_bytes = header_length(tvb)
-	if not header_bytes or not crc_good(tvb, header_bytes) then
+	-- A sealed frame has no checksum; the handshake before it assigns the conversation.
+	if not header_bytes or is_sealed(tvb) or not crc_good(tvb, header_bytes) then
 		return false
 	end
 	rltp.dissector(tvb, pinfo, root)

@@ -231,23 +231,47 @@ static void check_mtu(struct check *c, const struct paths *p, const struct path 
 		check_set(c, CHECK_FAIL, "path MTU", NULL, "%s", dxp_fabric_error(NULL));
 		return;
 	}
-	const unsigned mtu = view.unit + WIRE_DATA_BYTES + HEADER_BYTES;
+	const unsigned tag = view.protect ? WIRE_SEAL_BYTES : 0;
+	const unsigned mtu = view.unit + WIRE_DATA_BYTES + tag + HEADER_BYTES;
 	if (view.unit < view.agreed)
 		check_set(c, CHECK_WARN, "path MTU",
 			  "set the same MTU on all interfaces and switches of the path",
 			  "about %u, but the interfaces at both ends have %u: packets carry %u "
 			  "bytes of payload, not %u",
-			  mtu, view.agreed + WIRE_DATA_BYTES + HEADER_BYTES, view.unit,
+			  mtu, view.agreed + WIRE_DATA_BYTES + tag + HEADER_BYTES, view.unit,
 			  view.agreed);
 	else
 		check_set(c, CHECK_OK, "path MTU", NULL,
 			  "at least %u: packets carry %u bytes of payload", mtu, view.unit);
 }
 
+static void check_protection(struct check *c, const struct paths *p, const struct path *path)
+{
+	struct rltp_view view;
+
+	if (path_view(p->fabric, path->row->id, &view) != DXP_OK)
+		check_set(c, CHECK_FAIL, "protection", NULL, "%s", dxp_fabric_error(NULL));
+	else if (view.protect == WIRE_PROTECT_ENCRYPT)
+		check_set(c, CHECK_OK, "protection", NULL, "encrypt: AES-128-GCM");
+	else if (view.protect == WIRE_PROTECT_INTEGRITY)
+		check_set(c, CHECK_OK, "protection", NULL,
+			  "integrity: anybody on the path can read the packets, but not change "
+			  "them");
+	else if (address_loopback(&path->row->address))
+		check_set(c, CHECK_OK, "protection", NULL,
+			  "none: the packets do not leave this machine");
+	else
+		check_set(c, CHECK_WARN, "protection",
+			  "start dxpd and programs with --protect encrypt if the path leaves this "
+			  "machine",
+			  "none: anybody on the path can read and change the packets");
+}
+
 static void path_measure(struct paths *p, const struct path *path)
 {
 	check_version(check_add(p, path->row), path->xpu);
 	check_round_trip(check_add(p, path->row), path->xpu);
+	check_protection(check_add(p, path->row), p, path);
 	check_mtu(check_add(p, path->row), p, path);
 	check_loss(check_add(p, path->row), p, path);
 	check_interface(check_add(p, path->row), &path->row->address);

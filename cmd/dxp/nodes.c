@@ -19,6 +19,7 @@
 #include "cmd/dxp/reach.h"
 #include "cmd/dxp/session.h"
 #include "cmd/dxp/top.h"
+#include "host/path.h"
 #include "wire/manage.h"
 #include "xpu/cfg.h"
 
@@ -35,6 +36,7 @@ struct traffic {
 	bool blocked; /* the node was still alive after the lease that it then held */
 	bool dead;
 	uint64_t in_bytes, out_bytes;
+	const char *protect; /* protection of this host's packets to it; NULL: unknown */
 };
 
 /* SENT_LO, SENT_HI, RECEIVED_LO and RECEIVED_HI are adjacent. */
@@ -52,12 +54,15 @@ static void read_one(void *context, size_t i)
 	struct traffic *out = &q->out[i];
 	struct dxp_xpu *xpu;
 	uint32_t words[COUNTERS];
+	struct rltp_view view;
 
 	if (q->nodes[i].kind != MANAGE_XPU || !q->nodes[i].alive)
 		return;
 	int status = dxp_xpu_open(q->fabric, q->nodes[i].name, &xpu);
 	if (status == DXP_OK) {
 		status = dxp_reg_read(xpu, CFG_SENT_LO, words, COUNTERS);
+		if (status == DXP_OK && path_view(q->fabric, q->nodes[i].id, &view) == DXP_OK)
+			out->protect = wire_protect_name(view.protect);
 		dxp_xpu_close(xpu);
 	}
 	out->silent = reach_silent(status);
@@ -149,6 +154,8 @@ json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 		json_object_set_new(node, "in_bytes", json_integer((json_int_t)traffic->in_bytes));
 		json_object_set_new(node, "out_bytes",
 				    json_integer((json_int_t)traffic->out_bytes));
+		if (traffic->protect)
+			json_object_set_new(node, "protect", json_string(traffic->protect));
 	}
 	return node;
 }
@@ -209,9 +216,10 @@ static void print_row(const struct listing *l, size_t i, int width)
 		nodes_bytes_format(traffic->in_bytes, in);
 		nodes_bytes_format(traffic->out_bytes, out);
 	}
-	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s", row->id, row->name,
+	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s  %-9s", row->id, row->name,
 	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory, memory_kind(row),
-	       width, state_text(row, traffic), address_format(&row->address, address), in, out);
+	       width, state_text(row, traffic), address_format(&row->address, address), in, out,
+	       traffic->protect ? traffic->protect : "");
 	if (l->wide.count)
 		print_wide(&l->wide.views[i]);
 	putchar('\n');
@@ -223,8 +231,8 @@ static int print_table(const struct listing *l)
 
 	for (size_t i = 0; i < l->count; i++)
 		width = l->traffic[i].blocked ? (int)sizeof(STATE_BLOCKED) - 1 : width;
-	printf("%5s  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s", "ID", "NAME", "KIND",
-	       "ENGINE", "MEMORY", "VIA", width, "STATE", "ADDRESS", "IN", "OUT");
+	printf("%5s  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s  %-9s", "ID", "NAME", "KIND",
+	       "ENGINE", "MEMORY", "VIA", width, "STATE", "ADDRESS", "IN", "OUT", "PROTECT");
 	if (l->wide.count)
 		printf("  %9s %7s %5s %8s %8s %6s %6s  %s", "UP s", "PID", "SESS", "RECEIVED",
 		       "SENT", "RTX%", "DROPS", "PROGRAM");
@@ -281,7 +289,8 @@ int command_nodes(int argc, char **argv)
 				    "use or cannot reach.\n"
 				    "STATE is alive, dead, or \"alive, data path blocked\": the "
 				    "manager hears from the xPU, but it does not answer\n"
-				    "this host; `dxp doctor --to NAME` shows why.\n"
+				    "this host; `dxp doctor --to NAME` shows why. PROTECT is the "
+				    "protection of packets between this host and the xPU.\n"
 				    "With --wide, each node answers with its counters: the bytes "
 				    "of its socket, with headers, the share of retransmitted\n"
 				    "packets, and datagrams dropped because its receive buffer was "

@@ -8,6 +8,7 @@
 #include <dxp/mmd.h>
 
 #include "cmd/options/options.h"
+#include "cmd/options/protect.h"
 
 struct session_options {
 	struct dxp_fabric_options fabric;
@@ -39,9 +40,17 @@ struct session_options {
 #define BIND_ROW(o)                                                                         \
 	COMMON_ROW("bind", "ADDRESS", "own address (default: the one towards the manager)", \
 		   (o).fabric.bind)
+#define PROTECT_ROW                                                                           \
+	{                                                                                     \
+		"protect", "MODE",                                                            \
+			"protection of packets: auto (default), none, integrity or encrypt; " \
+			"the same as dxpd's",                                                 \
+			OPTION_PARSED, NULL, .parse = option_protect_set, .initial = "auto",  \
+					     .common = true,                                  \
+	}
 /* Options of commands that join. */
-#define SESSION_ROWS(o)               \
-	MANAGER_ROWS(o), BIND_ROW(o), \
+#define SESSION_ROWS(o)                            \
+	MANAGER_ROWS(o), BIND_ROW(o), PROTECT_ROW, \
 		COMMON_ROW("name", "NAME", "own name (default: dxp-PID)", (o).fabric.name)
 
 struct session {

@@ -37,6 +37,10 @@ struct nic_options {
 	void (*authenticate)(void *context, const uint8_t *frame, size_t bytes,
 			     uint8_t tag[WIRE_TAG_BYTES]);
 	void *authenticate_context;
+	uint8_t (*protect)(void *context, const struct udp_address *peer);
+	void *protect_context;
+	const struct rltp_seal_ops *seal;
+	void *seal_context;
 	bool payload_crc;
 	struct rltp_tuning tuning;
 	entropy_fn entropy;

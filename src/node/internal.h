@@ -8,6 +8,7 @@
 #include "base/mac.h"
 #include "link/udp.h"
 #include "nic/limits.h"
+#include "seal/seal.h"
 #include "node/member.h"
 #include "node/observe.h"
 #include "node/offer_server.h"
@@ -24,8 +25,12 @@ struct node {
 	struct link *link;
 	struct nic *nic;
 	struct dxp_window *window;
-	struct member *member; /* NULL with a static id */
-	struct mac *mac;       /* uses the fabric key to compute tokens of RESET frames */
+	struct member *member;      /* NULL with a static id */
+	struct mac *mac;            /* uses the fabric key to compute tokens of RESET frames */
+	struct seal *seal;          /* keys of sessions */
+	uint8_t protect;            /* enum wire_protect, valid if `protect_fixed` */
+	bool protect_fixed;         /* one protection for all peers, from DXP_PROTECT */
+	uint64_t protect_report_ns; /* time of the next log entry about another protection */
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint16_t id;
 	uint64_t incarnation;
@@ -58,6 +63,14 @@ void news_link(struct node *n, uint64_t now_ns);
 uint32_t peers_update(struct node *n, uint64_t now_ns);
 /* Reports closed sessions to the owner. Returns their number. */
 uint32_t peers_ended(struct node *n);
+
+/* protect.c: creates the keys. DXP_EINVAL, logged: DXP_PROTECT does not parse; DXP_ENOMEM,
+ * DXP_EIO. */
+int protect_start(struct node *n, const uint8_t *fabric_key);
+/* protect.c: returns the protection (enum wire_protect) of sessions with a peer at this address. */
+uint8_t protect_mode(void *node, const struct udp_address *peer);
+/* protect.c: logs a handshake that failed because the peer requires another protection. */
+void protect_report(struct node *n, uint64_t now_ns);
 
 /* outside.c: gives the NIC the policy of the options. */
 void outside_start(struct node *n);

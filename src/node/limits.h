@@ -27,6 +27,9 @@
 /* ns; a loop later than this was suspended, so it must not count as silence of other nodes */
 #define FABRIC_LATE_NS (1000ull * 1000 * 1000)
 
+/* ns between log entries about peers that require another protection */
+#define NODE_PROTECT_REPORT_NS (5000ull * 1000 * 1000)
+
 /* regions per function: seven functions leave an eighth of the NIC's regions to function 0 */
 #define OFFER_REGIONS_MAX 512
 /* bytes mapped per function: 128 MiB of page tables when all are used */

@@ -86,6 +86,10 @@ static int nic_start(struct node *n)
 			(uint32_t)max_u64(link_receive_buffer(n->link) / BUFFER_PER_PACKET, 1),
 		.authenticate = n->options.fabric_key ? authenticate : NULL,
 		.authenticate_context = n,
+		.protect = protect_mode,
+		.protect_context = n,
+		.seal = &seal_ops,
+		.seal_context = n->seal,
 		.payload_crc = !n->options.no_payload_crc,
 		.tuning = n->options.tuning,
 		.entropy = rng_entropy_kernel,
@@ -181,6 +185,8 @@ int node_open(const struct node_options *options, struct node **out)
 	if (status == DXP_OK)
 		status = tuning_choose(&n->options.tuning);
 	if (status == DXP_OK)
+		status = protect_start(n, options->fabric_key);
+	if (status == DXP_OK)
 		status = link_start(n);
 	if (status == DXP_OK)
 		status = nic_start(n);
@@ -193,6 +199,7 @@ int node_open(const struct node_options *options, struct node **out)
 	/* all copied; the caller may free them */
 	n->options.fabric_key = NULL;
 	n->options.identity = NULL;
+	n->options.protect = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
 	if (status != DXP_OK) {
 		node_close(n);
@@ -248,6 +255,7 @@ void node_close(struct node *n)
 	member_destroy(n->member);
 	free(n->silent);
 	nic_destroy(n->nic);
+	seal_destroy(n->seal);
 	free(n->window);
 	link_close(n->link);
 	mac_destroy(n->mac);
@@ -297,6 +305,7 @@ static uint32_t due_send(struct node *n, uint64_t now_ns)
 		count = nic_send(n->nic, n->batch, DATAGRAM_BATCH, now_ns);
 		work += (uint32_t)datagrams_send(n, count);
 	}
+	protect_report(n, now_ns);
 	/* Reports a timed-out session in the same poll as its failed completions. */
 	return work + peers_ended(n);
 }

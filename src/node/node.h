@@ -56,6 +56,7 @@ struct node_options {
 	uint32_t qps;            /* queue pairs of function 0 for this node; 0: all */
 	uint32_t window_packets; /* 0: derived from the socket's receive buffer */
 	bool no_payload_crc;
+	const char *protect;         /* as DXP_PROTECT, and instead of it; NULL: DXP_PROTECT */
 	struct node_outside outside; /* zeroed: none */
 	/* All zero: recommended values, with DXP_CC of the environment as congestion control. */
 	struct rltp_tuning tuning;

@@ -48,6 +48,7 @@ static void session_values(const struct rltp_view *v, uint64_t out[STATS_SESSION
 	COUNTER(credits_sent)
 	COUNTER(credits_received)
 	COUNTER(credits_asked)
+	LEVEL(protect)
 	LEVEL(window)
 	LEVEL(peer_window)
 	LEVEL(inflight)

@@ -34,6 +34,7 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 		.window_packets =
 			options->window_packets ? options->window_packets : RLTP_WINDOW_DEFAULT,
 		.reserve = deadlines_reserve,
+		.seal = options->seal,
 		.ops = options->ops,
 		.user = options->user,
 	};
@@ -190,6 +191,15 @@ void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status)
 		rltp_session_fail(s, status);
 }
 
+bool rltp_endpoint_mismatch(struct rltp_endpoint *e, struct rltp_mismatch *out)
+{
+	if (!e->mismatched)
+		return false;
+	e->mismatched = false;
+	*out = e->mismatch;
+	return true;
+}
+
 bool rltp_endpoint_ended(struct rltp_endpoint *e, uint16_t *node, int *status)
 {
 	for (uint32_t i = 0; e->shared.ends > 0 && i < e->peer_count; i++) {
@@ -291,19 +301,33 @@ static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 	return s && s->local_id == id ? s : NULL;
 }
 
-static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
+static void session_frame(struct rltp_endpoint *e, struct wire_header *h,
 			  const struct datagram_arrival *a, uint64_t now_ns)
 {
 	struct rltp_session *s = session_by_id(e, h->dst_session);
+	const bool sealed = wire_is_sealed(a->data, a->bytes);
+	struct datagram_arrival opened;
 
 	if (!s || h->src_node != s->peer_node || s->state == RLTP_IDLE) {
 		e->counters.unknown_session++;
-		reset_queue(e, h, &a->from);
+		if (sealed)
+			reject_frame(e, h, a);
+		else
+			reset_queue(e, h, &a->from);
 		return;
 	}
 	if (!address_equal(&s->address, &a->from)) {
 		e->counters.wrong_address++;
 		return;
+	}
+	if (sealed != (s->seal != NULL)) {
+		e->counters.unsealed++;
+		return;
+	}
+	if (sealed) {
+		if (!protect_open(e, s, h, a, &opened))
+			return;
+		a = &opened;
 	}
 	if (h->type == WIRE_BYE)
 		reset_bye_receive(e, s, h, a->data + h->header_bytes);
@@ -325,7 +349,8 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct datagram_arrival
 			  uint64_t now_ns)
 {
 	struct wire_header h;
-	int status = wire_header_decode(a->data, a->bytes, &h);
+	int status = wire_is_sealed(a->data, a->bytes) ? wire_sealed_decode(a->data, a->bytes, &h)
+						       : wire_header_decode(a->data, a->bytes, &h);
 
 	if (status != DXP_OK) {
 		*(status == DXP_EIO ? &e->counters.corrupt : &e->counters.malformed) += 1;
@@ -341,6 +366,7 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct datagram_arrival
 	case WIRE_HELLO:
 	case WIRE_HELLO_ACK: handshake_receive(e, &h, a, now_ns); break;
 	case WIRE_RESET: reset_receive(e, &h, a); break;
+	case WIRE_REJECT: reject_receive(e, &h, a); break;
 	default: session_frame(e, &h, a, now_ns);
 	}
 	return DXP_OK;
@@ -353,7 +379,8 @@ static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, uint
 		rltp_session_fail(s, DXP_ETIMEDOUT);
 	size_t n = reset_bye_send(e, s, out, count, now_ns);
 	n += handshake_send(e, s, out + n, count - n, now_ns);
-	return n + rltp_session_send(s, mask, out + n, count - n, now_ns);
+	size_t more = rltp_session_send(s, mask, out + n, count - n, now_ns);
+	return n + (s->seal ? protect_seal(s, out + n, more) : more);
 }
 
 static uint64_t session_deadline(const struct rltp_session *s)
@@ -410,6 +437,10 @@ size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t 
 			  uint64_t now_ns)
 {
 	struct arbiter *a = &e->shared.arbiter;
+	if (e->options.seal) {
+		e->options.seal->batch(e->options.seal_context);
+		count = min_u64(count, DATAGRAM_BATCH);
+	}
 	size_t n = resets_send(e, out, count, now_ns);
 	struct rltp_session *s;
 	uint32_t mask;
@@ -449,9 +480,9 @@ void rltp_endpoint_close(struct rltp_endpoint *e)
 		uint32_t peer_id = s->peer_id;
 		if (s->state == RLTP_IDLE)
 			continue;
+		s->bye_due = open;
 		rltp_session_fail(s, DXP_ECLOSED);
 		s->bye_id = peer_id;
-		s->bye_due = open;
 		schedule_ready(&e->schedule, s);
 	}
 }

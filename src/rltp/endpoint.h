@@ -12,6 +12,7 @@
 #define RLTP_ENDPOINT_H
 
 #include "base/bucket.h"
+#include "rltp/protect.h"
 #include "rltp/session.h"
 
 struct rltp_endpoint_options {
@@ -46,6 +47,12 @@ struct rltp_endpoint_options {
 	 * are rejected. */
 	bool (*outside_admits)(void *user, const struct udp_address *from);
 	struct rltp_session *(*outside_add)(void *user, const struct udp_address *from);
+	/* Returns the protection that sessions with a peer at this address must have: enum
+	 * wire_protect. NULL: none. Anything else needs `seal`. */
+	uint8_t (*protect)(void *context, const struct udp_address *peer);
+	void *protect_context;
+	const struct rltp_seal_ops *seal;
+	void *seal_context;
 };
 
 /* Counts of frames by reason; all wrap. */
@@ -63,6 +70,17 @@ struct rltp_endpoint_counters {
 	uint64_t resets_sent, resets_accepted, resets_refused;
 	uint64_t hellos_sent, hellos_received;
 	uint64_t byes_sent, byes_accepted, byes_rejected;
+	uint64_t seal_wrong;       /* sealed frame whose tag is wrong */
+	uint64_t seal_replayed;    /* sealed frame that arrived before, or is too old */
+	uint64_t unsealed;         /* frame without a tag, of a session that has protection */
+	uint64_t other_protection; /* handshake with another protection than required here */
+	uint64_t rejects_sent, rejects_accepted, rejects_refused;
+};
+
+/* A peer that requires another protection of its sessions. */
+struct rltp_mismatch {
+	uint16_t node;
+	uint8_t own, peer; /* enum wire_protect */
 };
 
 struct rltp_endpoint;
@@ -86,6 +104,10 @@ void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status);
 /* Returns the next peer whose open session has closed since the last call, with the status; false:
  * none. Includes idle sessions, because the caller may hold state of the peer. */
 bool rltp_endpoint_ended(struct rltp_endpoint *e, uint16_t *node, int *status);
+
+/* Returns the last handshake that failed because the two sides require different protection, once;
+ * false: none since the last call. */
+bool rltp_endpoint_mismatch(struct rltp_endpoint *e, struct rltp_mismatch *out);
 
 /* Removes a peer: fails its session with `status` and frees it. */
 void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status);
@@ -115,6 +137,8 @@ void rltp_endpoint_refuse(struct rltp_endpoint *e, struct rltp_session *s,
 int rltp_endpoint_receive(struct rltp_endpoint *e, const struct datagram_arrival *arrival,
 			  uint64_t now_ns);
 
+/* Fills `out` with up to `count` due datagrams; returns their number. They are valid until the next
+ * call. */
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t count,
 			  uint64_t now_ns);
 uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e);

@@ -8,10 +8,14 @@
 
 #define RESETS_PENDING 16
 
+/* A RESET, or with a `code` a REJECT, to send. */
 struct pending_reset {
 	struct udp_address to;
 	uint32_t session;
 	uint16_t node;
+	uint16_t echo; /* REJECT: its fields, and the tag of the frame that it answers */
+	uint8_t code, protect;
+	uint8_t tag[WIRE_TAG_BYTES];
 };
 
 struct schedule_entry {
@@ -41,6 +45,8 @@ struct rltp_endpoint {
 	uint32_t hello_second, hello_spent; /* see struct rltp_session */
 	uint32_t outside_spent; /* handshakes of unknown addresses in `outside_second` */
 	uint32_t outside_second;
+	struct rltp_mismatch mismatch; /* valid if `mismatched` */
+	bool mismatched;
 	struct rltp_endpoint_counters counters;
 };
 
@@ -60,6 +66,29 @@ uint64_t schedule_deadline(const struct schedule *q);
  * NULL. */
 struct rltp_session *endpoint_peer_at(struct rltp_endpoint *e, uint16_t node,
 				      const struct udp_address *from);
+
+/* handshake.c: keyed hash of `text` with the fabric key; comparison in constant time. */
+void endpoint_authenticate(const struct rltp_endpoint *e, const uint8_t *text, size_t bytes,
+			   uint8_t tag[WIRE_TAG_BYTES]);
+bool endpoint_tags_equal(const uint8_t a[WIRE_TAG_BYTES], const uint8_t b[WIRE_TAG_BYTES]);
+
+/* protect.c: seals `count` datagrams and returns how many are left to send. */
+size_t protect_seal(struct rltp_session *s, struct datagram *out, size_t count);
+/* protect.c: opens a frame of an open session and completes its header. Returns false, after
+ * counting the reason, if it must be dropped. */
+bool protect_open(struct rltp_endpoint *e, struct rltp_session *s, struct wire_header *h,
+		  const struct datagram_arrival *a, struct datagram_arrival *opened);
+
+/* reject.c: queue a REJECT for a sealed frame of an unknown session, or for a HELLO with another
+ * protection than `own`. */
+void reject_frame(struct rltp_endpoint *e, const struct wire_header *h,
+		  const struct datagram_arrival *a);
+void reject_hello(struct rltp_endpoint *e, const struct wire_header *h,
+		  const struct wire_hello *hello, uint8_t own, const struct udp_address *from);
+void reject_build(struct rltp_endpoint *e, const struct pending_reset *r, uint64_t now_ns,
+		  struct datagram *out);
+void reject_receive(struct rltp_endpoint *e, const struct wire_header *h,
+		    const struct datagram_arrival *a);
 
 void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,

@@ -6,11 +6,17 @@
  * numbers. If both sides start at once, each accepts the peer's HELLO as the answer. The pair
  * (incarnation, epoch) only grows, so late copies of old handshakes are detected. A tag proves that
  * the sender has the fabric key. Its check is the most expensive, so it comes last and is
- * rate-limited. */
+ * rate-limited.
+ *
+ * With protection, HELLO and HELLO_ACK also agree on keys (protect.h). Then the sides have roles:
+ * if both start at once, the HELLO of one of them counts. The side that answers sends no data
+ * before the first sealed frame, because only that shows that the HELLO was no replay. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <dxp/status.h>
 
+#include "base/bytes.h"
 #include "base/util.h"
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
@@ -22,6 +28,7 @@ static void numbers_draw(struct rltp_endpoint *e, struct rltp_session *s)
 {
 	uint32_t random[2];
 
+	session_keys_drop(s);
 	e->options.entropy(e->options.entropy_context, random, sizeof(random));
 	s->initial_psn = random[0];
 	s->local_id = (random[1] & 0xffff0000u) | s->node;
@@ -39,40 +46,66 @@ void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t n
 	s->received_ns = now_ns;
 }
 
+static uint16_t tag_offset(const uint8_t *frame)
+{
+	return frame[WIRE_OFF_HELLO_PROTECT] == WIRE_PROTECT_NONE ? WIRE_OFF_HELLO_TAG
+								  : WIRE_OFF_HELLO_SEALED_TAG;
+}
+
 /* Computes the tag over the preceding bytes of the frame, except fields that change in transit or
  * per transmission. */
 static void tag_compute(const struct rltp_endpoint *e, const uint8_t *frame,
 			uint8_t tag[WIRE_TAG_BYTES])
 {
-	uint8_t copy[WIRE_HELLO_TAG_OFFSET];
+	uint8_t copy[WIRE_OFF_HELLO_SEALED_TAG];
+	uint16_t bytes = tag_offset(frame);
 
-	if (!e->options.authenticate) {
-		memset(tag, 0, WIRE_TAG_BYTES);
-		return;
-	}
-	memcpy(copy, frame, sizeof(copy));
-	memset(copy + WIRE_OFF_TX_TS, 0, 4);
-	memset(copy + WIRE_OFF_CUM_ACK, 0, 4);
-	memset(copy + WIRE_OFF_CE_COUNT, 0, 2);
-	memset(copy + WIRE_OFF_CRC, 0, 4);
-	e->options.authenticate(e->options.authenticate_context, copy, sizeof(copy), tag);
+	wire_hello_constant(frame, bytes, copy);
+	endpoint_authenticate(e, copy, bytes, tag);
 }
 
-/* Compares in constant time. */
-static bool tag_good(const struct rltp_endpoint *e, const uint8_t *frame)
+void endpoint_authenticate(const struct rltp_endpoint *e, const uint8_t *text, size_t bytes,
+			   uint8_t tag[WIRE_TAG_BYTES])
 {
-	const uint8_t *reported = frame + WIRE_HELLO_TAG_OFFSET;
-	uint8_t tag[WIRE_TAG_BYTES];
+	if (e->options.authenticate)
+		e->options.authenticate(e->options.authenticate_context, text, bytes, tag);
+	else
+		memset(tag, 0, WIRE_TAG_BYTES);
+}
+
+bool endpoint_tags_equal(const uint8_t a[WIRE_TAG_BYTES], const uint8_t b[WIRE_TAG_BYTES])
+{
 	volatile uint8_t difference = 0;
 
-	tag_compute(e, frame, tag);
 	for (uint32_t i = 0; i < WIRE_TAG_BYTES; i++)
-		difference |= tag[i] ^ reported[i];
+		difference |= a[i] ^ b[i];
 	return difference == 0;
 }
 
-static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
-			uint64_t now_ns, struct datagram *out)
+static bool tag_good(const struct rltp_endpoint *e, const uint8_t *frame)
+{
+	uint8_t tag[WIRE_TAG_BYTES];
+
+	tag_compute(e, frame, tag);
+	return endpoint_tags_equal(tag, frame + tag_offset(frame));
+}
+
+/* Returns the protection that a session with this peer must have. */
+static uint8_t protection(const struct rltp_endpoint *e, const struct rltp_session *s)
+{
+	return e->options.protect ? e->options.protect(e->options.protect_context, &s->address)
+				  : WIRE_PROTECT_NONE;
+}
+
+static uint16_t hello_frame_bytes(uint8_t protect)
+{
+	return protect == WIRE_PROTECT_NONE ? WIRE_COMMON_BYTES + WIRE_HELLO_BYTES
+					    : WIRE_HELLO_SEALED_FRAME;
+}
+
+/* Writes all but keys and tags. */
+static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
+			 uint8_t protect, uint8_t *frame)
 {
 	struct wire_header h = {
 		.type = type,
@@ -80,7 +113,6 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 		.dst_session = type == WIRE_HELLO_ACK ? s->io->hello_echo_session : 0,
 		.src_node = e->options.node,
 		.dst_node = s->peer_node,
-		.tx_ts = timestamp_of(now_ns),
 	};
 	struct wire_hello hello = {
 		.incarnation = e->options.incarnation,
@@ -92,21 +124,72 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 		.features = WIRE_FEATURES,
 		.nap_credit = e->options.nap_credit,
 		.recovery = (uint8_t)s->shared->tuning.recovery,
-		.token = e->options.token(e->options.token_context, s->local_id),
+		.protect = protect,
 		.echo_session = type == WIRE_HELLO_ACK ? s->io->hello_echo_session : 0,
 		.echo_psn = type == WIRE_HELLO_ACK ? s->io->hello_echo_psn : 0,
 	};
 
+	if (protect == WIRE_PROTECT_NONE)
+		hello.token = e->options.token(e->options.token_context, s->local_id);
 	memcpy(hello.uuid, e->options.uuid, sizeof(hello.uuid));
-	wire_header_encode(&h, out->header);
-	wire_hello_encode(&hello, out->header + WIRE_COMMON_BYTES);
+	wire_header_encode(&h, frame);
+	wire_hello_encode(&hello, frame + WIRE_COMMON_BYTES);
+	wire_control_seal(frame, hello_frame_bytes(protect)); /* tags cover length and flags */
+}
+
+/* Draws a key and builds a HELLO, which is then sent unchanged until it is answered. Returns false
+ * without memory. */
+static bool hello_start(struct rltp_endpoint *e, struct rltp_session *s, uint8_t protect)
+{
+	struct rltp_handshake *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return false;
+	hello_encode(e, s, WIRE_HELLO, protect, g->frame);
+	s->seal = e->options.seal->hello(e->options.seal_context, g->frame);
+	if (!s->seal) {
+		free(g);
+		return false;
+	}
+	tag_compute(e, g->frame, g->frame + WIRE_OFF_HELLO_SEALED_TAG);
+	s->io->handshake = g;
+	return true;
+}
+
+static bool hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
+			uint64_t now_ns, struct datagram *out)
+{
+	const uint8_t protect = protection(e, s);
+
+	if (!s->seal && protect == WIRE_PROTECT_NONE) {
+		hello_encode(e, s, type, protect, out->header);
+		tag_compute(e, out->header, out->header + WIRE_OFF_HELLO_TAG);
+	} else if (s->io->handshake || (type == WIRE_HELLO && hello_start(e, s, protect))) {
+		memcpy(out->header, s->io->handshake->frame, WIRE_HELLO_SEALED_FRAME);
+	} else {
+		return false;
+	}
 	out->to = s->address;
 	out->ecn = 0;
 	out->slice_count = 0;
-	out->header_bytes = WIRE_COMMON_BYTES + WIRE_HELLO_BYTES;
-	wire_control_seal(out->header, out->header_bytes); /* the tag covers length and flags */
-	tag_compute(e, out->header, out->header + WIRE_HELLO_TAG_OFFSET);
+	out->header_bytes = hello_frame_bytes(out->header[WIRE_OFF_HELLO_PROTECT]);
+	put_be32(out->header + WIRE_OFF_TX_TS, timestamp_of(now_ns));
 	wire_control_seal(out->header, out->header_bytes);
+	if (type == WIRE_HELLO)
+		memcpy(s->io->hello_tag, out->header + tag_offset(out->header), WIRE_TAG_BYTES);
+	return true;
+}
+
+/* The peer of an answered HELLO did not show itself: the HELLO was a replay, or the peer is gone.
+ * Without own messages this side forgets the session, which never carried anything. */
+static void hello_expire(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
+{
+	if (rltp_session_busy(s)) {
+		handshake_begin(e, s, now_ns);
+		return;
+	}
+	s->state = RLTP_HANDSHAKE; /* not an open session that ends */
+	rltp_session_fail(s, DXP_ETIMEDOUT);
 }
 
 size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
@@ -114,12 +197,14 @@ size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct da
 {
 	size_t n = 0;
 
+	if (session_unconfirmed(s) && now_ns >= s->io->handshake->until_ns)
+		hello_expire(e, s, now_ns);
 	if (n < count && s->hello_ack_due) {
-		hello_build(e, s, WIRE_HELLO_ACK, now_ns, &out[n++]);
+		n += hello_build(e, s, WIRE_HELLO_ACK, now_ns, &out[n]);
 		s->hello_ack_due = false;
 	}
 	if (n < count && s->state == RLTP_HANDSHAKE && now_ns >= s->io->hello_deadline_ns) {
-		hello_build(e, s, WIRE_HELLO, now_ns, &out[n++]);
+		n += hello_build(e, s, WIRE_HELLO, now_ns, &out[n]);
 		s->io->hello_deadline_ns = now_ns + s->io->hello_interval_ns;
 		s->io->hello_interval_ns = min_u64(2 * s->io->hello_interval_ns, RLTP_HELLO_MAX_NS);
 		e->counters.hellos_sent++;
@@ -184,11 +269,82 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	s->hello_ack_due = true;
 }
 
-static void hello_ack_receive(struct rltp_session *s, const struct wire_hello *hello,
-			      uint64_t now_ns)
+/* If both sides start at once, decides whose HELLO counts. */
+static bool own_hello_counts(const struct rltp_endpoint *e, const struct rltp_session *s,
+			     const struct wire_header *h, const struct wire_hello *hello)
 {
-	if (s->state == RLTP_HANDSHAKE)
+	int order = memcmp(e->options.uuid, hello->uuid, sizeof(hello->uuid));
+
+	return s->state == RLTP_HANDSHAKE &&
+	       (order < 0 || (order == 0 && e->options.node < h->src_node));
+}
+
+/* Builds the HELLO_ACK and opens the session with the keys `seal`. Returns false without memory;
+ * the peer retransmits its HELLO. */
+static bool hello_answer(struct rltp_endpoint *e, struct rltp_session *s,
+			 const struct wire_hello *hello, struct rltp_seal *seal, uint64_t now_ns)
+{
+	struct rltp_handshake *g;
+
+	if (rltp_session_wake(s, now_ns) != DXP_OK || (g = calloc(1, sizeof(*g))) == NULL)
+		return false;
+	s->io->hello_echo_session = hello->session;
+	s->io->hello_echo_psn = hello->psn;
+	hello_encode(e, s, WIRE_HELLO_ACK, hello->protect, g->frame);
+	if (!e->options.seal->answer(seal, g->frame)) {
+		free(g);
+		return false;
+	}
+	tag_compute(e, g->frame, g->frame + WIRE_OFF_HELLO_SEALED_TAG);
+	g->until_ns = now_ns + RLTP_CONFIRM_NS;
+	s->seal = seal;
+	s->io->handshake = g;
+	rltp_session_open(s, hello, now_ns);
+	s->hello_ack_due = true;
+	return true;
+}
+
+static void sealed_hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
+				 const struct wire_header *h, const struct wire_hello *hello,
+				 const uint8_t *frame, uint64_t now_ns)
+{
+	if (handshake_repeated(s, hello)) {
+		s->hello_ack_due = session_unconfirmed(s);
+		return;
+	}
+	if (own_hello_counts(e, s, h, hello))
+		return;
+	struct rltp_seal *seal = e->options.seal->accept(e->options.seal_context, frame);
+	if (!seal) {
+		e->counters.unauthentic++;
+		return;
+	}
+	if (s->state == RLTP_OPEN)
+		session_renew(e, s);
+	else if (s->state == RLTP_IDLE)
+		numbers_draw(e, s);
+	session_keys_drop(s);
+	if (!hello_answer(e, s, hello, seal, now_ns))
+		e->options.seal->free(seal);
+}
+
+static void hello_ack_receive(struct rltp_endpoint *e, struct rltp_session *s,
+			      const struct wire_hello *hello, const uint8_t *frame, uint64_t now_ns)
+{
+	if (s->state != RLTP_HANDSHAKE)
+		return;
+	if (hello->protect == WIRE_PROTECT_NONE) {
 		rltp_session_open(s, hello, now_ns);
+		return;
+	}
+	if (!s->seal || !e->options.seal->finish(s->seal, frame)) {
+		e->counters.unauthentic++;
+		return;
+	}
+	free(s->io->handshake);
+	s->io->handshake = NULL;
+	rltp_session_open(s, hello, now_ns);
+	s->io->ack_now = true; /* shows the peer that this side is present */
 }
 
 /* Limits handshakes per second, per peer and in total. A flood that fakes one peer blocks only that
@@ -247,6 +403,24 @@ static bool handshake_own(const struct rltp_endpoint *e, const struct wire_hello
 	       memcmp(hello->uuid, e->options.uuid, sizeof(hello->uuid)) == 0;
 }
 
+/* Returns whether both sides want the same protection. If not, answers a HELLO with a REJECT, which
+ * has the reason. */
+static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
+			    const struct wire_header *h, const struct wire_hello *hello,
+			    const struct datagram_arrival *a)
+{
+	uint8_t own = protection(e, s);
+
+	if (hello->protect == own)
+		return true;
+	e->counters.other_protection++;
+	e->mismatch = (struct rltp_mismatch){s->node, own, hello->protect};
+	e->mismatched = true;
+	if (h->type == WIRE_HELLO)
+		reject_hello(e, h, hello, own, &a->from);
+	return false;
+}
+
 /* Each cheap check protects the more expensive ones after it from a flood. */
 void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		       const struct datagram_arrival *a, uint64_t now_ns)
@@ -276,12 +450,16 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.unauthentic++;
 		return;
 	}
+	if (!protection_good(e, s, h, &hello, a))
+		return;
 	e->counters.hellos_received++;
 	if (s->outside)
 		s->peer_node = h->src_node;
-	if (h->type == WIRE_HELLO)
+	if (h->type == WIRE_HELLO_ACK)
+		hello_ack_receive(e, s, &hello, a->data, now_ns);
+	else if (hello.protect == WIRE_PROTECT_NONE)
 		hello_receive(e, s, &hello, now_ns);
 	else
-		hello_ack_receive(s, &hello, now_ns);
+		sealed_hello_receive(e, s, h, &hello, a->data, now_ns);
 	schedule_ready(&e->schedule, s);
 }

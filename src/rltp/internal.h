@@ -13,6 +13,7 @@
 #include "rltp/limits.h"
 #include "rltp/message.h"
 #include "rltp/pace.h"
+#include "rltp/protect.h"
 #include "rltp/rx_map.h"
 #include "rltp/session.h"
 
@@ -72,8 +73,9 @@ struct rltp_shared {
 	uint32_t window_packets; /* most packets in flight, 1 .. WIRE_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
 	void *user;
-	uint32_t ends;          /* sessions whose `end` was not reported yet */
-	struct arbiter arbiter; /* initialized before the first session */
+	const struct rltp_seal_ops *seal; /* NULL: no protection */
+	uint32_t ends;                    /* sessions whose `end` was not reported yet */
+	struct arbiter arbiter;           /* initialized before the first session */
 };
 
 struct keepalive {
@@ -104,6 +106,13 @@ struct pmtu {
 	uint32_t lost_large;
 	uint64_t deadline_ns;
 	struct wire_pmtu answer;
+};
+
+/* A handshake with protection. It exists until the session is open and, at the side that answers,
+ * until the first sealed frame proves that the peer is present. */
+struct rltp_handshake {
+	uint8_t frame[WIRE_HELLO_SEALED_FRAME]; /* own HELLO or HELLO_ACK, sent again unchanged */
+	uint64_t until_ns; /* answering side: after this it sends a HELLO of its own */
 };
 
 /* State of an active session. */
@@ -165,6 +174,8 @@ struct rltp_io {
 	/* handshake */
 	uint64_t hello_deadline_ns, hello_interval_ns;
 	uint32_t hello_echo_session, hello_echo_psn; /* numbers of the HELLO to answer */
+	uint8_t hello_tag[WIRE_TAG_BYTES];           /* of the last HELLO, which a REJECT quotes */
+	struct rltp_handshake *handshake;
 
 	/* keepalive and path MTU */
 	struct keepalive keepalive;
@@ -176,8 +187,9 @@ struct rltp_io {
 
 struct rltp_session {
 	struct rltp_shared *shared;
-	struct rltp_io *io; /* NULL: idle */
-	void *owner;        /* belongs to the layer above; RLTP never reads it */
+	struct rltp_io *io;     /* NULL: idle */
+	void *owner;            /* belongs to the layer above; RLTP never reads it */
+	struct rltp_seal *seal; /* keys; NULL: the packets have no protection */
 	struct udp_address address;
 	uint16_t node; /* id of the peer, at this endpoint */
 	uint8_t state; /* enum rltp_state */
@@ -214,11 +226,12 @@ struct rltp_session {
 	/* Id in packets from and to the peer. Equals `node`. If `outside`, it is WIRE_NODE_NONE
 	 * until the handshake reports the id. */
 	uint16_t peer_node;
+	uint32_t path_ns;     /* lowest fabric delay, kept while idle; 0: none */
 	uint64_t received_ns; /* time of the last good frame, or start of the wait for one */
 	uint64_t patience_ns; /* tolerated silence, at least RLTP_DEAD_NS */
+	uint8_t protect;      /* enum wire_protect of the open session */
 	uint16_t away;        /* number of pauses of this process since received_ns */
 	int32_t end;          /* status of the last close, until reported; DXP_OK: none */
-	uint32_t path_ns;     /* lowest fabric delay, kept while idle; 0: none */
 	struct rltp_counters counters;
 
 	uint32_t pmtu_again_s; /* when to search for a larger MTU, in s; UINT32_MAX: never */
@@ -244,6 +257,22 @@ static inline uint32_t timestamp_of(uint64_t now_ns)
 {
 	return (uint32_t)(now_ns / WIRE_TS_NS);
 }
+
+/* Returns the bytes that protection takes from the payload of each packet. */
+static inline uint16_t session_overhead(const struct rltp_session *s)
+{
+	return s->seal ? WIRE_SEAL_BYTES : 0;
+}
+
+/* Returns true while this side has answered a HELLO and does not know yet whether the peer is
+ * present or the HELLO was a replay. It sends no data until then. */
+static inline bool session_unconfirmed(const struct rltp_session *s)
+{
+	return s->state == RLTP_OPEN && s->io && s->io->handshake;
+}
+
+/* session.c: forgets keys and handshake. */
+void session_keys_drop(struct rltp_session *s);
 
 /* session.c: returns true if an active session can become idle without losing state. */
 bool session_resting(const struct rltp_session *s);

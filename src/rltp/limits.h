@@ -105,10 +105,13 @@
 /* handshake tags per second for addresses without a peer: a flood of them must not use up
  * RLTP_HANDSHAKES_PER_S */
 #define RLTP_HANDSHAKES_OUTSIDE_PER_S 1000
-#define RLTP_OUTSIDE_MAX              64 /* peers outside of the node table, 320 bytes each */
+#define RLTP_OUTSIDE_MAX              64 /* peers outside of the node table, 350 bytes each */
 /* ns to the first retransmission of HELLO; doubles for each further one */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
 #define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* ns: twenty HELLOs before RLTP_DEAD_NS */
+/* ns that the answering side of a handshake with protection waits for the peer's first sealed frame
+ * before it sends a HELLO of its own: the peer sends that frame again each 4 .. 200 ms */
+#define RLTP_CONFIRM_NS (1000ull * 1000 * 1000)
 /* RESETs per second: bounds reflection attacks */
 #define RLTP_RESETS_PER_S 100
 /* us, pause requested of a peer that does not support WAIT: half the time of a DMA of 512 KiB */

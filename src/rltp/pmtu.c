@@ -225,7 +225,8 @@ static void probe_build(struct rltp_session *s, uint64_t now_ns, struct datagram
 {
 	const size_t front = WIRE_COMMON_BYTES + WIRE_PMTU_BYTES;
 	struct pmtu *p = &s->io->pmtu;
-	struct wire_pmtu body = {p->id, (uint16_t)(probe_size(p, s) + WIRE_DATA_BYTES)};
+	struct wire_pmtu body = {
+		p->id, (uint16_t)(probe_size(p, s) + WIRE_DATA_BYTES - session_overhead(s))};
 	struct wire_header h;
 
 	transmit_header_begin(s, WIRE_PMTU_PROBE, now_ns, &h);
@@ -327,7 +328,7 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 		s->counters.acks_bad++;
 		return;
 	}
-	uint32_t size = reported.bytes - WIRE_DATA_BYTES;
+	uint32_t size = reported.bytes - WIRE_DATA_BYTES + session_overhead(s);
 	if (p->id - reported.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) ||
 	    size > s->agreed || size % 64 != 0)
 		return; /* it does not answer a current probe */

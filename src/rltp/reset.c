@@ -22,7 +22,8 @@ void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 	if (e->reset_count == RESETS_PENDING || h->dst_session == 0 ||
 	    frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES || !s)
 		return;
-	e->resets[e->reset_count++] = (struct pending_reset){*from, h->dst_session, h->src_node};
+	e->resets[e->reset_count++] =
+		(struct pending_reset){.to = *from, .session = h->dst_session, .node = h->src_node};
 }
 
 static bool reset_allowed(struct rltp_endpoint *e, uint64_t now_ns)
@@ -62,6 +63,10 @@ size_t resets_send(struct rltp_endpoint *e, struct datagram *out, size_t count, 
 		const struct pending_reset *r = &e->resets[--e->reset_count];
 		if (!reset_allowed(e, now_ns))
 			continue;
+		if (r->code) {
+			reject_build(e, r, now_ns, &out[n++]);
+			continue;
+		}
 		reset_build(e, r, now_ns, &out[n++]);
 		e->counters.resets_sent++;
 	}
@@ -78,7 +83,7 @@ void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.malformed++;
 		return;
 	}
-	if (!s || s->state != RLTP_OPEN || reset.session != s->peer_id ||
+	if (!s || s->state != RLTP_OPEN || s->seal || reset.session != s->peer_id ||
 	    reset.token != s->peer_token) {
 		e->counters.resets_refused++;
 		return;
@@ -105,6 +110,9 @@ size_t reset_bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct da
 	wire_bye_encode(&bye, out->header + WIRE_COMMON_BYTES);
 	rltp_control_finish(&s->address, &h, WIRE_BYE_BYTES, out);
 	s->bye_due = false;
+	if (s->seal && protect_seal(s, out, 1) == 0)
+		return 0;
+	session_keys_drop(s);
 	e->counters.byes_sent++;
 	return 1;
 }
@@ -118,9 +126,11 @@ void reset_bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const st
 		e->counters.malformed++;
 		return;
 	}
-	/* Compares the frame's token with the token that this side sent in the handshake. */
+	/* Compares the frame's token with the token that this side sent in the handshake. A sealed
+	 * frame needs none. */
 	if (s->state != RLTP_OPEN ||
-	    (bye.token ^ e->options.token(e->options.token_context, s->local_id)) != 0) {
+	    (!s->seal &&
+	     (bye.token ^ e->options.token(e->options.token_context, s->local_id)) != 0)) {
 		e->counters.byes_rejected++;
 		return;
 	}

@@ -41,10 +41,22 @@ static void io_free(struct rltp_session *s)
 	if (!s->io)
 		return;
 	flows_free(s);
+	free(s->io->handshake);
 	free(s->io->tx);
 	free(s->io);
 	s->io = NULL;
 	active_count(s->shared, -1);
+}
+
+void session_keys_drop(struct rltp_session *s)
+{
+	if (s->io) {
+		free(s->io->handshake);
+		s->io->handshake = NULL;
+	}
+	if (s->seal)
+		s->shared->seal->free(s->seal);
+	s->seal = NULL;
 }
 
 void rltp_session_destroy(struct rltp_session *s)
@@ -52,6 +64,7 @@ void rltp_session_destroy(struct rltp_session *s)
 	if (!s)
 		return;
 	s->shared->ends -= s->end != DXP_OK;
+	session_keys_drop(s);
 	io_free(s);
 	free(s);
 }
@@ -93,9 +106,10 @@ bool session_resting(const struct rltp_session *s)
 	const struct rltp_io *io = s->io;
 
 	return s->state != RLTP_HANDSHAKE && !s->hello_ack_due && !rltp_session_busy(s) &&
-	       s->partial == 0 && !rx_map_has_holes(&io->rx) && io->nack_count == 0 &&
-	       !io->ack_now && !io->grants_due && io->ack_deadline_ns == UINT64_MAX &&
-	       io->credit_request_ns == UINT64_MAX && !io->keepalive.answer_due && pmtu_resting(s);
+	       !io->handshake && s->partial == 0 && !rx_map_has_holes(&io->rx) &&
+	       io->nack_count == 0 && !io->ack_now && !io->grants_due &&
+	       io->ack_deadline_ns == UINT64_MAX && io->credit_request_ns == UINT64_MAX &&
+	       !io->keepalive.answer_due && pmtu_resting(s);
 }
 
 bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
@@ -110,6 +124,8 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
 	}
 	s->rx_cum = s->io->rx.cum;
 	s->path_ns = s->io->cc.min_delay_ns;
+	if (s->seal)
+		s->shared->seal->rest(s->seal);
 	io_free(s);
 	s->shared->ops->rest(s->shared->user, s);
 	return true;
@@ -196,6 +212,7 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->peer_recovery = peer->recovery;
 	s->peer_credit = peer->nap_credit;
 	s->peer_features = peer->features;
+	s->protect = peer->protect;
 	s->agreed = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
 	pmtu_open(s, now_ns);
 	s->tx_next = io->tx_una = s->initial_psn;
@@ -255,6 +272,8 @@ void rltp_session_fail(struct rltp_session *s, int status)
 		s->shared->ops->done(s->shared->user, s, m, status);
 	s->peer_id = 0;
 	s->hello_ack_due = s->watched = false;
+	if (!s->bye_due) /* the BYE is sealed */
+		session_keys_drop(s);
 	io_free(s);
 	s->shared->ops->reset(s->shared->user, s, status);
 }

@@ -77,6 +77,7 @@ struct rltp_view {
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
+	uint8_t protect;   /* enum wire_protect of the open session */
 	uint16_t agreed;   /* payload that both sides accept; `unit` is what the path carries */
 	bool searching;    /* a search for the path MTU is in progress: `unit` may grow */
 	uint64_t pace_bps; /* UINT64_MAX: not paced */

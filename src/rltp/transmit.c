@@ -69,7 +69,7 @@ static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
 			 (m->flags & WIRE_FLAG_TRAILER ? WIRE_FEATURE_TRAILER : 0u);
 
-	m->unit = unit_choose(m, s->unit);
+	m->unit = unit_choose(m, (uint16_t)(s->unit - session_overhead(s)));
 	m->packet_count = packet_count(m, m->unit);
 	m->granted = rejection_granted(&s->io->flows[m->flow], m);
 	if ((s->peer_features & needs) == needs)
@@ -90,19 +90,26 @@ static uint16_t position_flags(const struct rltp_message *m, uint32_t sub)
 	return flags;
 }
 
+static void checksum_set(const struct rltp_packet *p, bool cover, uint8_t *header)
+{
+	uint32_t crc = wire_crc_begin(header, p->header.header_bytes);
+
+	for (int i = 0; cover && i < p->slice_count; i++)
+		crc = crc32c(crc, p->slices[i].base, p->slices[i].bytes);
+	wire_crc_set(header, crc);
+}
+
 static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struct datagram *out)
 {
-	bool cover = s->shared->payload_crc && p->header.payload_bytes > 0;
+	bool cover = s->shared->payload_crc && p->header.payload_bytes > 0 && !s->seal;
 
 	if (cover)
 		p->header.flags |= WIRE_FLAG_CRCP;
 	if (p->header.flags & RIDERS)
 		p->header.header_bytes = (uint8_t)(WIRE_DATA_BYTES + riders_bytes(p->header.flags));
 	wire_header_encode(&p->header, out->header);
-	uint32_t crc = wire_crc_begin(out->header, p->header.header_bytes);
-	for (int i = 0; cover && i < p->slice_count; i++)
-		crc = crc32c(crc, p->slices[i].base, p->slices[i].bytes);
-	wire_crc_set(out->header, crc);
+	if (!s->seal)
+		checksum_set(p, cover, out->header);
 	out->to = s->address;
 	out->ecn = cc_wants_ecn((enum cc_kind)s->io->cc.kind) ? ECN_CAPABLE : 0;
 	out->header_bytes = p->header.header_bytes;
@@ -297,7 +304,7 @@ size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct datagram 
 
 	if (s->state == RLTP_HANDSHAKE || rltp_session_rest(s, now_ns))
 		return 0;
-	if (s->state != RLTP_OPEN)
+	if (s->state != RLTP_OPEN || session_unconfirmed(s))
 		return 0;
 	recovery_timers(s, now_ns);
 	while (n < count && s->io->nack_count > 0)
@@ -320,8 +327,8 @@ uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns)
 {
 	const struct rltp_io *io = s->io;
 
-	if (s->state != RLTP_OPEN || !io || io->channels_ready == 0 || io->ring_short ||
-	    s->tx_next - io->tx_una >= WIRE_WINDOW_MAX)
+	if (s->state != RLTP_OPEN || !io || io->handshake || io->channels_ready == 0 ||
+	    io->ring_short || s->tx_next - io->tx_una >= WIRE_WINDOW_MAX)
 		return 0;
 	uint32_t mask = flow_channels(s);
 	return mask == 0 || held_back(s, now_ns) ? 0 : mask;
@@ -351,6 +358,8 @@ uint64_t rltp_session_deadline(const struct rltp_session *s)
 	uint64_t rest_ns = session_resting(s) ? io->active_ns + RLTP_REST_NS : UINT64_MAX;
 	if (s->state != RLTP_OPEN)
 		return rest_ns;
+	if (io->handshake)
+		return io->handshake->until_ns;
 	if (io->nack_count > 0 || io->ack_now || io->grants_due)
 		return 0;
 	uint64_t deadline = min_u64(packet_deadline(s), recovery_deadline(s));

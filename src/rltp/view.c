@@ -102,8 +102,9 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 	*out = (struct rltp_view){
 		.node = s->node,
 		.state = s->state,
-		.unit = s->unit,
-		.agreed = s->agreed,
+		.unit = (uint16_t)(s->unit - session_overhead(s)),
+		.protect = s->protect,
+		.agreed = (uint16_t)(s->agreed - session_overhead(s)),
 		.peer_window = s->peer_window,
 		.srtt_ns = s->srtt_ns,
 		.min_rtt_ns = s->min_rtt_ns,

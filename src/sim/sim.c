@@ -7,12 +7,17 @@
 
 #include <dxp/status.h>
 
+#include "base/mac.h"
 #include "base/util.h"
+#include "seal/seal.h"
 
 #define HOSTS_MAX 64
 
 struct sim_host {
 	struct nic *nic;
+	struct seal *seal; /* NULL: no protection */
+	struct mac *mac;
+	uint8_t protect;
 	struct dxp_window *window;
 	uint64_t incarnation;
 	const struct sim_beside *beside;
@@ -46,12 +51,13 @@ static size_t host_send(void *host, struct datagram *out, size_t count, uint64_t
 
 	if (h->beside)
 		h->beside->poll(h->beside_context, now_ns);
-	/* Repeats until nothing is due, like a node's loop. */
+	/* Repeats until nothing is due, like a node's loop. Sealed datagrams are valid until the
+	 * next nic_send only. */
 	do {
 		nic_doorbells(n, now_ns);
 		more = nic_send(n, out + total, count - total, now_ns);
 		total += more;
-	} while (more > 0 && total < count);
+	} while (more > 0 && total < count && !h->seal);
 	return total;
 }
 
@@ -79,6 +85,42 @@ int sim_introduce(struct sim *s, uint32_t to, uint32_t host)
 	return status;
 }
 
+static uint8_t protection(void *host, const struct udp_address *peer)
+{
+	return ((const struct sim_host *)host)->protect;
+}
+
+static void authenticate(void *host, const uint8_t *frame, size_t bytes,
+			 uint8_t tag[WIRE_TAG_BYTES])
+{
+	mac_compute(((const struct sim_host *)host)->mac, frame, bytes, NULL, 0, tag);
+}
+
+/* Makes the keys of a host with protection; all hosts have the same fabric key. */
+static int host_protect(struct sim *s, struct sim_host *h, struct nic_options *options)
+{
+	static const uint8_t key[FABRIC_KEY_BYTES] = {7, 1, 4};
+	const struct seal_options seal = {
+		.fabric_key = key,
+		.entropy = s->options.entropy,
+		.entropy_context = s->options.entropy_context,
+		.update_packets = s->options.update_packets,
+	};
+
+	h->protect = s->options.protect;
+	if (h->protect == WIRE_PROTECT_NONE)
+		return DXP_OK;
+	int status = mac_create(key, &h->mac);
+	if (status == DXP_OK)
+		status = seal_create(&seal, &h->seal);
+	options->authenticate = authenticate;
+	options->protect = protection;
+	options->authenticate_context = options->protect_context = h;
+	options->seal = &seal_ops;
+	options->seal_context = h->seal;
+	return status;
+}
+
 static int host_start(struct sim *s, uint32_t i)
 {
 	struct sim_host *h = &s->hosts[i];
@@ -101,7 +143,9 @@ static int host_start(struct sim *s, uint32_t i)
 	if (!h->window)
 		return DXP_ENOMEM;
 	memset(h->window, 0, sizeof(*h->window));
-	int status = nic_create(&options, &h->nic);
+	int status = host_protect(s, h, &options);
+	if (status == DXP_OK)
+		status = nic_create(&options, &h->nic);
 	if (status != DXP_OK)
 		return status;
 	net_host_set(s->net, i, &host_ops, h);
@@ -111,8 +155,12 @@ static int host_start(struct sim *s, uint32_t i)
 static void host_stop(struct sim_host *h)
 {
 	nic_destroy(h->nic);
+	seal_destroy(h->seal);
+	mac_destroy(h->mac);
 	free(h->window);
 	h->nic = NULL;
+	h->seal = NULL;
+	h->mac = NULL;
 	h->window = NULL;
 	h->beside = NULL;
 }

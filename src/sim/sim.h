@@ -26,8 +26,10 @@ struct sim_options {
 	uint32_t window_packets; /* 0: default */
 	bool no_payload_crc;
 	struct rltp_tuning tuning;
-	uint64_t start_ns;  /* initial clock; 0: 1 s */
-	entropy_fn entropy; /* source of random numbers for NICs; NULL: numbers from the seed */
+	uint8_t protect;         /* enum wire_protect of all sessions */
+	uint64_t update_packets; /* packets per key; 0: the default */
+	uint64_t start_ns;       /* initial clock; 0: 1 s */
+	entropy_fn entropy;      /* source of random numbers for NICs; NULL: numbers from the seed */
 	void *entropy_context;
 	const struct nic_cfg_ops *cfg; /* registers of each host; context: host + 1 */
 };

@@ -100,9 +100,27 @@ void wire_nack_encode(const struct wire_nack_body *nack, uint8_t *body)
 	put_be32(AT(NACK_RETRY_US), nack->retry_us);
 }
 
+void wire_hello_constant(const uint8_t *frame, size_t bytes, uint8_t *out)
+{
+	memcpy(out, frame, bytes);
+	memset(out + WIRE_OFF_TX_TS, 0, 4);
+	memset(out + WIRE_OFF_CUM_ACK, 0, 4);
+	memset(out + WIRE_OFF_CE_COUNT, 0, 2);
+	memset(out + WIRE_OFF_CRC, 0, 4);
+}
+
+static bool hello_length_good(const uint8_t *body, size_t bytes)
+{
+	if (bytes != WIRE_HELLO_BYTES && bytes != WIRE_HELLO_SEALED_BYTES)
+		return false;
+	bool sealed = bytes == WIRE_HELLO_SEALED_BYTES;
+	uint8_t protect = *AT(HELLO_PROTECT);
+	return protect <= WIRE_PROTECT_LAST && (protect != WIRE_PROTECT_NONE) == sealed;
+}
+
 int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hello)
 {
-	if (bytes != WIRE_HELLO_BYTES)
+	if (!hello_length_good(body, bytes))
 		return DXP_EMALFORMED;
 	struct wire_hello h = {
 		.incarnation = get_be64(AT(HELLO_INCARNATION)),
@@ -117,6 +135,7 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 		.echo_psn = get_be32(AT(HELLO_ECHO_PSN)),
 		.nap_credit = get_be16(AT(HELLO_NAP_CREDIT)),
 		.recovery = *AT(HELLO_RECOVERY),
+		.protect = *AT(HELLO_PROTECT),
 	};
 	/* A peer without a session, a window or a payload size cannot receive. */
 	if (h.session == 0 || h.rwnd == 0 || h.rwnd > WIRE_WINDOW_MAX ||
@@ -124,7 +143,7 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 	    h.payload_bytes % 64 != 0 || h.recovery > WIRE_RECOVERY_LAST)
 		return DXP_EMALFORMED;
 	memcpy(h.uuid, AT(HELLO_UUID), sizeof(h.uuid));
-	memcpy(h.tag, AT(HELLO_TAG), sizeof(h.tag));
+	memcpy(h.tag, body + bytes - WIRE_TAG_BYTES, sizeof(h.tag));
 	*hello = h;
 	return DXP_OK;
 }
@@ -145,9 +164,12 @@ void wire_hello_encode(const struct wire_hello *hello, uint8_t *body)
 	put_be32(AT(HELLO_ECHO_PSN), hello->echo_psn);
 	put_be16(AT(HELLO_NAP_CREDIT), hello->nap_credit);
 	*AT(HELLO_RECOVERY) = hello->recovery;
-	*AT(HELLO_RESERVED_8) = 0;
+	*AT(HELLO_PROTECT) = hello->protect;
 	put_be32(AT(HELLO_RESERVED_32), 0);
-	memcpy(AT(HELLO_TAG), hello->tag, sizeof(hello->tag));
+	if (hello->protect == WIRE_PROTECT_NONE)
+		memcpy(AT(HELLO_TAG), hello->tag, sizeof(hello->tag));
+	else
+		memcpy(AT(HELLO_SEALED_TAG), hello->tag, sizeof(hello->tag));
 }
 
 int wire_reset_decode(const uint8_t *body, size_t bytes, struct wire_reset *reset)
@@ -167,6 +189,33 @@ void wire_reset_encode(const struct wire_reset *reset, uint8_t *body)
 	put_be32(AT(RESET_SESSION), reset->session);
 	put_be32(AT(RESET_CODE), reset->code);
 	put_be64(AT(RESET_TOKEN), reset->token);
+}
+
+int wire_reject_decode(const uint8_t *body, size_t bytes, struct wire_reject *reject)
+{
+	if (bytes != WIRE_REJECT_BYTES)
+		return DXP_EMALFORMED;
+	struct wire_reject r = {
+		.session = get_be32(AT(REJECT_SESSION)),
+		.code = *AT(REJECT_CODE),
+		.protect = *AT(REJECT_PROTECT),
+		.echo = get_be16(AT(REJECT_ECHO)),
+	};
+	if ((r.code != WIRE_NACK_SESSION && r.code != WIRE_NACK_PROTECTION) ||
+	    r.protect > WIRE_PROTECT_LAST)
+		return DXP_EMALFORMED;
+	memcpy(r.proof, AT(REJECT_PROOF), sizeof(r.proof));
+	*reject = r;
+	return DXP_OK;
+}
+
+void wire_reject_encode(const struct wire_reject *reject, uint8_t *body)
+{
+	put_be32(AT(REJECT_SESSION), reject->session);
+	*AT(REJECT_CODE) = reject->code;
+	*AT(REJECT_PROTECT) = reject->protect;
+	put_be16(AT(REJECT_ECHO), reject->echo);
+	memcpy(AT(REJECT_PROOF), reject->proof, sizeof(reject->proof));
 }
 
 int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque)

@@ -51,18 +51,44 @@ const char *wire_type_name(uint8_t type)
 const char *wire_nack_name(uint8_t code)
 {
 	static const char *const names[] = {
-		[WIRE_NACK_RNR] = "receiver not ready",  [WIRE_NACK_WINDOW] = "outside the window",
-		[WIRE_NACK_SESSION] = "unknown session", [WIRE_NACK_KEY] = "bad key",
-		[WIRE_NACK_MAGIC] = "bad magic",         [WIRE_NACK_BOUNDS] = "out of bounds",
-		[WIRE_NACK_RIGHTS] = "not permitted",    [WIRE_NACK_RESOURCE] = "limit exceeded",
-		[WIRE_NACK_CLOSING] = "closing",         [WIRE_NACK_VERSION] = "bad version",
-		[WIRE_NACK_UNSUPPORTED] = "unsupported", [WIRE_NACK_HELD] = "held for the device",
-		[WIRE_NACK_DEVICE] = "device failed",    [WIRE_NACK_WAIT] = "wait for a grant",
+		[WIRE_NACK_RNR] = "receiver not ready",
+		[WIRE_NACK_WINDOW] = "outside the window",
+		[WIRE_NACK_SESSION] = "unknown session",
+		[WIRE_NACK_KEY] = "bad key",
+		[WIRE_NACK_MAGIC] = "bad magic",
+		[WIRE_NACK_BOUNDS] = "out of bounds",
+		[WIRE_NACK_RIGHTS] = "not permitted",
+		[WIRE_NACK_RESOURCE] = "limit exceeded",
+		[WIRE_NACK_CLOSING] = "closing",
+		[WIRE_NACK_VERSION] = "bad version",
+		[WIRE_NACK_UNSUPPORTED] = "unsupported",
+		[WIRE_NACK_HELD] = "held for the device",
+		[WIRE_NACK_DEVICE] = "device failed",
+		[WIRE_NACK_WAIT] = "wait for a grant",
+		[WIRE_NACK_PROTECTION] = "other protection",
 	};
 
 	if (code >= sizeof(names) / sizeof(names[0]) || !names[code])
 		return "?";
 	return names[code];
+}
+
+static const char *const protect_names[] = {"none", "integrity", "encrypt"};
+
+const char *wire_protect_name(uint8_t protect)
+{
+	return protect <= WIRE_PROTECT_LAST ? protect_names[protect] : "?";
+}
+
+bool wire_protect_parse(const char *text, uint8_t *out)
+{
+	for (uint8_t i = 0; i <= WIRE_PROTECT_LAST; i++) {
+		if (strcmp(text, protect_names[i]) != 0)
+			continue;
+		*out = i;
+		return true;
+	}
+	return false;
 }
 
 static void extension_encode(const struct wire_header *h, uint8_t *out)
@@ -198,6 +224,53 @@ static bool crc_good(const uint8_t *data, const struct wire_header *h)
 	if (h->flags & WIRE_FLAG_CRCP)
 		crc = crc32c(crc, data + h->header_bytes, h->payload_bytes);
 	return crc == get_be32(data + WIRE_OFF_CRC);
+}
+
+/* Returns true for types whose frames are sealed in sessions with protection. */
+static bool type_sealed(uint8_t type)
+{
+	return kinds[type] == KIND_R ||
+	       (kinds[type] == KIND_C && type != WIRE_HELLO && type != WIRE_HELLO_ACK &&
+		type != WIRE_RESET && type != WIRE_REJECT);
+}
+
+void wire_seal_header(uint8_t *frame, uint16_t phases, uint32_t counter)
+{
+	uint16_t flags = get_be16(frame + WIRE_OFF_FLAGS) & (uint16_t)~WIRE_FLAG_CRCP;
+	uint8_t words = frame[WIRE_OFF_VERSION_HEADER] & 0xf;
+
+	frame[WIRE_OFF_VERSION_HEADER] = (uint8_t)(WIRE_VERSION_SEALED << 4 | words);
+	put_be16(frame + WIRE_OFF_FLAGS, flags | phases);
+	put_be16(frame + WIRE_OFF_LEN,
+		 (uint16_t)(get_be16(frame + WIRE_OFF_LEN) + WIRE_SEAL_BYTES));
+	put_be32(frame + WIRE_OFF_CRC, counter);
+}
+
+int wire_sealed_decode(const uint8_t *data, size_t bytes, struct wire_header *header)
+{
+	struct wire_header h = {0};
+
+	if (bytes < WIRE_COMMON_BYTES + WIRE_SEAL_BYTES || !wire_is_sealed(data, bytes))
+		return DXP_EMALFORMED;
+	common_decode(data, &h);
+	h.header_bytes = (uint8_t)((data[WIRE_OFF_VERSION_HEADER] & 0xf) * 8);
+	h.flags &= (uint16_t) ~(WIRE_FLAG_PHASE | WIRE_FLAG_PHASE_SEEN);
+	if (!type_sealed(h.type) || h.flags & WIRE_FLAG_CRCP ||
+	    h.header_bytes < WIRE_COMMON_BYTES ||
+	    h.header_bytes != header_bytes_expected(h.type, h.flags) ||
+	    h.payload_bytes < WIRE_SEAL_BYTES ||
+	    h.payload_bytes > WIRE_PAYLOAD_MAX + WIRE_DATA_BYTES ||
+	    bytes != (size_t)h.header_bytes + h.payload_bytes)
+		return DXP_EMALFORMED;
+	h.payload_bytes = (uint16_t)(h.payload_bytes - WIRE_SEAL_BYTES);
+	*header = h;
+	return DXP_OK;
+}
+
+void wire_opened_decode(const uint8_t *opened, struct wire_header *header)
+{
+	if (header->header_bytes >= WIRE_DATA_BYTES)
+		extension_decode(opened, header);
 }
 
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header)

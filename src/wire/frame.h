@@ -15,6 +15,7 @@
 #include "wire/limits.h"
 
 #define WIRE_VERSION          1
+#define WIRE_VERSION_SEALED   2 /* frames of sessions with protection */
 #define WIRE_COMMON_BYTES     32
 #define WIRE_DATA_BYTES       64 /* common header and extension: one cache line */
 #define WIRE_IMM_BYTES        8
@@ -31,6 +32,7 @@
 	X(PMTU_PROBE, 0x06, C) \
 	X(PMTU_ACK, 0x07, C)   \
 	X(BYE, 0x08, C)        \
+	X(REJECT, 0x09, C)     \
 	X(ACK, 0x10, C)        \
 	X(NACK, 0x11, C)       \
 	X(CREDIT, 0x12, C)     \
@@ -84,6 +86,9 @@ enum wire_flag {
 	WIRE_FLAG_TRAILER = 1 << 13,
 };
 #define WIRE_FLAGS_KNOWN 0x3fffu
+/* Flags of sealed frames only, see wire_sealed_decode. */
+#define WIRE_FLAG_PHASE_SEEN 0x4000u /* parity of the newest key phase received from the peer */
+#define WIRE_FLAG_PHASE      0x8000u /* parity of the key phase of this frame */
 
 /* Features of the sender of a HELLO. The first nodes of version 1 have none; receivers ignore
  * unknown bits. */
@@ -163,14 +168,27 @@ enum wire_feature {
 	X(HELLO_ECHO_PSN, 92, 4)     \
 	X(HELLO_NAP_CREDIT, 96, 2)   \
 	X(HELLO_RECOVERY, 98, 1)     \
-	X(HELLO_RESERVED_8, 99, 1)   \
+	X(HELLO_PROTECT, 99, 1)      \
 	X(HELLO_RESERVED_32, 100, 4) \
 	X(HELLO_TAG, 104, 16)
+
+/* The end of a HELLO with protection, instead of HELLO_TAG. */
+#define WIRE_HELLO_SEALED_FIELDS(X) \
+	X(HELLO_KEY, 104, 32)       \
+	X(HELLO_KEY_TAG, 136, 16)   \
+	X(HELLO_SEALED_TAG, 152, 16)
 
 #define WIRE_RESET_FIELDS(X)    \
 	X(RESET_SESSION, 32, 4) \
 	X(RESET_CODE, 36, 4)    \
 	X(RESET_TOKEN, 40, 8)
+
+#define WIRE_REJECT_FIELDS(X)    \
+	X(REJECT_SESSION, 32, 4) \
+	X(REJECT_CODE, 36, 1)    \
+	X(REJECT_PROTECT, 37, 1) \
+	X(REJECT_ECHO, 38, 2)    \
+	X(REJECT_PROOF, 40, 16)
 
 #define WIRE_PING_FIELDS(X) X(PING_OPAQUE, 32, 8)
 
@@ -212,28 +230,41 @@ enum wire_offset {
 		WIRE_OFFSET_ENUM) WIRE_NACK_FIELDS(WIRE_OFFSET_ENUM)
 		WIRE_HELLO_FIELDS(WIRE_OFFSET_ENUM) WIRE_RESET_FIELDS(WIRE_OFFSET_ENUM)
 			WIRE_PING_FIELDS(WIRE_OFFSET_ENUM) WIRE_PMTU_FIELDS(WIRE_OFFSET_ENUM)
-				WIRE_BYE_FIELDS(WIRE_OFFSET_ENUM)
-					WIRE_CREDIT_FIELDS(WIRE_OFFSET_ENUM)
-						WIRE_GET_FIELDS(WIRE_OFFSET_ENUM)
-							WIRE_ATOMIC_FIELDS(WIRE_OFFSET_ENUM)
+				WIRE_BYE_FIELDS(WIRE_OFFSET_ENUM) WIRE_CREDIT_FIELDS(
+					WIRE_OFFSET_ENUM) WIRE_GET_FIELDS(WIRE_OFFSET_ENUM)
+					WIRE_ATOMIC_FIELDS(WIRE_OFFSET_ENUM)
+						WIRE_HELLO_SEALED_FIELDS(WIRE_OFFSET_ENUM)
+							WIRE_REJECT_FIELDS(WIRE_OFFSET_ENUM)
 };
 #undef WIRE_OFFSET_ENUM
 
-#define WIRE_ACK_BODY_BYTES  32
-#define WIRE_NACK_BODY_BYTES 16
-#define WIRE_HELLO_BYTES     88 /* body of HELLO and HELLO_ACK */
-#define WIRE_TAG_BYTES       16 /* authentication tag at the end of HELLO */
-#define WIRE_RESET_BYTES     16
-#define WIRE_PING_BYTES      8
-#define WIRE_PMTU_BYTES      8 /* PMTU_ACK; PMTU_PROBE without padding */
-#define WIRE_BYE_BYTES       16
-#define WIRE_CREDIT_BYTES    8 /* bytes per entry */
-#define WIRE_GET_BYTES       24
-#define WIRE_ATOMIC_BYTES    24
-#define WIRE_ATOMIC_OLD      8 /* body of an answer: previous value; absent in a rejection */
+#define WIRE_ACK_BODY_BYTES     32
+#define WIRE_NACK_BODY_BYTES    16
+#define WIRE_HELLO_BYTES        88  /* body of HELLO and HELLO_ACK */
+#define WIRE_TAG_BYTES          16  /* authentication tag at the end of HELLO */
+#define WIRE_HELLO_SEALED_BYTES 136 /* the same, with protection */
+#define WIRE_HELLO_SEALED_FRAME (WIRE_COMMON_BYTES + WIRE_HELLO_SEALED_BYTES)
+#define WIRE_REJECT_BYTES       24
+#define WIRE_SEAL_BYTES         16 /* tag at the end of a sealed frame */
+#define WIRE_RESET_BYTES        16
+#define WIRE_PING_BYTES         8
+#define WIRE_PMTU_BYTES         8 /* PMTU_ACK; PMTU_PROBE without padding */
+#define WIRE_BYE_BYTES          16
+#define WIRE_CREDIT_BYTES       8 /* bytes per entry */
+#define WIRE_GET_BYTES          24
+#define WIRE_ATOMIC_BYTES       24
+#define WIRE_ATOMIC_OLD         8 /* body of an answer: previous value; absent in a rejection */
 
-/* Offset of the tag in HELLO and HELLO_ACK, from the start of the frame. */
+/* Bytes of a HELLO or HELLO_ACK before its key or tag. */
 #define WIRE_HELLO_TAG_OFFSET WIRE_OFF_HELLO_TAG
+
+/* Protection of the packets of a session; the values are on the wire. */
+enum wire_protect {
+	WIRE_PROTECT_NONE = 0,      /* a checksum */
+	WIRE_PROTECT_INTEGRITY = 1, /* a tag: payload in clear, but not changed or replayed */
+	WIRE_PROTECT_ENCRYPT = 2,   /* a tag, and everything behind the common header encrypted */
+};
+#define WIRE_PROTECT_LAST WIRE_PROTECT_ENCRYPT
 
 /* Common header and, for reliable data, its extension. */
 struct wire_header {
@@ -280,6 +311,7 @@ enum wire_nack {
 	WIRE_NACK_HELD = 12,   /* not placed yet; retransmit after retry_us unless acknowledged */
 	WIRE_NACK_DEVICE = 13, /* the device that contains the memory failed */
 	WIRE_NACK_WAIT = 14,   /* no buffer; limits the packets of the message that may be sent */
+	WIRE_NACK_PROTECTION = 15, /* in REJECT: the HELLO has another protection */
 };
 
 struct wire_ack {
@@ -334,6 +366,7 @@ struct wire_hello {
 	uint32_t echo_psn;
 	uint16_t nap_credit;         /* initial NAP credit per queue pair of the sender */
 	uint8_t recovery;            /* enum wire_recovery of the sender */
+	uint8_t protect;             /* enum wire_protect of the session */
 	uint8_t tag[WIRE_TAG_BYTES]; /* zero in a fabric without a key */
 };
 
@@ -341,6 +374,15 @@ struct wire_reset {
 	uint32_t session; /* unknown session id */
 	uint32_t code;    /* enum wire_nack */
 	uint64_t token;
+};
+
+/* Answers a sealed frame of an unknown session, or a HELLO with another protection. */
+struct wire_reject {
+	uint32_t session; /* unknown session id, or hello_session of the HELLO */
+	uint8_t code;     /* WIRE_NACK_SESSION or WIRE_NACK_PROTECTION */
+	uint8_t protect;  /* PROTECTION: enum wire_protect that the sender requires */
+	uint16_t echo;    /* SESSION: low bits of the counter of the answered frame */
+	uint8_t proof[WIRE_TAG_BYTES];
 };
 
 /* A path MTU probe, or its answer. */
@@ -389,8 +431,11 @@ bool wire_type_reliable(uint8_t type);
 /* true: frames of this type have the data extension, as all reliable types do */
 bool wire_type_data(uint8_t type);
 bool wire_type_management(uint8_t type);
-const char *wire_type_name(uint8_t type); /* "PUT"; "?" for unknown types */
-const char *wire_nack_name(uint8_t code); /* "bad key"; "?" for unknown codes */
+const char *wire_type_name(uint8_t type);       /* "PUT"; "?" for unknown types */
+const char *wire_nack_name(uint8_t code);       /* "bad key"; "?" for unknown codes */
+const char *wire_protect_name(uint8_t protect); /* "encrypt"; "?" for unknown values */
+/* Parses such a name; returns false for other text. */
+bool wire_protect_parse(const char *text, uint8_t *out);
 
 /* Writes header->header_bytes bytes with crc 0. Complete them with wire_crc_set(). */
 void wire_header_encode(const struct wire_header *header, uint8_t *out);
@@ -412,6 +457,23 @@ void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail
  *         header length that do not fit the type; DXP_EIO: wrong crc. */
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
 
+/* Makes an encoded frame a sealed one: version, `phases` (WIRE_FLAG_PHASE and _SEEN), length with
+ * the tag, and the low half of its counter in place of the checksum. */
+void wire_seal_header(uint8_t *frame, uint16_t phases, uint32_t counter);
+/* Checks lengths, type and flags of a sealed frame and decodes its common header, which has its
+ * final value but is not authentic yet. payload_bytes excludes the tag. DXP_EMALFORMED. */
+int wire_sealed_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
+/* Decodes the extension of that frame after it was opened. */
+void wire_opened_decode(const uint8_t *opened, struct wire_header *header);
+static inline bool wire_is_sealed(const uint8_t *data, size_t bytes)
+{
+	return bytes > 0 && data[0] >> 4 == WIRE_VERSION_SEALED;
+}
+
+/* Copies the first `bytes` of a HELLO or HELLO_ACK, with zeros for the fields that change when it
+ * is sent again. */
+void wire_hello_constant(const uint8_t *frame, size_t bytes, uint8_t *out);
+
 /* Encode and decode bodies. `body` follows the header; `flags` are the header's. Decoders return
  * DXP_EMALFORMED for a wrong length or invalid field, and write the output only on success.
  * Encoders write the sizes above: ack WIRE_ACK_BODY_BYTES and the bitmap; credit WIRE_CREDIT_BYTES
@@ -424,6 +486,8 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 void wire_hello_encode(const struct wire_hello *hello, uint8_t *body);
 int wire_reset_decode(const uint8_t *body, size_t bytes, struct wire_reset *reset);
 void wire_reset_encode(const struct wire_reset *reset, uint8_t *body);
+int wire_reject_decode(const uint8_t *body, size_t bytes, struct wire_reject *reject);
+void wire_reject_encode(const struct wire_reject *reject, uint8_t *body);
 int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque); /* PING and PONG */
 void wire_ping_encode(uint64_t opaque, uint8_t *body);
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);

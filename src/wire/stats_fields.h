@@ -9,15 +9,16 @@
 
 #include "wire/limits.h"
 
-#define STATS_VERSION 3
+#define STATS_VERSION 4
 #define STATS_QPS     (WIRE_FUNCTIONS * DXP_QPS)
 #define STATS_ADDRESS 64 /* bytes of an address as text, with the final zero */
 
-/* Values of a session, 64 bits each. COUNT only grows while the node runs; LEVEL can also fall.
- * Times in ns; other values in packets unless named bytes. */
+/* Values of a session, 64 bits each. `protect` is an enum wire_protect. COUNT only grows while the
+ * node runs; LEVEL can also fall. Times in ns; other values in packets unless named bytes. */
 #define STATS_SESSION_LIST(COUNT, LEVEL) \
 	LEVEL(open)                      \
 	LEVEL(payload_bytes)             \
+	LEVEL(protect)                   \
 	COUNT(sent_packets)              \
 	COUNT(sent_bytes)                \
 	COUNT(received_packets)          \
@@ -77,9 +78,17 @@
 	X(unknown_session)     \
 	X(unknown_peer)        \
 	X(stale)               \
+	X(unauthentic)         \
+	X(seal_wrong)          \
+	X(seal_replayed)       \
+	X(unsealed)            \
+	X(other_protection)    \
 	X(resets_sent)         \
 	X(resets_accepted)     \
 	X(resets_refused)      \
+	X(rejects_sent)        \
+	X(rejects_accepted)    \
+	X(rejects_refused)     \
 	X(hellos_sent)         \
 	X(hellos_received)
 #define STATS_NIC_LIST(X)   \

@@ -224,6 +224,51 @@ static void malformed_frames(struct capture *c)
 	capture_frame(c, frame, 40, WIRE_PORT);
 }
 
+/* A handshake with protection, its REJECT, and two sealed frames; keys and tags are patterns. */
+static void sealed_frames(struct capture *c)
+{
+	uint8_t frame[FRAME_SPACE] = {0}, *body = frame + WIRE_COMMON_BYTES;
+	struct wire_hello hello = {.incarnation = 0x1122334455667788,
+				   .epoch = 6,
+				   .session = 0x0bad0003,
+				   .psn = 77,
+				   .rwnd = 1024,
+				   .payload_bytes = 1408,
+				   .features = WIRE_FEATURES,
+				   .nap_credit = 16,
+				   .protect = WIRE_PROTECT_ENCRYPT};
+	struct wire_reject reject = {
+		.session = 0x0bad0003, .code = WIRE_NACK_PROTECTION, .protect = 1, .echo = 9};
+	struct wire_header h = {.type = WIRE_PUT,
+				.header_bytes = WIRE_DATA_BYTES,
+				.flags = WIRE_FLAG_ACKV | WIRE_FLAG_FIRST,
+				.dst_session = SESSION,
+				.src_node = 1,
+				.dst_node = 2,
+				.payload_bytes = 64};
+
+	memset(hello.tag, 0x3c, sizeof(hello.tag));
+	memset(body + WIRE_OFF_HELLO_KEY - WIRE_COMMON_BYTES, 0x4b, 32);
+	memset(body + WIRE_OFF_HELLO_KEY_TAG - WIRE_COMMON_BYTES, 0x4c, 16);
+	wire_hello_encode(&hello, body);
+	control(c, WIRE_HELLO, 0, frame, WIRE_HELLO_SEALED_BYTES);
+	memset(reject.proof, 0x3d, sizeof(reject.proof));
+	wire_reject_encode(&reject, body);
+	control(c, WIRE_REJECT, 0, frame, WIRE_REJECT_BYTES);
+	memset(frame, 0x5e, sizeof(frame));
+	wire_header_encode(&h, frame);
+	wire_seal_header(frame, WIRE_FLAG_PHASE, 5);
+	memset(frame + WIRE_COMMON_BYTES, 0x5e, WIRE_DATA_BYTES - WIRE_COMMON_BYTES);
+	capture_frame(c, frame, WIRE_DATA_BYTES + 64 + WIRE_SEAL_BYTES, PORT);
+	h.type = WIRE_ACK;
+	h.header_bytes = WIRE_COMMON_BYTES;
+	h.flags = WIRE_FLAG_ACKV;
+	h.payload_bytes = WIRE_ACK_BODY_BYTES;
+	wire_header_encode(&h, frame);
+	wire_seal_header(frame, WIRE_FLAG_PHASE_SEEN, 0xfffffff0);
+	capture_frame(c, frame, WIRE_COMMON_BYTES + WIRE_ACK_BODY_BYTES + WIRE_SEAL_BYTES, PORT);
+}
+
 void sessions_write(const char *folder)
 {
 	struct capture c;
@@ -235,5 +280,6 @@ void sessions_write(const char *folder)
 	reliable_frames(&c);
 	atomics_and_trailers(&c);
 	malformed_frames(&c);
+	sealed_frames(&c);
 	capture_close(&c);
 }

@@ -181,5 +181,7 @@ int main(void)
 		cmocka_unit_test(session_restart__late_handshake_of_a_session_that_ended),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("plain", tests, NULL, NULL);
+	rig_protect = WIRE_PROTECT_ENCRYPT;
+	return failed + cmocka_run_group_tests_name("encrypted", tests, NULL, NULL);
 }

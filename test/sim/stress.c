@@ -26,14 +26,15 @@
 
 #define SEEDS (SANITIZED_ADDRESS || SANITIZED_THREAD ? 60 : 400)
 
-#define SLICES       40
-#define LIVENESS_NS  (20 * RLTP_RTO_MAX_NS)
-#define HELD_BACK    12 /* operations posted while copies of old datagrams arrive */
-#define LATE_NS      (95 * S_NS)
-#define HOUR_NS      (3600 * S_NS)
-#define FAILURES_MAX 20          /* seeds: stops after so many failed ones */
-#define MEMORY_MAX   (12u << 20) /* bytes for each host and its network; 3 times the use seen */
-#define DATAGRAM     1538
+#define SLICES         40
+#define LIVENESS_NS    (20 * RLTP_RTO_MAX_NS)
+#define HELD_BACK      12 /* operations posted while copies of old datagrams arrive */
+#define LATE_NS        (95 * S_NS)
+#define HOUR_NS        (3600 * S_NS)
+#define FAILURES_MAX   20          /* seeds: stops after so many failed ones */
+#define MEMORY_MAX     (12u << 20) /* bytes for each host and its network; 3 times the use seen */
+#define DATAGRAM       1538
+#define UPDATE_PACKETS 64 /* packets per key of a session with protection */
 
 /* Bytes allocated, counted by the wrapped allocation functions. */
 static struct {
@@ -168,6 +169,15 @@ static bool harsh(const struct sim_faults *f)
 	return f->burst_ppm > 0 || f->loss_ppm > 300000;
 }
 
+/* A third of the seeds each: no protection, integrity, encryption; with keys that change often. */
+static void protection_draw(struct sim_options *o, uint64_t seed)
+{
+	struct rng r = {~seed * 3};
+
+	o->protect = (uint8_t)rng_below(&r, WIRE_PROTECT_LAST + 1);
+	o->update_packets = UPDATE_PACKETS;
+}
+
 static void options_draw(struct stress *t, struct rng *r, uint64_t seed)
 {
 	const uint32_t windows[] = {0, 1, 2, 17, WIRE_WINDOW_MAX};
@@ -186,6 +196,7 @@ static void options_draw(struct stress *t, struct rng *r, uint64_t seed)
 	o->backlog_bytes = rng_below(r, 3) ? 0 : DATAGRAM * (1 + (uint32_t)rng_below(r, 100));
 	o->socket_bytes = sockets[rng_below(r, ARRAY_COUNT(sockets))];
 	o->poll_ns = rng_below(r, 2) ? 0 : rng_below(r, 20 * US_NS);
+	protection_draw(o, seed);
 	if (t->old) {
 		o->entropy = entropy_edge;
 		o->entropy_context = t;

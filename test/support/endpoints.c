@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 #include "rltp/user.h"
+#include "seal/seal.h"
 
 #define HOSTS      8
 #define CLOCK_HOST (HOSTS - 1)
@@ -172,9 +173,36 @@ static void tag_of(void *context, const uint8_t *frame, size_t bytes, uint8_t ta
 	put_be64(tag + 8, rng_next(&r));
 }
 
+static uint8_t protection_of(void *context, const struct udp_address *peer)
+{
+	return ((const struct rig_node *)context)->protect;
+}
+
+uint8_t rig_protect;
+
+static int seal_start(struct rig *r, struct rig_node *n)
+{
+	const struct seal_options options = {.entropy = rng_entropy_rng,
+					     .entropy_context = &r->rng,
+					     .update_packets = RIG_UPDATE_PACKETS};
+
+	return seal_create(&options, &n->seal);
+}
+
+static void node_stop(struct rig_node *n)
+{
+	rltp_endpoint_destroy(n->endpoint);
+	seal_destroy(n->seal);
+	n->endpoint = NULL;
+	n->seal = NULL;
+}
+
 static int node_start(struct rig *r, uint32_t i)
 {
 	struct rig_node *n = &r->nodes[i];
+	int status = n->protect ? seal_start(r, n) : DXP_OK;
+	if (status != DXP_OK)
+		return status;
 	const struct rltp_endpoint_options options = {
 		.node = (uint16_t)(i + 1),
 		.incarnation = n->incarnation,
@@ -188,9 +216,13 @@ static int node_start(struct rig *r, uint32_t i)
 		.token_context = (void *)(uintptr_t)(i + 1), /* same token after a restart */
 		.authenticate = n->key ? tag_of : NULL,
 		.authenticate_context = n,
+		.protect = protection_of,
+		.protect_context = n,
+		.seal = n->protect ? &seal_ops : NULL,
+		.seal_context = n->seal,
 	};
 
-	int status = rltp_endpoint_create(&options, &n->endpoint);
+	status = rltp_endpoint_create(&options, &n->endpoint);
 	if (status == DXP_OK)
 		net_host_set(r->net, n->host_index, &host_ops, n);
 	return status;
@@ -246,8 +278,12 @@ struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *f
 	r->kept_to = r->kept_from + RIG_KEPT;
 	for (uint32_t i = 0; i < count && status == DXP_OK; i++) {
 		struct rig_node *n = &r->nodes[i];
-		*n = (struct rig_node){
-			.rig = r, .host_index = i, .incarnation = 1000 + i, .key = 7, .path = path};
+		*n = (struct rig_node){.rig = r,
+				       .host_index = i,
+				       .incarnation = 1000 + i,
+				       .key = 7,
+				       .path = path,
+				       .protect = rig_protect};
 		n->messages = calloc(RIG_MESSAGES, sizeof(*n->messages));
 		n->seen = calloc(RIG_NODES * RIG_MESSAGES, sizeof(*n->seen));
 		status = n->messages && n->seen ? node_start(r, i) : DXP_ENOMEM;
@@ -266,7 +302,7 @@ void rig_destroy(struct rig *r)
 	if (!r)
 		return;
 	for (uint32_t i = 0; i < r->count; i++) {
-		rltp_endpoint_destroy(r->nodes[i].endpoint);
+		node_stop(&r->nodes[i]);
 		free(r->nodes[i].messages);
 		free(r->nodes[i].seen);
 	}
@@ -307,7 +343,7 @@ int rig_restart(struct rig *r, uint32_t node, bool announce)
 		n->ended += !n->messages[i].ended;
 		n->messages[i].ended = true;
 	}
-	rltp_endpoint_destroy(n->endpoint);
+	node_stop(n);
 	n->endpoint = NULL;
 	net_discard(r->net, n->host_index);
 	n->incarnation += 100;

@@ -27,8 +27,10 @@ struct rig_node {
 	struct rltp_endpoint *endpoint;
 	uint32_t host_index; /* index of its host in the network */
 	uint64_t incarnation;
-	uint8_t key;   /* key of its fabric; 0: none */
-	uint16_t path; /* payload bytes that its interface carries */
+	uint8_t key;     /* key of its fabric; 0: none */
+	uint8_t protect; /* enum wire_protect that it requires */
+	uint16_t path;   /* payload bytes that its interface carries */
+	struct seal *seal;
 	uint32_t receive_packets;
 	struct rig_message *messages;
 	uint32_t posted, ended;
@@ -54,7 +56,11 @@ struct rig {
 	bool keep;
 };
 
-#define RIG_KEPT 4096
+#define RIG_KEPT           4096
+#define RIG_UPDATE_PACKETS 64 /* packets per key */
+
+/* Protection of the nodes of rigs that are created later: enum wire_protect, initially none. */
+extern uint8_t rig_protect;
 
 /* Creates `count` nodes with ids from 1, each in all peer tables, on a network of 20 us one way.
  * Returns NULL if out of memory. */

@@ -42,11 +42,18 @@ struct stream {
 	struct seen *seen;
 };
 
+/* Sealed frames of one session in one direction. Their counters must differ, because two frames
+ * with one nonce break AES-GCM. */
+struct sealed_lane {
+	uint32_t session, next;
+};
+
 struct witness {
 	struct stream streams[WITNESS_HOSTS][WITNESS_HOSTS]; /* indices: from, to */
 	/* session id that a host assigned to another */
 	uint32_t handed[WITNESS_HOSTS][WITNESS_HOSTS];
 	uint16_t credit[WITNESS_HOSTS][WITNESS_HOSTS]; /* first NAP limit of that handshake */
+	struct sealed_lane sealed[WITNESS_HOSTS][WITNESS_HOSTS]; /* indices: from, to */
 	struct witness_counts counts;
 	bool trace;
 	char wrong[160];
@@ -248,11 +255,31 @@ static void hello_sent(struct witness *w, const struct sim_packet *p, const stru
 	w->credit[p->from][p->to] = get_be16(p->data + WIRE_OFF_HELLO_NAP_CREDIT);
 }
 
+static void sealed_sent(struct witness *w, const struct sim_packet *p)
+{
+	struct sealed_lane *l = &w->sealed[p->from][p->to];
+	uint32_t counter = get_be32(p->data + WIRE_OFF_CRC);
+	struct wire_header h;
+
+	if (wire_sealed_decode(p->data, p->bytes, &h) != DXP_OK) {
+		wrong(w, p, 0, "a sealed frame that its own sender would refuse");
+		return;
+	}
+	if (h.dst_session != l->session)
+		*l = (struct sealed_lane){h.dst_session, 0};
+	if (counter != l->next++)
+		wrong(w, p, counter, "a counter of sealed frames that repeats or skips");
+}
+
 static void sent(void *context, const struct sim_packet *p, uint64_t now_ns)
 {
 	struct witness *w = context;
 	struct wire_header h;
 
+	if (wire_is_sealed(p->data, p->bytes)) {
+		sealed_sent(w, p);
+		return;
+	}
 	if (wire_header_decode(p->data, p->bytes, &h) != DXP_OK) {
 		wrong(w, p, 0, "a frame that its own sender would refuse");
 		return;
@@ -272,7 +299,8 @@ static void delivered(void *context, const struct sim_packet *p, uint64_t now_ns
 	struct stream *l = &w->streams[p->from][p->to];
 	struct wire_header h;
 
-	if (wire_header_decode(p->data, p->bytes, &h) != DXP_OK)
+	if (wire_is_sealed(p->data, p->bytes) ||
+	    wire_header_decode(p->data, p->bytes, &h) != DXP_OK)
 		return;
 	trace(w, "came", p, &h, now_ns);
 	/* RLTP ignores the number in a NACK */

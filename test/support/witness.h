@@ -5,7 +5,8 @@
  * - a packet retransmitted after its sender received the acknowledgement;
  * - an acknowledgement of a packet that never arrived, or one that revokes an earlier one;
  * - more packets in flight than any window allows;
- * - a NAP beyond the credit of its queue pair.
+ * - a NAP beyond the credit of its queue pair;
+ * - of sealed frames, of which it sees only the common header: a counter that repeats or skips.
  * With DXP_TRACE in the environment it prints every frame at sending and at arrival. */
 #ifndef TEST_SUPPORT_WITNESS_H
 #define TEST_SUPPORT_WITNESS_H

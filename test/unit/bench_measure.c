@@ -179,16 +179,17 @@ static void measure__ends_what_does_not(void **state)
 
 static void variant__names_options(void **state)
 {
-	struct rltp_tuning t = {0};
+	struct variant t;
 
-	assert_true(variant_apply(NULL, &t));
-	assert_true(variant_apply("", &t));
-	assert_true(variant_apply("gbn_rto,reno,no_pacing", &t));
-	assert_int_equal(t.recovery, RLTP_GBN_RTO);
-	assert_int_equal(t.cc, CC_RENO);
-	assert_true(t.no_pacing);
-	assert_false(variant_apply("fastest", &t));
-	assert_false(variant_apply(
+	assert_true(variant_parse(NULL, &t));
+	assert_true(variant_parse("", &t));
+	assert_true(variant_parse("gbn_rto,reno,no_pacing,encrypt", &t));
+	assert_int_equal(t.tuning.recovery, RLTP_GBN_RTO);
+	assert_int_equal(t.tuning.cc, CC_RENO);
+	assert_true(t.tuning.no_pacing);
+	assert_string_equal(t.protect, "encrypt");
+	assert_false(variant_parse("fastest", &t));
+	assert_false(variant_parse(
 		"rack,rack,rack,rack,rack,rack,rack,rack,rack,rack,rack,rack,rack", &t));
 }
 

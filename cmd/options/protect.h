@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The option --protect of programs that open nodes. */
+#ifndef CMD_OPTIONS_PROTECT_H
+#define CMD_OPTIONS_PROTECT_H
+
+/* Parses the protection of packets and sets DXP_PROTECT, which nodes read. As `parse` of
+ * option_row; `to` is unused. */
+const char *option_protect_set(const char *text, void *to);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* REJECT answers a sealed frame of an unknown session, and a HELLO with another protection. Its
+ * proof covers the tag of the frame that it answers. So it can be made only after that frame was
+ * sent, and only with the fabric key. */
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "rltp/endpoint_internal.h"
+
+/* Begins with a letter, so no frame and no other use of the key has the same text. */
+static const char label[] = "dxp REJECT";
+
+#define LABEL_BYTES (sizeof(label) - 1)
+
+static void proof_make(const struct rltp_endpoint *e, const struct wire_header *h,
+		       const struct wire_reject *r, const uint8_t tag[WIRE_TAG_BYTES],
+		       uint8_t proof[WIRE_TAG_BYTES])
+{
+	uint8_t text[LABEL_BYTES + 12 + WIRE_TAG_BYTES];
+	uint8_t *at = text + LABEL_BYTES;
+
+	memcpy(text, label, LABEL_BYTES);
+	put_be16(at, h->src_node);
+	put_be16(at + 2, h->dst_node);
+	put_be32(at + 4, r->session);
+	at[8] = r->code;
+	at[9] = r->protect;
+	put_be16(at + 10, r->echo);
+	memcpy(at + 12, tag, WIRE_TAG_BYTES);
+	endpoint_authenticate(e, text, sizeof(text), proof);
+}
+
+/* Queues only answers to peers at their address, and none that is longer than the frame. */
+static struct pending_reset *pending_add(struct rltp_endpoint *e, const struct wire_header *h,
+					 const struct udp_address *from, size_t frame_bytes)
+{
+	if (e->reset_count == RESETS_PENDING ||
+	    frame_bytes < WIRE_COMMON_BYTES + WIRE_REJECT_BYTES ||
+	    !endpoint_peer_at(e, h->src_node, from))
+		return NULL;
+	struct pending_reset *p = &e->resets[e->reset_count++];
+	*p = (struct pending_reset){.to = *from, .node = h->src_node};
+	return p;
+}
+
+void reject_frame(struct rltp_endpoint *e, const struct wire_header *h,
+		  const struct datagram_arrival *a)
+{
+	struct pending_reset *p = pending_add(e, h, &a->from, a->bytes);
+
+	if (!p)
+		return;
+	p->session = h->dst_session;
+	p->code = WIRE_NACK_SESSION;
+	p->echo = (uint16_t)get_be32(a->data + WIRE_OFF_CRC);
+	memcpy(p->tag, a->data + a->bytes - WIRE_SEAL_BYTES, sizeof(p->tag));
+}
+
+void reject_hello(struct rltp_endpoint *e, const struct wire_header *h,
+		  const struct wire_hello *hello, uint8_t own, const struct udp_address *from)
+{
+	struct pending_reset *p =
+		pending_add(e, h, from, (size_t)h->header_bytes + h->payload_bytes);
+
+	if (!p)
+		return;
+	p->session = hello->session;
+	p->code = WIRE_NACK_PROTECTION;
+	p->protect = own;
+	memcpy(p->tag, hello->tag, sizeof(p->tag));
+}
+
+void reject_build(struct rltp_endpoint *e, const struct pending_reset *p, uint64_t now_ns,
+		  struct datagram *out)
+{
+	struct wire_header h = {
+		.type = WIRE_REJECT,
+		.header_bytes = WIRE_COMMON_BYTES,
+		.src_node = e->options.node,
+		.dst_node = p->node,
+		.tx_ts = timestamp_of(now_ns),
+	};
+	struct wire_reject r = {
+		.session = p->session, .code = p->code, .protect = p->protect, .echo = p->echo};
+
+	proof_make(e, &h, &r, p->tag, r.proof);
+	wire_reject_encode(&r, out->header + WIRE_COMMON_BYTES);
+	rltp_control_finish(&p->to, &h, WIRE_REJECT_BYTES, out);
+	e->counters.rejects_sent++;
+}
+
+/* Returns the tag of the frame that a REJECT may answer; NULL: none. */
+static const uint8_t *answered_tag(const struct rltp_session *s, const struct wire_reject *r)
+{
+	if (r->code == WIRE_NACK_PROTECTION)
+		return s->state == RLTP_HANDSHAKE && r->session == s->local_id ? s->io->hello_tag
+									       : NULL;
+	if (s->state != RLTP_OPEN || !s->seal || r->session != s->peer_id)
+		return NULL;
+	return s->shared->seal->sent_tag(s->seal, r->echo);
+}
+
+void reject_receive(struct rltp_endpoint *e, const struct wire_header *h,
+		    const struct datagram_arrival *a)
+{
+	struct rltp_session *s = endpoint_peer_at(e, h->src_node, &a->from);
+	uint8_t proof[WIRE_TAG_BYTES];
+	struct wire_reject r;
+
+	if (wire_reject_decode(a->data + h->header_bytes, h->payload_bytes, &r) != DXP_OK) {
+		e->counters.malformed++;
+		return;
+	}
+	const uint8_t *tag = s ? answered_tag(s, &r) : NULL;
+	if (tag)
+		proof_make(e, h, &r, tag, proof);
+	if (!tag || !endpoint_tags_equal(proof, r.proof)) {
+		e->counters.rejects_refused++;
+		return;
+	}
+	e->counters.rejects_accepted++;
+	if (r.code == WIRE_NACK_SESSION) {
+		rltp_session_fail(s, DXP_EPEERRESET);
+		return;
+	}
+	uint8_t own = e->options.protect
+			      ? e->options.protect(e->options.protect_context, &s->address)
+			      : WIRE_PROTECT_NONE;
+	e->mismatch = (struct rltp_mismatch){s->node, own, r.protect};
+	e->mismatched = true;
+	rltp_session_fail(s, DXP_EPROTECT);
+}

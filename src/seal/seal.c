@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "seal/seal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/crypto.h>
+
+#include <dxp/status.h>
+
+#include "seal/internal.h"
+
+#define STAGING_BYTES ((size_t)DATAGRAM_BATCH * SEAL_BODY_MAX)
+
+static int secrets_prepare(struct seal *s, const uint8_t *fabric_key)
+{
+	/* A key of its own, so that nothing else that the fabric key makes can pass for it. */
+	if (!fabric_key)
+		return DXP_OK;
+	return crypto_hkdf_expand(&s->crypto, fabric_key, "dxp psk", s->psk, sizeof(s->psk))
+		       ? DXP_OK
+		       : DXP_EIO;
+}
+
+int seal_create(const struct seal_options *options, struct seal **out)
+{
+	struct seal *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return DXP_ENOMEM;
+	s->entropy = options->entropy;
+	s->entropy_context = options->entropy_context;
+	s->update_packets = options->update_packets ? options->update_packets : SEAL_UPDATE_PACKETS;
+	s->staging = malloc(STAGING_BYTES);
+	int status = s->staging ? crypto_open(&s->crypto) : DXP_ENOMEM;
+	if (status == DXP_OK)
+		status = secrets_prepare(s, options->fabric_key);
+	if (status != DXP_OK) {
+		seal_destroy(s);
+		return status;
+	}
+	*out = s;
+	return DXP_OK;
+}
+
+void seal_destroy(struct seal *s)
+{
+	if (!s)
+		return;
+	crypto_close(&s->crypto);
+	free(s->staging);
+	OPENSSL_cleanse(s, sizeof(*s));
+	free(s);
+}
+
+static void session_free(struct rltp_seal *s)
+{
+	if (!s)
+		return;
+	handshake_free(s);
+	keys_rest(s);
+	OPENSSL_cleanse(s, sizeof(*s));
+	free(s);
+}
+
+static void batch_begin(void *context)
+{
+	((struct seal *)context)->staged = 0;
+}
+
+static const uint8_t *sent_tag(const struct rltp_seal *s, uint16_t low)
+{
+	/* The newest frame with these bits of its counter. */
+	uint16_t ago = (uint16_t)((uint16_t)(s->tx_next - 1) - low);
+
+	if (!s->active || ago >= SEAL_TAGS || ago >= s->tx_next)
+		return NULL;
+	return s->active->tags[(s->tx_next - 1 - ago) % SEAL_TAGS];
+}
+
+const struct rltp_seal_ops seal_ops = {
+	.hello = handshake_hello,
+	.accept = handshake_accept,
+	.answer = handshake_answer,
+	.finish = handshake_finish,
+	.rest = keys_rest,
+	.free = session_free,
+	.batch = batch_begin,
+	.seal = packet_seal,
+	.open = packet_open,
+	.sent_tag = sent_tag,
+};

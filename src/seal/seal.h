@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Protection of the packets of sessions: the implementation of rltp/protect.h.
+ *
+ * Handshake: Noise_NNpsk0_25519_AESGCM_SHA256, with the HELLO as prologue. The pre-shared key comes
+ * from the fabric key. KKpsk0 has messages of the same layout and adds agreements with static keys.
+ * Packets: AES-128-GCM, the count of transmissions as nonce, a window against replays, and key
+ * updates by a phase bit (docs/reference/wire.md "Sealed frames", docs/design/sessions.md). */
+#ifndef SEAL_SEAL_H
+#define SEAL_SEAL_H
+
+#include "base/rng.h"
+#include "rltp/protect.h"
+
+struct seal;
+
+struct seal_options {
+	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES; NULL: none */
+	entropy_fn entropy;        /* for ephemeral keys */
+	void *entropy_context;
+	uint64_t update_packets; /* packets per key; 0: SEAL_UPDATE_PACKETS */
+};
+
+/* Creates the context of seal_ops; it must outlive all sessions. DXP_ENOMEM; DXP_EIO: libcrypto
+ * lacks a primitive. */
+int seal_create(const struct seal_options *options, struct seal **out);
+void seal_destroy(struct seal *s);
+
+extern const struct rltp_seal_ops seal_ops;
+
+#endif

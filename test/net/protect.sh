@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Protection of packets between two machines, seen by an attacker on the wire: what it reads, and
+# what its replays and changed packets do.
+#
+#   near: dxp-manager, dxp, attacker --- [10.79.0.1] v0 ==== v1 [10.79.0.2] --- far: dxpd: xpu1
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_namespaces.sh
+. "$(dirname "$0")/lib_namespaces.sh"
+
+without() {
+	say "skipped: $*"
+	exit 77
+}
+parts=''
+ours() { echo "$parts"; }
+unset DXP_PROTECT
+here=$(cd "$(dirname "$0")" && pwd)
+namespaces_make dxps 10.79.0 ip ethtool python3
+# batches are segmented before v0, so that the attacker sees each packet
+near ethtool -K v0 tx-udp-segmentation off >/dev/null
+far ethtool -K v1 tx-udp-segmentation off >/dev/null
+
+readonly at=(--manager 10.79.0.1 --key "$scratch/key") text=the-secret-payload-of-this-test
+for _ in {1..4000}; do echo "$text"; done >"$scratch/sent"
+bytes=$(stat -c %s "$scratch/sent")
+
+# part NAMESPACE LOG TEXT COMMAND...: starts the command, waits for the text; `last` is its id.
+part() {
+	local namespace=$1 log=$scratch/$2 expected=$3
+	shift 3
+	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
+	last=$!
+	parts="$last $parts"
+	for _ in {1..400}; do
+		! grep -qsF -- "$expected" "$log" || return 0
+		sleep 0.05
+	done
+	die "'$expected' is not in: $(cat "$log")"
+}
+
+stop() {
+	kill "$1" && wait "$1" || true
+	parts=${parts/$1 /}
+}
+
+# exchange ATTACK OPTION...: writes and reads the xPU while the attacker watches; leaves what it saw
+# in the variables of its line.
+exchange() {
+	local attack=$1
+	shift
+	# shellcheck disable=SC2086 # no word, or one
+	part "$near" attacker.log watching python3 "$here/attacker.py" v0 "$text" $attack
+	near dxp put "${at[@]}" "$@" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 ||
+		die "put: $(cat "$scratch/put")"
+	near dxp get "${at[@]}" "$@" xpu1 0 "$bytes" "$scratch/back" >/dev/null
+	stop "$last"
+	cmp "$scratch/sent" "$scratch/back" || die 'other bytes came back'
+	read -r _ frames _ sealed _ clear _ payload _ injected \
+		< <(grep '^frames' "$scratch/attacker.log")
+	say "the attacker: $(grep '^frames' "$scratch/attacker.log")"
+	[ "$frames" -gt 0 ] || die 'the attacker saw nothing'
+}
+
+daemon() {
+	part "$far" daemon.log xpu1 dxpd "${at[@]}" --engine none --memory 16M \
+		--state "$scratch/daemon" "$@"
+	daemon=$last
+}
+
+# counter NAME: prints a counter of the daemon, by the network.
+counter() {
+	near dxp nodes "${at[@]}" --wide --json |
+		python3 -c "import json, sys
+print(next(n['counters']['counters']['$1'] for n in json.load(sys.stdin) if n['name'] == 'xpu1'))"
+}
+
+part "$near" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-key \
+	--state "$scratch/state" --bind 10.79.0.1
+
+say '== between machines the default is encryption'
+daemon
+exchange ''
+[ "$sealed" -gt 0 ] && [ "$clear" -eq 0 ] && [ "$payload" -eq 0 ] || die 'it could read packets'
+near dxp nodes "${at[@]}" | has 'xpu1.*encrypt' || die 'dxp nodes does not show it'
+near dxp doctor "${at[@]}" --to xpu1 >"$scratch/doctor" || true
+expect 'encrypt: AES-128-GCM' "$scratch/doctor"
+
+say '== replayed and changed packets are counted and change nothing'
+exchange --inject
+[ "$injected" -gt 0 ] || die 'nothing was injected'
+wrong=$(counter seal_wrong) replayed=$(counter seal_replayed)
+say "of $injected packets $wrong had a wrong tag, $replayed were replays"
+[ "$wrong" -gt 0 ] && [ "$replayed" -gt 0 ] || die 'the daemon did not notice'
+
+say '== a peer with another protection is refused, with the reason'
+! near dxp put "${at[@]}" --protect none xpu1 0 "$scratch/sent" >"$scratch/refused" 2>&1 ||
+	die 'it was accepted'
+expect "protects packets by 'encrypt', this one by 'none'" "$scratch/refused"
+expect 'requires another --protect' "$scratch/refused"
+grep -q "protects packets by 'none', this one by 'encrypt'" "$scratch/daemon.log" ||
+	die "no reason in: $(cat "$scratch/daemon.log")"
+[ "$(counter other_protection)" -gt 0 ] || die 'it is not counted'
+! near dxp put "${at[@]}" --protect some xpu1 0 "$scratch/sent" 2>"$scratch/refused" ||
+	die 'a wrong option was accepted'
+expect 'auto, none, integrity or encrypt' "$scratch/refused"
+
+say '== integrity: readable, but not changed'
+stop "$daemon"
+daemon --protect integrity
+exchange --inject --protect integrity
+[ "$sealed" -gt 0 ] && [ "$clear" -eq 0 ] && [ "$payload" -gt 0 ] || die 'not as promised'
+wrong=$(DXP_PROTECT=integrity counter seal_wrong)
+[ "$wrong" -gt 0 ] || die 'the daemon did not notice changed packets'
+
+say '== none: readable'
+stop "$daemon"
+daemon --protect none
+exchange '' --protect none
+[ "$sealed" -eq 0 ] && [ "$clear" -gt 0 ] && [ "$payload" -gt 0 ] || die 'not as promised'
+near dxp doctor "${at[@]}" --protect none --to xpu1 >"$scratch/doctor" || true
+expect 'anybody on the path can read and change the packets' "$scratch/doctor"
+say passed
