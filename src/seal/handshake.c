@@ -14,13 +14,14 @@
 static const char pattern[] = "Noise_NNpsk0_25519_AESGCM_SHA256";
 static const struct crypto_bytes nothing = {"", 0};
 
-static bool prologue_begin(const struct seal *o, struct noise *n, const uint8_t *hello)
+static bool prologue_begin(const struct seal *o, struct symmetric *n, const uint8_t *hello)
 {
 	uint8_t fields[WIRE_OFF_HELLO_KEY];
 
 	wire_hello_constant(hello, sizeof(fields), fields);
-	return noise_begin(n, &o->crypto, pattern, (struct crypto_bytes){fields, sizeof(fields)}) &&
-	       noise_mix_psk(n, &o->crypto, o->psk);
+	return symmetric_begin(n, &o->crypto, pattern,
+			       (struct crypto_bytes){fields, sizeof(fields)}) &&
+	       symmetric_mix_psk(n, &o->crypto, o->psk);
 }
 
 static struct rltp_seal *session_create(struct seal *o, const uint8_t *hello)
@@ -53,7 +54,7 @@ static bool key_draw(const struct seal *o, struct seal_handshake *g, uint8_t *fr
 {
 	o->entropy(o->entropy_context, g->secret, sizeof(g->secret));
 	return crypto_x25519_public(g->secret, frame + WIRE_OFF_HELLO_KEY) &&
-	       noise_mix_public(&g->noise, &o->crypto, frame + WIRE_OFF_HELLO_KEY);
+	       symmetric_mix_public(&g->noise, &o->crypto, frame + WIRE_OFF_HELLO_KEY);
 }
 
 struct rltp_seal *handshake_hello(void *context, uint8_t *hello)
@@ -64,8 +65,8 @@ struct rltp_seal *handshake_hello(void *context, uint8_t *hello)
 	if (!s)
 		return NULL;
 	if (key_draw(o, s->handshake, hello) &&
-	    noise_encrypt(&s->handshake->noise, &o->crypto, nothing,
-			  hello + WIRE_OFF_HELLO_KEY_TAG))
+	    symmetric_encrypt(&s->handshake->noise, &o->crypto, nothing,
+			      hello + WIRE_OFF_HELLO_KEY_TAG))
 		return s;
 	seal_ops.free(s);
 	return NULL;
@@ -81,33 +82,34 @@ struct rltp_seal *handshake_accept(void *context, const uint8_t *hello)
 	if (!s)
 		return NULL;
 	memcpy(s->handshake->peer, hello + WIRE_OFF_HELLO_KEY, sizeof(s->handshake->peer));
-	if (noise_mix_public(&s->handshake->noise, &o->crypto, s->handshake->peer) &&
-	    noise_decrypt(&s->handshake->noise, &o->crypto, tag, empty))
+	if (symmetric_mix_public(&s->handshake->noise, &o->crypto, s->handshake->peer) &&
+	    symmetric_decrypt(&s->handshake->noise, &o->crypto, tag, empty))
 		return s;
 	seal_ops.free(s);
 	return NULL;
 }
 
 /* Token "ee". */
-static bool keys_agree(const struct seal *o, struct noise *n, const uint8_t *secret,
+static bool keys_agree(const struct seal *o, struct symmetric *n, const uint8_t *secret,
 		       const uint8_t *peer)
 {
 	uint8_t shared[CRYPTO_KEY_BYTES];
-	bool good = crypto_x25519(secret, peer, shared) && noise_mix_secret(n, &o->crypto, shared);
+	bool good =
+		crypto_x25519(secret, peer, shared) && symmetric_mix_secret(n, &o->crypto, shared);
 
 	OPENSSL_cleanse(shared, sizeof(shared));
 	return good;
 }
 
 /* Derives the secrets of both directions and erases the handshake. */
-static bool secrets_derive(struct rltp_seal *s, const struct noise *n, const uint8_t *hello_ack,
+static bool secrets_derive(struct rltp_seal *s, const struct symmetric *n, const uint8_t *hello_ack,
 			   bool initiator)
 {
 	const struct crypto *c = &s->owner->crypto;
 	const struct crypto_bytes info = {"dxp session", 11};
 	uint8_t fields[WIRE_OFF_HELLO_KEY], keys[2][CRYPTO_KEY_BYTES];
 	const struct crypto_bytes salt = {fields, sizeof(fields)};
-	bool good = noise_split(n, c, keys[0], keys[1]);
+	bool good = symmetric_split(n, c, keys[0], keys[1]);
 
 	wire_hello_constant(hello_ack, sizeof(fields), fields);
 	for (int i = 0; i < 2 && good; i++) {
@@ -128,7 +130,8 @@ bool handshake_answer(struct rltp_seal *s, uint8_t *hello_ack)
 	const struct seal *o = s->owner;
 
 	return key_draw(o, g, hello_ack) && keys_agree(o, &g->noise, g->secret, g->peer) &&
-	       noise_encrypt(&g->noise, &o->crypto, nothing, hello_ack + WIRE_OFF_HELLO_KEY_TAG) &&
+	       symmetric_encrypt(&g->noise, &o->crypto, nothing,
+				 hello_ack + WIRE_OFF_HELLO_KEY_TAG) &&
 	       secrets_derive(s, &g->noise, hello_ack, false);
 }
 
@@ -137,15 +140,15 @@ bool handshake_finish(struct rltp_seal *s, const uint8_t *hello_ack)
 	const struct crypto_bytes tag = {hello_ack + WIRE_OFF_HELLO_KEY_TAG, CRYPTO_TAG_BYTES};
 	const uint8_t *peer = hello_ack + WIRE_OFF_HELLO_KEY;
 	const struct seal *o = s->owner;
-	struct noise n;
+	struct symmetric n;
 	uint8_t empty[1];
 
 	if (!s->handshake)
 		return false;
 	n = s->handshake->noise;
-	bool good = noise_mix_public(&n, &o->crypto, peer) &&
+	bool good = symmetric_mix_public(&n, &o->crypto, peer) &&
 		    keys_agree(o, &n, s->handshake->secret, peer) &&
-		    noise_decrypt(&n, &o->crypto, tag, empty) &&
+		    symmetric_decrypt(&n, &o->crypto, tag, empty) &&
 		    secrets_derive(s, &n, hello_ack, true);
 	OPENSSL_cleanse(&n, sizeof(n));
 	return good;

@@ -26,7 +26,7 @@ struct seal {
 
 /* A handshake that waits for the peer's key. */
 struct seal_handshake {
-	struct noise noise;
+	struct symmetric noise;
 	uint8_t secret[CRYPTO_KEY_BYTES]; /* own ephemeral key */
 	uint8_t peer[CRYPTO_KEY_BYTES];   /* responder: key of the HELLO */
 };

@@ -15,28 +15,29 @@ static struct crypto_bytes of(const uint8_t *base)
 
 static const struct crypto_bytes nothing = {"", 0};
 
-static bool mix_hash(struct noise *n, const struct crypto *c, struct crypto_bytes data)
+static bool mix_hash(struct symmetric *n, const struct crypto *c, struct crypto_bytes data)
 {
 	return crypto_hash(c, of(n->hash), data, n->hash);
 }
 
-static void key_set(struct noise *n, const uint8_t key[CRYPTO_KEY_BYTES])
+static void key_set(struct symmetric *n, const uint8_t key[CRYPTO_KEY_BYTES])
 {
 	memcpy(n->key, key, sizeof(n->key));
 	n->nonce = 0;
 }
 
-bool noise_begin(struct noise *n, const struct crypto *c, const char *name,
-		 struct crypto_bytes prologue)
+bool symmetric_begin(struct symmetric *n, const struct crypto *c, const char *name,
+		     struct crypto_bytes prologue)
 {
 	assert(strlen(name) <= sizeof(n->hash));
-	*n = (struct noise){0};
+	*n = (struct symmetric){0};
 	memcpy(n->hash, name, strlen(name));
 	memcpy(n->chain, n->hash, sizeof(n->chain));
 	return mix_hash(n, c, prologue);
 }
 
-bool noise_mix_psk(struct noise *n, const struct crypto *c, const uint8_t psk[CRYPTO_KEY_BYTES])
+bool symmetric_mix_psk(struct symmetric *n, const struct crypto *c,
+		       const uint8_t psk[CRYPTO_KEY_BYTES])
 {
 	uint8_t out[3 * CRYPTO_KEY_BYTES];
 	bool good = crypto_hkdf(c, of(n->chain), of(psk), nothing, out, sizeof(out)) &&
@@ -50,8 +51,8 @@ bool noise_mix_psk(struct noise *n, const struct crypto *c, const uint8_t psk[CR
 	return good;
 }
 
-bool noise_mix_secret(struct noise *n, const struct crypto *c,
-		      const uint8_t secret[CRYPTO_KEY_BYTES])
+bool symmetric_mix_secret(struct symmetric *n, const struct crypto *c,
+			  const uint8_t secret[CRYPTO_KEY_BYTES])
 {
 	uint8_t out[2 * CRYPTO_KEY_BYTES];
 	bool good = crypto_hkdf(c, of(n->chain), of(secret), nothing, out, sizeof(out));
@@ -64,19 +65,21 @@ bool noise_mix_secret(struct noise *n, const struct crypto *c,
 	return good;
 }
 
-bool noise_mix_public(struct noise *n, const struct crypto *c, const uint8_t key[CRYPTO_KEY_BYTES])
+bool symmetric_mix_public(struct symmetric *n, const struct crypto *c,
+			  const uint8_t key[CRYPTO_KEY_BYTES])
 {
-	return mix_hash(n, c, of(key)) && noise_mix_secret(n, c, key);
+	return mix_hash(n, c, of(key)) && symmetric_mix_secret(n, c, key);
 }
 
 /* Writes the nonce of AESGCM: 32 zero bits, then the counter. */
-static void nonce_next(struct noise *n, uint8_t out[CRYPTO_NONCE_BYTES])
+static void nonce_next(struct symmetric *n, uint8_t out[CRYPTO_NONCE_BYTES])
 {
 	put_be32(out, 0);
 	put_be64(out + 4, n->nonce++);
 }
 
-bool noise_encrypt(struct noise *n, const struct crypto *c, struct crypto_bytes text, uint8_t *out)
+bool symmetric_encrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
+		       uint8_t *out)
 {
 	uint8_t nonce[CRYPTO_NONCE_BYTES];
 	const struct crypto_aead a = {n->key, nonce, of(n->hash)};
@@ -86,7 +89,8 @@ bool noise_encrypt(struct noise *n, const struct crypto *c, struct crypto_bytes 
 	       mix_hash(n, c, (struct crypto_bytes){out, text.bytes + CRYPTO_TAG_BYTES});
 }
 
-bool noise_decrypt(struct noise *n, const struct crypto *c, struct crypto_bytes text, uint8_t *out)
+bool symmetric_decrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
+		       uint8_t *out)
 {
 	uint8_t nonce[CRYPTO_NONCE_BYTES];
 	const struct crypto_aead a = {n->key, nonce, of(n->hash)};
@@ -96,8 +100,8 @@ bool noise_decrypt(struct noise *n, const struct crypto *c, struct crypto_bytes 
 	       mix_hash(n, c, text);
 }
 
-bool noise_split(const struct noise *n, const struct crypto *c, uint8_t forth[CRYPTO_KEY_BYTES],
-		 uint8_t back[CRYPTO_KEY_BYTES])
+bool symmetric_split(const struct symmetric *n, const struct crypto *c,
+		     uint8_t forth[CRYPTO_KEY_BYTES], uint8_t back[CRYPTO_KEY_BYTES])
 {
 	uint8_t out[2 * CRYPTO_KEY_BYTES];
 	bool good = crypto_hkdf(c, of(n->chain), nothing, nothing, out, sizeof(out));

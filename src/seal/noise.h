@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The symmetric state of a Noise handshake (noiseprotocol.org, revision 34, section 5.2), for
  * patterns with AESGCM and SHA256. The caller processes the tokens of its pattern in order: "psk"
- * by noise_mix_psk, "e" by noise_mix_public (in patterns with a psk), and the tokens of a key
- * agreement (ee, es, se, ss) by noise_mix_secret. */
+ * by symmetric_mix_psk, "e" by symmetric_mix_public (in patterns with a psk), and the tokens of a
+ * key agreement (ee, es, se, ss) by symmetric_mix_secret. */
 #ifndef SEAL_NOISE_H
 #define SEAL_NOISE_H
 
 #include "seal/crypto.h"
 
-struct noise {
+struct symmetric {
 	uint8_t hash[CRYPTO_HASH_BYTES]; /* h */
 	uint8_t chain[CRYPTO_KEY_BYTES]; /* ck */
 	uint8_t key[CRYPTO_KEY_BYTES];   /* k */
@@ -17,20 +17,24 @@ struct noise {
 
 /* `name` has at most CRYPTO_HASH_BYTES characters, as those of the patterns with AESGCM, SHA256 and
  * names of up to 6 characters. All functions return false if libcrypto has no memory. */
-bool noise_begin(struct noise *n, const struct crypto *c, const char *name,
-		 struct crypto_bytes prologue);
-bool noise_mix_psk(struct noise *n, const struct crypto *c, const uint8_t psk[CRYPTO_KEY_BYTES]);
-bool noise_mix_public(struct noise *n, const struct crypto *c, const uint8_t key[CRYPTO_KEY_BYTES]);
-bool noise_mix_secret(struct noise *n, const struct crypto *c,
-		      const uint8_t secret[CRYPTO_KEY_BYTES]);
+bool symmetric_begin(struct symmetric *n, const struct crypto *c, const char *name,
+		     struct crypto_bytes prologue);
+bool symmetric_mix_psk(struct symmetric *n, const struct crypto *c,
+		       const uint8_t psk[CRYPTO_KEY_BYTES]);
+bool symmetric_mix_public(struct symmetric *n, const struct crypto *c,
+			  const uint8_t key[CRYPTO_KEY_BYTES]);
+bool symmetric_mix_secret(struct symmetric *n, const struct crypto *c,
+			  const uint8_t secret[CRYPTO_KEY_BYTES]);
 
 /* Writes text and tag. */
-bool noise_encrypt(struct noise *n, const struct crypto *c, struct crypto_bytes text, uint8_t *out);
+bool symmetric_encrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
+		       uint8_t *out);
 /* `text` ends with the tag. False also if the tag is wrong. */
-bool noise_decrypt(struct noise *n, const struct crypto *c, struct crypto_bytes text, uint8_t *out);
+bool symmetric_decrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
+		       uint8_t *out);
 
 /* Returns the keys from the initiator to the responder, and back. */
-bool noise_split(const struct noise *n, const struct crypto *c, uint8_t forth[CRYPTO_KEY_BYTES],
-		 uint8_t back[CRYPTO_KEY_BYTES]);
+bool symmetric_split(const struct symmetric *n, const struct crypto *c,
+		     uint8_t forth[CRYPTO_KEY_BYTES], uint8_t back[CRYPTO_KEY_BYTES]);
 
 #endif

@@ -29,7 +29,7 @@ struct sim_options {
 	uint8_t protect;         /* enum wire_protect of all sessions */
 	uint64_t update_packets; /* packets per key; 0: the default */
 	uint64_t start_ns;       /* initial clock; 0: 1 s */
-	entropy_fn entropy;      /* source of random numbers for NICs; NULL: numbers from the seed */
+	entropy_fn entropy; /* source of random numbers for NICs; NULL: numbers from the seed */
 	void *entropy_context;
 	const struct nic_cfg_ops *cfg; /* registers of each host; context: host + 1 */
 };

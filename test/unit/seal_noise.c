@@ -78,7 +78,8 @@ static struct crypto_bytes text_of(const char *text)
 }
 
 /* Both sides process one message: the key of its sender, "ee" if it is the second, the payload. */
-static void message_pass(struct noise *from, struct noise *to, const struct vector *v, int i)
+static void message_pass(struct symmetric *from, struct symmetric *to, const struct vector *v,
+			 int i)
 {
 	uint8_t secrets[2][32], message[64], expected[64], shared[32], back[32];
 	size_t payload = strlen(v->payloads[i]), bytes = 32 + payload + 16;
@@ -88,36 +89,36 @@ static void message_pass(struct noise *from, struct noise *to, const struct vect
 	hex_read(i == 0 ? resp_key : init_key, secrets[1], 32);
 	assert_true(crypto_x25519_public(secrets[0], message));
 	assert_true(crypto_x25519_public(secrets[1], other));
-	assert_true(noise_mix_public(from, &crypto, message));
-	assert_true(noise_mix_public(to, &crypto, message));
+	assert_true(symmetric_mix_public(from, &crypto, message));
+	assert_true(symmetric_mix_public(to, &crypto, message));
 	if (i == 1) {
 		assert_true(crypto_x25519(secrets[0], other, shared));
-		assert_true(noise_mix_secret(from, &crypto, shared));
+		assert_true(symmetric_mix_secret(from, &crypto, shared));
 		assert_true(crypto_x25519(secrets[1], message, shared));
-		assert_true(noise_mix_secret(to, &crypto, shared));
+		assert_true(symmetric_mix_secret(to, &crypto, shared));
 	}
-	assert_true(noise_encrypt(from, &crypto, text_of(v->payloads[i]), message + 32));
+	assert_true(symmetric_encrypt(from, &crypto, text_of(v->payloads[i]), message + 32));
 	hex_read(v->messages[i], expected, bytes);
 	assert_memory_equal(message, expected, bytes);
-	assert_true(noise_decrypt(to, &crypto, (struct crypto_bytes){message + 32, payload + 16},
-				  back));
+	assert_true(symmetric_decrypt(to, &crypto,
+				      (struct crypto_bytes){message + 32, payload + 16}, back));
 	assert_memory_equal(back, v->payloads[i], payload);
 }
 
 static void vector_run(const struct vector *v)
 {
 	uint8_t psk[32], keys[2][2][32], out[32], expected[31], nonce[12] = {0};
-	struct noise sides[2];
+	struct symmetric sides[2];
 
 	hex_read(psk_text, psk, 32);
 	for (int i = 0; i < 2; i++) {
-		assert_true(noise_begin(&sides[i], &crypto, NAME, text_of(v->prologue)));
-		assert_true(noise_mix_psk(&sides[i], &crypto, psk));
+		assert_true(symmetric_begin(&sides[i], &crypto, NAME, text_of(v->prologue)));
+		assert_true(symmetric_mix_psk(&sides[i], &crypto, psk));
 	}
 	message_pass(&sides[0], &sides[1], v, 0);
 	message_pass(&sides[1], &sides[0], v, 1);
 	for (int i = 0; i < 2; i++)
-		assert_true(noise_split(&sides[i], &crypto, keys[i][0], keys[i][1]));
+		assert_true(symmetric_split(&sides[i], &crypto, keys[i][0], keys[i][1]));
 	assert_memory_equal(keys[0], keys[1], sizeof(keys[0]));
 	for (int i = 0; i < 2; i++) {
 		const struct crypto_aead a = {keys[0][i], nonce, {"", 0}};
