@@ -4,7 +4,8 @@
  *
  * Allocated memory is aligned to 256 bytes; transfers may start at any byte in it. Dependent
  * commands of one stage run in order. An event is valid until wait() has reported it. Every
- * function returns enum dxp_status and, if it fails, writes a message into `fault`. One thread. */
+ * function returns enum dxp_status and, if it fails, writes a message into `fault`. One thread
+ * calls these functions. */
 #ifndef CLASSIFY_BACKEND_H
 #define CLASSIFY_BACKEND_H
 

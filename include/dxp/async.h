@@ -62,7 +62,7 @@ DXP_API int dxp_completions(struct dxp_fabric *fabric, struct dxp_completion *ou
  * with `begun` for a command that runs for 2 ms; its completion follows. The entry may be missing
  * if the command completes first or memory is short. */
 DXP_API void dxp_completions_begun(struct dxp_fabric *fabric, bool notify);
-/* Makes the current or the next waiting dxp_completions() return. Any thread. */
+/* Makes the current or the next waiting dxp_completions() return. Any thread may call this. */
 DXP_API void dxp_completions_wake(struct dxp_fabric *fabric);
 
 /* Releases an event, whose name the program must not use again. A pending event is released when it

@@ -6,7 +6,7 @@
  * The controllers copy the bytes in memory. A completion is not reported before the modelled board
  * could: start + latency + bytes / bandwidth + interrupt. DMAs share their controller's bandwidth
  * and, if they use it, the memory's. A DMA's latency and its predecessor's interrupt overlap with
- * transfers. Any thread. */
+ * transfers. Any thread may call these functions. */
 #ifndef ENGINE_BOARD_DMA_H
 #define ENGINE_BOARD_DMA_H
 

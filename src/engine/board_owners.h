@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stream core's registers for each of its users, such as the hosts of an xPU: what a user sets
- * applies to its own streams, and it reads the result of its own last stream. Any thread. */
+ * applies to its own streams, and it reads the result of its own last stream. Any thread may call
+ * these functions. */
 #ifndef ENGINE_BOARD_OWNERS_H
 #define ENGINE_BOARD_OWNERS_H
 

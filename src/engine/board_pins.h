@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Host memory pinned for a board, kept in a list to verify that a bridge registers its rings once.
  * Pages are not locked, because threads copy the bytes and locking costs 80 us per MiB. For 128 MiB
- * at 2000 MB/s that would be a sixth of the time. One thread. */
+ * at 2000 MB/s that would be a sixth of the time. One thread calls these functions. */
 #ifndef ENGINE_BOARD_PINS_H
 #define ENGINE_BOARD_PINS_H
 

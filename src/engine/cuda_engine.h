@@ -50,7 +50,7 @@ static inline bool cuda_range_fits(const struct engine_cuda *c, uint64_t address
 
 /* cuda_error.c */
 /* Converts `error` to DXP_OK, DXP_EINVAL, DXP_ENOMEM or DXP_EDEVICE. Records and logs, once, an
- * error that kills the device. Any thread. */
+ * error that kills the device. Any thread may call this. */
 int cuda_check(struct engine_cuda *c, int error);
 /* Makes the context current in this thread. DXP_EDEVICE: the device is dead or lost; `text`, unless
  * NULL, explains. */

@@ -88,8 +88,8 @@ struct cuda_library {
 #undef CUDA_MEMBER
 };
 
-/* Opens the library once and initialises it; it stays open. Any thread. DXP_EUNSUPPORTED: missing,
- * or no device (logged, with the next step). */
+/* Opens the library once and initialises it; it stays open. Any thread may call this.
+ * DXP_EUNSUPPORTED: missing, or no device (logged, with the next step). */
 int cuda_library_get(const struct cuda_library **out);
 
 /* Returns, for example, "an illegal memory access was encountered"; never NULL. */

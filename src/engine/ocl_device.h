@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An OpenCL device, shared by all slots of this process: one context, and its programs, each built
- * once. Any thread. */
+ * once. Any thread may call these functions. */
 #ifndef ENGINE_OCL_DEVICE_H
 #define ENGINE_OCL_DEVICE_H
 

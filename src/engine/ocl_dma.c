@@ -138,7 +138,7 @@ static void commands_enqueue(struct chain *c, const struct ocl_memory *m,
 
 /* ---- completions ---- */
 
-/* Any thread. Logs only the first error, because the next ones are likely the same. */
+/* Logs only the first error, because the next ones are likely the same. */
 static void error_report(struct engine_ocl *o, const char *does, cl_int error)
 {
 	if (!atomic_exchange(&o->bridge->reported, true))

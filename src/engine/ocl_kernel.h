@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A kernel of one engine, with its parameters. They are checked before each launch, so that errors
- * name the wrong argument. One thread. */
+ * name the wrong argument. One thread calls these functions. */
 #ifndef ENGINE_OCL_KERNEL_H
 #define ENGINE_OCL_KERNEL_H
 

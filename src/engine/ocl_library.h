@@ -58,8 +58,8 @@ struct ocl_library {
 #undef OCL_MEMBER
 };
 
-/* Opens the library once; it stays open. Any thread. DXP_EUNSUPPORTED: missing (logged, with what
- * to install). */
+/* Opens the library once; it stays open. Any thread may call this. DXP_EUNSUPPORTED: missing
+ * (logged, with what to install). */
 int ocl_library_get(const struct ocl_library **out);
 
 /* Returns, for example, "CL_OUT_OF_RESOURCES"; never NULL. */

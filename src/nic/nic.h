@@ -111,7 +111,7 @@ enum dxp_function_state nic_user_state(const struct nic *n, uint32_t user);
 
 /* Returns the window of the open user; NULL: not open. */
 const struct dxp_window *nic_user_window(const struct nic *n, uint32_t user);
-/* Returns the number of its queue pairs; 0: not open. */
+/* Returns the number of queue pairs of the user; 0: the user is not open. */
 uint32_t nic_user_qps(const struct nic *n, uint32_t user);
 
 /* Sets the name by which other users of this NIC find an open user, until it closes. DXP_EEXIST:

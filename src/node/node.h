@@ -105,7 +105,7 @@ void node_wait(struct node *n, uint64_t deadline_ns);
 void node_wake(struct node *n);
 
 /* Adds `delta` to the number of devices that post to this node's windows but cannot wake it. While
- * it is not 0, the node does not sleep. Any thread. */
+ * it is not 0, the node does not sleep. Any thread may call this. */
 void node_arm(struct node *n, int delta);
 bool node_armed(const struct node *n);
 

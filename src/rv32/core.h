@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A core of an rv32 xPU: runs the work-groups of a launch, 32 lanes in lock step. Pure: no system
- * call, no clock; memory is allocated by the create functions only. One thread per core.
+ * call, no clock; memory is allocated by the create functions only. Each core has one thread.
  *
  * Every work-item starts at the entry address with a0 = argument table, sp = RV32_PRIVATE_END, ra =
  * RV32_RETURN; it is done when it jumps to RV32_RETURN. All other registers are 0.

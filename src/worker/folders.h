@@ -46,7 +46,7 @@ bool folders_make(const struct folders *f, uint32_t work, const char *host,
 		  struct worker_folders *out);
 
 /* Removes a folder for compilers that no worker uses. May take very long, because a host decides
- * how many files there are. Any thread. */
+ * how many files there are. Any thread may call this. */
 void folders_remove(const char *scratch, uint32_t work);
 
 #endif

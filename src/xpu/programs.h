@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A host's programs by id and in build order. Allocates only its index; the caller bounds their
- * memory. One thread. */
+ * memory. One thread calls these functions. */
 #ifndef XPU_PROGRAMS_H
 #define XPU_PROGRAMS_H
 
