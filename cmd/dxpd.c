@@ -95,23 +95,30 @@ static int daemon_serve(struct daemon *b, const struct dxpd_arguments *a)
 	return status == DXP_OK ? EXIT_GOOD : join_exit_code(status);
 }
 
-/* Reads the key, or the folder that `dxp join` has written. */
-static bool fabric_find(struct dxpd_arguments *a, struct config *fabric)
+/* Reads the key, or the folder that `dxp join` has written. Returns -1, or an exit code. */
+static int fabric_find(struct dxpd_arguments *a, struct config *fabric)
 {
 	const struct dxp_fabric_options where = {.directory = a->directory};
 
 	*fabric = (struct config){0};
 	if (a->key && keyfile_read(a->key, fabric->key) != DXP_OK)
-		return false;
-	if (!a->key && config_resolve(&where, fabric) != DXP_OK) {
+		return EXIT_KEY;
+	int status = a->key ? DXP_OK : config_resolve(&where, fabric);
+	if (status == DXP_ENOENT && !a->directory) {
+		log_error("--manager and --key are needed, or `manager` and `key` in section "
+			  "[dxpd] of /etc/dxp/dxp.conf, or a fabric that this user has joined: "
+			  "`dxp join HOST TOKEN`; see `dxpd --help`");
+		return EXIT_USAGE;
+	}
+	if (status != DXP_OK) {
 		log_error("%s", dxp_fabric_error(NULL));
-		return false;
+		return EXIT_KEY;
 	}
 	if (!a->key)
 		a->daemon.manager = fabric->manager;
 	a->daemon.fabric_key = fabric->key;
 	a->daemon.identity = fabric->keyed ? &fabric->identity : NULL;
-	return true;
+	return -1;
 }
 
 int main(int argc, char **argv)
@@ -132,8 +139,9 @@ int main(int argc, char **argv)
 		int status = dxpd_measure(a.daemon.engine, a.daemon.memory_bytes);
 		return status == DXP_OK ? EXIT_GOOD : open_exit_code(status);
 	}
-	if (!fabric_find(&a, &fabric))
-		return EXIT_KEY;
+	code = fabric_find(&a, &fabric);
+	if (code >= 0)
+		return code;
 	a.daemon.stop = &stop;
 	signals_set();
 	descriptors_raise_limit();
