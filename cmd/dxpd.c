@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements dxpd: command line and exit codes around src/xpu/daemon.h. */
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -95,23 +97,61 @@ static int daemon_serve(struct daemon *b, const struct dxpd_arguments *a)
 	return status == DXP_OK ? EXIT_GOOD : join_exit_code(status);
 }
 
-/* Reads the key, or the folder that `dxp join` has written. */
-static bool fabric_find(struct dxpd_arguments *a, struct config *fabric)
+/* Writes the folder of the key file. */
+static bool key_folder(const char *key, char out[PATH_MAX])
 {
-	const struct dxp_fabric_options where = {.directory = a->directory};
+	const char *slash = strrchr(key, '/');
+	const int length = slash ? (int)(slash - key) : 0;
 
-	*fabric = (struct config){0};
-	if (a->key && keyfile_read(a->key, fabric->key) != DXP_OK)
-		return false;
-	if (!a->key && config_resolve(&where, fabric) != DXP_OK) {
+	return snprintf(out, PATH_MAX, "%.*s%s", length, key, slash ? "/." : ".") < PATH_MAX;
+}
+
+/* Reads the key file, and the key pair beside it if there is one. */
+static int key_read(const struct dxpd_arguments *a, struct config *fabric)
+{
+	char folder[PATH_MAX];
+
+	if (keyfile_read(a->key, fabric->key) != DXP_OK)
+		return EXIT_KEY;
+	if (!key_folder(a->key, folder) || config_identity(folder, fabric) != DXP_OK) {
 		log_error("%s", dxp_fabric_error(NULL));
-		return false;
+		return EXIT_KEY;
 	}
-	if (!a->key)
+	return -1;
+}
+
+/* Reads a folder that `dxp join` has written: that of the key, or as for all programs. */
+static int folder_read(struct dxpd_arguments *a, struct config *fabric)
+{
+	char folder[PATH_MAX];
+	struct dxp_fabric_options where = {.directory = a->directory};
+
+	if (a->key && key_folder(a->key, folder))
+		where.directory = folder;
+	int status = config_resolve(&where, fabric);
+	if (status == DXP_OK) {
 		a->daemon.manager = fabric->manager;
+		return -1;
+	}
+	if (status == DXP_ENOENT && !a->directory) {
+		log_error("--manager and --key are needed, or `manager` and `key` in section "
+			  "[dxpd] of /etc/dxp/dxp.conf, or a fabric that this user has joined: "
+			  "`dxp join HOST TOKEN`; see `dxpd --help`");
+		return EXIT_USAGE;
+	}
+	log_error("%s", dxp_fabric_error(NULL));
+	return EXIT_KEY;
+}
+
+/* Finds the fabric. Returns -1, or an exit code after a message. */
+static int fabric_find(struct dxpd_arguments *a, struct config *fabric)
+{
+	*fabric = (struct config){0};
+	const int code = a->manager_given ? key_read(a, fabric) : folder_read(a, fabric);
+
 	a->daemon.fabric_key = fabric->key;
 	a->daemon.identity = fabric->keyed ? &fabric->identity : NULL;
-	return true;
+	return code;
 }
 
 int main(int argc, char **argv)
@@ -132,8 +172,9 @@ int main(int argc, char **argv)
 		int status = dxpd_measure(a.daemon.engine, a.daemon.memory_bytes);
 		return status == DXP_OK ? EXIT_GOOD : open_exit_code(status);
 	}
-	if (!fabric_find(&a, &fabric))
-		return EXIT_KEY;
+	code = fabric_find(&a, &fabric);
+	if (code >= 0)
+		return code;
 	a.daemon.stop = &stop;
 	signals_set();
 	descriptors_raise_limit();

@@ -183,7 +183,9 @@ static const struct option_row rows[] = {
 	{"manager", "HOST[:PORT]", "address of the fabric's manager; default port 4795",
 	 PARSED(manager_parse, &a.manager, NULL)},
 	{"key", "FILE",
-	 "the fabric's key: 64 hexadecimal digits, readable by its owner only (mode 600)",
+	 "the fabric's key: 64 hexadecimal digits, readable by its owner only (mode 600); the "
+	 "files "
+	 "of `dxp join` in its folder are used too",
 	 OPTION_TEXT, &a.key},
 	{"slots", "N", "xPUs of this daemon, 1 to 16, default 1", OPTION_NUMBER, &a.slots, 1,
 	 FABRIC_SLOTS_MAX},
@@ -369,11 +371,10 @@ int dxpd_options_parse(int argc, char **argv, struct dxpd_arguments *out)
 
 	if (first < 0)
 		return -1 - first;
-	if (!a.measure && a.manager.given != (a.key != NULL)) {
-		fprintf(stderr,
-			"dxpd: error: --manager and --key are needed, or `manager` and `key` in "
-			"section [dxpd] of /etc/dxp/dxp.conf, or neither, after `dxp join`; see "
-			"`dxpd --help`\n");
+	if (!a.measure && a.manager.given && !a.key) {
+		fprintf(stderr, "dxpd: error: --manager needs --key, or `key` in section [dxpd] of "
+				"/etc/dxp/dxp.conf; after `dxp join`, neither is needed; see `dxpd "
+				"--help`\n");
 		return WRONG;
 	}
 	if (a.port != NO_PORT && a.bind.given && a.bind.address.port) {
@@ -384,6 +385,7 @@ int dxpd_options_parse(int argc, char **argv, struct dxpd_arguments *out)
 	*out = (struct dxpd_arguments){
 		.daemon = daemon_options(),
 		.directory = a.directory,
+		.manager_given = a.manager.given,
 		.key = a.key,
 		.timeout_s = a.timeout_s,
 		.ready_fd = a.ready_fd == NO_FD ? -1 : (int)a.ready_fd,

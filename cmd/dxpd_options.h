@@ -10,6 +10,7 @@ struct dxpd_arguments {
 	struct daemon_options daemon; /* without key and stop */
 	const char *directory;        /* of a fabric that `dxp join` joined, if `key` is NULL */
 	const char *key;
+	bool manager_given;
 	uint64_t timeout_s; /* 0: never */
 	int ready_fd;       /* -1: none */
 	bool measure;       /* only measure buffers */

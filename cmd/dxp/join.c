@@ -7,8 +7,10 @@
  *   manager       HOST:PORT of the manager */
 #include "cmd/dxp/join.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -107,6 +109,24 @@ static bool files_write(const struct joining *j, const struct control *q,
 	       line_write(j, "manager", j->host);
 }
 
+/* Gives the files of root to the owner of the folder, such as the user of the services. */
+static bool files_give(const struct joining *j)
+{
+	static const char *const names[] = {"node.key", "fabric.key", "manager.pub", "manager"};
+	char path[PATH_BYTES];
+	struct stat s;
+
+	if (geteuid() != 0 || stat(j->folder, &s) != 0 || s.st_uid == 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		if (!path_make(j, names[i], path) || lchown(path, s.st_uid, s.st_gid) != 0) {
+			print_fail("cannot give %s to the owner of its folder: %s", names[i],
+				   strerror(errno));
+			return false;
+		}
+	return true;
+}
+
 bool join_run(struct joining *j)
 {
 	struct control q = {.token = &j->token, .request = {.command = CHANNEL_ADMIT}};
@@ -131,7 +151,7 @@ bool join_run(struct joining *j)
 		snprintf(j->given_name, sizeof(j->given_name), "%.*s", FABRIC_NAME_BYTES - 1,
 			 answer->text);
 		j->role = answer->role;
-		good = files_write(j, &q, answer);
+		good = files_write(j, &q, answer) && files_give(j);
 		channel_destroy(c);
 	} else {
 		print_fail("cannot join: %s", q.text);

@@ -383,7 +383,16 @@ static bool folder_is_free(struct up *u)
 {
 	struct folder *p = &u->folder;
 	bool folder_created = p->folder_created;
+	char pinned[PATH_BYTES];
 
+	if (!folder_path(p, "manager.pub", pinned))
+		return false;
+	if (access(pinned, F_OK) == 0) {
+		print_fail("%s belongs to a fabric that admits by token; start its manager with "
+			   "`dxp manager init`, or choose another folder with --dir",
+			   p->folder);
+		return false;
+	}
 	if (!folder_load(p))
 		return folder_vacant(p);
 	if (folder_alive(p)) {

@@ -132,9 +132,7 @@ static int manager_key_read(const char *path, uint8_t key[KEYS_BYTES])
 				path);
 }
 
-/* Reads the key pair of a folder that `dxp join` has written. A folder without one is a fabric with
- * a shared key only. */
-static int resolve_identity(const char *directory, struct config *c)
+int config_identity(const char *directory, struct config *c)
 {
 	char own[CONFIG_PATH_BYTES], pinned[CONFIG_PATH_BYTES], why[WHY_BYTES];
 	uint8_t private_key[KEYS_BYTES], manager[KEYS_BYTES];
@@ -215,7 +213,7 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 	if (status == DXP_OK)
 		status = resolve_key(directory, options->key_file, c.key);
 	if (status == DXP_OK && !options->key_file)
-		status = resolve_identity(directory, &c);
+		status = config_identity(directory, &c);
 	if (status != DXP_OK)
 		return status;
 	if (options->bind && resolve_address(options->bind, 0, &c.bind) != DXP_OK)

@@ -33,6 +33,11 @@ int config_directory(const char *given, char *out, size_t bytes);
  * this machine joined one, it is CONFIG_SERVICES. */
 int config_directory_find(const char *given, char *out, size_t bytes);
 
+/* Reads the key pair of a folder that `dxp join` has written: sets `keyed` and `identity`. A folder
+ * without one is a fabric with a shared key only. Sets the error text; DXP_EACCESS, DXP_EIO,
+ * DXP_EMALFORMED. */
+int config_identity(const char *directory, struct config *c);
+
 /* Combines the program's name and process id. */
 void config_default_name(char out[FABRIC_NAME_BYTES]);
 

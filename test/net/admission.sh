@@ -26,11 +26,17 @@ wait_for() {
 	done
 }
 
-# daemon_start: starts dxpd of machine b. Its log is $scratch/dxpd.log.
+daemon_stop() {
+	kill "${daemons[@]}"
+	wait "${daemons[@]}" || true
+	daemons=()
+}
+
+# daemon_start OPTIONS: starts dxpd of machine b. Its log is $scratch/dxpd.log.
 daemon_start() {
 	: >"$scratch/dxpd.log"
 	env DXP_DIR="$B" dxpd --engine none --memory 16M --name xb --state "$scratch/xpus" \
-		--port 0 >"$scratch/dxpd.log" 2>&1 &
+		--port 0 "$@" >"$scratch/dxpd.log" 2>&1 &
 	daemons=($!)
 	wait_for 'xb: node' "$scratch/dxpd.log"
 }
@@ -86,8 +92,11 @@ refuse 2 "is a number with s, m, h or d" dxp token create --expires soon
 dxp token list --json | has '"state": "revoked"' || die "token list --json"
 
 say "== the fabric key does not suffice"
-refuse 1 "admits machines by token" dxp nodes --manager "$manager" --key "$B/fabric.key"
-refuse 4 "admits machines by token" dxpd --manager "$manager" --key "$B/fabric.key" --engine none
+mkdir "$X/copied"
+cp -p "$B/fabric.key" "$X/copied"
+refuse 1 "admits machines by token" dxp nodes --manager "$manager" --key "$X/copied/fabric.key"
+refuse 4 "admits machines by token" \
+	dxpd --manager "$manager" --key "$X/copied/fabric.key" --engine none
 
 say "== a manager that was killed goes on"
 kill -9 "$(process_of manager)"
@@ -113,8 +122,16 @@ rm "$B/node.key"
 env DXP_DIR="$B" dxp join "$manager" "$(dxp token create)" --name b
 daemon_start
 env DXP_DIR="$C" dxp ping xb --count 5 --json | has '"count": 5' || die "b has not returned"
-kill "${daemons[@]}"
-wait "${daemons[@]}" || true
-daemons=()
+daemon_stop
+
+say "== as a service: the key file, with the rest of dxp join beside it"
+daemon_start --key "$B/fabric.key"
+daemon_stop
+daemon_start --key "$B/fabric.key" --manager "$manager"
+daemon_stop
+dxp down
+refuse 1 "admits by token" dxp up --engine none --port 0
+dxp manager init --bind 127.0.0.1 --port 0 --json | has '"token": "dxp1' || die "no second start"
+dxp token list | has -E 'xpu +used' || die "the tokens are lost"
 dxp down
 say passed

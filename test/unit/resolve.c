@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "link/resolve.h"
+
+static void resolve_address__each_form(void **state)
+{
+	static const struct {
+		const char *text, *address;
+	} rows[] = {
+		{"127.0.0.1", "127.0.0.1:7"},     {"10.0.0.1:99", "10.0.0.1:99"},
+		{"[::1]:99", "[::1]:99"},         {"::1", "[::1]:7"},
+		{"fe80::1", "[fe80::1]:7"},       {"localhost", "127.0.0.1:7"},
+		{"localhost:99", "127.0.0.1:99"},
+	};
+	char text[UDP_ADDRESS_TEXT_BYTES];
+	struct udp_address a;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(resolve_address(rows[i].text, 7, &a), DXP_OK);
+		assert_string_equal(address_format(&a, text), rows[i].address);
+	}
+}
+
+static void resolve_address__rejects(void **state)
+{
+	static const char *const rows[] = {
+		"",
+		":99",
+		"localhost:",
+		"localhost:0",
+		"localhost:65536",
+		"localhost:9x",
+		"local host",
+		"127.1",
+		"300.1.1.1",
+		"10.0.0",
+		"1",
+		"[::1",
+		"::1:99999x",
+	};
+	struct udp_address a;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(resolve_address(rows[i], 7, &a), DXP_EINVAL);
+	assert_int_equal(resolve_address("no.such.host.invalid", 7, &a), DXP_ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(resolve_address__each_form),
+		cmocka_unit_test(resolve_address__rejects),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
