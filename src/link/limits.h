@@ -41,6 +41,7 @@
 #define LINK_ECN_OTHER   16
 #define LINK_UNSLEPT_MAX 64 /* successful polls after which epoll stops watching */
 /* datagrams that the fault injector delays; more are dropped */
+#define LINK_CROSSBAR_PORTS 16 /* the slots of a daemon */
 #define LINK_FAULT_HELD     256
 #define LINK_FAULT_DISTANCE 16 /* later datagrams that may overtake a delayed one */
 /* ns after which a delayed datagram leaves even if none overtook it */
