@@ -62,6 +62,7 @@ static const char kernels[] =
 
 enum way { HOST, HOST_BLOCKS, KERNEL, WAYS };
 static const char *const way_names[WAYS] = {"host, one at a time", "host, in blocks", "kernel"};
+static const char ping_name[] = "raw UDP round trip";
 
 struct registers {
 	const struct bench_options *options;
@@ -244,7 +245,7 @@ static void row_print(struct registers *b, enum way way, bool write, unsigned st
 		.metric = "time",
 		.unit = "us",
 		.value = report_median(b->us[way][write][step], rounds),
-		.peer = "raw UDP round trip",
+		.peer = ping_name,
 		.peer_value = report_median(b->ping_us, rounds),
 		.x_name = "registers",
 		.x = 1u << step,
@@ -253,6 +254,33 @@ static void row_print(struct registers *b, enum way way, bool write, unsigned st
 
 	snprintf(name, sizeof(name), "%s %u", write ? "write" : "read", 1u << step);
 	report_row(&row);
+}
+
+/* Prints the same round trip beside each number of accesses. */
+static void ping_print(struct registers *b, bool write, unsigned step)
+{
+	char name[32];
+	const struct report_row row = {
+		.bench = "registers",
+		.name = name,
+		.lab = "loopback",
+		.contender = ping_name,
+		.metric = "time",
+		.unit = "us",
+		.value = report_median(b->ping_us, b->options->rounds),
+		.x_name = "registers",
+		.x = 1u << step,
+		.samples = b->options->rounds,
+	};
+
+	snprintf(name, sizeof(name), "%s %u", write ? "write" : "read", 1u << step);
+	report_row(&row);
+}
+
+static bool ping_wanted(const struct registers *b, bool write)
+{
+	return bench_wanted(b->options->only, ping_name) &&
+	       bench_wanted(b->options->only_case, write ? "write" : "read");
 }
 
 /* Builds the kernel. Without OpenCL only the host's rows are printed. */
@@ -280,6 +308,10 @@ static bool rows_run(struct registers *b)
 			for (unsigned step = 0; step < STEPS; step++)
 				if (wanted(b, way, write))
 					row_print(b, way, write, step);
+	for (int write = 1; write >= 0; write--)
+		for (unsigned step = 0; step < STEPS; step++)
+			if (ping_wanted(b, write))
+				ping_print(b, write, step);
 	return true;
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp bench slots`: 16 slots behind one uplink (X-14). Each slot is an xPU of one
- * daemon; all send to, or receive from, 16 xPUs on the other side at once:
+ * daemon; all send to, or receive from, 16 xPUs on the other side at once, or each sends to the
+ * next slot:
  *
  *   LAB-near [v0 10.80.0.1] tbf 1 Gb/s ==== tbf 1 Gb/s [v1 10.80.0.2] LAB-far
  *   dxpd: slot1 .. slot16                            dxpd: xpu1 .. xpu16, manager, this program
  *
+ * LAB-near has no loopback interface, so its slots reach each other only by the daemon's crossbar.
  * Batches are cut into packets before the uplink, so each is queued and dropped alone. The program
  * starts the transfers; their bytes do not pass through it. Afterwards it reads back what each xPU
  * received. */
@@ -35,8 +37,8 @@
 #define SCRIPT_TEXT    4096
 #define BATCH          64
 
-enum direction { SEND, RECEIVE, DIRECTIONS };
-static const char *const contenders[DIRECTIONS] = {"slots send", "slots receive"};
+enum direction { SEND, RECEIVE, BETWEEN, DIRECTIONS };
+static const char *const contenders[DIRECTIONS] = {"slots send", "slots receive", "slots to slots"};
 
 /* Each case is a set of directions at the same time. */
 static const struct {
@@ -45,13 +47,19 @@ static const struct {
 } cases[] = {
 	{"send", {[SEND] = true}},
 	{"receive", {[RECEIVE] = true}},
-	{"send and receive", {true, true}},
+	{"send and receive", {[SEND] = true, [RECEIVE] = true}},
+	{"between slots", {[BETWEEN] = true}},
 };
 
+struct place {
+	struct dxp_xpu *xpu;
+	uint64_t address;
+};
+
+/* A slot and its xPU on the other side. Each transfer has memory of its own at both ends. */
 struct slot_pair {
 	struct dxp_xpu *slot, *xpu;
-	/* device addresses: the transfer in each direction has memory of its own on both sides */
-	uint64_t slot_at[DIRECTIONS], xpu_at[DIRECTIONS];
+	struct place from[DIRECTIONS], to[DIRECTIONS];
 };
 
 /* The transfers of one sample. */
@@ -85,30 +93,44 @@ static bool pair_open(struct slots_bench *b, uint32_t i)
 {
 	struct slot_pair *p = &b->pairs[i];
 	char slot[16], xpu[16];
-	int status;
 
 	snprintf(slot, sizeof(slot), "slot%u", i + 1);
 	snprintf(xpu, sizeof(xpu), "xpu%u", i + 1);
-	status = dxp_xpu_open(b->fabric, slot, &p->slot);
-	if (status == DXP_OK)
-		status = dxp_xpu_open(b->fabric, xpu, &p->xpu);
+	return (dxp_xpu_open(b->fabric, slot, &p->slot) == DXP_OK &&
+		dxp_xpu_open(b->fabric, xpu, &p->xpu) == DXP_OK) ||
+	       failed(slot);
+}
+
+static int place_make(struct dxp_xpu *xpu, struct place *out)
+{
+	out->xpu = xpu;
+	return dxp_mem_alloc(xpu, TRANSFER_BYTES, &out->address);
+}
+
+static bool places_make(struct slots_bench *b, uint32_t i)
+{
+	struct slot_pair *p = &b->pairs[i];
+	struct dxp_xpu *next = b->pairs[(i + 1) % SLOTS].slot;
+	int status = DXP_OK;
+
 	for (int d = 0; d < DIRECTIONS && status == DXP_OK; d++) {
-		status = dxp_mem_alloc(p->slot, TRANSFER_BYTES, &p->slot_at[d]);
+		status = place_make(d == RECEIVE ? p->xpu : p->slot, &p->from[d]);
 		if (status == DXP_OK)
-			status = dxp_mem_alloc(p->xpu, TRANSFER_BYTES, &p->xpu_at[d]);
+			status = place_make(d == SEND      ? p->xpu
+					    : d == RECEIVE ? p->slot
+							   : next,
+					    &p->to[d]);
 	}
-	return status == DXP_OK || failed(slot);
+	return status == DXP_OK || failed("device memory");
 }
 
 static int transfer_post(struct slots_bench *b, uint32_t pair, enum direction d)
 {
-	const struct slot_pair *p = &b->pairs[pair];
-	const bool out = d == SEND;
-	const struct dxp_transfer t = {.from_address = out ? p->slot_at[d] : p->xpu_at[d],
-				       .to_address = out ? p->xpu_at[d] : p->slot_at[d],
-				       .bytes = TRANSFER_BYTES};
+	const struct place *from = &b->pairs[pair].from[d], *to = &b->pairs[pair].to[d];
+	const struct dxp_transfer t = {
+		.from_address = from->address, .to_address = to->address, .bytes = TRANSFER_BYTES};
 	dxp_event event;
-	int status = dxp_send(out ? p->slot : p->xpu, out ? p->xpu : p->slot, &t, &event);
+	int status = dxp_send(from->xpu, to->xpu, &t, &event);
 
 	if (status == DXP_OK)
 		status = dxp_event_notify(b->fabric, event, pair * DIRECTIONS + d);
@@ -174,18 +196,15 @@ static int sources_fill(struct slots_bench *b, uint8_t *memory)
 	int status = DXP_OK;
 
 	for (uint32_t n = 0; n < SLOTS * DIRECTIONS && status == DXP_OK; n++) {
-		const struct slot_pair *p = &b->pairs[n / DIRECTIONS];
 		const uint32_t d = n % DIRECTIONS;
+		const struct place *from = &b->pairs[n / DIRECTIONS].from[d];
+		const struct place *to = &b->pairs[n / DIRECTIONS].to[d];
 		memset(memory, 0, TRANSFER_BYTES);
-		status = dxp_mem_write(d == SEND ? p->xpu : p->slot,
-				       d == SEND ? p->xpu_at[d] : p->slot_at[d], memory,
-				       TRANSFER_BYTES);
+		status = dxp_mem_write(to->xpu, to->address, memory, TRANSFER_BYTES);
 		for (uint32_t i = 0; i < TRANSFER_BYTES; i++)
 			memory[i] = byte_at(n / DIRECTIONS, d, i);
 		if (status == DXP_OK)
-			status = dxp_mem_write(d == SEND ? p->slot : p->xpu,
-					       d == SEND ? p->slot_at[d] : p->xpu_at[d], memory,
-					       TRANSFER_BYTES);
+			status = dxp_mem_write(from->xpu, from->address, memory, TRANSFER_BYTES);
 	}
 	return status;
 }
@@ -194,11 +213,9 @@ static int sources_fill(struct slots_bench *b, uint8_t *memory)
 static bool destinations_good(struct slots_bench *b, uint8_t *memory)
 {
 	for (uint32_t n = 0; n < SLOTS * DIRECTIONS; n++) {
-		const struct slot_pair *p = &b->pairs[n / DIRECTIONS];
 		const uint32_t d = n % DIRECTIONS;
-		if (dxp_mem_read(d == SEND ? p->xpu : p->slot, memory,
-				 d == SEND ? p->xpu_at[d] : p->slot_at[d],
-				 TRANSFER_BYTES) != DXP_OK)
+		const struct place *to = &b->pairs[n / DIRECTIONS].to[d];
+		if (dxp_mem_read(to->xpu, memory, to->address, TRANSFER_BYTES) != DXP_OK)
 			return failed("read");
 		for (uint32_t i = 0; i < TRANSFER_BYTES; i++) {
 			if (memory[i] == byte_at(n / DIRECTIONS, d, i))
@@ -315,6 +332,8 @@ static int inside_run(void *context)
 		return failed("join"), 1;
 	for (uint32_t i = 0; i < SLOTS && good; i++)
 		good = pair_open(b, i);
+	for (uint32_t i = 0; i < SLOTS && good; i++)
+		good = places_make(b, i);
 	good = good && cases_run(b);
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		dxp_xpu_close(b->pairs[i].slot);
@@ -333,8 +352,7 @@ static const char lab_make[] =
 	"$near ip addr add 10.80.0.1/24 dev v0 && $far ip addr add 10.80.0.2/24 dev v1 &&\n"
 	"$near ethtool -K v0 tx-udp-segmentation off tso off gso off &&\n"
 	"$far ethtool -K v1 tx-udp-segmentation off tso off gso off &&\n"
-	"$near ip link set lo up && $far ip link set lo up &&\n"
-	"$near ip link set v0 up && $far ip link set v1 up &&\n"
+	"$far ip link set lo up && $near ip link set v0 up && $far ip link set v1 up &&\n"
 	"$near tc qdisc add dev v0 root tbf rate 1gbit burst 32kb limit 300kb &&\n"
 	"$far tc qdisc add dev v1 root tbf rate 1gbit burst 32kb limit 300kb || exit 1\n"
 	"$far '%2$s/dxp' up --dir fabric --xpus 16 --slots-per-daemon 16 --memory 16M"

@@ -18,6 +18,11 @@
 #define NICS_MAX  256
 #define ANSWER_NS (5 * S_NS)
 
+#define ARGUMENTS_MAX   100000
+#define VF_MEMORY_BYTES (16ull << 20)
+#define VF_MEMORY_MIN   (64ull << 10)
+#define VF_MEMORY_MAX   (64ull << 30) /* the most that a NIC maps for one process */
+
 static const struct offer_scope any_scope = {.only = false};
 
 /* Prints the NICs whose programs still run. */
@@ -364,16 +369,33 @@ static int verb_run(const struct verb *v, int count, char **arguments, bool json
 	return status;
 }
 
+static int export_run(int count, char **arguments, uint64_t memory)
+{
+	if (count < 2) {
+		print_fail("`dxp vf export` needs a NIC, `--` and the command of QEMU; see "
+			   "`dxp vf --help`");
+		return EXIT_USAGE;
+	}
+	if (memory & (memory - 1)) {
+		print_fail("--memory needs a power of two, such as 16M");
+		return EXIT_USAGE;
+	}
+	return vf_export(arguments[0], memory, arguments + 1);
+}
+
 int command_vf(int argc, char **argv)
 {
 	bool json = false;
+	uint64_t memory = VF_MEMORY_BYTES;
 	const struct option_row rows[] = {
+		{"memory", "SIZE", "export: memory of each function, a power of two", OPTION_BYTES,
+		 &memory, VF_MEMORY_MIN, VF_MEMORY_MAX},
 		{"json", NULL, "print JSON, with all counters", OPTION_FLAG, &json, 0, 0},
 	};
 	const struct usage usage = {
 		"vf",
 		"[NIC] | weight NIC F W | priority NIC F CLASS | limit NIC F RATE | reset NIC F | "
-		"registers NIC F[.Q]",
+		"registers NIC F[.Q] | export NIC,NIC... -- QEMU...",
 		"Lists the NIC functions that processes on this machine can use, or manages one of "
 		"them. A process has\n"
 		"a whole function, or one queue pair Q of it, which is listed as F.Q.\n"
@@ -385,6 +407,8 @@ int command_vf(int argc, char **argv)
 		"  reset      closes the function for its users (status DXP_ECLOSED); other "
 		"processes may open it then\n"
 		"  registers  shows its lookup table and registers, for devices in register mode\n"
+		"  export     runs a virtual machine that has a free function of each NIC as PCI "
+		"devices\n"
 		"NIC is the name of a node, or the path of its socket. F is 0 to 7; 0 is the "
 		"physical function, which\n"
 		"belongs to the NIC's own program. Weight, priority and limit stay with F when its "
@@ -395,11 +419,13 @@ int command_vf(int argc, char **argv)
 		rows,
 		ARRAY_COUNT(rows),
 		0,
-		4};
+		ARGUMENTS_MAX};
 	int first = options_parse(argc, argv, &usage);
 
 	if (first < 0)
 		return -1 - first;
+	if (first < argc && strcmp(argv[first], "export") == 0)
+		return export_run(argc - first - 1, argv + first + 1, memory);
 	for (size_t i = 0; first < argc && i < ARRAY_COUNT(verbs); i++)
 		if (strcmp(argv[first], verbs[i].name) == 0)
 			return verb_run(&verbs[i], argc - first - 1, argv + first + 1, json);

@@ -18,6 +18,11 @@ struct vf_nic {
 	unsigned row_count;
 };
 
+/* vf_export.c: gives functions of the NICs `nics` ("xpu1,xpu2"), each with `memory_bytes` of
+ * registered memory, to the virtual machine that `program` starts. Returns the program's exit
+ * status. */
+int vf_export(const char *nics, uint64_t memory_bytes, char **program);
+
 void vf_table_head(void);
 void vf_table(const struct vf_nic *nic);
 json_t *vf_json(const struct vf_nic *nic);

@@ -75,6 +75,11 @@ DXP_API const char *dxp_function_error(void);
 /* Returns the window, for dxp/device.h; valid until the function is closed. */
 DXP_API struct dxp_window *dxp_function_window(const struct dxp_function *f);
 
+/* Returns the memfd of the window, DXP_WINDOW_FILE_BYTES long, for another process or a virtual
+ * machine that uses the function in place of this program. The library owns it.
+ * Errors: DXP_EUNSUPPORTED: the NIC is inside this program. */
+DXP_API int dxp_function_window_fd(const struct dxp_function *f);
+
 /* ---- memory ---- */
 enum dxp_rights {
 	DXP_LOCAL = 0,         /* only own descriptors */

@@ -67,6 +67,9 @@ enum dxp_status {
 #define DXP_EVENT_BYTES    28      /* bytes of a NAP that fit in a receive event, without buffer */
 #define DXP_NO_BUFFER      0xffff
 
+/* bytes of the memfd of a window: a power of two, because a PCI device can present it */
+#define DXP_WINDOW_FILE_BYTES (2u << 20)
+
 /* ---- descriptors ---- */
 enum dxp_op {
 	DXP_OP_NAP = 1,   /* message into the receive ring of a queue pair */

@@ -297,7 +297,13 @@ static void attached_close(struct dxp_function *f)
 	attached_free(attached_of(f));
 }
 
+static int attached_window_fd(const struct dxp_function *f)
+{
+	return CONTAINER_OF(f, const struct attached, base)->window.fd;
+}
+
 static const struct function_ops attached_ops = {
+	.window_fd = attached_window_fd,
 	.region_add = attached_region_add,
 	.region_revoke = attached_region_revoke,
 	.memory_free = attached_memory_free,
@@ -370,9 +376,9 @@ static int window_map(struct attached *a, struct descriptors *d)
 				 DXP_WINDOW_VERSION, a->path, dxp_status_text(status));
 	}
 	a->base.window = a->window.base;
+	a->window.fd = d->fds[FD_WINDOW];
 	a->engine_wakeup = d->fds[FD_ENGINE];
 	a->user_wakeup = d->fds[FD_USER];
-	close(d->fds[FD_WINDOW]);
 	return DXP_OK;
 }
 

@@ -43,6 +43,15 @@ struct dxp_window *dxp_function_window(const struct dxp_function *f)
 	return f->window;
 }
 
+int dxp_function_window_fd(const struct dxp_function *f)
+{
+	if (f->ops->window_fd)
+		return f->ops->window_fd(f);
+	return error_set(DXP_EUNSUPPORTED,
+			 "the window of a NIC inside this program has no file; attach to a NIC of "
+			 "another program");
+}
+
 static int qp_check(uint8_t qp)
 {
 	if (qp < DXP_QPS)

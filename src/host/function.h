@@ -29,6 +29,8 @@ struct function_memory {
 /* Operations of one kind of function. One thread at a time calls them; any thread calls `ring`.
  * They set the error text on failure. */
 struct function_ops {
+	/* Returns the memfd of the window. NULL: it has none. */
+	int (*window_fd)(const struct dxp_function *f);
 	int (*region_add)(struct dxp_function *f, const struct function_region *r, uint32_t *key);
 	int (*region_revoke)(struct dxp_function *f, uint32_t key);
 	/* Revokes the key if it is still valid; frees the memory when nothing uses it. */

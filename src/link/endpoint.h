@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/spin.h"
+#include "link/crossbar.h"
 #include "link/fault.h"
 #include "link/limits.h"
 #include "link/receive.h"
@@ -40,6 +41,9 @@ struct link {
 	bool gro;
 	bool whole, unconnected, block; /* options of the same name in link_options */
 	size_t receive_buffer_bytes;
+	struct crossbar *crossbar;     /* NULL: none */
+	struct crossbar_port *port;    /* its port; NULL without crossbar */
+	unsigned port_looks;           /* calls of link_receive with a port; wraps */
 	struct fault *fault;           /* NULL without DXP_FAULT */
 	const struct link_tap *tap;    /* NULL: none */
 	struct udp_address too_big_to; /* destination for link_too_big */

@@ -256,26 +256,54 @@ bool link_inbox_look(struct link *l)
 
 bool link_pending(const struct link *l)
 {
-	return inbox_pending(&l->inbox);
+	return inbox_pending(&l->inbox) || (l->port && crossbar_port_pending(l->port));
 }
 
-static size_t arrivals_process(struct link *l, struct datagram_arrival *arrivals, size_t count)
+static size_t arrivals_process(struct link *l, struct datagram_arrival *arrivals, size_t dequeued)
 {
-	size_t dequeued = link_inbox_dequeue(&l->inbox, arrivals, count, &l->counters);
-
 	for (size_t i = 0; l->tap && i < dequeued; i++)
 		l->tap->received(l->tap->context, &arrivals[i]);
 	return dequeued;
+}
+
+/* Makes no system call while buffers contain datagrams: arrivals point into them. */
+static size_t kernel_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
+{
+	if (!inbox_pending(&l->inbox) && !link_inbox_look(l))
+		return 0;
+	return link_inbox_dequeue(&l->inbox, arrivals, count, &l->counters);
+}
+
+static size_t port_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
+{
+	size_t dequeued = crossbar_port_dequeue(l->port, arrivals, count);
+
+	l->counters.received_datagrams += dequeued;
+	for (size_t i = 0; i < dequeued; i++)
+		l->counters.received_bytes += arrivals[i].bytes;
+	return dequeued;
+}
+
+/* Receives from the crossbar first, because that needs no system call; every LINK_OTHERS_EVERY
+ * calls from the sockets, so that these do not wait forever. */
+static size_t both_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
+{
+	bool sockets_first = l->port_looks++ % LINK_OTHERS_EVERY == 0 || inbox_pending(&l->inbox);
+	size_t got = sockets_first ? kernel_receive(l, arrivals, count) : 0;
+
+	got += port_receive(l, arrivals + got, count - got);
+	if (got == 0 && !sockets_first)
+		got = kernel_receive(l, arrivals, count);
+	return got;
 }
 
 size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	if (l->fault)
 		send_held(l);
-	/* Makes no system call while buffers contain datagrams: arrivals point into them. */
-	if (!inbox_pending(&l->inbox) && !link_inbox_look(l))
-		return 0;
-	return arrivals_process(l, arrivals, count);
+	size_t got =
+		l->port ? both_receive(l, arrivals, count) : kernel_receive(l, arrivals, count);
+	return arrivals_process(l, arrivals, got);
 }
 
 size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size_t count)
@@ -284,5 +312,6 @@ size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size
 		send_held(l);
 	if (!inbox_pending(&l->inbox) && !socket_look(l, 0, l->block))
 		return 0;
-	return arrivals_process(l, arrivals, count);
+	return arrivals_process(l, arrivals,
+				link_inbox_dequeue(&l->inbox, arrivals, count, &l->counters));
 }

@@ -142,7 +142,7 @@ static void batch_blame(struct link *l, const struct datagram *first, int error)
 	}
 }
 
-static size_t list_send(struct link *l, const struct datagram *const *list, size_t count);
+static size_t kernel_send(struct link *l, const struct datagram *const *list, size_t count);
 
 /* Sends the datagrams of a rejected GSO batch singly. Returns how many were accepted. */
 static size_t batch_send_singly(struct link *l, const struct datagram *const *list, size_t count,
@@ -151,15 +151,15 @@ static size_t batch_send_singly(struct link *l, const struct datagram *const *li
 	unsigned segments = l->limits.segments;
 	uint64_t sent_before = l->counters.sent_datagrams;
 
-	l->limits.segments = 1; /* list_send must not recurse */
-	size_t accepted = list_send(l, list, count);
+	l->limits.segments = 1; /* kernel_send must not recurse */
+	size_t accepted = kernel_send(l, list, count);
 	l->limits.segments = segments;
 	if (l->counters.sent_datagrams != sent_before)
 		batch_blame(l, list[0], error);
 	return accepted;
 }
 
-static size_t list_send(struct link *l, const struct datagram *const *list, size_t count)
+static size_t kernel_send(struct link *l, const struct datagram *const *list, size_t count)
 {
 	size_t done = 0, sent;
 
@@ -193,6 +193,45 @@ static size_t list_send(struct link *l, const struct datagram *const *list, size
 			l->counters.send_errors += length;
 			done += length;
 		}
+	}
+	return done;
+}
+
+/* Copies the leading datagrams for ports of the crossbar; returns how many these are. *others is
+ * the number of following ones for other addresses. */
+static size_t crossbar_send(struct link *l, const struct datagram *const *list, size_t count,
+			    size_t *others)
+{
+	struct crossbar_port *to = NULL;
+	size_t done = 0, end;
+	uint64_t now_ns = 0;
+
+	for (; done < count && (to = crossbar_find(l->crossbar, &list[done]->to)); done++) {
+		now_ns = now_ns ? now_ns : clock_now_ns();
+		crossbar_port_put(to, &l->address, list[done], now_ns);
+		l->counters.sent_bytes += batch_datagram_bytes(list[done]);
+	}
+	l->counters.sent_datagrams += done;
+	l->counters.crossed_datagrams += done;
+	for (end = done; end < count && !crossbar_find(l->crossbar, &list[end]->to);)
+		end++;
+	*others = end - done;
+	return done;
+}
+
+static size_t list_send(struct link *l, const struct datagram *const *list, size_t count)
+{
+	size_t done = 0;
+
+	if (!l->crossbar)
+		return kernel_send(l, list, count);
+	while (done < count) {
+		size_t others;
+		done += crossbar_send(l, list + done, count - done, &others);
+		size_t sent = kernel_send(l, list + done, others);
+		done += sent;
+		if (sent < others)
+			break;
 	}
 	return done;
 }

@@ -48,11 +48,18 @@ int link_open(const struct link_options *options, struct link **out)
 	status = wait_open(l);
 	if (status != DXP_OK)
 		goto close_socket;
+	l->crossbar = options->crossbar;
+	if (l->crossbar)
+		status = crossbar_port_add(l->crossbar, l, l->receive_buffer_bytes, &l->port);
+	if (status != DXP_OK)
+		goto close_wait;
 	l->limits.segments = options->no_gso ? 1 : segments_probe();
 	l->limits.alone = options->alone;
 	*out = l;
 	return DXP_OK;
 
+close_wait:
+	wait_close(l);
 close_socket:
 	socket_close(&l->sockets[0]);
 close_inbox:
@@ -68,6 +75,7 @@ void link_close(struct link *l)
 {
 	if (!l)
 		return;
+	crossbar_port_remove(l->port);
 	wait_close(l);
 	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
 		socket_close(&l->sockets[i]);
@@ -93,19 +101,24 @@ void link_tap_set(struct link *l, const struct link_tap *tap)
 
 unsigned link_receive_level(const struct link *l)
 {
-	uint64_t most = 0;
+	uint64_t most = 0, level = 0;
+	size_t bytes;
 
+	if (l->port)
+		level = crossbar_port_waiting(l->port, &bytes) * LEVEL_MAX / bytes;
 	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
 		if (l->sockets[i].fd >= 0)
 			most = max_u64(most, socket_waiting_bytes(&l->sockets[i]));
-	if (l->receive_buffer_bytes == 0)
-		return 0;
-	return (unsigned)min_u64(LEVEL_MAX, most * LEVEL_MAX / l->receive_buffer_bytes);
+	if (l->receive_buffer_bytes > 0)
+		level = max_u64(level, most * LEVEL_MAX / l->receive_buffer_bytes);
+	return (unsigned)min_u64(LEVEL_MAX, level);
 }
 
 void link_counters(const struct link *l, struct link_counters *out)
 {
 	*out = l->counters;
+	if (l->port)
+		out->receive_drops += crossbar_port_drops(l->port);
 }
 
 int link_socket_fd(const struct link *l)

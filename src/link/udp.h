@@ -14,6 +14,8 @@
 
 #include "base/datagram.h"
 
+struct crossbar;
+
 struct link_options {
 	struct udp_address bind; /* port 0: the kernel chooses */
 	uint32_t buffer_bytes;   /* bytes per socket buffer; 0: LINK_SOCKET_BUFFER_BYTES */
@@ -38,6 +40,9 @@ struct link_options {
 	/* Returns true for a datagram that must not be in a GSO batch. NULL: all datagrams may
 	 * be. */
 	bool (*alone)(const struct datagram *d);
+	/* Datagrams between endpoints with the same crossbar (link/crossbar.h) do not pass the
+	 * kernel. It must outlive the endpoint. NULL: none. */
+	struct crossbar *crossbar;
 	int priority; /* SO_PRIORITY of sent packets, for queueing disciplines; 0 .. 6 */
 	bool no_gso;  /* do not use GSO; for tests and as workaround */
 	bool no_gro;  /* do not use GRO */
@@ -59,6 +64,9 @@ struct link_counters {
 	 * one. */
 	uint64_t receive_drops;
 	uint64_t faults; /* datagrams with an injected fault */
+	/* Datagrams that left by the crossbar, also in sent_datagrams; those that a full queue of
+	 * the crossbar dropped are in receive_drops. */
+	uint64_t crossed_datagrams;
 };
 
 struct link;
@@ -137,8 +145,8 @@ size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t co
  * one system call. No other thread may use the endpoint meanwhile. */
 size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
-/* Returns true if received datagrams are not handed out yet. A poll of the socket does not show
- * these. */
+/* Returns true if received datagrams are not handed out yet, or wait in the crossbar. A poll of the
+ * socket does not show these. */
 bool link_pending(const struct link *l);
 
 /* Returns the errno of the oldest ICMP error not returned yet (ECONNREFUSED: no listener;

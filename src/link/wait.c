@@ -186,7 +186,7 @@ static bool spin_or_sleep(struct link *l, uint64_t begin_ns, uint64_t deadline_n
 
 bool link_wait(struct link *l, uint64_t deadline_ns)
 {
-	if (inbox_pending(&l->inbox))
+	if (link_pending(l))
 		return true;
 	if (l->fault) {
 		send_held(l);

@@ -49,6 +49,7 @@ static int link_start(struct node *n)
 	uint32_t spin_ns = n->options.spin_ns;
 	struct link_options options = {
 		.bind = n->options.bind,
+		.crossbar = n->options.crossbar,
 		.whole = true,
 		.spin_ns = spin_ns == 0            ? WAIT_SPIN_NS
 			   : spin_ns == UINT32_MAX ? 0
@@ -335,7 +336,7 @@ static void users_wake(struct node *n, uint32_t users)
  * NODE_QUIET_NS. */
 static bool network_waits(const struct node *n)
 {
-	return n->received_ns - n->arrived_ns >= NODE_QUIET_NS &&
+	return !link_pending(n->link) && n->received_ns - n->arrived_ns >= NODE_QUIET_NS &&
 	       clock_now_ns() - n->received_ns < NODE_QUIET_LOOK_NS;
 }
 
@@ -392,6 +393,8 @@ uint64_t node_deadline(const struct node *n)
 {
 	uint64_t deadline_ns = min_u64(nic_deadline(n->nic), n->observe.due_ns);
 
+	if (link_pending(n->link))
+		return 0; /* the crossbar wakes no sleeper */
 	if (n->offers)
 		deadline_ns = min_u64(deadline_ns, offers_deadline(n->offers));
 	if (!n->member)

@@ -49,6 +49,9 @@ struct node_options {
 	uint16_t bind_ports;
 	/* `bind` is from this machine's routes: follow their changes. */
 	bool follow_address;
+	/* Nodes with the same crossbar, all polled by one thread, exchange datagrams without the
+	 * kernel. It must outlive them. NULL: none. */
+	struct crossbar *crossbar;
 	uint32_t spin_ns; /* spin time of node_wait; 0: WAIT_SPIN_NS; UINT32_MAX: no spin */
 	/* xPU: time to keep resources of a silent host after its last packet or renewal. A time up
 	 * to RLTP_DEAD_NS has no effect, because other peers are kept as long. */

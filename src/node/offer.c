@@ -99,7 +99,7 @@ static void settings_apply(const struct offer *o, uint32_t function)
 static int user_start(struct offer *o, uint32_t user, uint32_t qps)
 {
 	struct offer_user *u = &o->users[user];
-	int status = local_memory_create("dxp-window", sizeof(struct dxp_window), &u->window);
+	int status = local_memory_create("dxp-window", DXP_WINDOW_FILE_BYTES, &u->window);
 
 	if (status == DXP_OK)
 		status = fds_make(u);

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "base/util.h"
+#include "link/crossbar.h"
 #include "link/udp.h"
 #include "xpu/identity.h"
 #include "xpu/limits.h"
@@ -29,6 +30,7 @@ struct daemon_slot {
 struct daemon {
 	const _Atomic int *stop;
 	uint32_t spin_ns;
+	struct crossbar *crossbar; /* between its slots; NULL for a single one */
 	uint32_t count;
 	struct daemon_slot slots[FABRIC_SLOTS_MAX];
 	int status;       /* exit status of a daemon that exits without a stop request */
@@ -173,6 +175,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 			 .fabric_key = o->fabric_key,
 			 .identity = o->identity,
 			 .spin_ns = o->spin_ns,
+			 .crossbar = d->crossbar,
 			 .outside = o->outside,
 			 .keep_hosts_ns = o->keep_hosts_ns},
 		.memory_bytes = o->memory_bytes,
@@ -214,7 +217,9 @@ int daemon_open(const struct daemon_options *options, struct daemon **out)
 		return DXP_ENOMEM;
 	d->stop = options->stop;
 	d->spin_ns = options->spin_ns;
-	int status = slots_start(d, options);
+	int status = options->slots > 1 ? crossbar_create(&d->crossbar) : DXP_OK;
+	if (status == DXP_OK)
+		status = slots_start(d, options);
 	if (status != DXP_OK) {
 		daemon_close(d);
 		return status;
@@ -229,6 +234,7 @@ void daemon_close(struct daemon *d)
 		return;
 	for (uint32_t i = 0; i < d->count; i++)
 		slot_close(d->slots[i].slot);
+	crossbar_destroy(d->crossbar);
 	free(d);
 }
 

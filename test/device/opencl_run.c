@@ -104,10 +104,34 @@ static const char overrunning[] =
 	"	out[5] = out[2] == DXP_EOVERRUN;\n"
 	"}\n";
 
+/* Builds a list of more entries than a descriptor holds, and posts it by address (C-14). out[0]:
+ * key of the region that begins at `out`. */
+static const char chaining[] =
+	"kernel void chain(global uchar *memory, global int *out)\n"
+	"{\n" WINDOW "	struct dxp_target self = dxp_self(w, 1);\n"
+	"	struct dxp_descriptor head = dxp_head(DXP_OP_PUT, 1, &self, 0);\n"
+	"	struct dxp_entry at = {256, (dxp_u32)dxp_chain_bytes(128, 1), (dxp_u32)out[0]};\n"
+	"	global struct dxp_chain *c = (global struct dxp_chain *)(out + 64);\n"
+	"	global struct dxp_entry *e = (global struct dxp_entry *)(c + 1);\n"
+	"	dxp_chain_store(c, &head, 128, 1);\n"
+	"	for (dxp_u32 i = 0; i < 128; i++) {\n"
+	"		out[640 + i] = 1000 + i;\n"
+	"		e[i].offset = 2560 + 4 * (127 - i);\n"
+	"		e[i].bytes = 4;\n"
+	"		e[i].key = at.key;\n"
+	"	}\n"
+	"	e[128].offset = 3072;\n"
+	"	e[128].bytes = 512;\n"
+	"	e[128].key = at.key;\n"
+	"	out[1] = dxp_post_reference(w, 1, &at, 5);\n"
+	"}\n";
+
 static struct {
 	struct dxp_window window; /* window of the kernels: this struct is the engine's memory */
-	int out[ANSWER];
-	uint8_t rest[4096 - sizeof(int) * ANSWER];
+	union {
+		int out[ANSWER];
+		int words[1024]; /* the region of `chain` */
+	};
 } * shared;
 
 static struct engine *engine;
@@ -148,8 +172,8 @@ static void run(const char *kernel)
 						  .memory = &shared->window,
 						  .memory_bytes = sizeof(shared->window)};
 	l.arguments[1] = (struct engine_argument){.kind = COMMAND_ARG_BUFFER,
-						  .memory = shared->out,
-						  .memory_bytes = sizeof(shared->out)};
+						  .memory = shared->words,
+						  .memory_bytes = sizeof(shared->words)};
 	if (engine_run(engine, &l, text) != DXP_OK)
 		fail_msg("%s", text);
 }
@@ -222,6 +246,32 @@ static void opencl_run__sees_an_overrun(void **state)
 	assert_int_equal(shared->out[5], 1);
 }
 
+static void opencl_run__posts_a_long_list(void **state)
+{
+	const struct nic_options o = nic_options();
+	struct dxp_nic_event event;
+	struct nic *nic;
+	uint32_t key;
+
+	assert_int_equal(nic_create(&o, &nic), DXP_OK);
+	assert_int_equal(nic_function_open(nic, 0, &shared->window), DXP_OK);
+	assert_int_equal(nic_region_register(nic, 0, shared->words, sizeof(shared->words),
+					     NIC_REMOTE_WRITE, &key),
+			 DXP_OK);
+	shared->out[0] = (int)key;
+	run("chain");
+	assert_int_equal(shared->out[1], DXP_OK);
+	for (uint64_t now_ns = 1; !dxp_sent_dequeue(&shared->window, &event); now_ns++) {
+		assert_true(now_ns < 1000);
+		nic_doorbells(nic, now_ns);
+	}
+	nic_destroy(nic);
+	assert_int_equal(event.status, DXP_OK);
+	assert_int_equal(event.context, 5);
+	for (int i = 0; i < 128; i++)
+		assert_int_equal(shared->words[768 + i], 1000 + 127 - i);
+}
+
 static void opencl_run__speaks_with_a_nic(void **state)
 {
 	static uint8_t memory[64];
@@ -271,8 +321,8 @@ static char *source_read(void)
 	if (bytes == 0)
 		return text;
 	snprintf(text + bytes, space - bytes,
-		 "kernel void post(global uchar *memory, global int *out)\n{\n%s%s}\n%s%s", WINDOW,
-		 posting, speaking, overrunning);
+		 "kernel void post(global uchar *memory, global int *out)\n{\n%s%s}\n%s%s%s",
+		 WINDOW, posting, speaking, overrunning, chaining);
 	return text;
 }
 
@@ -285,6 +335,7 @@ int main(void)
 		CASE(opencl_run__stores_what_c_stores),
 		CASE(opencl_run__speaks_with_a_nic),
 		CASE(opencl_run__sees_an_overrun),
+		CASE(opencl_run__posts_a_long_list),
 	};
 
 	shared = aligned_alloc(4096, sizeof(*shared));

@@ -54,4 +54,10 @@ wait $pid || die "bench rate ended with $?"
 grep -q '"bench":"rate","lab":"wire-1500","case":"NAP 64 B","contender":"RLTP"' "$out" ||
 	die 'no row of ours'
 grep -q '"cores":"\(near\|far\)"' "$out" || die 'a row without the label of the cores'
+
+# GETs make progress although packets of the answers are lost.
+"$dxp" bench loss --case 'GET 1 MiB, 1 %' --only 'RLTP rack' --quick --rounds 1 --json \
+	>"$out" 2>/dev/null || die "bench loss ended with $?"
+grep -q '"case":"GET 1 MiB, 1 %","contender":"RLTP rack".*"value":[0-9.e-]*[1-9]' "$out" ||
+	die 'no goodput of GETs with loss'
 echo passed

@@ -30,6 +30,7 @@ for access in write read; do
 		rows "$access " "$contender" time 11
 	done
 	rows "$access 1024" kernel time 1
+	rows "$access " 'raw UDP round trip' time 11
 done
 [ "$(grep -c '"peer":"raw UDP round trip"' "$scratch/rows")" -eq 66 ] || die 'rows without a peer'
 bench registers --only kernel --case write

@@ -14,7 +14,7 @@ touch there.c
 
 # Writes the table with a file for every row, changed by the sed script $1.
 table_with() {
-	sed -E "s/^(\| [A-Z]-[0-9]+ \| [^|]*\|).*/\1 \`there.c\` | |/" \
+	sed -E "s/^(\| [A-Z]-[0-9]+ \|)[^|]*\|.*/\1 a point | \`there.c\` | |/" \
 		"$DXP_SOURCE/docs/reference/seeds.md" |
 		sed "$1" >docs/reference/seeds.md
 }
@@ -38,5 +38,6 @@ finds "/^| S-01 /s/\`there.c\`//" 'S-01 names no file'
 finds "/^| P-01 /s/\`there.c\` | |/not yet | \`there.c\` |/" 'P-01 is not here'
 finds "/^| C-05 /s/\`there.c\` | |/hardware model | \`there.c\` |/" 'C-05 is not here'
 finds "/^| C-05 /s/\`there.c\`/hardware/" 'C-05 names no file'
+finds "/^| C-05 /s/a point/\`there__no_more\`/" 'C-05 names there__no_more'
 (cd "$DXP_SOURCE" && "$check") || failures=$((failures + 1))
 [ $failures -eq 0 ]

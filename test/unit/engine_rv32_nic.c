@@ -52,6 +52,19 @@ static const char source[] =
 	"	dxp_insn_peer_set(&own, 0);\n"
 	"	p[1] = dxp_insn_error(); p[2] = dxp_insn_nap(p, 4);\n"
 	"	p[3] = dxp_insn_sent_wait(&status, 5); p[4] = dxp_claim(nic, &index); }\n"
+	"kernel void chain(global struct dxp_window *nic, global uint *p, uint key) {\n"
+	"	struct dxp_target self = dxp_self(nic, 1);\n"
+	"	struct dxp_descriptor head = dxp_head(DXP_OP_PUT, 1, &self, 0);\n"
+	"	struct dxp_entry at = {256, 0, key};\n"
+	"	global struct dxp_chain *c = (global struct dxp_chain *)(p + 64);\n"
+	"	global struct dxp_entry *e = (global struct dxp_entry *)(c + 1);\n"
+	"	dxp_chain_store(c, &head, 128, 1);\n"
+	"	for (uint i = 0; i < 128; i++) {\n"
+	"		p[640 + i] = 1000 + i;\n"
+	"		e[i].offset = 2560 + 4 * (127 - i); e[i].bytes = 4; e[i].key = key; }\n"
+	"	e[128].offset = 3072; e[128].bytes = 512; e[128].key = key;\n"
+	"	at.bytes = dxp_chain_bytes(128, 1);\n"
+	"	p[0] = dxp_post_reference(nic, 1, &at, 5); }\n"
 	"kernel void none(global uint *p) {\n"
 	"	p[0] = dxp_insn_nap(p, 4); p[1] = dxp_insn_sent_dequeue(); }\n"
 	"kernel void halves(global struct dxp_window *nic, global uint *p) {\n"
@@ -186,21 +199,28 @@ static uint64_t token(void *context, uint32_t id)
 	return id;
 }
 
+static struct nic *nic_make(struct rng *secrets)
+{
+	const struct nic_options o = {.node = 1,
+				      .incarnation = 1,
+				      .entropy = rng_entropy_rng,
+				      .entropy_context = secrets,
+				      .token = token};
+	struct nic *nic;
+
+	assert_int_equal(nic_create(&o, &nic), DXP_OK);
+	assert_int_equal(nic_function_open(nic, 0, window), DXP_OK);
+	return nic;
+}
+
 /* A kernel stores 40 doorbells without a claim. The instructions and the functions of dxp/device.h
  * then return the function's error. */
 static void dxp_insn__overrun(void **state)
 {
 	struct rng secrets = {7};
-	const struct nic_options o = {.node = 1,
-				      .incarnation = 1,
-				      .entropy = rng_entropy_rng,
-				      .entropy_context = &secrets,
-				      .token = token};
 	struct engine_launch before = launch("overrun", 1), after = launch("overran", 1);
-	struct nic *nic;
+	struct nic *nic = nic_make(&secrets);
 
-	assert_int_equal(nic_create(&o, &nic), DXP_OK);
-	assert_int_equal(nic_function_open(nic, 0, window), DXP_OK);
 	rig_good(&before);
 	assert_int_equal(result(0), DXP_OK);
 	assert_int_equal(nic_doorbells(nic, 1), 0);
@@ -208,6 +228,34 @@ static void dxp_insn__overrun(void **state)
 	nic_destroy(nic);
 	for (uint32_t i = 1; i <= 4; i++)
 		assert_int_equal((int32_t)result(i), DXP_EOVERRUN);
+}
+
+/* ---- descriptors by reference (C-14) ---- */
+
+/* A kernel builds a list of more entries than a descriptor holds, and posts it by address. */
+static void dxp_post_reference__long_list(void **state)
+{
+	struct rng secrets = {7};
+	struct engine_launch l = launch("chain", 1);
+	struct nic *nic = nic_make(&secrets);
+	struct dxp_nic_event event;
+	uint32_t key;
+
+	assert_int_equal(nic_region_register(nic, 0, memory + 4096, 4096, NIC_REMOTE_WRITE, &key),
+			 DXP_OK);
+	l.argument_count = 3;
+	l.arguments[2] = rig_value(&key, sizeof(key));
+	rig_good(&l);
+	assert_int_equal(result(0), DXP_OK);
+	for (uint64_t now_ns = 1; !dxp_sent_dequeue(window, &event); now_ns++) {
+		assert_true(now_ns < 1000);
+		nic_doorbells(nic, now_ns);
+	}
+	nic_destroy(nic);
+	assert_int_equal(event.status, DXP_OK);
+	assert_int_equal(event.context, 5);
+	for (uint32_t i = 0; i < 128; i++)
+		assert_int_equal(result(768 + i), 1000 + 127 - i);
 }
 
 /* ---- 64-bit loads ---- */
@@ -246,6 +294,7 @@ int main(void)
 		cmocka_unit_test_setup(dxp_insn_put__descriptors, setup),
 		cmocka_unit_test_setup(dxp_insn_cfg__descriptors, setup),
 		cmocka_unit_test_setup(dxp_insn__overrun, setup),
+		cmocka_unit_test_setup(dxp_post_reference__long_list, setup),
 		cmocka_unit_test_setup(dxp_insn_sent_dequeue__completion, setup),
 		cmocka_unit_test_setup(dxp_insn__without_nic, setup),
 		cmocka_unit_test_setup(dxp_load_acquire64__whole, setup),

@@ -99,6 +99,7 @@ static void attach__finds_the_nic_that_is_meant(void **state)
 	setenv("DXP_NIC", "two", 1);
 	struct dxp_function *f = attach(NULL, 5, "by-environment");
 	assert_int_equal(dxp_function_window(f)->function, 5);
+	assert_int_equal(lseek(dxp_function_window_fd(f), 0, SEEK_END), DXP_WINDOW_FILE_BYTES);
 	unsetenv("DXP_NIC");
 	struct dxp_function *g = attach("two", 0, NULL);
 	struct dxp_target t;

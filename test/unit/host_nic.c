@@ -64,6 +64,7 @@ static void nic_function__hands_out_eight(void **state)
 		for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
 			all[i] = function_open(nic, NULL);
 			assert_int_equal(dxp_function_window(all[i])->function, i);
+			fails(dxp_function_window_fd(all[i]), DXP_EUNSUPPORTED, "has no file");
 		}
 		fails(dxp_nic_function(nic, NULL, &more), DXP_EBUSY, "all 8 functions");
 		dxp_function_close(all[3]);

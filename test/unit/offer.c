@@ -186,7 +186,7 @@ static void register__only_what_is_safe(void **state)
 	assert_int_equal(mapped(r).count, 1); /* the window */
 	assert_int_equal(register_memory(r, &c, m.fd, 4 * PAGE, &key), DXP_OK);
 	assert_int_equal(mapped(r).count, 2);
-	assert_int_equal(mapped(r).bytes, sizeof(struct dxp_window) + 4 * PAGE);
+	assert_int_equal(mapped(r).bytes, DXP_WINDOW_FILE_BYTES + 4 * PAGE);
 	offer_client_gone(r->offer, &c, ++r->now_ns);
 	assert_int_equal(mapped(r).count, 0);
 	local_memory_free(&m);

@@ -314,7 +314,7 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 			continue;
 		}
 		if (i == 9)
-			request.offset = sizeof(struct dxp_window);
+			request.offset = DXP_WINDOW_FILE_BYTES;
 		assert_int_equal(request_send(&u, &request, strange[i]), DXP_EINVAL);
 		close(strange[i]);
 	}
