@@ -185,12 +185,28 @@ int chain_begin(struct nic_request *r, const struct dxp_entry *at,
 /* Of r->chain: copies, checks and resolves as far as *left permits. Returns true if the request has
  * pieces to continue with; false: it waits, or has failed. */
 bool chain_advance(struct nic_request *r, int64_t *left);
+/* Makes a chain of a descriptor whose own memory is staged. DXP_EUNSUPPORTED: not a PUT or GET;
+ * DXP_EAGAIN: not now. */
+int chain_staged(struct nic_request *r, const struct dxp_entry *entries);
 void chain_free(struct nic_request *r); /* r->chain may be NULL */
 /* Returns the value of `cut` behind the last piece. */
 static inline uint32_t chain_end(const struct nic_request *r)
 {
 	return r->chain ? r->last : r->total;
 }
+
+/* bounce.c: own memory of a request that is staged */
+int bounce_open(struct nic_request *r);   /* DXP_EAGAIN: not now */
+void bounce_close(struct nic_request *r); /* r->bounce may be NULL */
+/* Makes a piece of the window's bytes `at`, in the buffer. As doorbell_piece. */
+int bounce_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t at,
+		 struct nic_piece *piece);
+void bounce_begin(struct nic_request *r); /* r->local is a new window */
+/* Fetches or stores a window. Returns true if messages may be made, or the next window may begin;
+ * sets cut_done behind the last one. */
+bool bounce_advance(struct nic_request *r, int64_t *left);
+/* Returns true if a request completes only after its last bytes were stored. */
+bool bounce_stores(const struct nic_request *r);
 
 /* area.c: maps [vaddr, vaddr + bytes) of the user's device to its region `key` at `offset`.
  * DXP_ENOENT: not in one area. The user must have a table. */
@@ -299,6 +315,11 @@ int staged_local_put(struct nic_request *r, const struct nic_piece *to, const ui
 		     uint32_t *bytes);
 /* Starts the GET of a whole piece; same statuses. */
 int staged_local_get(struct nic_request *r, const struct nic_piece *from);
+/* Likewise for a staged piece of the request itself, at r->local[]. Reads it into its bounce, at byte
+ * `at` of the window; writes *bytes of it, from byte `at` of the piece on. */
+int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint32_t at);
+int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint32_t at,
+		       uint32_t *bytes);
 /* Returns true until the PUTs before it are in the device. */
 bool staged_local_waits(struct nic_request *r);
 void staged_local_drop(struct nic_request *r);  /* drops its unfinished PUT */

@@ -77,6 +77,10 @@
 /* us until a message held for a device is sent again: delay by a lost answer */
 #define NIC_HELD_RETRY_US     5000
 #define NIC_HELD_RETRY_MAX_US 80000       /* us; doubled up to this, well below RLTP_DEAD_NS */
+/* bytes of a request's own staged memory that move at once: hide a DMA's latency */
+#define NIC_BOUNCE_BYTES (256u << 10)
+/* requests of a user with such bytes: 1 MiB, 32 MiB of all users */
+#define NIC_BOUNCES_MAX       4
 #define NIC_MESSAGE_BYTES_MAX 0x7fffffffu /* bytes; C-18; longer operations are split above */
 /* GET, atomic and CFG requests outstanding per session: the responder always has space */
 #define NIC_READS_MAX 64

@@ -336,7 +336,7 @@ static void get_advance(struct nic_request *r, struct nic_user *t, int64_t *left
 	received_count(t, r->head.dst_qp, 0);
 	t->nic->counters.gets_sent++;
 	t->nic->counters.gets_received++;
-	r->cut_done = true;
+	r->cut_done = !bounce_stores(r);
 }
 
 /* ---- atomics and registers ---- */

@@ -61,13 +61,14 @@ struct nic_register_range {
 /* ---- requests and their messages (request.c, send.c) ---- */
 struct nic_message;
 struct nic_chain;
+struct nic_bounce;
 
 /* A piece of memory of a descriptor in progress. It is resolved to a pointer once: a local one when
  * the descriptor is read, a remote one of this NIC when its function admits it. */
 struct nic_piece {
 	uint8_t *base; /* NULL: memory of another NIC, or a receive area */
 	union {
-		uint64_t offset;                 /* remote: offset in the peer's region */
+		uint64_t offset;                 /* remote, or staged: offset in its region */
 		struct nic_register_range range; /* remote, of this NIC, with WIRE_KEY_REGISTERS */
 	};
 	uint32_t bytes, key;
@@ -90,6 +91,7 @@ struct nic_request {
 	uint32_t local_index, local_used, remote_index, remote_used; /* progress of cutting */
 	struct nic_chain *chain; /* by reference, with more than `pieces`; or NULL (chain.c) */
 	uint32_t first, last;    /* of a chain: `cut` before and behind `pieces`; else first is 0 */
+	struct nic_bounce *bounce; /* own staged memory, or NULL (bounce.c) */
 	struct nic_peer *waits;  /* waits for credit of this peer, or NULL */
 	struct nic_piece *local, *remote; /* both in `pieces` */
 	/* inside this NIC (local.c) */
@@ -192,6 +194,7 @@ struct nic_user {
 
 	uint16_t cfg_node;      /* node of its CFG accesses to this NIC; 0: this node */
 	uint32_t chain_entries; /* of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
+	uint32_t bounces;       /* requests with a bounce: at most NIC_BOUNCES_MAX */
 	uint32_t runner;        /* queue pair that got the last entry while others waited */
 	uint32_t run;           /* entries in a row of `runner` */
 	uint32_t active_count;  /* credit.c: streams in the list below */
