@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors by reference (C-13, C-14), and those whose own memory is staged. The engine copies a chain out of the user's memory, checks
- * the copy, then resolves it a window of pieces at a time. Each step spends the function's share of
- * a poll. No byte moves before all entries are checked, those of a peer's memory by the peer. */
+/* Descriptors by reference (C-13, C-14), and those whose own memory is staged. The engine copies a
+ * chain out of the user's memory, checks the copy, then resolves it a window of pieces at a time.
+ * Each step spends the function's share of a poll. No byte moves before all entries are checked,
+ * those of a peer's memory by the peer. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -230,9 +230,13 @@ void registers_sent(struct nic_user *u, int status); /* the request of a send co
 /* Reserves space in the receive area for a PUT with key 0; never released. DXP_EACCESS: no register
  * mode; DXP_EBUSY: no area, or it is full; DXP_ERANGE: more than the whole area. */
 int registers_reserve(struct nic_user *u, uint32_t bytes, struct nic_register_range *out);
-/* Returns the address of the message's first byte; NULL: the device withdrew the area, or its
- * memory is gone. Call it anew for each piece. */
-uint8_t *registers_address(struct nic_user *u, const struct nic_register_range *range);
+/* Returns space to the area, if it was reserved last. */
+void registers_unreserve(struct nic_user *u, const struct nic_register_range *range,
+			 uint32_t bytes);
+/* Finds the place of the message's first byte. False: the device withdrew the area, or its memory
+ * is gone. Call it anew for each piece. */
+bool registers_place(struct nic_user *u, const struct nic_register_range *range,
+		     struct nic_place *out);
 
 /* doorbell.c: resolves an own entry and holds its memory */
 int doorbell_piece(const struct nic_user *u, const struct dxp_entry *e, struct nic_piece *piece);
@@ -288,10 +292,12 @@ void stream_peer_rest(struct nic_peer *p);
 void receive_record_whole(struct rx_stream *stream, struct rx_record *r);
 
 /* staged.c, staged_read.c, staged_local.c: memory that this process cannot address (staged.h) */
-/* Places payload at byte `at` of a message to a staged region. */
+/* Places payload at byte `at` of a message to a staged region, which begins at `to`. */
 struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct wire_header *h, uint64_t at, const uint8_t *payload,
-				 struct nic_region *region);
+				 const struct nic_place *to);
+/* Ends the incomplete PUTs of peers to receive registers in these bytes of a region. */
+void staged_registers_end(struct nic *n, const struct nic_area *area);
 /* Returns true if the message is held because of this packet: the packet gets the same answer
  * again. */
 bool staged_holds(const struct rx_record *r, uint32_t psn);
@@ -315,8 +321,8 @@ int staged_local_put(struct nic_request *r, const struct nic_piece *to, const ui
 		     uint32_t *bytes);
 /* Starts the GET of a whole piece; same statuses. */
 int staged_local_get(struct nic_request *r, const struct nic_piece *from);
-/* Likewise for a staged piece of the request itself, at r->local[]. Reads it into its bounce, at byte
- * `at` of the window; writes *bytes of it, from byte `at` of the piece on. */
+/* Likewise for a staged piece of the request itself, at r->local[]. Reads it into its bounce, at
+ * byte `at` of the window; writes *bytes of it, from byte `at` of the piece on. */
 int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint32_t at);
 int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint32_t at,
 		       uint32_t *bytes);

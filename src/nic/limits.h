@@ -76,7 +76,7 @@
 #define NIC_STAGED_COPY_BYTES 4096 /* bytes handed over at once inside a NIC: fit any buffer */
 /* us until a message held for a device is sent again: delay by a lost answer */
 #define NIC_HELD_RETRY_US     5000
-#define NIC_HELD_RETRY_MAX_US 80000       /* us; doubled up to this, well below RLTP_DEAD_NS */
+#define NIC_HELD_RETRY_MAX_US 80000 /* us; doubled up to this, well below RLTP_DEAD_NS */
 /* bytes of a request's own staged memory that move at once: hide a DMA's latency */
 #define NIC_BOUNCE_BYTES (256u << 10)
 /* requests of a user with such bytes: 1 MiB, 32 MiB of all users */

@@ -15,8 +15,8 @@ void request_pieces_drop(struct nic_request *r)
 {
 	for (uint16_t i = 0; i < r->local_count; i++) {
 		const struct nic_piece *p = &r->local[i];
-		region_drop(p->region, p->region->staged ? p->offset
-							 : (uint64_t)(p->base - p->region->base));
+		region_drop(p->region,
+			    p->region->staged ? p->offset : (uint64_t)(p->base - p->region->base));
 	}
 	r->local_count = 0;
 	local_release(r);

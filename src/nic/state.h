@@ -50,6 +50,16 @@ struct nic_registers {
 	uint32_t recv_bytes, recv_used; /* 0: no message is accepted */
 	uint32_t recv_go;               /* number of the present area */
 	uint32_t arming;                /* counts areas, skipping 0 */
+	int recv_status;                /* result of the lookup for the present area */
+	/* The area before it, which DMA may still write; no bytes: none. Until then `recv_done` is
+	 * not stored and no message is accepted. */
+	struct nic_area left;
+};
+
+/* Place of a message's first byte. */
+struct nic_place {
+	struct nic_region *region;
+	uint64_t offset;
 };
 
 /* Position of a message in a receive area. */
@@ -91,8 +101,8 @@ struct nic_request {
 	uint32_t local_index, local_used, remote_index, remote_used; /* progress of cutting */
 	struct nic_chain *chain; /* by reference, with more than `pieces`; or NULL (chain.c) */
 	uint32_t first, last;    /* of a chain: `cut` before and behind `pieces`; else first is 0 */
-	struct nic_bounce *bounce; /* own staged memory, or NULL (bounce.c) */
-	struct nic_peer *waits;  /* waits for credit of this peer, or NULL */
+	struct nic_bounce *bounce;        /* own staged memory, or NULL (bounce.c) */
+	struct nic_peer *waits;           /* waits for credit of this peer, or NULL */
 	struct nic_piece *local, *remote; /* both in `pieces` */
 	/* inside this NIC (local.c) */
 	bool admitted;              /* `remote` has pointers, too */

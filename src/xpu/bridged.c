@@ -25,6 +25,7 @@ static const struct nic_staged_ops staged_ops = {
 	.write_place = bridged_write_place,
 	.write_settled = bridged_write_settled,
 	.write_end = bridged_write_end,
+	.write_touches = bridged_write_touches,
 	.read_begin = bridged_read_begin,
 	.read_cancel = bridged_read_cancel,
 	.read_sent = bridged_read_sent,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests descriptors that name staged memory as their user's own (P-01): PUTs out of it and GETs into
- * it, between functions of one NIC. */
+/* Tests descriptors that name staged memory as their own (P-01): PUTs out of it and GETs into it,
+ * between functions of one NIC. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +115,8 @@ static void staged_own__device_to_device(void **state)
 
 	scene_make(&s, &slow, 2);
 	struct dxp_target self = rig_target(&s.rig, OWNER, 1);
-	struct dxp_entry low = staged_entry(&s, 1, bytes), high = staged_entry(&s, BYTES / 2, bytes);
+	struct dxp_entry low = staged_entry(&s, 1, bytes),
+			 high = staged_entry(&s, BYTES / 2, bytes);
 	assert_int_equal(dxp_post_put(s.rig.window[OWNER], 0, &self, &low, &high, 0, 0, 1), DXP_OK);
 	scene_run(&s, 20 * MS_NS);
 	rig_sent(&s.rig, OWNER, 1, DXP_OK);
@@ -237,15 +238,15 @@ static void staged_own__wrong_ones_move_no_byte(void **state)
 	struct dxp_target t = rig_target(&s.rig, 0, 0);
 	struct dxp_window *w = s.rig.window[OWNER];
 	struct dxp_entry at = staged_entry(&s, 0, 8), beyond = staged_entry(&s, BYTES - 4, 8);
-	struct dxp_entry none = staged_entry(&s, 0, 0), stranger = staged_entry(&s, 0, 8);
+	struct dxp_entry none = staged_entry(&s, 0, 0), unknown = staged_entry(&s, 0, 8);
 	struct dxp_entry other = rig_entry(&s.rig, 0, 0, 8);
 	struct dxp_entry far = rig_entry(&s.rig, 0, RIG_BYTES, 8);
-	stranger.key ^= 1u << 20;
+	unknown.key ^= 1u << 20;
 	assert_int_equal(dxp_post_put(w, 0, &t, &beyond, &other, 0, 0, 1), DXP_OK);
 	assert_int_equal(dxp_post_put(w, 0, &t, &none, &other, 0, 0, 2), DXP_OK);
 	assert_int_equal(dxp_post_get(w, 0, &t, &other, &beyond, 3), DXP_OK);
 	assert_int_equal(dxp_post_put(w, 0, &t, &at, &far, 0, 0, 4), DXP_OK);
-	assert_int_equal(dxp_post_put(w, 0, &t, &stranger, &other, 0, 0, 5), DXP_OK);
+	assert_int_equal(dxp_post_put(w, 0, &t, &unknown, &other, 0, 0, 5), DXP_OK);
 	/* function 0 does not own the device */
 	struct dxp_target self = rig_target(&s.rig, OWNER, 0);
 	assert_int_equal(dxp_post_put(s.rig.window[0], 0, &self, &at, &at, 0, 0, 6), DXP_OK);

@@ -18,7 +18,8 @@ struct scene {
 	uint32_t key;
 };
 
-static inline void scene_make(struct scene *s, const struct staged_options *device, uint32_t functions)
+static inline void scene_make(struct scene *s, const struct staged_options *device,
+			      uint32_t functions)
 {
 	struct nic_options o = rig_options();
 	struct staged_options options = *device;
