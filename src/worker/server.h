@@ -14,6 +14,7 @@ struct worker_server_options {
 	struct engine *engine;
 	uint8_t *memory;       /* address 0, or NULL: BRIDGED */
 	uint64_t memory_bytes; /* without the WORKER_TAIL_BYTES behind it */
+	uint8_t *windows;      /* these WORKER_TAIL_BYTES, if BRIDGED */
 	/* WORKER_MAP maps ranges of it; -1: all of it is mapped, and no WORKER_MAP comes */
 	int memory_fd;
 	uint32_t spin_ns;
