@@ -45,10 +45,10 @@ enum choice_way choice_next(const struct choice *c, uint8_t path, uint64_t bytes
 {
 	const struct choice_class *k = &c->classes[path][class_of(bytes)];
 	enum choice_way best = best_of(k, ways), least = best;
-	uint32_t turn = k->count / PROBE_PERIOD % CHOICE_WAYS;
+	uint32_t probe = k->count / PROBE_PERIOD % CHOICE_WAYS;
 
-	if (k->count % PROBE_PERIOD == PROBE_PERIOD - 1 && ways >> turn & 1)
-		return (enum choice_way)turn;
+	if (k->count % PROBE_PERIOD == PROBE_PERIOD - 1 && ways >> probe & 1)
+		return (enum choice_way)probe;
 	for (int w = 0; w < CHOICE_WAYS; w++)
 		if (ways >> w & 1 && k->tries[w] < TRIES && !hopeless(k, w, best) &&
 		    k->tries[w] < k->tries[least])
