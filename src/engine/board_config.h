@@ -19,8 +19,10 @@
 struct board_config {
 	char preset[BOARD_WORD_BYTES];    /* provides the values that are not set */
 	uint64_t to_device, from_device;  /* MB/s (10^6 bytes); 0: the copy speed of this machine */
+	uint64_t through;                 /* MB/s of streams through the core; 0: as above */
 	uint64_t memory;                  /* MB/s, shared by all readers and writers; 0: as above */
 	uint64_t latency_ns;              /* from the start of a DMA to its first byte */
+	uint64_t control_ns;              /* time without bytes that a controller spends on a DMA */
 	uint64_t interrupt_ns;            /* from its last byte to its reported completion */
 	uint64_t queue;                   /* DMAs that a controller holds at once */
 	uint64_t fail;                    /* every n-th DMA fails; 0: none */

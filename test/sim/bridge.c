@@ -135,6 +135,20 @@ static void bridge__source_machine_is_the_boards_preset(void **state)
 	assert_int_equal(o->from_device.end_ns, c.interrupt_ns);
 }
 
+/* The file describes the same controllers as the simulator. */
+static void bridge__source_controllers_are_a_boards_file(void **state)
+{
+	const struct stages_options o = bridge_source_controllers(57 * US_NS);
+	struct board_config c;
+
+	assert_int_equal(board_config_load(DXP_SOURCE_DIR "/examples/boards/measured.conf", &c),
+			 DXP_OK);
+	assert_int_equal((o.controller_bytes_per_s[STAGES_IN] + 500000) / 1000000, c.to_device);
+	assert_int_equal((o.controller_bytes_per_s[STAGES_OUT] + 500000) / 1000000, c.from_device);
+	assert_int_equal((o.controller_bytes_per_s[STAGES_THROUGH] + 500000) / 1000000, c.through);
+	assert_int_equal(o.control_ns, c.control_ns);
+}
+
 /* With the rates that the source's controllers reached, the shipped bridge comes within 6 % of the
  * source's shares of PCIe: 81.0, 72.3, 60.1 %. None of the rates is from S-09. */
 static void bridge__controllers_lose_what_the_source_did(void **state)
@@ -464,6 +478,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bridge__source_machine_runs_at_its_bottleneck),
 		cmocka_unit_test(bridge__source_machine_is_the_boards_preset),
+		cmocka_unit_test(bridge__source_controllers_are_a_boards_file),
 		cmocka_unit_test(bridge__controllers_lose_what_the_source_did),
 		cmocka_unit_test(bridge__never_slower_than_sequential),
 		cmocka_unit_test(bridge__pipeline_gains_what_the_source_did),
