@@ -91,6 +91,8 @@ bool bridge_dma_open(struct bridge_setup *p, uint64_t memory_bytes, uint32_t buf
 /* Local DMA, as a route or as a stage of it. */
 int bridge_dma_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_local(const struct bench_options *o);
+/* Prints what registering memory with p->dma costs, against its size. */
+int bridge_registration(struct bridge_setup *p);
 
 /* Over the network. */
 int bridge_remote(const struct bench_options *o);

@@ -76,7 +76,7 @@ static int sweep(struct bridge_setup *p)
 /* Measures all routes with the default buffer size. The last route uses no buffers. */
 static int chosen(struct bridge_setup *p)
 {
-	int status = 0;
+	int status = bridge_registration(p);
 
 	for (unsigned route = 0; route < ROUTES; route++) {
 		const struct bridge_way ways[] = {

@@ -209,7 +209,7 @@ static int case_run(const struct inc_sim_costs *costs, const struct bench_option
 
 int inc_sim_table(const struct inc_sim_costs *costs, const struct bench_options *o)
 {
-	static const uint32_t hosts[] = {4, 9, 16, 64, 256, 1024, 4096}, sizes[] = {8, 256};
+	static const uint32_t hosts[] = {4, 9, 16, 32, 64, 256, 1024, 4096}, sizes[] = {8, 256};
 
 	for (size_t s = 0; s < ARRAY_COUNT(sizes); s++)
 		for (size_t i = 0; i < ARRAY_COUNT(hosts); i++)

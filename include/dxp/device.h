@@ -436,9 +436,9 @@ DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 
 /* Waits for the last dxp_register_send() and returns its status.
  * Errors: DXP_ENOENT: no area contains these bytes; DXP_EBUSY: the receiver had no space for one
- *         second; DXP_ERANGE: longer than its whole area; DXP_EACCESS: wrong magic, or the peer has
- *         no register mode; DXP_EINVAL: a register is out of range; DXP_EPEERLOST and others: the
- *         peer failed. */
+ *         second; DXP_ERANGE: longer than its whole area, or than 256 KiB out of memory behind DMA;
+ *         DXP_EACCESS: wrong magic, or the peer has no register mode; DXP_EINVAL: a register is out
+ *         of range; DXP_EPEERLOST and others: the peer failed. */
 DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 {
 	DXP_SHARED struct dxp_registers *r = &w->registers;

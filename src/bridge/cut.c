@@ -34,12 +34,23 @@ static uint32_t balanced(uint64_t bytes, uint64_t k, uint32_t most)
 	return paged(max_u64(square_root(product), BRIDGE_PIECE_MIN), most);
 }
 
-void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most)
+static void cut_ramp(struct cut *c, uint64_t bytes, uint64_t k, uint32_t most)
 {
-	uint32_t piece = balanced(bytes, BRIDGE_RAMP_BYTES, most);
+	uint32_t piece = balanced(bytes, k, most);
 
 	*c = (struct cut){.bytes = bytes, .piece = piece};
 	c->ramp_from = paged(max_u64(piece / 8, BRIDGE_PIECE_MIN), piece);
+}
+
+void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most)
+{
+	cut_ramp(c, bytes, BRIDGE_RAMP_BYTES, most);
+}
+
+void cut_coarse(struct cut *c, uint64_t bytes, uint32_t most)
+{
+	/* 4 squared: a piece is a square root */
+	cut_ramp(c, bytes, 16 * BRIDGE_RAMP_BYTES, most);
 }
 
 void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most)

@@ -8,6 +8,7 @@
 #define BRIDGE_INTERNAL_H
 
 #include "bridge/bridge.h"
+#include "bridge/choice.h"
 #include "bridge/cut.h"
 #include "bridge/limits.h"
 #include "bridge/list.h"
@@ -53,6 +54,10 @@ struct bridge_transfer {
 	struct list ended;
 	struct list pieces;
 	uint32_t given_back;
+	uint64_t begun_ns; /* choice.h: it is timed if no other began before it ends */
+	uint32_t begun;    /* value of bridge.begun */
+	bool timed;
+	uint8_t way;         /* enum choice_way */
 	uint64_t next_at;    /* cut up to here; unused if fed */
 	uint64_t missing_at; /* lowest dropped byte; UINT64_MAX: none */
 	int status;          /* DXP_OK until it fails */
@@ -94,6 +99,8 @@ struct bridge {
 	struct list all, streams, ended;
 	struct list lines[LINES];
 	uint32_t transfers;
+	uint32_t begun; /* transfers so far, modulo 2^32 */
+	struct choice choice;
 	uint64_t whole[BRIDGE_PATHS]; /* bytes of transfers that have not ended, modulo 2^64 */
 	uint32_t outstanding, fills, dmas[RING_WAYS], direct; /* outstanding steps */
 	uint64_t busy_since_ns[RING_WAYS];                    /* when dmas[] changed */

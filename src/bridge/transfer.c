@@ -16,8 +16,38 @@ static uint32_t piece_most(const struct bridge *b, const struct bridge_order *o)
 	return o->path == BRIDGE_DIRECT ? BRIDGE_BUFFER_MAX : b->o.buffer_bytes;
 }
 
-static void order_cut(const struct bridge *b, const struct bridge_order *o, struct cut *out)
+/* Cuts a transfer that is alone the fastest known way. */
+static void chosen_cut(const struct bridge *b, struct bridge_transfer *t)
 {
+	const struct bridge_order *o = &t->order;
+	const uint32_t most = piece_most(b, o);
+	struct cut cuts[CHOICE_WAYS];
+	uint32_t ways = 1u << CHOICE_RAMP;
+
+	cut_chosen(&cuts[CHOICE_RAMP], o->bytes, most);
+	t->timed = b->transfers == 0 && choice_covers(o->bytes);
+	if (t->timed) {
+		const uint32_t shortest = cuts[CHOICE_RAMP].piece;
+		cut_coarse(&cuts[CHOICE_COARSE], o->bytes, most);
+		cut_even(&cuts[CHOICE_BUFFERS], o->bytes, most, most);
+		cuts[CHOICE_SEQUENTIAL] = cuts[CHOICE_BUFFERS];
+		if (cuts[CHOICE_COARSE].piece > shortest && cuts[CHOICE_COARSE].piece < o->bytes)
+			ways |= 1u << CHOICE_COARSE;
+		if (most > shortest)
+			ways |= 1u << CHOICE_BUFFERS;
+		if (most < o->bytes)
+			ways |= 1u << CHOICE_SEQUENTIAL;
+		t->way = (uint8_t)choice_next(&b->choice, o->path, o->bytes, ways);
+	}
+	t->cut = cuts[t->way];
+	if (t->way == CHOICE_SEQUENTIAL)
+		t->order.mode = BRIDGE_SEQUENTIAL;
+}
+
+static void order_cut(const struct bridge *b, struct bridge_transfer *t)
+{
+	const struct bridge_order *o = &t->order;
+	struct cut *out = &t->cut;
 	uint32_t given = o->piece_bytes / PIECE_MULTIPLE * PIECE_MULTIPLE;
 	uint32_t most = piece_most(b, o);
 
@@ -30,7 +60,7 @@ static void order_cut(const struct bridge *b, const struct bridge_order *o, stru
 	else if (b->whole[o->path] > 0)
 		cut_joined(out, o->bytes, o->bytes + b->whole[o->path], most);
 	else
-		cut_chosen(out, o->bytes, most);
+		chosen_cut(b, t);
 	if (o->fed && o->unit && o->unit <= out->piece)
 		out->piece -= out->piece % o->unit;
 }
@@ -63,7 +93,9 @@ int bridge_begin(struct bridge *b, const struct bridge_order *order, uint64_t no
 		return DXP_ENOMEM;
 	t->bridge = b;
 	t->order = *order;
-	order_cut(b, order, &t->cut);
+	t->begun_ns = now_ns;
+	t->begun = ++b->begun;
+	order_cut(b, t);
 	t->missing_at = UINT64_MAX;
 	t->step = BRIDGE_STEPS;
 	list_init(&t->line);
@@ -129,6 +161,9 @@ void transfer_settle(struct bridge_transfer *t)
 	if (cutting || list_used(&t->pieces) || t->over)
 		return;
 	t->over = true;
+	if (t->timed && t->begun == b->begun && t->status == DXP_OK)
+		choice_note(&b->choice, t->order.path, t->order.bytes, t->way,
+			    b->now_ns - t->begun_ns);
 	b->whole[t->order.path] -= t->order.bytes;
 	grant_forget(t);
 	list_last(&b->ended, &t->ended);

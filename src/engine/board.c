@@ -66,17 +66,11 @@ static void board_release(struct engine *e, struct engine_program *program)
 	engine_release(engine_board_of(e)->compute, program);
 }
 
-/* Converts a board address to one of the inner engine. */
+/* Converts a board address to one of the inner engine. The NIC's window stays in host memory, which
+ * kernels reach over the board's bus. */
 static int argument_address(const struct engine_board *b, const struct engine_launch *l, uint32_t i,
 			    struct engine_argument *a, char text[ENGINE_TEXT_BYTES])
 {
-	if (a->kind == COMMAND_ARG_NIC) {
-		snprintf(text, ENGINE_TEXT_BYTES,
-			 "kernel '%.80s', argument %u: kernels of a board cannot use the NIC; use "
-			 "the host or another xPU to move the bytes",
-			 l->kernel, i);
-		return DXP_EUNSUPPORTED;
-	}
 	if ((a->kind != COMMAND_ARG_BUFFER && a->kind != COMMAND_ARG_IMAGE) ||
 	    a->address == ENGINE_NO_ADDRESS)
 		return DXP_OK;
@@ -197,7 +191,8 @@ static void board_describe(const struct engine *e, struct engine_description *ou
 					   .name = "board",
 					   .compute_units = inside.compute_units,
 					   .memory_kind = DXP_MEMORY_BRIDGED,
-					   .streams = true};
+					   .streams = true,
+					   .reaches_host = inside.reaches_host};
 	snprintf(out->device, sizeof(out->device), "%s", b->device);
 }
 

@@ -31,9 +31,10 @@
 #define COUNT_MAX 1000000000000ull
 
 static const struct board_setting settings[] = {
-	{"preset", PRESETS},  {"to_device", RATES},  {"from_device", RATES}, {"memory", RATES},
-	{"latency", DELAYS},  {"interrupt", DELAYS}, {"queue", QUEUES},      {"core", CORES},
-	{"compute", ENGINES}, {"fail", COUNTS},      {"stall", COUNTS},
+	{"preset", PRESETS}, {"to_device", RATES}, {"from_device", RATES}, {"through", RATES},
+	{"memory", RATES},   {"control", DELAYS},  {"latency", DELAYS},    {"interrupt", DELAYS},
+	{"queue", QUEUES},   {"core", CORES},      {"compute", ENGINES},   {"fail", COUNTS},
+	{"stall", COUNTS},
 };
 #define SETTINGS ARRAY_COUNT(settings)
 
@@ -45,7 +46,9 @@ static const struct number {
 } numbers[] = {
 	{"to_device", offsetof(struct board_config, to_device), 0, BOARD_RATE_MAX},
 	{"from_device", offsetof(struct board_config, from_device), 0, BOARD_RATE_MAX},
+	{"through", offsetof(struct board_config, through), 0, BOARD_RATE_MAX},
 	{"memory", offsetof(struct board_config, memory), 0, BOARD_RATE_MAX},
+	{"control", offsetof(struct board_config, control_ns), 0, BOARD_DELAY_MAX_NS},
 	{"latency", offsetof(struct board_config, latency_ns), 0, BOARD_DELAY_MAX_NS},
 	{"interrupt", offsetof(struct board_config, interrupt_ns), 0, BOARD_DELAY_MAX_NS},
 	{"queue", offsetof(struct board_config, queue), 1, BOARD_QUEUE_MAX},

@@ -19,9 +19,12 @@
 struct board_config {
 	char preset[BOARD_WORD_BYTES];   /* provides the values that are not set */
 	uint64_t to_device, from_device; /* MB/s (10^6 bytes); 0: the copy speed of this machine */
+	/* MB/s of streams through the core; 0: the copy speed of this machine */
+	uint64_t through;
 	/* MB/s, shared by all readers and writers; 0: the copy speed of this machine */
 	uint64_t memory;
 	uint64_t latency_ns; /* from the start of a DMA to its first byte */
+	uint64_t control_ns; /* time without bytes that a controller spends on a DMA */
 	/* from the last byte of a DMA to its reported completion */
 	uint64_t interrupt_ns;
 	uint64_t queue;                   /* DMAs that a controller holds at once */

@@ -114,6 +114,7 @@ static void job_passed(struct board_controller *c, int status)
 	job->passed = true;
 	job->status = status;
 	job->due_ns = c->clock_ns + d->interrupt_ns;
+	c->clock_ns += d->control_ns; /* of the next DMA */
 	c->next++;
 	if (is_tx(c) && through(job)) {
 		struct board_job *twin = board_job_at(&d->rx, job->twin);
@@ -121,6 +122,7 @@ static void job_passed(struct board_controller *c, int status)
 		twin->status = status;
 		twin->due_ns = job->due_ns;
 		job->due_ns = 0; /* completes at once: Rx reports it */
+		d->rx.clock_ns += d->control_ns;
 		board_controller_kick(&d->rx);
 	}
 	rx_advance(d);
@@ -196,7 +198,9 @@ static void clocks_advance(struct board_controller *c, const struct board_job *j
 		c->clock_ns += passing_ns(bytes, c->rate);
 	if (through(job)) { /* a THROUGH uses both controllers, and the slower one limits it */
 		begin_ns = max_u64(begin_ns, d->rx.clock_ns);
-		c->clock_ns = max_u64(c->clock_ns, begin_ns + passing_ns(bytes, d->rx.rate));
+		uint64_t passing =
+			max_u64(passing_ns(bytes, d->rx.rate), passing_ns(bytes, d->through_rate));
+		c->clock_ns = max_u64(c->clock_ns, begin_ns + passing);
 		d->rx.clock_ns = c->clock_ns;
 		return;
 	}

@@ -60,8 +60,10 @@ int board_dma_create(const struct board_dma_options *options, struct board_dma *
 		return DXP_ENOMEM;
 	d->options = *options;
 	d->options.config = NULL;
+	d->control_ns = config->control_ns;
 	d->latency_ns = config->latency_ns;
 	d->interrupt_ns = config->interrupt_ns;
+	d->through_rate = config->through;
 	d->memory_rate = config->memory;
 	d->fail = config->fail;
 	d->stall = config->stall;
@@ -125,7 +127,7 @@ static struct board_job job_make(struct board_dma *d, const struct engine_dma *d
 	uint64_t number = ++d->started, result;
 	struct board_job job = {
 		.dma = *dma,
-		.begins_ns = clock_now_ns() + d->latency_ns,
+		.begins_ns = clock_now_ns() + d->control_ns + d->latency_ns,
 		.last = dma->bytes,
 		.reset = d->resets,
 		.stalls = number == d->stall,

@@ -45,7 +45,7 @@ struct board_controller {
 
 struct board_dma {
 	struct board_dma_options options; /* `config` is not kept */
-	uint64_t latency_ns, interrupt_ns, memory_rate, fail, stall;
+	uint64_t control_ns, latency_ns, interrupt_ns, through_rate, memory_rate, fail, stall;
 	uint32_t queue;
 	pthread_mutex_t lock;
 	bool stop;

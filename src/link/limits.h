@@ -41,7 +41,7 @@
 /* consecutive messages with other ECN bits before a socket's bits change */
 #define LINK_ECN_OTHER 16
 /* successful polls after which the sockets are removed from epoll */
-#define LINK_UNSLEPT_MAX 64
+#define LINK_UNSLEPT_MAX    64
 #define LINK_CROSSBAR_PORTS 16 /* the slots of a daemon */
 /* datagrams that the fault injector delays at once; further ones are dropped */
 #define LINK_FAULT_HELD     256

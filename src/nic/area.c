@@ -35,8 +35,6 @@ static int area_check(const struct nic_user *u, const struct nic_area *area)
 	const struct nic_region *region = area_region(u, area);
 	if (!region)
 		return DXP_EACCESS;
-	if (region->staged || region->guarded)
-		return DXP_EUNSUPPORTED;
 	if (area->offset > region->bytes || area->bytes > region->bytes - area->offset)
 		return DXP_ERANGE;
 	return DXP_OK;

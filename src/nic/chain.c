@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors by reference (C-13, C-14). The engine copies a chain out of the user's memory, checks
- * the copy, then resolves it a window of pieces at a time. Each step spends the function's share of
- * a poll. No byte moves before all entries are checked, those of a peer's memory by the peer. */
+/* Descriptors by reference (C-13, C-14), and those whose own memory is staged. The engine copies a
+ * chain out of the user's memory, checks the copy, then resolves it a window of pieces at a time.
+ * Each step spends the function's share of a poll. No byte moves before all entries are checked,
+ * those of a peer's memory by the peer. */
 #include <stdlib.h>
+#include <string.h>
 
 #include <dxp/status.h>
 
@@ -20,9 +22,10 @@ struct chain_side {
 /* Invariant: entries are valid up to `copied`, checked up to `checked`. When `ready` is set, all
  * entries are checked; only then does a side advance. */
 struct nic_chain {
-	struct dxp_entry at; /* the chain in the user's memory */
+	struct dxp_entry at; /* the chain in the user's memory; no bytes: none */
 	uint32_t count, copied, checked;
 	bool ready;
+	bool staged; /* own memory is, at least in part */
 	struct chain_side local, remote;
 	struct dxp_entry entries[]; /* source list, destination list */
 };
@@ -123,6 +126,22 @@ int chain_begin(struct nic_request *r, const struct dxp_entry *at,
 	return DXP_OK;
 }
 
+int chain_staged(struct nic_request *r, const struct dxp_entry *entries)
+{
+	const struct dxp_chain head = {
+		.head = r->head, .src_count = r->head.src_count, .dst_count = r->head.dst_count};
+
+	if (!long_good(&head) || r->head.flags & DXP_FLAG_INLINE)
+		return DXP_EUNSUPPORTED;
+	int status = chain_create(r, &head, &(struct dxp_entry){0});
+	if (status != DXP_OK)
+		return status;
+	r->chain->copied = r->chain->count;
+	memcpy(r->chain->entries, entries, (size_t)r->chain->count * ENTRY_BYTES);
+	r->head.src_count = r->head.dst_count = 0;
+	return DXP_OK;
+}
+
 void chain_free(struct nic_request *r)
 {
 	if (!r->chain)
@@ -155,14 +174,13 @@ static int copy_step(struct nic_request *r, int64_t *left)
 
 /* ---- checks ---- */
 
-static int local_check(const struct nic_user *u, const struct dxp_entry *e)
+static int local_check(const struct nic_request *r, const struct dxp_entry *e)
 {
-	const struct nic_region *region = region_find(u, e->key);
+	const struct nic_region *region = region_find(r->user, e->key);
 
 	if (!region)
 		return DXP_EACCESS;
-	if (region->staged)
-		return DXP_EUNSUPPORTED;
+	r->chain->staged |= region->staged != NULL;
 	return e->bytes == 0 || e->offset > region->bytes || e->bytes > region->bytes - e->offset
 		       ? DXP_ERANGE
 		       : DXP_OK;
@@ -174,9 +192,9 @@ static int remote_check(struct nic_request *r, struct nic_user *t, const struct 
 	uint32_t right = r->head.op == DXP_OP_GET ? NIC_REMOTE_READ : NIC_REMOTE_WRITE;
 	struct nic_region *region;
 
-	if (e->bytes == 0 || e->key == WIRE_KEY_REGISTERS)
+	if (e->bytes == 0 || (e->key == WIRE_KEY_REGISTERS && !r->registers))
 		return DXP_EINVAL;
-	if (!t)
+	if (!t || r->registers)
 		return DXP_OK;
 	if (local_key_waits(r, e->key))
 		return DXP_EAGAIN;
@@ -209,7 +227,7 @@ static int check_step(struct nic_request *r, int64_t *left)
 	for (; c->checked < end; c->checked++) {
 		const struct dxp_entry *e = &c->entries[c->checked];
 		bool own = (size_t)(e - c->local.entries) < c->local.count;
-		int status = own ? local_check(r->user, e) : remote_check(r, t, e);
+		int status = own ? local_check(r, e) : remote_check(r, t, e);
 		if (status != DXP_OK)
 			return status;
 		*(own ? &c->local.bytes : &c->remote.bytes) += e->bytes;
@@ -219,7 +237,7 @@ static int check_step(struct nic_request *r, int64_t *left)
 	if (c->local.bytes != c->remote.bytes || c->local.bytes > NIC_MESSAGE_BYTES_MAX)
 		return DXP_EINVAL; /* C-24: the totals must agree */
 	r->total = (uint32_t)c->local.bytes;
-	r->user->counts.chains++;
+	r->user->counts.chains += c->at.bytes > 0;
 	r->user->counted = true;
 	c->ready = true;
 	return DXP_OK;
@@ -235,6 +253,24 @@ static uint64_t side_bytes(const struct chain_side *s)
 	for (uint32_t i = 0; i < NIC_CHAIN_WINDOW && s->next + i < s->count; i++)
 		bytes += s->entries[s->next + i].bytes;
 	return bytes - s->used;
+}
+
+/* Returns how many bytes the next window has: as many entries as there are pieces for, or as many
+ * bytes as a bounce holds. */
+static uint64_t window_bytes(const struct nic_chain *c)
+{
+	uint64_t bytes = min_u64(side_bytes(&c->local), side_bytes(&c->remote));
+
+	return c->staged ? min_u64(bytes, NIC_BOUNCE_BYTES) : bytes;
+}
+
+static int own_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t at,
+		     struct nic_piece *piece)
+{
+	const struct nic_region *region = region_find(r->user, e->key);
+
+	return r->bounce && region && region->staged ? bounce_piece(r, e, at, piece)
+						     : doorbell_piece(r->user, e, piece);
 }
 
 /* Returns the next piece, of at most `most` bytes, and advances. */
@@ -257,9 +293,11 @@ static struct dxp_entry side_next(struct chain_side *s, uint64_t most)
 static int window_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;
-	uint64_t bytes = min_u64(side_bytes(&c->local), side_bytes(&c->remote));
-	int status = DXP_OK;
+	uint64_t bytes = window_bytes(c);
+	int status = c->staged ? bounce_open(r) : DXP_OK;
 
+	if (status != DXP_OK)
+		return status;
 	request_pieces_drop(r);
 	r->admitted = false;
 	r->local = r->pieces;
@@ -270,7 +308,7 @@ static int window_step(struct nic_request *r, int64_t *left)
 	r->last = r->cut + (uint32_t)bytes;
 	for (uint64_t rest = bytes; rest > 0 && status == DXP_OK;) {
 		struct dxp_entry e = side_next(&c->local, rest);
-		status = doorbell_piece(r->user, &e, &r->local[r->local_count]);
+		status = own_piece(r, &e, (uint32_t)(bytes - rest), &r->local[r->local_count]);
 		r->local_count += status == DXP_OK;
 		rest -= e.bytes;
 	}
@@ -280,6 +318,8 @@ static int window_step(struct nic_request *r, int64_t *left)
 			(struct nic_piece){.offset = e.offset, .bytes = e.bytes, .key = e.key};
 		rest -= e.bytes;
 	}
+	if (r->bounce)
+		bounce_begin(r);
 	*left -= (int64_t)LOCAL_COST_BYTES * (r->local_count + r->remote_count);
 	return status;
 }
@@ -302,6 +342,8 @@ bool chain_advance(struct nic_request *r, int64_t *left)
 {
 	struct nic_user *u = r->user;
 
+	if (r->bounce && (!bounce_advance(r, left) || r->cut_done))
+		return false;
 	if (pieces_left(r))
 		return true;
 	if (r->pending > 0)
@@ -318,7 +360,7 @@ bool chain_advance(struct nic_request *r, int64_t *left)
 		return false;
 	}
 	if (*left > 0)
-		return true;
+		return !r->bounce || bounce_advance(r, left);
 	r->function->busy |= (uint8_t)(1u << r->head.qp);
 	return false;
 }

@@ -109,8 +109,13 @@ static int entries_resolve(struct nic_request *r, const struct dxp_entry *entrie
 	const struct dxp_descriptor *d = &r->head;
 	const struct dxp_entry *dst = entries + d->src_count;
 
-	return op_is_read(d->op) ? lists_resolve(r, dst, d->dst_count, entries, d->src_count)
-				 : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
+	int status = op_is_read(d->op) ? lists_resolve(r, dst, d->dst_count, entries, d->src_count)
+				       : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
+	if (status != DXP_EUNSUPPORTED)
+		return status;
+	request_pieces_drop(r); /* of those before the staged one */
+	r->remote_count = 0;
+	return chain_staged(r, entries);
 }
 
 /* Parses a descriptor by reference. Only a request with short lists has its pieces afterwards. */
@@ -126,7 +131,7 @@ static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 	if (status != DXP_OK || r->chain)
 		return status;
 	status = entries_resolve(r, entries);
-	if (status == DXP_OK && !shape_good(r))
+	if (status == DXP_OK && !r->chain && !shape_good(r))
 		status = DXP_EINVAL;
 	r->user->counts.chains += status == DXP_OK;
 	return status;
@@ -151,7 +156,7 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 		window_copy(entries, slot->body, count * sizeof(*entries));
 		status = entries_resolve(r, entries);
 	}
-	if (status != DXP_OK)
+	if (status != DXP_OK || r->chain)
 		return status;
 	if (inline_bytes > DXP_HEAD_BYTES)
 		memcpy(r->immediate, slot->body + count * sizeof(*entries), inline_bytes);

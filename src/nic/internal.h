@@ -188,12 +188,28 @@ int chain_begin(struct nic_request *r, const struct dxp_entry *at,
 /* Copies, checks and resolves entries of r->chain as far as *left permits. Returns true if the
  * request has pieces to continue with; false: it waits, or has failed. */
 bool chain_advance(struct nic_request *r, int64_t *left);
+/* Makes a chain of a descriptor whose own memory is staged. DXP_EUNSUPPORTED: not a PUT or GET;
+ * DXP_EAGAIN: not now. */
+int chain_staged(struct nic_request *r, const struct dxp_entry *entries);
 void chain_free(struct nic_request *r); /* r->chain may be NULL */
 /* Returns the value of `cut` behind the last piece. */
 static inline uint32_t chain_end(const struct nic_request *r)
 {
 	return r->chain ? r->last : r->total;
 }
+
+/* bounce.c: own memory of a request that is staged */
+int bounce_open(struct nic_request *r);   /* DXP_EAGAIN: not now */
+void bounce_close(struct nic_request *r); /* r->bounce may be NULL */
+/* Makes a piece of the window's bytes `at`, in the buffer. As doorbell_piece. */
+int bounce_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t at,
+		 struct nic_piece *piece);
+void bounce_begin(struct nic_request *r); /* r->local is a new window */
+/* Fetches or stores a window. Returns true if messages may be made, or the next window may begin;
+ * sets cut_done behind the last one. */
+bool bounce_advance(struct nic_request *r, int64_t *left);
+/* Returns true if a request completes only after its last bytes were stored. */
+bool bounce_stores(const struct nic_request *r);
 
 /* area.c: maps [vaddr, vaddr + bytes) of the user's device to its region `key` at `offset`.
  * DXP_ENOENT: not in one area. The user must have a table. */
@@ -217,9 +233,13 @@ void registers_sent(struct nic_user *u, int status); /* the request of a send co
 /* Reserves space in the receive area for a PUT with key 0; never released. DXP_EACCESS: no register
  * mode; DXP_EBUSY: no area, or it is full; DXP_ERANGE: more than the whole area. */
 int registers_reserve(struct nic_user *u, uint32_t bytes, struct nic_register_range *out);
-/* Returns the address of the message's first byte; NULL: the device withdrew the area, or its
- * memory is gone. Call it anew for each piece. */
-uint8_t *registers_address(struct nic_user *u, const struct nic_register_range *range);
+/* Returns space to the area, if it was reserved last. */
+void registers_unreserve(struct nic_user *u, const struct nic_register_range *range,
+			 uint32_t bytes);
+/* Finds the place of the message's first byte. False: the device withdrew the area, or its memory
+ * is gone. Call it anew for each piece. */
+bool registers_place(struct nic_user *u, const struct nic_register_range *range,
+		     struct nic_place *out);
 
 /* doorbell.c: resolves an entry of the user's local list and holds its memory */
 int doorbell_piece(const struct nic_user *u, const struct dxp_entry *e, struct nic_piece *piece);
@@ -277,10 +297,12 @@ void stream_peer_rest(struct nic_peer *p);
 void receive_record_whole(struct rx_stream *stream, struct rx_record *r);
 
 /* staged.c, staged_read.c, staged_local.c: memory that this process cannot address (staged.h) */
-/* Places payload at byte `at` of a message to a staged region. */
+/* Places payload at byte `at` of a message to a staged region, which begins at `to`. */
 struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct wire_header *h, uint64_t at, const uint8_t *payload,
-				 struct nic_region *region);
+				 const struct nic_place *to);
+/* Ends the incomplete PUTs of peers to receive registers in these bytes of a region. */
+void staged_registers_end(struct nic *n, const struct nic_area *area);
 /* Returns true if the message is held because of this packet: the packet gets the same answer
  * again. */
 bool staged_holds(const struct rx_record *r, uint32_t psn);
@@ -304,6 +326,12 @@ int staged_local_put(struct nic_request *r, const struct nic_piece *to, const ui
 		     uint32_t *bytes);
 /* Starts the GET of a whole piece; statuses of staged_local_put(). */
 int staged_local_get(struct nic_request *r, const struct nic_piece *from);
+/* Do the same for a staged piece of the request itself, at r->local[]. staged_local_fetch() reads
+ * it into the request's bounce, at byte `at` of the window. staged_local_store() writes *bytes of
+ * it, from byte `at` of the piece on. */
+int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint32_t at);
+int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint32_t at,
+		       uint32_t *bytes);
 /* Returns true until the PUTs before this request are in the device. */
 bool staged_local_waits(struct nic_request *r);
 void staged_local_drop(struct nic_request *r);  /* drops its unfinished PUT */

@@ -83,6 +83,10 @@
 #define NIC_HELD_RETRY_US 5000
 /* us: upper bound of the doubled NIC_HELD_RETRY_US, well below RLTP_DEAD_NS */
 #define NIC_HELD_RETRY_MAX_US 80000
+/* bytes of a request's own staged memory that move at once: hide a DMA's latency */
+#define NIC_BOUNCE_BYTES (256u << 10)
+/* requests of a user with such bytes: 1 MiB, 32 MiB of all users */
+#define NIC_BOUNCES_MAX 4
 /* bytes (C-18); the software above the NIC splits longer operations */
 #define NIC_MESSAGE_BYTES_MAX 0x7fffffffu
 /* GET, atomic and CFG requests outstanding per session: the responder always has space */

@@ -223,10 +223,22 @@ static void nap_deliver(struct nic_request *r, struct nic_user *t)
 
 /* ---- copies ---- */
 
-/* Returns the address of a piece of the target; NULL: its device withdrew the receive area. */
-static uint8_t *piece_base(struct nic_user *t, const struct nic_piece *p)
+/* Returns a piece of the target with its region; the one of a receive area in *out. Returns NULL if
+ * the device withdrew that, or its memory. */
+static const struct nic_piece *piece_now(struct nic_user *t, const struct nic_piece *p,
+					 struct nic_piece *out)
 {
-	return p->base ? p->base : registers_address(t, &p->range);
+	struct nic_place to;
+
+	if (p->region)
+		return p;
+	if (!registers_place(t, &p->range, &to) || region_reach(to.region, to.offset, p->bytes))
+		return NULL;
+	*out = (struct nic_piece){
+		.offset = to.offset, .bytes = p->bytes, .key = p->key, .region = to.region};
+	if (!to.region->staged)
+		out->base = region_at(to.region, to.offset);
+	return out;
 }
 
 /* Consumes bytes of one piece of the target; they may span several source pieces. */
@@ -283,20 +295,20 @@ static uint32_t pieces_copy(struct nic_request *r, struct nic_user *t, int64_t *
 
 	while (r->cut < end) {
 		const struct nic_piece *l = &r->local[r->local_index];
-		const struct nic_piece *m = &r->remote[r->remote_index];
-		if (m->region && m->region->staged) {
+		struct nic_piece area;
+		const struct nic_piece *m = piece_now(t, &r->remote[r->remote_index], &area);
+		if (!m) {
+			refuse(r, t, WIRE_NACK_RESOURCE);
+			break;
+		}
+		if (m->region->staged) {
 			if (!staged_piece(r, t, m, end, left))
 				break;
 			continue;
 		}
 		uint64_t most = min_u64(l->bytes - r->local_used, m->bytes - r->remote_used);
 		uint32_t part = (uint32_t)min_u64(end - r->cut, most);
-		uint8_t *own = l->base + r->local_used, *other = piece_base(t, m);
-		if (!other) {
-			refuse(r, t, WIRE_NACK_RESOURCE);
-			break;
-		}
-		other += r->remote_used;
+		uint8_t *own = l->base + r->local_used, *other = m->base + r->remote_used;
 		if (part >= COPY_LONG_BYTES)
 			doorbells_ahead(r->user);
 		memmove(reading ? own : other, reading ? other : own, part);
@@ -338,7 +350,7 @@ static void get_advance(struct nic_request *r, struct nic_user *t, int64_t *left
 	received_count(t, r->head.dst_qp, 0);
 	t->nic->counters.gets_sent++;
 	t->nic->counters.gets_received++;
-	r->cut_done = true;
+	r->cut_done = !bounce_stores(r);
 }
 
 /* ---- atomics and registers ---- */

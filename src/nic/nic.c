@@ -116,6 +116,7 @@ static void requests_free(struct nic_function *f)
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
 		for (struct nic_request *r = f->queues[q].head, *next; r; r = next) {
 			next = r->next;
+			bounce_close(r);
 			chain_free(r);
 			free(r);
 		}

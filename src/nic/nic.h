@@ -206,6 +206,8 @@ struct nic_staged_ops {
 	int (*write_settled)(void *context, struct nic_staged_write *w);
 	/* Ends a write: complete, failed or given up. The handle is invalid afterwards. */
 	void (*write_end)(void *context, struct nic_staged_write *w);
+	/* Returns whether a write, ended or not, may still change these bytes of the region. */
+	bool (*write_touches)(void *context, uint64_t offset, uint64_t bytes);
 	/* Begins a GET of `bytes` from `offset` on. After this call the owner answers by
 	 * nic_staged_answer(), in any pieces and order, or by nic_staged_refuse(). DXP_EAGAIN: no
 	 * space now; the request waits. */
@@ -219,10 +221,11 @@ struct nic_staged_ops {
 	void (*read_sent)(void *context, void *piece, int status);
 };
 
-/* Registers memory behind `ops`; otherwise as nic_region_register. Atomics, register mode and local
- * use by descriptors are rejected as unsupported. A PUT completes when its bytes are in the device;
- * later messages of its queue pair are delivered after that. `ops` and `context` must outlive the
- * region and its uses (nic_region_busy). DXP_EINVAL, DXP_EBUSY. docs/guide/bridge.md */
+/* Registers memory behind `ops`; otherwise as nic_region_register. Atomics are rejected as
+ * unsupported, and as own memory all but PUT, GET and register mode. A PUT completes when its bytes
+ * are in the device; later messages of its queue pair are delivered after that. `ops` and `context`
+ * must outlive the region and its uses (nic_region_busy). DXP_EINVAL, DXP_EBUSY.
+ * docs/guide/bridge.md */
 int nic_region_register_staged(struct nic *n, uint32_t user, const struct nic_staged_ops *ops,
 			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key);
 
@@ -295,8 +298,7 @@ bool nic_region_busy(const struct nic *n, uint32_t key);
  * user's device are bytes [offset, ...) of its region `key`. The first entry enables the
  * user's registers; an entry is removed with its key. DXP_EEXIST: overlaps; DXP_EBUSY:
  * NIC_AREAS_MAX entries; DXP_EINVAL: no bytes, or beyond 2^64; DXP_EACCESS: not a key of this
- * user; DXP_ERANGE: outside its region; DXP_EUNSUPPORTED: the region is staged or guarded;
- * DXP_ENOENT: not open; DXP_ENOMEM. */
+ * user; DXP_ERANGE: outside its region; DXP_ENOENT: not open; DXP_ENOMEM. */
 struct nic_area {
 	uint64_t vaddr, bytes, offset;
 	uint32_t key;

@@ -62,6 +62,7 @@ struct nic_request *pool_request_get(struct nic *n)
 	r->local_count = r->remote_count = 0;
 	r->local_index = r->local_used = r->remote_index = r->remote_used = 0;
 	r->chain = NULL;
+	r->bounce = NULL;
 	r->first = r->last = 0;
 	r->waits = NULL;
 	r->admitted = false;

@@ -48,33 +48,22 @@ static struct rltp_verdict region_check(struct nic_peer *p, struct nic_user *u, 
 	return code == WIRE_NACK_RNR ? NOT_READY : REFUSED(code);
 }
 
-/* Finds the destination of a PUT's payload. Every packet is checked for the whole message, so a
+/* Finds the destination of a PUT's first byte. Every packet is checked for the whole message, so a
  * message out of bounds writes no byte. */
 static struct rltp_verdict put_find(struct nic_peer *p, struct nic_user *u,
 				    const struct rx_record *r, const struct wire_header *h,
-				    uint64_t offset, uint8_t **to, struct nic_region **staged)
+				    uint64_t offset, struct nic_place *to)
 {
-	struct nic_region *region;
-
-	*staged = NULL;
 	if (h->key == WIRE_KEY_REGISTERS) {
-		uint8_t *base = registers_address(u, &r->range);
-		if (!base)
+		if (!registers_place(u, &r->range, to))
 			return REFUSED(WIRE_NACK_RESOURCE);
-		*to = base + offset;
-		return ACCEPTED;
+		uint8_t code = region_reach(to->region, to->offset, h->msg_bytes);
+		return code == WIRE_NACK_RNR ? NOT_READY : REFUSED(code);
 	}
 	if (offset > h->addr)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = region_check(p, u, h->key, NIC_REMOTE_WRITE, h->addr - offset,
-						   h->msg_bytes, &region);
-	if (verdict.code != 0)
-		return verdict;
-	if (region->staged)
-		*staged = region;
-	else
-		*to = region_at(region, h->addr);
-	return verdict;
+	to->offset = h->addr - offset;
+	return region_check(p, u, h->key, NIC_REMOTE_WRITE, to->offset, h->msg_bytes, &to->region);
 }
 
 static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record *r,
@@ -82,18 +71,18 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 {
 	struct nic *n = peer_nic(stream->peer);
 	struct nic_user *u = nic_stream_user(n, stream->index);
-	struct nic_region *staged;
+	struct nic_place to;
 	uint64_t offset;
-	uint8_t *to;
 
 	if (!payload_offset(h, &offset))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = put_find(stream->peer, u, r, h, offset, &to, &staged);
+	struct rltp_verdict verdict = put_find(stream->peer, u, r, h, offset, &to);
 	if (verdict.code != 0)
 		return verdict;
-	if (staged || r->put)
-		return staged_place(stream, r, h, offset, payload, staged);
-	payload_place(to, payload, h->payload_bytes, h->msg_bytes - offset - h->payload_bytes);
+	if (to.region->staged || r->put)
+		return staged_place(stream, r, h, offset, payload, &to);
+	payload_place(region_at(to.region, to.offset + offset), payload, h->payload_bytes,
+		      h->msg_bytes - offset - h->payload_bytes);
 	nic_placed_count(u, h->payload_bytes);
 	return ACCEPTED;
 }
@@ -345,14 +334,19 @@ static bool nap_direct(struct nic_peer *p, struct nic_user *u, struct rx_stream 
 	return true;
 }
 
-/* Ends a rejected message for the receive registers, because its later packets could find space. */
+/* Ends a rejected message for the receive registers, because its later packets could find space. A
+ * message whose device has no space now begins again. */
 static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
 			   const struct wire_header *h, uint8_t code, bool fresh)
 {
 	if (h->type == WIRE_PUT && h->key == WIRE_KEY_REGISTERS && code != WIRE_NACK_RNR)
 		stream_record_abort(stream, r, fresh && raises_event(h));
-	else if (fresh)
+	else if (fresh) {
+		if (r->type == WIRE_PUT && r->range.arming != 0)
+			registers_unreserve(nic_stream_user(peer_nic(stream->peer), stream->index),
+					    &r->range, r->bytes);
 		stream_record_clear(stream, r, false);
+	}
 }
 
 void receive_record_whole(struct rx_stream *stream, struct rx_record *r)

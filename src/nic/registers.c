@@ -85,23 +85,43 @@ static int send_target(struct nic_user *u, struct dxp_descriptor *head)
 	return o->node == 0 && head->dst_node == WIRE_NODE_NONE ? DXP_EPEERLOST : DXP_OK;
 }
 
-/* The range must lie in one area with a valid region; both are looked up for each attempt. */
-static int send_source(struct nic_user *u, struct nic_piece *piece)
+/* The range must lie in one area with a valid key; both are looked up for each attempt. */
+static int send_source(struct nic_user *u, struct dxp_entry *out)
 {
 	const struct dxp_registers *o = &u->registers->order;
-	uint64_t offset;
+	dxp_u64 offset;
 
 	if (o->send_bytes == 0 || o->send_bytes > NIC_MESSAGE_BYTES_MAX)
 		return DXP_EINVAL;
-	int status = area_find(u, o->send_vaddr, o->send_bytes, &piece->key, &offset);
+	int status = area_find(u, o->send_vaddr, o->send_bytes, &out->key, &offset);
 	if (status != DXP_OK) {
 		miss_count(u);
 		return status;
 	}
-	piece->region = region_find(u, piece->key);
-	piece->base = piece->region->base + offset;
-	piece->bytes = o->send_bytes;
-	piece->region->uses++;
+	out->offset = offset;
+	out->bytes = o->send_bytes;
+	return DXP_OK;
+}
+
+/* Resolves the source. One in staged memory goes through a bounce, and as one message. */
+static int send_pieces(struct nic_request *r)
+{
+	struct dxp_entry entries[2] = {{0}};
+	int status = send_source(r->user, &entries[0]);
+
+	if (status != DXP_OK)
+		return status;
+	entries[1].bytes = entries[0].bytes;
+	entries[1].key = WIRE_KEY_REGISTERS;
+	if (region_find(r->user, entries[0].key)->staged)
+		return entries[0].bytes > NIC_BOUNCE_BYTES ? DXP_ERANGE : chain_staged(r, entries);
+	status = doorbell_piece(r->user, &entries[0], &r->local[0]);
+	if (status != DXP_OK)
+		return status;
+	r->total = entries[0].bytes;
+	r->local_count = r->remote_count = 1;
+	r->remote = r->local + 1;
+	r->remote[0] = (struct nic_piece){.bytes = entries[1].bytes, .key = entries[1].key};
 	return DXP_OK;
 }
 
@@ -109,7 +129,6 @@ static int send_source(struct nic_user *u, struct nic_piece *piece)
 static int send_request(struct nic_user *u)
 {
 	struct dxp_descriptor head = {.op = DXP_OP_PUT, .src_count = 1, .dst_count = 1};
-	struct nic_piece piece = {0};
 
 	int status = send_target(u, &head);
 	if (status != DXP_OK)
@@ -119,20 +138,15 @@ static int send_request(struct nic_user *u)
 	struct nic_request *r = pool_request_get(u->nic);
 	if (!r)
 		return DXP_EAGAIN;
-	status = send_source(u, &piece);
-	if (status != DXP_OK) {
-		pool_request_put(u->nic, r);
-		return status;
-	}
 	r->user = u;
 	r->function = u->function;
 	r->head = head;
 	r->registers = true;
-	r->total = piece.bytes;
-	r->local_count = r->remote_count = 1;
-	r->remote = r->local + 1;
-	r->local[0] = piece;
-	r->remote[0] = (struct nic_piece){.bytes = piece.bytes, .key = WIRE_KEY_REGISTERS};
+	status = send_pieces(r);
+	if (status != DXP_OK) {
+		pool_request_put(u->nic, r);
+		return status;
+	}
 	u->registers->sending = true;
 	request_queue(r);
 	return DXP_OK;
@@ -184,6 +198,50 @@ static void send_poll(struct nic_user *u, uint32_t go)
 
 /* ---- receive ---- */
 
+/* Ends what peers write into the present area, if DMA writes it: that takes time. */
+static void area_leave(struct nic_user *u)
+{
+	struct nic_registers *g = u->registers;
+	const struct nic_region *region = g->recv_bytes ? region_find(u, g->recv_key) : NULL;
+
+	if (!region || !region->staged)
+		return;
+	g->left = (struct nic_area){
+		.bytes = g->recv_bytes, .offset = g->recv_offset, .key = g->recv_key};
+	staged_registers_end(u->nic, &g->left);
+}
+
+/* Returns true while DMA may write the area before the present one. */
+static bool area_touched(const struct nic_user *u)
+{
+	const struct nic_area *left = &u->registers->left;
+	const struct nic_region *region = left->bytes ? region_find(u, left->key) : NULL;
+
+	return region &&
+	       region->staged->write_touches(region->staged_context, left->offset, left->bytes);
+}
+
+/* Looks up the area of a new `recv_go`. */
+static void area_adopt(struct nic_user *u, uint32_t go)
+{
+	struct nic_registers *g = u->registers;
+	struct dxp_registers *r = words(u);
+	uint64_t vaddr = *(const volatile uint64_t *)&r->recv_vaddr;
+
+	g->recv_go = go;
+	g->recv_bytes = *(const volatile uint32_t *)&r->recv_bytes;
+	g->recv_used = 0;
+	g->recv_status = DXP_OK;
+	if (++g->arming == 0)
+		g->arming = 1; /* 0 means no area */
+	if (g->recv_bytes > 0)
+		g->recv_status = area_find(u, vaddr, g->recv_bytes, &g->recv_key, &g->recv_offset);
+	if (g->recv_status != DXP_OK) {
+		g->recv_bytes = 0;
+		miss_count(u);
+	}
+}
+
 /* Adopts a new receive area, if there is one. Called before each write into the old one. */
 static void receive_look(struct nic_user *u)
 {
@@ -191,24 +249,22 @@ static void receive_look(struct nic_user *u)
 	struct dxp_registers *r = words(u);
 	/* Pairs with the device's release: address and length are valid. */
 	uint32_t go = dxp_load_acquire(&r->recv_go);
-	int status = DXP_OK;
 
-	if (go == g->recv_go)
+	if (go == g->recv_go && g->left.bytes == 0)
 		return;
-	uint64_t vaddr = *(const volatile uint64_t *)&r->recv_vaddr;
-	g->recv_go = go;
-	g->recv_bytes = *(const volatile uint32_t *)&r->recv_bytes;
-	g->recv_used = 0;
-	if (++g->arming == 0)
-		g->arming = 1; /* 0 means no area */
-	if (g->recv_bytes > 0)
-		status = area_find(u, vaddr, g->recv_bytes, &g->recv_key, &g->recv_offset);
-	if (status != DXP_OK) {
-		g->recv_bytes = 0;
-		miss_count(u);
+	if (go != g->recv_go) {
+		if (g->left.bytes == 0)
+			area_leave(u);
+		area_adopt(u, go);
 	}
+	if (area_touched(u)) {
+		u->nic->registers_ns =
+			min_u64(u->nic->registers_ns, u->nic->now_ns + NIC_STAGED_RETRY_US * US_NS);
+		return;
+	}
+	g->left.bytes = 0;
 	dxp_store_release(&r->recv_used, 0);
-	dxp_store_release(&r->recv_error, (uint32_t)-status);
+	dxp_store_release(&r->recv_error, (uint32_t)-g->recv_status);
 	/* Publishes both fields, and that the old area is not written any more; pairs with the
 	 * device's acquire. */
 	dxp_store_release(&r->recv_done, go);
@@ -221,7 +277,7 @@ int registers_reserve(struct nic_user *u, uint32_t bytes, struct nic_register_ra
 	if (!g)
 		return DXP_EACCESS;
 	receive_look(u);
-	if (g->recv_bytes == 0)
+	if (g->recv_bytes == 0 || g->left.bytes > 0)
 		return DXP_EBUSY;
 	if (!region_find(u, g->recv_key)) {
 		g->recv_bytes = 0;
@@ -241,17 +297,29 @@ int registers_reserve(struct nic_user *u, uint32_t bytes, struct nic_register_ra
 	return DXP_OK;
 }
 
-uint8_t *registers_address(struct nic_user *u, const struct nic_register_range *p)
+void registers_unreserve(struct nic_user *u, const struct nic_register_range *range, uint32_t bytes)
 {
 	struct nic_registers *g = u->registers;
 
-	if (!g || p->arming == 0)
-		return NULL;
+	if (range->arming != g->arming || range->at + bytes != g->recv_used)
+		return;
+	g->recv_used -= bytes;
+	dxp_store_release(&words(u)->recv_used, g->recv_used);
+}
+
+bool registers_place(struct nic_user *u, const struct nic_register_range *range,
+		     struct nic_place *out)
+{
+	struct nic_registers *g = u->registers;
+
+	if (!g || range->arming == 0)
+		return false;
 	receive_look(u);
-	if (p->arming != g->arming)
-		return NULL;
-	const struct nic_region *region = region_find(u, g->recv_key);
-	return region ? region->base + g->recv_offset + p->at : NULL;
+	if (range->arming != g->arming)
+		return false;
+	out->region = region_find(u, g->recv_key);
+	out->offset = g->recv_offset + range->at;
+	return out->region != NULL;
 }
 
 /* ---- both ---- */

@@ -13,9 +13,11 @@
 
 void request_pieces_drop(struct nic_request *r)
 {
-	for (uint16_t i = 0; i < r->local_count; i++)
-		region_drop(r->local[i].region,
-			    (uint64_t)(r->local[i].base - r->local[i].region->base));
+	for (uint16_t i = 0; i < r->local_count; i++) {
+		const struct nic_piece *p = &r->local[i];
+		region_drop(p->region,
+			    p->region->staged ? p->offset : (uint64_t)(p->base - p->region->base));
+	}
 	r->local_count = 0;
 	local_release(r);
 }
@@ -23,6 +25,7 @@ void request_pieces_drop(struct nic_request *r)
 static void request_free(struct nic *n, struct nic_request *r)
 {
 	request_pieces_drop(r);
+	bounce_close(r);
 	chain_free(r);
 	pool_request_put(n, r);
 }
@@ -236,7 +239,7 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 			r->local_used = 0;
 		}
 	}
-	r->cut_done = r->cut == r->total;
+	r->cut_done = r->cut == r->total && !bounce_stores(r);
 }
 
 static bool put_cut(struct nic_request *r, struct nic_peer *p)

@@ -155,19 +155,18 @@ static bool unit_of(const struct wire_header *h, uint32_t *unit)
 /* Begins a write. Beyond NIC_STAGED_LATER writes, only the oldest missing packet of a session may
  * begin one. Otherwise writes that wait for others could use all the space of the owner. */
 static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
-				     const struct wire_header *h, struct nic_region *region,
-				     uint64_t offset)
+				     const struct wire_header *h, const struct nic_place *to)
 {
 	struct nic *n = peer_nic(stream->peer);
 	struct nic_staged_span span = {
-		.offset = offset, .bytes = h->msg_bytes, .source = stream->peer->node};
+		.offset = to->offset, .bytes = h->msg_bytes, .source = stream->peer->node};
 
 	if (!unit_of(h, &span.unit))
 		return REFUSED(WIRE_NACK_BOUNDS);
 
 	if (n->put_count >= NIC_STAGED_LATER && !oldest(stream->peer, h->psn))
 		return NOT_READY;
-	struct staged_put *put = staged_put_begin(n, region, &span);
+	struct staged_put *put = staged_put_begin(n, to->region, &span);
 	if (!put)
 		return NOT_READY;
 	put->stream = stream;
@@ -256,19 +255,17 @@ static struct rltp_verdict put_waits(struct staged_put *put, const struct wire_h
 
 struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct wire_header *h, uint64_t at, const uint8_t *payload,
-				 struct nic_region *region)
+				 const struct nic_place *to)
 {
-	uint64_t offset = h->addr - at;
-
 	if (!r->put && r->packets > 0)
 		return REFUSED(WIRE_NACK_BOUNDS); /* the message began in other memory */
 	if (!r->put) {
-		struct rltp_verdict verdict = put_begin(stream, r, h, region, offset);
+		struct rltp_verdict verdict = put_begin(stream, r, h, to);
 		if (verdict.code != 0)
 			return verdict;
 	}
 	struct staged_put *put = r->put;
-	if (put->region != region || put->offset != offset || !packet_good(put, r, h))
+	if (put->region != to->region || put->offset != to->offset || !packet_good(put, r, h))
 		return REFUSED(WIRE_NACK_BOUNDS);
 	int status = payload_give(put, h, at, payload);
 	if (status == DXP_EAGAIN)
@@ -280,6 +277,17 @@ struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 	rx_map_set(&put->subs, h->sub);
 	uint32_t count = h->flags & WIRE_FLAG_LAST ? h->sub + 1 : r->packet_count;
 	return r->packets + 1 == count ? put_whole(stream, r, h) : ACCEPTED;
+}
+
+void staged_registers_end(struct nic *n, const struct nic_area *area)
+{
+	for (struct staged_put *put = n->puts, *next; put; put = next) {
+		const struct rx_record *r = put->record;
+		next = put->next;
+		if (r && r->range.arming != 0 && !put->held && put->region->key == area->key &&
+		    put->offset - area->offset < area->bytes)
+			staged_put_end(n, put);
+	}
 }
 
 /* Doubles the interval each time, because a lost notification matters less to a message that has

@@ -19,6 +19,7 @@ struct staged_put {
 	uint64_t offset;           /* offset of the first byte in the region */
 	uint32_t bytes;
 	struct nic_request *request; /* NULL: of a peer */
+	bool own;                    /* of a request into its own memory: no PUT has arrived */
 	/* of a peer: */
 	struct rx_stream *stream;
 	struct rx_record *record;

@@ -35,6 +35,7 @@ static int put_begin(struct nic_request *r, const struct nic_piece *to)
 	if (!put)
 		return DXP_EAGAIN;
 	put->request = r;
+	put->own = to->base != NULL; /* a bounce (bounce.c) */
 	r->put = put;
 	r->pending++;
 	queue_of(r)->puts++;
@@ -49,7 +50,7 @@ static int device_status(int status)
 
 static void put_over(struct nic *n, struct staged_put *put, int status)
 {
-	if (status == DXP_OK)
+	if (status == DXP_OK && !put->own)
 		nic_placed_count(&n->users[put->region->user], put->bytes);
 	put_leave(n, put);
 }
@@ -69,12 +70,11 @@ static int put_handed(struct nic_request *r)
 	return status;
 }
 
-int staged_local_put(struct nic_request *r, const struct nic_piece *to, const uint8_t *from,
-		     uint32_t *bytes)
+/* Hands over up to *bytes, which are byte `at` of the piece and later ones. */
+static int put_some(struct nic_request *r, const struct nic_piece *to, uint32_t at,
+		    const uint8_t *from, uint32_t *bytes)
 {
 	const struct nic_staged_ops *ops = to->region->staged;
-	uint32_t at = r->remote_used;
-
 	int status = r->put ? DXP_OK : put_begin(r, to);
 	if (status == DXP_OK) {
 		uint32_t most = NIC_STAGED_COPY_BYTES - at % NIC_STAGED_COPY_BYTES;
@@ -92,6 +92,18 @@ int staged_local_put(struct nic_request *r, const struct nic_piece *to, const ui
 	if (status == DXP_OK && at + *bytes == to->bytes)
 		status = put_handed(r);
 	return device_status(status);
+}
+
+int staged_local_put(struct nic_request *r, const struct nic_piece *to, const uint8_t *from,
+		     uint32_t *bytes)
+{
+	return put_some(r, to, r->remote_used, from, bytes);
+}
+
+int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint32_t at,
+		       uint32_t *bytes)
+{
+	return put_some(r, own, at, own->base + at, bytes);
 }
 
 void staged_local_drop(struct nic_request *r)
@@ -124,7 +136,8 @@ bool staged_local_waits(struct nic_request *r)
 
 /* ---- GET ---- */
 
-int staged_local_get(struct nic_request *r, const struct nic_piece *from)
+/* Starts a read of the piece whose bytes are byte `at` and later ones of r->local. */
+static int get_begin(struct nic_request *r, const struct nic_piece *from, uint32_t at)
 {
 	struct nic *n = r->function->nic;
 	struct nic_staged_read *read = staged_read_create();
@@ -138,7 +151,7 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from)
 	read->offset = from->offset;
 	read->bytes = from->bytes;
 	read->request = r;
-	read->at = r->cut - r->first;
+	read->at = at;
 	staged_read_enter(n, read);
 	int status = staged_read_request(read);
 	if (status == DXP_OK) {
@@ -151,6 +164,16 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from)
 	r->staged_waits = true;
 	staged_look_again(n);
 	return DXP_EAGAIN;
+}
+
+int staged_local_get(struct nic_request *r, const struct nic_piece *from)
+{
+	return get_begin(r, from, r->cut - r->first);
+}
+
+int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint32_t at)
+{
+	return get_begin(r, own, at);
 }
 
 /* Copies bytes from offset `at` on of what the request fetches to its local pieces. */

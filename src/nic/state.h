@@ -50,6 +50,16 @@ struct nic_registers {
 	uint32_t recv_bytes, recv_used; /* 0: no message is accepted */
 	uint32_t recv_go;               /* number of the present area */
 	uint32_t arming;                /* counts areas, skipping 0 */
+	int recv_status;                /* result of the lookup for the present area */
+	/* The area before it, which DMA may still write; no bytes: none. Until then `recv_done` is
+	 * not stored and no message is accepted. */
+	struct nic_area left;
+};
+
+/* Place of a message's first byte. */
+struct nic_place {
+	struct nic_region *region;
+	uint64_t offset;
 };
 
 /* Position of a message in a receive area. */
@@ -61,6 +71,7 @@ struct nic_register_range {
 /* ---- requests and their messages (request.c, send.c) ---- */
 struct nic_message;
 struct nic_chain;
+struct nic_bounce;
 
 /* A piece of memory of a descriptor in progress. It is resolved to a pointer once. Local memory is
  * resolved when the descriptor is read; remote memory of this NIC when its function admits the
@@ -68,7 +79,7 @@ struct nic_chain;
 struct nic_piece {
 	uint8_t *base; /* NULL: memory of another NIC, or a receive area */
 	union {
-		uint64_t offset;                 /* remote: offset in the peer's region */
+		uint64_t offset;                 /* remote, or staged: offset in its region */
 		struct nic_register_range range; /* remote, of this NIC, with WIRE_KEY_REGISTERS */
 	};
 	uint32_t bytes, key;
@@ -93,6 +104,7 @@ struct nic_request {
 	struct nic_chain *chain;
 	/* with a chain: values of `cut` before and behind `pieces`; else first is 0 */
 	uint32_t first, last;
+	struct nic_bounce *bounce;        /* own staged memory, or NULL (bounce.c) */
 	struct nic_peer *waits;           /* waits for credit of this peer, or NULL */
 	struct nic_piece *local, *remote; /* both in `pieces` */
 	/* inside this NIC (local.c) */
@@ -202,6 +214,7 @@ struct nic_user {
 
 	uint16_t cfg_node;      /* node of its CFG accesses to this NIC; 0: this node */
 	uint32_t chain_entries; /* entries of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
+	uint32_t bounces;       /* requests with a bounce: at most NIC_BOUNCES_MAX */
 	uint32_t runner;        /* queue pair that got the last entry while others waited */
 	uint32_t run;           /* entries in a row of `runner` */
 	uint32_t active_count;  /* credit.c: streams in the list below */

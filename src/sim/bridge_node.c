@@ -18,8 +18,8 @@ struct nic_staged_write {
 	struct bridge_transfer *bridge; /* NULL: completed with `status` */
 	/* NULL: this is a PUT, or the requester needs no more bytes */
 	struct nic_staged_read *read;
-	uint64_t left; /* GET: bytes that the NIC has not received yet */
-	uint64_t device;
+	uint64_t left;          /* GET: bytes that the NIC has not received yet */
+	uint64_t device, bytes; /* range of device memory */
 	bool put;
 	bool requested; /* PUT: the NIC waits for nic_staged_settled */
 	bool dropped;   /* the NIC has dropped it */
@@ -78,6 +78,7 @@ static struct nic_staged_write *work_begin(struct bridge_node *n,
 	*w = (struct nic_staged_write){
 		.node = n,
 		.device = span->offset,
+		.bytes = span->bytes,
 		.read = read,
 		.left = span->bytes,
 		.put = !read,
@@ -160,6 +161,17 @@ static void write_end(void *context, struct nic_staged_write *w)
 	work_free(w);
 }
 
+static bool write_touches(void *context, uint64_t offset, uint64_t bytes)
+{
+	const struct bridge_node *n = context;
+	const struct nic_staged_write *w = n->works;
+
+	while (w && !(w->put && w->bridge && w->device < offset + bytes &&
+		      offset < w->device + w->bytes))
+		w = w->next;
+	return w != NULL;
+}
+
 static int read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes)
 {
 	struct bridge_node *n = context;
@@ -198,7 +210,14 @@ static void read_sent(void *context, void *piece, int status)
 }
 
 static const struct nic_staged_ops staged_ops = {
-	write_begin, write_place, write_settled, write_end, read_begin, read_cancel, read_sent,
+	.write_begin = write_begin,
+	.write_place = write_place,
+	.write_settled = write_settled,
+	.write_end = write_end,
+	.read_begin = read_begin,
+	.read_cancel = read_cancel,
+	.read_sent = read_sent,
+	.write_touches = write_touches,
 };
 
 /* ---- poll ---- */

@@ -29,6 +29,15 @@ static void memory_set(const struct worker_server *s, const struct worker_argume
 		to->memory = s->options.memory + from->address;
 }
 
+/* Windows follow device memory, which itself may be out of reach. */
+static uint8_t *window_at(const struct worker_server *s, uint64_t address)
+{
+	const struct worker_server_options *o = &s->options;
+	uint8_t *windows = o->memory ? o->memory + o->memory_bytes : o->windows;
+
+	return windows + (address - o->memory_bytes);
+}
+
 static void argument_set(const struct worker_server *s, struct worker_run *run, uint32_t i,
 			 struct engine_argument *to)
 {
@@ -49,7 +58,7 @@ static void argument_set(const struct worker_server *s, struct worker_run *run, 
 		break;
 	case COMMAND_ARG_LOCAL: to->bytes = (uint32_t)from->bytes; break;
 	case COMMAND_ARG_NIC:
-		to->memory = s->options.memory + from->address;
+		to->memory = window_at(s, from->address);
 		to->memory_bytes = sizeof(struct dxp_window);
 		break;
 	case COMMAND_ARG_IMAGE:

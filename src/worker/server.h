@@ -15,6 +15,7 @@ struct worker_server_options {
 	struct engine *engine;
 	uint8_t *memory;       /* address 0, or NULL: BRIDGED */
 	uint64_t memory_bytes; /* bytes of device memory, without the WORKER_TAIL_BYTES behind it */
+	uint8_t *windows;      /* these WORKER_TAIL_BYTES, if BRIDGED */
 	/* file of device memory, of which WORKER_MAP maps ranges. -1: all of the memory is mapped,
 	 * and there is no WORKER_MAP. */
 	int memory_fd;

@@ -44,7 +44,7 @@ struct owner {
 };
 
 struct arena {
-	uint8_t *base;
+	uint8_t *base, *tail; /* tail: WORKER_TAIL_BYTES behind `bytes` */
 	uint64_t bytes, free_bytes;
 	uint64_t unit; /* allocation sizes are multiples of it */
 	bool separate;
@@ -79,6 +79,7 @@ static int memory_map(struct arena *a)
 		return DXP_ENOMEM;
 	}
 	a->base = base;
+	a->tail = a->base + a->bytes;
 	return DXP_OK;
 }
 
@@ -165,11 +166,16 @@ static bool owned_by(const struct block *b, uint32_t owner)
 void arena_unmap(struct arena *a)
 {
 	if (a->base)
-		munmap(a->base, a->bytes + WORKER_TAIL_BYTES);
+		munmap(a->base, a->bytes);
 	if (a->fd >= 0)
 		close(a->fd);
 	a->base = NULL;
 	a->fd = -1;
+}
+
+uint8_t *arena_tail(const struct arena *a)
+{
+	return a->tail;
 }
 
 void arena_destroy(struct arena *a)
@@ -177,6 +183,8 @@ void arena_destroy(struct arena *a)
 	if (!a)
 		return;
 	arena_unmap(a);
+	if (a->tail)
+		munmap(a->tail, WORKER_TAIL_BYTES);
 	ranges_free(&a->stale);
 	for (struct block *b = a->first, *next; b; b = next) {
 		next = b->behind;

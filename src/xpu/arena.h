@@ -27,8 +27,10 @@ int arena_create(uint64_t bytes, struct arena **out);
 void arena_destroy(struct arena *a);
 
 /* Releases mapping and file, for memory on a device. The arena then only allocates addresses, and
- * arena_base must not be called. */
+ * arena_base must not be called. The tail stays. */
 void arena_unmap(struct arena *a);
+/* Returns the WORKER_TAIL_BYTES of host memory behind the last address. */
+uint8_t *arena_tail(const struct arena *a);
 
 /* Makes allocations separate. They are whole pages, so that no page has two owners when other
  * processes map them, and freeing leaves no bytes. Call before the first allocation. */

@@ -25,6 +25,7 @@ static const struct nic_staged_ops staged_ops = {
 	.write_place = bridged_write_place,
 	.write_settled = bridged_write_settled,
 	.write_end = bridged_write_end,
+	.write_touches = bridged_write_touches,
 	.read_begin = bridged_read_begin,
 	.read_cancel = bridged_read_cancel,
 	.read_sent = bridged_read_sent,
@@ -110,9 +111,10 @@ int bridged_attach(struct bridged *b, struct nic *n)
 	return status;
 }
 
-int bridged_key(struct bridged *b, uint32_t rights, uint32_t *key)
+int bridged_key(struct bridged *b, uint32_t function, uint32_t rights, uint32_t *key)
 {
-	return nic_region_register_staged(b->nic, 0, &staged_ops, b, b->memory_bytes, rights, key);
+	return nic_region_register_staged(b->nic, function, &staged_ops, b, b->memory_bytes, rights,
+					  key);
 }
 
 void bridged_reclaim(struct bridged *b, uint64_t address, uint64_t bytes)

@@ -29,8 +29,8 @@ void bridged_destroy(struct bridged *b);
 
 /* Registers the rings with function 0. The NIC must outlive every poll. DXP_ENOMEM. */
 int bridged_attach(struct bridged *b, struct nic *n);
-/* Registers the memory with function 0. Statuses of nic_region_register_staged(). */
-int bridged_key(struct bridged *b, uint32_t rights, uint32_t *key);
+/* Registers the memory with a function. Statuses of nic_region_register_staged(). */
+int bridged_key(struct bridged *b, uint32_t function, uint32_t rights, uint32_t *key);
 
 /* Cancels PUTs and GETs of peers in this range. bridged_touches() returns whether any of them is
  * left. */

@@ -42,6 +42,7 @@ int bridged_write_place(void *context, struct nic_staged_write *w, uint64_t at,
 			const uint8_t *payload, uint32_t bytes, bool first);
 int bridged_write_settled(void *context, struct nic_staged_write *w);
 void bridged_write_end(void *context, struct nic_staged_write *w);
+bool bridged_write_touches(void *context, uint64_t offset, uint64_t bytes);
 
 void bridged_writes_close(struct bridged *b); /* the NIC is closed */
 void bridged_writes_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),

@@ -148,6 +148,11 @@ void bridged_write_end(void *context, struct nic_staged_write *w)
 		pump_cancel(b->pump, &w->pump, DXP_ECANCELED);
 }
 
+bool bridged_write_touches(void *context, uint64_t offset, uint64_t bytes)
+{
+	return bridged_writes_touch(context, offset, bytes);
+}
+
 void bridged_writes_close(struct bridged *b)
 {
 	for (struct nic_staged_write *w = b->writes, *next; w; w = next) {

@@ -141,7 +141,7 @@ int key_open(struct tenant *t)
 					.drop = host_drop,
 					.context = t,
 					.epoch = arena_epoch(s->arena)};
-	int status = s->bridged ? bridged_key(s->bridged, rights, &t->memory_key)
+	int status = s->bridged ? bridged_key(s->bridged, 0, rights, &t->memory_key)
 				: nic_region_register(n, 0, t->memory->base, arena_bytes(s->arena),
 						      rights, &t->memory_key);
 
@@ -170,9 +170,10 @@ int key_of_port(struct tenant *t, uint32_t function, uint32_t *key)
 					.drop = port_drop_bytes,
 					.context = t,
 					.epoch = arena_epoch(s->arena)};
-	int status =
-		nic_region_register(n, function, t->memory->base, arena_bytes(s->arena),
-				    NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, key);
+	const uint32_t rights = NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC;
+	int status = s->bridged ? bridged_key(s->bridged, function, rights, key)
+				: nic_region_register(n, function, t->memory->base,
+						      arena_bytes(s->arena), rights, key);
 
 	return status == DXP_OK ? nic_region_guard(n, *key, &guard) : status;
 }

@@ -30,6 +30,14 @@ static int function_open(struct slot *s, struct port *p)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
+/* Returns where windows begin. A tenant with memory of its own has them in that memory. */
+static uint8_t *window_tail(const struct tenant *t)
+{
+	const struct arena *a = t->slot->arena;
+
+	return t->memory->base ? t->memory->base + arena_bytes(a) : arena_tail(a);
+}
+
 /* Allocates a window behind the tenant's device memory, which its worker maps. False: all windows
  * are used. */
 static bool window_choose(const struct tenant *t, struct port *p)
@@ -44,7 +52,7 @@ static bool window_choose(const struct tenant *t, struct port *p)
 	s->windows |= 1u << i;
 	p->index = i;
 	p->address = arena_bytes(s->arena) + i * sizeof(*p->window);
-	p->window = (struct dxp_window *)(t->memory->base + p->address);
+	p->window = (struct dxp_window *)(window_tail(t) + i * sizeof(*p->window));
 	memset(p->window, 0, sizeof(*p->window));
 	return true;
 }
@@ -57,6 +65,14 @@ static void port_free(struct slot *s, struct port *p)
 		p->tenant->busy--;
 	}
 	free(p);
+}
+
+/* Lets kernels use register mode with device addresses (P-01). */
+static int port_area_add(struct slot *s, const struct port *p)
+{
+	const struct nic_area area = {.bytes = arena_bytes(s->arena), .key = p->key};
+
+	return nic_area_add(node_nic(s->node), p->function, &area);
 }
 
 static int port_create(struct tenant *t, struct port **out)
@@ -84,6 +100,8 @@ static int port_create(struct tenant *t, struct port **out)
 	t->busy++; /* until port_free */
 	nic_user_cfg_node(node_nic(s->node), p->function, t->host);
 	status = key_of_port(t, p->function, &p->key);
+	if (status == DXP_OK)
+		status = port_area_add(s, p);
 	if (status != DXP_OK) {
 		port_close(s, p, status); /* ports_reap frees it */
 		return status;

@@ -84,6 +84,7 @@ static void *thread_main(void *argument)
 		.engine = s->engine,
 		.memory = s->bridged ? NULL : arena_base(s->arena),
 		.memory_bytes = arena_bytes(s->arena),
+		.windows = arena_tail(s->arena),
 		.memory_fd = -1,
 		.spin_ns = s->worker_spin_ns,
 		.wake = node_of_slot_wake,

@@ -51,6 +51,11 @@ row 'device to device' SEND
 row 'device to device' 'DMA in'
 row 'round trip' 'network, both ways'
 row 'round trip' naive
+for contender in pinned 'pages made'; do
+	grep '"case":"registration 1 MiB"' "$scratch/rows" |
+		grep -F "\"contender\":\"$contender\"" | has '"value":[0-9.e-]*[1-9]' ||
+		die "no cost of registration: $contender"
+done
 grep '"contender":"pipelined"' "$scratch/rows" | has '"ratio":[0-9.e-]*[1-9]' || die "no share"
 grep '"contender":"during transfers"' "$scratch/rows" | has '"rings_mb":[1-9]' ||
 	die "no row about memory"

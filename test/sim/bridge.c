@@ -82,6 +82,45 @@ static void bridge__source_machine_runs_at_its_bottleneck(void **state)
 	}
 }
 
+/* Returns the time of transfers one after the other, which a bridge that measures has cut. */
+static double repeated_seconds(const struct bridge_lab_options *o, enum bridge_path path,
+			       enum bridge_mode mode, uint64_t bytes)
+{
+	struct bridge_lab *l;
+	double sum = 0;
+
+	assert_int_equal(bridge_lab_create(o, &l), DXP_OK);
+	for (uint32_t i = 0; i < 300; i++) {
+		struct bridge_lab_transfer t = {
+			.order = {.path = (uint8_t)path, .mode = (uint8_t)mode, .bytes = bytes}};
+		assert_int_equal(bridge_lab_begin(l, &t), DXP_OK);
+		assert_true(bridge_lab_run(l, LIMIT_NS));
+		assert_int_equal(t.end.status, DXP_OK);
+		sum += seconds(&t);
+	}
+	bridge_lab_destroy(l);
+	return sum;
+}
+
+/* Where each DMA costs a time of control, short pieces lose more than overlap gains. */
+static void bridge__never_slower_than_sequential(void **state)
+{
+	static const uint64_t sizes[] = {64 * KIB, 256 * KIB, MIB, 16 * MIB};
+	const struct bridge_lab_options o = {.stages = bridge_source_controllers(57 * US_NS),
+					     .buffer_bytes = 4 * MIB};
+
+	for (int path = BRIDGE_IN; path <= BRIDGE_THROUGH; path++)
+		for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+			double gain = repeated_seconds(&o, (enum bridge_path)path,
+						       BRIDGE_SEQUENTIAL, sizes[i]) /
+				      repeated_seconds(&o, (enum bridge_path)path, BRIDGE_PIPELINED,
+						       sizes[i]);
+			print_message("path %d, %llu KiB: %.2f times as fast\n", path,
+				      (unsigned long long)sizes[i] / KIB, gain);
+			assert_true(gain > 0.97);
+		}
+}
+
 /* The engine `board` and the simulator model the same machine. */
 static void bridge__source_machine_is_the_boards_preset(void **state)
 {
@@ -94,6 +133,20 @@ static void bridge__source_machine_is_the_boards_preset(void **state)
 	assert_int_equal(o->memory_bytes_per_s, c.memory * 1000000);
 	assert_int_equal(o->to_device.latency_ns, c.latency_ns);
 	assert_int_equal(o->from_device.end_ns, c.interrupt_ns);
+}
+
+/* The file describes the same controllers as the simulator. */
+static void bridge__source_controllers_are_a_boards_file(void **state)
+{
+	const struct stages_options o = bridge_source_controllers(57 * US_NS);
+	struct board_config c;
+
+	assert_int_equal(board_config_load(DXP_SOURCE_DIR "/examples/boards/measured.conf", &c),
+			 DXP_OK);
+	assert_int_equal((o.controller_bytes_per_s[STAGES_IN] + 500000) / 1000000, c.to_device);
+	assert_int_equal((o.controller_bytes_per_s[STAGES_OUT] + 500000) / 1000000, c.from_device);
+	assert_int_equal((o.controller_bytes_per_s[STAGES_THROUGH] + 500000) / 1000000, c.through);
+	assert_int_equal(o.control_ns, c.control_ns);
 }
 
 /* With the rates that the source's controllers reached, the shipped bridge comes within 6 % of the
@@ -425,7 +478,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bridge__source_machine_runs_at_its_bottleneck),
 		cmocka_unit_test(bridge__source_machine_is_the_boards_preset),
+		cmocka_unit_test(bridge__source_controllers_are_a_boards_file),
 		cmocka_unit_test(bridge__controllers_lose_what_the_source_did),
+		cmocka_unit_test(bridge__never_slower_than_sequential),
 		cmocka_unit_test(bridge__pipeline_gains_what_the_source_did),
 		cmocka_unit_test(bridge__any_speed_of_stages),
 		cmocka_unit_test(bridge__same_seed_same_time),

@@ -236,6 +236,20 @@ static void write_end(void *context, struct nic_staged_write *nic)
 	d->writes--;
 }
 
+/* A DMA continues after its write has ended. */
+static bool write_touches(void *context, uint64_t offset, uint64_t bytes)
+{
+	const struct staged_device *d = context;
+
+	for (uint32_t i = 0; i < d->options.buffers; i++) {
+		const struct staged_buffer *b = &d->in[i];
+		if (b->state != BUFFER_FREE && b->offset < offset + bytes &&
+		    offset < b->offset + b->bytes)
+			return true;
+	}
+	return false;
+}
+
 /* ---- reads ---- */
 
 static int read_begin(void *context, struct nic_staged_read *nic, uint64_t offset, uint64_t bytes)
@@ -305,6 +319,7 @@ const struct nic_staged_ops staged_device_ops = {
 	.write_place = write_place,
 	.write_settled = write_settled,
 	.write_end = write_end,
+	.write_touches = write_touches,
 	.read_begin = read_begin,
 	.read_cancel = read_cancel,
 	.read_sent = read_sent,
@@ -318,13 +333,13 @@ static void write_dma_end(struct staged_device *d, struct staged_buffer *b, uint
 
 	b->state = BUFFER_FREE;
 	d->buffers--;
+	if (!b->fails)
+		memcpy(d->memory + b->offset, b->data, b->bytes);
 	if (!w)
 		return;
 	b->write = NULL;
 	if (b->fails)
 		w->status = fail_status(d);
-	else
-		memcpy(d->memory + b->offset, b->data, b->bytes);
 	w->done += b->bytes;
 	if (w->requested && (w->done == w->bytes || w->status != DXP_OK))
 		nic_staged_settled(d->nic, (struct nic_staged_write *)w, now_ns);

@@ -86,13 +86,15 @@ static void board_config_parse__all_settings(void **state)
 	parses("# one of each\n"
 	       "preset=fast\r\n"
 	       "\t to_device =\t1 # slow\n"
-	       "from_device = 1000000\n\n"
-	       "memory = 3\nlatency = 4\ninterrupt = 1000000000\nqueue = 64\n"
+	       "from_device = 1000000\nthrough = 2\n\n"
+	       "memory = 3\ncontrol = 5\nlatency = 4\ninterrupt = 1000000000\nqueue = 64\n"
 	       "core = add  4294967295\ncompute = ocl:Some Device\nfail = 7\nstall = 8");
 	assert_string_equal(config.preset, "fast");
 	assert_int_equal(config.to_device, 1);
 	assert_int_equal(config.from_device, 1000000);
+	assert_int_equal(config.through, 2);
 	assert_int_equal(config.memory, 3);
+	assert_int_equal(config.control_ns, 5);
 	assert_int_equal(config.latency_ns, 4);
 	assert_int_equal(config.interrupt_ns, 1000000000);
 	assert_int_equal(config.queue, 64);

@@ -287,6 +287,31 @@ static void engine_dma__latency_and_interrupt(void **state)
 	lasts_at_least(5000000, d + 1, 1);
 }
 
+/* Control takes a controller's time for each DMA, so that others do not hide it. */
+static void engine_dma__control_before_each(void **state)
+{
+	struct engine_dma d[3];
+
+	reopen("preset = fast\ncompute = none\ncontrol = 3000000\n");
+	for (int i = 0; i < 3; i++)
+		d[i] = dma_in(0, source, 1);
+	lasts_at_least(9000000, d, 3);
+	for (int i = 0; i < 3; i++)
+		d[i] = dma_out(sink, 0, 1);
+	lasts_at_least(9000000, d, 3);
+	for (int i = 0; i < 3; i++)
+		d[i] = dma_through(sink, source, 4);
+	lasts_at_least(9000000, d, 3);
+}
+
+static void engine_dma__streams_not_faster_than_through(void **state)
+{
+	struct engine_dma d = dma_through(sink, source, 100000);
+
+	reopen("preset = fast\ncompute = none\nthrough = 50\n");
+	lasts_at_least(2000000, &d, 1);
+}
+
 /* A controller that was delayed for long does not catch up in a burst. */
 static void engine_dma__no_burst_after_a_delay(void **state)
 {
@@ -457,6 +482,8 @@ static int run_all(void)
 		TEST(engine_dma__not_faster_than_the_controllers),
 		TEST(engine_dma__not_faster_than_the_memory),
 		TEST(engine_dma__latency_and_interrupt),
+		TEST(engine_dma__control_before_each),
+		TEST(engine_dma__streams_not_faster_than_through),
 		TEST(engine_dma__no_burst_after_a_delay),
 		TEST(engine_dma__interrupts_hide),
 		TEST(engine_dma__short_ones_end_at_once),

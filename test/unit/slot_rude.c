@@ -181,6 +181,11 @@ static void never_sent(void *context, void *piece, int status)
 {
 }
 
+static bool never_touches(void *context, uint64_t offset, uint64_t bytes)
+{
+	return false;
+}
+
 static uint32_t never_key(void)
 {
 	static const struct nic_staged_ops never = {
@@ -188,6 +193,7 @@ static uint32_t never_key(void)
 		.write_place = never_address,
 		.write_settled = never_settled,
 		.write_end = never_end,
+		.write_touches = never_touches,
 		.read_begin = never_read,
 		.read_cancel = never_cancel,
 		.read_sent = never_sent,

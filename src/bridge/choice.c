@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bridge/choice.h"
+
+#include "base/util.h"
+
+#define MIB          (1ull << 20)
+#define TRIES        3  /* of each way before it counts: one may be disturbed */
+#define HOPELESS     3  /* halves of the best time: after that long only probes try a way again */
+#define PROBE_PERIOD 64 /* transfers; one of them tries a way in turn, because loads change */
+#define FOLLOW_SHIFT 4  /* a slower time adds 1/16 of the difference, at most 1/32: disturbances */
+
+static uint32_t class_of(uint64_t bytes)
+{
+	uint32_t class = 0;
+
+	while (bytes >> 1 >= CHOICE_BYTES_MIN && class < CHOICE_CLASSES) {
+		bytes >>= 1;
+		class ++;
+	}
+	return class;
+}
+
+bool choice_covers(uint64_t bytes)
+{
+	return bytes >= CHOICE_BYTES_MIN && class_of(bytes) < CHOICE_CLASSES;
+}
+
+static enum choice_way best_of(const struct choice_class *k, uint32_t ways)
+{
+	enum choice_way best = CHOICE_RAMP;
+
+	for (int w = 0; w < CHOICE_WAYS; w++)
+		if (ways >> w & 1 && k->tries[w] > 0 &&
+		    (k->tries[best] == 0 || k->ns[w] < k->ns[best]))
+			best = (enum choice_way)w;
+	return best;
+}
+
+static bool hopeless(const struct choice_class *k, int way, enum choice_way best)
+{
+	return k->tries[way] > 0 && k->ns[way] > HOPELESS * k->ns[best] / 2;
+}
+
+enum choice_way choice_next(const struct choice *c, uint8_t path, uint64_t bytes, uint32_t ways)
+{
+	const struct choice_class *k = &c->classes[path][class_of(bytes)];
+	enum choice_way best = best_of(k, ways), least = best;
+	uint32_t probe = k->count / PROBE_PERIOD % CHOICE_WAYS;
+
+	if (k->count % PROBE_PERIOD == PROBE_PERIOD - 1 && ways >> probe & 1)
+		return (enum choice_way)probe;
+	for (int w = 0; w < CHOICE_WAYS; w++)
+		if (ways >> w & 1 && k->tries[w] < TRIES && !hopeless(k, w, best) &&
+		    k->tries[w] < k->tries[least])
+			least = (enum choice_way)w;
+	return least;
+}
+
+void choice_note(struct choice *c, uint8_t path, uint64_t bytes, enum choice_way way, uint64_t ns)
+{
+	struct choice_class *k = &c->classes[path][class_of(bytes)];
+	uint64_t *estimate = &k->ns[way];
+	uint64_t each = (uint64_t)((double)ns * MIB / (double)bytes);
+
+	k->count++;
+	if (k->tries[way]++ == 0 || each < *estimate)
+		*estimate = each;
+	else
+		*estimate += min_u64(each - *estimate, *estimate / 2) >> FOLLOW_SHIFT;
+}
