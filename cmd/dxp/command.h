@@ -35,6 +35,7 @@ int command_trace(int argc, char **argv);
 int command_up(int argc, char **argv);
 int command_vf(int argc, char **argv);
 int command_version(int argc, char **argv);
+int command_web(int argc, char **argv);
 
 /* Runs each command that reads its options first, as `dxp COMMAND`. For options_show(). Returns the
  * first exit status that is not EXIT_DONE. */

@@ -31,6 +31,7 @@ static const struct entry {
 	{"inc",
 	 "show the switches that compute for this host: state, groups, rejections, self-test",
 	 command_inc},
+	{"web", "make a login link for the web page of the fabric", command_web},
 	{"model", "predict the sources' hardware: latency, bandwidth, contention", command_model},
 	{"rv32", "disassemble a program of engine rv32", command_rv32},
 	{"bench", "run benchmarks, beside the limits of this machine", command_bench},
