@@ -100,6 +100,10 @@ static void login(struct web_api *a, const struct web_request *r, uint64_t now_s
 		redirect(out);
 		return;
 	}
+	if (strcmp(r->method, "GET") != 0) { /* the preview of a chat program, for example */
+		web_api_fail(out, 405, "open the link with GET; it is still good");
+		return;
+	}
 	const char *why =
 		web_login_begin(a->options.login, r->token ? r->token : "", now_s, session);
 	if (why) {
@@ -214,7 +218,6 @@ static bool answer_document(struct web_api *a, const char *path, struct web_answ
 	} rows[] = {
 		{"/api/v1/bridges", WEB_BRIDGES},
 		{"/api/v1/functions", WEB_FUNCTIONS},
-		{"/api/v1/grants", WEB_GRANTS},
 		{"/api/v1/switches", WEB_SWITCHES_READ},
 	};
 

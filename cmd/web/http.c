@@ -241,14 +241,14 @@ static struct MHD_Daemon *daemon_start(struct web_http *h, const struct sockaddr
 		tls[0].option = MHD_OPTION_END;
 	if (listen->sa_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
-	return MHD_start_daemon(
-		flags, 0, NULL, NULL, handle, h, MHD_OPTION_EXTERNAL_LOGGER, log_text, NULL,
-		MHD_OPTION_ARRAY, tls, MHD_OPTION_SOCK_ADDR, listen, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)WEB_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)WEB_CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)WEB_IDLE_S,
-		MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-		connection_notify, h, MHD_OPTION_NOTIFY_COMPLETED, request_completed, h,
-		MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+	return MHD_start_daemon(flags, 0, NULL, NULL, handle, h, MHD_OPTION_EXTERNAL_LOGGER,
+				log_text, NULL, MHD_OPTION_ARRAY, tls, MHD_OPTION_SOCK_ADDR, listen,
+				MHD_OPTION_CONNECTION_LIMIT, (unsigned)WEB_CONNECTIONS,
+				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)WEB_CONNECTION_BYTES,
+				MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)WEB_IDLE_S,
+				MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
+				MHD_OPTION_NOTIFY_CONNECTION, connection_notify, h,
+				MHD_OPTION_NOTIFY_COMPLETED, request_completed, h, MHD_OPTION_END);
 }
 
 static int listen_fail(const struct udp_address *address)

@@ -22,15 +22,14 @@
 #define WEB_SCRAPE_MAX 256
 
 /* fabric */
-#define WEB_EVENTS     1024 /* events that are kept */
-#define WEB_PAGE       256  /* events of an answer */
-#define WEB_BATCH      32   /* events of one update of a stream */
-#define WEB_ALERTS     64   /* alerts of each source: nodes, bridges, switches */
-#define WEB_HISTORY    300  /* samples of the fabric's rates: five minutes */
-#define WEB_WATCHED    8    /* nodes whose sessions and queue pairs are read */
-#define WEB_WATCH_S    10   /* s; after the last request for a node */
-#define WEB_SWITCHES   16   /* --switch */
-#define WEB_GRANT_ROWS 4096 /* rows of an answer with grants */
-#define WEB_NICS       256  /* NICs of this machine */
+#define WEB_EVENTS   1024 /* events that are kept */
+#define WEB_PAGE     256  /* events of an answer */
+#define WEB_BATCH    32   /* events of one update of a stream */
+#define WEB_ALERTS   64   /* alerts of each source: nodes, bridges, switches */
+#define WEB_HISTORY  300  /* samples of the fabric's rates: five minutes */
+#define WEB_WATCHED  8    /* nodes whose sessions and queue pairs are read */
+#define WEB_WATCH_S  10   /* s; after the last request for a node */
+#define WEB_SWITCHES 16   /* --switch */
+#define WEB_NICS     256  /* NICs of this machine */
 
 #endif

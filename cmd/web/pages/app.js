@@ -45,8 +45,7 @@ function navigate(focus) {
 	document.title = view.title + " - Direct xPU";
 	$("view").replaceChildren(...view.parts);
 	for (const a of document.querySelectorAll("nav a")) {
-		const here = a.hash === "#/" ? /^(#\/?)?$/.test(location.hash) : location.hash.startsWith(a.hash);
-		if (here) a.setAttribute("aria-current", "page");
+		if (a.hash === "#/" + view.page) a.setAttribute("aria-current", "page");
 		else a.removeAttribute("aria-current");
 	}
 	if (focus) $("title").focus();

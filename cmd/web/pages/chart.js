@@ -20,7 +20,7 @@ export class Chart {
 		this.points = [];
 		this.lines = series.map(() => svg("polyline", { points: "" }));
 		this.image = svg("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none",
-			role: "img" });
+			role: "img", "aria-label": title + ": no values yet" });
 		this.image.append(svg("line", { x1: 0, y1: HEIGHT, x2: WIDTH, y2: HEIGHT }), ...this.lines);
 		this.caption = element("figcaption");
 		this.root = element("figure", {}, this.caption, this.image);

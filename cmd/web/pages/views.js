@@ -13,7 +13,7 @@ async function get(path) {
 }
 
 function nodeLink(row) {
-	return "#/nodes/" + encodeURIComponent(row.name);
+	return "#/nodes/" + row.name; // names need no escapes
 }
 
 const HEALTH = { alive: "\u2713 alive", silent: "\u26a0 no answer", dead: "\u2717 dead", unobserved: "? no counters" };
@@ -129,8 +129,9 @@ const COUNTER_COLUMNS = [
 ];
 
 class Node {
-	constructor(name) {
+	constructor(name, page) {
 		this.name = name;
+		this.page = page;
 		this.title = "Node " + name;
 		this.tiles = new Tiles(["State", "In", "Out", "Retransmitted", "Dropped", "Engine", "Device", "Memory", "Program",
 			"Process", "Up", "Address"]);
@@ -146,7 +147,7 @@ class Node {
 	}
 
 	async update(s) {
-		const { node: n, detail: d } = await get("nodes/" + encodeURIComponent(this.name));
+		const { node: n, detail: d } = await get("nodes/" + this.name);
 		this.tiles.set("State", HEALTH[n.health] + (n.health === "unobserved" ? ": " + n.missing : ""), n.health);
 		this.tiles.set("In", format.perSecond(n.received_bytes_per_s));
 		this.tiles.set("Out", format.perSecond(n.sent_bytes_per_s));
@@ -279,29 +280,6 @@ class Switches {
 	}
 }
 
-const GRANT_COLUMNS = [
-	{ title: "Host", value: (g) => g.host },
-	{ title: "xPU", value: (g) => g.xpu },
-];
-
-class Grants {
-	title = "Grants";
-
-	constructor() {
-		this.policy = element("p");
-		this.table = new Table("Grants", GRANT_COLUMNS, (g) => `${g.host} ${g.xpu}`);
-		this.parts = [this.policy, this.table.root];
-	}
-
-	async update() {
-		const { policy, grants } = await get("grants");
-		this.policy.textContent = policy === "any"
-			? "The manager permits any host to use any xPU. Start it with --grants explicit to decide by grants."
-			: "A host may use the xPUs of its grants. Change them with `dxp grant HOST XPU` and `dxp revoke HOST XPU`.";
-		this.table.update(grants.slice(0, ROWS_MAX), grants.length);
-	}
-}
-
 const EVENT_COLUMNS = [
 	{ title: "Time", value: (e) => format.clock(e.time_ms) },
 	{ title: "Event", value: (e) => e.kind, style: (e) => e.severity === "critical" ? "bad" : e.severity === "warning" ? "slow" : "" },
@@ -364,12 +342,13 @@ class Join {
 	}
 }
 
-const PAGES = { "": Overview, nodes: Nodes, bridges: Bridges, functions: Functions, switches: Switches, grants: Grants,
+const PAGES = { "": Overview, nodes: Nodes, bridges: Bridges, functions: Functions, switches: Switches,
 	events: Events, join: Join };
 
 // Makes the view of a location such as "#/nodes/xpu1".
 export function viewOf(hash) {
 	const [page = "", name] = hash.replace(/^#\/?/, "").split("/");
-	if (page === "nodes" && name) return new Node(decodeURIComponent(name));
-	return new (PAGES[page] ?? Overview)();
+	if (page === "nodes" && name) return new Node(name, page);
+	const known = Object.hasOwn(PAGES, page) ? page : "";
+	return Object.assign(new PAGES[known](), { page: known });
 }
