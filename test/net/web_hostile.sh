@@ -17,7 +17,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 command -v python3 >/dev/null || { say 'skipped: no python3; tools/setup check'; exit 77; }
 
 dxp up --xpus 2 --memory 64M --port 0 --engine none
-ASAN_OPTIONS=quarantine_size_mb=1 dxp-web --listen 127.0.0.1:0 >"$scratch/web.out" 2>"$scratch/web.err" &
+export ASAN_OPTIONS=quarantine_size_mb=1 # memory is measured
+dxp-web --listen 127.0.0.1:0 >"$scratch/web.out" 2>"$scratch/web.err" &
 web=$!
 for _ in $(seq 600); do
 	url=$(sed -n 's/^listening on //p' "$scratch/web.out")
