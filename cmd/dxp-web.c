@@ -23,6 +23,7 @@ enum exit_code { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_BUSY = 3, EXIT_KEY = 4 };
 
 #define CERTIFICATE_DAYS 90   /* of one that is made at each start */
 #define SLOW_MS          2000 /* ms; interval of what rarely changes */
+#define POLLERS          5
 #define URL_BYTES        (UDP_ADDRESS_TEXT_BYTES + 16)
 
 struct program {
@@ -36,8 +37,9 @@ struct program {
 	struct web_http *http;
 	struct web_nodes nodes;
 	struct web_bridges bridges;
+	struct web_grants grants;
 	struct web_switches switches;
-	struct web_poller *pollers[4];
+	struct web_poller *pollers[POLLERS];
 };
 
 /* ---- preparation ---- */
@@ -136,14 +138,26 @@ static bool pollers_start(struct program *p)
 
 	p->nodes = (struct web_nodes){.fabric = &a->fabric, .state = p->state};
 	p->bridges = (struct web_bridges){.fabric = &a->fabric, .state = p->state};
+	p->grants = (struct web_grants){.fabric = &a->fabric, .state = p->state};
 	p->switches = (struct web_switches){
 		.state = p->state, .addresses = a->switches.values, .count = a->switches.count};
-	return web_poller_start(web_nodes_poll, &p->nodes, a->interval_ms, &p->pollers[0]) ==
-		       DXP_OK &&
-	       web_poller_start(web_bridges_poll, &p->bridges, a->interval_ms, &p->pollers[1]) ==
-		       DXP_OK &&
-	       web_poller_start(web_functions_poll, p->state, SLOW_MS, &p->pollers[2]) == DXP_OK &&
-	       web_poller_start(web_switches_poll, &p->switches, SLOW_MS, &p->pollers[3]) == DXP_OK;
+	const struct {
+		void (*poll)(void *context);
+		void *context;
+		uint64_t interval_ms;
+	} rows[POLLERS] = {
+		{web_nodes_poll, &p->nodes, a->interval_ms},
+		{web_bridges_poll, &p->bridges, a->interval_ms},
+		{web_functions_poll, p->state, SLOW_MS},
+		{web_grants_poll, &p->grants, SLOW_MS},
+		{web_switches_poll, &p->switches, SLOW_MS},
+	};
+	int status = DXP_OK;
+
+	for (unsigned i = 0; i < POLLERS && status == DXP_OK; i++)
+		status = web_poller_start(rows[i].poll, rows[i].context, rows[i].interval_ms,
+					  &p->pollers[i]);
+	return status == DXP_OK;
 }
 
 static void ready_report(const struct program *p)

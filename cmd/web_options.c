@@ -70,7 +70,7 @@ const struct usage web_usage = {
 	.name = "dxp-web",
 	.arguments = "",
 	.text = "Shows the fabric in a browser: health, traffic, bridges, functions, switches, "
-		"events. It only reads.\n"
+		"grants, events. It only reads.\n"
 		"It has a JSON API (/api/v1/openapi.json), a stream of events, and /metrics for "
 		"Prometheus.",
 	.rows = rows,

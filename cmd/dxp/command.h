@@ -20,6 +20,7 @@ int command_doctor(int argc, char **argv);
 int command_down(int argc, char **argv);
 int command_get(int argc, char **argv);
 int command_grant(int argc, char **argv);
+int command_grants(int argc, char **argv);
 int command_inc(int argc, char **argv);
 int command_metrics(int argc, char **argv);
 int command_model(int argc, char **argv);

@@ -21,6 +21,7 @@ static const struct entry {
 	{"run", "run a program with xPUs as its OpenCL devices", command_run},
 	{"grant", "permit a host to use an xPU", command_grant},
 	{"revoke", "revoke a grant", command_revoke},
+	{"grants", "list the grants", command_grants},
 	{"top", "show the traffic of the nodes on this machine", command_top},
 	{"metrics", "print the counters of nodes once, for Prometheus", command_metrics},
 	{"trace", "capture the packets of nodes on this machine, for Wireshark", command_trace},

@@ -218,6 +218,7 @@ static bool answer_document(struct web_api *a, const char *path, struct web_answ
 	} rows[] = {
 		{"/api/v1/bridges", WEB_BRIDGES},
 		{"/api/v1/functions", WEB_FUNCTIONS},
+		{"/api/v1/grants", WEB_GRANTS},
 		{"/api/v1/switches", WEB_SWITCHES_READ},
 	};
 

@@ -41,6 +41,15 @@ void web_bridges_close(struct web_bridges *b);
 /* `context`: the state. */
 void web_functions_poll(void *context);
 
+/* ---- grants.c: the list of grants of the manager ---- */
+
+struct web_grants {
+	const struct dxp_fabric_options *fabric;
+	struct web_state *state;
+};
+
+void web_grants_poll(void *context);
+
 /* ---- switches.c: switches that compute, and all above them ---- */
 
 struct web_switches {

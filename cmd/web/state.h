@@ -11,7 +11,7 @@
 enum web_source { WEB_SOURCE_NODES, WEB_SOURCE_BRIDGES, WEB_SOURCE_SWITCHES, WEB_SOURCES };
 
 /* Documents that a poller publishes as JSON. */
-enum web_document { WEB_BRIDGES, WEB_FUNCTIONS, WEB_SWITCHES_READ, WEB_DOCUMENTS };
+enum web_document { WEB_BRIDGES, WEB_FUNCTIONS, WEB_SWITCHES_READ, WEB_GRANTS, WEB_DOCUMENTS };
 
 struct web_state;
 

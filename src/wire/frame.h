@@ -57,7 +57,9 @@
 	X(STATUS, 0x49, M)     \
 	X(ANSWER, 0x4a, M)     \
 	X(STATS, 0x4b, M)      \
-	X(STATS_PAGE, 0x4c, M)
+	X(STATS_PAGE, 0x4c, M) \
+	X(GRANTS, 0x50, M)     \
+	X(GRANTS_PAGE, 0x51, M)
 
 #define WIRE_TYPE_ENUM(name, value, kind) WIRE_##name = value,
 enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };

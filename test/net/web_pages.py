@@ -7,7 +7,7 @@ import sys
 from browser import Browser
 
 PAGES = {"": "Overview", "nodes": "Nodes", "nodes/xpu1": "Node xpu1", "bridges": "Bridges",
-         "functions": "Functions", "switches": "Switches", "events": "Events", "join": "Join",
+         "functions": "Functions", "switches": "Switches", "grants": "Grants", "events": "Events", "join": "Join",
          "unknown": "Overview"}
 
 # Names of interactive elements, images and tables; headings; contrast is in app.css.

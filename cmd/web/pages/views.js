@@ -280,6 +280,29 @@ class Switches {
 	}
 }
 
+const GRANT_COLUMNS = [
+	{ title: "Host", value: (g) => g.host },
+	{ title: "xPU", value: (g) => g.xpu },
+];
+
+class Grants {
+	title = "Grants";
+
+	constructor() {
+		this.policy = element("p");
+		this.table = new Table("Grants", GRANT_COLUMNS, (g) => `${g.host} ${g.xpu}`);
+		this.parts = [this.policy, this.table.root];
+	}
+
+	async update() {
+		const { policy, grants } = await get("grants");
+		this.policy.textContent = policy === "any"
+			? "The manager permits any host to use any xPU. Start it with --grants explicit to decide by grants."
+			: "A host may use the xPUs of its grants. Change them with `dxp grant HOST XPU` and `dxp revoke HOST XPU`.";
+		this.table.update(grants.slice(0, ROWS_MAX), grants.length);
+	}
+}
+
 const EVENT_COLUMNS = [
 	{ title: "Time", value: (e) => format.clock(e.time_ms) },
 	{ title: "Event", value: (e) => e.kind, style: (e) => e.severity === "critical" ? "bad" : e.severity === "warning" ? "slow" : "" },
@@ -342,7 +365,7 @@ class Join {
 	}
 }
 
-const PAGES = { "": Overview, nodes: Nodes, bridges: Bridges, functions: Functions, switches: Switches,
+const PAGES = { "": Overview, nodes: Nodes, bridges: Bridges, functions: Functions, switches: Switches, grants: Grants,
 	events: Events, join: Join };
 
 // Makes the view of a location such as "#/nodes/xpu1".
