@@ -288,7 +288,8 @@ static void web_connections__expire(void **state)
 	int ends[2];
 	char byte;
 
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends),
+			 0);
 	web_connections_init(c);
 	struct web_connection *row = web_connections_open(c, ends[0], 1);
 	assert_int_equal(web_connections_expire(c, limit_ns), 0);
