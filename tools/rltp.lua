@@ -25,6 +25,7 @@ local TYPES = {
 	[0x44] = "NODE_TABLE", [0x45] = "NODE_DELTA", [0x46] = "TABLE_ACK", [0x47] = "ASSIGN",
 	[0x48] = "REFUSE", [0x49] = "STATUS", [0x4a] = "ANSWER", [0x4b] = "STATS",
 	[0x4c] = "STATS_PAGE", [0x4d] = "CHANNEL",
+	[0x50] = "GRANTS", [0x51] = "GRANTS_PAGE",
 }
 local FLAGS = {
 	{ "ar", "Acknowledge at once (AR)" }, { "ackv", "cum_ack is valid (ACKV)" },
@@ -36,6 +37,7 @@ local FLAGS = {
 	{ "credit", "Credit fields are valid (CREDIT)" },
 	{ "trailer", "Trailer (TRAILER)" },
 }
+local GRANT_RULES = { [1] = "any host may use any xPU", [2] = "explicit" }
 local REFUSALS = {
 	[0] = "none", [1] = "receiver not ready", [2] = "outside the window",
 	[3] = "unknown session", [4] = "bad key", [5] = "bad magic", [6] = "out of bounds",
@@ -196,6 +198,8 @@ field("stats.part", "Part", "uint8", base.DEC, STATS_PARTS)
 field("stats.published", "Published", "uint8", base.DEC)
 field("stats.first", "First row", "uint16", base.DEC)
 field("stats.next", "Next row", "uint16", base.DEC)
+field("grants.rule", "Rule", "uint8", base.DEC, GRANT_RULES)
+field("grants.rows", "Rows", "uint8", base.DEC)
 field("stats.rows", "Rows", "uint8", base.DEC)
 field("stats.xpu", "xPU", "uint8", base.DEC)
 field("stats.pid", "Process", "uint32", base.DEC)
@@ -617,6 +621,21 @@ end
 function bodies.STATUS(tvb, tree)
 	key_add(tree, tvb)
 	tree:add(fields["manage.first"], tvb(48, 2))
+end
+
+bodies.GRANTS = bodies.STATUS
+
+function bodies.GRANTS_PAGE(tvb, tree, info)
+	local at = add_run(tree, tvb, 48, {
+		{ "manage.epoch", 8 }, { "manage.version", 8 }, { "grants.rule", 1 },
+		{ "manage.first", 2 }, { "manage.next", 2 }, { "grants.rows", 1 },
+	})
+	local rows = tvb(69, 1):uint()
+	for _ = 1, rows do
+		at = text_add(tree, tvb, at, "manage.host")
+		at = text_add(tree, tvb, at, "manage.xpu")
+	end
+	info[#info + 1] = string.format("%d rows", rows)
 end
 
 function bodies.STATS(tvb, tree, info)

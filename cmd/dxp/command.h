@@ -20,6 +20,7 @@ int command_doctor(int argc, char **argv);
 int command_down(int argc, char **argv);
 int command_get(int argc, char **argv);
 int command_grant(int argc, char **argv);
+int command_grants(int argc, char **argv);
 int command_inc(int argc, char **argv);
 int command_join(int argc, char **argv);
 int command_manager(int argc, char **argv);
@@ -39,6 +40,7 @@ int command_trace(int argc, char **argv);
 int command_up(int argc, char **argv);
 int command_vf(int argc, char **argv);
 int command_version(int argc, char **argv);
+int command_web(int argc, char **argv);
 
 /* Runs each command that begins by reading its options, as `dxp COMMAND` does, and each part of
  * `dxp model`. Used with options_show(). Returns the first exit status that is not EXIT_DONE. */

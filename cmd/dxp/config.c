@@ -10,6 +10,7 @@
 #include "cmd/manager_options.h"
 #include "cmd/options/settings.h"
 #include "cmd/switch_options.h"
+#include "cmd/web_options.h"
 
 #define VALUE_BYTES  256
 #define ORIGIN_BYTES 320
@@ -87,7 +88,8 @@ static void value_show(void *context, const struct usage *usage, const struct op
 /* Walks the tables of all programs and commands. Returns an exit status. */
 static int tables_show(struct shown *s)
 {
-	const struct usage *const programs[] = {&dxpd_usage, &manager_usage, &switch_usage};
+	const struct usage *const programs[] = {&dxpd_usage, &manager_usage, &switch_usage,
+						&web_usage};
 	struct session_options o = {0};
 	const struct option_row common[] = {SESSION_ROWS(o)};
 	const struct usage dxp = {
@@ -152,7 +154,8 @@ int command_config(int argc, char **argv)
 	const struct usage usage = {
 		"config",
 		"show [SECTION]",
-		"Shows the options of dxp, dxpd, dxp-manager and dxp-switch: each value, and the "
+		"Shows the options of dxp, dxpd, dxp-manager, dxp-switch and dxp-web: each value, "
+		"and the "
 		"file and line or the variable that\n"
 		"it came from. Of the commands of dxp, only options that are set; SECTION, such as "
 		"`dxp ping`, shows all of one\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp grant` and `dxp revoke`: which host may use which xPU. */
+/* Implements `dxp grant`, `dxp revoke` and `dxp grants`: which host may use which xPU. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/control.h"
+#include "cmd/dxp/grant.h"
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/session.h"
 
@@ -92,4 +93,44 @@ int command_revoke(int argc, char **argv)
 	return assign(argc, argv, QUERY_REVOKE,
 		      "Revokes a grant; HOST and XPU as in `dxp grant`. The host's commands on the "
 		      "xPU are cancelled at once.");
+}
+
+static int grants_table(const struct query *a)
+{
+	const struct grants_row *rows;
+	const size_t count = query_grants(a, &rows);
+
+	if (!query_explicit(a))
+		puts("any host may use any xPU; the manager decides by grants with --grants "
+		     "explicit");
+	if (query_explicit(a) || count)
+		printf("%-31s  %s\n", "HOST", "XPU");
+	for (size_t i = 0; i < count; i++)
+		printf("%-31s  %s\n", rows[i].host, rows[i].xpu);
+	return EXIT_DONE;
+}
+
+int command_grants(int argc, char **argv)
+{
+	struct session_options o = {0};
+	struct inquiry q = {.fabric = &o.fabric, .kind = QUERY_GRANTS};
+	struct query *a;
+	const struct option_row rows[] = {MANAGER_ROWS(o), JSON_ROW(o.json)};
+	const struct usage usage = {
+		"grants",
+		"",
+		"Lists the grants: which host may use which xPU. '*' means all.",
+		rows,
+		ARRAY_COUNT(rows),
+		0,
+		0};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	if (inquiry_run(&q, &a) != DXP_OK)
+		return print_fail("%s", q.text);
+	int status = o.json ? print_json_text(grant_list_json(a)) : grants_table(a);
+	query_destroy(a);
+	return status;
 }

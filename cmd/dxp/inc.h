@@ -50,7 +50,7 @@ int inc_tree_read(struct inc_client *a, uint32_t switch_ip, enum inc_section sec
 		  struct inc_tree *out);
 void inc_client_tree_free(struct inc_tree *t);
 
-/* ---- output (inc_show.c, inc_json.c) ---- */
+/* ---- output (inc_show.c, inc_json.c, inc_names.c) ---- */
 
 void inc_switches_show(const struct inc_tree *t);
 void inc_groups_show(const struct inc_tree *t);

@@ -15,8 +15,7 @@
 #include "link/local.h"
 #include "rltp/limits.h"
 
-#define NICS_MAX  256
-#define ANSWER_NS (5 * S_NS)
+#define NICS_MAX 256
 
 #define ARGUMENTS_MAX   100000
 #define VF_MEMORY_BYTES (16ull << 20)
@@ -91,7 +90,7 @@ static bool nic_find(const char *given, struct offer_folder *out, char path[OFFE
 
 static bool connect_to(const char *name, const char *path, int *fd)
 {
-	int status = local_connect(path, ANSWER_NS, fd);
+	int status = local_connect(path, VF_ANSWER_NS, fd);
 
 	switch (status) {
 	case DXP_OK: return true;
@@ -113,30 +112,20 @@ static bool connect_to(const char *name, const char *path, int *fd)
 
 static bool request_send(int fd, const struct attach_request *request, struct attach_answer *answer)
 {
-	uint8_t bytes[ATTACH_BYTES_MAX];
-	unsigned none = 0;
-	size_t length = attach_request_encode(request, bytes);
-
-	int got = local_send(fd, bytes, length, NULL, 0);
-	if (got >= 0 && local_wait(fd, ANSWER_NS) != DXP_OK)
-		got = DXP_ETIMEDOUT;
-	if (got >= 0)
-		got = local_receive(fd, bytes, sizeof(bytes), NULL, &none);
-	int status = got < 0 ? got : attach_answer_decode(bytes, (size_t)got, answer);
-	if (status == DXP_OK && answer->type == request->type)
-		return true;
-	if (got == DXP_ECLOSED)
-		print_fail("the NIC's program has exited; start it again");
-	else if (got == DXP_ETIMEDOUT || got == DXP_EAGAIN)
+	switch (vf_request(fd, request, answer)) {
+	case DXP_OK: return true;
+	case DXP_ECLOSED: print_fail("the NIC's program has exited; start it again"); break;
+	case DXP_ETIMEDOUT:
 		print_fail(
 			"the NIC's program does not answer; check that it is not stopped (SIGSTOP, "
 			"debugger)");
-	else if (status == DXP_OK && answer->status == DXP_EBUSY)
-		print_fail("this NIC has too many requests now; try again");
-	else
+		break;
+	case DXP_EBUSY: print_fail("this NIC has too many requests now; try again"); break;
+	default:
 		print_fail(
 			"the answer of the NIC's program does not parse; use the `dxp` of the same "
 			"version");
+	}
 	return false;
 }
 
@@ -180,38 +169,20 @@ static int change(int fd, const struct attach_request *r, bool json)
 	return EXIT_DONE;
 }
 
-/* Sets the request to the position behind a row. False: it was the last. */
-static bool row_next(const struct attach_row *row, struct attach_request *r)
-{
-	uint32_t qp = (uint32_t)row->qp + row->qps;
-	uint32_t function = row->function + qp / NIC_QPS_PER_FUNCTION;
-
-	if (function >= NIC_FUNCTIONS)
-		return false;
-	r->function = (uint8_t)function;
-	r->qp = (uint8_t)(qp % NIC_QPS_PER_FUNCTION);
-	return true;
-}
-
 static bool rows_get(int fd, struct vf_nic *nic)
 {
-	struct attach_request r = {.type = ATTACH_LIST};
+	struct attach_request next = {.type = ATTACH_LIST};
 	struct attach_answer a;
 
 	nic->row_count = 0;
-	while (nic->row_count < NIC_USERS) {
-		if (!request_send(fd, &r, &a))
+	do {
+		if (!request_send(fd, &next, &a))
 			return false;
 		if (a.status != DXP_OK) {
-			refused_print(&r, a.status);
+			refused_print(&next, a.status);
 			return false;
 		}
-		for (uint8_t i = 0; i < a.row_count && nic->row_count < NIC_USERS; i++)
-			nic->rows[nic->row_count++] = a.rows[i];
-		nic->malformed = a.malformed;
-		if (a.row_count == 0 || !row_next(&a.rows[a.row_count - 1], &r))
-			break;
-	}
+	} while (vf_rows_add(nic, &a, &next));
 	return true;
 }
 
@@ -222,7 +193,7 @@ static bool nic_list(const struct offer_folder *offered, const char *path, bool 
 {
 	struct vf_nic *nic = calloc(1, sizeof(*nic));
 	int fd = -1;
-	bool gone = quiet && local_connect(path, ANSWER_NS, &fd) == DXP_ENOENT;
+	bool gone = quiet && local_connect(path, VF_ANSWER_NS, &fd) == DXP_ENOENT;
 
 	bool good = gone ||
 		    (nic && (fd >= 0 || connect_to(offered->name, path, &fd)) && rows_get(fd, nic));

@@ -6,11 +6,6 @@
 #include "base/util.h"
 #include "cmd/dxp/vf.h"
 
-static const char *const states[] = {[0] = "free",
-				     [DXP_FUNCTION_OPEN] = "open",
-				     [DXP_FUNCTION_STOPPED] = "stopped",
-				     [DXP_FUNCTION_CLOSED] = "closing"};
-
 /* Returns the rejected requests of peers plus the function's own bad descriptors. */
 static uint64_t refused(const struct dxp_function_counters *c)
 {
@@ -42,11 +37,6 @@ void vf_table_head(void)
 	       "REJECTED", "ERROR");
 }
 
-static const char *priority_name(const struct attach_row *r)
-{
-	return r->priority ? "high" : "normal";
-}
-
 static void row_print(const struct vf_nic *nic, const struct attach_row *r)
 {
 	char name[16], pid[16] = "-", limit[16] = "-", sent[16], received[16];
@@ -60,8 +50,8 @@ static void row_print(const struct vf_nic *nic, const struct attach_row *r)
 	if (r->limit_bytes_per_s)
 		amount(r->limit_bytes_per_s, limit);
 	printf("%-15s %-3s %-7s %-15s %8s %6u %-8s %8s %9llu %7s %7s %8llu %s%s\n",
-	       nic->offered.name, name, states[r->state], r->label[0] ? r->label : "-", pid,
-	       r->weight, priority_name(r), limit, (unsigned long long)r->counters.doorbells,
+	       nic->offered.name, name, vf_state_name(r), r->label[0] ? r->label : "-", pid,
+	       r->weight, vf_priority_name(r), limit, (unsigned long long)r->counters.doorbells,
 	       amount(r->counters.sent_bytes, sent), amount(r->counters.received_bytes, received),
 	       (unsigned long long)refused(&r->counters),
 	       r->error ? dxp_status_name(-(int)r->error) : "-", r->armed ? " (armed)" : "");
@@ -71,39 +61,6 @@ void vf_table(const struct vf_nic *nic)
 {
 	for (unsigned i = 0; i < nic->row_count; i++)
 		row_print(nic, &nic->rows[i]);
-}
-
-static json_t *counters_json(const struct dxp_function_counters *c)
-{
-	json_t *out = json_object();
-
-#define COUNTER_JSON(name) json_object_set_new(out, #name, json_integer((json_int_t)c->name));
-	DXP_COUNTER_LIST(COUNTER_JSON)
-#undef COUNTER_JSON
-	return out;
-}
-
-static json_t *row_json(const struct attach_row *r)
-{
-	return json_pack("{s:i, s:i, s:i, s:s, s:s, s:i, s:i, s:s, s:I, s:b, s:s, s:i, s:I, s:o}",
-			 "function", r->function, "qp", r->qp, "qps", r->qps, "state",
-			 states[r->state], "label", r->label, "pid", (int)r->pid, "weight",
-			 r->weight, "priority", priority_name(r), "limit_bytes_per_s",
-			 (json_int_t)r->limit_bytes_per_s, "armed", r->armed, "error",
-			 r->error ? dxp_status_name(-(int)r->error) : "", "regions",
-			 (int)r->regions, "mapped_bytes", (json_int_t)r->mapped_bytes, "counters",
-			 counters_json(&r->counters));
-}
-
-json_t *vf_json(const struct vf_nic *nic)
-{
-	json_t *rows = json_array();
-
-	for (unsigned i = 0; i < nic->row_count; i++)
-		json_array_append_new(rows, row_json(&nic->rows[i]));
-	return json_pack("{s:s, s:s, s:I, s:o}", "name", nic->offered.name, "folder",
-			 nic->offered.folder, "malformed", (json_int_t)nic->malformed, "functions",
-			 rows);
 }
 
 /* ---- register mode ---- */

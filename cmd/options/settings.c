@@ -80,7 +80,7 @@ static char *line_read(char *out, int space, void *context)
 
 static bool section_known(const struct source *s, const char *name)
 {
-	static const char *const names[] = {"dxp", "dxpd", "dxp-manager", "dxp-switch"};
+	static const char *const names[] = {"dxp", "dxpd", "dxp-manager", "dxp-switch", "dxp-web"};
 
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -88,8 +88,8 @@ static bool section_known(const struct source *s, const char *name)
 	if (strncmp(name, "dxp ", 4) == 0)
 		return true; /* a command; `dxp` knows its options */
 	if (*name == '\0')
-		wrong(s, "this key is in no section; write [dxp], [dxpd], [dxp-manager] or "
-			 "[dxp-switch] before it");
+		wrong(s, "this key is in no section; write [dxp], [dxpd], [dxp-manager], "
+			 "[dxp-switch] or [dxp-web] before it");
 	else
 		wrong(s, "unknown section [%s]; the nearest is [%s]", name,
 		      settings_nearest(name, names, ARRAY_COUNT(names)));

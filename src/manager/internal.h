@@ -76,12 +76,15 @@ void channels_destroy(struct channels *c);
 void channels_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
 		      size_t bytes, uint64_t now_ns);
 
-/* Handle requests (requests.c, operate.c). The caller has authenticated `header` and `body`. */
+/* Handle requests (requests.c, operate.c, grants_list.c). The caller has authenticated `header` and
+ * `body`. */
 void requests_receive(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, uint64_t now_ns);
 void manager_requests_assign(struct registry *r, const struct udp_address *from,
 			     struct manage_body body, uint64_t now_ns);
 void manager_requests_status(struct registry *r, const struct udp_address *from,
+			     struct manage_body body);
+void manager_requests_grants(struct registry *r, const struct udp_address *from,
 			     struct manage_body body);
 void requests_answer(struct registry *r, const struct udp_address *to, uint16_t node,
 		     const struct manage_answer *answer);

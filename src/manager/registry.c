@@ -159,7 +159,8 @@ static void wrong_key(struct registry *r, const struct udp_address *from,
 
 	*(body.key ? &r->counters.key_unknown : &r->counters.unauthentic) += 1;
 	if (header->type != WIRE_JOIN && header->type != WIRE_RENEW &&
-	    header->type != WIRE_STATUS && header->type != WIRE_ASSIGN)
+	    header->type != WIRE_STATUS && header->type != WIRE_ASSIGN &&
+	    header->type != WIRE_GRANTS)
 		return;
 	if (bytes < MANAGE_ANSWER_MIN || !manage_prefix(body, &answer.request, &answer.nonce))
 		return;

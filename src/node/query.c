@@ -25,10 +25,13 @@ struct query {
 	const uint8_t *key; /* public_key; NULL: uses the fabric key */
 	struct manage_assign assign;
 	struct node_entry *rows;
+	struct grants_row *grants; /* GRANTS: `count` rows of version `version` of `epoch` */
+	uint64_t epoch, version;
+	bool explicit;
 	size_t count, space;
 	bool done;
 	int status;
-	uint16_t first; /* NODES: first id of the next page */
+	uint16_t first; /* NODES: first id of the next page; GRANTS: its first row */
 	uint64_t nonce, request;
 	uint64_t send_ns, retry_ns, until_ns;
 	uint64_t rejected_key_ns;
@@ -44,6 +47,12 @@ static bool name_copy(char to[FABRIC_NAME_BYTES], const char *from)
 	return true;
 }
 
+/* Returns whether the request changes grants. */
+static bool assigns(const struct query *a)
+{
+	return a->options.kind == QUERY_GRANT || a->options.kind == QUERY_REVOKE;
+}
+
 int query_create(const struct query_options *options, uint64_t now_ns, struct query **out)
 {
 	struct query *a = calloc(1, sizeof(*a));
@@ -52,7 +61,7 @@ int query_create(const struct query_options *options, uint64_t now_ns, struct qu
 	if (!a)
 		return DXP_ENOMEM;
 	a->options = *options;
-	if (options->kind != QUERY_NODES &&
+	if (assigns(a) &&
 	    (!name_copy(a->assign.host, options->host) || !name_copy(a->assign.xpu, options->xpu)))
 		status = DXP_EINVAL;
 	if (status == DXP_OK)
@@ -69,7 +78,7 @@ int query_create(const struct query_options *options, uint64_t now_ns, struct qu
 	a->options.identity = NULL;
 	options->entropy(options->entropy_context, &a->nonce, sizeof(a->nonce));
 	a->assign.action = options->kind == QUERY_GRANT ? MANAGE_GRANT : MANAGE_REVOKE;
-	a->first = WIRE_NODE_FIRST;
+	a->first = options->kind == QUERY_NODES ? WIRE_NODE_FIRST : 0;
 	a->send_ns = now_ns;
 	a->retry_ns = RETRY_FIRST_NS;
 	a->until_ns = now_ns + (options->timeout_ns ? options->timeout_ns : FABRIC_JOIN_NS);
@@ -83,6 +92,7 @@ void query_destroy(struct query *a)
 		return;
 	mac_destroy(a->mac);
 	free(a->rows);
+	free(a->grants);
 	free(a);
 }
 
@@ -106,7 +116,7 @@ static void answer_receive(struct query *a, struct manage_body body, uint64_t no
 
 	if (manage_answer_decode(body, &answer) != DXP_OK)
 		return;
-	if (answer.status != DXP_EAGAIN || a->options.kind == QUERY_NODES) {
+	if (answer.status != DXP_EAGAIN || !assigns(a)) {
 		finish(a, answer.status, answer.text);
 		return;
 	}
@@ -153,6 +163,37 @@ static void page_receive(struct query *a, struct manage_body body, uint64_t now_
 		again(a, now_ns);
 }
 
+/* Appends the rows of a page; starts again if the grants have changed since the last one. */
+static void grants_receive(struct query *a, struct manage_body body, uint64_t now_ns)
+{
+	struct grants_page page;
+
+	if (grants_page_decode(body, &page) != DXP_OK || page.first != a->first)
+		return;
+	if (a->first > 0 && (page.epoch != a->epoch || page.version != a->version)) {
+		a->first = 0;
+		a->count = 0;
+		again(a, now_ns);
+		return;
+	}
+	struct grants_row *rows = realloc(a->grants, (a->count + page.count + 1) * sizeof(*rows));
+	if (!rows) {
+		finish(a, DXP_ENOMEM, "not enough memory for the grants");
+		return;
+	}
+	memcpy(rows + a->count, page.rows, page.count * sizeof(*rows));
+	a->grants = rows;
+	a->count += page.count;
+	a->epoch = page.epoch;
+	a->version = page.version;
+	a->explicit = page.rule == GRANTS_RULE_EXPLICIT;
+	a->first = page.next;
+	if (a->first == 0)
+		finish(a, DXP_OK, "");
+	else
+		again(a, now_ns);
+}
+
 void query_receive(struct query *a, const struct udp_address *from, const uint8_t *data,
 		   size_t bytes, uint64_t now_ns)
 {
@@ -178,6 +219,8 @@ void query_receive(struct query *a, const struct udp_address *from, const uint8_
 		answer_receive(a, body, now_ns);
 	else if (header.type == WIRE_NODE_TABLE && a->options.kind == QUERY_NODES)
 		page_receive(a, body, now_ns);
+	else if (header.type == WIRE_GRANTS_PAGE && a->options.kind == QUERY_GRANTS)
+		grants_receive(a, body, now_ns);
 }
 
 static void advance(struct query *a, uint64_t now_ns)
@@ -205,6 +248,11 @@ static size_t request_encode(struct query *a)
 	struct manage_status status = {
 		.request = ++a->request, .nonce = a->nonce, .first = a->first, .key = a->key};
 
+	const struct grants_request grants = {
+		.request = a->request, .nonce = a->nonce, .first = a->first};
+
+	if (a->options.kind == QUERY_GRANTS)
+		return grants_request_encode(&grants, a->mac, a->frame);
 	if (a->options.kind == QUERY_NODES)
 		return manage_status_encode(&status, a->mac, a->frame);
 	a->assign.request = a->request;
@@ -251,4 +299,15 @@ size_t query_nodes(const struct query *a, const struct node_entry **rows)
 {
 	*rows = a->rows;
 	return a->count;
+}
+
+size_t query_grants(const struct query *a, const struct grants_row **rows)
+{
+	*rows = a->grants;
+	return a->count;
+}
+
+bool query_explicit(const struct query *a)
+{
+	return a->explicit;
 }

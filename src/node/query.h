@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One request to a manager: `dxp grant`, `dxp revoke`, or `dxp nodes`, which reads the table
- * without regard to grants. The sender needs the fabric key, but need not be a node. Pure, like
- * member.h. */
+/* One request to a manager: `dxp grant`, `dxp revoke`, `dxp grants`, or `dxp nodes`, which reads
+ * the table without regard to grants. The sender needs the fabric key, but need not be a node.
+ * Pure, like member.h. */
 #ifndef NODE_QUERY_H
 #define NODE_QUERY_H
 
 #include "base/rng.h"
 #include "keys/identity.h"
 #include "link/udp.h"
-#include "wire/manage.h"
+#include "wire/grants.h"
 
-enum query_kind { QUERY_GRANT, QUERY_REVOKE, QUERY_NODES };
+enum query_kind { QUERY_GRANT, QUERY_REVOKE, QUERY_NODES, QUERY_GRANTS };
 
 struct query_options {
 	struct udp_address manager;
@@ -44,5 +44,10 @@ const char *query_text(const struct query *a);
 
 /* NODES: all rows, sorted by id, without magic; valid until query_destroy. */
 size_t query_nodes(const struct query *a, const struct node_entry **rows);
+
+/* GRANTS: all rows of one version of the grants; valid until query_destroy. */
+size_t query_grants(const struct query *a, const struct grants_row **rows);
+/* GRANTS: returns whether the rows decide; otherwise any host may use any xPU. */
+bool query_explicit(const struct query *a);
 
 #endif

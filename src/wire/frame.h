@@ -60,7 +60,9 @@
 	X(ANSWER, 0x4a, M)     \
 	X(STATS, 0x4b, M)      \
 	X(STATS_PAGE, 0x4c, M) \
-	X(CHANNEL, 0x4d, M)
+	X(CHANNEL, 0x4d, M)    \
+	X(GRANTS, 0x50, M)     \
+	X(GRANTS_PAGE, 0x51, M)
 
 #define WIRE_TYPE_ENUM(name, value, kind) WIRE_##name = value,
 enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };

@@ -115,6 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		size_t body_bytes =
 			min_u64(get_be16(data + 2), min_u64(bytes - 4, FABRIC_DATAGRAM_BYTES - 48));
 		uint8_t type = (uint8_t)(WIRE_JOIN + data[0] % (WIRE_ANSWER - WIRE_JOIN + 1));
+		if (data[0] == 0xff)
+			type = WIRE_GRANTS;
 		t.now_ns += (uint64_t)(data[0] >> 4) * 50 * MS_NS;
 		forge(&t, type, data[1], data + 4, body_bytes);
 		exchange(&t);

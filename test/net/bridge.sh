@@ -67,6 +67,7 @@ client=$!
 dxp bridge --interval 200 --json >"$scratch/out"
 wait $client || die "put: $(cat "$scratch/said")"
 [ "$(grep -c '"in_busy_percent"' "$scratch/out")" -eq 3 ] || die "$(cat "$scratch/out")"
+[ "$(grep -c '"verdict_text"' "$scratch/out")" -eq 3 ] || die "no verdict: $(cat "$scratch/out")"
 dxp reg xpu1 >"$scratch/out"
 ! grep -Eq 'DMA_IN_US_LO +ro +0x00000000' "$scratch/out" || die "DMA took no time"
 grep -Eq 'BRIDGE_TRANSFERS +ro +0x00000000' "$scratch/out" || die "$(cat "$scratch/out")"

@@ -30,6 +30,11 @@ dxp ping xpu1 --name alice --count 10000000 >"$scratch/alice" 2>&1 &
 alice=$!
 sleep 0.5
 runs $alice || die "alice ended too early: $(cat "$scratch/alice")"
+dxp grants >"$scratch/grants"
+[ "$(tr -s ' ' <"$scratch/grants")" = "$(printf 'HOST XPU\nalice xpu1\n* xpu2')" ] ||
+	die "dxp grants: $(cat "$scratch/grants")"
+dxp grants --json | tr -d ' \n' >"$scratch/grants"
+expect '"policy":"explicit","grants":[{"host":"alice","xpu":"xpu1"}' "$scratch/grants"
 dxp revoke alice xpu1
 begin=$SECONDS
 wait $alice && die "alice goes on after the revoke"

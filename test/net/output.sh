@@ -126,7 +126,8 @@ until_ok() {
 }
 
 say '== the programs beside dxp'
-for program in dxp-manager dxpd dxp-switch; do
+for program in dxp-manager dxpd dxp-switch dxp-web; do
+	[ -x "$DXP_BIN/$program" ] || continue
 	closed='none' each $program --help
 	closed='no_1' each $program --version
 done
@@ -237,6 +238,8 @@ for name in $commands; do
 	ping) each dxp ping xpu1 --count 10 ;;
 	run) each dxp run -- true ;;
 	grant | revoke) closed='none' each dxp "$name" host1 xpu1 ;;
+	grants) closed='none' each dxp grants ;;
+	web) each dxp web open ;;
 	top) each dxp top --once --interval 100 ;;
 	vf) each dxp vf && each dxp vf registers xpu1 0 ;;
 	bench) each dxp bench && each dxp bench sim --help ;;
@@ -252,6 +255,7 @@ for name in $commands; do
 		reg | ping) full dxp "$name" --json xpu1 ;;
 		run) as full dxp run --json -- true ;;
 		grant | revoke) full dxp "$name" --json host1 xpu1 ;;
+		web) full dxp web open --json ;;
 		*) full dxp "$name" --json ;;
 		esac
 	fi

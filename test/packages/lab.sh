@@ -132,7 +132,7 @@ user 'start-stop-daemon --stop --retry 10 --pidfile /tmp/d.pid'
 user 'start-stop-daemon --stop --retry 10 --pidfile /tmp/m.pid'
 
 say '== pages and completion'
-for page in dxp dxp-up dxpd dxp-manager dxp-switch; do
+for page in dxp dxp-up dxpd dxp-manager dxp-switch dxp-web; do
 	user "man $page | cat" && expect 'SYNOPSIS'
 done
 # completes WORD...: prints what the completion offers for the last word.

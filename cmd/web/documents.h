@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The documents of the API that are built from a snapshot. */
+#ifndef CMD_WEB_DOCUMENTS_H
+#define CMD_WEB_DOCUMENTS_H
+
+#include "cmd/web/snapshot.h"
+#include "cmd/web/state.h"
+
+/* Return NULL if out of memory. */
+struct web_text *web_document_overview(struct web_state *w);
+struct web_text *web_document_nodes(const struct web_snapshot *s);
+struct web_text *web_document_metrics(const struct web_snapshot *s);
+
+/* `detail`: the node's JSON of `dxp top`, or NULL. */
+struct web_text *web_document_node(const struct web_node *n, const struct web_text *detail);
+
+#endif

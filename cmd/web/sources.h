@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What dxp-web reads, one function of a poller for each source. Each publishes into the state, and
+ * is the only user of its own context. */
+#ifndef CMD_WEB_SOURCES_H
+#define CMD_WEB_SOURCES_H
+
+#include <dxp/mmd.h>
+
+#include "cmd/web/state.h"
+
+/* ---- nodes.c: the node table and all counters, over the network ---- */
+
+struct web_nodes {
+	const struct dxp_fabric_options *fabric;
+	struct web_state *state;
+	struct node_entry *rows; /* the last table */
+	size_t count;
+	bool manager_up;
+};
+
+void web_nodes_poll(void *context);
+void web_nodes_close(struct web_nodes *n);
+
+/* ---- bridges.c: registers of bridges; joins the fabric as a host when there is a bridge ---- */
+
+struct bridge_view;
+
+struct web_bridges {
+	const struct dxp_fabric_options *fabric;
+	struct web_state *state;
+	struct dxp_fabric *joined; /* NULL: not yet */
+	struct bridge_view *views;
+	size_t count;
+};
+
+void web_bridges_poll(void *context);
+void web_bridges_close(struct web_bridges *b);
+
+/* ---- functions.c: NIC functions of this machine, by the sockets of `dxp vf` ---- */
+
+/* `context`: the state. */
+void web_functions_poll(void *context);
+
+/* ---- grants.c: the list of grants of the manager ---- */
+
+struct web_grants {
+	const struct dxp_fabric_options *fabric;
+	struct web_state *state;
+};
+
+void web_grants_poll(void *context);
+
+/* ---- switches.c: switches that compute, and all above them ---- */
+
+struct web_switches {
+	struct web_state *state;
+	const char *const *addresses; /* IPv4 */
+	unsigned count;
+};
+
+void web_switches_poll(void *context);
+
+#endif

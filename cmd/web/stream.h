@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text of a stream of server-sent events: an update after each reading of the nodes. */
+#ifndef CMD_WEB_STREAM_H
+#define CMD_WEB_STREAM_H
+
+#include "cmd/web/state.h"
+
+/* What a browser has received. */
+struct web_stream {
+	uint64_t sequence; /* of the last update; 0: none */
+	uint64_t event;    /* id of the last event in an update */
+};
+
+/* Begins after this event; `after` NULL or invalid: after the newest. */
+void web_stream_begin(struct web_stream *s, struct web_state *w, const char *after);
+
+/* Returns the next update, or NULL: none yet, or out of memory. */
+struct web_text *web_stream_next(struct web_stream *s, struct web_state *w);
+
+#endif

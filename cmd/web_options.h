@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of dxp-web. */
+#ifndef CMD_WEB_OPTIONS_H
+#define CMD_WEB_OPTIONS_H
+
+#include <dxp/mmd.h>
+
+#include "base/address.h"
+#include "cmd/options/options.h"
+
+struct web_arguments {
+	struct dxp_fabric_options fabric;
+	struct udp_address listen;
+	struct option_list switches;
+	const char *certificate, *certificate_key, *scrape_token;
+	uint64_t interval_ms;
+	bool login; /* also on loopback */
+	bool verbose;
+	int ready_fd; /* -1: standard output */
+};
+
+extern const struct usage web_usage;
+
+/* Sets *out. Returns -1 to continue, otherwise the exit code; then all is printed. */
+int web_options_parse(int argc, char **argv, struct web_arguments *out);
+
+#endif
