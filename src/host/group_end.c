@@ -63,35 +63,57 @@ static bool first_settled(void *context)
 	return true;
 }
 
+/* Returns the oldest operation's first command that failed by itself, preferably one with a
+ * sentence of its node; NULL: none. Caller holds the fabric's lock. */
+static const struct group_event *cause_find(const struct dxp_group *g, int *status,
+					    const char **sentence)
+{
+	const struct group_operation *o = g->first;
+	const struct group_event *cause = NULL;
+
+	for (uint32_t i = 0; i < o->event_count; i++) {
+		const struct group_event *e = &o->events[i];
+		int found;
+		if (!event_ended(g->fabric, e->event, &found) || found == DXP_OK ||
+		    found == DXP_ECANCELED)
+			continue;
+		const char *text = failure_find(g->xpus[e->member], e->event);
+		if (cause && !text)
+			continue;
+		cause = e;
+		*status = found;
+		*sentence = text;
+		if (text)
+			break;
+	}
+	return cause;
+}
+
 /* Sets the text of the oldest operation's failure; returns its status. Caller holds the fabric's
  * lock. */
 static int failure_name(struct dxp_group *g)
 {
-	const struct group_operation *o = g->first;
-	const struct group_event *cause = NULL;
-	int status = DXP_ECANCELED, found;
+	const enum plan_operation operation = g->first->operation;
+	const char *sentence = NULL;
+	int status = DXP_ECANCELED;
 
 	for (uint32_t m = 0; m < g->members; m++)
 		if (g->xpus[m]->status != DXP_OK) {
 			error_xpu(g->xpus[m], g->xpus[m]->status, "lost");
-			return group_blame(g, o->operation, m, g->xpus[m]->status);
+			return group_blame(g, operation, m, g->xpus[m]->status);
 		}
-	for (uint32_t i = 0; i < o->event_count && !cause; i++)
-		if (event_ended(g->fabric, o->events[i].event, &found) && found != DXP_OK &&
-		    found != DXP_ECANCELED) {
-			cause = &o->events[i];
-			status = found;
-		}
+	const struct group_event *cause = cause_find(g, &status, &sentence);
 	if (!cause)
 		return error_set(status, "%s: an event of its wait lists has failed",
-				 group_text(o->operation));
-	const char *text = failure_find(g->xpus[cause->member], cause->event);
-	if (cause->peer != cause->member)
-		error_set(status, "PUT to member %u (xPU '%s'): %s", cause->peer,
-			  g->xpus[cause->peer]->caps.name, dxp_status_text(status));
+				 group_text(operation));
+	if (sentence)
+		error_set(status, "%s", sentence);
+	else if (cause->peer != cause->member)
+		error_set(status, "PUT to member %u (xPU '%s'): %s; is a buffer freed?",
+			  cause->peer, g->xpus[cause->peer]->caps.name, dxp_status_text(status));
 	else
-		error_set(status, "%s", text ? text : dxp_status_text(status));
-	return group_blame(g, o->operation, cause->member, status);
+		error_set(status, "%s; is a buffer freed?", dxp_status_text(status));
+	return group_blame(g, operation, cause->member, status);
 }
 
 /* Waits until a failed operation has settled, so that its cause is known; then loses the group. */
