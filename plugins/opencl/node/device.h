@@ -62,6 +62,7 @@ int device_open(cl_device_id d);
 /* Sets what to call for a lost connection, in the order of the steps, before it is closed. */
 enum lost_step {
 	LOST_COMPLETIONS, /* dequeues the completions of the commands that failed with it */
+	LOST_GROUPS,      /* destroys groups of the device */
 	LOST_PROGRAMS,    /* releases the node's programs */
 	LOST_STEPS
 };

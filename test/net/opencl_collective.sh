@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Allreduce among xPUs in OpenCL programs: the example, and a program that tries results, order and
+# errors. Also on a platform without the extension.
+#
+#   cl_allreduce --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1 <===> xpu2 <===> xpu3
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_opencl.sh
+. "$(dirname "$0")/lib_opencl.sh"
+
+[ -x "$DXP_BIN/cl_allreduce" ] || without_opencl 'cl_allreduce is not built: no OpenCL library'
+if oracle cl_allreduce >"$scratch/out" 2>&1; then
+	die 'PoCL has our extensions'
+fi
+expect 'no platform has clEnqueueAllreduceDXP; run `dxp run' "$scratch/out"
+dxp up --xpus 3 --memory 64M --port 0
+driver cl_allreduce | tee "$scratch/out"
+expect '3 xPUs, 1000003 numbers: 0 are wrong' "$scratch/out"
+driver timeout 300 "$OPENCL_TESTS/probe_collective" >"$scratch/out" 2>&1 ||
+	die "$(cat "$scratch/out")"
+say "$(grep '^ok' "$scratch/out")"
+dxp down
+say passed
