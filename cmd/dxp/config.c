@@ -19,7 +19,7 @@ struct shown {
 	bool all;            /* also defaults */
 	bool quiet;          /* only check */
 	json_t *json;        /* array of values; NULL: print */
-	char last[64];       /* section printed last */
+	char last[64];       /* section shown last */
 };
 
 static void value_format(const struct option_row *row, const struct option_origin *o,
@@ -70,15 +70,17 @@ static void value_show(void *context, const struct usage *usage, const struct op
 		return;
 	value_format(row, origin, value);
 	origin_format(origin, from);
+	const bool first = strcmp(s->last, section) != 0;
+	const char *blank_line = s->last[0] ? "\n" : "";
+	if (first && !s->json)
+		printf("%s[%s]\n", blank_line, section);
+	snprintf(s->last, sizeof(s->last), "%s", section);
 	if (s->json) {
 		json_array_append_new(s->json,
 				      json_pack("{s:s, s:s, s:s, s:s}", "section", section, "key",
 						row->name, "value", value, "from", from));
 		return;
 	}
-	if (strcmp(s->last, section) != 0)
-		printf("%s[%s]\n", s->last[0] ? "\n" : "", section);
-	snprintf(s->last, sizeof(s->last), "%s", section);
 	printf("%-16s = %-24s ; %s\n", row->name, value, from);
 }
 
@@ -133,7 +135,14 @@ static int show(struct shown *s)
 		return status;
 	for (unsigned i = 0; !s->json && i < files->file_count; i++)
 		printf("; read: %s\n", files->files[i]);
-	return tables_show(s);
+	status = tables_show(s);
+	if (status == EXIT_DONE && s->section && !s->last[0]) {
+		print_fail("no program or command reads a section [%s]; `dxp config show` lists "
+			   "those of the programs, such as `dxpd` or `dxp ping`",
+			   s->section);
+		return EXIT_USAGE;
+	}
+	return status;
 }
 
 int command_config(int argc, char **argv)
@@ -151,9 +160,9 @@ int command_config(int argc, char **argv)
 		rows,
 		ARRAY_COUNT(rows),
 		1,
-		3};
+		4};
 	const int first = options_parse(argc, argv, &usage);
-	char section[64];
+	char section[64] = "";
 
 	if (first < 0)
 		return -1 - first;
@@ -162,9 +171,9 @@ int command_config(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	struct shown s = {.json = json ? json_array() : NULL};
-	if (argc - first > 1) {
-		snprintf(section, sizeof(section), "%s%s%s", argv[first + 1],
-			 argc - first > 2 ? " " : "", argc - first > 2 ? argv[first + 2] : "");
+	for (int i = first + 1; i < argc; i++) {
+		const size_t used = strlen(section);
+		snprintf(section + used, sizeof(section) - used, "%s%s", used ? " " : "", argv[i]);
 		s.section = section;
 	}
 	int status = show(&s);
