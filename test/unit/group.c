@@ -444,7 +444,7 @@ static int open_ocl(void **state)
 	struct rig *r = calloc(1, sizeof(*r));
 
 	*state = r;
-	return r && rig_open(r, "ocl", MEMBERS, 0) ? 0 : -1;
+	return r && rig_open(r, "ocl", MEMBERS, NULL, 0) ? 0 : -1;
 }
 
 static int close_rig(void **state)
@@ -460,7 +460,7 @@ static void group__rv32(void **state)
 	struct rig *r = calloc(1, sizeof(*r));
 
 	assert_non_null(r);
-	if (!rig_open(r, "rv32", 3, 0)) {
+	if (!rig_open(r, "rv32", 3, NULL, 0)) {
 		free(r);
 		skip();
 	}
@@ -485,6 +485,41 @@ static void group__rv32(void **state)
 	free(r);
 }
 
+/* Members with different engines also have the same bits, although they may round differently. */
+static void group__mixed_engines(void **state)
+{
+	struct rig *r = calloc(1, sizeof(*r));
+	const uint64_t count = 3001, bytes = count * sizeof(float);
+	float *first = malloc(bytes), *other = malloc(bytes);
+
+	assert_true(r && first && other);
+	if (!rig_open(r, "ocl", 4, "rv32", 2)) {
+		free(r);
+		free(first);
+		free(other);
+		skip();
+	}
+	random_floats(r, 4, count);
+	for (int way = DXP_WAY_RING; way <= DXP_WAY_TREE; way++) {
+		struct dxp_group *g = group_open(r, 4, (enum dxp_way)way);
+		ok(dxp_allreduce(g, &(struct dxp_collective){.parts = parts_of(r),
+							     .count = count,
+							     .type = DXP_FLOAT,
+							     .reduction = DXP_AVERAGE}));
+		ok(dxp_group_wait(g, LONG_NS));
+		ok(dxp_mem_read(r->xpus[0], first, r->to[0], bytes));
+		for (uint32_t m = 1; m < 4; m++) {
+			ok(dxp_mem_read(r->xpus[m], other, r->to[m], bytes));
+			assert_memory_equal(first, other, bytes);
+		}
+		dxp_group_destroy(g);
+	}
+	rig_close(r);
+	free(r);
+	free(first);
+	free(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -498,7 +533,8 @@ int main(void)
 		cmocka_unit_test(group__barrier),
 		cmocka_unit_test(group__xpu_twice),
 	};
-	const struct CMUnitTest alone[] = {cmocka_unit_test(group__rv32)};
+	const struct CMUnitTest alone[] = {cmocka_unit_test(group__rv32),
+					   cmocka_unit_test(group__mixed_engines)};
 	int failed = 0;
 
 	if (!daemons_opencl()) {

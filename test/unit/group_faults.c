@@ -11,7 +11,7 @@ static int open_rig(void **state)
 	struct rig *r = calloc(1, sizeof(*r));
 
 	*state = r;
-	return r && rig_open(r, "ocl", GROUP + 1, 1) ? 0 : -1;
+	return r && rig_open(r, "ocl", GROUP + 1, "ocl", 1) ? 0 : -1;
 }
 
 static int close_rig(void **state)

@@ -47,9 +47,10 @@ UNUSED static void has_text(const char *part)
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
 }
 
-/* Starts `members` xPUs, the last `victims` of them in a daemon of their own. False: the engine
- * does not work here. */
-static bool rig_open(struct rig *r, const char *engine, uint32_t members, uint32_t victims)
+/* Starts `members` xPUs, the last `victims` of them in a daemon of their own with its engine.
+ * False: an engine does not work here. */
+static bool rig_open(struct rig *r, const char *engine, uint32_t members, const char *victim_engine,
+		     uint32_t victims)
 {
 	struct daemon_options o = {.engine = engine, .slots = members - victims, .first = 1};
 
@@ -62,8 +63,12 @@ static bool rig_open(struct rig *r, const char *engine, uint32_t members, uint32
 	}
 	o.first = members - victims + 1;
 	o.slots = victims;
-	if (victims)
-		ok(test_daemon_open(&r->w, &r->victim, &o));
+	o.engine = victim_engine;
+	if (victims && test_daemon_open(&r->w, &r->victim, &o) != DXP_OK) {
+		test_daemon_close(&r->daemon);
+		daemons_end(&r->w);
+		return false;
+	}
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = r->w.folder, .name = "tester"},
 			   &r->fabric));
 	for (uint32_t m = 0; m < members; m++) {
