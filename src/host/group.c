@@ -175,16 +175,18 @@ static int plan_of(struct dxp_group *g, enum plan_operation operation,
 /* A lost member makes the group lost before a command of it fails. */
 static int members_check(struct dxp_group *g, enum plan_operation operation)
 {
-	for (uint32_t m = 0; m < g->members; m++) {
-		host_fabric_enter(g->fabric);
-		int status = g->xpus[m]->status;
-		if (status != DXP_OK)
-			error_xpu(g->xpus[m], status, "lost");
-		host_fabric_leave(g->fabric);
-		if (status != DXP_OK)
-			return group_lose(g, group_blame(g, operation, m, status));
+	int status = DXP_OK;
+
+	host_fabric_enter(g->fabric);
+	for (uint32_t m = 0; m < g->members && status == DXP_OK; m++) {
+		status = g->xpus[m]->status;
+		if (status == DXP_OK)
+			continue;
+		error_xpu(g->xpus[m], status, "lost");
+		group_blame(g, operation, m, status);
 	}
-	return DXP_OK;
+	host_fabric_leave(g->fabric);
+	return status == DXP_OK ? DXP_OK : group_lose(g, status);
 }
 
 static int start_locked(struct dxp_group *g, enum plan_operation operation,

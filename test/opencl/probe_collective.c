@@ -194,5 +194,47 @@ static void allreduce__errors(void)
 	end();
 }
 
+/* Sums until a device is lost (the script kills its process), then with the others. Prints
+ * "running" first. */
+static void allreduce__device_lost(void)
+{
+	const cl_uint n = rig.device_count;
+	cl_int status = CL_COMPLETE;
+	cl_event done = NULL;
+
+	if (!getenv("PROBE_LOST"))
+		rig_skip("no device will be killed");
+	begin();
+	CHECK(n >= 3);
+	for (uint32_t i = 0; status == CL_COMPLETE; i++) {
+		cl_int error = allreduce(rig.queues[0], n, rig.devices, from, to, 0, 0, COUNT,
+					 CL_TYPE_FLOAT_DXP, CL_REDUCTION_SUM_DXP, 0, NULL, &done);
+		if (error != CL_SUCCESS) {
+			EQUAL(error, CL_DEVICE_NOT_AVAILABLE);
+			break;
+		}
+		if (i == 3) {
+			printf("running\n");
+			fflush(stdout);
+		}
+		clWaitForEvents(1, &done);
+		status = rig_status(done);
+		OK(clReleaseEvent(done));
+	}
+	CHECK(status == CL_COMPLETE || status == CL_DEVICE_NOT_AVAILABLE ||
+	      status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	FAILS(allreduce(rig.queues[0], n, rig.devices, from, to, 0, 0, COUNT, CL_TYPE_FLOAT_DXP,
+			CL_REDUCTION_SUM_DXP, 0, NULL, NULL),
+	      CL_DEVICE_NOT_AVAILABLE);
+	cl_command_queue q = rig_queue(0, 0);
+	OK(allreduce(q, n - 1, rig.devices, from, to, 0, 0, COUNT, CL_TYPE_FLOAT_DXP,
+		     CL_REDUCTION_SUM_DXP, 0, NULL, &done));
+	OK(clWaitForEvents(1, &done));
+	OK(clReleaseEvent(done));
+	OK(clReleaseCommandQueue(q));
+	end();
+}
+
 RIG_MAIN(CASE(allreduce__in_place), CASE(allreduce__out_of_place),
-	 CASE(allreduce__bytes_of_the_host), CASE(allreduce__waits), CASE(allreduce__errors))
+	 CASE(allreduce__bytes_of_the_host), CASE(allreduce__waits), CASE(allreduce__errors),
+	 CASE(allreduce__device_lost))
