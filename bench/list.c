@@ -25,6 +25,8 @@ const struct bench_entry bench_list[] = {
 	{"bridge-sim", "the bridge to DMA engines between stages of any speed, simulated",
 	 bench_bridge_sim},
 	{"direct", "xPU to xPU directly, beside the way through the host", bench_direct},
+	{"collective", "allreduce among 2 to 8 xPUs, beside the way through the host",
+	 bench_collective},
 	{"registers", "1 to 1024 accesses to CFG registers beside a raw UDP round trip",
 	 bench_registers},
 	{"opencl", "OpenCL on two xPUs beside local PoCL: commands, bytes, builds", bench_opencl},

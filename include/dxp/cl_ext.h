@@ -5,6 +5,8 @@
  *
  * ---- cl_dxp_transfer ----
  *   clEnqueueTransferBufferDXP()   copies a buffer range from one xPU directly to another
+ * ---- cl_dxp_collective ----
+ *   clEnqueueAllreduceDXP()        sums or otherwise combines buffers of several xPUs
  * ---- cl_dxp_device_network ----
  * Kernels that communicate by themselves, on devices for which clGetDeviceNetworkDXP() succeeds.
  * Such a kernel has a parameter `global struct dxp_window *`. Its program includes <dxp/device.h>,
@@ -29,6 +31,7 @@ extern "C" {
 #endif
 
 #define CL_DXP_TRANSFER_EXTENSION_NAME       "cl_dxp_transfer"
+#define CL_DXP_COLLECTIVE_EXTENSION_NAME     "cl_dxp_collective"
 #define CL_DXP_DEVICE_NETWORK_EXTENSION_NAME "cl_dxp_device_network"
 #define CL_DXP_FAILURE_EXTENSION_NAME        "cl_dxp_failure"
 
@@ -57,6 +60,53 @@ typedef cl_int(CL_API_CALL *clEnqueueTransferBufferDXP_fn)(
 	cl_command_queue command_queue, cl_mem src_buffer, cl_mem dst_buffer,
 	cl_device_id dst_device, size_t src_offset, size_t dst_offset, size_t size,
 	cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* CL_EVENT_COMMAND_TYPE of this command. */
+#define CL_COMMAND_ALLREDUCE_DXP 0x44D2
+
+/* Types of elements, and reductions; rounding, NaN and averages: dxp/collective.h. */
+#define CL_TYPE_INT8_DXP         0
+#define CL_TYPE_UINT8_DXP        1
+#define CL_TYPE_INT16_DXP        2
+#define CL_TYPE_UINT16_DXP       3
+#define CL_TYPE_INT32_DXP        4
+#define CL_TYPE_UINT32_DXP       5
+#define CL_TYPE_INT64_DXP        6
+#define CL_TYPE_UINT64_DXP       7
+#define CL_TYPE_HALF_DXP         8
+#define CL_TYPE_BFLOAT16_DXP     9
+#define CL_TYPE_FLOAT_DXP        10
+#define CL_TYPE_DOUBLE_DXP       11
+#define CL_REDUCTION_SUM_DXP     0
+#define CL_REDUCTION_PRODUCT_DXP 1
+#define CL_REDUCTION_MIN_DXP     2
+#define CL_REDUCTION_MAX_DXP     3
+#define CL_REDUCTION_AVERAGE_DXP 4
+
+/* Enqueues an allreduce: `count` elements of each src_buffers[i], as they are on devices[i], are
+ * combined, and the result is stored in each dst_buffers[i] on devices[i], with the same bits. The
+ * devices exchange and combine the data; the host carries none.
+ *
+ * Shape:  the offsets, in bytes, hold for all buffers, and are multiples of the element's size.
+ *         In place: src_buffers[i] is dst_buffers[i], and the offsets are equal. The queue's device
+ *         need not be one of `devices`; a device may be there several times.
+ * Order:  every part waits for the whole wait list, and for the queue's previous command if it is
+ *         in order. Commands on any device may wait for the event. Allreduces of the same devices
+ *         run in the order enqueued.
+ * Time:   the first call with a list of devices, type and reduction builds a kernel on each.
+ * Errors: CL_INVALID_COMMAND_QUEUE; CL_INVALID_CONTEXT; CL_INVALID_MEM_OBJECT: not a buffer;
+ *         CL_INVALID_DEVICE: not in the context; CL_INVALID_VALUE: num_devices is not in 1 .. 64, a
+ *         list is NULL, `count` is 0, a buffer is too short, an offset is not aligned, or type or
+ *         reduction is unknown; CL_MEM_COPY_OVERLAP: an output overlaps another buffer;
+ *         CL_INVALID_OPERATION: a device lacks the type; CL_BUILD_PROGRAM_FAILURE;
+ *         CL_INVALID_EVENT_WAIT_LIST; CL_DEVICE_NOT_AVAILABLE: a device is lost;
+ *         CL_MEM_OBJECT_ALLOCATION_FAILURE; CL_OUT_OF_RESOURCES; CL_OUT_OF_HOST_MEMORY. If a device
+ *         is lost later, the event fails, and the outputs are undefined. */
+typedef cl_int(CL_API_CALL *clEnqueueAllreduceDXP_fn)(
+	cl_command_queue command_queue, cl_uint num_devices, const cl_device_id *devices,
+	const cl_mem *src_buffers, const cl_mem *dst_buffers, size_t src_offset, size_t dst_offset,
+	size_t count, cl_uint type, cl_uint reduction, cl_uint num_events_in_wait_list,
+	const cl_event *event_wait_list, cl_event *event);
 
 /* A device's NIC function for kernels of this process, and the numbers that address it. Passed to
  * kernels by value; in OpenCL C:

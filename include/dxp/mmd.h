@@ -254,6 +254,7 @@ struct dxp_transfer {
 	uint64_t bytes;
 	const dxp_event *wait;
 	uint32_t wait_count;
+	bool lazy; /* see dxp_launch.lazy; the destination is not delayed */
 };
 DXP_API int dxp_send(struct dxp_xpu *from, struct dxp_xpu *to, const struct dxp_transfer *transfer,
 		     dxp_event *event);

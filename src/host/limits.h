@@ -57,6 +57,10 @@
 #define HOST_LOOK_NS (20ull * 1000 * 1000)
 /* ns: if the gap between two polls is longer than this, the process did not run */
 #define HOST_AWAY_NS (3000ull * 1000 * 1000)
+/* ns for the last commands of a failed or destroyed group: longer than a lost xPU's detection */
+#define HOST_GROUP_END_NS (6ull * 1000 * 1000 * 1000)
+/* ns after which a waiting call of a group lets another thread abort it */
+#define HOST_GROUP_LOOK_NS (10ull * 1000 * 1000)
 /* ms to join or open by default: longer than the lease of a crashed process with the same name */
 #define HOST_TIMEOUT_MS 5000
 

@@ -232,6 +232,7 @@ int dxp_send(struct dxp_xpu *from, struct dxp_xpu *to, const struct dxp_transfer
 	if (status != DXP_OK)
 		return status;
 	command_begin(&c, COMMAND_SEND);
+	c.lazy = transfer->lazy;
 	c.address = transfer->from_address;
 	c.bytes = transfer->bytes;
 	c.to_node = to->node;

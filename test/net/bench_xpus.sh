@@ -3,7 +3,8 @@
 # `dxp bench registers`: every number of accesses has its row, for each way. The benchmark reads
 # back what it wrote and fails if it differs. `dxp bench latency --parts`: the parts add up.
 # `dxp bench direct`: bytes pass through the host only on the way through the host. `dxp bench
-# nic`: blocks sent by a kernel and by its host arrive. No time is checked.
+# nic`: blocks sent by a kernel and by its host arrive. `dxp bench collective`: all ways add up, and
+# only one moves data through the host. No time is checked.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: xpu1, ...
 # shellcheck source=test/net/lib_fabric.sh
@@ -66,6 +67,17 @@ awk -v direct="$(host_bytes direct)" -v host="$(host_bytes 'through the host')" 
 bench direct --case classifier --photo "$scratch/none"
 expect 'skipped: no photo here' "$scratch/rows"
 refuse 2 "'nonsense' is not an option" dxp bench direct nonsense
+say "== allreduce among xPUs"
+bench collective --case '2 xPUs'
+for size in '1024 B' '64 KiB' '1 MiB'; do
+	for contender in ring tree 'through the host'; do
+		rows "2 xPUs, $size" "$contender" time 1
+	done
+done
+awk -v ring="$(host_bytes ring)" -v tree="$(host_bytes tree)" \
+	-v host="$(host_bytes 'through the host')" \
+	'BEGIN { exit !(ring < 10000 && tree < 10000 && host >= 4 * 1048576) }' ||
+	die "bytes through the host: $(cat "$scratch/rows")"
 say "== sent by a kernel and by its host"
 bench nic --case 'block of a kernel'
 for contender in device-driven CPU-driven 'CPU-driven, queued'; do

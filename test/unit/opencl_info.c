@@ -122,7 +122,7 @@ static void settings__texts(void **state)
 
 static void platform__speaks_to_loaders(void **state)
 {
-	char text[64];
+	char text[256];
 	size_t size = 0;
 
 	assert_int_equal(dxp_clGetPlatformInfo(platform_get(), CL_PLATFORM_ICD_SUFFIX_KHR,

@@ -9,6 +9,7 @@
 
 #define EXTENSION_FUNCTIONS(X)        \
 	X(clEnqueueTransferBufferDXP) \
+	X(clEnqueueAllreduceDXP)      \
 	X(clGetDeviceNetworkDXP)      \
 	X(clSetKernelArgNetworkDXP)   \
 	X(clGetMemObjectAddressDXP)
@@ -18,6 +19,12 @@ cl_int CL_API_CALL dxp_clEnqueueTransferBufferDXP(cl_command_queue queue, cl_mem
 						  size_t dst_offset, size_t size,
 						  cl_uint wait_count, const cl_event *wait,
 						  cl_event *event);
+cl_int CL_API_CALL dxp_clEnqueueAllreduceDXP(cl_command_queue queue, cl_uint num_devices,
+					     const cl_device_id *devices, const cl_mem *src,
+					     const cl_mem *dst, size_t src_offset,
+					     size_t dst_offset, size_t count, cl_uint type,
+					     cl_uint reduction, cl_uint wait_count,
+					     const cl_event *wait, cl_event *event);
 cl_int CL_API_CALL dxp_clGetDeviceNetworkDXP(cl_context context, cl_device_id device,
 					     cl_device_network_dxp *network);
 cl_int CL_API_CALL dxp_clSetKernelArgNetworkDXP(cl_kernel kernel, cl_uint arg_index);

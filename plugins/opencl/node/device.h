@@ -64,6 +64,7 @@ int device_open(cl_device_id d);
  * closed. */
 enum lost_step {
 	LOST_COMPLETIONS, /* dequeues the completions of commands that failed with the connection */
+	LOST_GROUPS,      /* destroys groups of the device */
 	LOST_PROGRAMS,    /* releases the node's programs */
 	LOST_STEPS
 };

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <dxp/cl_ext.h>
+
 #include "base/util.h"
 
 static const struct {
@@ -33,6 +35,7 @@ static const struct {
 	{CL_COMMAND_MIGRATE_MEM_OBJECTS, "migrate", true},
 	{CL_COMMAND_FILL_BUFFER, "fill buffer", false},
 	{CL_COMMAND_FILL_IMAGE, "fill image", false},
+	{CL_COMMAND_ALLREDUCE_DXP, "allreduce", false},
 };
 
 const char *report_type_name(cl_command_type type)

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives between xPUs: sums and copies of device memory among the members of a group. The host
+ * posts commands; the xPUs exchange the data and notify each other of completions. No data passes
+ * through the host.
+ *
+ *   dxp_group_create()  an ordered list of xPUs, members 0 .. n - 1
+ *   dxp_allreduce()     dxp_reduce()     dxp_reduce_scatter()   combine
+ *   dxp_broadcast()     dxp_all_gather() dxp_all_to_all()       copy
+ *   dxp_barrier()       only order
+ *   dxp_group_wait()    waits for all operations and names a failure
+ *
+ * One call starts an operation on all members and returns without a round trip. A first operation
+ * with a type and operator builds its kernel on each xPU, which can take a second.
+ *
+ * Order:   operations of a group start at each member in the order of the calls. Any number may be
+ *          outstanding.
+ * Results: bitwise equal at all members, and in every run with the same members, lengths and
+ *          options. Contributions are combined in a fixed order, which depends on them.
+ * Errors:  a call that fails starts nothing, unless the group is lost afterwards
+ *          (dxp_group_status()). After a failure of an outstanding operation the group is lost:
+ *          later calls return the same status. Destroy it and create another.
+ * Threads: any thread may call; calls on one group are serialized. Close the xPUs after the group.
+ * How it works: docs/design/collectives.md. */
+#ifndef DXP_COLLECTIVE_H
+#define DXP_COLLECTIVE_H
+
+#include <dxp/mmd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(name, bytes of an element, text). HALF is IEEE binary16. HALF and BFLOAT16 are combined as
+ * float and rounded to nearest even when stored. */
+#define DXP_TYPE_LIST(X)               \
+	X(DXP_INT8, 1, "int8")         \
+	X(DXP_UINT8, 1, "uint8")       \
+	X(DXP_INT16, 2, "int16")       \
+	X(DXP_UINT16, 2, "uint16")     \
+	X(DXP_INT32, 4, "int32")       \
+	X(DXP_UINT32, 4, "uint32")     \
+	X(DXP_INT64, 8, "int64")       \
+	X(DXP_UINT64, 8, "uint64")     \
+	X(DXP_HALF, 2, "half")         \
+	X(DXP_BFLOAT16, 2, "bfloat16") \
+	X(DXP_FLOAT, 4, "float")       \
+	X(DXP_DOUBLE, 8, "double")
+
+/* X(name, text). Sums and products of integers wrap. AVERAGE divides the sum by the number of
+ * members, for integers towards zero. MIN and MAX are NaN if a contribution is NaN. */
+#define DXP_REDUCTION_LIST(X)     \
+	X(DXP_SUM, "sum")         \
+	X(DXP_PRODUCT, "product") \
+	X(DXP_MIN, "min")         \
+	X(DXP_MAX, "max")         \
+	X(DXP_AVERAGE, "average")
+
+#define DXP_TYPE_ENUM(name, bytes, text) name,
+#define DXP_REDUCTION_ENUM(name, text)   name,
+enum dxp_type { DXP_TYPE_LIST(DXP_TYPE_ENUM) DXP_TYPES };
+enum dxp_reduction { DXP_REDUCTION_LIST(DXP_REDUCTION_ENUM) DXP_REDUCTIONS };
+#undef DXP_TYPE_ENUM
+#undef DXP_REDUCTION_ENUM
+
+/* Returns the bytes of an element; 0: no such type. */
+DXP_API size_t dxp_type_bytes(enum dxp_type type);
+/* Return the name as in the lists above, in static storage; never NULL. */
+DXP_API const char *dxp_type_text(enum dxp_type type);
+DXP_API const char *dxp_reduction_text(enum dxp_reduction reduction);
+
+/* ---- groups ---- */
+
+#define DXP_GROUP_MEMBERS_MAX 64
+
+struct dxp_group;
+
+/* How the members exchange the data. AUTO: RING for long operations, TREE for short ones. */
+enum dxp_way { DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_TREE };
+
+/* Zeroed is the usual choice. */
+struct dxp_group_options {
+	enum dxp_way way;
+	/* Most bytes of device memory that the group allocates at each member; 0: 8 MiB. Long
+	 * operations use less of it at a time, and short trees fewer branches. At least 64 KiB. */
+	uint64_t scratch_bytes;
+};
+
+/* Creates a group of open xPUs of one fabric. `options` may be NULL.
+ * Shape:  1 .. DXP_GROUP_MEMBERS_MAX members. An xPU may be several members.
+ * Owner:  the list is only read. The xPUs must stay open until dxp_group_destroy().
+ * Errors: DXP_EINVAL: dxp_fabric_error() names the field; DXP_EPEERLOST, DXP_EPEERRESET: it names
+ *         the member; DXP_ENOMEM. */
+DXP_API int dxp_group_create(struct dxp_fabric *fabric, struct dxp_xpu *const *members,
+			     uint32_t count, const struct dxp_group_options *options,
+			     struct dxp_group **out);
+
+/* Waits for all operations, then frees the group and its device memory. The wait has the bound of a
+ * lost xPU's detection, 5 s, except that operations which wait for pending events of the program
+ * are given up after it. After dxp_group_abort() it does not wait. Accepts NULL. */
+DXP_API void dxp_group_destroy(struct dxp_group *group);
+
+/* Makes the group lost with DXP_ECLOSED, unless it is lost already. Posted commands complete or
+ * fail by themselves. */
+DXP_API void dxp_group_abort(struct dxp_group *group);
+
+/* Waits until all operations so far are complete. Returns the group's status, as
+ * dxp_group_status(). DXP_ETIMEDOUT: not complete; nothing has changed. */
+DXP_API int dxp_group_wait(struct dxp_group *group, uint64_t timeout_ns);
+
+/* Returns DXP_OK, or why the group is lost, without waiting; dxp_fabric_error() then names the
+ * operation and the member. A loss is noticed here, in dxp_group_wait() and in the next
+ * operation. */
+DXP_API int dxp_group_status(struct dxp_group *group);
+
+/* ---- operations ---- */
+
+/* Memory of one member: addresses in its xPU's memory, multiples of the element's size, and the
+ * bytes there that the operation may use. More than needed is allowed. */
+struct dxp_part {
+	uint64_t from, from_bytes; /* input; only read, unless it is also the output */
+	uint64_t to, to_bytes;     /* output */
+	/* The operation neither reads `from` nor writes `to` before these events are complete; any
+	 * events of the fabric. Entries with 0 are skipped. */
+	const dxp_event *wait;
+	uint32_t wait_count;
+};
+
+struct dxp_collective {
+	const struct dxp_part *parts; /* one for each member */
+	uint64_t count;               /* elements; see each operation. 0: only order */
+	enum dxp_type type;
+	enum dxp_reduction reduction; /* operations that combine */
+	uint32_t root;                /* dxp_reduce(), dxp_broadcast(): a member */
+	/* Receives an event for each member, unless NULL: its memory may be used again. All of them
+	 * together: the operation is complete. Entries belong to the caller
+	 * (dxp_event_wait(), dxp_event_forget()). */
+	dxp_event *events;
+};
+
+/* In these, n is the number of members, and memory holds elements.
+ *
+ * Errors: DXP_EINVAL, DXP_ERANGE: an argument; dxp_fabric_error() names member and field.
+ *         DXP_EUNSUPPORTED: an xPU has no kernels, or not this type. DXP_EBUILD; DXP_ENOMEM: no
+ *         device memory. DXP_EPEERLOST, DXP_EPEERRESET: a member is lost, which makes the group
+ *         lost; DXP_ENOENT: an awaited event is unknown, likewise. */
+
+/* to[0 .. count) = reduction over all members of from[0 .. count). In place: to == from. */
+DXP_API int dxp_allreduce(struct dxp_group *group, const struct dxp_collective *collective);
+/* The same, only at the root. Other members' `to` is not used. */
+DXP_API int dxp_reduce(struct dxp_group *group, const struct dxp_collective *collective);
+/* At member i: to[0 .. count) = reduction of from[i * count .. (i + 1) * count), so `from` has n *
+ * count elements. In place: to is that part of `from`. */
+DXP_API int dxp_reduce_scatter(struct dxp_group *group, const struct dxp_collective *collective);
+/* to[i * count .. (i + 1) * count) = member i's from[0 .. count), so `to` has n * count elements.
+ * In place: `from` is that part of `to`. */
+DXP_API int dxp_all_gather(struct dxp_group *group, const struct dxp_collective *collective);
+/* to[0 .. count) = the root's from[0 .. count). Other members' `from` is not used. In place at the
+ * root: to == from. */
+DXP_API int dxp_broadcast(struct dxp_group *group, const struct dxp_collective *collective);
+/* At member i: to[j * count .. (j + 1) * count) = member j's from[i * count .. (i + 1) * count).
+ * Not in place. */
+DXP_API int dxp_all_to_all(struct dxp_group *group, const struct dxp_collective *collective);
+/* Completes at each member when all members' waits are complete. Uses `parts` (may be NULL: no
+ * waits) and `events` only. */
+DXP_API int dxp_barrier(struct dxp_group *group, const struct dxp_collective *collective);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

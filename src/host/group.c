@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups of xPUs, and the calls that start operations. */
+#include "host/group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "collective/limits.h"
+#include "host/internal.h"
+
+const char *group_text(enum plan_operation operation)
+{
+	static const char *const texts[PLAN_OPERATIONS] = {
+		[PLAN_ALLREDUCE] = "allreduce",
+		[PLAN_REDUCE] = "reduce",
+		[PLAN_REDUCE_SCATTER] = "reduce-scatter",
+		[PLAN_ALL_GATHER] = "all-gather",
+		[PLAN_BROADCAST] = "broadcast",
+		[PLAN_ALL_TO_ALL] = "all-to-all",
+		[PLAN_BARRIER] = "barrier",
+	};
+
+	return texts[operation];
+}
+
+int group_lose(struct dxp_group *g, int status)
+{
+	if (g->status != DXP_OK)
+		return status;
+	g->status = status;
+	snprintf(g->text, sizeof(g->text), "%s", error_text());
+	return status;
+}
+
+int group_blame(const struct dxp_group *g, enum plan_operation operation, uint32_t member,
+		int status)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s", error_text());
+	return error_set(status, "%s, member %u (xPU '%s'): %s", group_text(operation), member,
+			 g->xpus[member]->caps.name, text);
+}
+
+static int lost(const struct dxp_group *g)
+{
+	return g->status == DXP_OK ? DXP_OK : error_set(g->status, "%s", g->text);
+}
+
+static int create_check(struct dxp_fabric *fabric, struct dxp_xpu *const *members, uint32_t count,
+			const struct dxp_group_options *o)
+{
+	if (!members || count < 1 || count > DXP_GROUP_MEMBERS_MAX)
+		return error_set(DXP_EINVAL, "group: %u members; use 1 to %d", members ? count : 0,
+				 DXP_GROUP_MEMBERS_MAX);
+	if (o->way > DXP_WAY_TREE)
+		return error_set(DXP_EINVAL, "group: way %d; use an enum dxp_way", (int)o->way);
+	if (o->scratch_bytes && o->scratch_bytes < COLLECTIVE_SCRATCH_MIN)
+		return error_set(DXP_EINVAL, "group: scratch_bytes %llu; use 0 or at least %llu",
+				 (unsigned long long)o->scratch_bytes, COLLECTIVE_SCRATCH_MIN);
+	for (uint32_t m = 0; m < count; m++) {
+		if (!members[m] || members[m]->fabric != fabric)
+			return error_set(DXP_EINVAL,
+					 "group: member %u is %s; open all members through one "
+					 "fabric",
+					 m, members[m] ? "of another fabric" : "NULL");
+		if (members[m]->status != DXP_OK)
+			return error_xpu(members[m], members[m]->status, "group");
+	}
+	return DXP_OK;
+}
+
+int dxp_group_create(struct dxp_fabric *fabric, struct dxp_xpu *const *members, uint32_t count,
+		     const struct dxp_group_options *options, struct dxp_group **out)
+{
+	const struct dxp_group_options chosen = options ? *options : (struct dxp_group_options){0};
+	int status = create_check(fabric, members, count, &chosen);
+
+	if (status != DXP_OK)
+		return status;
+	struct dxp_group *g = calloc(1, sizeof(*g));
+	if (!g)
+		return error_set(DXP_ENOMEM, "out of memory");
+	g->fabric = fabric;
+	g->members = count;
+	memcpy(g->xpus, members, count * sizeof(struct dxp_xpu *));
+	g->options = chosen;
+	if (!g->options.scratch_bytes)
+		g->options.scratch_bytes = COLLECTIVE_SCRATCH;
+	g->end = &g->first;
+	pthread_mutex_init(&g->lock, NULL);
+	*out = g;
+	return DXP_OK;
+}
+
+void dxp_group_destroy(struct dxp_group *group)
+{
+	if (!group)
+		return;
+	pthread_mutex_lock(&group->lock);
+	if (group->status != DXP_ECLOSED)
+		group_drain(group, clock_now_ns() + HOST_GROUP_END_NS);
+	/* A late PUT may still arrive in memory of outstanding operations; it is freed with the
+	 * xPU. */
+	group_scratch_free(group, true, group->first == NULL);
+	group_forget(group);
+	group_programs_release(group);
+	pthread_mutex_unlock(&group->lock);
+	pthread_mutex_destroy(&group->lock);
+	free(group);
+}
+
+void dxp_group_abort(struct dxp_group *group)
+{
+	pthread_mutex_lock(&group->lock);
+	error_set(DXP_ECLOSED, "the group was aborted; create another");
+	group_lose(group, DXP_ECLOSED);
+	pthread_mutex_unlock(&group->lock);
+}
+
+int dxp_group_wait(struct dxp_group *group, uint64_t timeout_ns)
+{
+	const uint64_t now_ns = clock_now_ns();
+
+	pthread_mutex_lock(&group->lock);
+	int status = group_drain(group, timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns
+									 : UINT64_MAX);
+	if (group->status != DXP_OK)
+		status = lost(group);
+	else if (status != DXP_OK)
+		error_set(status, "%s: not complete yet", group_text(group->first->operation));
+	pthread_mutex_unlock(&group->lock);
+	return status;
+}
+
+int dxp_group_status(struct dxp_group *group)
+{
+	pthread_mutex_lock(&group->lock);
+	group_retire(group);
+	int status = lost(group);
+	pthread_mutex_unlock(&group->lock);
+	return status;
+}
+
+/* ---- operations ---- */
+
+static int plan_of(struct dxp_group *g, enum plan_operation operation,
+		   const struct dxp_collective *c, uint64_t in_place, struct plan *out)
+{
+	const struct plan_request r = {
+		.operation = operation,
+		.way = g->options.way,
+		.members = g->members,
+		.root = c->root,
+		.count = operation == PLAN_BARRIER ? 0 : c->count,
+		.element_bytes = (uint32_t)dxp_type_bytes(c->type),
+		.scratch_bytes = g->options.scratch_bytes,
+		.in_place = in_place,
+		.average = c->reduction == DXP_AVERAGE,
+		.guarded = g->guarded,
+	};
+	int status = plan_make(&r, out);
+
+	if (status == DXP_OK)
+		return DXP_OK;
+	plan_free(out);
+	return error_set(status,
+			 "%s of %llu elements: out of memory for its commands; use larger "
+			 "scratch_bytes or shorter operations",
+			 group_text(operation), (unsigned long long)c->count);
+}
+
+/* A lost member makes the group lost before a command of it fails. */
+static int members_check(struct dxp_group *g, enum plan_operation operation)
+{
+	int status = DXP_OK;
+
+	host_fabric_enter(g->fabric);
+	for (uint32_t m = 0; m < g->members && status == DXP_OK; m++) {
+		status = g->xpus[m]->status;
+		if (status == DXP_OK)
+			continue;
+		error_xpu(g->xpus[m], status, "lost");
+		group_blame(g, operation, m, status);
+	}
+	host_fabric_leave(g->fabric);
+	return status == DXP_OK ? DXP_OK : group_lose(g, status);
+}
+
+static int start_locked(struct dxp_group *g, enum plan_operation operation,
+			const struct dxp_collective *c)
+{
+	struct plan plan;
+	uint64_t in_place = 0;
+
+	group_retire(g);
+	int status = lost(g);
+	if (status == DXP_OK)
+		status = members_check(g, operation);
+	if (status == DXP_OK)
+		status = group_check(g, operation, c, &in_place);
+	if (status == DXP_OK)
+		status = plan_of(g, operation, c, in_place, &plan);
+	if (status != DXP_OK)
+		return status;
+	status = group_prepare(g, operation, c, plan.scratch_bytes);
+	if (status == DXP_OK)
+		status = group_post(g, operation, &plan, c);
+	if (status == DXP_OK)
+		g->guarded = !plan.synchronizing;
+	plan_free(&plan);
+	return status;
+}
+
+static int start(struct dxp_group *g, enum plan_operation operation, const struct dxp_collective *c)
+{
+	if (!c)
+		return error_set(DXP_EINVAL, "%s: no struct dxp_collective", group_text(operation));
+	pthread_mutex_lock(&g->lock);
+	int status = start_locked(g, operation, c);
+	pthread_mutex_unlock(&g->lock);
+	return status;
+}
+
+int dxp_allreduce(struct dxp_group *group, const struct dxp_collective *collective)
+{
+	return start(group, PLAN_ALLREDUCE, collective);
+}
+
+int dxp_reduce(struct dxp_group *group, const struct dxp_collective *collective)
+{
+	return start(group, PLAN_REDUCE, collective);
+}
+
+int dxp_reduce_scatter(struct dxp_group *group, const struct dxp_collective *collective)
+{
+	return start(group, PLAN_REDUCE_SCATTER, collective);
+}
+
+int dxp_all_gather(struct dxp_group *group, const struct dxp_collective *collective)
+{
+	return start(group, PLAN_ALL_GATHER, collective);
+}
+
+int dxp_broadcast(struct dxp_group *group, const struct dxp_collective *collective)
+{
+	return start(group, PLAN_BROADCAST, collective);
+}
+
+int dxp_all_to_all(struct dxp_group *group, const struct dxp_collective *collective)
+{
+	return start(group, PLAN_ALL_TO_ALL, collective);
+}
+
+int dxp_barrier(struct dxp_group *group, const struct dxp_collective *collective)
+{
+	return start(group, PLAN_BARRIER, collective);
+}

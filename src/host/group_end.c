@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ends of a group's operations: finds completed ones, and names the member whose command failed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "host/group.h"
+#include "host/internal.h"
+
+/* Returns whether the event is complete, with its status; unknown events are complete. Caller holds
+ * the fabric's lock. */
+static bool event_ended(struct dxp_fabric *f, dxp_event event, int *status)
+{
+	struct host_event *entry;
+	struct dxp_xpu *x;
+
+	*status = DXP_OK;
+	if (!event || !events_of(f, event, &x, &entry))
+		return true;
+	*status = entry->status;
+	return entry->state == HOST_EVENT_DONE;
+}
+
+struct ending {
+	struct dxp_group *g;
+	bool failed;  /* an end has failed */
+	bool pending; /* an end is pending */
+};
+
+static void ends_look(struct ending *e)
+{
+	const struct group_operation *o = e->g->first;
+
+	e->failed = e->pending = false;
+	for (uint32_t m = 0; m < e->g->members; m++) {
+		int status;
+		if (!event_ended(e->g->fabric, o->ends[m], &status))
+			e->pending = true;
+		else if (status != DXP_OK)
+			e->failed = true;
+	}
+}
+
+/* Returns whether the oldest operation is complete, or one of its ends has failed. */
+static bool first_ended(void *context)
+{
+	struct ending *e = context;
+
+	ends_look(e);
+	return e->failed || !e->pending;
+}
+
+/* Returns whether all commands of the oldest operation are complete. */
+static bool first_settled(void *context)
+{
+	const struct ending *e = context;
+	const struct group_operation *o = e->g->first;
+	int status;
+
+	for (uint32_t i = 0; i < o->event_count; i++)
+		if (!event_ended(e->g->fabric, o->events[i].event, &status))
+			return false;
+	return true;
+}
+
+/* Returns the oldest operation's first command that failed by itself, preferably one with a
+ * sentence of its node; NULL: none. Caller holds the fabric's lock. */
+static const struct group_event *cause_find(const struct dxp_group *g, int *status,
+					    const char **sentence)
+{
+	const struct group_operation *o = g->first;
+	const struct group_event *cause = NULL;
+
+	for (uint32_t i = 0; i < o->event_count; i++) {
+		const struct group_event *e = &o->events[i];
+		int found;
+		if (!event_ended(g->fabric, e->event, &found) || found == DXP_OK ||
+		    found == DXP_ECANCELED)
+			continue;
+		const char *text = failure_find(g->xpus[e->member], e->event);
+		if (cause && !text)
+			continue;
+		cause = e;
+		*status = found;
+		*sentence = text;
+		if (text)
+			break;
+	}
+	return cause;
+}
+
+/* Sets the text of the oldest operation's failure; returns its status. Caller holds the fabric's
+ * lock. */
+static int failure_name(struct dxp_group *g)
+{
+	const enum plan_operation operation = g->first->operation;
+	const char *sentence = NULL;
+	int status = DXP_ECANCELED;
+
+	for (uint32_t m = 0; m < g->members; m++)
+		if (g->xpus[m]->status != DXP_OK) {
+			error_xpu(g->xpus[m], g->xpus[m]->status, "lost");
+			return group_blame(g, operation, m, g->xpus[m]->status);
+		}
+	const struct group_event *cause = cause_find(g, &status, &sentence);
+	if (!cause)
+		return error_set(status, "%s: an event of its wait lists has failed",
+				 group_text(operation));
+	if (sentence)
+		error_set(status, "%s", sentence);
+	else if (cause->peer != cause->member)
+		error_set(status, "PUT to member %u (xPU '%s'): %s; is a buffer freed?",
+			  cause->peer, g->xpus[cause->peer]->caps.name, dxp_status_text(status));
+	else
+		error_set(status, "%s; is a buffer freed?", dxp_status_text(status));
+	return group_blame(g, operation, cause->member, status);
+}
+
+/* Waits until a failed operation has settled, so that its cause is known; then loses the group. */
+static void first_failed(struct dxp_group *g)
+{
+	struct ending e = {.g = g};
+
+	host_fabric_wait(g->fabric, first_settled, &e, clock_now_ns() + HOST_GROUP_END_NS);
+	group_lose(g, failure_name(g));
+}
+
+static void operation_free(struct dxp_group *g, struct group_operation *o)
+{
+	for (uint32_t i = 0; i < o->event_count; i++)
+		dxp_event_forget(g->fabric, o->events[i].event);
+	free(o->events);
+	free(o);
+}
+
+static void first_free(struct dxp_group *g)
+{
+	struct group_operation *o = g->first;
+
+	g->first = o->next;
+	if (!g->first) {
+		g->end = &g->first;
+		memset(g->ends, 0, sizeof(g->ends));
+		g->guarded = false;
+		group_scratch_free(g, false, true);
+	}
+	operation_free(g, o);
+}
+
+void group_forget(struct dxp_group *g)
+{
+	while (g->first) {
+		struct group_operation *o = g->first;
+		g->first = o->next;
+		operation_free(g, o);
+	}
+}
+
+/* Waits for the oldest operation; DXP_ETIMEDOUT. */
+static int first_wait(struct dxp_group *g, uint64_t deadline_ns)
+{
+	struct ending e = {.g = g};
+	int status = DXP_OK;
+
+	host_fabric_enter(g->fabric);
+	if (!first_ended(&e)) {
+		for (uint32_t m = 0; m < g->members; m++) {
+			struct host_event *entry;
+			struct dxp_xpu *x;
+			if (events_of(g->fabric, g->first->ends[m], &x, &entry) && x &&
+			    entry->state == HOST_EVENT_PENDING && entry->lazy)
+				event_hurry(x, EVENT_COUNT(g->first->ends[m]));
+		}
+		status = host_fabric_wait(g->fabric, first_ended, &e, deadline_ns);
+	}
+	if (status == DXP_OK && e.failed)
+		first_failed(g);
+	host_fabric_leave(g->fabric);
+	return status;
+}
+
+static bool first_is_over(struct dxp_group *g)
+{
+	struct ending e = {.g = g};
+
+	host_fabric_enter(g->fabric);
+	bool over = first_ended(&e);
+	if (over && e.failed)
+		first_failed(g);
+	host_fabric_leave(g->fabric);
+	return over;
+}
+
+void group_retire(struct dxp_group *g)
+{
+	while (g->first && g->status == DXP_OK && first_is_over(g) && g->status == DXP_OK)
+		first_free(g);
+}
+
+int group_drain(struct dxp_group *g, uint64_t deadline_ns)
+{
+	while (g->first) {
+		const uint64_t now_ns = clock_now_ns();
+		int status = first_wait(g, min_u64(deadline_ns, now_ns + HOST_GROUP_LOOK_NS));
+		if (status == DXP_OK)
+			first_free(g);
+		else if (now_ns >= deadline_ns || g->status != DXP_OK)
+			return status;
+		pthread_mutex_unlock(&g->lock);
+		pthread_mutex_lock(&g->lock);
+	}
+	return DXP_OK;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a group has on its xPUs: scratch memory, and programs that combine. Both are made when an
+ * operation first needs them. */
+#include <stdlib.h>
+
+#include "collective/kernel.h"
+#include "collective/limits.h"
+#include "host/group.h"
+#include "host/internal.h"
+
+static void scratch_release(struct dxp_group *g, struct group_scratch *s, bool give)
+{
+	for (uint32_t m = 0; m < s->count && give; m++)
+		if (g->xpus[m]->status == DXP_OK)
+			dxp_mem_free(g->xpus[m], s->address[m]);
+	free(s);
+}
+
+void group_scratch_free(struct dxp_group *g, bool all, bool give)
+{
+	struct group_scratch **at = all || !g->scratch ? &g->scratch : &g->scratch->next;
+
+	while (*at) {
+		struct group_scratch *s = *at;
+		*at = s->next;
+		scratch_release(g, s, give);
+	}
+}
+
+/* Returns the length to allocate: a power of two, so that few lengths need another allocation. */
+static uint64_t rounded(const struct dxp_group *g, uint64_t bytes)
+{
+	uint64_t most = COLLECTIVE_SCRATCH_MIN;
+
+	while (most < bytes)
+		most *= 2;
+	return min_u64(most, max_u64(bytes, g->options.scratch_bytes));
+}
+
+static int scratch_prepare(struct dxp_group *g, enum plan_operation operation, uint64_t bytes)
+{
+	if (bytes == 0 || (g->scratch && g->scratch->bytes >= bytes))
+		return DXP_OK;
+	struct group_scratch *s = calloc(1, sizeof(*s));
+	if (!s)
+		return error_set(DXP_ENOMEM, "out of memory");
+	s->bytes = rounded(g, bytes);
+	for (; s->count < g->members; s->count++) {
+		int status = dxp_mem_alloc(g->xpus[s->count], s->bytes, &s->address[s->count]);
+		if (status != DXP_OK) {
+			group_blame(g, operation, s->count, status);
+			scratch_release(g, s, true);
+			return status;
+		}
+	}
+	s->next = g->scratch;
+	g->scratch = s;
+	if (!g->first)
+		group_scratch_free(g, false, true);
+	return DXP_OK;
+}
+
+/* Returns the first member on the same xPU, which has its program. */
+static uint32_t first_on(const struct dxp_group *g, uint32_t member)
+{
+	uint32_t first = 0;
+
+	while (g->xpus[first] != g->xpus[member])
+		first++;
+	return first;
+}
+
+static int program_build(struct dxp_group *g, const struct dxp_collective *c, uint32_t member)
+{
+	struct dxp_program **program = &g->programs[c->type][c->reduction][member];
+	char options[KERNEL_OPTIONS_BYTES];
+
+	kernel_options(c->type, c->reduction, options);
+	int status = dxp_program_build(g->xpus[member], kernel_source, options, program);
+	if (status != DXP_EBUILD)
+		return status;
+	error_set(status, "its compiler rejects the kernel for type %s: %.150s",
+		  dxp_type_text(c->type), dxp_program_log(*program));
+	dxp_program_release(*program);
+	*program = NULL;
+	return c->type == DXP_DOUBLE ? DXP_EUNSUPPORTED : status;
+}
+
+static int programs_prepare(struct dxp_group *g, enum plan_operation operation,
+			    const struct dxp_collective *c)
+{
+	struct dxp_program **programs = g->programs[c->type][c->reduction];
+
+	for (uint32_t m = 0; m < g->members; m++) {
+		const uint32_t first = first_on(g, m);
+		int status = first == m && !programs[m] ? program_build(g, c, m) : DXP_OK;
+		if (status != DXP_OK)
+			return group_blame(g, operation, m, status);
+		programs[m] = programs[first];
+	}
+	return DXP_OK;
+}
+
+int group_prepare(struct dxp_group *g, enum plan_operation operation,
+		  const struct dxp_collective *c, uint64_t scratch_bytes)
+{
+	const bool combines = operation == PLAN_ALLREDUCE || operation == PLAN_REDUCE ||
+			      operation == PLAN_REDUCE_SCATTER;
+	int status = scratch_prepare(g, operation, scratch_bytes);
+
+	if (status == DXP_OK && combines && g->members > 1 && c->count)
+		status = programs_prepare(g, operation, c);
+	return status == DXP_EPEERLOST || status == DXP_EPEERRESET ? group_lose(g, status) : status;
+}
+
+void group_programs_release(struct dxp_group *g)
+{
+	for (uint32_t t = 0; t < DXP_TYPES; t++)
+		for (uint32_t r = 0; r < DXP_REDUCTIONS; r++)
+			for (uint32_t m = 0; m < g->members; m++)
+				if (g->programs[t][r][m] && first_on(g, m) == m)
+					dxp_program_release(g->programs[t][r][m]);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Posts the steps of a plan as commands of the members' xPUs. Intermediate commands are lazy: their
+ * nodes notify each other at once, and this host later. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/group.h"
+#include "host/internal.h"
+
+#define LOCAL_SIZE \
+	64 /* work-items of a group: every device has them, and one local size builds once */
+
+struct post {
+	struct dxp_group *g;
+	const struct plan *plan;
+	const struct dxp_collective *c;
+	struct group_operation *o;
+	dxp_event *names; /* event of each step; 0: complete */
+	bool *own;        /* the step has an event of its own */
+	dxp_event *waits; /* of the step being posted */
+	uint32_t wait_count;
+};
+
+static uint64_t address_of(const struct post *p, uint32_t member, const struct plan_place *place)
+{
+	switch (place->space) {
+	case PLAN_FROM: return p->c->parts[member].from + place->offset;
+	case PLAN_TO: return p->c->parts[member].to + place->offset;
+	default: return p->g->scratch->address[member] + place->offset;
+	}
+}
+
+static void wait_add(struct post *p, dxp_event event)
+{
+	if (event)
+		p->waits[p->wait_count++] = event;
+}
+
+/* Collects the events that a step waits for; a begin mark has those of its member. */
+static void waits_collect(struct post *p, uint32_t index)
+{
+	const struct plan_step *s = &p->plan->steps[index];
+
+	p->wait_count = 0;
+	for (uint32_t i = 0; i < s->wait_count; i++)
+		wait_add(p, p->names[p->plan->waits[s->first_wait + i]]);
+	if (index >= p->plan->members)
+		return;
+	wait_add(p, p->g->ends[index]);
+	for (uint32_t i = 0; p->c->parts && i < p->c->parts[index].wait_count; i++)
+		wait_add(p, p->c->parts[index].wait[i]);
+}
+
+static int copy_post(struct post *p, const struct plan_step *s, uint64_t to, dxp_event *event)
+{
+	const struct dxp_waits waits = {p->waits, p->wait_count, true, false};
+	const struct dxp_rect line = {.row_bytes = s->bytes, .rows = 1, .slices = 1};
+
+	return dxp_copy(p->g->xpus[s->member], address_of(p, s->member, &s->from), to, &line,
+			&waits, event);
+}
+
+/* Between members on the same xPU, a send is a copy. */
+static int send_post(struct post *p, const struct plan_step *s, dxp_event *event)
+{
+	const struct dxp_transfer t = {.from_address = address_of(p, s->member, &s->from),
+				       .to_address = address_of(p, s->peer, &s->to),
+				       .bytes = s->bytes,
+				       .wait = p->waits,
+				       .wait_count = p->wait_count,
+				       .lazy = true};
+
+	if (p->g->xpus[s->member] == p->g->xpus[s->peer])
+		return copy_post(p, s, t.to_address, event);
+	return dxp_send(p->g->xpus[s->member], p->g->xpus[s->peer], &t, event);
+}
+
+static struct dxp_argument value(const void *data, uint32_t bytes)
+{
+	struct dxp_argument a = {.kind = DXP_ARGUMENT_BYTES, .bytes = bytes};
+
+	memcpy(a.value, data, bytes);
+	return a;
+}
+
+static struct dxp_argument buffer(uint64_t address)
+{
+	return (struct dxp_argument){.kind = DXP_ARGUMENT_BUFFER, .address = address};
+}
+
+static int combine_post(struct post *p, const struct plan_step *s, dxp_event *event)
+{
+	const uint64_t element_bytes = dxp_type_bytes(p->c->type);
+	const uint64_t count = s->bytes / element_bytes, stride = s->input_pitch / element_bytes;
+	const uint32_t divisor = s->divide ? p->g->members : 1;
+	const struct dxp_argument arguments[] = {
+		buffer(address_of(p, s->member, &s->from)),
+		buffer(address_of(p, s->member, &s->inputs)),
+		buffer(address_of(p, s->member, &s->to)),
+		value(&count, sizeof(count)),
+		value(&stride, sizeof(stride)),
+		value(&s->input_count, sizeof(s->input_count)),
+		value(&divisor, sizeof(divisor)),
+	};
+	const struct dxp_launch launch = {
+		.program = p->g->programs[p->c->type][p->c->reduction][s->member],
+		.kernel = "combine",
+		.dimensions = 1,
+		.global = {(count + LOCAL_SIZE - 1) / LOCAL_SIZE * LOCAL_SIZE},
+		.local = {LOCAL_SIZE},
+		.arguments = arguments,
+		.argument_count = ARRAY_COUNT(arguments),
+		.wait = p->waits,
+		.wait_count = p->wait_count,
+		.lazy = true};
+
+	return dxp_run(p->g->xpus[s->member], &launch, event);
+}
+
+static bool is_end(const struct plan *plan, uint32_t index)
+{
+	for (uint32_t m = 0; m < plan->members; m++)
+		if (plan->ends[m] == index)
+			return true;
+	return false;
+}
+
+/* Returns whether a mark needs no command, because one event stands for it. The event of an end
+ * must belong to this operation. */
+static bool mark_is_redundant(const struct post *p, uint32_t index)
+{
+	const struct plan_step *s = &p->plan->steps[index];
+
+	if (p->wait_count > 1 || (p->wait_count == 0 && is_end(p->plan, index)))
+		return false;
+	return !is_end(p->plan, index) || (index >= p->plan->members && s->wait_count == 1 &&
+					   p->own[p->plan->waits[s->first_wait]]);
+}
+
+static int mark_post(struct post *p, const struct plan_step *s, dxp_event *event)
+{
+	const struct dxp_waits waits = {p->waits, p->wait_count, true, false};
+
+	return dxp_mark(p->g->xpus[s->member], &waits, event);
+}
+
+static int step_post(struct post *p, uint32_t index)
+{
+	const struct plan_step *s = &p->plan->steps[index];
+	dxp_event event = 0;
+	int status;
+
+	waits_collect(p, index);
+	if (s->kind == PLAN_MARK && mark_is_redundant(p, index)) {
+		p->names[index] = p->wait_count ? p->waits[0] : 0;
+		return DXP_OK;
+	}
+	switch (s->kind) {
+	case PLAN_SEND: status = send_post(p, s, &event); break;
+	case PLAN_COPY: status = copy_post(p, s, address_of(p, s->member, &s->to), &event); break;
+	case PLAN_COMBINE: status = combine_post(p, s, &event); break;
+	default: status = mark_post(p, s, &event); break;
+	}
+	if (status != DXP_OK)
+		return group_blame(p->g, p->o->operation, s->member, status);
+	p->names[index] = event;
+	p->own[index] = true;
+	p->o->events[p->o->event_count++] =
+		(struct group_event){event, s->member, s->kind == PLAN_SEND ? s->peer : s->member};
+	return DXP_OK;
+}
+
+/* Gives the program events of its own, which it may release at any time. */
+static int events_give(struct post *p)
+{
+	int status = DXP_OK;
+
+	for (uint32_t m = 0; p->c->events && m < p->g->members && status == DXP_OK; m++) {
+		const struct dxp_waits waits = {&p->o->ends[m], 1, false, false};
+		status = dxp_mark(p->g->xpus[m], &waits, &p->c->events[m]);
+		if (status != DXP_OK)
+			group_blame(p->g, p->o->operation, m, status);
+	}
+	return status;
+}
+
+static int steps_post(struct post *p)
+{
+	int status = DXP_OK;
+
+	for (uint32_t i = 0; i < p->plan->step_count && status == DXP_OK; i++)
+		status = step_post(p, i);
+	for (uint32_t m = 0; m < p->g->members && status == DXP_OK; m++)
+		p->o->ends[m] = p->names[p->plan->ends[m]];
+	if (status == DXP_OK)
+		status = events_give(p);
+	*p->g->end = p->o;
+	p->g->end = &p->o->next;
+	if (status != DXP_OK)
+		return group_lose(p->g, status);
+	memcpy(p->g->ends, p->o->ends, sizeof(p->g->ends));
+	return DXP_OK;
+}
+
+/* Returns the longest wait list of a step. */
+static uint32_t waits_most(const struct plan *plan, const struct dxp_collective *c)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < plan->step_count; i++)
+		most = max_u32(most, plan->steps[i].wait_count);
+	for (uint32_t m = 0; c->parts && m < plan->members; m++)
+		most = max_u32(most, c->parts[m].wait_count + 1);
+	return most + 1;
+}
+
+int group_post(struct dxp_group *g, enum plan_operation operation, const struct plan *plan,
+	       const struct dxp_collective *c)
+{
+	struct post p = {.g = g, .plan = plan, .c = c, .o = calloc(1, sizeof(*p.o))};
+	int status = DXP_ENOMEM;
+
+	p.names = calloc(plan->step_count, sizeof(*p.names));
+	p.own = calloc(plan->step_count, sizeof(*p.own));
+	p.waits = calloc(waits_most(plan, c), sizeof(*p.waits));
+	if (p.o) {
+		p.o->operation = operation;
+		p.o->events = calloc(plan->step_count, sizeof(*p.o->events));
+	}
+	if (p.o && p.o->events && p.names && p.own && p.waits) {
+		status = steps_post(&p);
+	} else {
+		error_set(status, "out of memory");
+		if (p.o)
+			free(p.o->events);
+		free(p.o);
+	}
+	free(p.names);
+	free(p.own);
+	free(p.waits);
+	return status;
+}
