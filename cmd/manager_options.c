@@ -17,7 +17,7 @@
 /* The values as the rows set them. */
 static struct {
 	const char *key, *state, *announce;
-	struct udp_address bind; /* port 0 and ip 0: not given */
+	struct udp_address bind, advertise; /* port 0 and ip 0: not given */
 	bool bind_given;
 	enum grants_policy policy;
 	bool new_key, verbose;
@@ -28,6 +28,20 @@ static const char *bind_parse(const char *text, void *to)
 {
 	a.bind_given = address_parse(text, WIRE_PORT, to) == DXP_OK;
 	return a.bind_given ? NULL : "needs an address such as 127.0.0.1:4795 or [::1]:4795";
+}
+
+static const char *advertise_parse(const char *text, void *to)
+{
+	struct udp_address address;
+
+	if (address_parse(text, 0, &address) != DXP_OK)
+		return "needs an address such as 203.0.113.7, 203.0.113.7:4795 or "
+		       "[2001:db8::7]:4795";
+	if (address_unreachable(&address))
+		return "needs an address that the nodes reach; this one is unspecified, "
+		       "multicast, reserved or link-local";
+	*(struct udp_address *)to = address;
+	return NULL;
 }
 
 static const char *grants_parse(const char *text, void *to)
@@ -53,6 +67,11 @@ static const struct option_row rows[] = {
 	 "; port 0 lets the system choose; other machines reach the manager only at an address of "
 	 "this machine",
 	 OPTION_PARSED, &a.bind, .parse = bind_parse, .initial = DEFAULT_BIND},
+	{"advertise", "ADDR[:PORT]",
+	 "address at which the nodes reach the manager, if it is not the one of --bind: behind "
+	 "NAT, or if --bind is 0.0.0.0 or [::]; it is printed and written in the place of that "
+	 "one; without PORT: the own port",
+	 OPTION_PARSED, &a.advertise, .parse = advertise_parse},
 	{"grants", "any|explicit",
 	 "any (default): any host may use any xPU; explicit: a host may use the xPUs that `dxp "
 	 "grant HOST XPU` permits; grants are kept in DIR",
@@ -107,6 +126,7 @@ int manager_options_parse(int argc, char **argv, struct manager_arguments *out)
 		.state = a.state,
 		.announce = a.announce,
 		.bind = a.bind_given ? a.bind : address_v4(0x7f000001, WIRE_PORT),
+		.advertise = a.advertise,
 		.policy = a.policy,
 		.new_key = a.new_key,
 		.verbose = a.verbose,

@@ -74,7 +74,7 @@ static void check_silent(struct check *c, const struct paths *p, const struct pa
 		check_set(c, CHECK_FAIL, "data port", "start its dxpd again",
 			  "the node has just died: %s", path->why);
 	else
-		check_set(c, CHECK_FAIL, "data port", reach_rule(&path->row->address, rule),
+		check_set(c, CHECK_FAIL, "data port", reach_node_rule(path->row, rule),
 			  "blocked: UDP %s does not answer, although the node is alive for the "
 			  "manager",
 			  address_format(&path->row->address, address));
@@ -101,8 +101,10 @@ static void check_row(struct check *c, const struct node_entry *row)
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (row->alive)
-		check_set(c, CHECK_OK, "node table", NULL, "node %u at %s, engine %s", row->id,
-			  address_format(&row->address, address), row->engine);
+		check_set(c, CHECK_OK, "node table", NULL, "node %u at %s%s, engine %s", row->id,
+			  address_format(&row->address, address),
+			  row->capabilities & MANAGE_CAPABILITY_ADVERTISED ? " (advertised)" : "",
+			  row->engine);
 	else
 		check_set(c, CHECK_FAIL, "node table", "start its dxpd again, or read its log",
 			  "node %u at %s is dead: its lease expired", row->id,

@@ -142,6 +142,9 @@ json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 			  row->alive && !(traffic && traffic->dead) ? "alive" : "dead", "address",
 			  address_format(&row->address, address));
 
+	if (node)
+		json_object_set_new(node, "advertised",
+				    json_boolean(row->capabilities & MANAGE_CAPABILITY_ADVERTISED));
 	if (node && traffic && (traffic->known || traffic->blocked))
 		json_object_set_new(node, "data_path",
 				    json_string(traffic->known ? "open" : "blocked"));

@@ -35,6 +35,8 @@ enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVO
 /* Abilities of a node beyond version 1. Unknown bits are passed on. */
 #define MANAGE_CAPABILITIES_NONE  0u
 #define MANAGE_CAPABILITY_BRIDGED (1u << 0) /* only DMA engines reach the memory */
+/* Others reach the node at the address of its JOIN, not at the one that it sends from. */
+#define MANAGE_CAPABILITY_ADVERTISED (1u << 1)
 
 /* A row of the node table. `granted` and `magic` depend on the reader. */
 struct node_entry {
@@ -64,7 +66,8 @@ struct manage_progress {
 
 struct manage_join {
 	uint64_t request, nonce;
-	/* id: the previous one, or 0. address, alive and granted are unused. */
+	/* id: the previous one, or 0. address: with CAPABILITY_ADVERTISED, otherwise unused. alive
+	 * and granted are unused. */
 	struct node_entry self;
 };
 

@@ -18,6 +18,8 @@ struct daemon_options {
 	/* Without any port: use the first free ones of XPU_PORTS from XPU_PORT_FIRST on, else any
 	 * ones. */
 	bool standard_ports;
+	/* As node_options; slot n advertises port + n, unless the port is 0. NULL: not used. */
+	const struct udp_address *advertise;
 	struct node_outside outside; /* as node_options */
 	/* Identities, the key of program binaries and compiled kernels. NULL: identities and key
 	 * are new at each start, kernels go to the user's cache folder. */
