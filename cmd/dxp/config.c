@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp config show`: the value of each option of all programs, and where it came from.
- */
+/* Implements `dxp config show`: the value of each option of all programs, and where it came from;
+ * and `dxp config list`: what may be set. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +18,7 @@ struct shown {
 	const char *section; /* show only this one; NULL: all */
 	bool all;            /* also defaults */
 	bool quiet;          /* only check */
+	bool list;           /* what may be set, not what is set */
 	json_t *json;        /* array of values; NULL: print */
 	char last[64];       /* section printed last */
 };
@@ -54,6 +55,28 @@ static void origin_format(const struct option_origin *o, char out[ORIGIN_BYTES])
 	}
 }
 
+/* Prints a key as a line of a file, then its help. Keys of [dxp] are listed there only. */
+static void key_list(struct shown *s, const char *section, const struct option_row *row)
+{
+	const char *value = row->kind == OPTION_FLAG ? "yes|no" : row->value;
+	char variable[64];
+
+	if (!row->help || (row->common && strcmp(section, "dxp") != 0))
+		return;
+	options_variable(section, row->name, variable);
+	if (s->json) {
+		json_array_append_new(
+			s->json, json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "section", section,
+					   "key", row->name, "value", value, "variable", variable,
+					   "help", row->help, "list", row->kind == OPTION_LIST));
+		return;
+	}
+	if (strcmp(s->last, section) != 0)
+		printf("%s[%s]\n", s->last[0] ? "\n" : "", section);
+	snprintf(s->last, sizeof(s->last), "%s", section);
+	printf("%s = %s ; %s\n    %s\n", row->name, value, variable, row->help);
+}
+
 static void value_show(void *context, const struct usage *usage, const struct option_row *row,
 		       const struct option_origin *origin)
 {
@@ -65,6 +88,10 @@ static void value_show(void *context, const struct usage *usage, const struct op
 		return;
 	if (s->section && strcmp(section, s->section) != 0)
 		return;
+	if (s->list) {
+		key_list(s, section, row);
+		return;
+	}
 	/* [dxp] has the values that all commands share. */
 	if (!s->all && (origin->source == SOURCE_DEFAULT || origin->common))
 		return;
@@ -131,7 +158,7 @@ static int show(struct shown *s)
 	s->quiet = false;
 	if (status != EXIT_DONE)
 		return status;
-	for (unsigned i = 0; !s->json && i < files->file_count; i++)
+	for (unsigned i = 0; !s->json && !s->list && i < files->file_count; i++)
 		printf("; read: %s\n", files->files[i]);
 	return tables_show(s);
 }
@@ -142,12 +169,14 @@ int command_config(int argc, char **argv)
 	const struct option_row rows[] = {JSON_ROW(json)};
 	const struct usage usage = {
 		"config",
-		"show [SECTION]",
-		"Shows the options of dxp, dxpd, dxp-manager and dxp-switch: each value, and the "
-		"file and line or the variable that\n"
-		"it came from. Of the commands of dxp, only options that are set; SECTION, such as "
-		"`dxp ping`, shows all of one\n"
-		"section. Exit status 2 if a file has an error, which is printed with its line.",
+		"show|list [SECTION]",
+		"Shows the options of dxp, dxpd, dxp-manager and dxp-switch. show: each value, and "
+		"the file and line or the variable\n"
+		"that it came from; of the commands of dxp, only options that are set. list: what "
+		"may be set, with its variable and its\n"
+		"meaning. SECTION, such as `dxp ping`: all of one section. Exit status 2 if a file "
+		"has an error, which is printed with\n"
+		"its line.",
 		rows,
 		ARRAY_COUNT(rows),
 		1,
@@ -157,11 +186,12 @@ int command_config(int argc, char **argv)
 
 	if (first < 0)
 		return -1 - first;
-	if (strcmp(argv[first], "show") != 0) {
+	const bool list = strcmp(argv[first], "list") == 0;
+	if (!list && strcmp(argv[first], "show") != 0) {
 		print_fail("unknown command `dxp config %s`; see `dxp config --help`", argv[first]);
 		return EXIT_USAGE;
 	}
-	struct shown s = {.json = json ? json_array() : NULL};
+	struct shown s = {.json = json ? json_array() : NULL, .list = list};
 	if (argc - first > 1) {
 		snprintf(section, sizeof(section), "%s%s%s", argv[first + 1],
 			 argc - first > 2 ? " " : "", argc - first > 2 ? argv[first + 2] : "");

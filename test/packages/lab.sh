@@ -135,6 +135,9 @@ say '== pages and completion'
 for page in dxp dxp-up dxpd dxp-manager dxp-switch; do
 	user "man $page | cat" && expect 'SYNOPSIS'
 done
+user 'man 5 dxp.conf | cat' && expect 'DXPD_MEMORY'
+user 'man 7 dxp | cat' && expect 'dxp_mmd(3)'
+user 'man 3 dxp_mem_alloc | cat' && expect 'zeroed device memory'
 # completes WORD...: prints what the completion offers for the last word.
 completes() {
 	user "source /usr/share/bash-completion/completions/dxp
@@ -142,6 +145,7 @@ completes() {
 }
 completes no && expect 'nodes'
 completes up --xp && expect '--xpus'
+completes bench latency --to x --ro && expect '--rounds'
 
 say '== again, then purge'
 user 'apt-get -qy install --reinstall --no-install-recommends /packages/*.deb'
