@@ -113,8 +113,10 @@ static void check_row(struct check *c, const struct node_entry *row)
 
 /* ---- measure ---- */
 
-static void check_version(struct check *c, struct dxp_xpu *xpu)
+static void check_version(struct check *c, const struct path *path)
 {
+	struct dxp_xpu *xpu = path->xpu;
+	char release[MANAGE_RELEASE_BYTES];
 	uint32_t words[2];
 
 	if (dxp_reg_read(xpu, CFG_MAGIC, words, 2) != DXP_OK)
@@ -125,8 +127,11 @@ static void check_version(struct check *c, struct dxp_xpu *xpu)
 			  "its registers have version %u, this program expects %u", words[1],
 			  CFG_VERSION_VALUE);
 	else
-		check_set(c, CHECK_OK, "version", NULL, "wire %d, registers %u, as here",
-			  WIRE_VERSION, words[1]);
+		check_set(c, CHECK_OK, "version", NULL,
+			  "wire %d, registers %u, as here; its release is %s", WIRE_VERSION,
+			  words[1],
+			  *manage_release_format(path->row->capabilities, release) ? release
+										   : "unknown");
 }
 
 static int by_size(const void *a, const void *b)
@@ -248,7 +253,7 @@ static void check_mtu(struct check *c, const struct paths *p, const struct path 
 
 static void path_measure(struct paths *p, const struct path *path)
 {
-	check_version(check_add(p, path->row), path->xpu);
+	check_version(check_add(p, path->row), path);
 	check_round_trip(check_add(p, path->row), path->xpu);
 	check_mtu(check_add(p, path->row), p, path);
 	check_loss(check_add(p, path->row), p, path);

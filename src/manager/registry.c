@@ -137,6 +137,40 @@ static bool rejection_allowed(struct registry *r, uint64_t now_ns)
 	return true;
 }
 
+static bool is_request(uint8_t type)
+{
+	return type == WIRE_JOIN || type == WIRE_RENEW || type == WIRE_STATUS ||
+	       type == WIRE_ASSIGN;
+}
+
+/* Sends a REFUSE that proves nothing, of at most `bytes` bytes, if the allowance permits. */
+static void reject_unproven(struct registry *r, const struct udp_address *to, uint16_t node,
+			    const struct manage_answer *answer, size_t bytes, uint64_t now_ns)
+{
+	struct outbox_entry *entry =
+		rejection_allowed(r, now_ns) ? registry_outbox_reserve(r) : NULL;
+
+	if (!entry) {
+		r->counters.reply_limited++;
+		return;
+	}
+	bytes = manage_answer_encode(WIRE_REFUSE, node, answer, min_u64(bytes, MANAGE_FRAME_BYTES),
+				     NULL, entry->data);
+	registry_outbox_commit(r, entry, to, bytes);
+}
+
+/* Rejects a request of another version of the wire format, so that its sender learns this one's. */
+static void other_version(struct registry *r, const struct udp_address *from, const uint8_t *data,
+			  size_t bytes, uint64_t now_ns)
+{
+	const struct manage_answer answer = {.status = DXP_EUNSUPPORTED,
+					     .text = "another version of the wire format"};
+
+	r->counters.other_version++;
+	if (is_request(data[WIRE_OFF_TYPE]) && bytes >= MANAGE_ANSWER_MIN)
+		reject_unproven(r, from, WIRE_NODE_NONE, &answer, bytes, now_ns);
+}
+
 /* Rejects a wrong key. The answer is not longer than the request. */
 static void wrong_key(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, size_t bytes,
@@ -145,20 +179,9 @@ static void wrong_key(struct registry *r, const struct udp_address *from,
 	struct manage_answer answer = {.status = DXP_EAUTH, .text = "wrong key"};
 
 	r->counters.unauthentic++;
-	if (header->type != WIRE_JOIN && header->type != WIRE_RENEW &&
-	    header->type != WIRE_STATUS && header->type != WIRE_ASSIGN)
-		return;
-	if (bytes < MANAGE_ANSWER_MIN || !manage_prefix(body, &answer.request, &answer.nonce))
-		return;
-	struct outbox_entry *entry =
-		rejection_allowed(r, now_ns) ? registry_outbox_reserve(r) : NULL;
-	if (!entry) {
-		r->counters.reply_limited++;
-		return;
-	}
-	bytes = manage_answer_encode(WIRE_REFUSE, header->src_node, &answer,
-				     min_u64(bytes, MANAGE_FRAME_BYTES), NULL, entry->data);
-	registry_outbox_commit(r, entry, from, bytes);
+	if (is_request(header->type) && bytes >= MANAGE_ANSWER_MIN &&
+	    manage_prefix(body, &answer.request, &answer.nonce))
+		reject_unproven(r, from, header->src_node, &answer, bytes, now_ns);
 }
 
 /* Extends all leases if this process did not run for a while: renewals may be unread. */
@@ -216,7 +239,12 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 	case DXP_OK: break;
 	case DXP_EIO: r->counters.damaged++; return;
 	case DXP_EAUTH: wrong_key(r, from, &header, body, bytes, now_ns); return;
-	default: r->counters.malformed++; return;
+	default:
+		if (wire_other_version(data, bytes))
+			other_version(r, from, data, bytes, now_ns);
+		else
+			r->counters.malformed++;
+		return;
 	}
 	if (header.dst_node != WIRE_NODE_MANAGER) {
 		r->counters.unexpected++;

@@ -125,7 +125,8 @@ static int member_start(struct node *n, uint64_t now_ns)
 				.magic = n->window->qp_magic[NODE_SERVICE_QP],
 				.incarnation = n->incarnation,
 				.memory_bytes = o->memory_bytes,
-				.capabilities = o->capabilities,
+				.capabilities = o->capabilities | DXP_RELEASE
+									  << MANAGE_RELEASE_SHIFT,
 			},
 	};
 

@@ -200,6 +200,13 @@ static bool crc_good(const uint8_t *data, const struct wire_header *h)
 	return crc == get_be32(data + WIRE_OFF_CRC);
 }
 
+uint8_t wire_other_version(const uint8_t *data, size_t bytes)
+{
+	const uint8_t version = bytes < WIRE_COMMON_BYTES ? 0 : data[WIRE_OFF_VERSION_HEADER] >> 4;
+
+	return version == WIRE_VERSION ? 0 : version;
+}
+
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header)
 {
 	struct wire_header h = {0};

@@ -37,6 +37,9 @@ enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVO
 #define MANAGE_CAPABILITY_BRIDGED (1u << 0) /* only DMA engines reach the memory */
 /* Others reach the node at the address of its JOIN, not at the one that it sends from. */
 #define MANAGE_CAPABILITY_ADVERTISED (1u << 1)
+/* Bits 8 to 31: the node's release, as major, minor and patch; 0: it is from before they existed.
+ */
+#define MANAGE_RELEASE_SHIFT 8
 
 /* A row of the node table. `granted` and `magic` depend on the reader. */
 struct node_entry {
@@ -137,6 +140,10 @@ struct manage_reader {
 };
 
 bool manage_name_valid(const char *name);
+
+#define MANAGE_RELEASE_BYTES 12 /* "255.255.255" and the final zero */
+/* Writes the release of a node, such as "0.1.0"; "" if it is unknown. Returns `out`. */
+const char *manage_release_format(uint32_t capabilities, char out[MANAGE_RELEASE_BYTES]);
 
 /* bytes; longest frame except NODE_TABLE and NODE_DELTA, for buffers of requests and answers */
 #define MANAGE_FRAME_BYTES 512
