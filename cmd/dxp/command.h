@@ -36,11 +36,15 @@ int command_up(int argc, char **argv);
 int command_vf(int argc, char **argv);
 int command_version(int argc, char **argv);
 
-/* Runs each command that reads its options first, as `dxp COMMAND`. For options_show(). Returns the
- * first exit status that is not EXIT_DONE. */
+/* Runs each command that reads its options first, as `dxp COMMAND`, and each part of `dxp model`.
+ * For options_show(). Returns the first exit status that is not EXIT_DONE. */
 int command_each(void);
-/* Returns whether command_each runs this command. */
+/* Returns whether command_each runs this: "ping", or "model nic". */
 bool command_has_options(const char *name);
+
+/* The same for the parts of `dxp model`. */
+int command_model_each(void);
+bool command_model_has(const char *part);
 
 /* Prints "dxp: error: ..." on standard error; returns EXIT_FAILED. */
 int print_fail(const char *format, ...) PRINTF_LIKE(1, 2);

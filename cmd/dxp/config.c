@@ -20,7 +20,7 @@ struct shown {
 	bool quiet;          /* only check */
 	bool list;           /* what may be set, not what is set */
 	json_t *json;        /* array of values; NULL: print */
-	char last[64];       /* section printed last */
+	char last[64];       /* section shown last */
 };
 
 static void value_format(const struct option_row *row, const struct option_origin *o,
@@ -55,6 +55,14 @@ static void origin_format(const struct option_origin *o, char out[ORIGIN_BYTES])
 	}
 }
 
+/* Prints the heading of a section before its first line. */
+static void section_begin(struct shown *s, const char *section)
+{
+	if (!s->json && strcmp(s->last, section) != 0)
+		printf("%s[%s]\n", s->last[0] ? "\n" : "", section);
+	snprintf(s->last, sizeof(s->last), "%s", section);
+}
+
 /* Prints a key as a line of a file, then its help. Keys of [dxp] are listed there only. */
 static void key_list(struct shown *s, const char *section, const struct option_row *row)
 {
@@ -64,6 +72,7 @@ static void key_list(struct shown *s, const char *section, const struct option_r
 	if (!row->help || (row->common && strcmp(section, "dxp") != 0))
 		return;
 	options_variable(section, row->name, variable);
+	section_begin(s, section);
 	if (s->json) {
 		json_array_append_new(
 			s->json, json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "section", section,
@@ -71,9 +80,6 @@ static void key_list(struct shown *s, const char *section, const struct option_r
 					   "help", row->help, "list", row->kind == OPTION_LIST));
 		return;
 	}
-	if (strcmp(s->last, section) != 0)
-		printf("%s[%s]\n", s->last[0] ? "\n" : "", section);
-	snprintf(s->last, sizeof(s->last), "%s", section);
 	printf("%s = %s ; %s\n    %s\n", row->name, value, variable, row->help);
 }
 
@@ -97,15 +103,13 @@ static void value_show(void *context, const struct usage *usage, const struct op
 		return;
 	value_format(row, origin, value);
 	origin_format(origin, from);
+	section_begin(s, section);
 	if (s->json) {
 		json_array_append_new(s->json,
 				      json_pack("{s:s, s:s, s:s, s:s}", "section", section, "key",
 						row->name, "value", value, "from", from));
 		return;
 	}
-	if (strcmp(s->last, section) != 0)
-		printf("%s[%s]\n", s->last[0] ? "\n" : "", section);
-	snprintf(s->last, sizeof(s->last), "%s", section);
 	printf("%-16s = %-24s ; %s\n", row->name, value, from);
 }
 
@@ -160,7 +164,14 @@ static int show(struct shown *s)
 		return status;
 	for (unsigned i = 0; !s->json && !s->list && i < files->file_count; i++)
 		printf("; read: %s\n", files->files[i]);
-	return tables_show(s);
+	status = tables_show(s);
+	if (status == EXIT_DONE && s->section && !s->last[0]) {
+		print_fail("no program or command reads a section [%s]; `dxp config show` lists "
+			   "those of the programs, such as `dxpd` or `dxp ping`",
+			   s->section);
+		return EXIT_USAGE;
+	}
+	return status;
 }
 
 int command_config(int argc, char **argv)
@@ -180,9 +191,9 @@ int command_config(int argc, char **argv)
 		rows,
 		ARRAY_COUNT(rows),
 		1,
-		3};
+		4};
 	const int first = options_parse(argc, argv, &usage);
-	char section[64];
+	char section[64] = "";
 
 	if (first < 0)
 		return -1 - first;
@@ -192,9 +203,9 @@ int command_config(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	struct shown s = {.json = json ? json_array() : NULL, .list = list};
-	if (argc - first > 1) {
-		snprintf(section, sizeof(section), "%s%s%s", argv[first + 1],
-			 argc - first > 2 ? " " : "", argc - first > 2 ? argv[first + 2] : "");
+	for (int i = first + 1; i < argc; i++) {
+		const size_t used = strlen(section);
+		snprintf(section + used, sizeof(section) - used, "%s%s", used ? " " : "", argv[i]);
 		s.section = section;
 	}
 	int status = show(&s);

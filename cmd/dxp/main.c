@@ -40,7 +40,7 @@ static const struct entry {
 	{"version", "print the versions of program and protocol", command_version},
 };
 
-/* These have parts with options of their own. */
+/* These have parts with options of their own. Those of `dxp bench` are not in files. */
 static bool has_parts(const char *name)
 {
 	return strcmp(name, "bench") == 0 || strcmp(name, "model") == 0;
@@ -48,10 +48,13 @@ static bool has_parts(const char *name)
 
 bool command_has_options(const char *name)
 {
+	static const char model[] = "model ";
+
 	for (size_t i = 0; i < ARRAY_COUNT(entries); i++)
 		if (strcmp(entries[i].name, name) == 0)
 			return !has_parts(name);
-	return false;
+	return strncmp(name, model, sizeof(model) - 1) == 0 &&
+	       command_model_has(name + sizeof(model) - 1);
 }
 
 int command_each(void)
@@ -64,7 +67,7 @@ int command_each(void)
 		if (command_has_options(name))
 			status = entries[i].run(1, argv);
 	}
-	return status;
+	return status == EXIT_DONE ? command_model_each() : status;
 }
 
 static int help(void)

@@ -27,13 +27,15 @@ static const struct model_part *const parts[] = {
 	&model_part_loss,     &model_part_check,    &model_part_parameters,
 };
 
-static struct {
+static struct common {
 	bool json, tsv;
 	const char *preset, *config;
 	struct option_list sets, sweeps;
 	const char *shortcuts[SHORTCUTS_MOST];
 	uint64_t seed;
-} common = {.preset = "source", .seed = SEED_NONE};
+} common;
+
+static const struct common common_initial = {.preset = "source", .seed = SEED_NONE};
 
 static const struct option_row common_rows[] = {
 	{"json", NULL, "one JSON object a row", OPTION_FLAG, &common.json, 0, 0},
@@ -93,6 +95,7 @@ static int parse(const struct model_part *part, int argc, char **argv)
 	unsigned count = part->row_count;
 	char name[40];
 
+	common = common_initial;
 	if (count)
 		memcpy(rows, part->rows, count * sizeof(*rows));
 	for (unsigned i = 0; part->shortcuts && part->shortcuts[i].option; i++)
@@ -231,6 +234,26 @@ static int run_part(const struct model_part *part, int argc, char **argv)
 	if (configure(part, &p) || grid_of(part, &grid))
 		return EXIT_USAGE;
 	return run_grid(part, &p, &grid);
+}
+
+bool command_model_has(const char *part)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+		if (strcmp(parts[i]->name, part) == 0)
+			return true;
+	return false;
+}
+
+int command_model_each(void)
+{
+	int status = EXIT_DONE;
+
+	for (size_t i = 0; status == EXIT_DONE && i < ARRAY_COUNT(parts); i++) {
+		char name[32], *argv[] = {name, NULL};
+		snprintf(name, sizeof(name), "%s", parts[i]->name);
+		status = run_part(parts[i], 1, argv);
+	}
+	return status;
 }
 
 int command_model(int argc, char **argv)

@@ -9,9 +9,12 @@
 
 #include "comm.h"
 
-/* Returns whether the communicator has joined. Joins, or retries when that is due. */
+/* Returns whether the communicator has joined. Joins after MPI_FIRST_CALLS, or retries when that is
+ * due. */
 static bool joined(struct dxp_mpi_comm *c)
 {
+	if (c->state == MPI_UNTRIED && c->calls <= MPI_FIRST_CALLS)
+		return false;
 	if (c->state == MPI_UNTRIED)
 		mpi_join(c);
 	else if (c->state == MPI_REFUSED && c->retry_calls > 0 && ++c->waited >= c->patience)

@@ -16,11 +16,16 @@
 #include "engine.h"
 #include "types.h"
 
+/* Calls of a communicator before it joins: programs make many communicators for a few calls each.
+ * No setting, because ranks with different values would wait for each other. */
+#define MPI_FIRST_CALLS 3
+
 #define MPI_SHORT_BYTES 256 /* on the wire; such operations allocate nothing */
 
-/* State of a communicator, equal on all its ranks at the same call. UNTRIED: no call yet. JOINING:
- * the core's own calls on it are ordinary. JOINED: operations are offloaded. REFUSED: roles are
- * assigned, but there is no group; later there may be one. ORDINARY: never offloaded. */
+/* State of a communicator, equal on all its ranks at the same call. UNTRIED: at most
+ * MPI_FIRST_CALLS calls yet. JOINING: the core's own calls on it are ordinary. JOINED: operations
+ * are offloaded. REFUSED: roles are assigned, but there is no group; later there may be one.
+ * ORDINARY: never offloaded. */
 enum mpi_state { MPI_UNTRIED, MPI_JOINING, MPI_JOINED, MPI_REFUSED, MPI_ORDINARY };
 
 /* Collectives whose ways are measured apart. Nonblocking allreduces take the way of blocking ones;

@@ -259,10 +259,15 @@ static bool ways_complete(const struct inc_create *c)
 	return true;
 }
 
-/* Returns a longer wait after a lost QUERY, so that the loss does not influence the tree. */
+/* Returns how long to wait for QUERYs over other paths: longer after a lost QUERY, so that the loss
+ * does not influence the tree. */
 static uint64_t choice_ns(const struct inc_create *c)
 {
-	return ways_complete(c) ? INC_CHOICE_NS : INC_CHOICE_MAX_NS;
+	const uint64_t first_ns = c->received_ns - (c->limit_ns - c->o.limit_ns);
+
+	if (!ways_complete(c))
+		return INC_CHOICE_MAX_NS;
+	return min_u64(max_u64(first_ns, INC_CHOICE_MIN_NS), INC_CHOICE_NS);
 }
 
 static void choose(struct inc_create *c, uint64_t now_ns)

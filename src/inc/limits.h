@@ -41,8 +41,10 @@
 #define INC_TIME_MIN_NS     (10ull * 1000 * 1000) /* ns: least deadline; a few kernel ticks */
 #define INC_TIME_MAX_NS     (86400ull * 1000 * 1000 * 1000) /* ns: largest deadline; one day */
 #define INC_MULTICAST_TESTS 3 /* barriers that test multicast: not all of them get lost */
-#define INC_CHOICE_NS       (2ull * 1000 * 1000) /* ns of waiting for QUERYs over other paths */
-#define INC_NEIGHBOURS      64 /* members compared with those below the same switch */
+/* ns of waiting for QUERYs over other paths: as long as the first ones took, within these bounds */
+#define INC_CHOICE_MIN_NS (300ull * 1000)
+#define INC_CHOICE_NS     (2ull * 1000 * 1000)
+#define INC_NEIGHBOURS    64 /* members compared with those below the same switch */
 /* ns of that wait if the known paths do not suffice */
 #define INC_CHOICE_MAX_NS (50ull * 1000 * 1000)
 #define INC_SEGMENT_MAX   8912 /* bytes of payload at an MTU of 9000 */

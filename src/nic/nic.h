@@ -308,10 +308,11 @@ void nic_peer_reset(struct nic *n, uint16_t node, int status);
 /* Policy for peers outside of the node table, to which register mode sends by IP address and port,
  * and which may send to receive registers, and nothing else. They need the fabric key. admits:
  * returns whether a node at this address may be one. payload_bytes: the largest payload to it.
- * Initially none is admitted. */
+ * added: reports a new one; may be NULL. Initially none is admitted. */
 struct nic_outside {
 	bool (*admits)(void *context, const struct udp_address *at);
 	uint16_t (*payload_bytes)(void *context, const struct udp_address *at);
+	void (*added)(void *context, const struct udp_address *at);
 	void *context;
 };
 void nic_outside_set(struct nic *n, const struct nic_outside *policy);

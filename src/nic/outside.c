@@ -42,6 +42,8 @@ static struct rltp_session *add(struct nic *n, const struct udp_address *at)
 	peer.node = number_get(n);
 	if (peer.node == WIRE_NODE_NONE || nic_peer_set(n, &peer, n->now_ns) != DXP_OK)
 		return NULL;
+	if (n->outside.added)
+		n->outside.added(n->outside.context, at);
 	return rltp_endpoint_session(n->endpoint, peer.node);
 }
 

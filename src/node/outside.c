@@ -15,15 +15,19 @@ static bool admits(void *node, const struct udp_address *at)
 
 static uint16_t payload_bytes(void *node, const struct udp_address *at)
 {
+	return peers_payload(node, at);
+}
+
+static void added(void *node, const struct udp_address *at)
+{
 	char text[UDP_ADDRESS_TEXT_BYTES];
 
 	log_info("%s is a peer now, outside of the node table", address_format(at, text));
-	return peers_payload(node, at);
 }
 
 void outside_start(struct node *n)
 {
-	const struct nic_outside policy = {admits, payload_bytes, n};
+	const struct nic_outside policy = {admits, payload_bytes, added, n};
 
 	if (n->options.outside.count > 0)
 		nic_outside_set(n->nic, &policy);

@@ -73,6 +73,7 @@ int plane_open(const struct plane_options *options, struct plane **out, char why
 	status = plane_load(options->ip, p->check_icrc, &p->program, why);
 	if (status)
 		goto free_plane;
+	plane_groups_fill(p);
 	for (unsigned i = 0; i < options->port_count && !status; i++)
 		status = attach(p, options->ports[i], options->native, why);
 	if (status)

@@ -28,8 +28,9 @@ static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 }
 
 /* Returns a free entry, or -1. Storing a map in a map blocks this thread for some 10 ms, until no
- * run of the program uses the old one. So entries that have been free for PLANE_REST_NS and have
- * a map come first, then entries without one, then entries freed since, which need a new map. */
+ * run of the program uses the old one. So plane_groups_fill stores them before the first group, and
+ * entries that have been free for PLANE_REST_NS and have a map come first. Then come entries
+ * without one, then entries freed since, which need a new map. */
 static int index_free(const struct plane_groups *g, uint64_t now_ns)
 {
 	int fresh = -1, tired = -1;
@@ -143,14 +144,40 @@ static bool ports_write(int map, const struct port_set *ports)
 	return true;
 }
 
+static int ports_create(void)
+{
+	return bpf_map_create(BPF_MAP_TYPE_DEVMAP, "dxp_ports", sizeof(uint32_t), sizeof(uint32_t),
+			      SWITCH_KERNEL_PORTS, NULL);
+}
+
+void plane_groups_fill(struct plane *p)
+{
+	uint32_t keys[SWITCH_KERNEL_GROUPS], count = 0;
+	int maps[SWITCH_KERNEL_GROUPS];
+
+	while (count < SWITCH_KERNEL_GROUPS && (maps[count] = ports_create()) >= 0) {
+		keys[count] = count;
+		count++;
+	}
+	uint32_t stored = count;
+	const bool all = bpf_map_update_batch(p->program.ports, keys, maps, &stored, NULL) == 0;
+	if (!all)
+		log_debug("the kernel does not store %u port maps at once: %s", count,
+			  strerror(errno));
+	for (uint32_t i = 0; i < count; i++)
+		if (all)
+			p->groups.at[i].ports = maps[i];
+		else
+			close(maps[i]);
+}
+
 static bool ports_set(struct plane *p, uint32_t index, const struct port_set *ports)
 {
 	int map, old = p->groups.at[index].ports;
 
 	if (old > 0 && rested(&p->groups, index, clock_now_ns()))
 		return ports_write(old, ports);
-	map = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "dxp_ports", sizeof(uint32_t), sizeof(uint32_t),
-			     SWITCH_KERNEL_PORTS, NULL);
+	map = ports_create();
 	if (map < 0)
 		return false;
 	if (!ports_write(map, ports) ||

@@ -28,6 +28,8 @@ struct plane {
 	} ports[SWITCH_KERNEL_PORTS];
 };
 
+/* Stores a port map in each entry. Entries without one after a failure get it with their group. */
+void plane_groups_fill(struct plane *p);
 /* Implement sw_kernel.install, .remove and .last_ns. */
 bool plane_install(struct plane *p, const struct sw_group_view *view);
 void plane_remove_group(struct plane *p, uint32_t group_id);

@@ -36,6 +36,12 @@ say '== precedence: flag, variable, file, default'
 shows dxpd '^memory += 256M +; default'
 printf '[dxpd]\nmemory = 64M\nspin-us = 7\n[dxp ping]\ncount = 3\n' >"$conf"
 export DXP_CONFIG=$conf
+printf '[dxp model crossbar]\njson = yes\n[dxp model nic]\ntsv = yes\n' >>"$conf"
+shows 'dxp model crossbar' "^json += yes +; $conf:7"
+shows 'dxp model nic' "^tsv += yes +; $conf:9"
+dxp config show dxp model nic >"$scratch/shown"
+! grep -q '^json *= yes' "$scratch/shown" || die 'a value of another part'
+refuse 2 'no program or command reads a section [dxp nope]' dxp config show dxp nope
 shows dxpd "^memory += 64M +; $conf:2"
 shows 'dxp ping' "^count += 3 +; $conf:5"
 DXPD_MEMORY=32M shows dxpd '^memory += 32M +; DXPD_MEMORY'

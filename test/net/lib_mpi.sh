@@ -67,6 +67,15 @@ failed() {
 }
 said() { grep -Eq "$1" "$scratch/out" || failed "no output matches '$1'"; }
 unsaid() { ! grep -Eq "$1" "$scratch/out" || failed "somebody said '$1'"; }
+# all_offloaded: of the first communicator, all calls but the three before it joined.
+all_offloaded() {
+	local counts
+	counts=$(grep -E 'MPI_COMM_WORLD, .* 0 lost groups' "$scratch/out" |
+		sed -nE 's/.*offloaded ([0-9]+) of ([0-9]+) calls.*/\1 \2/p')
+	# shellcheck disable=SC2086 # two numbers
+	set -- $counts
+	[ $# -eq 2 ] && [ $(($1 + 3)) -eq "$2" ] || failed "calls offloaded, and all: '$counts'"
+}
 finish() { exit $status; }
 
 [ "$(id -u)" -eq 0 ] || without 'needs root for network namespaces'

@@ -30,7 +30,7 @@ static uint16_t payload_bytes(void *context, const struct udp_address *at)
 
 static void policy(struct rig *r, uint32_t host, bool (*admits)(void *, const struct udp_address *))
 {
-	const struct nic_outside outside = {admits, payload_bytes, NULL};
+	const struct nic_outside outside = {.admits = admits, .payload_bytes = payload_bytes};
 
 	nic_outside_set(sim_nic(r->sim, host), &outside);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests creation of groups: choice of the tree, packet loss on the way, and causes of failure. */
+#include "inc/limits.h"
 #include "test/unit/inc_rig.h"
 
 /* leaves 0 and 1; spines 2 and 3 above both */
@@ -65,6 +66,20 @@ static void create__one_leaf_needs_no_spine(void **state)
 	assert_int_equal(groups_of(&r, 2) + groups_of(&r, 3), 0);
 	kill(&r);
 	assert_int_equal(groups_of(&r, 0), 0);
+	rig_close(&r);
+}
+
+/* The wait for other paths depends on the time of the first QUERYs. */
+static void create__soon_on_a_fast_network(void **state)
+{
+	struct rig r;
+	struct inc_control n;
+	uint32_t silent;
+
+	rig_open(&r, 4, halves, 4, two_spines);
+	rig_create_begin(&r, 99);
+	rig_run(&r, INC_CHOICE_NS / 2);
+	assert_int_equal(inc_create_outcome(r.hosts[0].create, &n, &silent), DXP_OK);
 	rig_close(&r);
 }
 
@@ -319,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(create__one_leaf_needs_no_spine),
+		cmocka_unit_test(create__soon_on_a_fast_network),
 		cmocka_unit_test(create__the_emptier_spine),
 		cmocka_unit_test(create__uneven_heights),
 		cmocka_unit_test(create__each_packet_lost_once),

@@ -314,6 +314,25 @@ static void xdp_packets__places_rest(void **state)
 	assert_int_not_equal(g->at[7].ports, map);
 }
 
+/* A group stores no map, because each entry has one before the first group. */
+static void xdp_packets__maps_before_groups(void **state)
+{
+	struct rig *r = *state;
+	const struct plane_groups *g = &r->plane.groups;
+	int maps[SWITCH_KERNEL_GROUPS];
+
+	plane_groups_free(&r->plane.groups);
+	memset(&r->plane.groups, 0, sizeof(r->plane.groups));
+	plane_groups_fill(&r->plane);
+	for (uint32_t i = 0; i < SWITCH_KERNEL_GROUPS; i++) {
+		maps[i] = g->at[i].ports;
+		assert_true(maps[i] > 0);
+	}
+	rig_group(r, 1, 0);
+	for (uint32_t i = 0; i < SWITCH_KERNEL_GROUPS; i++)
+		assert_int_equal(g->at[i].ports, maps[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +346,7 @@ int main(void)
 		cmocka_unit_test(xdp_packets__random_bytes),
 		cmocka_unit_test(xdp_packets__groups_rejected),
 		cmocka_unit_test(xdp_packets__places_rest),
+		cmocka_unit_test(xdp_packets__maps_before_groups),
 	};
 
 	return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
