@@ -80,7 +80,9 @@ int bench_latency(int argc, char **argv)
 {
 	struct bench_options o;
 	int status = bench_options_parse(
-		argc, argv, "Round trips of PUT, GET and NAP beside raw UDP and other libraries.",
+		argc, argv,
+		"Round trips of PUT, GET and NAP beside raw UDP and other libraries.\n"
+		"With --to NODE: to an xPU of the fabric (`dxp bench latency --to NODE --help`).",
 		BENCH_OPTIONS_LAB "p", &o);
 
 	if (status >= 0)

@@ -49,7 +49,9 @@ int bench_rate(int argc, char **argv)
 {
 	struct bench_options o;
 	int status = bench_options_parse(
-		argc, argv, "64-byte NAPs to one peer beside raw datagrams and other libraries.",
+		argc, argv,
+		"64-byte NAPs to one peer beside raw datagrams and other libraries.\n"
+		"With --to NODE: to an xPU of the fabric (`dxp bench rate --to NODE --help`).",
 		BENCH_OPTIONS_LAB, &o);
 
 	if (status >= 0)

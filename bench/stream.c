@@ -69,7 +69,9 @@ int bench_stream(int argc, char **argv)
 {
 	struct bench_options o;
 	int status = bench_options_parse(
-		argc, argv, "Bandwidth of PUT and GET beside a raw GSO+GRO stream and TCP.",
+		argc, argv,
+		"Bandwidth of PUT and GET beside a raw GSO+GRO stream and TCP.\n"
+		"With --to NODE: to an xPU of the fabric (`dxp bench stream --to NODE --help`).",
 		BENCH_OPTIONS_LAB, &o);
 
 	if (status >= 0)

@@ -77,18 +77,33 @@ static bool announce(const char *path, const char *line)
 	return written;
 }
 
+/* Returns whether the nodes use another address than the one that the manager listens on. */
+static bool advertised(const struct manager_arguments *a, const struct udp_address *own,
+		       struct udp_address *out)
+{
+	static const struct udp_address none;
+
+	*out = a->advertise;
+	out->port = out->port ? out->port : own->port;
+	return !address_equal(&a->advertise, &none);
+}
+
 static bool ready_report(const struct manager_arguments *a)
 {
-	char text[UDP_ADDRESS_TEXT_BYTES], line[UDP_ADDRESS_TEXT_BYTES + 1];
-	struct udp_address address;
+	char own_text[UDP_ADDRESS_TEXT_BYTES], text[UDP_ADDRESS_TEXT_BYTES];
+	char line[UDP_ADDRESS_TEXT_BYTES + 1];
+	struct udp_address own, address;
 
-	server_address(server, &address);
-	address_format(&address, text);
+	server_address(server, &own);
+	const bool other = advertised(a, &own, &address);
+	address_format(&own, own_text);
+	address_format(other ? &address : &own, text);
 	snprintf(line, sizeof(line), "%s\n", text);
 	if (a->announce && !announce(a->announce, line))
 		return false;
 	if (a->ready_fd < 0) {
-		printf("listening on %s\n", text);
+		printf("listening on %s%s%s\n", own_text, other ? ", advertised as " : "",
+		       other ? text : "");
 		if (server_operator_token(server))
 			printf("to become its operator: dxp join %s $(cat %s/operator.token)\n",
 			       text, a->state);

@@ -41,7 +41,7 @@ struct option_address {
 
 /* The values as the rows set them. */
 static struct {
-	struct option_address manager, bind;
+	struct option_address manager, bind, advertise;
 	struct node_outside outside;
 	const char *directory, *key, *name, *state, *cache, *engine, *worker_program;
 	uint64_t port, slots, first, id, memory, host_memory, hosts, keep_hosts_s;
@@ -81,6 +81,16 @@ static const char *bind_parse(const char *text, void *to)
 		       ? NULL
 		       : "needs an address such as 127.0.0.1, 127.0.0.1:5000 or [::1]:5000, or a "
 			 "host name";
+}
+
+static const char *advertise_parse(const char *text, void *to)
+{
+	struct option_address *out = to;
+
+	out->given = address_parse(text, 0, &out->address) == DXP_OK;
+	return out->given ? NULL
+			  : "needs an address such as 203.0.113.7, 203.0.113.7:4796 or "
+			    "[2001:db8::7]:4796";
 }
 
 static const char *outside_parse(const char *text, void *to)
@@ -218,6 +228,11 @@ static const struct option_row rows[] = {
 	 "UDP port of slot 0; slot n uses P + n; 0: the system chooses; default: the first free "
 	 "ports from 4796 to 4859, else the system chooses",
 	 OPTION_NUMBER, &a.port, 0, UINT16_MAX},
+	{"advertise", "ADDR[:PORT]",
+	 "address at which other nodes reach the xPUs, if it is not the one from which their "
+	 "packets come: behind NAT, or with several interfaces; slot n: PORT + n; without PORT: "
+	 "the own port",
+	 PARSED(advertise_parse, &a.advertise, NULL)},
 	{"outside", "RANGES",
 	 "addresses of nodes outside of the node table, such as xPUs of other managers, that have "
 	 "the same key: register mode may send to them by IP address and port, and they may send "
@@ -347,6 +362,7 @@ static struct daemon_options daemon_options(void)
 		.bind = a.bind.given ? &a.bind.address : NULL,
 		.port = a.port == NO_PORT ? 0 : (uint16_t)a.port,
 		.standard_ports = a.port == NO_PORT,
+		.advertise = a.advertise.given ? &a.advertise.address : NULL,
 		.outside = a.outside,
 		.state_folder = a.state,
 		.cache_folder = a.cache ? a.cache : getenv("DXP_CACHE"),

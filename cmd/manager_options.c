@@ -18,7 +18,7 @@
 /* The values as the rows set them. */
 static struct {
 	const char *key, *state, *announce;
-	struct udp_address bind; /* port 0 and ip 0: not given */
+	struct udp_address bind, advertise; /* port 0 and ip 0: not given */
 	bool bind_given;
 	enum grants_policy policy;
 	enum admission admission;
@@ -41,6 +41,20 @@ static const char *admit_parse(const char *text, void *to)
 	if (!token && strcmp(text, "key") != 0)
 		return "is key or token";
 	*(enum admission *)to = token ? ADMIT_TOKEN : ADMIT_KEY;
+	return NULL;
+}
+
+static const char *advertise_parse(const char *text, void *to)
+{
+	struct udp_address address;
+
+	if (address_parse(text, 0, &address) != DXP_OK)
+		return "needs an address such as 203.0.113.7, 203.0.113.7:4795 or "
+		       "[2001:db8::7]:4795";
+	if (address_unreachable(&address))
+		return "needs an address that the nodes reach; this one is unspecified, "
+		       "multicast, reserved or link-local";
+	*(struct udp_address *)to = address;
 	return NULL;
 }
 
@@ -67,6 +81,11 @@ static const struct option_row rows[] = {
 	 "; port 0 lets the system choose; other machines reach the manager only at an address of "
 	 "this machine",
 	 OPTION_PARSED, &a.bind, .parse = bind_parse, .initial = DEFAULT_BIND},
+	{"advertise", "ADDR[:PORT]",
+	 "address at which the nodes reach the manager, if it is not the one of --bind: behind "
+	 "NAT, or if --bind is 0.0.0.0 or [::]; it is printed and written in the place of that "
+	 "one; without PORT: the own port",
+	 OPTION_PARSED, &a.advertise, .parse = advertise_parse},
 	{"grants", "any|explicit",
 	 "any (default): any host may use any xPU; explicit: a host may use the xPUs that `dxp "
 	 "grant HOST XPU` permits; grants are kept in DIR",
@@ -130,6 +149,7 @@ int manager_options_parse(int argc, char **argv, struct manager_arguments *out)
 		.state = a.state,
 		.announce = a.announce,
 		.bind = a.bind_given ? a.bind : address_v4(0x7f000001, WIRE_PORT),
+		.advertise = a.advertise,
 		.policy = a.policy,
 		.admission = a.admission,
 		.operator_token = a.operator_token,

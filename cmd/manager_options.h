@@ -9,6 +9,7 @@
 struct manager_arguments {
 	const char *key, *state, *announce;
 	struct udp_address bind;
+	struct udp_address advertise; /* all zero: none; port 0: the own one */
 	enum grants_policy policy;
 	enum admission admission;
 	bool new_key, operator_token, verbose;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "cmd/dxp/bench_to.h"
 #include "cmd/dxp/command.h"
 
 static int list(void)
@@ -16,7 +17,9 @@ static int list(void)
 		printf("  %-12s %s\n", b->name, b->summary);
 	printf("  %-12s %s\n", "all", "all benchmarks, one after another");
 	puts("\n"
-	     "`dxp bench NAME --help` lists the options of a benchmark.");
+	     "`dxp bench NAME --help` lists the options of a benchmark.\n"
+	     "latency, stream and rate measure to an xPU of the fabric with --to NODE; `dxp bench "
+	     "latency --to NODE --help`.");
 	return EXIT_DONE;
 }
 
@@ -40,7 +43,9 @@ int command_bench(int argc, char **argv)
 		return run_all(argc - 1, argv + 1);
 	for (const struct bench_entry *b = bench_list; b->name; b++) {
 		if (strcmp(b->name, argv[1]) == 0)
-			return b->run(argc - 1, argv + 1);
+			return bench_to_wanted(argc - 1, argv + 1)
+				       ? bench_to_run(argc - 1, argv + 1)
+				       : b->run(argc - 1, argv + 1);
 	}
 	print_fail("unknown benchmark '%s'; `dxp bench` lists them", argv[1]);
 	return EXIT_USAGE;

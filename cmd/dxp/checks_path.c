@@ -74,7 +74,7 @@ static void check_silent(struct check *c, const struct paths *p, const struct pa
 		check_set(c, CHECK_FAIL, "data port", "start its dxpd again",
 			  "the node has just died: %s", path->why);
 	else
-		check_set(c, CHECK_FAIL, "data port", reach_rule(&path->row->address, rule),
+		check_set(c, CHECK_FAIL, "data port", reach_node_rule(path->row, rule),
 			  "blocked: UDP %s does not answer, although the node is alive for the "
 			  "manager",
 			  address_format(&path->row->address, address));
@@ -101,8 +101,10 @@ static void check_row(struct check *c, const struct node_entry *row)
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (row->alive)
-		check_set(c, CHECK_OK, "node table", NULL, "node %u at %s, engine %s", row->id,
-			  address_format(&row->address, address), row->engine);
+		check_set(c, CHECK_OK, "node table", NULL, "node %u at %s%s, engine %s", row->id,
+			  address_format(&row->address, address),
+			  row->capabilities & MANAGE_CAPABILITY_ADVERTISED ? " (advertised)" : "",
+			  row->engine);
 	else
 		check_set(c, CHECK_FAIL, "node table", "start its dxpd again, or read its log",
 			  "node %u at %s is dead: its lease expired", row->id,
@@ -111,8 +113,10 @@ static void check_row(struct check *c, const struct node_entry *row)
 
 /* ---- measure ---- */
 
-static void check_version(struct check *c, struct dxp_xpu *xpu)
+static void check_version(struct check *c, const struct path *path)
 {
+	struct dxp_xpu *xpu = path->xpu;
+	char release[MANAGE_RELEASE_BYTES];
 	uint32_t words[2];
 
 	if (dxp_reg_read(xpu, CFG_MAGIC, words, 2) != DXP_OK)
@@ -123,8 +127,11 @@ static void check_version(struct check *c, struct dxp_xpu *xpu)
 			  "its registers have version %u, this program expects %u", words[1],
 			  CFG_VERSION_VALUE);
 	else
-		check_set(c, CHECK_OK, "version", NULL, "wire %d, registers %u, as here",
-			  WIRE_VERSION, words[1]);
+		check_set(c, CHECK_OK, "version", NULL,
+			  "wire %d, registers %u, as here; its release is %s", WIRE_VERSION,
+			  words[1],
+			  *manage_release_format(path->row->capabilities, release) ? release
+										   : "unknown");
 }
 
 static int by_size(const void *a, const void *b)
@@ -269,7 +276,7 @@ static void check_protection(struct check *c, const struct paths *p, const struc
 
 static void path_measure(struct paths *p, const struct path *path)
 {
-	check_version(check_add(p, path->row), path->xpu);
+	check_version(check_add(p, path->row), path);
 	check_round_trip(check_add(p, path->row), path->xpu);
 	check_protection(check_add(p, path->row), p, path);
 	check_mtu(check_add(p, path->row), p, path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp config show`: the value of each option of all programs, and where it came from.
- */
+/* Implements `dxp config show`: the value of each option of all programs, and where it came from;
+ * and `dxp config list`: what may be set. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +19,7 @@ struct shown {
 	const char *section; /* show only this one; NULL: all */
 	bool all;            /* also defaults */
 	bool quiet;          /* only check */
+	bool list;           /* what may be set, not what is set */
 	json_t *json;        /* array of values; NULL: print */
 	char last[64];       /* section shown last */
 };
@@ -55,6 +56,34 @@ static void origin_format(const struct option_origin *o, char out[ORIGIN_BYTES])
 	}
 }
 
+/* Prints the heading of a section before its first line. */
+static void section_begin(struct shown *s, const char *section)
+{
+	if (!s->json && strcmp(s->last, section) != 0)
+		printf("%s[%s]\n", s->last[0] ? "\n" : "", section);
+	snprintf(s->last, sizeof(s->last), "%s", section);
+}
+
+/* Prints a key as a line of a file, then its help. Keys of [dxp] are listed there only. */
+static void key_list(struct shown *s, const char *section, const struct option_row *row)
+{
+	const char *value = row->kind == OPTION_FLAG ? "yes|no" : row->value;
+	char variable[64];
+
+	if (!row->help || (row->common && strcmp(section, "dxp") != 0))
+		return;
+	options_variable(section, row->name, variable);
+	section_begin(s, section);
+	if (s->json) {
+		json_array_append_new(
+			s->json, json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "section", section,
+					   "key", row->name, "value", value, "variable", variable,
+					   "help", row->help, "list", row->kind == OPTION_LIST));
+		return;
+	}
+	printf("%s = %s ; %s\n    %s\n", row->name, value, variable, row->help);
+}
+
 static void value_show(void *context, const struct usage *usage, const struct option_row *row,
 		       const struct option_origin *origin)
 {
@@ -66,16 +95,16 @@ static void value_show(void *context, const struct usage *usage, const struct op
 		return;
 	if (s->section && strcmp(section, s->section) != 0)
 		return;
+	if (s->list) {
+		key_list(s, section, row);
+		return;
+	}
 	/* [dxp] has the values that all commands share. */
 	if (!s->all && (origin->source == SOURCE_DEFAULT || origin->common))
 		return;
 	value_format(row, origin, value);
 	origin_format(origin, from);
-	const bool first = strcmp(s->last, section) != 0;
-	const char *blank_line = s->last[0] ? "\n" : "";
-	if (first && !s->json)
-		printf("%s[%s]\n", blank_line, section);
-	snprintf(s->last, sizeof(s->last), "%s", section);
+	section_begin(s, section);
 	if (s->json) {
 		json_array_append_new(s->json,
 				      json_pack("{s:s, s:s, s:s, s:s}", "section", section, "key",
@@ -135,7 +164,7 @@ static int show(struct shown *s)
 	s->quiet = false;
 	if (status != EXIT_DONE)
 		return status;
-	for (unsigned i = 0; !s->json && i < files->file_count; i++)
+	for (unsigned i = 0; !s->json && !s->list && i < files->file_count; i++)
 		printf("; read: %s\n", files->files[i]);
 	status = tables_show(s);
 	if (status == EXIT_DONE && s->section && !s->last[0]) {
@@ -153,13 +182,14 @@ int command_config(int argc, char **argv)
 	const struct option_row rows[] = {JSON_ROW(json)};
 	const struct usage usage = {
 		"config",
-		"show [SECTION]",
-		"Shows the options of dxp, dxpd, dxp-manager, dxp-switch and dxp-web: each value, "
-		"and the "
-		"file and line or the variable that\n"
-		"it came from. Of the commands of dxp, only options that are set; SECTION, such as "
-		"`dxp ping`, shows all of one\n"
-		"section. Exit status 2 if a file has an error, which is printed with its line.",
+		"show|list [SECTION]",
+		"Shows the options of dxp, dxpd, dxp-manager, dxp-switch and dxp-web. show: each "
+		"value, and the file and line or the\n"
+		"variable that it came from; of the commands of dxp, only options that are set. "
+		"list: what may be set, with its\n"
+		"variable and its meaning. SECTION, such as `dxp ping`: all of one section. Exit "
+		"status 2 if a file has an error,\n"
+		"which is printed with its line.",
 		rows,
 		ARRAY_COUNT(rows),
 		1,
@@ -169,11 +199,12 @@ int command_config(int argc, char **argv)
 
 	if (first < 0)
 		return -1 - first;
-	if (strcmp(argv[first], "show") != 0) {
+	const bool list = strcmp(argv[first], "list") == 0;
+	if (!list && strcmp(argv[first], "show") != 0) {
 		print_fail("unknown command `dxp config %s`; see `dxp config --help`", argv[first]);
 		return EXIT_USAGE;
 	}
-	struct shown s = {.json = json ? json_array() : NULL};
+	struct shown s = {.json = json ? json_array() : NULL, .list = list};
 	for (int i = first + 1; i < argc; i++) {
 		const size_t used = strlen(section);
 		snprintf(section + used, sizeof(section) - used, "%s%s", used ? " " : "", argv[i]);

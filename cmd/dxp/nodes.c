@@ -138,7 +138,7 @@ static const char *memory_kind(const struct node_entry *row)
 
 json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 {
-	char address[UDP_ADDRESS_TEXT_BYTES];
+	char address[UDP_ADDRESS_TEXT_BYTES], version[MANAGE_RELEASE_BYTES];
 	json_t *node =
 		json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s}", "id", row->id, "name",
 			  row->name, "kind", row->kind == MANAGE_XPU ? "xpu" : "host", "engine",
@@ -147,6 +147,12 @@ json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 			  row->alive && !(traffic && traffic->dead) ? "alive" : "dead", "address",
 			  address_format(&row->address, address));
 
+	if (node)
+		json_object_set_new(node, "version",
+				    json_string(manage_release_format(row->capabilities, version)));
+	if (node)
+		json_object_set_new(node, "advertised",
+				    json_boolean(row->capabilities & MANAGE_CAPABILITY_ADVERTISED));
 	if (node && traffic && (traffic->known || traffic->blocked))
 		json_object_set_new(node, "data_path",
 				    json_string(traffic->known ? "open" : "blocked"));
@@ -209,6 +215,7 @@ static void print_row(const struct listing *l, size_t i, int width)
 	const struct node_entry *row = &l->rows[i];
 	const struct traffic *traffic = &l->traffic[i];
 	char address[UDP_ADDRESS_TEXT_BYTES], memory[16] = "", in[16] = "", out[16] = "";
+	char version[MANAGE_RELEASE_BYTES];
 
 	if (row->memory_bytes)
 		nodes_bytes_format(row->memory_bytes, memory);
@@ -216,9 +223,10 @@ static void print_row(const struct listing *l, size_t i, int width)
 		nodes_bytes_format(traffic->in_bytes, in);
 		nodes_bytes_format(traffic->out_bytes, out);
 	}
-	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s  %-9s", row->id, row->name,
+	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %-7s %8s %8s  %-9s", row->id, row->name,
 	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory, memory_kind(row),
-	       width, state_text(row, traffic), address_format(&row->address, address), in, out,
+	       width, state_text(row, traffic), address_format(&row->address, address),
+	       manage_release_format(row->capabilities, version), in, out,
 	       traffic->protect ? traffic->protect : "");
 	if (l->wide.count)
 		print_wide(&l->wide.views[i]);
@@ -231,8 +239,9 @@ static int print_table(const struct listing *l)
 
 	for (size_t i = 0; i < l->count; i++)
 		width = l->traffic[i].blocked ? (int)sizeof(STATE_BLOCKED) - 1 : width;
-	printf("%5s  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s  %-9s", "ID", "NAME", "KIND",
-	       "ENGINE", "MEMORY", "VIA", width, "STATE", "ADDRESS", "IN", "OUT", "PROTECT");
+	printf("%5s  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %-7s %8s %8s  %-9s", "ID", "NAME",
+	       "KIND", "ENGINE", "MEMORY", "VIA", width, "STATE", "ADDRESS", "VERSION", "IN", "OUT",
+	       "PROTECT");
 	if (l->wide.count)
 		printf("  %9s %7s %5s %8s %8s %6s %6s  %s", "UP s", "PID", "SESS", "RECEIVED",
 		       "SENT", "RTX%", "DROPS", "PROGRAM");
@@ -286,7 +295,8 @@ int command_nodes(int argc, char **argv)
 				    "through DMA engines (`dxp bridge`). IN counts the bytes PUT "
 				    "into the xPU since it started, OUT the bytes that it\n"
 				    "PUT elsewhere; both are blank for xPUs that this host may not "
-				    "use or cannot reach.\n"
+				    "use or cannot reach. VERSION is blank if a\n"
+				    "node does not report it.\n"
 				    "STATE is alive, dead, or \"alive, data path blocked\": the "
 				    "manager hears from the xPU, but it does not answer\n"
 				    "this host; `dxp doctor --to NAME` shows why. PROTECT is the "

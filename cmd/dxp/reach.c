@@ -81,6 +81,19 @@ const char *reach_rule(const struct udp_address *port, char out[REACH_RULE_BYTES
 	return out;
 }
 
+const char *reach_node_rule(const struct node_entry *row, char out[REACH_RULE_BYTES])
+{
+	char address[UDP_ADDRESS_TEXT_BYTES];
+
+	if (!(row->capabilities & MANAGE_CAPABILITY_ADVERTISED))
+		return reach_rule(&row->address, out);
+	snprintf(out, REACH_RULE_BYTES,
+		 "the node advertises this address (`dxpd --advertise`): check that NAT forwards "
+		 "UDP %s to the node's own port, and that no firewall blocks it",
+		 address_format(&row->address, address));
+	return out;
+}
+
 static int manager_report(const struct reach_failure *f, const char *why)
 {
 	char rule[REACH_RULE_BYTES];
@@ -116,7 +129,7 @@ static int silence_report(const struct reach_failure *f, const char *why)
 		print_fail("data path blocked: xPU '%s' is alive for the manager, but does not "
 			   "answer on its data port, UDP %s; %s",
 			   row->name, address_format(&row->address, address),
-			   reach_rule(&row->address, rule));
+			   reach_node_rule(row, rule));
 	query_destroy(table);
 	return EXIT_FAILED;
 }

@@ -11,7 +11,7 @@
 #include "cmd/dxp/session.h"
 #include "node/query.h"
 
-#define REACH_RULE_BYTES 192
+#define REACH_RULE_BYTES 256
 
 /* Returns whether a failed operation on an xPU got no answer from it. */
 bool reach_silent(int status);
@@ -26,6 +26,9 @@ const struct node_entry *reach_row(const struct query *table, const char *name);
 
 /* Writes the machine and the nftables rule that opens this port. Returns `out`. */
 const char *reach_rule(const struct udp_address *port, char out[REACH_RULE_BYTES]);
+
+/* As reach_rule, for the data port of a node; of an advertised address also what NAT must do. */
+const char *reach_node_rule(const struct node_entry *row, char out[REACH_RULE_BYTES]);
 
 struct reach_failure {
 	const struct session_options *options;

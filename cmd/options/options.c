@@ -295,7 +295,7 @@ static int files_apply(struct parse *p, const char *given)
 
 /* ---- environment ---- */
 
-static void variable_name(const char *section, const char *option, char out[64])
+void options_variable(const char *section, const char *option, char out[64])
 {
 	snprintf(out, 64, "%s_%s", section, option);
 	for (char *c = out; *c; c++)
@@ -308,7 +308,7 @@ static int variable_apply(struct parse *p, unsigned index, const char *section)
 	struct option_origin origin = {.source = SOURCE_ENVIRONMENT,
 				       .common = section != p->section};
 
-	variable_name(section, p->usage->rows[index].name, origin.variable);
+	options_variable(section, p->usage->rows[index].name, origin.variable);
 	const char *text = getenv(origin.variable);
 	if (!text || !*text)
 		return 0;

@@ -85,6 +85,9 @@ void options_show(options_show_fn show, void *context);
 /* Writes the section of a command or program, such as "dxp ping". Returns `out`. */
 const char *options_section(const struct usage *usage, char out[64]);
 
+/* Writes the name of an option's environment variable, such as "DXPD_MEMORY". */
+void options_variable(const char *section, const char *option, char out[64]);
+
 /* Prints "usage: ..." (help.c). */
 void options_help(const struct usage *usage);
 

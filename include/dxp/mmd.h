@@ -88,6 +88,13 @@ struct dxp_node_info {
 /* Copies up to `count` rows of the node table, sorted by id. Returns the number of nodes, even if
  * larger than `count`. A host sees only xPUs granted to it. */
 DXP_API int dxp_fabric_nodes(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count);
+/* The same for rows of `row_bytes` bytes, of an older or newer version of the struct: writes the
+ * fields that both have, and zeros after them. The macro passes the size that the caller compiled.
+ */
+DXP_API int dxp_fabric_nodes_sized(struct dxp_fabric *fabric, struct dxp_node_info *out,
+				   size_t count, size_t row_bytes);
+#define dxp_fabric_nodes(fabric, out, count) \
+	dxp_fabric_nodes_sized((fabric), (out), (count), sizeof(struct dxp_node_info))
 
 /* Payload exchanged between this program's NIC and one node since joining. */
 struct dxp_link_bytes {
@@ -124,6 +131,9 @@ struct dxp_xpu_caps {
 	uint32_t buffer_bytes; /* bytes per buffer */
 };
 DXP_API int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out);
+/* The same for a struct of `out_bytes` bytes, as dxp_fabric_nodes_sized(). */
+DXP_API int dxp_xpu_caps_sized(struct dxp_xpu *xpu, struct dxp_xpu_caps *out, size_t out_bytes);
+#define dxp_xpu_caps(xpu, out) dxp_xpu_caps_sized((xpu), (out), sizeof(struct dxp_xpu_caps))
 
 /* dxp_mem_alloc() allocates `bytes` bytes of zeroed device memory. Other programs and their kernels
  * cannot reach it or its traffic.

@@ -20,11 +20,30 @@ struct udp_address address_v4(uint32_t ip, uint16_t port)
 	return a;
 }
 
+const char *address_unreachable(const struct udp_address *a)
+{
+	static const uint8_t none[16];
+	const uint8_t *ip = a->ip;
+
+	if (address_ipv4(a)) {
+		if (ip[12] == 0)
+			return "no address of a machine";
+		if (ip[12] >= 224)
+			return ip[12] >= 240 ? "a reserved address" : "a multicast address";
+		return NULL;
+	}
+	if (memcmp(ip, none, sizeof(none)) == 0)
+		return "no address of a machine";
+	if (ip[0] == 0xff)
+		return "a multicast address";
+	return address_link_local(a) ? "a link-local address" : NULL;
+}
+
 const char *address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEXT_BYTES])
 {
 	char ip[INET6_ADDRSTRLEN];
 
-	if (memcmp(a->ip, mapped_prefix, 12) == 0) {
+	if (address_ipv4(a)) {
 		inet_ntop(AF_INET, a->ip + 12, ip, sizeof(ip));
 		snprintf(out, UDP_ADDRESS_TEXT_BYTES, "%s:%u", ip, a->port);
 	} else {

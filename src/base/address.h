@@ -37,6 +37,17 @@ static inline bool address_loopback(const struct udp_address *a)
 	return memcmp(a->ip, v4, sizeof(v4)) == 0 || memcmp(a->ip, v6, sizeof(v6)) == 0;
 }
 
+static inline bool address_ipv4(const struct udp_address *a)
+{
+	static const uint8_t mapped[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+	return memcmp(a->ip, mapped, sizeof(mapped)) == 0;
+}
+
+/* Returns NULL if other nodes can send to this IP address, otherwise what it is, such as "a
+ * multicast address". Its port is not checked. */
+const char *address_unreachable(const struct udp_address *a);
+
 /* Returns an IPv4 address. `ip` is in host order: 0x0a000001 is 10.0.0.1. */
 struct udp_address address_v4(uint32_t ip, uint16_t port);
 

@@ -167,16 +167,29 @@ static void describe(const struct node_entry *row, struct dxp_node_info *out)
 	address_format(&row->address, out->address);
 }
 
-int dxp_fabric_nodes(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count)
+int dxp_fabric_nodes_sized(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count,
+			   size_t row_bytes)
 {
+	struct dxp_node_info row;
+
 	host_fabric_enter(fabric);
 	host_fabric_poll(fabric);
 	const struct node_table *table = node_table(fabric->node);
 	size_t nodes = node_table_count(table);
-	for (size_t i = 0; i < nodes && i < count; i++)
-		describe(node_table_at(table, i), &out[i]);
+	for (size_t i = 0; i < nodes && i < count; i++) {
+		describe(node_table_at(table, i), &row);
+		host_copy_sized((char *)out + i * row_bytes, row_bytes, &row, sizeof(row));
+	}
 	host_fabric_leave(fabric);
 	return (int)nodes;
+}
+
+/* For programs of releases without dxp_fabric_nodes_sized: the struct as it was then. */
+#undef dxp_fabric_nodes
+int dxp_fabric_nodes(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count)
+{
+	return dxp_fabric_nodes_sized(fabric, out, count,
+				      HOST_STRUCT_BYTES(struct dxp_node_info, memory_kind));
 }
 
 int dxp_fabric_traffic(struct dxp_fabric *fabric, uint16_t node, struct dxp_link_bytes *out)

@@ -174,6 +174,21 @@ struct dxp_program {
 	size_t about_bytes;
 };
 
+/* Size of a public struct whose last field was `field`, in a release without a size argument. */
+#define HOST_STRUCT_BYTES(type, field)                                              \
+	((offsetof(type, field) + sizeof(((type *)0)->field) + alignof(type) - 1) / \
+	 alignof(type) * alignof(type))
+
+/* Copies a public struct into the caller's, which may be of an older or newer version: the bytes
+ * that both have, then zeros. */
+static inline void host_copy_sized(void *out, size_t out_bytes, const void *from, size_t bytes)
+{
+	const size_t both = min_u64(out_bytes, bytes);
+
+	memcpy(out, from, both);
+	memset((char *)out + both, 0, out_bytes - both);
+}
+
 /* error.c: sets the error text for a failure of x; returns `status`. */
 int error_xpu(const struct dxp_xpu *x, int status, const char *doing);
 

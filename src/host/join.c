@@ -41,7 +41,7 @@ int join_wait(struct node *n, const char *manager, uint64_t timeout_ns)
 
 	if (status == DXP_OK && why[0])
 		log_error("%s", why);
-	if (status == DXP_ETIMEDOUT)
+	if (status == DXP_ETIMEDOUT && !node_error(n)[0])
 		return error_set(status,
 				 "no manager answers at %s within %llu ms; check the address; `dxp "
 				 "up` starts a fabric, `dxp doctor` checks this machine",

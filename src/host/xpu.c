@@ -260,7 +260,7 @@ void dxp_xpu_close(struct dxp_xpu *xpu)
 	host_fabric_leave(f);
 }
 
-int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
+int dxp_xpu_caps_sized(struct dxp_xpu *xpu, struct dxp_xpu_caps *out, size_t out_bytes)
 {
 	struct command c = {.op = COMMAND_OPEN,
 			    .reply_qp = HOST_QP_COMMANDS,
@@ -272,12 +272,19 @@ int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK) {
 		xpu->caps.free_bytes = reply.free_bytes;
-		*out = xpu->caps;
+		host_copy_sized(out, out_bytes, &xpu->caps, sizeof(xpu->caps));
 	} else {
 		error_xpu(xpu, status, "query of the capabilities");
 	}
 	host_fabric_leave(xpu->fabric);
 	return status;
+}
+
+/* For programs of releases without dxp_xpu_caps_sized: the struct as it was then. */
+#undef dxp_xpu_caps
+int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
+{
+	return dxp_xpu_caps_sized(xpu, out, HOST_STRUCT_BYTES(struct dxp_xpu_caps, buffer_bytes));
 }
 
 static int nic_error(struct dxp_xpu *x, int status)

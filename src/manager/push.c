@@ -173,7 +173,7 @@ static void datagram_write(struct registry *r, struct roster_node *n, struct out
 		full_begin(r, n);
 	bytes = n->sent.cursor ? page_write(r, n, entry->data) : delta_write(r, n, entry->data);
 	n->in_flight++;
-	registry_outbox_commit(r, entry, &n->entry.address, bytes);
+	registry_outbox_commit(r, entry, &n->from, bytes);
 }
 
 /* Sends missing updates, up to the node's window. Returns false if the outbox is full. */

@@ -150,6 +150,40 @@ bool registry_rejection_allowed(struct registry *r, uint64_t now_ns)
 	return true;
 }
 
+static bool is_request(uint8_t type)
+{
+	return type == WIRE_JOIN || type == WIRE_RENEW || type == WIRE_STATUS ||
+	       type == WIRE_ASSIGN || type == WIRE_GRANTS;
+}
+
+/* Sends a REFUSE that proves nothing, of at most `bytes` bytes, if the allowance permits. */
+static void reject_unproven(struct registry *r, const struct udp_address *to, uint16_t node,
+			    const struct manage_answer *answer, size_t bytes, uint64_t now_ns)
+{
+	struct outbox_entry *entry =
+		registry_rejection_allowed(r, now_ns) ? registry_outbox_reserve(r) : NULL;
+
+	if (!entry) {
+		r->counters.reply_limited++;
+		return;
+	}
+	bytes = manage_answer_encode(WIRE_REFUSE, node, answer, min_u64(bytes, MANAGE_FRAME_BYTES),
+				     NULL, entry->data);
+	registry_outbox_commit(r, entry, to, bytes);
+}
+
+/* Rejects a request of another version of the wire format, so that its sender learns this one's. */
+static void other_version(struct registry *r, const struct udp_address *from, const uint8_t *data,
+			  size_t bytes, uint64_t now_ns)
+{
+	const struct manage_answer answer = {.status = DXP_EUNSUPPORTED,
+					     .text = "another version of the wire format"};
+
+	r->counters.other_version++;
+	if (is_request(data[WIRE_OFF_TYPE]) && bytes >= MANAGE_ANSWER_MIN)
+		reject_unproven(r, from, WIRE_NODE_NONE, &answer, bytes, now_ns);
+}
+
 /* Rejects a wrong key. The answer is not longer than the request. */
 static void wrong_key(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, size_t bytes,
@@ -158,21 +192,9 @@ static void wrong_key(struct registry *r, const struct udp_address *from,
 	struct manage_answer answer = {.status = DXP_EAUTH, .text = "wrong key"};
 
 	*(body.key ? &r->counters.key_unknown : &r->counters.unauthentic) += 1;
-	if (header->type != WIRE_JOIN && header->type != WIRE_RENEW &&
-	    header->type != WIRE_STATUS && header->type != WIRE_ASSIGN &&
-	    header->type != WIRE_GRANTS)
-		return;
-	if (bytes < MANAGE_ANSWER_MIN || !manage_prefix(body, &answer.request, &answer.nonce))
-		return;
-	struct outbox_entry *entry =
-		registry_rejection_allowed(r, now_ns) ? registry_outbox_reserve(r) : NULL;
-	if (!entry) {
-		r->counters.reply_limited++;
-		return;
-	}
-	bytes = manage_answer_encode(WIRE_REFUSE, header->src_node, &answer,
-				     min_u64(bytes, MANAGE_FRAME_BYTES), NULL, entry->data);
-	registry_outbox_commit(r, entry, from, bytes);
+	if (is_request(header->type) && bytes >= MANAGE_ANSWER_MIN &&
+	    manage_prefix(body, &answer.request, &answer.nonce))
+		reject_unproven(r, from, header->src_node, &answer, bytes, now_ns);
 }
 
 struct mac *registry_node_mac(const struct registry *r, const struct roster_node *n)
@@ -280,7 +302,12 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 	}
 	int status = manage_parse(data, bytes, &header, &body);
 	if (status != DXP_OK) {
-		*(status == DXP_EIO ? &r->counters.damaged : &r->counters.malformed) += 1;
+		if (status == DXP_EIO)
+			r->counters.damaged++;
+		else if (wire_other_version(data, bytes))
+			other_version(r, from, data, bytes, now_ns);
+		else
+			r->counters.malformed++;
 		return;
 	}
 	if (!sender_check(r, data, &header, body)) {

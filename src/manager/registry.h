@@ -38,6 +38,7 @@ struct registry_options {
 #define REGISTRY_COUNTERS(X)                                                                   \
 	X(malformed, "not a management frame, or an invalid one")                              \
 	X(damaged, "crc does not match")                                                       \
+	X(other_version, "of another version of the wire format")                              \
 	X(unauthentic, "sealed with another key")                                              \
 	X(replayed, "not newer than what the node sent before")                                \
 	X(stale, "without the epoch of this run of the manager; the node repeats its request") \

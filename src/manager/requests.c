@@ -40,7 +40,7 @@ static void lease_reply(struct registry *r, const struct roster_node *n, uint64_
 		r->counters.reply_full++;
 		return;
 	}
-	registry_outbox_commit(r, entry, &n->entry.address,
+	registry_outbox_commit(r, entry, &n->from,
 			       manage_lease_encode(&lease, registry_node_mac(r, n), entry->data));
 }
 
@@ -48,20 +48,19 @@ static void lease_reply(struct registry *r, const struct roster_node *n, uint64_
 
 static void reject_busy(struct registry *r, const struct udp_address *from,
 			const struct manage_join *join, const struct roster_node *holder,
-			uint64_t now_ns)
+			const char *what, uint64_t now_ns)
 {
 	struct manage_answer answer = {.request = join->request,
 				       .nonce = join->nonce,
 				       .status = DXP_EBUSY,
 				       .epoch = r->epoch,
 				       .retry_ns = holder->lease_until_ns - now_ns};
-	bool same_node = memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0;
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	snprintf(answer.text, sizeof(answer.text),
-		 "%s is in use by the node at %s, whose lease lasts another %.1f s",
-		 same_node ? "this identity" : "this name",
-		 address_format(&holder->entry.address, address), (double)answer.retry_ns / S_NS);
+		 "this %s is in use by the node '%s' at %s, whose lease lasts another %.1f s", what,
+		 holder->entry.name, address_format(&holder->entry.address, address),
+		 (double)answer.retry_ns / S_NS);
 	r->counters.busy++;
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
@@ -176,16 +175,37 @@ void manager_key_end(struct registry *r, const struct key_row *row, uint64_t now
 
 /* ---- JOIN, continued ---- */
 
+static bool advertises(const struct node_entry *entry)
+{
+	return entry->capabilities & MANAGE_CAPABILITY_ADVERTISED;
+}
+
+/* Returns the address at which others reach the node. */
+static const struct udp_address *published(const struct udp_address *from,
+					   const struct manage_join *join)
+{
+	return advertises(&join->self) ? &join->self.address : from;
+}
+
+/* Returns whether the sender is elsewhere than the known run of the node. */
+static bool sender_moved(const struct roster_node *n, const struct udp_address *from,
+			 const struct manage_join *join)
+{
+	if (n->nonce)
+		return !address_equal(&n->from, from);
+	return !address_equal(&n->entry.address, published(from, join));
+}
+
 /* Returns whether this JOIN may replace a known node; rejects it otherwise. */
 static bool identity_admit(struct registry *r, const struct udp_address *from,
 			   const struct manage_join *join, struct roster_node *n, uint64_t now_ns)
 {
 	bool alive = n->state == NODE_ALIVE;
-	bool moved = !address_equal(&n->entry.address, from);
+	bool moved = sender_moved(n, from, join);
 
 	if (join->self.incarnation < n->entry.incarnation) {
 		if (alive && moved)
-			reject_busy(r, from, join, n, now_ns);
+			reject_busy(r, from, join, n, "identity", now_ns);
 		else
 			reject(r, from, join->request, join->nonce, DXP_EEXIST,
 			       "this identity has already joined with a later start time; correct "
@@ -201,11 +221,11 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 	/* Another run, or a copy of the identity. Unless it uses the same socket, it must wait for
 	 * the end of the known one's lease. */
 	if (alive && moved && n->nonce != 0) {
-		reject_busy(r, from, join, n, now_ns);
+		reject_busy(r, from, join, n, "identity", now_ns);
 		return false;
 	}
 	if (alive && moved && join->self.incarnation != n->entry.incarnation) {
-		reject_busy(r, from, join, n, now_ns);
+		reject_busy(r, from, join, n, "identity", now_ns);
 		return false;
 	}
 	return true;
@@ -220,13 +240,41 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 	if (!holder || memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0)
 		return true;
 	if (holder->state == NODE_ALIVE) {
-		reject_busy(r, from, join, holder, now_ns);
+		reject_busy(r, from, join, holder, "name", now_ns);
 		return false;
 	}
 	roster_gone(&r->roster, holder);
 	roster_change(&r->roster, holder);
 	push_news(r, holder, now_ns);
 	return true;
+}
+
+/* Checks an advertised address: others must be able to send to it, and no other live node has
+ * it. */
+static bool address_admit(struct registry *r, const struct udp_address *from,
+			  const struct manage_join *join, uint64_t now_ns)
+{
+	const struct udp_address *address = &join->self.address;
+	char text[MANAGE_TEXT_BYTES], shown[UDP_ADDRESS_TEXT_BYTES];
+
+	if (!advertises(&join->self))
+		return true;
+	const char *wrong = address->port ? address_unreachable(address) : "without a port";
+	if (!wrong && address_loopback(address) && !address_loopback(from))
+		wrong = "of the node's own machine only";
+	if (wrong) {
+		snprintf(
+			text, sizeof(text),
+			"the advertised address %s is %s; advertise one that the other nodes reach",
+			address_format(address, shown), wrong);
+		reject(r, from, join->request, join->nonce, DXP_EINVAL, text);
+		return false;
+	}
+	const struct roster_node *holder = roster_find_address(&r->roster, address);
+	if (!holder || memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0)
+		return true;
+	reject_busy(r, from, join, holder, "address", now_ns);
+	return false;
 }
 
 /* Copies the node's description. Returns whether others need it. */
@@ -241,14 +289,15 @@ static bool entry_update(const struct registry *r, struct roster_node *n,
 		memcpy(entry.key, r->sender->key, sizeof(entry.key));
 	n->key = r->sender;
 	entry.id = n->entry.id;
-	entry.address = *from;
+	entry.address = *published(from, join);
 	entry.alive = entry.granted = false;
 	bool changed = n->state != NODE_ALIVE || memcmp(&entry, &n->entry, sizeof(entry)) != 0;
 	n->entry = entry;
 	return changed;
 }
 
-static void node_begin(struct registry *r, struct roster_node *n, const struct manage_join *join)
+static void node_begin(struct registry *r, struct roster_node *n, const struct udp_address *from,
+		       const struct manage_join *join)
 {
 	if (n->nonce != join->nonce) {
 		n->acked = n->sent = (struct manage_progress){0};
@@ -258,6 +307,7 @@ static void node_begin(struct registry *r, struct roster_node *n, const struct m
 		r->counters.joined++;
 	}
 	n->nonce = join->nonce;
+	n->from = *from;
 	n->request = join->request;
 }
 
@@ -277,7 +327,7 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		return;
 	struct roster_node *n = roster_find_uuid(&r->roster, join.self.uuid);
 	if ((n && !identity_admit(r, from, &join, n, now_ns)) ||
-	    !name_admit(r, from, &join, now_ns))
+	    !name_admit(r, from, &join, now_ns) || !address_admit(r, from, &join, now_ns))
 		return;
 	if (!n) {
 		n = roster_add(&r->roster, join.self.id);
@@ -290,7 +340,7 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 	}
 	bool changed = entry_update(r, n, from, &join);
 	roster_alive(&r->roster, n, now_ns + r->lease_ns);
-	node_begin(r, n, &join);
+	node_begin(r, n, from, &join);
 	if (changed) {
 		roster_change(&r->roster, n);
 		push_news(r, n, now_ns);
@@ -316,13 +366,15 @@ static struct roster_node *sender_find(const struct registry *r, const struct wi
 }
 
 /* Accepts only a request newer than all before in this run of the manager. */
-static bool request_admit(struct registry *r, struct roster_node *n,
+static bool request_admit(struct registry *r, struct roster_node *n, const struct udp_address *from,
 			  const struct manage_renew *renew)
 {
 	if (n->nonce == renew->nonce && renew->request <= n->request) {
 		r->counters.replayed++;
 		return false;
 	}
+	if (n->nonce == 0)
+		n->from = *from;
 	n->nonce = renew->nonce;
 	n->request = renew->request;
 	return true;
@@ -333,7 +385,8 @@ static void renew_accept(struct registry *r, const struct udp_address *from, str
 {
 	roster_alive(&r->roster, n, now_ns + r->lease_ns);
 	r->counters.renewed++;
-	if (!address_equal(&n->entry.address, from)) {
+	n->from = *from;
+	if (!advertises(&n->entry) && !address_equal(&n->entry.address, from)) {
 		n->entry.address = *from;
 		r->counters.moved++;
 		roster_change(&r->roster, n);
@@ -368,7 +421,7 @@ static void renew_receive(struct registry *r, const struct udp_address *from,
 	struct roster_node *n = sender_find(r, header, &renew);
 	if (!n)
 		r->counters.unknown++;
-	else if (!request_admit(r, n, &renew))
+	else if (!request_admit(r, n, from, &renew))
 		return;
 	if (header->type == WIRE_TABLE_ACK) {
 		if (n)

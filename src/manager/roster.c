@@ -80,6 +80,16 @@ struct roster_node *roster_find_name(const struct roster *r, const char *name)
 	return NULL;
 }
 
+struct roster_node *roster_find_address(const struct roster *r, const struct udp_address *address)
+{
+	struct roster_node *n;
+
+	ROSTER_EACH(r, n)
+	if (n->state == NODE_ALIVE && address_equal(&n->entry.address, address))
+		return n;
+	return NULL;
+}
+
 static void deleted_set(struct roster *r, uint16_t id, bool deleted)
 {
 	uint8_t bit = (uint8_t)(1u << id % 8), *byte = &r->deleted[id / 8];

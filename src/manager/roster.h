@@ -30,6 +30,7 @@ struct roster_node {
 	uint64_t dead_ns;
 	/* nonce of its requests; 0: no request since this manager started */
 	uint64_t nonce;
+	struct udp_address from;      /* source of its requests, for answers; valid with a nonce */
 	uint64_t request;             /* number of its newest request; others are replays */
 	struct manage_progress acked; /* what it confirmed */
 	struct manage_progress sent;  /* what it has if no datagram is lost */
@@ -70,6 +71,8 @@ struct roster_node *roster_next(const struct roster *r, uint32_t id);
 struct roster_node *roster_find_uuid(const struct roster *r, const uint8_t uuid[WIRE_UUID_BYTES]);
 /* Returns the node with this name, unless it is gone; else NULL. */
 struct roster_node *roster_find_name(const struct roster *r, const char *name);
+/* Returns the live node that others reach at this address; else NULL. */
+struct roster_node *roster_find_address(const struct roster *r, const struct udp_address *address);
 
 /* Adds a node with id `wanted` if free (0: any). If the roster is full, first forgets the node that
  * is gone for longest; without such a node, the one that is dead for longest. NULL:

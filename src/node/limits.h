@@ -69,4 +69,9 @@
 /* ns between checks that the tracer runs, because each is a system call */
 #define TAP_LOOK_NS (1000ull * 1000 * 1000)
 
+/* Text about a manager of another release: its address, its version, this one's. */
+#define MEMBER_OTHER_VERSION                                                                 \
+	"the manager at %s has version %u of the wire format, this program has version %u; " \
+	"install the same release on both machines"
+
 #endif

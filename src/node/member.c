@@ -51,6 +51,7 @@ struct member {
 	uint64_t join_until_ns, lease_until_ns, renew_ns;
 	uint64_t send_ns, retry_ns; /* next request; the wait after it */
 	uint64_t rejected_key_ns;   /* arrival of a "wrong key"; 0: none, or disproved */
+	uint8_t other_version;      /* the manager's version of the wire format; 0: this one's */
 	/* Expiry of the other lease on our identity at the first refusal; 0: none. */
 	uint64_t busy_until_ns;
 	uint64_t busy_epoch; /* epoch of the refusing manager */
@@ -331,6 +332,20 @@ static void unauthentic_receive(struct member *m, const struct udp_address *from
 		m->rejected_key_ns = now_ns;
 }
 
+/* Notes that the manager has another version of the wire format. Its frame cannot be checked, so
+ * the node only reports it, and continues to try. */
+static void other_version_receive(struct member *m, const struct udp_address *from, uint8_t version)
+{
+	char address[UDP_ADDRESS_TEXT_BYTES];
+
+	if (!address_equal(from, &m->options.manager) || m->state != MEMBER_JOINING ||
+	    m->other_version)
+		return;
+	m->other_version = version;
+	log_status(m, LOG_LEVEL_WARN, MEMBER_OTHER_VERSION, manager_text(m, address), version,
+		   WIRE_VERSION);
+}
+
 void member_receive(struct member *m, const struct udp_address *from, const uint8_t *data,
 		    size_t bytes, uint64_t now_ns)
 {
@@ -345,6 +360,8 @@ void member_receive(struct member *m, const struct udp_address *from, const uint
 	}
 	if (status != DXP_OK || !manage_prefix(body, &request, &nonce)) {
 		*(status == DXP_EIO ? &m->counters.damaged : &m->counters.malformed) += 1;
+		if (status == DXP_EMALFORMED && wire_other_version(data, bytes))
+			other_version_receive(m, from, wire_other_version(data, bytes));
 		return;
 	}
 	if (nonce != m->nonce || header.src_node != WIRE_NODE_MANAGER) {
@@ -393,6 +410,12 @@ static void join_too_late(struct member *m)
 		fail(m, m->rejection_status);
 		log_status(m, LOG_LEVEL_ERROR, "cannot join as %s: %s", m->options.self.name,
 			   m->rejection);
+		return;
+	}
+	if (m->other_version) {
+		fail(m, DXP_EUNSUPPORTED);
+		log_status(m, LOG_LEVEL_ERROR, MEMBER_OTHER_VERSION, manager_text(m, address),
+			   m->other_version, WIRE_VERSION);
 		return;
 	}
 	fail(m, DXP_ETIMEDOUT);

@@ -39,8 +39,8 @@ struct member_options {
 	/* The key pair that the manager has admitted; NULL: joins with `key`. Copied. */
 	const struct identity *identity;
 	/* This node: uuid, kind, name, incarnation (larger at each start), engine, device, memory,
-	 * magic. id: the previous one, which is assigned again if possible, or 0. address: unused;
-	 * the manager reads it from the packet. */
+	 * magic. id: the previous one, which is assigned again if possible, or 0. address: with
+	 * MANAGE_CAPABILITY_ADVERTISED; otherwise the manager reads it from the packet. */
 	struct node_entry self;
 	uint64_t join_timeout_ns; /* 0: FABRIC_JOIN_NS; UINT64_MAX: no limit */
 	entropy_fn entropy;       /* source of the nonce and of jitter */

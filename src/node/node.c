@@ -130,7 +130,8 @@ static int member_start(struct node *n, uint64_t now_ns)
 				.magic = n->window->qp_magic[NODE_SERVICE_QP],
 				.incarnation = n->incarnation,
 				.memory_bytes = o->memory_bytes,
-				.capabilities = o->capabilities,
+				.capabilities = o->capabilities | DXP_RELEASE
+									  << MANAGE_RELEASE_SHIFT,
 			},
 	};
 
@@ -140,6 +141,8 @@ static int member_start(struct node *n, uint64_t now_ns)
 	text_copy(options.self.name, sizeof(options.self.name), o->name);
 	text_copy(options.self.engine, sizeof(options.self.engine), o->engine);
 	text_copy(options.self.device, sizeof(options.self.device), o->device);
+	if (node_advertised(n, &options.self.address))
+		options.self.capabilities |= MANAGE_CAPABILITY_ADVERTISED;
 	int status = member_create(&options, now_ns, &n->member);
 	if (status == DXP_OK)
 		node_table_keep(member_table(n->member));
@@ -520,4 +523,17 @@ const struct node_table *node_table(const struct node *n)
 void node_address(const struct node *n, struct udp_address *out)
 {
 	link_address(n->link, out);
+}
+
+bool node_advertised(const struct node *n, struct udp_address *out)
+{
+	static const struct udp_address none;
+	struct udp_address bound;
+
+	if (address_equal(&n->options.advertise, &none))
+		return false;
+	link_address(n->link, &bound);
+	*out = n->options.advertise;
+	out->port = out->port ? out->port : bound.port;
+	return true;
 }

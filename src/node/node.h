@@ -47,6 +47,9 @@ struct node_options {
 	/* 0: use only the port of `bind`. Otherwise use the first free port of this many from it
 	 * on; if none is free, any port. */
 	uint16_t bind_ports;
+	/* Where other nodes reach this one, if not at the address that it sends from: behind NAT,
+	 * or with several interfaces. Port 0: the bound one. All zero: not used. */
+	struct udp_address advertise;
 	/* `bind` is from this machine's routes: follow their changes. */
 	bool follow_address;
 	/* Nodes with the same crossbar, all polled by one thread, exchange datagrams without the
@@ -144,6 +147,8 @@ struct nic *node_nic(struct node *n);
 struct dxp_window *node_window(struct node *n);
 const struct node_table *node_table(const struct node *n);
 void node_address(const struct node *n, struct udp_address *out);
+/* Returns false if this node advertises no address. */
+bool node_advertised(const struct node *n, struct udp_address *out);
 
 /* Returns the service queue pair of a node. DXP_ENOENT: no such node; DXP_EACCESS: not granted;
  * DXP_EPEERLOST: dead. */

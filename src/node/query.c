@@ -35,6 +35,7 @@ struct query {
 	uint64_t nonce, request;
 	uint64_t send_ns, retry_ns, until_ns;
 	uint64_t rejected_key_ns;
+	uint8_t other_version; /* as in member.c */
 	char text[MANAGE_TEXT_BYTES + 64];
 	uint8_t frame[MANAGE_FRAME_BYTES];
 };
@@ -203,6 +204,8 @@ void query_receive(struct query *a, const struct udp_address *from, const uint8_
 	uint64_t request, nonce;
 	int status = manage_open(data, bytes, a->mac, &header, &body);
 
+	if (status == DXP_EMALFORMED && address_equal(from, &a->options.manager))
+		a->other_version = wire_other_version(data, bytes);
 	if (a->done || (status != DXP_OK && status != DXP_EAUTH) ||
 	    !manage_prefix(body, &request, &nonce) || nonce != a->nonce || request != a->request ||
 	    request == 0)
@@ -236,6 +239,10 @@ static void advance(struct query *a, uint64_t now_ns)
 				  "fabric",
 			 address);
 		finish(a, DXP_EAUTH, text);
+	} else if (now_ns >= a->until_ns && a->other_version) {
+		snprintf(text, sizeof(text), MEMBER_OTHER_VERSION, address, a->other_version,
+			 WIRE_VERSION);
+		finish(a, DXP_EUNSUPPORTED, text);
 	} else if (now_ns >= a->until_ns) {
 		snprintf(text, sizeof(text), "no manager answers at %s; check that one runs there",
 			 address);

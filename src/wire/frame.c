@@ -273,6 +273,13 @@ void wire_opened_decode(const uint8_t *opened, struct wire_header *header)
 		extension_decode(opened, header);
 }
 
+uint8_t wire_other_version(const uint8_t *data, size_t bytes)
+{
+	const uint8_t version = bytes < WIRE_COMMON_BYTES ? 0 : data[WIRE_OFF_VERSION_HEADER] >> 4;
+
+	return version == WIRE_VERSION || version == WIRE_VERSION_SEALED ? 0 : version;
+}
+
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header)
 {
 	struct wire_header h = {0};

@@ -453,6 +453,10 @@ void wire_control_seal(uint8_t *frame, size_t frame_bytes);
 void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail,
 			    size_t tail_bytes);
 
+/* Returns the version of a frame from a release with another one; 0: it has this version, or is too
+ * short. Version and type are at the same offsets in all versions. */
+uint8_t wire_other_version(const uint8_t *data, size_t bytes);
+
 /* Decodes a header, after checking all lengths and the crc. *header is written only on success. The
  * payload starts at data + header->header_bytes.
  * Errors: DXP_EMALFORMED: too short, trailing bytes, unknown version, type or flags, or flags or

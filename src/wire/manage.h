@@ -36,6 +36,11 @@ enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVO
 /* Abilities of a node beyond version 1. Unknown bits are passed on. */
 #define MANAGE_CAPABILITIES_NONE  0u
 #define MANAGE_CAPABILITY_BRIDGED (1u << 0) /* only DMA engines reach the memory */
+/* Others reach the node at the address of its JOIN, not at the one that it sends from. */
+#define MANAGE_CAPABILITY_ADVERTISED (1u << 1)
+/* Bits 8 to 31: the node's release, as major, minor and patch; 0: it is from before they existed.
+ */
+#define MANAGE_RELEASE_SHIFT 8
 
 /* Role of a public key; each includes those before it: to join as a host, to join as an xPU, to
  * make tokens and grants. */
@@ -74,7 +79,8 @@ struct manage_progress {
  * manager accepts its own only, so datagrams recorded before its restart have no effect. */
 struct manage_join {
 	uint64_t request, nonce, run;
-	/* id: the previous one, or 0. address, alive, granted, role and key are unused. */
+	/* id: the previous one, or 0. address: with CAPABILITY_ADVERTISED, otherwise unused. alive,
+	 * granted, role and key are unused. */
 	struct node_entry self;
 	const uint8_t *key; /* as in manage_renew */
 };
@@ -149,6 +155,10 @@ struct manage_reader {
 };
 
 bool manage_name_valid(const char *name);
+
+#define MANAGE_RELEASE_BYTES 12 /* "255.255.255" and the final zero */
+/* Writes the release of a node, such as "0.1.0"; "" if it is unknown. Returns `out`. */
+const char *manage_release_format(uint32_t capabilities, char out[MANAGE_RELEASE_BYTES]);
 
 /* bytes; longest frame except NODE_TABLE and NODE_DELTA, for buffers of requests and answers */
 #define MANAGE_FRAME_BYTES 512

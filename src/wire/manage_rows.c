@@ -4,6 +4,7 @@
 #include "wire/manage.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <dxp/status.h>
@@ -25,6 +26,17 @@ bool manage_name_valid(const char *name)
 		return false;
 	return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
 	       length;
+}
+
+const char *manage_release_format(uint32_t capabilities, char out[MANAGE_RELEASE_BYTES])
+{
+	const uint32_t release = capabilities >> MANAGE_RELEASE_SHIFT;
+
+	out[0] = '\0';
+	if (release)
+		snprintf(out, MANAGE_RELEASE_BYTES, "%u.%u.%u", release >> 16, release >> 8 & 0xff,
+			 release & 0xff);
+	return out;
 }
 
 void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)

@@ -88,6 +88,8 @@ static int slot_start(struct daemon *d, const struct daemon_options *o,
 		options.node.bind.port = XPU_PORT_FIRST;
 		options.node.bind_ports = XPU_PORTS;
 	}
+	if (options.node.advertise.port)
+		options.node.advertise.port = (uint16_t)(options.node.advertise.port + d->count);
 	status = slot_open(&options, &to->slot);
 	if (status != DXP_OK)
 		return status;
@@ -121,6 +123,34 @@ static int bind_choose(const struct daemon_options *o, struct udp_address *out)
 		status = link_address_towards(&o->manager, out);
 	out->port = port;
 	return status;
+}
+
+/* Rejects what no node could reach. */
+static int advertise_check(const struct daemon_options *o, const struct udp_address *bind)
+{
+	char shown[UDP_ADDRESS_TEXT_BYTES], own[UDP_ADDRESS_TEXT_BYTES];
+	const struct udp_address *a = o->advertise;
+	const char *wrong = address_unreachable(a);
+
+	address_format(a, shown);
+	if (wrong)
+		log_error("--advertise %s is %s; use an address that the other nodes reach", shown,
+			  wrong);
+	else if (address_ipv4(a) != address_ipv4(bind))
+		log_error("--advertise %s and the own address %s have different IP versions; use "
+			  "one version, or choose the own address with --bind",
+			  shown, address_format(bind, own));
+	else if (a->port && bind->port == 0)
+		log_error("--advertise %s has a port, but the own port is not fixed; add --port "
+			  "with the port to which NAT forwards it",
+			  shown);
+	else if (a->port && a->port + o->slots - 1 > 65535)
+		log_error("%u slots from the advertised port %u on exceed port 65535; choose a "
+			  "lower port",
+			  o->slots, a->port);
+	else
+		return DXP_OK;
+	return DXP_EINVAL;
 }
 
 /* Chooses the folder of compiled kernels: the given one, a folder beside the identities, or one in
@@ -193,6 +223,10 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 	int status = bind_choose(o, &common.node.bind);
 	common.node.follow_address = !o->bind;
 
+	if (status == DXP_OK && o->advertise) {
+		common.node.advertise = *o->advertise;
+		status = advertise_check(o, &common.node.bind);
+	}
 	if (status == DXP_OK && o->state_folder)
 		status = identity_folder(o->state_folder);
 	if (status == DXP_OK)
@@ -252,13 +286,15 @@ static void joined_report(struct daemon_slot *x)
 {
 	struct node *n = slot_node(x->slot);
 	struct engine_description engine;
-	struct udp_address address;
-	char text[UDP_ADDRESS_TEXT_BYTES];
+	struct udp_address address, advertised;
+	char text[UDP_ADDRESS_TEXT_BYTES], shown[UDP_ADDRESS_TEXT_BYTES] = "";
+	bool known = node_advertised(n, &advertised);
 
 	node_address(n, &address);
 	slot_describe(x->slot, &engine);
-	printf("%s: node %u at %s, %llu MiB, %s%s%s%s\n", x->name, node_id(n),
-	       address_format(&address, text),
+	printf("%s: node %u at %s%s%s, %llu MiB, %s%s%s%s\n", x->name, node_id(n),
+	       address_format(&address, text), known ? ", advertised as " : "",
+	       known ? address_format(&advertised, shown) : "",
 	       (unsigned long long)(slot_memory_bytes(x->slot) >> 20), engine.name,
 	       engine.device[0] ? " (" : "", engine.device, engine.device[0] ? ")" : "");
 	program_output_check();

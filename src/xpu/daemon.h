@@ -20,6 +20,8 @@ struct daemon_options {
 	/* If `bind` has no port: uses the first free ports of the XPU_PORTS from XPU_PORT_FIRST on,
 	 * else any ports. */
 	bool standard_ports;
+	/* Slot n advertises port + n, unless the port is 0. NULL: not used. See node_options. */
+	const struct udp_address *advertise;
 	struct node_outside outside; /* see node_options */
 	/* Identities, the key of program binaries and compiled kernels. NULL: identities and key
 	 * are new at each start, kernels go to the user's cache folder. */

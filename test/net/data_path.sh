@@ -129,6 +129,32 @@ near dxp up --xpus 2 --memory 1M --engine none --port 0 --node-port 4900 >/dev/n
 near dxp nodes | has ' xpu2 .* 127.0.0.1:4901 ' || die "dxp up --node-port: $(near dxp nodes)"
 near dxp down >/dev/null
 
+say '== the rules of the guide'
+# rules PORTS: prints the nftables rules of docs/guide/install.md about these ports.
+rules() {
+	sed -n "s/^\(nft insert rule inet filter input udp dport $1 accept\)$/\1/p" \
+		"${DXP_SOURCE:-$(dirname "$0")/../..}/docs/guide/install.md"
+}
+[ "$(rules 4795 | wc -l)" -eq 1 ] || die 'no rule for the manager'
+[ "$(rules 4796-4859 | wc -l)" -eq 1 ] || die 'no rule for the xPUs'
+far nft -f - <<-'END'
+	table inet filter {
+		chain input {
+			type filter hook input priority 0; policy accept;
+			iif lo accept
+			ct state established accept
+			drop
+		}
+	}
+END
+for ports in 4795 4796-4859; do
+	# shellcheck disable=SC2046 # words
+	far $(rules $ports)
+done
+near dxp ping "${at[@]}" xpu1 --count 10
+fails "data path blocked: xPU 'high1'" dxp ping "${at[@]}" high1 --count 1 # port 5000
+far nft flush ruleset
+
 say '== the governor of the processors'
 if unshare -m true 2>/dev/null && [ -d /sys/devices/system/cpu ]; then
 	unshare -m sh -c 'mount -t tmpfs none /sys/devices/system/cpu &&

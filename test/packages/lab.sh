@@ -14,30 +14,14 @@ cd "$(dirname "$0")/../.."
 packages=${1:-${DXP_DEB:-build/deb}}
 readonly packages
 
-say() { printf '%s\n' "$*"; }
-skip() {
-	say "skipped: $*"
-	exit 77
-}
-die() {
-	say "FAILED: $*"
-	exit 1
-}
+# shellcheck source=test/packages/lib_debian.sh
+. test/packages/lib_debian.sh
 
 [ "$(id -u)" -eq 0 ] || skip 'needs root, for a chroot'
 command -v debootstrap >/dev/null || skip 'no debootstrap; tools/setup deb'
 compgen -G "$packages/dxp_*.deb" >/dev/null || skip "no packages in $packages; run make deb"
 
-# source_of: prints "URL RELEASE" of this machine's first source of packages.
-source_of() {
-	sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\) \([^ ]*\) main.*/\2 \3/p' /etc/apt/sources.list \
-		/etc/apt/sources.list.d/*.list 2>/dev/null || true
-	awk '/^URIs:/ {url = $2} /^Suites:/ {suite = $2}
-		/^Components:/ && /main/ {print url, suite}' \
-		/etc/apt/sources.list.d/*.sources 2>/dev/null || true
-}
-read -r url release < <(source_of | grep -v -e security -e updates) || skip 'no source of packages'
-readonly url release
+source_find
 
 scratch=$(mktemp -d)
 root=$scratch/debian
@@ -61,9 +45,7 @@ mount -t proc proc "$root/proc"
 mount -t sysfs -o ro sysfs "$root/sys" # hwloc of PoCL reads the processors there
 mount --rbind /dev "$root/dev"
 mount --make-rslave "$root/dev"
-cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
-grep -l Acquire /etc/apt/apt.conf.d/* 2>/dev/null |
-	while read -r file; do cp "$file" "$root$file"; done
+apt_settings_copy "$root"
 mkdir "$root/packages"
 cp "$packages"/*.deb "$root/packages"
 rm -f "$root"/packages/*-dbgsym_*.deb
@@ -89,7 +71,7 @@ expect() {
 
 say '== install'
 user 'apt-get -q update && apt-get -qy install --no-install-recommends /packages/*.deb \
-	pocl-opencl-icd ocl-icd-libopencl1 clinfo gcc libc6-dev pkg-config man-db procps'
+	pocl-opencl-icd ocl-icd-libopencl1 clinfo gcc libc6-dev pkg-config man-db procps ufw'
 user 'dxp --version' && expect 'dxp '
 user 'id dxp' && expect 'dxp'
 
@@ -131,10 +113,18 @@ user 'dxp run -- clinfo -l' && expect 'Direct xPU'
 user 'start-stop-daemon --stop --retry 10 --pidfile /tmp/d.pid'
 user 'start-stop-daemon --stop --retry 10 --pidfile /tmp/m.pid'
 
+say '== rules of ufw in the guide'
+while read -r rule; do
+	user "ufw --dry-run ${rule#ufw }" && expect '--dport'
+done < <(sed -n 's/^\(ufw allow .*\)$/\1/p' docs/guide/install.md)
+
 say '== pages and completion'
 for page in dxp dxp-up dxpd dxp-manager dxp-switch dxp-web; do
 	user "man $page | cat" && expect 'SYNOPSIS'
 done
+user 'man 5 dxp.conf | cat' && expect 'DXPD_MEMORY'
+user 'man 7 dxp | cat' && expect 'dxp_mmd(3)'
+user 'man 3 dxp_mem_alloc | cat' && expect 'zeroed device memory'
 # completes WORD...: prints what the completion offers for the last word.
 completes() {
 	user "source /usr/share/bash-completion/completions/dxp
@@ -142,6 +132,7 @@ completes() {
 }
 completes no && expect 'nodes'
 completes up --xp && expect '--xpus'
+completes bench latency --to x --ro && expect '--rounds'
 
 say '== again, then purge'
 user 'apt-get -qy install --reinstall --no-install-recommends /packages/*.deb'

@@ -58,7 +58,8 @@ const char *dxp_fabric_error(const struct dxp_fabric *fabric)
 	return fake.error;
 }
 
-int dxp_fabric_nodes(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count)
+int dxp_fabric_nodes_sized(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count,
+			   size_t row_bytes)
 {
 	static const struct dxp_node_info nodes[] = {
 		{.id = 1, .kind = DXP_NODE_XPU, .granted = true, .alive = true, .name = "xpu1"},
@@ -96,7 +97,7 @@ void dxp_xpu_close(struct dxp_xpu *xpu)
 	fake.xpus -= xpu != NULL;
 }
 
-int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
+int dxp_xpu_caps_sized(struct dxp_xpu *xpu, struct dxp_xpu_caps *out, size_t out_bytes)
 {
 	*out = (struct dxp_xpu_caps){.node = xpu->node, .device = "a device"};
 	snprintf(out->name, sizeof(out->name), "xpu%u", xpu->node);

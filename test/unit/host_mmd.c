@@ -70,6 +70,41 @@ static void xpu__open_by_id_and_twice(void **state)
 	ok(dxp_xpu_caps(w->one, &caps));
 }
 
+/* Programs compiled with a shorter or a longer struct, and those without a size. */
+static void xpu__structs_of_other_releases(void **state)
+{
+	struct world *w = *state;
+	struct {
+		struct dxp_node_info rows[3];
+		struct dxp_xpu_caps caps;
+		uint8_t later[64];
+	} out;
+	char *bytes = (char *)&out.caps;
+	const size_t shorter = offsetof(struct dxp_xpu_caps, device);
+
+	memset(&out, 0x5a, sizeof(out));
+	ok(dxp_xpu_caps_sized(w->one, &out.caps, shorter));
+	assert_string_equal(out.caps.engine, "toy");
+	assert_int_equal(bytes[shorter], 0x5a);
+	ok(dxp_xpu_caps_sized(w->one, &out.caps, sizeof(out.caps) + 32));
+	assert_string_equal(out.caps.device, "toy");
+	assert_int_equal(out.later[31], 0);
+	assert_int_equal(out.later[32], 0x5a);
+	memset(&out, 0x5a, sizeof(out));
+	ok((dxp_xpu_caps)(w->one, &out.caps));
+	assert_int_not_equal(out.caps.buffer_bytes, 0x5a5a5a5a);
+	assert_int_equal(out.later[0], 0x5a);
+
+	const size_t row_bytes = offsetof(struct dxp_node_info, engine);
+	char rows[3][offsetof(struct dxp_node_info, engine)];
+	int count = dxp_fabric_nodes_sized(w->fabric, (void *)rows, 3, row_bytes);
+	assert_in_range(count, 2, 3);
+	assert_int_equal((dxp_fabric_nodes)(w->fabric, out.rows, 3), count);
+	for (int i = 0; i < count; i++)
+		assert_string_equal(rows[i] + offsetof(struct dxp_node_info, name),
+				    out.rows[i].name);
+}
+
 static void xpu__unknown(void **state)
 {
 	struct world *w = *state;
@@ -339,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(fabric__nodes),
 		TEST(xpu__open_by_id_and_twice),
+		TEST(xpu__structs_of_other_releases),
 		TEST(xpu__unknown),
 		TEST(mem__round_trip),
 		TEST(mem__outside),

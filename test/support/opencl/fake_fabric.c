@@ -271,7 +271,9 @@ const char *dxp_fabric_error(const struct dxp_fabric *fabric)
 	return "as the test wants it";
 }
 
-int dxp_fabric_nodes(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count)
+/* As its callers are compiled: with the size of the struct. */
+int dxp_fabric_nodes_sized(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count,
+			   size_t row_bytes)
 {
 	pthread_mutex_lock(&fake_lock);
 	for (uint32_t i = 0; i < node_count && i < count; i++) {
@@ -310,7 +312,7 @@ void dxp_xpu_close(struct dxp_xpu *xpu)
 {
 }
 
-int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
+int dxp_xpu_caps_sized(struct dxp_xpu *xpu, struct dxp_xpu_caps *out, size_t out_bytes)
 {
 	const struct fake_node *n = &fake_nodes[xpu->node];
 

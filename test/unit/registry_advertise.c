@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests nodes that advertise another address than the one they send from: others see the advertised
+ * one, and the manager answers at the other. Wrong addresses are rejected with the reason. */
+#include "test/sim/fabric.h"
+
+#include "node/limits.h"
+
+#define OUTSIDE_IP 0xcb007107 /* 203.0.113.7 */
+
+static void advertise(struct fabric_member *member, struct udp_address address)
+{
+	member->self.capabilities = MANAGE_CAPABILITY_ADVERTISED;
+	member->self.address = address;
+}
+
+/* A host, and an xPU at OUTSIDE_IP:5000. */
+static struct fabric *world(void)
+{
+	struct fabric *f = fabric_create(1, GRANTS_ANY);
+
+	fabric_manager_start(f);
+	fabric_member_start(f, fabric_member_add(f, MANAGE_HOST));
+	struct fabric_member *xpu = fabric_member_add(f, MANAGE_XPU);
+	advertise(xpu, address_v4(OUTSIDE_IP, 5000));
+	fabric_member_start(f, xpu);
+	fabric_run(f, 500 * MS_NS);
+	fabric_check(f);
+	return f;
+}
+
+static const struct udp_address *published(const struct fabric *f)
+{
+	return &node_table_find_name(member_table(f->members[0].m), f->members[1].self.name)
+			->address;
+}
+
+static void registry_advertise__others_see_the_advertised_address(void **state)
+{
+	struct fabric *f = world();
+
+	fabric_run(f, 3 * FABRIC_LEASE_NS);
+	fabric_check(f);
+	assert_true(address_equal(published(f), &f->members[1].self.address));
+	assert_true(registry_counters(f->registry)->died == 0);
+	assert_true(registry_counters(f->registry)->moved == 0);
+	fabric_destroy(f);
+}
+
+/* The address that the packets come from changes, as with a new mapping of NAT. */
+static void registry_advertise__a_move_changes_no_row(void **state)
+{
+	struct fabric *f = world();
+
+	f->members[1].address.port = 7777;
+	fabric_run(f, 2 * FABRIC_LEASE_NS);
+	fabric_check(f);
+	assert_true(registry_counters(f->registry)->moved == 0);
+	assert_int_equal(member_state(f->members[1].m), MEMBER_JOINED);
+	fabric_destroy(f);
+}
+
+static void registry_advertise__a_restarted_manager_keeps_it(void **state)
+{
+	struct fabric *f = world();
+
+	fabric_manager_stop(f);
+	fabric_run(f, 10 * S_NS);
+	fabric_manager_start(f);
+	fabric_run(f, 4 * S_NS);
+	fabric_check(f);
+	assert_true(address_equal(published(f), &f->members[1].self.address));
+	assert_true(registry_counters(f->registry)->died == 0);
+	fabric_destroy(f);
+}
+
+/* Node and manager restart together: the node is known by its advertised address, so it need not
+ * wait for its earlier lease. */
+static void registry_advertise__both_restart(void **state)
+{
+	struct fabric *f = world();
+
+	fabric_manager_stop(f);
+	fabric_member_kill(&f->members[1]);
+	f->members[1].address.port = 7777;
+	fabric_run(f, 10 * MS_NS);
+	fabric_manager_start(f);
+	fabric_member_start(f, &f->members[1]);
+	fabric_run(f, S_NS);
+	assert_int_equal(member_state(f->members[1].m), MEMBER_JOINED);
+	fabric_run(f, 2 * S_NS);
+	fabric_check(f);
+	fabric_destroy(f);
+}
+
+static void registry_advertise__a_second_node_at_the_same_address(void **state)
+{
+	struct fabric *f = world();
+	struct fabric_member *second = fabric_member_add(f, MANAGE_XPU);
+
+	advertise(second, f->members[1].self.address);
+	fabric_member_start(f, second);
+	fabric_run(f, 3 * S_NS);
+	assert_int_equal(member_state(second->m), MEMBER_FAILED);
+	assert_int_equal(member_status(second->m), DXP_EBUSY);
+	assert_non_null(
+		strstr(member_text(second->m), "this address is in use by the node 'xpu-1'"));
+	fabric_destroy(f);
+}
+
+static void rejected(struct udp_address address, const char *word)
+{
+	struct fabric *f = world();
+	struct fabric_member *wrong = fabric_member_add(f, MANAGE_XPU);
+
+	advertise(wrong, address);
+	fabric_member_start(f, wrong);
+	fabric_run(f, S_NS);
+	assert_int_equal(member_state(wrong->m), MEMBER_FAILED);
+	assert_int_equal(member_status(wrong->m), DXP_EINVAL);
+	assert_non_null(strstr(member_text(wrong->m), word));
+	fabric_destroy(f);
+}
+
+static void registry_advertise__wrong_addresses(void **state)
+{
+	struct udp_address v6 = {.port = 5000};
+
+	rejected(address_v4(OUTSIDE_IP, 0), "without a port");
+	rejected(address_v4(0, 5000), "no address of a machine");
+	rejected(address_v4(0xe0000001, 5000), "a multicast address");
+	rejected(address_v4(0xffffffff, 5000), "a reserved address");
+	rejected(address_v4(0x7f000001, 5000), "own machine only");
+	rejected(v6, "no address of a machine");
+	v6.ip[0] = 0xff;
+	rejected(v6, "a multicast address");
+	v6.ip[0] = 0xfe;
+	v6.ip[1] = 0x80;
+	rejected(v6, "a link-local address");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(registry_advertise__others_see_the_advertised_address),
+		cmocka_unit_test(registry_advertise__a_move_changes_no_row),
+		cmocka_unit_test(registry_advertise__a_restarted_manager_keeps_it),
+		cmocka_unit_test(registry_advertise__both_restart),
+		cmocka_unit_test(registry_advertise__a_second_node_at_the_same_address),
+		cmocka_unit_test(registry_advertise__wrong_addresses),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
