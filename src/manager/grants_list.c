@@ -53,5 +53,5 @@ void manager_requests_grants(struct registry *r, const struct udp_address *from,
 									  : GRANTS_RULE_EXPLICIT,
 				   .first = request.first};
 	rows_add(&r->grants, &page);
-	registry_outbox_commit(r, out, from, grants_page_encode(&page, r->mac, out->data));
+	registry_outbox_commit(r, out, from, grants_page_encode(&page, registry_sender_mac(r), out->data));
 }
