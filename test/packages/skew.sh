@@ -60,21 +60,26 @@ if [ ! -e "$old/complete" ]; then
 fi
 cp "$old/build/bin/hello_xpu" "$scratch"
 
+# folder RELEASE: prints where the programs of `old` or `new` are.
+folder() {
+	[ "$1" = new ] && echo "$new" || echo "$old/build/bin"
+}
+
 # of RELEASE PROGRAM ARGUMENT...: runs a program of `old` or `new`.
 of() {
-	local folder=$new
-	[ "$1" = new ] || folder=$old/build/bin
-	"$folder/$2" "${@:3}"
+	"$(folder "$1")/$2" "${@:3}"
 }
 
 # start RELEASE PROGRAM LOG TEXT ARGUMENT...: until its log has the text, or it ends.
 start() {
-	local release=$1 program=$2 log=$scratch/$3 text=$4 i
+	local program log=$scratch/$3 text=$4 i
+	program=$(folder "$1")/$2
 	shift 4
-	of "$release" "$program" "$@" >"$log" 2>&1 &
+	rm -f "$log" # of the mix before
+	"$program" "$@" >"$log" 2>&1 &
 	pids+=($!)
 	for ((i = 0; i < 1200; i++)); do
-		! grep -qF -- "$text" "$log" || return 0
+		! grep -qsF -- "$text" "$log" || return 0
 		[ -e "/proc/$!" ] || return 1
 		sleep 0.05
 	done
