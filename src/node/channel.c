@@ -98,7 +98,7 @@ int channel_create(const struct channel_options *options, uint64_t now_ns, struc
 		return DXP_ENOMEM;
 	c->options = *options;
 	options->entropy(options->entropy_context, &c->id, sizeof(c->id));
-	c->until_ns = now_ns + (options->timeout_ns ? options->timeout_ns : FABRIC_JOIN_NS);
+	c->until_ns = now_ns + (options->timeout_ns ? options->timeout_ns : FABRIC_REQUEST_NS);
 	bool good = open_write(c, now_ns);
 	c->options.token = NULL;
 	keys_erase(c->options.private_key, sizeof(c->options.private_key));

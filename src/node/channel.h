@@ -15,7 +15,7 @@ struct channel_options {
 	uint8_t private_key[KEYS_BYTES]; /* own */
 	const struct token *token;       /* admits the key; NULL: it is admitted already. Copied. */
 	struct channel_request request;  /* for TOKEN_LIST, all pages */
-	uint64_t timeout_ns;             /* 0: FABRIC_JOIN_NS */
+	uint64_t timeout_ns;             /* 0: FABRIC_REQUEST_NS */
 	entropy_fn entropy;
 	void *entropy_context;
 };

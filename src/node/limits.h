@@ -24,6 +24,8 @@
 #define FABRIC_RENEW_NS (FABRIC_LEASE_NS / FABRIC_RENEWALS)
 /* ns, default bound of a join: longer than a crashed node's lease */
 #define FABRIC_JOIN_NS (5000ull * 1000 * 1000)
+/* ns, default bound of a request over a channel: the manager writes to disk before it answers */
+#define FABRIC_REQUEST_NS (10000ull * 1000 * 1000)
 /* ns; a loop later than this was suspended, so it must not count as silence of other nodes */
 #define FABRIC_LATE_NS (1000ull * 1000 * 1000)
 
