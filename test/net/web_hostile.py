@@ -34,7 +34,7 @@ def status(url, data, close=True):
                 if not more:
                     break
                 answer += more
-        except (ConnectionError, BrokenPipeError):
+        except OSError:  # the server has ended the connection
             return None
     found = re.match(rb"HTTP/1\.[01] (\d+)", answer)
     return int(found[1]) if found else None
