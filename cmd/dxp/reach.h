@@ -27,7 +27,8 @@ const struct node_entry *reach_row(const struct query *table, const char *name);
 /* Writes the machine and the nftables rule that opens this port. Returns `out`. */
 const char *reach_rule(const struct udp_address *port, char out[REACH_RULE_BYTES]);
 
-/* As reach_rule, for the data port of a node; of an advertised address also what NAT must do. */
+/* Writes the same for the data port of a node. For an advertised address it adds what NAT must do.
+ */
 const char *reach_node_rule(const struct node_entry *row, char out[REACH_RULE_BYTES]);
 
 struct reach_failure {

@@ -12,7 +12,7 @@
 
 #define WEB_NONCE_BYTES 16
 #define WEB_TOKEN_BYTES (8 + WEB_NONCE_BYTES + 16) /* time in seconds, number, seal */
-#define WEB_TOKEN_TEXT  (2 * WEB_TOKEN_BYTES + 1)  /* hexadecimal digits, with the zero */
+#define WEB_TOKEN_TEXT  (2 * WEB_TOKEN_BYTES + 1)  /* hexadecimal digits and a zero byte */
 
 struct web_token {
 	uint64_t time_s; /* since 1970 */

@@ -141,8 +141,8 @@ struct dxp_collective {
  *
  * Errors: DXP_EINVAL, DXP_ERANGE: an argument; dxp_fabric_error() names member and field.
  *         DXP_EUNSUPPORTED: an xPU has no kernels, or not this type. DXP_EBUILD; DXP_ENOMEM: no
- *         device memory. DXP_EPEERLOST, DXP_EPEERRESET: a member is lost, which makes the group
- *         lost; DXP_ENOENT: an awaited event is unknown, likewise. */
+ *         device memory. DXP_EPEERLOST, DXP_EPEERRESET: a member is lost; DXP_ENOENT: an
+ *         awaited event is unknown. These three make the group lost. */
 
 /* to[0 .. count) = reduction over all members of from[0 .. count). In place: to == from. */
 DXP_API int dxp_allreduce(struct dxp_group *group, const struct dxp_collective *collective);

@@ -13,7 +13,7 @@
 
 enum choice_way {
 	CHOICE_RAMP,       /* cut.h; the first transfers, and all that are not timed */
-	CHOICE_COARSE,     /* likewise with longer pieces */
+	CHOICE_COARSE,     /* cut.h, with longer pieces */
 	CHOICE_BUFFERS,    /* whole buffers */
 	CHOICE_SEQUENTIAL, /* whole buffers, one after the other */
 	CHOICE_WAYS

@@ -25,7 +25,7 @@ struct cut {
 
 /* Chooses pieces for one transfer. `most`: longest possible piece, a multiple of 64. */
 void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most);
-/* Likewise with pieces four times as long, for where each costs more. */
+/* Chooses pieces four times as long, for paths where each piece costs more. */
 void cut_coarse(struct cut *c, uint64_t bytes, uint32_t most);
 /* Chooses pieces for one of several concurrent transfers of `whole` bytes in total. Together they
  * keep the pipeline filled. So all pieces have the length of the middle pieces of one transfer of

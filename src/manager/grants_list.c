@@ -53,5 +53,6 @@ void manager_requests_grants(struct registry *r, const struct udp_address *from,
 									  : GRANTS_RULE_EXPLICIT,
 				   .first = request.first};
 	rows_add(&r->grants, &page);
-	registry_outbox_commit(r, out, from, grants_page_encode(&page, registry_sender_mac(r), out->data));
+	registry_outbox_commit(r, out, from,
+			       grants_page_encode(&page, registry_sender_mac(r), out->data));
 }

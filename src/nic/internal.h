@@ -201,7 +201,7 @@ static inline uint32_t chain_end(const struct nic_request *r)
 /* bounce.c: own memory of a request that is staged */
 int bounce_open(struct nic_request *r);   /* DXP_EAGAIN: not now */
 void bounce_close(struct nic_request *r); /* r->bounce may be NULL */
-/* Makes a piece of the window's bytes `at`, in the buffer. As doorbell_piece. */
+/* Makes a piece of the window's bytes `at`, in the buffer. Statuses of doorbell_piece(). */
 int bounce_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t at,
 		 struct nic_piece *piece);
 void bounce_begin(struct nic_request *r); /* r->local is a new window */

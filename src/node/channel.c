@@ -157,7 +157,7 @@ static bool opened_try(struct channel *c, const uint8_t psk[KEYS_BYTES],
 	return good;
 }
 
-/* With a token, the manager refuses with the zero key, and permits only with the token's. */
+/* The manager refuses a token with a key of zeros, and permits only with the token's key. */
 static void opened_receive(struct channel *c, const struct channel_frame *frame, uint64_t now_ns)
 {
 	static const uint8_t zero[KEYS_BYTES];

@@ -82,7 +82,7 @@ struct manage_join {
 	/* id: the previous one, or 0. address: with CAPABILITY_ADVERTISED, otherwise unused. alive,
 	 * granted, role and key are unused. */
 	struct node_entry self;
-	const uint8_t *key; /* as in manage_renew */
+	const uint8_t *key; /* see manage_renew */
 };
 
 struct manage_lease {
@@ -118,7 +118,7 @@ struct manage_assign {
 struct manage_status {
 	uint64_t request, nonce;
 	uint16_t first;     /* requests rows from this id on */
-	const uint8_t *key; /* as in manage_renew */
+	const uint8_t *key; /* see manage_renew */
 };
 
 /* REFUSE and ANSWER. */

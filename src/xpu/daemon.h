@@ -13,7 +13,7 @@ struct daemon_options {
 	uint16_t id; /* requested node id of slot 0; slot n requests id + n; 0: any */
 	struct udp_address manager;
 	const uint8_t *fabric_key;
-	const struct identity *identity; /* as node_options */
+	const struct identity *identity; /* see node_options */
 	/* NULL: the address towards the manager. Slot n uses port + n, unless the port is 0. */
 	const struct udp_address *bind;
 	uint16_t port; /* as the port of `bind`, if that is 0 */

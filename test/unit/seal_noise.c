@@ -10,7 +10,7 @@
 
 #include <dxp/status.h>
 
-#include "seal/noise.h"
+#include "seal/symmetric.h"
 #include "test/support/hex.h"
 
 #define NAME "Noise_NNpsk0_25519_AESGCM_SHA256"

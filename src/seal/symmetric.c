@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "seal/noise.h"
+#include "seal/symmetric.h"
 
 #include <assert.h>
 #include <string.h>

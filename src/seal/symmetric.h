@@ -3,8 +3,8 @@
  * patterns with AESGCM and SHA256. The caller processes the tokens of its pattern in order: "psk"
  * by symmetric_mix_psk, "e" by symmetric_mix_public (in patterns with a psk), and the tokens of a
  * key agreement (ee, es, se, ss) by symmetric_mix_secret. */
-#ifndef SEAL_NOISE_H
-#define SEAL_NOISE_H
+#ifndef SEAL_SYMMETRIC_H
+#define SEAL_SYMMETRIC_H
 
 #include "seal/crypto.h"
 
