@@ -17,6 +17,18 @@ struct mac {
 	EVP_MAC_CTX *context;
 };
 
+/* libcrypto would free its state in an exit handler, while other threads still send packets. The
+ * first call decides whether there is this handler. */
+__attribute__((constructor)) static void state_keep(void)
+{
+	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
+void mac_before_end(void (*function)(void))
+{
+	OPENSSL_atexit(function);
+}
+
 static EVP_MAC_CTX *context_create(const uint8_t key[FABRIC_KEY_BYTES])
 {
 	OSSL_PARAM parameters[] = {

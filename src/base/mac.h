@@ -15,6 +15,11 @@
 
 struct mac;
 
+/* Calls `function` at the exit of the process before libcrypto frees its state, if it does so. A
+ * program that has used libcrypto before this library is loaded makes it do so; otherwise libcrypto
+ * remains usable until the process is gone. */
+void mac_before_end(void (*function)(void));
+
 /* Creates a mac; destroy it with mac_destroy. DXP_ENOMEM; DXP_EIO: libcrypto has no
  * HMAC-SHA-256. */
 int mac_create(const uint8_t key[FABRIC_KEY_BYTES], struct mac **out);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/mac.h"
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/entry/extension.h"
 #include "plugins/opencl/node/device.h"
@@ -30,6 +31,7 @@ struct extension_function {
 
 static cl_int CL_API_CALL icd_get_platforms(cl_uint entries, cl_platform_id *platforms,
 					    cl_uint *count);
+static void at_exit(void);
 
 #define ENTRY(name) {#name, (void *)dxp_##name},
 static const struct extension_function functions[] = {
@@ -37,11 +39,19 @@ static const struct extension_function functions[] = {
 	OPENCL_ENTRY_POINTS(ENTRY) EXTENSION_FUNCTIONS(ENTRY)};
 #undef ENTRY
 
+static void exit_prepare(void)
+{
+	mac_before_end(at_exit);
+}
+
 static cl_int CL_API_CALL icd_get_platforms(cl_uint entries, cl_platform_id *platforms,
 					    cl_uint *count)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 	if ((platforms && !entries) || (!platforms && !count))
 		return CL_INVALID_VALUE;
+	pthread_once(&once, exit_prepare);
 	if (platforms)
 		platforms[0] = platform_get();
 	if (count)
@@ -157,14 +167,21 @@ static bool become_quiet(void)
 	return is_quiet();
 }
 
+/* Runs before libcrypto frees its state, or with the destructors of the program. */
 __attribute__((destructor)) static void at_exit(void)
 {
 	struct timespec until = wall_after(LOCK_NS);
+	static bool done;
 
 	if (opencl_forked())
 		return;
 	if (pthread_mutex_timedlock(&opencl_lock, &until))
 		return;
+	if (done) {
+		pthread_mutex_unlock(&opencl_lock);
+		return;
+	}
+	done = true;
 	builds_profile();
 	fabric_close();
 	bool quiet = !opencl_fabric() || become_quiet();
