@@ -11,7 +11,7 @@ endif()
 if(DXP_LTO) # the libraries hold both forms; links use the plain one
 	add_link_options(-fno-lto)
 endif()
-set(DXP_LTO_LAYERS base wire link rltp nic node)
+set(DXP_LTO_LAYERS base wire keys link rltp seal nic node)
 set(DXP_LTO_OBJECT ${PROJECT_BINARY_DIR}/src/optimised.o)
 
 # dxp_lto(folder): compiles a folder of DXP_LTO_LAYERS in both forms: for the object, and plain.

@@ -301,6 +301,14 @@ static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 	return s && s->local_id == id ? s : NULL;
 }
 
+/* Returns true for an open session whose protection is too weak, because the address of the peer or
+ * of this node has changed since the handshake. Nothing is sent or accepted until an address
+ * changes back, or the session dies. */
+static bool exposed(const struct rltp_endpoint *e, const struct rltp_session *s)
+{
+	return s->state == RLTP_OPEN && s->protect < handshake_protection(e, s);
+}
+
 static void session_frame(struct rltp_endpoint *e, struct wire_header *h,
 			  const struct datagram_arrival *a, uint64_t now_ns)
 {
@@ -320,7 +328,7 @@ static void session_frame(struct rltp_endpoint *e, struct wire_header *h,
 		e->counters.wrong_address++;
 		return;
 	}
-	if (sealed != (s->seal != NULL)) {
+	if (sealed != (s->seal != NULL) || exposed(e, s)) {
 		e->counters.unsealed++;
 		return;
 	}
@@ -380,6 +388,8 @@ static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, uint
 	size_t n = reset_bye_send(e, s, out, count, now_ns);
 	n += handshake_send(e, s, out + n, count - n, now_ns);
 	size_t more = rltp_session_send(s, mask, out + n, count - n, now_ns);
+	if (exposed(e, s))
+		return n; /* they are lost packets for the session */
 	return n + (s->seal ? protect_seal(s, out + n, more) : more);
 }
 

@@ -96,6 +96,8 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
 		      size_t count, uint64_t now_ns);
 uint64_t handshake_deadline(const struct rltp_session *s);
+/* Returns the protection, enum wire_protect, that packets to the peer's present address need. */
+uint8_t handshake_protection(const struct rltp_endpoint *e, const struct rltp_session *s);
 
 /* reset.c: RESET and BYE */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,

@@ -91,7 +91,7 @@ static bool tag_good(const struct rltp_endpoint *e, const uint8_t *frame)
 }
 
 /* Returns the protection that a session with this peer must have. */
-static uint8_t protection(const struct rltp_endpoint *e, const struct rltp_session *s)
+uint8_t handshake_protection(const struct rltp_endpoint *e, const struct rltp_session *s)
 {
 	return e->options.protect ? e->options.protect(e->options.protect_context, &s->address)
 				  : WIRE_PROTECT_NONE;
@@ -159,7 +159,7 @@ static bool hello_start(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 static bool hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
 			uint64_t now_ns, struct datagram *out)
 {
-	const uint8_t protect = protection(e, s);
+	const uint8_t protect = handshake_protection(e, s);
 
 	if (!s->seal && protect == WIRE_PROTECT_NONE) {
 		hello_encode(e, s, type, protect, out->header);
@@ -262,8 +262,10 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 		numbers_draw(e, s);
 	if (rltp_session_wake(s, now_ns) != DXP_OK)
 		return; /* the peer retransmits its HELLO */
-	if (!repeated)
+	if (!repeated) {
+		session_keys_drop(s);
 		rltp_session_open(s, hello, now_ns);
+	}
 	s->io->hello_echo_session = hello->session;
 	s->io->hello_echo_psn = hello->psn;
 	s->hello_ack_due = true;
@@ -334,6 +336,7 @@ static void hello_ack_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	if (s->state != RLTP_HANDSHAKE)
 		return;
 	if (hello->protect == WIRE_PROTECT_NONE) {
+		session_keys_drop(s);
 		rltp_session_open(s, hello, now_ns);
 		return;
 	}
@@ -409,7 +412,7 @@ static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 			    const struct wire_header *h, const struct wire_hello *hello,
 			    const struct datagram_arrival *a)
 {
-	uint8_t own = protection(e, s);
+	uint8_t own = handshake_protection(e, s);
 
 	if (hello->protect == own)
 		return true;

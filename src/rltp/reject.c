@@ -125,9 +125,7 @@ void reject_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		rltp_session_fail(s, DXP_EPEERRESET);
 		return;
 	}
-	uint8_t own = e->options.protect
-			      ? e->options.protect(e->options.protect_context, &s->address)
-			      : WIRE_PROTECT_NONE;
+	uint8_t own = handshake_protection(e, s);
 	e->mismatch = (struct rltp_mismatch){s->node, own, r.protect};
 	e->mismatched = true;
 	rltp_session_fail(s, DXP_EPROTECT);

@@ -130,6 +130,9 @@ int packet_open(struct rltp_seal *s, const struct datagram_arrival *a,
 	struct seal *o = s->owner;
 	uint16_t flags = get_be16(a->data + WIRE_OFF_FLAGS);
 
+	/* The headers permit longer frames than any peer sends. */
+	if (a->bytes > sizeof(o->opened))
+		return DXP_EAUTH;
 	if (!keys_wake(s))
 		return DXP_ENOMEM;
 	struct replay *r = &s->active->replay;

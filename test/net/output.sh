@@ -220,6 +220,33 @@ each_inc() {
 		each dxp inc $section
 	done
 }
+# tokens_begin: starts a fabric that admits by token; `$tokens` is the folder of its operator.
+readonly tokens=$scratch/tokens
+tokens_begin() {
+	[ -d "$tokens" ] || dxp manager init --dir "$tokens" --bind 127.0.0.1 --port 0 >init
+}
+each_manager() {
+	tokens_begin
+	closed='none' each dxp manager init --dir "$tokens"
+}
+each_join() {
+	local manager token
+	tokens_begin
+	manager=$(sed -n 's/^ *dxp join //p' init)
+	token=$(dxp token --dir "$tokens" --uses 2 create)
+	full dxp join --dir "$scratch/one" --name one "${manager% *}" "$token"
+	as none dxp join --dir "$scratch/two" --name two "${manager% *}" "$token"
+	is 0 'dxp join with none'
+}
+each_token() {
+	tokens_begin
+	each dxp token --dir "$tokens" create
+	each dxp token --dir "$tokens" list
+}
+each_node() {
+	tokens_begin
+	full dxp node --dir "$tokens" remove two
+}
 closed='no_0 no_1 no_2 none'
 commands=$(dxp --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 [ "$(wc -w <<<"$commands")" -ge 18 ] || die "dxp --help lists: $commands"
@@ -228,7 +255,7 @@ for name in $commands; do
 	full dxp "$name" --help
 	full dxp help "$name"
 	case $name in
-	up | put | get | trace | inc) each_"$name" ;;
+	up | put | get | trace | inc | manager | join | token | node) each_"$name" ;;
 	down) ;; # at the end
 	nodes | version | metrics) each dxp "$name" ;;
 	config) each dxp config show ;;
@@ -248,7 +275,8 @@ for name in $commands; do
 	esac
 	if dxp "$name" --help | has -e --json; then
 		case $name in
-		up | down | get | inc | bridge | bench) ;;
+		up | down | get | inc | bridge | bench | manager | join | node) ;;
+		token) full dxp token --json --dir "$tokens" list ;;
 		model) full dxp model tags --json ;;
 		config) full dxp config show --json ;;
 		put) full dxp put --json xpu1 0 data ;;
@@ -279,6 +307,7 @@ is 1 'dxp nodes into a pipe that is closed, with SIGPIPE ignored'
 expect 'Broken pipe' err
 exec 6>&-
 dxp down
+[ ! -d "$tokens" ] || DXP_DIR=$tokens dxp down
 
 say '== an example: a program that has 0, 1 and 2 from the library alone'
 # example COMMAND...: with standard output closed, its output must fail with an output error; no

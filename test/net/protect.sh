@@ -69,11 +69,18 @@ daemon() {
 	daemon=$last
 }
 
-# counter NAME: prints a counter of the daemon, by the network.
+# counter NAME: prints a counter of the daemon, by the network; waits until it is above 0, because
+# nodes publish their counters at intervals.
 counter() {
-	near dxp nodes "${at[@]}" --wide --json |
-		python3 -c "import json, sys
-print(next(n['counters']['counters']['$1'] for n in json.load(sys.stdin) if n['name'] == 'xpu1'))"
+	local value=0
+	for _ in {1..100}; do
+		value=$(near dxp nodes "${at[@]}" --wide --json | python3 -c "import json, sys
+rows = [n for n in json.load(sys.stdin) if n['name'] == 'xpu1']
+print(rows[0]['counters']['counters']['$1'] if rows and rows[0].get('counters') else 0)")
+		[ "$value" -eq 0 ] || break
+		sleep 0.1
+	done
+	echo "$value"
 }
 
 part "$near" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-key \

@@ -256,6 +256,30 @@ static void protect__another_protection_is_refused(void **state)
 				mismatch_check(a, b);
 }
 
+/* A session without protection sends and accepts nothing while an address is one that needs it. */
+static void protect__none_does_not_follow_an_address(void **state)
+{
+	rig_protect = WIRE_PROTECT_NONE;
+	struct rig *r = rig_make(2, 1408);
+
+	rig_open(r, 0, 1);
+	messages_work(r, 0, 1);
+	const uint64_t bytes = r->nodes[0].delivered_bytes;
+	r->nodes[0].protect = WIRE_PROTECT_ENCRYPT;
+	r->keep = true;
+	rig_post(r, 0, 1, 100);
+	rig_post(r, 1, 0, 100);
+	rig_run(r, RLTP_DEAD_NS / 4);
+	for (uint32_t i = 0; i < r->kept_count; i++)
+		assert_int_equal(r->kept_to[i], 0);
+	assert_int_equal(r->nodes[0].delivered_bytes, bytes);
+	assert_true(counters(r, 0)->unsealed > 0);
+	r->nodes[0].protect = WIRE_PROTECT_NONE;
+	assert_true(rig_finish(r, 0, 5 * S_NS) && rig_finish(r, 1, 5 * S_NS));
+	assert_int_equal(r->nodes[1].failed + r->nodes[0].failed, 0);
+	rig_destroy(r);
+}
+
 /* The HELLO of a live peer, replayed to a node that restarted, opens a session at most until the
  * node has something to send. */
 static void protect__replayed_handshakes_delay_a_message_only(void **state)
@@ -367,6 +391,7 @@ int main(void)
 		CASE(protect__recorded_rejects_are_refused),
 		CASE(protect__both_start_at_once),
 		CASE(protect__another_protection_is_refused),
+		CASE(protect__none_does_not_follow_an_address),
 		CASE(protect__replayed_handshakes_delay_a_message_only),
 		CASE(protect__replayed_handshakes_leave_nothing),
 		CASE(protect__a_rest_keeps_the_keys),

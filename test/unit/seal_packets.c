@@ -191,6 +191,31 @@ static void packets__every_bit_counts(void **state)
 	}
 }
 
+/* The longest frame that its headers permit is longer than any that a peer seals. */
+static void packets__too_long_are_refused(void **state)
+{
+	const uint16_t flags = WIRE_FLAG_IMM | WIRE_FLAG_TRAILER | WIRE_FLAG_LAST | WIRE_FLAG_SOL;
+	static uint8_t data[WIRE_COMMON_BYTES + 2 * WIRE_PAYLOAD_MAX];
+	struct wire_header h = {.type = WIRE_PUT, .flags = flags}, decoded;
+	struct datagram_arrival a = {.data = data}, opened;
+	struct pair p;
+
+	pair_open(&p, WIRE_PROTECT_ENCRYPT);
+	unsigned longest = 0;
+	for (h.header_bytes = WIRE_COMMON_BYTES; h.header_bytes <= 120; h.header_bytes += 8) {
+		h.payload_bytes = WIRE_PAYLOAD_MAX + WIRE_DATA_BYTES - WIRE_SEAL_BYTES;
+		wire_header_encode(&h, data);
+		wire_seal_header(data, 0, 1);
+		a.bytes = h.header_bytes + h.payload_bytes + WIRE_SEAL_BYTES;
+		if (wire_sealed_decode(data, a.bytes, &decoded) != DXP_OK)
+			continue;
+		longest = (unsigned)a.bytes;
+		assert_int_equal(seal_ops.open(p.ends[1], &a, &opened), DXP_EAUTH);
+	}
+	assert_true(longest > WIRE_COMMON_BYTES + SEAL_BODY_MAX);
+	pair_close(&p);
+}
+
 static void packets__replays_are_dropped(void **state)
 {
 	struct datagram_arrival a;
@@ -393,6 +418,7 @@ int main(void)
 		cmocka_unit_test(packets__arrive_in_both_modes),
 		cmocka_unit_test(packets__only_encrypt_hides_the_payload),
 		cmocka_unit_test(packets__every_bit_counts),
+		cmocka_unit_test(packets__too_long_are_refused),
 		cmocka_unit_test(packets__replays_are_dropped),
 		cmocka_unit_test(packets__frames_of_another_session_are_wrong),
 		cmocka_unit_test(update__under_reordering),
