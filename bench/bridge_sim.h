@@ -18,7 +18,9 @@ struct bridge_sim_settings {
 	uint64_t buffers, fills, dmas, piece_bytes; /* see bridge_options and bridge_order */
 	uint64_t buffer_bytes;                      /* only this size; 0: all */
 	const char *path;                           /* only paths whose name contains this text */
-	bool source; /* these are the source's stages; its figures apply */
+	/* The stages are those of the source, the paper that the bridge follows
+	 * (docs/reference/seeds.md, part S). Its figures are then printed beside the results. */
+	bool source;
 };
 
 /* Prints the tables, after report_begin. Returns an exit status. */

@@ -30,7 +30,7 @@ struct crowd {
 	struct rltp_endpoint *endpoints[CROWD_MAX];
 	bool listed[CROWD_MAX];
 	uint32_t busy[CROWD_MAX], busy_count; /* peers with something due soon */
-	uint64_t due_ns[CROWD_MAX];           /* earliest deadline of the peers that are not busy */
+	uint64_t due_ns[CROWD_MAX];           /* index: peer; its next deadline if it is not busy */
 	uint64_t scan_ns;                     /* next scan of peers that are not busy */
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 	struct datagram batch[DATAGRAM_BATCH];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs every part at the points that the sources state, and checks their sentences as
- * inequalities. */
+/* Runs every part of the model at the points for which the sources state values. Also checks the
+ * shapes: sentences of the sources, each written as an inequality. */
 #include "cmd/dxp/model_check.h"
 
 #include <math.h>

@@ -98,7 +98,9 @@ struct dxp_inc_options {
 	const char *switches;
 	/* Times below 10 ms become 10 ms. Time in which this process could not run does not
 	 * count. */
-	uint64_t deadline_ns; /* an operation without progress this long loses the group; 0: 2 s */
+	/* If an operation makes no progress for this time, the group is lost. A member that is late
+	 * but still answers is waited for. 0: 2 s. */
+	uint64_t deadline_ns;
 	/* After a group is lost: time to wait for a silent member before it is treated as dead; 0:
 	 * half of the deadline. If that member was only stopped or starved, it continues alone. Its
 	 * number of finished elements may then differ from the others'. */
@@ -217,8 +219,8 @@ DXP_API int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_op
  *         status, and the group is lost. */
 DXP_API int dxp_inc_test(struct dxp_inc_operation *operation, size_t *done_elements);
 
-/* Waits until the operation completes, at most the deadline after the last progress of any member.
- * Returns like dxp_inc_test(), but never DXP_EAGAIN. */
+/* Waits until the operation completes or the group is lost. See `deadline_ns` of struct
+ * dxp_inc_options. Returns like dxp_inc_test(), but never DXP_EAGAIN. */
 DXP_API int dxp_inc_wait(struct dxp_inc_operation *operation, size_t *done_elements);
 
 /* Start an operation and wait for it. */

@@ -52,7 +52,8 @@ int rv32_clang_compile(struct rv32_clang *c, const struct engine_source *source,
 		       const struct rv32_options *options, uint8_t **object, size_t *bytes,
 		       char **log);
 
-/* rv32_runtime.c: compiles the runtime in `folder` into files of these names. */
+/* rv32_runtime.c: compiles the runtime. Stores the results in c->folder, as files with the names
+ * `bitcode` and `support`. */
 int rv32_runtime_make(const struct rv32_clang *c, const char *bitcode, const char *support);
 /* rv32_stage.c */
 /* Set the first words of a compiler's command line; return how many. The front stage compiles

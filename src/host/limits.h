@@ -48,7 +48,8 @@
 /* ns of silence of an awaited xPU until a probe */
 #define HOST_PROBE_NS (1000ull * 1000 * 1000)
 #define HOST_WATCH_NS (250ull * 1000 * 1000) /* ns between two checks for that silence */
-/* ns after a call's poll in which the progress thread pauses: another call is likely */
+/* ns: if a call polled the node less than this time ago, the progress thread pauses, because
+ * another call is likely */
 #define HOST_FRESH_NS (300ull * 1000)
 /* ns of that pause, the longest time by which it delays an acknowledgement */
 #define HOST_NAP_NS (1000ull * 1000)

@@ -27,7 +27,7 @@
 #define INC_FREEZE_MAX_NS (50ull * 1000 * 1000)
 /* times of half a deadline until a frozen group fails: enough if three members die in sequence */
 #define INC_FREEZE_PATIENCES 4
-#define INC_WAYS_MAX         8 /* paths kept per member: two levels of spines */
+#define INC_WAYS_MAX         8 /* paths kept per member: enough for two levels of spines */
 /* ns until the first retransmission of QUERY and NOTIFY; doubles for each further one */
 #define INC_QUERY_NS (20ull * 1000 * 1000)
 /* ns: longest such interval; a dozen attempts/s, for bad networks */

@@ -277,7 +277,8 @@ static bool address_admit(struct registry *r, const struct udp_address *from,
 	return false;
 }
 
-/* Copies the node's description. Returns whether others need it. */
+/* Copies the node's description from its JOIN into the node table. Returns whether it changed, so
+ * that the other nodes must receive it. */
 static bool entry_update(const struct registry *r, struct roster_node *n,
 			 const struct udp_address *from, const struct manage_join *join)
 {

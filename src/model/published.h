@@ -25,7 +25,7 @@ bool model_name_same(const char *quantity, const char *x, const char *other, con
 /* Sets published, tolerance and kind of a row that has an entry but no published value. */
 void model_published_attach(struct model_row *row);
 
-/* Emits the figures without a mechanism, with value NAN. */
+/* Emits the published figures for which the model has no mechanism. Their `value` is NAN. */
 void model_published_data(const struct model_sink *sink);
 
 #endif

@@ -12,7 +12,8 @@
 #define HOSTS 9 /* a case of N-11 with two ToRs */
 #define RANKS 32
 
-/* Counts a send of `rank` to `peer`. Switches follow the ranks of the hosts. */
+/* Counts a send of `rank` to `peer`. The lowest numbers are ranks of hosts. The ToRs have the next
+ * numbers, and the spines have the highest. */
 static void send_count(const struct model_allreduce_job *j, uint32_t rank, uint32_t peer,
 		       struct model_roles *out)
 {

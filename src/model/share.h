@@ -18,7 +18,8 @@ struct model_share {
 	bool level;         /* the second half of the run was within the tolerance */
 };
 
-/* Called at doubling times with the state; may be NULL. */
+/* Called with the state after 4096 cycles, and then each time the cycles have doubled. May be
+ * NULL. */
 typedef void (*model_share_fn)(void *context, const struct model_share *s);
 
 /* Simulates `quanta` decisions of the arbiter. DXP_ENOMEM. */

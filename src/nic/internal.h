@@ -262,7 +262,8 @@ void send_message_fill(void *user, struct rltp_message *m, uint32_t offset, uint
 		       struct rltp_packet *out);
 void send_message_done(void *user, struct rltp_session *s, struct rltp_message *m, int status);
 void send_message_post(struct nic_message *m);
-/* Sets how many bytes of the message count as unsent for the limit. */
+/* Sets how many bytes of the message are not sent yet. The rate limit of the function counts these
+ * bytes as if they were sent. */
 void send_message_unsent(struct nic_message *m, uint32_t bytes);
 /* Withdraws a message: its completion is not reported, its memory is not read again. */
 void send_message_withdraw(struct nic_message *m, int status);

@@ -75,8 +75,8 @@
 /* us until a piece of staged memory without a buffer is sent again: as for peers without WAIT */
 #define NIC_STAGED_RETRY_US RLTP_WAIT_RETRY_US
 /* outstanding writes of staged memory. Beyond this count, only the oldest message of each peer may
- * begin a write, because it waits for no other. The memory's owner accepts more at once; those
- * complete independently. */
+ * begin a write. Such a message waits for no other message. The memory's owner has space for more
+ * writes than this count, so some of these messages always find space and complete. */
 #define NIC_STAGED_LATER      256
 #define NIC_STAGED_COPY_BYTES 4096 /* bytes handed over at once inside a NIC: fit any buffer */
 /* us until a message held for a device is sent again: delay by a lost answer */

@@ -213,9 +213,10 @@ struct nic_staged_ops {
 	 * space now; the request waits. */
 	int (*read_begin)(void *context, struct nic_staged_read *r, uint64_t offset,
 			  uint64_t bytes);
-	/* Cancels a GET whose initiator or user is gone. The owner must not use `r` afterwards,
-	 * nor once it has handed over all bytes; then the NIC does not call this. Pieces handed
-	 * over return before or after. */
+	/* Cancels a GET whose initiator or user is gone. The owner must not use `r` after this
+	 * call. After the owner has handed over all bytes, it must not use `r` either, and the NIC
+	 * does not cancel the GET any more. Pieces that were handed over return by read_sent(),
+	 * before or after this call. */
 	void (*read_cancel)(void *context, struct nic_staged_read *r);
 	/* Returns a piece to the owner: the initiator has it, or will never receive it. */
 	void (*read_sent)(void *context, void *piece, int status);

@@ -183,8 +183,9 @@ static struct nic_message *answer_apply(struct nic_peer *p, struct rx_record *re
 	return m;
 }
 
-/* Requests, and answers with data, use flows beside the queue pairs, in the channel of their
- * function. They are a class of their own that does not bypass weights and limits. */
+/* Requests, and answers with data, do not use the flows of the queue pairs. They have flows of
+ * their own. These flows are in the channel of the same function, so its weight and limit apply to
+ * them too. */
 uint8_t read_flow(uint32_t stream)
 {
 	return RLTP_FLOW(stream / NIC_QPS_PER_FUNCTION,

@@ -38,8 +38,8 @@
 #define OFFER_BYTES_MAX (64ull << 30)
 /* connections to the socket for any function: all queue pairs and status queries */
 #define OFFER_CLIENTS_ANY 64
-/* connections to the socket of one function: its user and three that try. So no client can use all
- * connections. */
+/* connections to the socket of one function: one for its user, and three for others that try to
+ * attach. A client of this socket cannot use up the connections of other sockets. */
 #define OFFER_CLIENTS_ONE 4
 /* ns between polls of the sockets by a loop that does not sleep */
 #define OFFER_LOOK_NS (1000ull * 1000)

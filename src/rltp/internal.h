@@ -305,7 +305,8 @@ struct tx_entry *tx_entry_next(struct rltp_io *io, const struct tx_entry *entry)
 /* flow.c: selects the next message */
 void flow_append(struct rltp_session *s, struct rltp_message *m);
 void flow_remove_head(struct rltp_session *s, uint8_t flow);
-/* Returns true if flow_next would find a message without the run queues. */
+/* Returns true if flow_next would find a message in the control flow, or in a channel for which the
+ * session is in no run queue. */
 bool flow_ready(const struct rltp_session *s);
 /* Returns a mask of the channels of which flow_next would find a message. */
 uint32_t flow_channels(const struct rltp_session *s);

@@ -60,7 +60,8 @@ if unshare -m true 2>/dev/null; then
 		exec dxp config show dxpd' sh "$scratch/shown"
 	expect '; /etc/dxp/dxp.conf:3' "$scratch/shown"
 	expect "$XDG_CONFIG_HOME/dxp/dxp.conf:2" "$scratch/shown"
-	! grep -q '= 8M' "$scratch/shown" || die 'the file of the machine overrides that of the user'
+	! grep -q '= 8M' "$scratch/shown" ||
+		die 'the file of the machine overrides that of the user'
 else
 	left_out 'the file of the machine' 'mount namespaces are not allowed'
 fi

@@ -86,7 +86,8 @@ void map_cancel(cl_mem m, const void *at)
 	opencl_leave();
 }
 
-/* Posts a mark: the written bytes are valid when the command's waits have completed. */
+/* Posts a mark: an event that completes when all waits of the command have completed. From then on,
+ * the bytes that the program wrote through the map are valid in the host copy. */
 static cl_int mark(struct command *c, struct copy *host, const struct map *map)
 {
 	struct use u = {
