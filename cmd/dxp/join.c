@@ -8,6 +8,7 @@
 #include "cmd/dxp/join.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -109,22 +110,24 @@ static bool files_write(const struct joining *j, const struct control *q,
 	       line_write(j, "manager", j->host);
 }
 
-/* Gives the files of root to the owner of the folder, such as the user of the services. */
-static bool files_give(const struct joining *j)
+/* As root, takes on the owner of the folder, such as the user of the services: so the owner's
+ * symlinks lead only where the owner may write, and the files belong to the owner. */
+static bool owner_become(const struct joining *j)
 {
-	static const char *const names[] = {"node.key", "fabric.key", "manager.pub", "manager"};
-	char path[PATH_BYTES];
 	struct stat s;
 
-	if (geteuid() != 0 || stat(j->folder, &s) != 0 || s.st_uid == 0)
+	if (geteuid() != 0)
 		return true;
-	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-		if (!path_make(j, names[i], path) || lchown(path, s.st_uid, s.st_gid) != 0) {
-			print_fail("cannot give %s to the owner of its folder: %s", names[i],
-				   strerror(errno));
-			return false;
-		}
-	return true;
+	if (stat(j->folder, &s) != 0) {
+		print_fail("cannot find the owner of %s: %s", j->folder, strerror(errno));
+		return false;
+	}
+	if (s.st_uid == 0 ||
+	    (setgroups(0, NULL) == 0 && setegid(s.st_gid) == 0 && seteuid(s.st_uid) == 0))
+		return true;
+	print_fail("cannot become the owner of %s: %s; run this command as that user", j->folder,
+		   strerror(errno));
+	return false;
 }
 
 bool join_run(struct joining *j)
@@ -143,7 +146,7 @@ bool join_run(struct joining *j)
 		snprintf(q.request.name, sizeof(q.request.name), "%s", j->name);
 	else
 		name_default(q.request.name);
-	if (!folder_fits(j) || !key_ensure(j, q.private_key))
+	if (!owner_become(j) || !folder_fits(j) || !key_ensure(j, q.private_key))
 		return false;
 	memcpy(q.manager_key, j->token.manager, sizeof(q.manager_key));
 	if (control_run(&q, &c) == DXP_OK) {
@@ -151,7 +154,7 @@ bool join_run(struct joining *j)
 		snprintf(j->given_name, sizeof(j->given_name), "%.*s", FABRIC_NAME_BYTES - 1,
 			 answer->text);
 		j->role = answer->role;
-		good = files_write(j, &q, answer) && files_give(j);
+		good = files_write(j, &q, answer);
 		channel_destroy(c);
 	} else {
 		print_fail("cannot join: %s", q.text);

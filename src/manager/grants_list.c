@@ -41,6 +41,8 @@ void manager_requests_grants(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
+	if (!manager_read_admit(r, from, request.request, request.nonce))
+		return;
 	if (!out) {
 		r->counters.reply_full++;
 		return;

@@ -67,6 +67,10 @@ bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
 /* operate.c: changes a grant, for an operator. Returns a status and sets *text. */
 int manager_grant_set(struct registry *r, const struct manage_assign *assign, const char **text,
 		      uint64_t now_ns);
+/* operate.c: returns whether the sender of the request in process may read the table and the
+ * grants; answers otherwise. */
+bool manager_read_admit(struct registry *r, const struct udp_address *from, uint64_t request,
+			uint64_t nonce);
 /* requests.c: ends all nodes of a removed key. */
 void manager_key_end(struct registry *r, const struct key_row *row, uint64_t now_ns);
 

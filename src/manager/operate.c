@@ -92,12 +92,10 @@ void manager_requests_assign(struct registry *r, const struct udp_address *from,
 	assign_answer(r, from, &assign, status, text);
 }
 
-/* Returns whether the sender may read the table; answers otherwise. */
-static bool status_admit(struct registry *r, const struct udp_address *from,
-			 const struct manage_status *status)
+bool manager_read_admit(struct registry *r, const struct udp_address *from, uint64_t request,
+			uint64_t nonce)
 {
-	struct manage_answer answer = {
-		.request = status->request, .nonce = status->nonce, .status = DXP_EACCESS};
+	struct manage_answer answer = {.request = request, .nonce = nonce, .status = DXP_EACCESS};
 	bool removed = r->sender && r->sender->removed;
 
 	if (!removed && (r->sender || r->options.admission == ADMIT_KEY))
@@ -121,7 +119,7 @@ void manager_requests_status(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
-	if (!status_admit(r, from, &status))
+	if (!manager_read_admit(r, from, status.request, status.nonce))
 		return;
 	if (!out) {
 		r->counters.reply_full++;

@@ -231,6 +231,14 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 	return true;
 }
 
+/* Ends a node that loses its name or address to another one. */
+static void holder_end(struct registry *r, struct roster_node *holder, uint64_t now_ns)
+{
+	roster_gone(&r->roster, holder);
+	roster_change(&r->roster, holder);
+	push_news(r, holder, now_ns);
+}
+
 /* Checks the name of a joining node: a live holder keeps the name, a dead holder loses it. */
 static bool name_admit(struct registry *r, const struct udp_address *from,
 		       const struct manage_join *join, uint64_t now_ns)
@@ -243,14 +251,12 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 		reject_busy(r, from, join, holder, "name", now_ns);
 		return false;
 	}
-	roster_gone(&r->roster, holder);
-	roster_change(&r->roster, holder);
-	push_news(r, holder, now_ns);
+	holder_end(r, holder, now_ns);
 	return true;
 }
 
-/* Checks an advertised address: others must be able to send to it, and no other live node has
- * it. */
+/* Checks an advertised address: others must be able to send to it, and no other live node has it. A
+ * node that sends from the address gets it from one that only advertises it. */
 static bool address_admit(struct registry *r, const struct udp_address *from,
 			  const struct manage_join *join, uint64_t now_ns)
 {
@@ -270,9 +276,14 @@ static bool address_admit(struct registry *r, const struct udp_address *from,
 		reject(r, from, join->request, join->nonce, DXP_EINVAL, text);
 		return false;
 	}
-	const struct roster_node *holder = roster_find_address(&r->roster, address);
+	struct roster_node *holder = roster_find_address(&r->roster, address);
 	if (!holder || memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0)
 		return true;
+	if (address_equal(from, address) && advertises(&holder->entry) &&
+	    !address_equal(&holder->from, from)) {
+		holder_end(r, holder, now_ns);
+		return true;
+	}
 	reject_busy(r, from, join, holder, "address", now_ns);
 	return false;
 }

@@ -256,7 +256,7 @@ static size_t request_encode(struct query *a)
 		.request = ++a->request, .nonce = a->nonce, .first = a->first, .key = a->key};
 
 	const struct grants_request grants = {
-		.request = a->request, .nonce = a->nonce, .first = a->first};
+		.request = a->request, .nonce = a->nonce, .first = a->first, .key = a->key};
 
 	if (a->options.kind == QUERY_GRANTS)
 		return grants_request_encode(&grants, a->mac, a->frame);

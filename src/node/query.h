@@ -15,7 +15,7 @@ enum query_kind { QUERY_GRANT, QUERY_REVOKE, QUERY_NODES, QUERY_GRANTS };
 struct query_options {
 	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
-	const struct identity *identity; /* NODES: reads the table with this key pair; or NULL */
+	const struct identity *identity; /* NODES, GRANTS: reads with this key pair; or NULL */
 	enum query_kind kind;
 	const char *host, *xpu; /* GRANT and REVOKE: a node's name or "*"; copied */
 	uint64_t timeout_ns;    /* 0: FABRIC_JOIN_NS */

@@ -21,8 +21,8 @@ size_t grants_request_encode(const struct grants_request *request, struct mac *m
 	put_16(&c, request->first);
 	put_bytes(&c, padding, sizeof(padding));
 	assert(!c.bad);
-	return manage_seal(WIRE_GRANTS, WIRE_NODE_NONE, WIRE_NODE_MANAGER,
-			   (size_t)(c.at - out) - WIRE_COMMON_BYTES, mac, out);
+	return manage_seal_keyed(WIRE_GRANTS, WIRE_NODE_NONE,
+				 (size_t)(c.at - out) - WIRE_COMMON_BYTES, request->key, mac, out);
 }
 
 int grants_request_decode(struct manage_body body, struct grants_request *out)

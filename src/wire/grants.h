@@ -18,7 +18,8 @@ enum grants_rule { GRANTS_RULE_ANY = 1, GRANTS_RULE_EXPLICIT = 2 };
 
 struct grants_request {
 	uint64_t request, nonce;
-	uint16_t first; /* number of the first row wanted */
+	uint16_t first;     /* number of the first row wanted */
+	const uint8_t *key; /* public key to seal with, or NULL; not decoded */
 };
 
 struct grants_row {

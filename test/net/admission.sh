@@ -61,6 +61,23 @@ refuse 1 "only an operator" env DXP_DIR="$C" dxp grant '*' '*'
 refuse 1 "only an operator" env DXP_DIR="$C" dxp token create
 refuse 4 "role host" env DXP_DIR="$C" dxpd --engine none --name xc --port 0
 
+if [ "$(id -u)" = 0 ]; then
+	say "== root in a folder of another user: its symlinks lead to no file of root"
+	chmod a+x "$scratch"
+	mkdir "$scratch/nobody"
+	echo unchanged >"$scratch/root"
+	chmod 600 "$scratch/root"
+	ln -s ../root "$scratch/nobody/manager.pub.part"
+	chown -h nobody "$scratch/nobody" "$scratch/nobody/manager.pub.part"
+	refuse 1 "cannot write" dxp join "$manager" "$(dxp token create)" --name n \
+		--dir "$scratch/nobody"
+	[ "$(cat "$scratch/root")" = unchanged ] || die "a file of root was written"
+	rm "$scratch/nobody/manager.pub.part"
+	dxp join "$manager" "$(dxp token create)" --name n --dir "$scratch/nobody"
+	[ "$(stat -c %U "$scratch"/nobody/* | sort | uniq -c | xargs)" = "4 nobody" ] ||
+		die "not all files belong to nobody: $(ls -l "$scratch/nobody")"
+fi
+
 say "== each wrong token has its reason"
 refuse 1 "was used by b; make another" env DXP_DIR="$X" dxp join "$manager" "$token"
 refuse 2 "not a token" env DXP_DIR="$X" dxp join "$manager" "${token%?}"

@@ -67,6 +67,7 @@ struct fabric {
 	struct udp_address manager;
 	struct fabric_member members[FABRIC_MEMBERS_MAX];
 	size_t count;
+	const struct identity *requester; /* of fabric_request; NULL: the fabric key */
 	struct query *query;
 	struct channel *channel;
 	uint64_t wall_s; /* the manager's clock */
@@ -505,9 +506,12 @@ UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const c
 					.kind = kind,
 					.host = host,
 					.xpu = xpu,
+					.identity = f->requester,
 					.entropy = rng_entropy_rng,
 					.entropy_context = &f->rng};
 
+	channel_destroy(f->channel); /* it has the same address */
+	f->channel = NULL;
 	query_destroy(f->query);
 	f->query = NULL;
 	memcpy(options.key, f->options.key, sizeof(options.key));

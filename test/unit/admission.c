@@ -235,7 +235,32 @@ static void admission__the_fabric_key_does_not_suffice(void **state)
 	assert_non_null(strstr(member_text(host->m), "dxp join"));
 	assert_int_equal(fabric_request(f, QUERY_NODES, NULL, NULL), DXP_EACCESS);
 	assert_int_equal(fabric_request(f, QUERY_GRANT, "a", "b"), DXP_EACCESS);
-	assert_int_equal(COUNTER(f, key_needed), 3);
+	assert_int_equal(fabric_request(f, QUERY_GRANTS, NULL, NULL), DXP_EACCESS);
+	assert_non_null(strstr(query_text(f->query), "dxp join"));
+	assert_int_equal(COUNTER(f, key_needed), 4);
+	fabric_destroy(f);
+}
+
+/* The list of grants is for admitted keys, as the table is; a removed key reads it no more. */
+static void admission__admitted_keys_read_the_grants(void **state)
+{
+	struct fabric *f = world(GRANTS_EXPLICIT);
+	struct identity admin = admitted(f, 1, ROLE_OPERATOR, "admin");
+	struct identity laptop = admitted(f, 2, ROLE_HOST, "laptop");
+	struct channel_request grant = request_named(CHANNEL_GRANT, "laptop");
+	const struct channel_request remove = request_named(CHANNEL_NODE_REMOVE, "laptop");
+	const struct grants_row *rows;
+
+	snprintf(grant.xpu, sizeof(grant.xpu), "machine");
+	assert_int_equal(fabric_channel(f, &admin, NULL, &grant), DXP_OK);
+	f->requester = &laptop;
+	assert_int_equal(fabric_request(f, QUERY_GRANTS, NULL, NULL), DXP_OK);
+	assert_int_equal(query_grants(f->query, &rows), 1);
+	assert_string_equal(rows[0].host, "laptop");
+	assert_int_equal(fabric_channel(f, &admin, NULL, &remove), DXP_OK);
+	assert_int_equal(fabric_request(f, QUERY_GRANTS, NULL, NULL), DXP_EACCESS);
+	assert_non_null(strstr(query_text(f->query), "removed from the fabric"));
+	assert_int_equal(COUNTER(f, key_removed), 1);
 	fabric_destroy(f);
 }
 
@@ -498,6 +523,7 @@ int main(void)
 		cmocka_unit_test(admission__a_name_has_one_key),
 		cmocka_unit_test(admission__roles_limit_keys),
 		cmocka_unit_test(admission__the_fabric_key_does_not_suffice),
+		cmocka_unit_test(admission__admitted_keys_read_the_grants),
 		cmocka_unit_test(admission__an_unknown_key_cannot_join),
 		cmocka_unit_test(admission__removal_reaches_all_nodes),
 		cmocka_unit_test(admission__grants_are_the_keys),

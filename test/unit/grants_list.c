@@ -87,7 +87,7 @@ static void grants_page__malformed(void **state)
 
 static void grants_request__lengths(void **state)
 {
-	const struct grants_request request = {1, 2, 3};
+	const struct grants_request request = {1, 2, 3, NULL};
 	uint8_t frame[MANAGE_FRAME_BYTES];
 	struct grants_request got;
 	struct mac *mac;

@@ -107,6 +107,26 @@ static void registry_advertise__a_second_node_at_the_same_address(void **state)
 	fabric_destroy(f);
 }
 
+/* A node that sends from the address which it advertises has it, also if another one advertised it
+ * before from elsewhere. The other one does not get it back. */
+static void registry_advertise__the_sender_at_the_address_wins(void **state)
+{
+	struct fabric *f = world();
+	struct fabric_member *owner = fabric_member_add(f, MANAGE_XPU);
+	struct fabric_member *other = &f->members[1];
+
+	owner->address = other->self.address;
+	advertise(owner, owner->address);
+	fabric_member_start(f, owner);
+	fabric_run(f, 3 * S_NS);
+	assert_int_equal(member_state(owner->m), MEMBER_JOINED);
+	assert_int_equal(member_status(other->m), DXP_EBUSY);
+	const struct node_table *table = member_table(f->members[0].m);
+	assert_non_null(node_table_find_name(table, owner->self.name));
+	assert_null(node_table_find_name(table, other->self.name));
+	fabric_destroy(f);
+}
+
 static void rejected(struct udp_address address, const char *word)
 {
 	struct fabric *f = world();
@@ -146,6 +166,7 @@ int main(void)
 		cmocka_unit_test(registry_advertise__a_restarted_manager_keeps_it),
 		cmocka_unit_test(registry_advertise__both_restart),
 		cmocka_unit_test(registry_advertise__a_second_node_at_the_same_address),
+		cmocka_unit_test(registry_advertise__the_sender_at_the_address_wins),
 		cmocka_unit_test(registry_advertise__wrong_addresses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
