@@ -37,13 +37,18 @@ def inject(raw, packet, start):
         if changed:
             copy[start + COUNTER + 2] ^= 0x10
             copy[start + COMMON + counts["injected"] % 16] ^= 1
-        raw.send(bytes(copy))
+        try:
+            raw.send(bytes(copy))
+        except OSError:  # the queue of the interface is full
+            return
         counts["injected"] += 1
 
 
 def frame_of(packet):
     """Returns the position of the UDP payload of an IPv4 packet, or None."""
-    if packet[12:14] != b"\x08\0" or packet[ETHERNET + 9] != socket.IPPROTO_UDP:
+    if len(packet) < ETHERNET + 20 or packet[12:14] != b"\x08\0":
+        return None
+    if packet[ETHERNET + 9] != socket.IPPROTO_UDP:
         return None
     start = ETHERNET + 4 * (packet[ETHERNET] & 15) + UDP_BYTES
     return start if len(packet) >= start + COMMON else None

@@ -57,6 +57,7 @@ exchange() {
 	near dxp get "${at[@]}" "$@" xpu1 0 "$bytes" "$scratch/back" >/dev/null
 	stop "$last"
 	cmp "$scratch/sent" "$scratch/back" || die 'other bytes came back'
+	grep -q '^frames' "$scratch/attacker.log" || die "attacker: $(cat "$scratch/attacker.log")"
 	read -r _ frames _ sealed _ clear _ payload _ injected \
 		< <(grep '^frames' "$scratch/attacker.log")
 	say "the attacker: $(grep '^frames' "$scratch/attacker.log")"

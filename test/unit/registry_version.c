@@ -5,7 +5,7 @@
 
 #include "node/limits.h"
 
-#define OTHER 2
+#define OTHER 5 /* no version so far */
 
 static void version_set(uint8_t *frame, uint8_t version)
 {
