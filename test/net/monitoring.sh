@@ -27,6 +27,7 @@ promtool test rules "$examples/dxp_rules_test.yml"
 python3 -m json.tool "$examples/grafana_dashboard.json" >/dev/null
 
 dxp up --xpus 2 --memory 64M --port 0 --engine none
+: >"$scratch/web.out"
 dxp-web --listen 127.0.0.1:0 >"$scratch/web.out" 2>"$scratch/web.err" &
 web=$!
 for _ in $(seq 600); do

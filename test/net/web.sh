@@ -127,6 +127,7 @@ if command -v curl >/dev/null && unshare -n true 2>/dev/null; then
 		set -e
 		ip link set lo up
 		ip address add 10.77.0.1/32 dev lo
+		: >"$1/web.out"
 		dxp-web --listen 10.77.0.1:0 >"$1/web.out" 2>"$1/web.err" &
 		web=$!
 		trap "kill $web; wait $web" EXIT

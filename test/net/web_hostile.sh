@@ -18,6 +18,7 @@ command -v python3 >/dev/null || { say 'skipped: no python3; tools/setup check';
 
 dxp up --xpus 2 --memory 64M --port 0 --engine none
 export ASAN_OPTIONS=quarantine_size_mb=1 # memory is measured
+: >"$scratch/web.out"
 dxp-web --listen 127.0.0.1:0 >"$scratch/web.out" 2>"$scratch/web.err" &
 web=$!
 for _ in $(seq 600); do

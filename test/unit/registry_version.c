@@ -96,7 +96,7 @@ static void registry_version__a_member_names_both_versions(void **state)
 	member_receive(m, &f->request_address, frame, bytes, f->now_ns);
 	assert_null(member_notice(m, &level)); /* not from the manager */
 	member_receive(m, &f->manager, frame, bytes, f->now_ns);
-	assert_non_null(strstr(member_notice(m, &level), "has version 2 of the wire format"));
+	assert_non_null(strstr(member_notice(m, &level), "has version 5 of the wire format"));
 	member_receive(m, &f->manager, frame, bytes, f->now_ns);
 	assert_null(member_notice(m, &level)); /* once */
 	assert_int_equal(member_state(m), MEMBER_JOINING);
@@ -126,7 +126,7 @@ static void registry_version__a_query_names_both_versions(void **state)
 	query_send(q, &out, f->now_ns + 2 * S_NS);
 	assert_true(query_done(q));
 	assert_int_equal(query_status(q), DXP_EUNSUPPORTED);
-	assert_non_null(strstr(query_text(q), "has version 2 of the wire format"));
+	assert_non_null(strstr(query_text(q), "has version 5 of the wire format"));
 	query_destroy(q);
 	fabric_destroy(f);
 }
