@@ -26,6 +26,7 @@ far ip link set v1 mtu 1500
 part() {
 	local namespace=$1 log=$scratch/$2.log text=$3
 	shift 3
+	: >"$log" # the wait must not find the text of an earlier program
 	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
 	last=$!
 	parts="$last $parts"

@@ -27,6 +27,7 @@ until_says() {
 part() {
 	local namespace=$1 log=$scratch/$2 text=$3
 	shift 3
+	: >"$log" # the wait must not find the text of an earlier program
 	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
 	parts="$! $parts"
 	until_says "$text" "$log" 20

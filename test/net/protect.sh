@@ -30,6 +30,7 @@ bytes=$(stat -c %s "$scratch/sent")
 part() {
 	local namespace=$1 log=$scratch/$2 expected=$3
 	shift 3
+	: >"$log" # the wait must not find the text of an earlier program
 	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
 	last=$!
 	parts="$last $parts"
