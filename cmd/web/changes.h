@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a reading of the fabric means: alerts about its nodes, and events since the previous one. */
+/* Derives alerts about nodes from a reading of the fabric, and events since the reading before. */
 #ifndef CMD_WEB_CHANGES_H
 #define CMD_WEB_CHANGES_H
 

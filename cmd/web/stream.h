@@ -5,7 +5,7 @@
 
 #include "cmd/web/state.h"
 
-/* What a browser has received. */
+/* Position of a browser in the updates and events. */
 struct web_stream {
 	uint64_t sequence; /* of the last update; 0: none */
 	uint64_t event;    /* id of the last event in an update */

@@ -64,8 +64,9 @@ struct bridge_transfer {
 	uint8_t step;        /* the failed one: bridge_end.step */
 	uint64_t fail_at;
 	bool over; /* no step is, or will be, outstanding */
-	/* Fed: blocks before `settled` are in place. Of the next BRIDGE_FED_BLOCKS blocks, those
-	 * are in place whose bit (block modulo BRIDGE_FED_BLOCKS) is set. */
+	/* Of a transfer that is fed: all blocks before `settled` are in place. One of the next
+	 * BRIDGE_FED_BLOCKS blocks is in place if its bit (block modulo BRIDGE_FED_BLOCKS) is
+	 * set. */
 	uint64_t settled;
 	uint64_t settled_bits[BRIDGE_FED_BLOCKS / 64];
 	uint32_t open; /* incomplete blocks */

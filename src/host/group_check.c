@@ -3,7 +3,7 @@
 #include "host/group.h"
 #include "host/internal.h"
 
-/* What an operation needs of one member. */
+/* Memory that an operation needs at one member. */
 struct need {
 	uint64_t from_bytes, to_bytes; /* 0: not used */
 	uint64_t from_place, to_place; /* in place: from + from_place == to + to_place */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a group has on its xPUs: scratch memory, and programs that combine. Both are made when an
- * operation first needs them. */
+/* Scratch memory and combining programs of a group on its xPUs. The first operation that needs them
+ * makes them. */
 #include <stdlib.h>
 
 #include "collective/kernel.h"

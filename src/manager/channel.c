@@ -104,8 +104,8 @@ static void send_again(struct registry *r, const struct manager_channel *c)
 	registry_outbox_commit(r, entry, &c->from, c->answer_bytes);
 }
 
-/* Answers an OPEN that this manager cannot read. Nothing proves this answer; the sender uses it
- * only to tell the reason. */
+/* Answers an OPEN that this manager cannot read. The answer has no proof, so its receiver uses it
+ * only for the text of an error. */
 static void foreign_reject(struct registry *r, const struct udp_address *from, uint64_t id,
 			   uint64_t now_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* OPEN until OPENED arrives, then REQUEST until ANSWER arrives. Each datagram is repeated with the
- * same bytes. What only the manager can have sealed decides at once; other signs of failure
- * count only if nothing better arrives for a while. */
+ * same bytes. An answer that only the manager can have sealed decides at once. Other signs of
+ * failure count only if no such answer arrives for a while. */
 #include "node/channel.h"
 
 #include <stdio.h>

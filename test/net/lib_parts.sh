@@ -23,12 +23,13 @@ until_says() {
 }
 
 # part NAMESPACE LOG TEXT COMMAND...: starts the command for the rest of the script; fails unless
-# its log contains the text within 20 s.
+# its log contains the text within 20 s. Sets `last` to its process id.
 part() {
 	local namespace=$1 log=$scratch/$2 text=$3
 	shift 3
 	: >"$log" # the wait must not find the text of an earlier program
 	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
-	parts="$! $parts"
+	last=$!
+	parts="$last $parts"
 	until_says "$text" "$log" 20
 }

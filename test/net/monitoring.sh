@@ -11,6 +11,8 @@ web='' prometheus=''
 ours() { echo "$web $prometheus"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
+# shellcheck source=test/net/lib_web.sh
+. "$(dirname "$0")/lib_web.sh"
 
 examples=$(cd "$(dirname "$0")/../../examples/monitoring" && pwd)
 for program in promtool prometheus python3 curl; do
@@ -27,15 +29,7 @@ promtool test rules "$examples/dxp_rules_test.yml"
 python3 -m json.tool "$examples/grafana_dashboard.json" >/dev/null
 
 dxp up --xpus 2 --memory 64M --port 0 --engine none
-: >"$scratch/web.out"
-dxp-web --listen 127.0.0.1:0 >"$scratch/web.out" 2>"$scratch/web.err" &
-web=$!
-for _ in $(seq 600); do
-	url=$(sed -n 's/^listening on //p' "$scratch/web.out")
-	[ -z "$url" ] || break
-	sleep 0.05
-done
-[ -n "$url" ] || die "dxp-web is not ready: $(cat "$scratch/web.err")"
+web_start
 address=${url#http://}
 address=${address%/}
 

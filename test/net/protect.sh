@@ -8,13 +8,13 @@
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_namespaces.sh
 . "$(dirname "$0")/lib_namespaces.sh"
+# shellcheck source=test/net/lib_parts.sh
+. "$(dirname "$0")/lib_parts.sh"
 
 without() {
 	say "skipped: $*"
 	exit 77
 }
-parts=''
-ours() { echo "$parts"; }
 unset DXP_PROTECT
 here=$(cd "$(dirname "$0")" && pwd)
 namespaces_make dxps 10.79.0 ip ethtool python3
@@ -22,24 +22,9 @@ namespaces_make dxps 10.79.0 ip ethtool python3
 near ethtool -K v0 tx-udp-segmentation off >/dev/null
 far ethtool -K v1 tx-udp-segmentation off >/dev/null
 
-readonly at=(--manager 10.79.0.1 --key "$scratch/key") text=the-secret-payload-of-this-test
-for _ in {1..4000}; do echo "$text"; done >"$scratch/sent"
+readonly at=(--manager 10.79.0.1 --key "$scratch/key") secret=the-secret-payload-of-this-test
+for _ in {1..4000}; do echo "$secret"; done >"$scratch/sent"
 bytes=$(stat -c %s "$scratch/sent")
-
-# part NAMESPACE LOG TEXT COMMAND...: starts the command, waits for the text; `last` is its id.
-part() {
-	local namespace=$1 log=$scratch/$2 expected=$3
-	shift 3
-	: >"$log" # the wait must not find the text of an earlier program
-	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
-	last=$!
-	parts="$last $parts"
-	for _ in {1..400}; do
-		! grep -qsF -- "$expected" "$log" || return 0
-		sleep 0.05
-	done
-	die "'$expected' is not in: $(cat "$log")"
-}
 
 stop() {
 	kill "$1" && wait "$1" || true
@@ -52,7 +37,7 @@ exchange() {
 	local attack=$1
 	shift
 	# shellcheck disable=SC2086 # no word, or one
-	part "$near" attacker.log watching python3 "$here/attacker.py" v0 "$text" $attack
+	part "$near" attacker.log watching python3 "$here/attacker.py" v0 "$secret" $attack
 	near dxp put "${at[@]}" "$@" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 ||
 		die "put: $(cat "$scratch/put")"
 	near dxp get "${at[@]}" "$@" xpu1 0 "$bytes" "$scratch/back" >/dev/null

@@ -14,25 +14,13 @@ web='' daemon2=''
 ours() { echo "$web $daemon2"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
+# shellcheck source=test/net/lib_web.sh
+. "$(dirname "$0")/lib_web.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
 export DXP_STATS=$scratch/stats
 [ -x "$DXP_BIN/dxp-web" ] || { say 'skipped: built without dxp-web; tools/setup build'; exit 77; }
 command -v python3 >/dev/null || { say 'skipped: no python3; tools/setup check'; exit 77; }
-
-# web_start OPTION...: starts dxp-web; sets web (its process) and url
-web_start() {
-	: >"$scratch/web.out"
-	dxp-web --listen 127.0.0.1:0 "$@" >"$scratch/web.out" 2>"$scratch/web.err" &
-	web=$!
-	for _ in $(seq 600); do
-		url=$(sed -n 's/^listening on //p' "$scratch/web.out")
-		[ -z "$url" ] || return 0
-		runs "$web" || die "dxp-web: $(cat "$scratch/web.err")"
-		sleep 0.05
-	done
-	die 'dxp-web is not ready'
-}
 
 web_stop() {
 	kill "$web"

@@ -11,6 +11,8 @@ web=''
 ours() { echo "$web"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
+# shellcheck source=test/net/lib_web.sh
+. "$(dirname "$0")/lib_web.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
 [ -x "$DXP_BIN/dxp-web" ] || { say 'skipped: built without dxp-web; tools/setup build'; exit 77; }
@@ -18,15 +20,7 @@ command -v python3 >/dev/null || { say 'skipped: no python3; tools/setup check';
 
 dxp up --xpus 2 --memory 64M --port 0 --engine none
 export ASAN_OPTIONS=quarantine_size_mb=1 # memory is measured
-: >"$scratch/web.out"
-dxp-web --listen 127.0.0.1:0 >"$scratch/web.out" 2>"$scratch/web.err" &
-web=$!
-for _ in $(seq 600); do
-	url=$(sed -n 's/^listening on //p' "$scratch/web.out")
-	[ -z "$url" ] || break
-	sleep 0.05
-done
-[ -n "$url" ] || die "dxp-web is not ready: $(cat "$scratch/web.err")"
+web_start
 python3 "$here/web_hostile.py" "$url" "$web" || die "$(cat "$scratch/web.err")"
 kill "$web"
 wait "$web" || die "dxp-web ended with $?: $(cat "$scratch/web.err")"

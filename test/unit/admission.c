@@ -223,7 +223,7 @@ static void admission__roles_limit_keys(void **state)
 	fabric_destroy(f);
 }
 
-/* Who has only the fabric key can neither join, read the table, nor change grants. */
+/* A program with only the fabric key cannot join, read the table or change grants. */
 static void admission__the_fabric_key_does_not_suffice(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT);

@@ -96,7 +96,7 @@ static void crossbar__wraps(void **state)
 	pair_close(&p);
 }
 
-/* What was handed out stays valid while more arrives. */
+/* Datagrams that the receiver holds stay valid while more arrive. */
 static void crossbar__full_queue_drops(void **state)
 {
 	struct link_pair p = ports_open();

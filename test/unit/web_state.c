@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What dxp-web derives from its readings: health, rates, alerts, events, and the streams that
- * browsers get. */
+/* Tests the state that dxp-web derives from its readings: health, rates, alerts, events, and the
+ * streams of browsers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -19,7 +19,7 @@ struct allreduce {
 	cl_uint type, reduction;
 };
 
-/* What is prepared for one member. */
+/* Parts, generations and events of the members; index: member. */
 struct prepared {
 	struct dxp_part parts[DXP_GROUP_MEMBERS_MAX];
 	uint32_t generations[DXP_GROUP_MEMBERS_MAX];

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# For scripts that start dxp-web; source after lib_fabric.sh.
+
+# web_start OPTION...: starts dxp-web on a free port of the loopback. Sets `web`, its process id,
+# and `url`. Fails after 30 s, or when dxp-web has ended.
+web_start() {
+	: >"$scratch/web.out"
+	dxp-web --listen 127.0.0.1:0 "$@" >"$scratch/web.out" 2>"$scratch/web.err" &
+	web=$!
+	for _ in $(seq 600); do
+		url=$(sed -n 's/^listening on //p' "$scratch/web.out")
+		[ -z "$url" ] || return 0
+		runs "$web" || die "dxp-web: $(cat "$scratch/web.err")"
+		sleep 0.05
+	done
+	die "dxp-web is not ready: $(cat "$scratch/web.err")"
+}
