@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a switch's status rows: all three kinds, up to the largest count. */
+/* Tests the codec of a switch's status rows: all three kinds, up to the largest number of rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +91,7 @@ static void inc_rows__values(void **state)
 	assert_int_equal(out.first, 7);
 }
 
-/* Each of these changes of one byte makes a valid status answer malformed. */
+/* Changes one byte of a valid status answer. Each change makes it malformed. */
 static void inc_rows__rejected(void **state)
 {
 	static const struct {
@@ -100,9 +100,9 @@ static void inc_rows__rejected(void **state)
 	} cases[] = {
 		{0, 0}, /* section */
 		{0, 4},
-		{1, 2},             /* two switches */
+		{1, 2},             /* row count 2, but only one switch row is possible */
 		{2, 1},             /* must be zero */
-		{HEAD_BYTES, '\n'}, /* name */
+		{HEAD_BYTES, '\n'}, /* name of the switch */
 		{HEAD_BYTES + 31, 'x'},
 		{HEAD_BYTES + SWITCH_ROW_BYTES - 1, INC_PARENTS_MAX + 1},
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the least of repeated measurements, and whether the two least agree. */
+/* Tests the function that finds the least of repeated measurements, and whether the two least
+ * values agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
