@@ -16,7 +16,7 @@ enum { REQUEST = 1, ADDRESS, DATA, DONE };
 
 struct rig {
 	struct dxp_nic *nic;
-	struct dxp_function *a, *b; /* sender, receiver */
+	struct dxp_function *a, *b; /* `a` sends, `b` receives */
 	struct dxp_memory from, to;
 	struct dxp_announced_put send, receive;
 	int status; /* result of the sender's thread */

@@ -231,8 +231,8 @@ static void arena_reach__own_and_nobodys(void **state)
 	assert_int_equal(reach(B, true, c + 1023, 2, &s), DXP_EACCESS);
 }
 
-/* arena_reach of freed memory returns DXP_EACCESS while it is held, then DXP_EAGAIN until all of it
- * is cleared. */
+/* An allocation is freed while it is held. arena_reach returns DXP_EACCESS until the hold ends.
+ * Then it returns DXP_EAGAIN until all of the memory is cleared. */
 static void arena_reach__not_what_was_left_there(void **state)
 {
 	uint64_t a, epoch = *arena_epoch(arena);
@@ -261,7 +261,7 @@ static void arena_reach__not_what_was_left_there(void **state)
 }
 
 /* In a separate arena, allocations are whole pages. An access may cover only allocated or only free
- * memory. All memory is freed at the end. */
+ * memory. Freed memory holds no old bytes, so it need not be cleared. */
 static void arena_separate__two_memories(void **state)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

@@ -91,7 +91,7 @@ static void engine_dma_reset__host_memory_is_free(void **state)
 	pthread_mutex_lock(&dma->lock);
 	uint64_t clock_ns = max_u64(dma->tx.clock_ns, dma->rx.clock_ns);
 	pthread_mutex_unlock(&dma->lock);
-	assert_true(clock_ns < clock_now_ns()); /* cancelled DMAs delay nothing */
+	assert_true(clock_ns < clock_now_ns()); /* cancelled DMAs do not delay later ones */
 	memset(sink, 0x11, HOST);
 	usleep(5000);
 	for (uint32_t i = 0; i < HOST; i++)

@@ -3,7 +3,7 @@
 #include "test/unit/bridge_rig.h"
 
 #define UNIT      4096u
-#define PACKETS   (BUFFER_BYTES / UNIT) /* packets of a block */
+#define PACKETS   (BUFFER_BYTES / UNIT) /* packets per block */
 #define RESERVE   2
 #define TRANSFERS 6
 

@@ -146,7 +146,7 @@ static void buffer__kept_is_no_space(void **state)
 	rig_end(&p.rig);
 }
 
-/* ---- misuse: the user is stopped, and its next generation has all buffers ---- */
+/* ---- misuse: the NIC stops the user; the next user gets all buffers ---- */
 
 static void stopped_check(struct pool *p)
 {

@@ -287,7 +287,7 @@ static void chain__wrong_ones_move_no_byte(void **state)
 	}
 }
 
-/* ---- time ---- */
+/* ---- chains that run over several polls ---- */
 
 /* Posts a chain on queue pair 0, and polls until the engine has checked it. */
 static void checked_begin(struct rig *r, struct draft *d)

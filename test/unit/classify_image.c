@@ -202,7 +202,7 @@ static void image_square__bilinear(void **state)
 
 static void image_square__by_hand(void **state)
 {
-	/* 6 x 2: the crop starts at column 2 */
+	/* The image has 6 x 2 pixels, so the square crop starts at column 2. */
 	uint8_t rgb[36] = {0};
 	uint8_t got[4 * 4 * 3];
 	struct image image = {6, 2, rgb};

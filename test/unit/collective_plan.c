@@ -103,8 +103,8 @@ static bool step_ready(const struct run *r, uint32_t operation, uint32_t index)
 	return r->done[operation - 1][r->plans[operation - 1].ends[index]];
 }
 
-/* Runs one random ready step; false: no step is ready. It often prefers newer operations, to find a
- * missing wait between operations. */
+/* Runs one random ready step; false: no step is ready. The search starts at a random operation, so
+ * newer operations may run first. This finds a missing wait between operations. */
 static bool step_any(struct run *r)
 {
 	uint32_t shift = (uint32_t)rng_below(&r->rng, OPERATIONS);

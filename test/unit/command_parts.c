@@ -91,7 +91,7 @@ static void command_failed__there_and_back(void **state)
 	assert_int_equal(command_failed_encode(0, "text", wire), DXP_EINVAL);
 	assert_int_equal(command_failed_encode(event, "", wire), DXP_EINVAL);
 	assert_int_equal(command_failed_encode(event, "two\nlines", wire), DXP_EINVAL);
-	memset(text, 'x', sizeof(text)); /* not terminated */
+	memset(text, 'x', sizeof(text)); /* no zero byte ends the text */
 	assert_int_equal(command_failed_encode(event, text, wire), DXP_EINVAL);
 	assert_int_equal(command_failed_encode(event, "text", wire), 14);
 	memset(wire + 1, 0, 8);

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 
 #define SMALL    300            /* all lengths 1 .. SMALL are tested */
-#define ENDS_MAX BOARD_ENDS_MAX /* completions per call */
+#define ENDS_MAX BOARD_ENDS_MAX /* most completions that one call dequeues */
 
 /* Copies `source` to the device, within the device, and back to `sink`. No byte outside the
  * destination changes. */
@@ -144,7 +144,8 @@ static void engine_dma__queue_full(void **state)
 	d = dma_through(sink, source, 100);
 	assert_int_equal(engine_dma_start(board, &d), DXP_EAGAIN);
 	for (int i = 0; i < 5; i++)
-		RUN(dma_out(sink, 4096, 100)); /* the other controller still has space */
+		/* the queue of the other controller still has space */
+		RUN(dma_out(sink, 4096, 100));
 	engine_dma_reset(board);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(end_wait().status, DXP_EDEVICE);

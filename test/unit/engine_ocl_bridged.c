@@ -47,7 +47,7 @@ static atomic_uint fail_at, calls; /* atomic: a thread of the engine also makes 
 static _Atomic(cl_int) ends_with;  /* status of all commands; CL_COMPLETE: their own */
 static cl_ulong allocation_max;    /* bytes; 0: the limit of the real device */
 static atomic_bool callbacks_lost;
-static atomic_bool hangs; /* commands never complete */
+static atomic_bool hangs; /* true: commands never complete */
 static struct ocl_library real;
 
 static bool fails(void)
@@ -478,7 +478,7 @@ static void engine_open__memory_in_chunks(void **state)
 	uint32_t n = 1;
 
 	fakes_begin();
-	allocation_max = CHUNK_BYTES + 17; /* rounded to pages */
+	allocation_max = CHUNK_BYTES + 17; /* the engine rounds this down to whole pages */
 	assert_int_equal(setup(NULL), 0);
 	bridged_moves(engine, 100);
 	assert_int_equal(add_run(4 * CHUNK_BYTES, 5 * CHUNK_BYTES - 256), DXP_OK);

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* ---- functions of vectors, which are passed differently, return the results of scalars ---- */
+/* ---- vector functions return the results of scalar functions, despite another call convention
+ * ---- */
 
 static const char widths[] =
 	"#define SCALARS(at, n, e) for (int k = 0; k < n; k++) b[at + k] = e;\n"

@@ -76,7 +76,8 @@ static void fault_parse__rejects_all_else(void **state)
 		if (status != DXP_EINVAL)
 			fail_msg("\"%s\" was taken", bad[i]);
 		assert_non_null(strstr(text, "DXP_FAULT"));
-		assert_non_null(strstr(text, "write ")); /* the message shows how to correct it */
+		/* the message shows how to correct the text */
+		assert_non_null(strstr(text, "write "));
 	}
 	assert_int_equal(o.seed, 99);
 }

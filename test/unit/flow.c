@@ -19,7 +19,7 @@
 
 static const struct rltp_tuning plain = {.cc = CC_NONE, .no_pacing = true};
 
-/* Takes up to `count` packets from the sender, drops them and counts them by key. */
+/* Removes up to `count` packets from the sender, drops them and counts them by key. */
 static void packets_count(struct session_pair *p, size_t count, uint32_t *by_key)
 {
 	struct datagram d;
@@ -110,8 +110,8 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 	pair_destroy(p);
 }
 
-/* A flow that may not send now does not save the unused part of its quantum. Otherwise it could
- * later occupy the whole session. */
+/* A flow with too many packets in flight cannot use its whole quantum. It does not save the rest,
+ * because it could later occupy the whole session. */
 static void flow__unused_quanta_are_not_saved(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 32);

@@ -113,7 +113,8 @@ static void folders__of_recent_hosts_are_kept(void **state)
 	for (int i = 0; i < FOLDERS_HOSTS_MAX + 5; i++) {
 		snprintf(name, sizeof(name), "h%d", i);
 		assert_true(folders_make(&f, (uint32_t)i, name, &a));
-		assert_true(folders_make(&f, (uint32_t)i, "h0", &a)); /* used again and again */
+		/* makes h0 the most recently used host */
+		assert_true(folders_make(&f, (uint32_t)i, "h0", &a));
 	}
 	assert_true(there(cache, "hosts/host-h0"));
 	for (int i = 1; i < FOLDERS_HOSTS_MAX + 5; i++) {

@@ -445,7 +445,7 @@ static char *document_read(void)
 	assert_non_null(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	fclose(f);
-	/* inc_document.c tests this chapter */
+	/* cuts off the chapter that inc_document.c tests */
 	char *other = strstr(text, "\n## In-network computing\n");
 	assert_non_null(other);
 	*other = '\0';

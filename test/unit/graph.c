@@ -193,7 +193,7 @@ static void graph_add__rejections(void **state)
 	assert_int_equal(graph_event(g, OWN(10), 0), DXP_EINVAL);
 }
 
-/* Commands are bounded by their memory, not by their number. */
+/* The graph limits the memory of its commands, not their number. */
 static void graph_add__bounded_by_bytes(void **state)
 {
 	const uint32_t bytes = COMMAND_KEPT_BYTES(100), most = WIRE_COMMANDS_BYTES / bytes;

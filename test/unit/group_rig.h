@@ -27,7 +27,7 @@
 #define LONG_NS      (120 * S_NS) /* ns; a busy machine may need long to compile the kernels */
 
 struct rig {
-	struct daemons w; /* manager only */
+	struct daemons w; /* runs only the manager */
 	struct test_daemon daemon, victim;
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpus[MEMBERS];

@@ -224,7 +224,8 @@ static void attached__memory(void **state)
 	dxp_nic_close(nic);
 }
 
-/* The NIC closes. A user that waits then returns ECLOSED, and so do its later calls. */
+/* The NIC closes while a function is attached. A wait of the function then returns ECLOSED, and so
+ * do its later calls. */
 static void attached__learn_that_the_nic_has_ended(void **state)
 {
 	struct dxp_nic *nic = nic_serve("mine", NULL);

@@ -442,7 +442,7 @@ static void event__waited_for_failed(void **state)
 }
 
 /* Runs more transfers than a NIC has regions and a host has events. So each transfer must release
- * its own. */
+ * its regions and events. */
 static void move__nothing_is_kept(void **state)
 {
 	struct world *w = *state;

@@ -254,13 +254,14 @@ static void lost__everything_ends(void **state)
 
 	ok(dxp_event_create(w->fabric, &user));
 	const struct dxp_waits own = after(&user, 1);
-	ok(dxp_write(w->one, 0, w->from, 100000, &waits, &events[0])); /* the xPU fetches: PULLED */
-	/* this host sends later: WAITING */
+	/* state PULLED: the xPU fetches */
+	ok(dxp_write(w->one, 0, w->from, 100000, &waits, &events[0]));
+	/* state WAITING: this host sends the bytes after the event */
 	ok(dxp_write(w->one, 0, w->from, 100000, &own, &events[1]));
 	ok(dxp_write(w->one, 0, w->from, 100, &own, &events[2]));
 	events[3] = run_after(w, w->one, "never", NULL, 0);
 	fake_xpu_freeze(w->fake, 0);
-	/* this host is sending: RUNNING */
+	/* state RUNNING: this host is sending the bytes */
 	ok(dxp_write(w->one, 0, w->from, DATA_BYTES, NULL, &events[4]));
 	for (uint64_t i = 0; i < 5; i++)
 		ok(dxp_event_notify(w->fabric, events[i], i));

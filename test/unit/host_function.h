@@ -27,7 +27,7 @@ UNUSED static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_function_error());
 }
 
-/* Checks that a call failed with `wanted` and a message that contains `part`. */
+/* Checks that a call failed with status `wanted` and a message that contains `part`. */
 UNUSED static void fails(int status, int wanted, const char *part)
 {
 	if (status != wanted || !strstr(dxp_function_error(), part))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests NICs inside this program. Calls that wait poll them, or a thread of their own does. */
+/* Tests NICs inside this program. A NIC is polled by calls that wait, or by a thread of its own. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>
@@ -190,7 +190,7 @@ static void memory__opens_nothing_once_revoked(void **state)
 		/* the keys are revoked, but this program still has its memory */
 		memset(m.base, 1, 4096);
 		dxp_memory_destroy(b, &m);
-		dxp_memory_destroy(b, &m); /* has no effect */
+		dxp_memory_destroy(b, &m); /* a second call has no effect */
 		dxp_function_close(a);
 		dxp_function_close(b);
 		dxp_nic_close(nic);

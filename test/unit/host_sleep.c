@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests that no wakeup is lost between a NIC's thread and its users. In every round both sides
- * sleep, at random moments. A lost wakeup would last until the bound of the wait. */
+ * sleep, at random moments. If a wakeup were lost, the wait would last until its time limit. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>

@@ -228,22 +228,22 @@ static void inc_compat__unsound_control(void **state)
 	static const struct {
 		uint8_t at, value;
 	} cases[] = {
-		{7, 1},            /* src_rank of a NOTIFY is member 0 */
-		{10, 1},           /* op_code is 0 */
-		{11, 1},           /* oper_and_type is 0 */
-		{12, 1},           /* req_id is 0 */
-		{14, 1},           /* pkt_para_num is 0 */
-		{15 + 2, 99},      /* fail_cause is not defined */
-		{15 + 3, 3},       /* master_num is not defined */
-		{15 + 4, 0x29},    /* query_notify_hop: 9 hops */
+		{7, 1},            /* src_rank of a NOTIFY must be 0 */
+		{10, 1},           /* op_code must be 0 */
+		{11, 1},           /* oper_and_type must be 0 */
+		{12, 1},           /* req_id must be 0 */
+		{14, 1},           /* pkt_para_num must be 0 */
+		{15 + 2, 99},      /* undefined fail_cause */
+		{15 + 3, 3},       /* undefined master_num */
+		{15 + 4, 0x29},    /* query_notify_hop: 9 hops are too many */
 		{15 + 4, 0xa2},    /* query_notify_hop: undefined kind */
-		{15 + 11, 1},      /* sup_max_data_size: a multiple of 16 */
-		{15 + 15, 4},      /* local_group_size equals the first hop's number of children */
-		{15 + 17, 1},      /* true_comm_id above 16 bits */
-		{15 + 56 + 26, 1}, /* status above 255 */
-		{15 + 56 + 33, 1}, /* a hop that is absent has children */
-		{15 + 56 + 35, 9}, /* index of a hop is above its number of children */
-		{15 + 56 + 39, 1}, /* a hop that is absent has an index */
+		{15 + 11, 1},      /* sup_max_data_size must be a multiple of 16 */
+		{15 + 15, 4},      /* local_group_size must equal the first hop's children */
+		{15 + 17, 1},      /* true_comm_id must fit into 16 bits */
+		{15 + 56 + 26, 1}, /* status must be at most 255 */
+		{15 + 56 + 33, 1}, /* an absent hop must have no children */
+		{15 + 56 + 35, 9}, /* index must be below the number of children */
+		{15 + 56 + 39, 1}, /* index of an absent hop must be 0 */
 	};
 	uint8_t sound[256];
 	size_t bytes = control_make(INC_NOTIFY, &control, sound);
@@ -251,8 +251,8 @@ static void inc_compat__unsound_control(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		spoil(sound, bytes, cases[i].at, cases[i].value);
 	bytes = control_make(INC_QUERY, &control, sound);
-	spoil(sound, bytes, 15 + 27, 1); /* dst_rank of a QUERY is member 0 */
-	spoil(sound, bytes, 15 + 15, 1); /* local_group_size is known only in a NOTIFY */
+	spoil(sound, bytes, 15 + 27, 1); /* dst_rank of a QUERY must be 0 */
+	spoil(sound, bytes, 15 + 15, 1); /* local_group_size must be 0 in a QUERY */
 }
 
 static void inc_compat__unsound_data(void **state)

@@ -6,7 +6,7 @@
 #include "wire/inc_compat.h"
 
 #define GROUP    0x8001u
-#define ELEMENTS 64 /* 256 bytes */
+#define ELEMENTS 64 /* 256 bytes: the longest operation in this format */
 
 static const uint8_t two_leaves[4] = {1, 1, 2, 2};
 static const uint8_t one_root[3] = {0, 1, 1};

@@ -88,12 +88,12 @@ static void inc_control__rejected(void **state)
 		{1, INC_PATH_MAX, DXP_OK},
 		{1, INC_PATH_MAX + 1, DXP_EMALFORMED},
 		{3, INC_CAUSES, DXP_EMALFORMED},
-		{13, 0x81, DXP_EMALFORMED}, /* segment_bytes */
-		{17, 3, DXP_EMALFORMED},    /* path_count: one above the maximum */
+		{13, 0x81, DXP_EMALFORMED}, /* invalid segment_bytes */
+		{17, 3, DXP_EMALFORMED},    /* path_count: more hops than the payload holds */
 		{17, INC_PATH_MAX + 1, DXP_EMALFORMED},
 		{70, 1, DXP_EMALFORMED}, /* must be zero */
 		{71, 1, DXP_EMALFORMED},
-		{77, 3, DXP_EMALFORMED}, /* the child count is not above the index of a child */
+		{77, 3, DXP_EMALFORMED}, /* children of a hop: not above the hop's index */
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

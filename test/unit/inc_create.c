@@ -3,10 +3,10 @@
 #include "inc/limits.h"
 #include "test/unit/inc_rig.h"
 
-/* leaves 0 and 1; spines 2 and 3 above both */
+/* Bit masks of the switches above each switch: spines 2 and 3 are above leaves 0 and 1. */
 static const uint8_t two_spines[4] = {0x0c, 0x0c, 0, 0};
 static const uint8_t halves[4] = {0, 0, 1, 1};
-static const uint8_t chain[4] = {0x02, 0x04, 0x08, 0}; /* 0 below 1 below 2 below 3 */
+static const uint8_t chain[4] = {0x02, 0x04, 0x08, 0}; /* 3 is above 2, 2 above 1, 1 above 0 */
 static const uint8_t chain_leaves[4] = {0, 1, 0, 2};
 
 static int outcome(struct rig *r, unsigned member, struct inc_control *n, uint32_t *silent)

@@ -89,7 +89,7 @@ static void endpoint__wrong_arguments(void **state)
 }
 
 /* A member that is alone in its group never needs to resend results, so closing does not wait
- * INC_LINGER_NS. A busy machine may delay a close as long, but not each time. */
+ * INC_LINGER_NS. A busy machine may delay a close for that long, but not each time. */
 static void endpoint__close_does_not_linger(void **state)
 {
 	uint64_t best_ns = UINT64_MAX;

@@ -254,7 +254,7 @@ static void group__broadcast_reduce_barrier(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		assert_true(w[i].call.done && w[i].call.status == DXP_OK);
 		assert_true(i == 2 || memcmp(w[i].out, w[2].in, 1501) == 0);
-		assert_false(i > 0 && barriers[i].done); /* member 0 has not arrived */
+		assert_false(i > 0 && barriers[i].done); /* member 0 has not started the barrier */
 		fill(&w[i], i, 10, 0);
 		memset(w[i].out, 0, 40);
 		w[i].call = (struct inc_operation){.collective = INC_REDUCE,

@@ -362,7 +362,7 @@ static void lose__member_that_only_some_receive(void **state)
 }
 
 /* Drops all packets to member `dumb`, but its own packets arrive. This member gives up all others
- * while they wait for a dead member. For that reason alone, they must not give up each other. */
+ * while they wait for a dead member. The others must not give up each other because of this. */
 static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
 {
 	unsigned from = p->path.from_ip - rig_host_ip(0), to = p->path.to_ip - rig_host_ip(0);

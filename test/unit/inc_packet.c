@@ -104,7 +104,7 @@ static void inc_packet__rc_ack(void **state)
 	assert_int_equal(p.roce.opcode, ROCE_RC_ACK);
 	assert_int_equal(p.roce.psn, 7);
 	assert_int_equal(p.roce.msn, 7);
-	data[7] ^= 1; /* another queue pair */
+	data[7] ^= 1; /* changes the destination queue pair */
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_ENOENT);
 }
 

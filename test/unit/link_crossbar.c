@@ -114,7 +114,7 @@ static void crossbar__full_queue_drops(void **state)
 		assert_int_equal(link_send(p.a, &d, 1), 1);
 		sent++;
 	}
-	/* level of 32; full except for space smaller than one record */
+	/* in 1/31 of the queue: full, except for space that is too small for one more datagram */
 	assert_in_range(link_receive_level(p.b), 25, 31);
 	assert_int_equal(a->data[0], 1);
 	assert_memory_equal(a->data + 4, payload, sizeof(payload));

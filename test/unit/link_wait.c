@@ -76,7 +76,7 @@ static void link_wake__ends_the_next_wait(void **state)
 	link_wake(l);
 	link_wake(l);
 	assert_true(readable(link_fd(l)));
-	assert_false(link_wait(l, UINT64_MAX)); /* hangs without the wakeup */
+	assert_false(link_wait(l, UINT64_MAX)); /* would hang without the wakeup */
 	assert_false(readable(link_fd(l)));     /* one wait consumes both wakeups */
 	link_close(l);
 }

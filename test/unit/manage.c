@@ -66,7 +66,7 @@ static size_t stats_page_sample(uint8_t *out)
 	return stats_page_encode(&page, 6, mac, out);
 }
 
-/* Writes one frame of each type. Returns its length, or 0 for a type without frames. */
+/* Writes a sample frame of a type. Returns its length, or 0 for a type without frames. */
 static size_t frame_sample(uint8_t type, uint8_t *out)
 {
 	struct manage_writer w;
@@ -211,7 +211,8 @@ static void manage_open__a_right_crc_does_not_help_a_forger(void **state)
 			wire_control_seal(frame, bytes);
 			int status = manage_open(frame, bytes, mac, &header, &body);
 			if (byte >= WIRE_OFF_DST_SESSION && byte < WIRE_OFF_SRC_NODE)
-				/* such a flip also changes the form of the body */
+				/* this flip also changes the form of the body, so the status may
+				 * differ */
 				assert_int_not_equal(status, DXP_OK);
 			else
 				assert_int_equal(status, DXP_EAUTH);

@@ -62,7 +62,7 @@ static void member_create__rejects_what_no_manager_accepts(void **state)
 	fabric_destroy(f);
 }
 
-/* Takes the member's next datagram from the network. Returns its request number and nonce. */
+/* Removes the member's next datagram from the network. Returns its request number and nonce. */
 static void request_receive(struct fabric *f, uint64_t *request, uint64_t *nonce)
 {
 	struct fabric_member *member = &f->members[0];

@@ -128,8 +128,8 @@ static void topology__uneven_sides(void **state)
 	assert_int_equal(d.links, 7);
 }
 
-/* Between two routers there are at most two links in a slim fly, and three in a dragonfly. The link
- * of each node adds one at both ends. */
+/* Between two routers there are at most two links in a slim fly, and three in a dragonfly. The
+ * links of the two end nodes add one each. */
 static void topology__diameters_of_switched_networks(void **state)
 {
 	static const uint32_t nodes[] = {2, 100, 200, 1000, 3380, 4096};

@@ -127,8 +127,8 @@ static void choice__two_lengths(void **state)
 	assert_in_range(longer[1], 2, 3);
 }
 
-/* A measurement is spoilt. The choice stays, and the measurement is repeated after the first number
- * of calls. */
+/* A measurement is spoilt. The choice stays, and the measurement is repeated after the shortest
+ * interval. */
 static void choice__useless(void **state)
 {
 	struct choice c = {0};

@@ -183,8 +183,8 @@ static void node__put_and_get(void **state)
 	assert_int_equal(received, MEMORY);
 }
 
-/* Gives the host a forged table, as of a new manager that has not heard of the xPU for a lease. At
- * the next renewal of the lease, the real manager makes the host reload the real table. */
+/* Gives the host a forged table, as of a new manager that received nothing from the xPU for a lease
+ * time. At the next renewal of the lease, the real manager makes the host reload the real table. */
 static void table_forge(struct rig *r)
 {
 	struct node_table *t = (struct node_table *)node_table(r->host);
