@@ -161,7 +161,7 @@ static void flight__waiting_threads(void **state)
 	launch(all, 0, 1, false);
 	launch(all, 1, 2, false);
 	commands[2].status = DXP_EDEVICE;
-	collect(all, e, 1); /* the command of queue 1 completes before those of queue 0 */
+	collect(all, e, 1); /* the command of queue 1 does not wait for commands of queue 0 */
 	assert_int_equal(e[0].id, 2);
 	assert_int_equal(e[0].status, DXP_EDEVICE);
 	commands[1].status = DXP_OK;

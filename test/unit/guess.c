@@ -141,7 +141,7 @@ static void guess__function_that_searches_waits(void **state)
 }
 
 /* Without allowance, a right key waits as long as a wrong one, so the time reveals nothing. A key
- * that was used before does not wait, whichever way the NIC executes the request. */
+ * that was used before does not wait, in each way by which the NIC executes a request. */
 static void guess__known_key_does_not_wait(void **state)
 {
 	struct nic_options o = rig_options();

@@ -98,8 +98,8 @@ static void held__others_go_on(void **state)
 	pair_destroy(p);
 }
 
-/* The device accepts a held packet only after 5 s. The measured round-trip time stays that of the
- * network, and the session stays open. */
+/* The device accepts a held packet only after 5 s. The session still measures the round-trip time
+ * of the network, and stays open. */
 static void held__is_no_round_trip(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);

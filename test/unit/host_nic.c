@@ -304,8 +304,8 @@ static void nic__joins_a_fabric(void **state)
 		struct dxp_function *f = function_open(left, NULL), *g;
 		fails(dxp_nic_function(left, "xpu1", &g), DXP_EBUSY, "'xpu1'");
 		assert_int_not_equal(target_of(f, 0).node, 0);
-		/* The name of a node always leads to its service queue pair, whatever queue pair is
-		 * requested. */
+		/* The name of a node always leads to the node's service queue pair. The number of
+		 * the requested queue pair is ignored. */
 		ok(dxp_function_find(f, "xpu1", 1, &t));
 		assert_int_equal(t.function, 0);
 		assert_int_equal(t.qp, 0);

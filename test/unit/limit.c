@@ -82,8 +82,8 @@ static void limit__rate_in_the_long_run(void **state)
 	}
 }
 
-/* After any pause, a burst is at most the larger of 64 KiB and the bytes of 1 ms at this rate, plus
- * the packet that exceeds it. */
+/* After any pause, a burst is bounded by the larger of 64 KiB and the bytes of 1 ms at this rate.
+ * The packet that exceeds this bound is still sent. */
 static void limit__bursts_are_bounded(void **state)
 {
 	static const uint64_t rates[] = {1000,     1000000,     50000000,

@@ -11,7 +11,8 @@ static struct datagram datagrams[LIST_MAX];
 static const struct datagram *list[LIST_MAX];
 static const uint8_t memory[DATAGRAM_BYTES_MAX + 1];
 
-/* Fills `list` with datagrams. Datagram i has sizes[i] bytes, of which up to 16 are header. */
+/* Fills `list` with datagrams. Datagram i has sizes[i] bytes; its header is the first 16 of them at
+ * most. */
 static void list_make(const size_t *sizes, size_t count)
 {
 	struct udp_address to = address_of("127.0.0.1:9");

@@ -416,7 +416,7 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	rig_end(&r);
 }
 
-/* Requests of one queue pair take effect in order, whatever their kind. */
+/* Requests of different kinds on one queue pair take effect in order. */
 static void local__effects_in_order(void **state)
 {
 	struct nic_options o = rig_options();

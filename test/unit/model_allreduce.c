@@ -279,8 +279,8 @@ static void calibrate__recovers_machines(void **state)
 		fail_msg("error %.3f, winners %.3f", all.error, all.winners);
 }
 
-/* The sample has one rank on each host. It cannot determine the parameters of shared memory, and
- * determines those of the NIC in part. */
+/* The sample has one rank on each host. It cannot determine the parameters of shared memory. It
+ * determines the parameters of the NIC in part. */
 static void calibrate__reports_what_is_determined(void **state)
 {
 	const struct model_sample sample = {{MODEL_WAY_HOST, 2, 1, 8}, 4000};

@@ -61,7 +61,7 @@ static void choice__faster_way(void **state)
 	assert_false(c.ordinary);
 }
 
-/* If the ways differ by less than a tenth, the choice stays, whichever way it is. */
+/* If the times of the two ways differ by less than a tenth, the choice does not change. */
 static void choice__near(void **state)
 {
 	struct choice c = {0};
