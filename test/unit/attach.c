@@ -161,7 +161,7 @@ static void attach_answer_decode__what_was_encoded_and_no_other_length(void **st
 	}
 }
 
-/* Sets one byte of a valid message and decodes it. */
+/* Sets the byte at offset `at` of a valid request. Returns the status of decoding it. */
 static int changed(const struct attach_request *r, size_t at, uint8_t to)
 {
 	uint8_t wire[ATTACH_BYTES_MAX];

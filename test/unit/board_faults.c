@@ -84,8 +84,8 @@ static void use(struct engine *e)
 		assert_true(out[i] == 0x5b || (out[i] == 0x5a && i % 4 != 0));
 }
 
-/* Opens the board again, with the next call failing, until it succeeds. Returns the number of calls
- * that failed. */
+/* Opens the board again and again; in try n the n-th call fails, until the open succeeds. Returns
+ * the number of calls that failed. */
 static uint32_t open_until_it_does(const char *name)
 {
 	struct engine_options options = {.name = name, .memory_bytes = MEMORY};

@@ -363,7 +363,7 @@ static void attached__may_be_killed_in_a_put(void **state)
 }
 
 /* The NIC has no thread of its own. While the program waits for an event, by spinning or sleeping,
- * this call also serves the other functions. */
+ * the wait also serves the other functions. */
 static void nic__serves_while_its_program_waits(void **state)
 {
 	for (uint32_t spin_us = 0; spin_us != 1; spin_us = spin_us ? 1 : NEVER_SPIN) {
