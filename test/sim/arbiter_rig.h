@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the arbiter's tests: functions that compete for a port, and their rates. */
+/* Helpers of the tests of shares and limits: functions that compete for one port, and their
+ * rates. */
 #ifndef TEST_SIM_ARBITER_RIG_H
 #define TEST_SIM_ARBITER_RIG_H
 
@@ -30,8 +31,8 @@ UNUSED static uint64_t seed(void)
 	return getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
 }
 
-/* Returns options of `count` functions, each sending to hosts 1 .. `peers`. They compete for the
- * port, whose queue has a realistic length. */
+/* Returns options of `count` functions that compete for one port with a queue of realistic length.
+ * Each function sends to hosts 1 .. `peers`. */
 UNUSED static struct fair_options functions(uint32_t count, uint32_t peers)
 {
 	struct fair_options o = {.sim = {.seed = seed(),
@@ -48,7 +49,8 @@ UNUSED static struct fair_options functions(uint32_t count, uint32_t peers)
 	return o;
 }
 
-/* The first function sends to one peer, each other function to four other peers. */
+/* Returns options of `count` functions: the first sends to one peer, each other function to four
+ * other peers. */
 UNUSED static struct fair_options one_and_many(uint32_t count)
 {
 	struct fair_options o = functions(count, NIC_QPS_PER_FUNCTION);
