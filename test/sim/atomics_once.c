@@ -59,8 +59,8 @@ static void requests_end(struct rig *r)
 	sim_blackhole(r->sim, 0, 1, true);
 }
 
-/* The session closes before the answer arrives, so the requester cannot know whether the atomic
- * executed. The status reports this. The atomic executes at most once, even if the two nodes
+/* The session closes before the answer arrives, so the requester cannot determine whether the
+ * atomic executed. The status reports this. The atomic executes at most once, even if the two nodes
  * connect again. */
 static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 {

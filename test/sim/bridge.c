@@ -184,8 +184,8 @@ static void bridge__controllers_lose_what_the_source_did(void **state)
 	}
 }
 
-/* The pipeline is faster than the naive transfer by at least the factor of the source. The stages
- * of both are those of the source. */
+/* The pipeline is faster than the naive transfer by at least the factor of the source. Both use the
+ * stages of the source. */
 static void bridge__pipeline_gains_what_the_source_did(void **state)
 {
 	uint64_t bytes = BRIDGE_SOURCE_NAIVE_BYTES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets up hosts that PUT to and GET from a device host whose memory is behind a bridge, for tests
- * of whole nodes. The device host is the last one. Include cmocka.h first. */
+ * of whole nodes. The device host has the last index. Include cmocka.h first. */
 #ifndef TEST_SIM_BRIDGE_RIG_H
 #define TEST_SIM_BRIDGE_RIG_H
 

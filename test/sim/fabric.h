@@ -91,8 +91,8 @@ struct fabric {
 	size_t held_count;
 	uint64_t order;
 	uint64_t manager_bytes_out, manager_datagrams_out;
-	/* Copies of the datagrams to the manager, made while `recording` is true. They model an
-	 * attacker on the path who replays them. */
+	/* Copies of the datagrams to the manager, made while `recording` is true. A test replays
+	 * them, like an attacker on the path. */
 	bool recording;
 	struct fabric_packet records[64];
 	size_t record_count;

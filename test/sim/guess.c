@@ -80,8 +80,8 @@ static void next_try(struct rig *r)
 		      r->magics ? value : 0, 1);
 }
 
-/* Condition for sim_run. Posts the next guess as soon as the last one is rejected. Returns true
- * after SECONDS. */
+/* Condition for sim_run. Posts the next guess as soon as the previous guess is rejected. Returns
+ * true after SECONDS. */
 static bool searches(void *context)
 {
 	struct rig *r = context;

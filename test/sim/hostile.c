@@ -379,7 +379,8 @@ static void hostile__rejected_then_acknowledged(void **state)
 	struct rig *r = *state;
 	const struct rltp_session *s = naps_send(r, 2);
 
-	/* a NACK with a retry time of an hour must not delay the arrival times */
+	/* a NACK with a retry time of an hour: the sender must not use this time as the packet's
+	 * arrival time */
 	nack_give(r, s->io->tx_una, WIRE_NACK_RNR, UINT32_MAX);
 	ack_give(r, s->io->tx_una + 1, 0, (struct wire_ack){.hold = WIRE_HOLD_NONE});
 	assert_int_equal(s->io->sent.count, 1);

@@ -18,8 +18,9 @@ enum mutation {
 	WRONG_SUM,       /* a leaf's partial result has one wrong bit */
 	ANOTHERS_RESULT, /* one member receives a different result */
 	OLD_RESULT,      /* the root sends the data of the previous segment */
-	OTHER_ORDER,     /* a leaf sums contributions in another order than that of the members */
-	REPEATS_OTHERS,  /* a retransmitted contribution differs from the first */
+	/* a leaf sums contributions in another order than the order of the members */
+	OTHER_ORDER,
+	REPEATS_OTHERS, /* a retransmitted contribution differs from the first */
 	NEVER_REPEATS,
 	WRONG_ICRC,
 	FREEZE_BOASTS, /* a member reports more results than it has when the group is frozen */

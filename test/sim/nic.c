@@ -380,9 +380,9 @@ static void nic__queue_pairs_share_the_table_of_reads(void **state)
 	assert_true(r->completions <= 3);
 }
 
-/* A silent peer leaves more pieces waiting than a stream accepts. The NIC cuts the last requests
- * into packets only after the first have failed, and no event occurs between. The NIC is polled
- * only at its deadlines, as in a node without other wakeups. */
+/* A peer is silent, and more requests wait than its stream accepts. The NIC cuts the last requests
+ * into packets only after the first requests have failed; no event occurs in between. The NIC is
+ * polled only at its deadlines, as in a node without other wakeups. */
 static void nic__silent_peer_ends_what_waits_for_space(void **state)
 {
 	struct rig *r = *state;

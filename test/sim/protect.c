@@ -306,7 +306,7 @@ static struct rig *hellos_replay(void)
 	return r;
 }
 
-/* A recorded HELLO of a live peer is replayed to a restarted node and opens a session there, which
+/* A recorded HELLO of a live peer is replayed to a restarted node and opens a session on it that
  * the peer never confirms. If the node then has a message to send, it opens a new session after
  * RLTP_CONFIRM_NS. So the message is only delayed. */
 static void protect__replayed_handshakes_delay_a_message_only(void **state)

@@ -130,8 +130,8 @@ static bool crowd_step(void *context)
 	return finished;
 }
 
-/* Checks that the receive area holds whole messages one after another, with those of each sender in
- * order. */
+/* Checks that the receive area holds whole messages one after another, with the messages of each
+ * sender in order. */
 static void crowd_check(const struct rig *r)
 {
 	uint32_t next[HOSTS] = {0}, at = 0;

@@ -180,7 +180,7 @@ static bool dequeued(void *context)
 	return dxp_sent_dequeue(d->window, &d->event);
 }
 
-/* A node outside of the table knows the magic and the key of memory. It may still send only to the
+/* A node outside of the table has the magic and the key of memory. It may still send only to the
  * receive registers. */
 static void outside__only_receive_registers(void **state)
 {
@@ -240,8 +240,8 @@ static void outside__own_handshake_reflected(void **state)
 	assert_int_equal(rltp_endpoint_counters(nic_endpoint(n))->hellos_received, 0);
 }
 
-/* The NIC assigns numbers to addresses outside of the table, and reuses those of idle peers. A new
- * peer of the table has such a number as its id; it gets the number. */
+/* The NIC assigns numbers to addresses outside of the table, and reuses the numbers of idle peers.
+ * A new peer of the table has such a number as its node id, so the NIC gives it this number. */
 static void outside__more_addresses_than_space(void **state)
 {
 	struct rig *r = *state;

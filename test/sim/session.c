@@ -210,7 +210,7 @@ static void session__handshake_changed_on_the_way(void **state)
 	rig_run(r, MS_NS);
 	assert_int_equal(r->kept_count, 1);
 	net_address(0, &a.from);
-	/* flips each bit that the tag covers; a check before that of the tag may fail first */
+	/* flips each bit that the tag covers; another check may fail before the check of the tag */
 	for (uint32_t bit = 0; bit < 8 * sizeof(frame); bit++) {
 		memcpy(frame, r->kept[0], sizeof(frame));
 		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);

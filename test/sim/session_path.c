@@ -64,7 +64,7 @@ static void session_path__no_probe_where_all_paths_carry_it(void **state)
 }
 
 /* Interfaces allow 9000 bytes, but the path carries only `datagram` bytes. Only probes are lost,
- * and the search finds a size close to that of the path. */
+ * and the search finds a size close to the largest size of the path. */
 static void narrow_check(uint32_t datagram)
 {
 	struct rig *r = rig_make(2, 8896);

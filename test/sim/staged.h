@@ -90,8 +90,8 @@ static inline bool staged_there(const struct staged_scene *s, uint32_t sender, u
 		      s->sender[sender].source + (size_t)index * STAGED_STRIDE, bytes) == 0;
 }
 
-/* Draws the sender's operations: PUTs, some of which are followed by a NAP and a GET of the same
- * bytes on the same queue pair. */
+/* Draws the sender's operations: PUTs. After some PUTs a NAP and a GET of the same bytes follow on
+ * the same queue pair. */
 static inline void staged_draw(struct staged_scene *s, struct staged_sender *sender,
 			       const struct staged_plan *plan, struct rng *rng)
 {

@@ -3,10 +3,11 @@
  * 1.2.1, sections 9.6, 9.7, 12.6 and 12.7; RoCEv2: annex A17). It only observes. It is independent
  * of src/: it has its own parser, ICRC and state machine.
  *
- * The test reports each packet when it is sent, and again if it arrives. So the checker knows which
- * packets each side has seen, and which ones it may send. The requests of one direction are a flow;
- * a connection has two flows. A packet to a queue pair that no connection management announced
- * breaks a rule. Such packets form their own flow, so that their other errors are detected too.
+ * The test reports each packet when it is sent, and again if it arrives. So the checker can derive
+ * which packets each side has received, and which packets it may send. The requests of one
+ * direction are a flow; a connection has two flows. A packet to a queue pair that no connection
+ * management announced breaks a rule. Such packets form their own flow, so that their other errors
+ * are detected too.
  *
  * Not checked: operations other than SEND only, path migration, atomic and READ responses. */
 #ifndef SUPPORT_RC_CHECKER_H
@@ -40,7 +41,7 @@ enum rc_rule { RC_RULES(RULE_ENUM) RC_RULE_COUNT };
 
 #define RC_CHECKER_FLOWS       64
 #define RC_CHECKER_CONNECTIONS 64
-/* number of newest requests of which a checksum of the bytes is kept */
+/* number of newest requests for which the checker keeps a checksum of the bytes */
 #define RC_CHECKER_PSNS 4096
 
 /* The requests of one direction and their responses. PSNs and MSNs have 24 bits. */

@@ -18,7 +18,7 @@ struct pair_end {
 	uint32_t order[PAIR_MESSAGES]; /* keys of the delivered packets, in order */
 	int last_status;               /* status of the last completed message */
 	uint32_t reject_key;           /* key of the packets that this end rejects */
-	struct rltp_verdict reject;    /* answer with which this end rejects them */
+	struct rltp_verdict reject;    /* answer of this end to packets with `reject_key` */
 	/* number of packets of such a message that are accepted before the first rejection */
 	uint32_t reject_from;
 	uint32_t rested; /* number of calls of ops->rest */

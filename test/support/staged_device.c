@@ -145,10 +145,10 @@ static bool write_live(struct staged_device *d, const struct nic_staged_write *n
 	return false;
 }
 
-/* Returns true if the write `w` may use `needed` free buffers. Keeps KEPT buffers, enough for one
- * packet, for a write whose first packet arrives in order: such a write waits for no other. Only
- * one write at a time may use them: `favoured`. It keeps this right until its partial buffers are
- * full or space is free again (src/bridge/feed.c). */
+/* Returns true if the write `w` may use `needed` free buffers. The last KEPT free buffers, enough
+ * for one packet, are for a write whose message waits for no other message. Only one write at a
+ * time may use them: `favoured`. It keeps this right until its partial buffers are full or space is
+ * free again (src/bridge/feed.c). */
 static bool admit(struct staged_device *d, const struct staged_write *w, uint32_t needed,
 		  bool first)
 {

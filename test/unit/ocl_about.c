@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the information that the OpenCL engine gives about kernels and the device, and kernel
+/* Tests the information that the OpenCL engine returns about kernels and the device, and kernel
  * arguments of every kind. */
 #include "ocl_rig.h"
 

@@ -28,7 +28,9 @@ static void arm__counts_each_function_once(void **state)
 	assert_true(list.armed);
 	assert_int_equal(request_send(r, &a, off, -1), DXP_OK);
 	assert_int_equal(r->armed, 1);
-	offer_client_gone(r->offer, &b, ++r->now_ns); /* a client exits while it is armed */
+	/* a client exits while its function is armed, so that the node polls for it without
+	 * sleep */
+	offer_client_gone(r->offer, &b, ++r->now_ns);
 	assert_int_equal(r->armed, 0);
 	offer_client_gone(r->offer, &a, ++r->now_ns);
 }

@@ -36,7 +36,7 @@ static void open__chooses_queue_pairs(void **state)
 	assert_int_equal(open_qp(r, &c[0], 3, ATTACH_QP(2), ""), DXP_OK);
 	gives(r, 3, 2);
 	assert_int_equal(open_qp(r, &c[1], 3, ATTACH_QP(2), ""), DXP_EBUSY);
-	/* a function of which one queue pair is in use is not given as a whole */
+	/* a function is not given as a whole if one of its queue pairs is in use */
 	assert_int_equal(open_qp(r, &c[1], 3, ATTACH_QP_ALL, ""), DXP_EBUSY);
 	/* any queue pair: the first choice is a function that is partly in use, so that other
 	 * functions stay whole */
@@ -137,8 +137,8 @@ static void find__queue_pairs_of_a_client(void **state)
 	assert_int_equal(r->answer.target.function, 2);
 	assert_int_equal(r->answer.target.qp, 3);
 	assert_int_equal(r->answer.target.magic, nic_qp_magic(r->nic, 2, 3));
-	/* this queue pair number is beyond those of the client; it must not find another user's
-	 * queue pair */
+	/* the client has no queue pair 1; the search must not find the queue pair of another
+	 * user */
 	find.qp = 1;
 	assert_int_equal(request_send(r, &a, find, -1), DXP_ENOENT);
 	offer_client_gone(r->offer, &a, ++r->now_ns);

@@ -270,8 +270,8 @@ static inline unsigned descriptors(void)
 	return count;
 }
 
-/* Waits until the process has at most so many mappings and descriptors. Returns false if it takes
- * too long. The node closes its end later than the test. */
+/* Waits until the process has at most so many mappings and descriptors. Returns false after 3 s.
+ * The node closes its end later than the test. */
 static inline bool all_back(unsigned maps, unsigned fds)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};

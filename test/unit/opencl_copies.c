@@ -348,8 +348,8 @@ static void opencl_copies__lost(void **state)
 	copies_free(&c, drop);
 }
 
-/* A later transfer waits for earlier uses of the copy, and replaces a use if it covers all bytes of
- * that use and has the same effect. If a part of an earlier use remains, the use is kept for this
+/* A later transfer waits for earlier uses of the copy. It replaces a use if it covers all bytes of
+ * this use and has the same effect. If a part of an earlier use remains, the use is kept for this
  * part. */
 static void opencl_copies__follow(void **state)
 {

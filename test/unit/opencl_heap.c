@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the allocation of device memory in blocks. A model knows the owner of every byte. Also
+/* Tests the allocation of device memory in blocks. A model records the owner of every byte. Also
  * tests how large parts are allocated on a node and freed. */
 #include <setjmp.h>
 #include <stdarg.h>

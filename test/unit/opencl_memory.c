@@ -212,8 +212,8 @@ static void op_write(struct thing *o)
 			 CL_SUCCESS);
 	memcpy(o->value + at, from, bytes);
 	memset(o->known + at, 1, bytes);
-	/* the write needs no check: this one compares `from` with itself, and frees it after the
-	 * command */
+	/* a write needs no check of its bytes: this check compares `from` with itself, and frees it
+	 * after the command */
 	expect(from, o, at, bytes);
 	keep(o, e);
 }

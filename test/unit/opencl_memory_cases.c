@@ -259,8 +259,8 @@ static void failed__transfer_is_withdrawn(void **state)
 
 /* ---- order with the host ---- */
 
-/* A read writes a few bytes to host memory. A later write that waits for the read takes its bytes
- * from there: it must send the bytes of the read. */
+/* A read writes a few bytes to host memory. A later write waits for the read and sends the same
+ * host memory. It must send the bytes that the read has written. */
 static void host__read_then_write(void **state)
 {
 	cl_mem m = buffer(0, 64, NULL), n = buffer(0, 64, NULL);

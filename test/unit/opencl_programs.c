@@ -300,7 +300,7 @@ static void building__kernels_wait(void **state)
 }
 
 /* A program is built by two calls, each for one device and with a callback that needs a kernel. A
- * callback waits for the builds of the other call, but not for those of its own call. */
+ * callback waits for the builds of the other call, but not for the builds of its own call. */
 static void building__callbacks_wait_for_others(void **state)
 {
 	struct delivered first = {.queries = true}, second = {.queries = true};
@@ -394,8 +394,8 @@ static void arguments__of_builds_with_argument_info(void **state)
 
 /* ---- fork ---- */
 
-/* A forked child has no thread of its parent, so no build completes there and it must not wait for
- * one. Must be the last test, because devices of the parent stay open. */
+/* A forked child has no thread of its parent, so no build completes in the child, and the child
+ * must not wait for one. Must be the last test, because devices of the parent stay open. */
 static void building__forked(void **state)
 {
 	struct delivered t = {0};

@@ -291,7 +291,7 @@ static void stop__one_user_of_a_function(void **state)
 		poll(r);
 	assert_int_equal(dxp_error(r->users[bad].window), DXP_EOVERRUN);
 	exchange(r, good, good);
-	/* requests of the stopped user are dropped; those of the other user are not */
+	/* requests of the stopped user are dropped; requests of the other user are not */
 	assert_int_equal(nic_user_close(r->nic, bad, DXP_ECLOSED, ++r->now_ns), DXP_OK);
 	assert_int_equal(user_open(r, bad, 1), DXP_OK);
 	r->hostile = 0;

@@ -164,8 +164,8 @@ static void request_receive(unsigned i, const struct rc_cm_message *m)
 static size_t message_make(unsigned side, uint32_t number, uint8_t *out)
 {
 	/* at least our header, which starts with INC_TAG: tshark guesses the protocol of the
-	 * payload; it would take a small number for an Ethernet type, and a short message for a cut
-	 * one */
+	 * payload; it would treat a small number as an Ethernet type, and a short message as a
+	 * truncated one */
 	size_t bytes = INC_HEADER_BYTES + number * 7 % (MESSAGE_BYTES - INC_HEADER_BYTES);
 
 	put_be32(out, INC_TAG);

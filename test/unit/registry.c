@@ -25,7 +25,7 @@ static const struct node_entry *row(const struct fabric *f, size_t viewer, size_
 				    f->members[subject].self.name);
 }
 
-/* Returns the epoch of the manager's present run, as member 0 knows it. */
+/* Returns the epoch of the manager's present run, as member 0 has received it. */
 static uint64_t run_of(const struct fabric *f)
 {
 	return node_table_progress(member_table(f->members[0].m)).epoch;

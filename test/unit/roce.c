@@ -73,8 +73,8 @@ static void roce__icrc_of_others(void **state)
 	}
 }
 
-/* A plain socket gives only the UDP payload, without the IP header. With Identification 0 and Don't
- * Fragment set, both ICRC functions give the same result. */
+/* A plain socket delivers only the UDP payload, without the IP header. With Identification 0 and
+ * Don't Fragment set, both ICRC functions give the same result. */
 static void roce__icrc_without_ip_header(void **state)
 {
 	uint8_t packet[IP_UDP_BYTES + 1500] = {0x45};

@@ -354,7 +354,7 @@ static void rv32_core__stores_in_lane_order(void **state)
 	rig_destroy(g);
 }
 
-/* A launch does not see what an earlier launch wrote to private memory. */
+/* A launch does not read values that an earlier launch wrote to private memory. */
 static void rv32_core__private_is_fresh(void **state)
 {
 	struct rig *g = rig_create();

@@ -361,7 +361,7 @@ static bool clang_knows(uint32_t word)
 	/* for clang PAUSE belongs to an extension, which clang 15 does not enable by default */
 	if (op.code >= RV32_DXP_BAR || op.code == RV32_PAUSE)
 		return false;
-	/* clang takes the number of a branch as a distance; it equals our target address only if
+	/* clang treats the number of a branch as a distance; it equals our target address only if
 	 * the branch is at address 0 and goes forward */
 	if (format == RV32_FORMAT_BRANCH || format == RV32_FORMAT_JUMP)
 		return op.imm >= 0;

@@ -73,7 +73,8 @@ static void send__each_childs_in_order_from_its_port(void **state)
 	scene_close(&s);
 }
 
-/* A port scan causes rejects with many source ports. Only a few sockets are opened for them. */
+/* A port scan causes rejections with many source ports. The switch opens only a few sockets to send
+ * them. */
 static void send__rejections_open_few_ports(void **state)
 {
 	struct senders_counters c;

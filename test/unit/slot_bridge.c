@@ -117,7 +117,7 @@ static void bridge__through_the_core(void **state)
 	 * core */
 	noise(in, LARGE, 3);
 	t.from = t.to;
-	t.bytes = LARGE; /* neither the earlier length nor this one is a multiple of a word */
+	t.bytes = LARGE; /* LARGE, like the length before, is not a multiple of a word */
 	ok(dxp_bridge_move(one, &t, NULL));
 	assert_memory_equal(in, out, LARGE);
 	assert_int_equal(dxp_bridge_move(direct, &t, NULL), DXP_EUNSUPPORTED);

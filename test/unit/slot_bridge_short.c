@@ -86,8 +86,8 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns true on success. Of the errors, only those of a failed allocation are allowed: DXP_ENOMEM
- * and DXP_EDEVICE. */
+/* Returns true on success. The only allowed errors are DXP_ENOMEM and DXP_EDEVICE, which a failed
+ * allocation causes. */
 static bool well(int status)
 {
 	if (status != DXP_OK && status != DXP_ENOMEM && status != DXP_EDEVICE)

@@ -55,8 +55,8 @@ static void noise(uint8_t *to, size_t bytes, uint32_t seed)
 }
 
 /* Opens a daemon with one board that has the fault of `setting`. Each board gets a new name. With a
- * used name, nodes would take the board for a restart of the earlier one, which some do not know
- * yet. */
+ * used name, the board would look like a restart of the earlier board, which some nodes have not
+ * received yet. */
 static void board_open(const char *setting, uint64_t stall_ns)
 {
 	static uint32_t boards;

@@ -43,8 +43,8 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns the number of this process's descriptors whose file has this name. Writes the highest of
- * them to *last. */
+/* Returns how many descriptors of this process refer to a file with this name. Writes the highest
+ * such descriptor to *last. */
 static int files(const char *name, int *last)
 {
 	char path[300], target[128];
@@ -139,7 +139,7 @@ static void file__one_for_each_host(void **state)
 }
 
 /* A host frees memory and allocates it again: it gets the same pages, zeroed. If another host gets
- * the same addresses, it has its own pages, and those of the first host are freed. */
+ * the same addresses, it has its own pages, and the pages of the first host are freed. */
 static void pages__belong_to_one_host(void **state)
 {
 	struct user a = user_open("a");

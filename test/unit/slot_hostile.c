@@ -109,8 +109,8 @@ static int64_t secrets_near(const struct guest *g, int64_t base, uint64_t at)
 	return found;
 }
 
-/* A worker maps each of its descriptors, and enlarges its mapping of device memory. In neither case
- * it finds memory of another host. */
+/* A worker maps each of its descriptors, and enlarges its mapping of device memory. It finds no
+ * memory of another host in either way. */
 static void memory__of_neighbours_has_no_descriptor(void **state)
 {
 	struct guest bad = hostile_open("bad"), good = guest_open("good");

@@ -99,8 +99,8 @@ static void keys__each_host_its_own(void **state)
 	assert_int_equal(reg(thief.xpus[0], CFG_MEMORY_KEY), thief.xpus[0]->memory_key);
 }
 
-/* A host (the thief) knows the memory key of another host (the victim). The xPU rejects this key
- * from the thief and counts it as a guess. */
+/* A host (the thief) has the memory key of another host (the victim). The xPU rejects this key from
+ * the thief and counts it as a guess. */
 static void keys__stolen_from_another_host(void **state)
 {
 	for (uint32_t xpu = 0; xpu < 3; xpu++) {

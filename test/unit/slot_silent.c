@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Silent hosts have all NIC functions of an xPU, each mapped in its own worker. A new host requests
- * a function, and gets that of one silent host. Also tests a host that reads no replies. Skipped
- * without OpenCL. */
+ * a function, and gets the function of one silent host. Also tests a host that reads no replies.
+ * Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static void silent__one_gives_its_function(void **state)
 		silent_open(&hosts[i], (uint16_t)reg(x, CFG_NODE));
 	end_ns = clock_now_ns() + DAEMONS_WAIT_NS;
 	while ((status = dxp_xpu_nic(x, &nic)) == DXP_EBUSY) {
-		/* the host still exists, but does not count as silent yet */
+		/* the xPU has evicted no host yet, because none counts as silent yet */
 		assert_int_equal(reg(x, CFG_HOSTS), SILENT + 1);
 		assert_true(clock_now_ns() < end_ns);
 		usleep(10000);

@@ -243,8 +243,8 @@ static int descriptors(pid_t pid)
 	return count;
 }
 
-/* A thousand hosts use the xPU one after another. The xPU serves the last one like the first one,
- * and has no more descriptors and workers than before. */
+/* A thousand hosts use the xPU one after another. The xPU serves the last host like the first, and
+ * has no more descriptors and workers than before. */
 static void hosts__a_thousand(void **state)
 {
 	enum { WARM = 10, HOSTS = 1000 };

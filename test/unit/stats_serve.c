@@ -265,7 +265,7 @@ static void stats_page_decode__rejects_unsound_pages(void **state)
 	page.next = 8; /* the next row must be behind the last row of this page */
 	assert_int_equal(body_of(&page, r->mac, r->frame), DXP_EMALFORMED);
 	page = sound;
-	page.count = 0; /* a page without rows: a reader would ask for ever */
+	page.count = 0; /* a page without rows: a reader would request pages for ever */
 	assert_int_equal(body_of(&page, r->mac, r->frame), DXP_EMALFORMED);
 	page = sound;
 	page.published = false;
@@ -310,7 +310,8 @@ static void query_run(struct rig *r, struct stats_query *q, unsigned silent, uns
 			       out[i].slices[0].bytes);
 			assert_int_equal(wire_header_decode(r->frame, bytes, &header), DXP_OK);
 			assert_int_equal(header.dst_node, out[i].to.port);
-			/* each node has its own rate limit, so this test does not share one */
+			/* refills the rate limit, which the simulated nodes share; real nodes have
+			 * one each */
 			r->serve.credit_ns = S_NS;
 			size_t back = serve(r, header.dst_node, r->frame, bytes);
 			if ((silent && header.dst_node % silent == 0) ||

@@ -210,8 +210,8 @@ static void hostile__groups_alternate(void **state)
 	done();
 }
 
-/* A QUERY states the switch's own address as that of member 0, with any port. The switch forwards
- * it at most once. */
+/* A QUERY states the switch's own address as the address of member 0, with any port. The switch
+ * forwards it at most once. */
 static void hostile__queries_to_itself(void **state)
 {
 	static const uint16_t ports[] = {ROCE_PORT, 0, ROCE_SOURCE_PORT - 1, ROCE_SOURCE_PORT};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests queries of hosts. A query takes every path up, and each switch may only lower its limits.
+/* Tests queries of hosts. A query goes up on every path, and each switch may only lower its limits.
  * Also tests rejections and floods. */
 #include "test/unit/switch_rig.h"
 

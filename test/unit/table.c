@@ -107,7 +107,7 @@ static void node_table_apply__pages_in_order_and_never_half(void **state)
 	assert_int_equal(page(t, 20, 1, 3, 1, 101), DXP_OK);
 	assert_int_equal(node_table_progress(t).cursor, 3);
 	assert_true(node_table_find(t, 1)->incarnation == 100);
-	/* the page before this one is missing */
+	/* the page before this page is missing */
 	assert_int_equal(page(t, 20, 5, 0, 5, 500), DXP_EAGAIN);
 	/* a page that was received before */
 	assert_int_equal(page(t, 20, 1, 3, 1, 101), DXP_EAGAIN);
@@ -324,7 +324,7 @@ static void node_table_keep__the_silent_stay(void **state)
 	/* a removal: the node left, or another node took its name */
 	assert_int_equal(delta(t, 17, 18, entry_make(1, 0)), DXP_OK);
 	expect(t, TABLE_LOST, 1);
-	/* silence of an incarnation that this table does not know */
+	/* the silent incarnation is not the one in this table */
 	assert_int_equal(delta(t, 18, 19, silent_make(2, 201)), DXP_OK);
 	expect(t, TABLE_LOST, 2);
 	node_table_destroy(t);

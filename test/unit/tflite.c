@@ -87,7 +87,7 @@ static void tflite_read__quantised(void **state)
 	assert_int_equal(m.ops[1].macs, 4 * 4 * 4 * 9);
 	assert_int_equal(m.tensors[m.input].type, TENSOR_UINT8);
 	assert_int_equal(m.tensors[m.input].zero[0], 128);
-	/* without an activation, the range of the 8-bit values is that of RELU6 */
+	/* without an activation, the range of the 8-bit values equals the range of RELU6 */
 	struct range r = model_range(&m, &m.ops[0]);
 	assert_true(r.low == 0.0f && fabsf(r.high - 6.0f) < 1e-5f);
 	const struct tensor *weights = &m.tensors[m.ops[4].inputs[1]];

@@ -45,8 +45,8 @@ static void assert_numbered(const struct datagram_arrival *a, uint32_t index, si
 	}
 }
 
-/* Sends `rounds` rounds of all sizes from a to b. Checks the order, bytes, sender and stamp of each
- * arrival. */
+/* Sends `rounds` rounds of all sizes from link a to link b of the pair. Checks the order, bytes,
+ * sender and stamp of each arrival. */
 static void exchange(struct link_pair *p, const size_t *sizes, size_t count, size_t rounds)
 {
 	struct datagram d[SIZES_MAX];
@@ -92,7 +92,8 @@ static size_t loopback_mtu(void)
  * GSO. */
 static bool batch_too_wide(const size_t *sizes, size_t count)
 {
-	/* bytes that fit beside the headers of IPv6 and UDP, which are longer than those of IPv4 */
+	/* bytes that fit beside the headers of IPv6 and UDP, which are longer than the headers of
+	 * IPv4 and UDP */
 	const size_t widest = loopback_mtu() - 48;
 
 	for (size_t i = 1; i < count; i++)

@@ -359,7 +359,8 @@ static bool sleeps(struct engine *e)
 	return false;
 }
 
-/* An armed node handles posts without a kick. A disarmed node uses no CPU time. */
+/* An armed node polls without sleep, so it handles posts although the user does not wake it. A
+ * disarmed node sleeps and uses no CPU time. */
 static void node_arm__polls_only_while_armed(void **state)
 {
 	struct engine e;
@@ -379,8 +380,8 @@ static void node_arm__polls_only_while_armed(void **state)
 			status = dxp_sent_wait(node_window(e.node), &event, 1000);
 		assert_int_equal(status, DXP_OK);
 	}
-	/* the node detects posts without a kick now; CPU time does not show that it polls, because
-	 * a polling node yields to all other threads */
+	/* posts are still detected without a wakeup by the user; CPU time does not show that the
+	 * node polls, because a polling node yields to all other threads */
 	assert_int_equal(dxp_load_acquire(&node_window(e.node)->need_wakeup), 0);
 	node_arm(e.node, -1);
 	assert_true(sleeps(&e));

@@ -111,7 +111,8 @@ static void web_changes__events(void **state)
 				       {.id = 3, .name = "c", .incarnation = 1}};
 	struct web_state *w = web_rig_state(nodes, 2);
 
-	/* the first reading gives no events, because there is nothing to compare it with */
+	/* the first reading causes no events, because there is no earlier reading to compare
+	 * with */
 	assert_false(logged(w, "joined", "a"));
 	next(w, nodes, 3);
 	assert_true(logged(w, "joined", "c"));
@@ -153,8 +154,8 @@ static void web_changes__overload(void **state)
 	web_state_destroy(w);
 }
 
-/* There are more alerts than the server keeps. It still knows their number, and keeps the critical
- * ones. */
+/* There are more alerts than the server keeps. It still reports their number, and keeps the
+ * critical ones. */
 static void web_alerts__bounded(void **state)
 {
 	struct web_rig_node nodes[WEB_ALERTS + 10] = {0};
@@ -304,7 +305,7 @@ static void web_connections__expire(void **state)
 	assert_int_equal(web_connections_expire(c, UINT64_MAX - 1), 0);
 	web_connections_next(c, row, 2);
 	assert_int_equal(web_connections_expire(c, limit_ns + 2), 1);
-	/* the peer sees that the connection is closed */
+	/* the peer detects that the connection is closed */
 	assert_int_equal(read(ends[1], &byte, 1), 0);
 	assert_int_equal(web_connections_expire(c, limit_ns + 3), 0);
 	web_connections_close(c, row);

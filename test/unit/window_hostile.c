@@ -111,7 +111,7 @@ static void hostile__words(void **state)
 			assert_int_equal(dxp_sent_dequeue(w, &event), 1);
 			dxp_received_release(w);
 		}
-		/* one event is unread, and the NIC knows that the others were read */
+		/* one event is unread, and the NIC has read that the others were dequeued */
 		assert_int_equal(nap_to_himself(r, 100), DXP_OK);
 		poll(r);
 		word_break(r, c);

@@ -14,7 +14,9 @@
 #include "base/rng.h"
 
 #define CHILDREN_MAX 9
-#define SEGMENTS     3000 /* each with 32 doubles from 9 children: 768,000 sums of double */
+#define SEGMENTS                                                                             \
+	3000 /* segments with 32 doubles from 9 children: 768,000 sums; other types add more \
+	      */
 
 static union {
 	double d[32];

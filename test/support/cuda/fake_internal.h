@@ -45,7 +45,7 @@ extern pthread_mutex_t fake_lock;
 void *fake_object_new(size_t bytes); /* never NULL */
 void fake_object_free(void *bytes);
 int fake_task_add(struct cuda_stream *s, const struct task *task);
-/* Returns the error with which the present call must fail, or CUDA_OK. */
+/* Returns the error that the present call must return, or CUDA_OK. */
 int fake_fate(void);
 
 /* Body of a driver function. Holds the lock while it runs `body`, which sets `error`. If a test
