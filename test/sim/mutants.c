@@ -26,7 +26,7 @@ enum mutation {
 	REPLAY_AFTER_RESTART, /* an old NAP arrives again after a restart, at the new process */
 	ACKNOWLEDGE_TOO_MUCH, /* acknowledges packets that have not arrived */
 	WITHDRAW,             /* an acknowledgement covers fewer packets than an earlier one */
-	RESEND_ACKNOWLEDGED,  /* retransmits acknowledged packets */
+	RESEND_ACKNOWLEDGED,  /* retransmits packets that were acknowledged */
 	REUSE_NUMBER,         /* two packets with one number */
 	SKIP_NUMBER,
 	OVERSPEND,  /* NAPs beyond the granted credit */

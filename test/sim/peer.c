@@ -352,7 +352,7 @@ static void peer__request_waits_for_memory(void **state)
 
 struct share {
 	struct rig rig;
-	struct dxp_window *windows[2]; /* windows of host 0 */
+	struct dxp_window *windows[2]; /* windows of both functions of host 0 */
 	uint32_t keys[2];              /* each function's key for the same memory of host 0 */
 	uint64_t bytes[2];
 };

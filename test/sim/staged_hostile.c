@@ -78,7 +78,7 @@ static void staged_hostile__packets_that_do_not_fit(void **state)
 		{2, 120, 240, 0}, /* packet 2, too long */
 		/* the last packet, too long for the message */
 		{2, 150, 200, WIRE_FLAG_LAST},
-		/* packet 1 as the last one, overlaps itself */
+		/* packet 1 with all remaining bytes, overlaps packet 1 */
 		{1, 250, 100, WIRE_FLAG_LAST},
 		/* packet 0, claims to be the whole message */
 		{0, 50, 300, WIRE_FLAG_FIRST | WIRE_FLAG_LAST},

@@ -18,7 +18,7 @@ struct bottleneck_event {
 	uint32_t flow;
 	/* packets that an acknowledgement covers; marked packets among them */
 	uint32_t count, marked;
-	uint8_t kind; /* an enum event_kind */
+	uint8_t kind; /* kind of the event, an enum event_kind */
 };
 
 static bool earlier(const struct bottleneck_event *a, const struct bottleneck_event *b)

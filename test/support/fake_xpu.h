@@ -19,7 +19,7 @@
 #define FAKE_SENTENCE     "kernel 'why', work-item (1,2,3): fails; why+0x4, line 7"
 
 struct fake_fabric;
-struct fake_bridge_faults; /* test/support/fake_bridge.h */
+struct fake_bridge_faults; /* defined in test/support/fake_bridge.h */
 
 /* Opens a fabric with xPUs named xpu1, xpu2, ... Asserts on failure. */
 struct fake_fabric *fake_fabric_open(unsigned xpus);

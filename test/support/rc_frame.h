@@ -19,7 +19,7 @@ struct rc_frame {
 	uint8_t opcode;
 	bool ack_request;
 	uint32_t dest_qp, psn;
-	uint32_t qkey, source_qp; /* only of UD packets */
+	uint32_t qkey, source_qp; /* set for UD packets only */
 	uint8_t syndrome;         /* only of acknowledgements */
 	uint32_t msn;             /* only of acknowledgements */
 	const uint8_t *payload;

@@ -13,7 +13,7 @@
 struct pair_end {
 	struct rltp_shared shared;
 	struct rltp_session *session;
-	uint32_t done;                 /* messages completed */
+	uint32_t done;                 /* number of messages completed */
 	uint32_t delivered;            /* packets accepted from the peer */
 	uint32_t order[PAIR_MESSAGES]; /* keys of the delivered packets, in order */
 	int last_status;               /* status of the last completed message */

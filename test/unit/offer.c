@@ -187,7 +187,7 @@ static void register__only_what_is_safe(void **state)
 	assert_int_equal(ftruncate(loose, PAGE), 0);
 	assert_int_equal(register_memory(r, &c, loose, PAGE, NULL), DXP_EINVAL);
 	close(loose);
-	assert_int_equal(mapped(r).count, 1); /* only the window */
+	assert_int_equal(mapped(r).count, 1); /* only the client's window is mapped */
 	assert_int_equal(register_memory(r, &c, m.fd, 4 * PAGE, &key), DXP_OK);
 	assert_int_equal(mapped(r).count, 2);
 	assert_int_equal(mapped(r).bytes, DXP_WINDOW_FILE_BYTES + 4 * PAGE);

@@ -131,7 +131,7 @@ static void hostile__passed_descriptors_close_at_no_other_cost(void **state)
 	others_are_served(r);
 	assert_true(freed(r, SERVED));
 	for (int i = 0; i < 6; i++)
-		close(peers[i]); /* ends the blocked close */
+		close(peers[i]); /* closes the other end, so that the blocked close returns */
 	assert_true(all_back(mappings(), open_before));
 }
 

@@ -39,8 +39,8 @@ static int setup(void **state)
 }
 
 /* Checks that a test leaves no object and no event behind, in the plugin or on the fabric. One
- * event may stay: the plugin keeps a failed event, for which commands wait whose predecessors have
- * failed. */
+ * event may stay: the plugin keeps a failed event. Commands with a failed predecessor wait for
+ * it. */
 static int teardown(void **state)
 {
 	cl_uint count = 0;

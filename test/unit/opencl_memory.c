@@ -97,7 +97,7 @@ struct thing {
 	cl_mem mem;
 	uint64_t bytes;
 	uint8_t *value, *known;
-	uint8_t *host; /* memory given with USE_HOST_PTR */
+	uint8_t *host; /* memory that the program passed with USE_HOST_PTR */
 	/* event of the last command on the object; later commands on the object wait for it */
 	cl_event last;
 	uint8_t *map;

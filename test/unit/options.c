@@ -65,7 +65,7 @@ static void options__precedence(void **state)
 	assert_int_equal(v.count, 7);             /* from section [dxp work] of the file */
 	assert_string_equal(v.name, "of-common"); /* from section [dxp] of the file */
 	assert_true(v.fast);
-	assert_int_equal(v.size, 8192); /* the default */
+	assert_int_equal(v.size, 8192); /* the default value */
 	setenv("DXP_WORK_COUNT", "8", 1);
 	setenv("DXP_NAME", "of-variable", 1);
 	setenv("DXP_WORK_FAST", "no", 1);

@@ -26,7 +26,7 @@ static uint64_t batch(struct pace *p, uint32_t packet_bytes, uint64_t now_ns)
 
 static double rate_expected(uint32_t window, uint32_t packet_bytes, uint32_t rtt_ns)
 {
-	return 1.25 * window * packet_bytes / rtt_ns; /* bytes per ns */
+	return 1.25 * window * packet_bytes / rtt_ns; /* in bytes per ns */
 }
 
 static void pace__unpaced_is_always_ready(void **state)

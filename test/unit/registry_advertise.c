@@ -6,7 +6,7 @@
 
 #include "node/limits.h"
 
-#define OUTSIDE_IP 0xcb007107 /* 203.0.113.7 */
+#define OUTSIDE_IP 0xcb007107 /* 203.0.113.7, an address for documentation (RFC 5737) */
 
 static void advertise(struct fabric_member *member, struct udp_address address)
 {

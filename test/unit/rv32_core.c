@@ -133,7 +133,7 @@ static void check_reduction(struct rig *g, uint32_t items, uint32_t groups)
 	emit_csr(g, A0, RV32_CSR_GLOBAL_ID);
 	emit(g, RV32_SW, 0, T1, A0, 0);
 	emit_li(g, A1, items / 2);
-	/* loop: */
+	/* start of the loop */
 	emit_barrier(g);
 	emit(g, RV32_BGEU, 0, T0, A1, 28);
 	emit(g, RV32_SLLI, A2, A1, 0, 2);

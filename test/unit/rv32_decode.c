@@ -77,8 +77,8 @@ static void rv32_decode__illegal(void **state)
 		0x30200073, /* mret */
 		0x10500073, /* wfi */
 		0x00003503, /* ld */
-		0x02051513, /* slli by 32 */
-		0x02c5f553, /* fadd.d */
+		0x02051513, /* slli by 32: registers have only 32 bits */
+		0x02c5f553, /* fadd.d: the device has no double */
 		0x00c5d553, /* fadd.s with rounding mode 5 */
 		0x00c5e553, /* fadd.s with rounding mode 6 */
 		0x1015a52f, /* lr.w with a register in rs2 */

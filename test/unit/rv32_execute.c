@@ -124,9 +124,9 @@ static const struct float_case floats[] = {
 	{RV32_FMAX_S, 0, ONE, SNAN, 0, ONE, NV},
 	{RV32_FMIN_S, 0, SNAN, 0xffffffff, 0, NAN_, NV},
 	{RV32_FMIN_S, 0, INF | NEG, 0xff7fffff, 0, INF | NEG, 0},
-	{RV32_FCVT_W_S, RV32_RTZ, 0xbfc00000, 0, 0, 0xffffffff, NX}, /* -1.5 */
+	{RV32_FCVT_W_S, RV32_RTZ, 0xbfc00000, 0, 0, 0xffffffff, NX}, /* converts -1.5 */
 	{RV32_FCVT_W_S, RV32_RNE, 0xbfc00000, 0, 0, 0xfffffffe, NX},
-	{RV32_FCVT_W_S, RV32_RMM, 0x40200000, 0, 0, 3, NX}, /* 2.5 */
+	{RV32_FCVT_W_S, RV32_RMM, 0x40200000, 0, 0, 3, NX}, /* converts 2.5 */
 	{RV32_FCVT_W_S, RV32_RNE, 0x40200000, 0, 0, 2, NX},
 	{RV32_FCVT_W_S, RV32_RDN, 0xbfc00000, 0, 0, 0xfffffffe, NX},
 	{RV32_FCVT_W_S, RV32_RUP, 0xbfc00000, 0, 0, 0xffffffff, NX},
@@ -385,13 +385,13 @@ static void rv32_execute__reservation(void **state)
 	emit_li(g, A0, 5);
 	emit(g, RV32_LR_W, A1, S0, 0, 0);
 	emit(g, RV32_SC_W, A2, S0, A0, 0); /* SC writes 0: success */
-	emit(g, RV32_SC_W, A3, S0, A0, 0); /* 1: the reservation is used up */
+	emit(g, RV32_SC_W, A3, S0, A0, 0); /* SC writes 1: the reservation is used up */
 	emit(g, RV32_LR_W, A1, S0, 0, 0);
 	emit(g, RV32_ADDI, S1, S0, 0, 4);
-	emit(g, RV32_SC_W, A4, S1, A0, 0); /* 1: another address */
+	emit(g, RV32_SC_W, A4, S1, A0, 0); /* SC writes 1: another address than LR */
 	emit(g, RV32_LR_W, A1, S0, 0, 0);
 	emit(g, RV32_SW, 0, S0, ZERO, 0);
-	emit(g, RV32_SC_W, A5, S0, A0, 0); /* 1: the word was changed */
+	emit(g, RV32_SC_W, A5, S0, A0, 0); /* SC writes 1: the word was changed after LR */
 	for (unsigned i = 0; i < 4; i++)
 		emit(g, RV32_SW, 0, S0, A2 + i, (int32_t)(16 + 4 * i));
 	emit_ret(g);

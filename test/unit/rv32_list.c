@@ -460,7 +460,7 @@ static void rv32_list__branches(void **state)
 	char text[RV32_IMAGE_TEXT_BYTES];
 	struct seen s;
 
-	words[0] = 0x00000013; /* addi zero, zero, 0 */
+	words[0] = 0x00000013; /* disassembled: addi zero, zero, 0 */
 	words[1] = 0x00000013;
 	/* bne a1, zero, -4: its target is the symbol with the escape character */
 	words[2] = 0xfe059ee3;

@@ -183,7 +183,7 @@ static void write_elf(const char *path, const uint32_t *words, size_t count, con
 	memcpy(head, ident, sizeof(ident));
 	put16(head + 16, 2);                          /* executable */
 	put16(head + 18, 243);                        /* machine: RISC-V */
-	put32(head + 20, 1);                          /* version */
+	put32(head + 20, 1);                          /* version of the ELF format */
 	put32(head + 24, RV32_CODE_BASE + ELF_BYTES); /* entry address */
 	put32(head + 28, 52);                         /* offset of the program headers */
 	put16(head + 40, 52);

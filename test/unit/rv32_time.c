@@ -73,10 +73,10 @@ static void rv32_time__cache(void **state)
 	struct rig *g = rig_create();
 	struct rv32_time_result r;
 
-	emit_csr(g, T0, RV32_CSR_LANE);          /* issued in cycle 0, as are the numbers below */
-	emit(g, RV32_SLLI, T0, T0, 0, 2);        /* 1 */
-	emit(g, RV32_LUI, T1, 0, 0, RIG_BUFFER); /* 2 */
-	emit(g, RV32_ADD, T0, T0, T1, 0);        /* 3 */
+	emit_csr(g, T0, RV32_CSR_LANE);          /* issued in cycle 0 */
+	emit(g, RV32_SLLI, T0, T0, 0, 2);        /* issued in cycle 1 */
+	emit(g, RV32_LUI, T1, 0, 0, RIG_BUFFER); /* issued in cycle 2 */
+	emit(g, RV32_ADD, T0, T0, T1, 0);        /* issued in cycle 3 */
 	/* issued in cycle 4: accesses two lines in cycles 4 and 5; the second line is fetched from
 	 * cycle 24 to 124 */
 	emit(g, RV32_LW, A0, T0, 0, 0);
@@ -84,8 +84,9 @@ static void rv32_time__cache(void **state)
 	/* issued in cycle 131: hits in cycles 131 and 132, so the result is available in cycle
 	 * 138 */
 	emit(g, RV32_LW, A0, T0, 0, 0);
-	emit(g, RV32_ADDI, A1, A0, 0, 1); /* 138 */
-	emit_ret(g);                      /* 139; keeps the warp busy until 141 */
+	emit(g, RV32_ADDI, A1, A0, 0, 1); /* issued in cycle 138 */
+	/* issued in cycle 139; keeps the warp busy until cycle 141 */
+	emit_ret(g);
 	r = run_model(g, &simple);
 	assert_int_equal(r.lines, 4);
 	assert_int_equal(r.lines_missed, 2);

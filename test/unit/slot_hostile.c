@@ -299,10 +299,10 @@ static void calls__outside_the_list_fail(void **state)
 {
 	const int64_t daemon = getpid(), parent = zygote();
 	const struct call calls_refused[] = {
-		{.number = SYS_socket, .a = {1, 1, 0}}, /* AF_UNIX */
-		{.number = SYS_socket, .a = {2, 2, 0}}, /* AF_INET */
+		{.number = SYS_socket, .a = {1, 1, 0}}, /* opens a socket of AF_UNIX */
+		{.number = SYS_socket, .a = {2, 2, 0}}, /* opens a socket of AF_INET */
 		{.number = 0x40000000 | SYS_socket, .a = {2, 2, 0}},
-		{.number = SYS_ptrace, .a = {16, daemon}}, /* attach */
+		{.number = SYS_ptrace, .a = {16, daemon}}, /* PTRACE_ATTACH to the daemon */
 		{.number = SYS_kill, .a = {daemon, 0}},
 		{.number = SYS_kill, .a = {parent, 0}},
 		{.number = SYS_kill, .a = {-1, 0}},
@@ -310,7 +310,8 @@ static void calls__outside_the_list_fail(void **state)
 		{.number = SYS_tkill, .a = {daemon, 0}},
 		{.number = SYS_pidfd_open, .a = {daemon, 0}},
 		{.number = SYS_process_vm_readv, .a = {daemon, DATA, 1, DATA, 1, 0}},
-		{.number = SYS_unshare, .a = {0x10000000}}, /* CLONE_NEWUSER */
+		/* CLONE_NEWUSER: a new user namespace */
+		{.number = SYS_unshare, .a = {0x10000000}},
 		{.number = SYS_clone, .a = {0x10000000 | 17}},
 		{.number = SYS_setpriority, .a = {0, daemon, 19}},
 		{.number = SYS_prlimit64, .a = {daemon, 0, 0, 0}},
@@ -416,7 +417,8 @@ static void options__limit_memory_and_permit_files(void **state)
 {
 	const uint64_t half = WORKER_MEMORY_MIN / 2;
 	struct guest g = hostile_open("limited");
-	struct call map = {.number = SYS_mmap, .a = {0, 0, 3, 0x22, -1, 0}}; /* private memory */
+	/* maps private memory */
+	struct call map = {.number = SYS_mmap, .a = {0, 0, 3, 0x22, -1, 0}};
 
 	map.a[1] = (int64_t)half / 2;
 	assert_true(call(&g, map) > 0);

@@ -209,7 +209,7 @@ static void aggregator__batches_form(void **state)
 		struct udp_address to = address_v4(group.members[i / 8].ip, ROCE_PORT);
 
 		assert_true(address_equal(&datagrams[i].to, &to));
-		assert_int_equal(datagrams[i].header[11], i % 8); /* PSN */
+		assert_int_equal(datagrams[i].header[11], i % 8); /* low byte of the PSN */
 		assert_int_equal(datagrams[i].slices[0].bytes, 1408);
 	}
 	assert_int_equal(switch_send(s, &batch, net.now_ns), 0);

@@ -101,7 +101,7 @@ static void tap_ring__counts_what_finds_no_space(void **state)
 	assert_false(broken);
 	assert_in_range(seen, 40, TAP_RING_BYTES_MIN / 5000);
 	assert_int_equal(tap_dropped(r->reader), sent - seen);
-	/* the next record has the number of dropped ones */
+	/* the next record has the number of dropped records */
 	pass(r, 10, 0);
 	const struct tap_record *record = tap_next(r->reader, &broken);
 	assert_non_null(record);

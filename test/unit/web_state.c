@@ -253,7 +253,8 @@ static void web_feed__slow(void **state)
 	assert_false(web_feed_pending(r));
 	json_t *summary = web_state_summary(w);
 	char *text = json_dumps(summary, 0);
-	assert_in_range(total, strlen(text), 3 * strlen(text) + 200); /* two updates */
+	/* the text of two updates at most */
+	assert_in_range(total, strlen(text), 3 * strlen(text) + 200);
 	free(text);
 	json_decref(summary);
 	web_feed_end(f);

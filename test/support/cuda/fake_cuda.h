@@ -14,7 +14,7 @@
 	X(void, fake_cuda_delay, (uint64_t ns)) /* slows each copy by `ns` */                   \
 	/* Work of these kinds never completes: 1: copies from the host; 2: everything else. */ \
 	X(void, fake_cuda_hang, (unsigned kinds))                                               \
-	X(void, fake_cuda_heal, (void)) /* clears a sticky error */                             \
+	X(void, fake_cuda_heal, (void)) /* clears the error of a kernel */                      \
 	/* Live contexts, allocations, streams, events, modules and locked ranges. */           \
 	X(unsigned, fake_cuda_alive, (void))
 

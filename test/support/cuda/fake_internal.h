@@ -42,7 +42,7 @@ struct entry {
 extern pthread_mutex_t fake_lock;
 
 /* Allocates an object and counts it. Caller holds the lock. */
-void *fake_object_new(size_t bytes); /* never NULL */
+void *fake_object_new(size_t bytes); /* never returns NULL */
 void fake_object_free(void *bytes);
 int fake_task_add(struct cuda_stream *s, const struct task *task);
 /* Returns the error that the present call must return, or CUDA_OK. */
