@@ -403,7 +403,7 @@ static void peer__functions_share_by_weight(void **state)
 		sim_run(s.rig.sim, 400 * MS_NS, puts_step, &s);
 		double share = (double)s.bytes[1] / (double)(s.bytes[0] + s.bytes[1]);
 		print_message("a weight of 3 beside 1 has %.1f %%\n", 100 * share);
-		/* function 1 should have 75 % of the bytes; tolerance: 5 % of that */
+		/* function 1 should have 75 % of the bytes; tolerance: 5 % of these 75 % */
 		assert_true(share > 0.7125 && share < 0.7875);
 		sim_run(s.rig.sim, 10 * S_NS, NULL, NULL);
 		assert_null(session_of(&s.rig, 0, 1)->io);

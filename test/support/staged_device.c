@@ -35,7 +35,7 @@ struct staged_buffer {
 	uint8_t *data;
 };
 
-/* number of buffers that one packet may need, because no packet is longer than a buffer */
+/* buffers that one packet may need: 2 at most, because no packet is longer than a buffer */
 #define KEPT 2
 
 static void broken(struct staged_device *d, const char *what)

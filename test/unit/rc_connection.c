@@ -338,8 +338,8 @@ static void rc__drops_duplicates_reorders(void **state)
 			}
 }
 
-/* A side that gets no answer reports an error after the negotiated number of retries, and not
- * before. */
+/* A side of the connection gets no answer. It reports an error after the negotiated number of
+ * retries, and not before. */
 static void rc__retries_end(void **state)
 {
 	open(0, "retries", (struct faults){0}, 1);

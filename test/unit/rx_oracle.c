@@ -84,7 +84,7 @@ static bool oracle_insert(struct oracle *o, uint64_t number)
 	return gap;
 }
 
-/* A trace: how its network behaves, and how far its sender is. */
+/* One random trace: the state of its network and its sender, and both receivers. */
 struct trace {
 	uint64_t seed;
 	struct rng rng;

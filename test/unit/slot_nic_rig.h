@@ -76,7 +76,7 @@ static const char source[] =
 
 static struct daemons w;
 
-/* An xPU, as one host uses it. */
+/* An xPU that one host has opened, with the host's program and memory. */
 struct used {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpu;

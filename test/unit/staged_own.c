@@ -150,7 +150,8 @@ static void staged_own__events_after_the_data(void **state)
 	scene_end(&s);
 }
 
-/* All queue pairs together have more requests than the NIC has memory for. All complete. */
+/* All queue pairs together have more requests than the NIC has memory for. All requests
+ * complete. */
 static void staged_own__many(void **state)
 {
 	struct dxp_nic_event e;

@@ -242,7 +242,7 @@ static void aggregator__numbers_wrap(void **state)
 }
 
 /* An aggregator is idle while the other plane handles half of all segment numbers. The next segment
- * for this aggregator is accepted, although its number has wrapped. */
+ * of this aggregator then looks older than its last one, but is accepted. */
 static void aggregator__sleeps_while_numbers_pass(void **state)
 {
 	open_with(2, 4);
