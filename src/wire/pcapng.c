@@ -41,7 +41,7 @@ enum option_code {
 #define DONT_FRAGMENT  0x4000
 #define OPTION_SPACE   4 /* bytes before each value: code and length */
 
-/* A block under construction. Little-endian like the machine. */
+/* A block of the file under construction. The numbers are little-endian, as on this machine. */
 struct block {
 	uint8_t *start, *at;
 };
@@ -117,7 +117,7 @@ static void options_end(struct block *b)
 	put_u16(b, 0);
 }
 
-/* A time is two words. The high word is first in either byte order. */
+/* Writes a time as two words. The high word comes first, in little-endian files too. */
 static void put_time(struct block *b, uint64_t time_ns)
 {
 	put_u32(b, (uint32_t)(time_ns >> 32));
