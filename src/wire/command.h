@@ -36,7 +36,7 @@
 #define COMMAND_IMAGE_BYTES   48   /* bytes of an encoded struct dxp_image */
 #define COMMAND_SAMPLER_BYTES 12   /* bytes of an encoded struct dxp_sampler */
 #define COMMAND_PACKED_BYTES \
-	(COMMAND_ARGS_MAX * COMMAND_IMAGE_BYTES) /* bytes; unpacked image data of a RUN */
+	(COMMAND_ARGS_MAX * COMMAND_IMAGE_BYTES) /* bytes: all image values of a RUN */
 /* bytes of one EVENT; a NAP to a host may hold several EVENTs */
 #define COMMAND_EVENT_BYTES 41
 /* bytes of the device name in the reply to OPEN, with the final zero */

@@ -12,9 +12,8 @@
 
 #include "wire/manage.h"
 
-#define GRANTS_PAGE_ROWS                                                        \
-	64 /* rows in one page at most: so many fit if names have 14 characters \
-	    */
+/* rows in one page at most: so many fit if names have 14 characters */
+#define GRANTS_PAGE_ROWS 64
 
 enum grants_rule { GRANTS_RULE_ANY = 1, GRANTS_RULE_EXPLICIT = 2 };
 

@@ -6,9 +6,8 @@
 
 #include "base/bytes.h"
 
-#define ONES_BYTES                                                                    \
-	8 /* bytes of ones that the ICRC covers in place of InfiniBand's local header \
-	   */
+/* bytes of ones that the ICRC covers in place of InfiniBand's local header */
+#define ONES_BYTES 8
 #define IP_BYTES   40
 #define UDP_BYTES  8
 #define HEAD_BYTES (ONES_BYTES + IP_BYTES + UDP_BYTES + ROCE_BTH_BYTES)
