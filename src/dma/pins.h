@@ -9,8 +9,8 @@
 
 struct pin {
 	uint8_t *base;
-	uint64_t bytes; /* 0: free entry */
-	uint32_t users; /* transfers in progress */
+	uint64_t bytes; /* length of the range; 0: this entry is free */
+	uint32_t users; /* transfers that use the range now */
 	bool kept;      /* true: pinned until pins_release(); false: pinned until `users` is 0 */
 };
 

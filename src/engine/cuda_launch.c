@@ -8,9 +8,10 @@
 #include "base/util.h"
 #include "engine/cuda_engine.h"
 
-#define BLOCK_THREADS 256u        /* threads of a block by default: enough to hide memory latency */
-#define GRID_X_MAX    0x7fffffffu /* CUDA C++ Programming Guide, "Technical Specifications" */
-#define GRID_YZ_MAX   65535u
+#define BLOCK_THREADS 256u /* threads of a block by default: enough to hide memory latency */
+/* blocks in dimension x at most (CUDA C++ Programming Guide, "Technical Specifications") */
+#define GRID_X_MAX  0x7fffffffu
+#define GRID_YZ_MAX 65535u
 /* bytes of shared memory that a kernel may use without a permission for more */
 #define SHARED_FREE (48u << 10)
 

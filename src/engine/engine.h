@@ -119,7 +119,7 @@ struct engine_edit {
 	uint64_t from, to; /* device addresses; `from` only for COPY */
 	const void *data;  /* WRITE: the bytes to write; FILL: the pattern */
 	uint32_t data_bytes;
-	struct dxp_rect rect; /* COPY, FILL */
+	struct dxp_rect rect; /* COPY, FILL: the rectangle */
 };
 
 /* ---- DMA (S-02) ---- */

@@ -56,7 +56,7 @@ struct flights {
 	 * outstanding */
 	uint64_t lost_at_ns;
 	bool lost, closing;
-	/* a waiter for each queue; the last one is the guard */
+	/* one for each queue; the last one is the guard */
 	struct waiter waiters[FLIGHT_QUEUES + 1];
 };
 

@@ -11,7 +11,7 @@ struct ocl_made {
 	cl_program program; /* result of the compiler or linker; CL_SUCCESS if neither ran */
 	cl_int error;       /* result of compiler or linker; also CL_SUCCESS if neither ran */
 	uint32_t type;      /* cl_program_binary_type */
-	char *log;          /* may be NULL */
+	char *log;          /* messages of compiler or linker; may be NULL */
 };
 
 /* A program of a device. All engines that built it share it. The device's lock guards it, except

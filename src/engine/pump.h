@@ -17,7 +17,7 @@ struct pump_options {
 	/* bytes of a buffer; 0: pump_measure() and pump_choose() select the size */
 	uint32_t buffer_bytes;
 	uint64_t memory_bytes; /* bytes of the device's memory, for the measurement */
-	uint64_t stall_ns;     /* see bridge_options */
+	uint64_t stall_ns;     /* ns until a step counts as stalled, see bridge_options */
 };
 
 /* One transfer, a part of its owner's struct. The owner sets the members before pump_begin() and
@@ -48,7 +48,7 @@ struct pump_transfer {
 	void (*granted)(struct pump_transfer *t, const struct bridge_grant *call);
 	/* The pump sets it, for bridge_feed(), bridge_settled() and pump_cancel(). */
 	struct bridge_transfer *bridge;
-	uint64_t bytes; /* set by the pump */
+	uint64_t bytes; /* length of the transfer; the pump sets it */
 };
 
 /* Allocates and pins the rings. They stay pinned until pump_destroy(). If the engine cannot pin

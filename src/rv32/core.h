@@ -22,14 +22,14 @@
 #include "rv32/trap.h"
 
 #define RV32_LANES           32
-#define RV32_WARPS_MAX       32 /* warps of a work-group */
+#define RV32_WARPS_MAX       32 /* warps of a work-group at most */
 #define RV32_GROUP_ITEMS_MAX 1024
 /* return address of a work-item: no code is at this address */
 #define RV32_RETURN          0x0000fff0u
 #define RV32_CODE_BYTES_MAX  (4u << 20)
-#define RV32_LOCAL_BYTES_MAX 65536u     /* bytes: LOCAL memory of one work-group */
-#define RV32_PRIVATE_MAX     (1u << 20) /* bytes: private memory of one work-item */
-#define RV32_PRIVATE_BYTES   8192u      /* bytes: default of the private memory */
+#define RV32_LOCAL_BYTES_MAX 65536u     /* bytes of LOCAL memory of one work-group at most */
+#define RV32_PRIVATE_MAX     (1u << 20) /* bytes of private memory of one work-item at most */
+#define RV32_PRIVATE_BYTES   8192u      /* bytes of private memory of one work-item by default */
 
 /* ---- decoded code: one core uses it at a time, because load steps learn their pattern ---- */
 
@@ -63,7 +63,7 @@ uint32_t rv32_item_get_float(const struct rv32_item *item, unsigned number);
 /* Copies memory as the work-item's loads would read it. Returns false if a part is not readable;
  * `to` then has only the bytes before that part. */
 bool rv32_item_read(const struct rv32_item *item, uint32_t address, void *to, uint32_t bytes);
-/* Writes the global id and the work-group of the item. */
+/* Writes the global ids of the work-item, and the ids of its work-group. */
 void rv32_item_ids(const struct rv32_item *item, uint32_t global[3], uint32_t group[3]);
 
 /* ---- a launch ---- */

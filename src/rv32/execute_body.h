@@ -4,7 +4,7 @@
 #include "rv32/execute_vector.h"
 #include "rv32/lane.h"
 
-/* Signed division of RISC-V: x / 0 is -1, and -2^31 / -1 is -2^31. */
+/* Signed division as RISC-V defines it: x / 0 is -1, and -2^31 / -1 is -2^31. */
 INLINE uint32_t divide(uint32_t x, uint32_t y)
 {
 	if (y == 0)

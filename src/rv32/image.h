@@ -57,7 +57,7 @@ struct rv32_kernel {
 	/* text of the attributes other than sizes, such as "vec_type_hint(float4)" */
 	const char *attributes;
 	uint32_t entry;       /* address of the entry function */
-	uint32_t local_bytes; /* bytes of its __local variables */
+	uint32_t local_bytes; /* bytes of the kernel's __local variables */
 	uint32_t sizes[3];    /* reqd_work_group_size; 0: none */
 	uint32_t hints[3];    /* work_group_size_hint; 0: none */
 	uint32_t parameter_count;

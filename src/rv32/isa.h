@@ -192,7 +192,7 @@ enum rv32_csr {
 struct rv32_op {
 	uint8_t code; /* enum rv32_opcode */
 	uint8_t rd, rs1, rs2, rs3;
-	uint8_t rm;  /* enum rv32_rounding */
+	uint8_t rm;  /* rounding mode: enum rv32_rounding */
 	uint8_t aq;  /* atomics: aq << 1 | rl */
 	int32_t imm; /* sign-extended; branches and jumps: distance in bytes from the instruction */
 };

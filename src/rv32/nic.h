@@ -14,7 +14,7 @@ enum rv32_nic_register {
 	RV32_NIC_NODE,       /* node id of the destination; 0: this node */
 	RV32_NIC_QUEUE,      /* destination at that node: function << 8 | queue pair */
 	RV32_NIC_MAGIC,      /* magic of the destination's queue pair */
-	RV32_NIC_LOCAL_KEY,  /* key of the region that contains the local bytes */
+	RV32_NIC_LOCAL_KEY,  /* key of the region that contains the bytes to send or receive */
 	RV32_NIC_REMOTE_KEY, /* key of the remote region; CFG operations: 0 */
 	/* offset in the remote region; CFG operations: register index * 4 */
 	RV32_NIC_REMOTE_OFFSET,

@@ -22,7 +22,7 @@ struct line {
 
 /* One core of the group, for one assumption about memory. */
 struct unit {
-	uint64_t issue;  /* next free cycle */
+	uint64_t issue;  /* next cycle in which the core can issue an instruction */
 	uint64_t port;   /* next cycle in which the port of the data cache is free */
 	uint64_t memory; /* next cycle in which memory can send a line */
 	uint64_t missed;

@@ -41,7 +41,7 @@ struct rv32_trap {
 	/* The segment that contains the address, or the last one before it. segment_kind 0:
 	 * none. */
 	uint8_t segment_kind;
-	int16_t argument; /* -1: none */
+	int16_t argument; /* number of the argument to which the segment belongs; -1: none */
 	uint32_t segment_base, segment_bytes;
 	const char *name; /* name of the argument, or NULL */
 	int status;       /* RV32_TRAP_ABORT: status that the callback returned */

@@ -25,6 +25,7 @@
 #define ATTACH_QP(q)  ((q) + 1) /* queue pair `q` */
 #define ATTACH_QP_ANY 255       /* any queue pair that is free */
 
+/* Types of requests. A comment lists the members of the request that are used, then the answer. */
 enum attach_type {
 	/* Opens a function, or one queue pair of it. Request: function (0: any), qp, label. Answer:
 	 * function, qp (the first opened one), node. Descriptors: memfd of the window; eventfd of
@@ -37,8 +38,8 @@ enum attach_type {
 	ATTACH_REGISTER, /* registers a memfd: offset, bytes, rights; answer: key */
 	ATTACH_REVOKE,   /* revokes a key */
 	ATTACH_LOOKUP,   /* adds an area to the lookup table: vaddr, bytes, key, offset */
-	ATTACH_FIND,     /* finds a queue pair: label of a user, qp of that user; answer: target */
-	ATTACH_ARM,      /* arms the function (its NIC then does not sleep) or disarms it: on */
+	ATTACH_FIND,     /* finds a user's queue pair by label and qp; answer: target */
+	ATTACH_ARM,      /* on 1: arms the function (its NIC does not sleep); 0: disarms it */
 	/* Requests to manage the NIC. Only the user that runs the NIC, and root, may send them, on
 	 * a connection that has opened no function. */
 	/* lists queue pairs from (function, qp) on; answer: ATTACH_ROWS rows at most, in order */
@@ -106,7 +107,7 @@ size_t attach_request_encode(const struct attach_request *r, uint8_t *out);
 size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out);
 
 /* Return DXP_OK, DXP_EMALFORMED, or DXP_EUNSUPPORTED for another version. *out is written only on
- * success; fields that the type lacks are 0. */
+ * success. Fields that this type of message does not have become 0. */
 int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_request *out);
 int attach_answer_decode(const uint8_t *data, size_t bytes, struct attach_answer *out);
 

@@ -334,7 +334,8 @@ int wire_atomic_decode(const uint8_t *body, size_t bytes, struct wire_atomic *at
 
 void wire_atomic_encode(const struct wire_atomic *atomic, uint8_t *body)
 {
-	put_be32(AT_DATA(ATOMIC_OP), (uint32_t)atomic->op << 24); /* three zero bytes follow */
+	/* the operation is one byte; the three reserved bytes after it become zero */
+	put_be32(AT_DATA(ATOMIC_OP), (uint32_t)atomic->op << 24);
 	put_be32(AT_DATA(ATOMIC_REPLY_MSG_ID), atomic->reply_msg_id);
 	put_be64(AT_DATA(ATOMIC_OPERAND), atomic->operand);
 	put_be64(AT_DATA(ATOMIC_SWAP), atomic->swap);

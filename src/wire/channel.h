@@ -39,12 +39,14 @@ struct channel_open {
 	uint8_t token[CHANNEL_TOKEN_ID];
 };
 
-/* Payload of OPENED. */
+/* Payload of OPENED, the answer to OPEN. */
 struct channel_opened {
 	int32_t status; /* enum dxp_status */
 	char text[MANAGE_TEXT_BYTES];
 };
 
+/* Commands of a request. A comment lists the members of the request that are used, then those of
+ * the answer. */
 enum channel_command {
 	CHANNEL_ADMIT = 1,    /* name; answer: role, fabric key */
 	CHANNEL_TOKEN_CREATE, /* id, psk, role, uses, seconds */

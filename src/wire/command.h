@@ -44,7 +44,7 @@
 #define COMMAND_QPS        4 /* queue pairs per function */
 
 enum command_op {
-	/* synchronous: answered by COMMAND_REPLY; no event, no waits */
+	/* Synchronous commands: COMMAND_REPLY answers them. They have no event and no waits. */
 	COMMAND_OPEN = 1, /* opens the xPU; must precede all other commands; idempotent */
 	COMMAND_CLOSE,    /* frees memory and programs; cancels commands that have not started */
 	COMMAND_ALLOC,
@@ -52,11 +52,11 @@ enum command_op {
 	COMMAND_BUILD,   /* builds a package (wire/package.h), inline or in device memory */
 	COMMAND_FETCH,   /* returns part of the data about a program or its device */
 	COMMAND_RELEASE, /* releases a program */
-	/* asynchronous: completed by COMMAND_EVENT */
+	/* Asynchronous commands: COMMAND_EVENT completes them. */
 	COMMAND_RUN,
 	COMMAND_SEND,   /* PUT to a peer, then EVENT to the peer */
 	COMMAND_SIGNAL, /* only EVENT to a peer, after the events in `waits` */
-	/* other messages */
+	/* Other messages. */
 	COMMAND_REPLY,
 	/* reports an event: the xPU sends it to the host; a host sends it for its own events, on
 	 * any queue pair */
@@ -71,11 +71,11 @@ enum command_op {
 	COMMAND_WRITE, /* writes inline bytes to device memory */
 	COMMAND_COPY,  /* copies within device memory */
 	COMMAND_FILL,
-	COMMAND_MARK,  /* only completes its event */
+	COMMAND_MARK,  /* does nothing but complete its event */
 	COMMAND_CLOCK, /* synchronous: reads the node's clock */
 	COMMAND_PRINT, /* xPU to host: kernel output; precedes the kernel's EVENT */
-	/* host to xPU, no answer: send now the delayed EVENTs of lazy commands, up to event
-	 * `upto` */
+	/* host to xPU, no answer: requests that the xPU sends the delayed EVENTs of lazy commands
+	 * now, up to event `upto` */
 	COMMAND_HURRY,
 	COMMAND_BEGUN,  /* xPU to host: a command has been running for some time */
 	COMMAND_FAILED, /* xPU to host: sentence about a failed command; precedes its EVENT */
@@ -142,33 +142,37 @@ struct command {
 
 	uint16_t reply_qp;    /* OPEN: queue pair of the host for replies and events */
 	uint32_t reply_magic; /* OPEN: magic of reply_qp */
-	uint64_t address;     /* FREE, BUILD (package), SEND and COPY (source), WRITE and FILL
-				 (destination), FETCH (destination, or COMMAND_NO_ADDRESS) */
-	uint64_t bytes;       /* ALLOC, BUILD, SEND: length; FETCH: largest length */
-	uint32_t program;     /* FETCH, RELEASE, RUN */
-	uint8_t what;         /* FETCH: enum command_fetch */
-	uint64_t skip;        /* FETCH: offset of the part in bytes */
-	uint32_t upto;        /* HURRY: count of an event */
+	/* Device address. FREE: the allocation; BUILD: the package; SEND, COPY: the source; WRITE,
+	 * FILL: the destination; FETCH: the destination, or COMMAND_NO_ADDRESS. */
+	uint64_t address;
+	uint64_t bytes;   /* ALLOC, BUILD, SEND: length; FETCH: largest length */
+	uint32_t program; /* FETCH, RELEASE, RUN: program id */
+	uint8_t what;     /* FETCH: enum command_fetch */
+	uint64_t skip;    /* FETCH: offset of the part in bytes */
+	uint32_t upto;    /* HURRY: count in the name of the last event to send now */
 	/* WRITE: 1 .. DXP_INLINE_BYTES bytes to write. FILL: pattern of 1 .. DXP_PATTERN_MAX bytes.
 	 * BUILD: package inside the message, or NULL. After decoding, it points into the
 	 * message. */
 	const uint8_t *data;
 	uint32_t data_bytes;
 	struct dxp_rect rect; /* COPY: both sides; FILL: only the to_ fields */
-	uint16_t to_node; /* SEND, SIGNAL: target; BRIDGE: node of the other memory, an xPU or the
-			     requesting host */
-	uint32_t to_key;  /* SEND: key of the peer's device memory; BRIDGE OUT, THROUGH: key of the
-			     written memory */
-	uint64_t to_address;   /* SEND; BRIDGE OUT, THROUGH: address under to_key; COPY: device
-				  address */
-	uint32_t from_key;     /* BRIDGE IN, THROUGH: key of the read memory */
-	uint64_t from_address; /* BRIDGE IN, THROUGH: address under from_key */
+	/* SEND, SIGNAL: node that gets the EVENT. BRIDGE: node with the other memory: an xPU or the
+	 * requesting host. */
+	uint16_t to_node;
+	/* SEND: key of the target's device memory. BRIDGE OUT, THROUGH: key of the memory to
+	 * write. */
+	uint32_t to_key;
+	/* SEND; BRIDGE OUT, THROUGH: address in the memory of to_key. COPY: device address of the
+	 * destination. */
+	uint64_t to_address;
+	uint32_t from_key;     /* BRIDGE IN, THROUGH: key of the memory to read */
+	uint64_t from_address; /* BRIDGE IN, THROUGH: address in the memory of from_key */
 	/* BRIDGE: enum command_bridge_path, command_bridge_mode. For BRIDGE, `address` is the
 	 * device address (THROUGH: 0) and `bytes` the length. */
 	uint8_t path, mode;
 	/* BRIDGE: bytes of a piece, as in struct bridge_order; 0: the xPU chooses */
 	uint32_t piece_bytes;
-	uint8_t dimensions; /* RUN: 1 .. 3 */
+	uint8_t dimensions; /* RUN: number of dimensions, 1 .. 3 */
 	uint64_t global[3], local[3], offset[3];
 	uint8_t argument_count;
 	char text[COMMAND_NAME_BYTES]; /* RUN: kernel name */
@@ -183,7 +187,7 @@ struct command_reply {
 	 * peers reach the opened function. */
 	uint32_t memory_key;
 	uint64_t memory_bytes;  /* OPEN */
-	uint64_t free_bytes;    /* OPEN, ALLOC, FREE */
+	uint64_t free_bytes;    /* OPEN, ALLOC, FREE: bytes of device memory that are free */
 	uint32_t compute_units; /* OPEN */
 	uint8_t memory_kind;    /* OPEN: enum dxp_memory_kind */
 	uint8_t streams;        /* OPEN: 1 if the xPU can execute BRIDGE THROUGH */

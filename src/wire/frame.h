@@ -2,9 +2,12 @@
 /* RLTP frames as bytes, in network byte order. docs/reference/wire.md has the same tables;
  * test/unit/frame.c compares both. Sources: X-05, X-06, C-08.
  *
- * A datagram is one frame: the common header (32 bytes); for reliable data its extension (32
- * bytes); with WIRE_FLAG_IMM 8 bytes of immediate data; with WIRE_FLAG_TRAILER 8 bytes of trailer;
- * then `payload_bytes` of body or payload, and nothing more. */
+ * A datagram is one frame and nothing more. The parts of a frame, in this order:
+ * - the common header, 32 bytes
+ * - for reliable data, the data extension, 32 bytes
+ * - with WIRE_FLAG_IMM, 8 bytes of immediate data
+ * - with WIRE_FLAG_TRAILER, 8 bytes of trailer
+ * - the body or payload, payload_bytes bytes */
 #ifndef WIRE_FRAME_H
 #define WIRE_FRAME_H
 
@@ -243,7 +246,7 @@ enum wire_offset {
 
 #define WIRE_ACK_BODY_BYTES  32
 #define WIRE_NACK_BODY_BYTES 16
-#define WIRE_HELLO_BYTES     88 /* body of HELLO and HELLO_ACK */
+#define WIRE_HELLO_BYTES     88 /* bytes of the body of HELLO and HELLO_ACK */
 #define WIRE_TAG_BYTES       16 /* bytes of the authentication tag at the end of HELLO */
 /* bytes of the body of HELLO and HELLO_ACK in a session with protection */
 #define WIRE_HELLO_SEALED_BYTES 136
@@ -274,10 +277,10 @@ enum wire_protect {
 };
 #define WIRE_PROTECT_LAST WIRE_PROTECT_ENCRYPT
 
-/* Common header and, for reliable data, its extension. */
+/* A decoded header: the common header and, for reliable data, its extension. */
 struct wire_header {
 	uint8_t type;
-	uint8_t header_bytes; /* 32, 64, 72 or 80 */
+	uint8_t header_bytes; /* bytes before the body or payload: 32, 64, 72 or 80 */
 	uint16_t flags;
 	uint32_t dst_session;
 	uint16_t src_node, dst_node;
@@ -334,8 +337,9 @@ struct wire_ack {
 	uint8_t rx_level; /* fill level of the receive buffer, 0 .. WIRE_RX_LEVEL_MAX */
 	uint16_t rwnd, dup_count;
 	uint32_t rx_count;
-	bool credit;        /* the packet has WIRE_FLAG_CREDIT, and the next two fields are valid */
-	uint16_t credit_qp; /* see struct wire_credit_entry */
+	bool credit; /* the packet has WIRE_FLAG_CREDIT, and the next two fields are valid */
+	/* queue pair to which credit_limit applies, see struct wire_credit_entry */
+	uint16_t credit_qp;
 	uint32_t credit_limit;
 	const uint8_t *bitmap; /* sack_words big-endian words in the datagram */
 };
@@ -382,9 +386,10 @@ struct wire_hello {
 	uint64_t token;        /* secret number: a RESET of `session` must carry it */
 	uint32_t echo_session; /* HELLO_ACK: session and psn of the answered HELLO; HELLO: 0 */
 	uint32_t echo_psn;
-	uint16_t nap_credit;         /* NAPs that each queue pair of the sender accepts at first */
-	uint8_t recovery;            /* enum wire_recovery of the sender */
-	uint8_t protect;             /* enum wire_protect of the session */
+	uint16_t nap_credit; /* NAPs that each queue pair of the sender accepts before its first
+				CREDIT */
+	uint8_t recovery;    /* enum wire_recovery of the sender */
+	uint8_t protect;     /* enum wire_protect of the session */
 	uint8_t tag[WIRE_TAG_BYTES]; /* authentication tag; zero in a fabric without a key */
 };
 

@@ -49,23 +49,23 @@
 enum inc_offset { INC_FIELDS(INC_OFFSET_ENUM) };
 #undef INC_OFFSET_ENUM
 
-/* Kinds of packets: X(name, value, text). */
-#define INC_KIND_LIST(X)                                                                 \
-	X(DATA, 1, "data")         /* contribution (up) or result (down) */              \
-	X(REFUSED, 2, "refused")   /* answer to rejected DATA: status */                 \
-	X(QUERY, 3, "query")       /* member -> switches -> member 0 */                  \
-	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member */        \
-	X(NOTIFIED, 5, "notified") /* member or refusing switch -> member 0: status */   \
-	X(KILL, 6, "kill")         /* same path as NOTIFY */                             \
-	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: lease */             \
-	X(FREEZE, 8, "freeze")     /* member -> member: the group has failed */          \
-	X(FROZEN, 9, "frozen")     /* answer to FREEZE: results at the member */         \
-	X(FETCH, 10, "fetch")      /* member -> member: results from req_id on */        \
-	X(FETCHED, 11, "fetched")  /* answer to FETCH: one result */                     \
-	X(INQUIRE, 12, "inquire")  /* any node -> switch */                              \
-	X(ANSWER, 13, "answer")                                                          \
-	X(AWAIT, 14, "await")     /* member -> member: requests the position (`next`) */ \
-	X(AWAITED, 15, "awaited") /* answer to AWAIT: first unsent segment */
+/* Kinds of packets: X(name, value, text). The comments state the path and the content. */
+#define INC_KIND_LIST(X)                                                                     \
+	X(DATA, 1, "data")         /* contribution (up) or result (down) */                  \
+	X(REFUSED, 2, "refused")   /* answer to rejected DATA: the reason */                 \
+	X(QUERY, 3, "query")       /* member -> switches -> member 0: abilities */           \
+	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member: new group */ \
+	X(NOTIFIED, 5, "notified") /* member or rejecting switch -> member 0: status */      \
+	X(KILL, 6, "kill")         /* same path as NOTIFY: the group ends */                 \
+	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: renews the lease */      \
+	X(FREEZE, 8, "freeze")     /* member -> member: group lost; first missing result */  \
+	X(FROZEN, 9, "frozen")     /* answer to FREEZE: first missing result */              \
+	X(FETCH, 10, "fetch")      /* member -> member: requests the result of req_id */     \
+	X(FETCHED, 11, "fetched")  /* answer to FETCH: the result */                         \
+	X(INQUIRE, 12, "inquire")  /* any node -> switch: requests rows about the switch */  \
+	X(ANSWER, 13, "answer")                                                              \
+	X(AWAIT, 14, "await")     /* member -> member: requests the first unsent segment */  \
+	X(AWAITED, 15, "awaited") /* answer to AWAIT: the first unsent segment */
 
 #define INC_KIND_ENUM(name, value, text) INC_##name = (value),
 enum inc_kind { INC_KIND_LIST(INC_KIND_ENUM) };
@@ -134,7 +134,7 @@ struct inc_connect {
 	uint16_t epoch;
 };
 void inc_connect_encode(const struct inc_connect *c, uint8_t out[RC_CM_PRIVATE_BYTES]);
-/* DXP_EMALFORMED: the data has another tag. */
+/* Decodes such data. DXP_EMALFORMED: the data does not have INC_TAG. */
 int inc_connect_decode(const uint8_t in[RC_CM_PRIVATE_BYTES], struct inc_connect *out);
 
 #define INC_TRAILER_BYTES ROCE_TRAILER_BYTES
@@ -205,7 +205,7 @@ struct inc_control {
 	uint32_t sup_op;        /* sup_allreduce_op: 1 << enum dxp_inc_op */
 	uint32_t sup_type;      /* sup_data_type: 1 << enum dxp_inc_type */
 	uint16_t segment_bytes; /* sup_max_data_size: payload bytes per packet, a multiple of 16 */
-	uint16_t window;        /* segments in flight */
+	uint16_t window;        /* segments in flight at most */
 	uint8_t planes; /* bits of enum inc_plane: the planes that all switches on the path have */
 	uint8_t path_count;
 	uint32_t members;      /* global_group_size */

@@ -13,7 +13,7 @@
 
 #include "wire/inc.h"
 
-/* X(field, offset, bytes), from the start of the MPI header. */
+/* Fields of the MPI header: X(field, offset, bytes), offsets from its start. */
 #define INC_COMPAT_FIELDS(X)    \
 	X(TAG, 0, 4)            \
 	X(SRC_RANK, 4, 4)       \
@@ -67,7 +67,7 @@
 #define INC_COMPAT_CONTROL_BYTES   56
 #define INC_COMPAT_EXTENSION_BYTES 40
 
-#define INC_COMPAT_TAG 0xff3344f4u /* the value in the source's code */
+#define INC_COMPAT_TAG 0xff3344f4u /* the value in the code of the source paper */
 /* comm_id of control packets; the ids of groups are 1 .. 0xfffe */
 #define INC_COMPAT_COMM 0xffffu
 /* bits of query_notify_hop from this bit on hold kind - INC_QUERY; lower bits hold the hop */

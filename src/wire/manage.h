@@ -90,7 +90,7 @@ struct manage_join {
 	/* id: the node's previous id, or 0. address: used only with MANAGE_CAPABILITY_ADVERTISED.
 	 * alive, granted, role and key are not used. */
 	struct node_entry self;
-	const uint8_t *key; /* see manage_renew */
+	const uint8_t *key; /* public key of the sender or NULL, see struct manage_renew */
 };
 
 struct manage_lease {
@@ -128,7 +128,7 @@ struct manage_assign {
 struct manage_status {
 	uint64_t request, nonce;
 	uint16_t first;     /* requests rows with this id or a higher id */
-	const uint8_t *key; /* see manage_renew */
+	const uint8_t *key; /* public key of the sender or NULL, see struct manage_renew */
 };
 
 /* Body of REFUSE and ANSWER. */
@@ -196,7 +196,7 @@ void manage_rows_begin(struct manage_writer *w, uint8_t *out, size_t out_bytes);
 /* This function and manage_rows_remove() return false, and write nothing, if the row does not
  * fit. */
 bool manage_rows_add(struct manage_writer *w, const struct node_entry *entry);
-/* `kind` is GONE or REVOKED. */
+/* Appends a row that removes a node. `kind` is MANAGE_GONE or MANAGE_REVOKED. */
 bool manage_rows_remove(struct manage_writer *w, uint16_t id, enum manage_kind kind);
 size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target,
 			  const struct manage_rows *rows, struct mac *mac);

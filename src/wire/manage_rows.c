@@ -15,7 +15,7 @@
 #define ROWS_HEAD    46 /* bytes of a manage_rows in the body, before its first row */
 #define FLAG_ALIVE   1u
 #define FLAG_GRANTED 2u
-#define FLAG_KEYED   4u /* role and key follow the texts */
+#define FLAG_KEYED   4u /* the row has role and key, after its texts */
 #define FLAGS        (FLAG_ALIVE | FLAG_GRANTED | FLAG_KEYED)
 
 bool manage_name_valid(const char *name)
@@ -63,7 +63,7 @@ void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
 	put_bytes(c, entry->key, sizeof(entry->key));
 }
 
-/* Reads the fields after id and kind. */
+/* Reads the fields of a row that follow id and kind. */
 static void entry_rest_get(struct get_cursor *c, struct node_entry *entry)
 {
 	uint8_t flags = get_8(c), address[WIRE_ADDRESS_BYTES] = {0};

@@ -166,7 +166,7 @@ size_t pcapng_statistics(uint8_t *out, uint32_t interface, uint64_t time_ns, uin
 	return block_end(&b);
 }
 
-/* Adds to an unfolded Internet checksum (RFC 1071). */
+/* Adds bytes to an Internet checksum (RFC 1071) in which the carries are not folded yet. */
 static uint64_t sum_add(uint64_t sum, const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i += 2)

@@ -135,7 +135,7 @@ struct stats_session {
 	/* name of the session's peer; "" if the node table does not have the peer */
 	char peer[FABRIC_NAME_BYTES];
 	uint16_t node;
-	uint16_t active; /* 0: idle session */
+	uint16_t active; /* 1: active session; 0: idle session */
 	uint32_t reserved;
 	uint64_t values[STATS_SESSION_FIELDS];
 };
@@ -147,7 +147,7 @@ struct stats_qp {
 	uint64_t waits_for_credit;
 };
 
-/* Identity and single values of a node. */
+/* Identity of a node, and the values that a node has once. */
 struct stats_node {
 	char name[FABRIC_NAME_BYTES];
 	char program[FABRIC_NAME_BYTES]; /* name of the process */
@@ -166,7 +166,7 @@ struct stats_node {
 	struct stats_qp qps[STATS_QPS];
 };
 
-/* Returns true if the field only grows. */
+/* Returns true if the field only grows (COUNT in STATS_SESSION_LIST). */
 bool stats_session_counts(enum stats_session_field field);
 const char *stats_session_name(enum stats_session_field field);
 const char *stats_node_name(enum stats_node_field field);

@@ -70,7 +70,7 @@ static void given_close(struct given *g)
 }
 
 /* Duplicates the descriptors. The new numbers are above all final numbers, so that a later dup2()
- * does not overwrite a descriptor that it has not moved yet. */
+ * does not overwrite a descriptor that is still needed. */
 static bool given_make(const struct zygote *z, int socket, struct given *out)
 {
 	const int from[] = {socket, z->news_fd, z->options.wakeup_fd};

@@ -31,7 +31,7 @@
 #define POLL_CHILDREN 2
 #define CHILDREN_MAX        \
 	(WORKER_HOSTS_MAX + \
-	 WORKER_HOSTS_MAX / 2) /* a worker per host, and those of hosts that leave */
+	 WORKER_HOSTS_MAX / 2) /* a worker per host, and old workers of hosts that leave */
 
 struct child {
 	pid_t pid; /* process id of the worker; 0: free entry */
@@ -43,7 +43,7 @@ struct child {
 
 /* A compiler's folder that no worker uses. The next worker with its label gets the folder. */
 struct idle_work {
-	uint32_t work; /* 0: free entry */
+	uint32_t work; /* number of the folder; 0: this entry is free */
 	char host[WORKER_LABEL_BYTES];
 };
 
