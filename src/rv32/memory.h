@@ -26,9 +26,9 @@
 enum rv32_segment_kind {
 	RV32_GLOBAL = 1,
 	RV32_CONSTANT, /* constants of the program, and arguments of kind constant */
-	RV32_LOCAL,    /* the core adds this segment */
-	RV32_PRIVATE,  /* the core adds this segment */
-	RV32_CODE,     /* the core adds this segment */
+	RV32_LOCAL,    /* LOCAL memory; the core adds this segment */
+	RV32_PRIVATE,  /* private memory; the core adds this segment */
+	RV32_CODE,     /* code of the program; the core adds this segment */
 	RV32_ARGUMENTS,
 	RV32_WINDOW /* NIC window: each aligned access is one access of the host */
 };

@@ -197,13 +197,14 @@ enum inc_plane { INC_PLANE_USER = 1 << 0, INC_PLANE_KERNEL = 1 << 1 };
  * abilities that all members and switches of the group have. */
 struct inc_control {
 	uint8_t master_num;    /* enum dxp_inc_mode */
-	uint16_t sup_mpi_type; /* 1 << enum dxp_inc_mode; only in the compatible format */
+	uint16_t sup_mpi_type; /* supported modes: 1 << enum dxp_inc_mode; only in the compatible
+				  format */
 	uint8_t hop;           /* query_notify_hop: number of switches that the packet has passed */
-	uint8_t sup_comm_type; /* 1 << enum inc_collective */
+	uint8_t sup_comm_type; /* supported collectives: 1 << enum inc_collective */
 	/* enum inc_cause: reason of the first switch that rejected the request */
 	uint8_t fail_cause;
-	uint32_t sup_op;        /* sup_allreduce_op: 1 << enum dxp_inc_op */
-	uint32_t sup_type;      /* sup_data_type: 1 << enum dxp_inc_type */
+	uint32_t sup_op;        /* sup_allreduce_op: supported operators, 1 << enum dxp_inc_op */
+	uint32_t sup_type;      /* sup_data_type: supported types, 1 << enum dxp_inc_type */
 	uint16_t segment_bytes; /* sup_max_data_size: payload bytes per packet, a multiple of 16 */
 	uint16_t window;        /* segments in flight at most */
 	uint8_t planes; /* bits of enum inc_plane: the planes that all switches on the path have */

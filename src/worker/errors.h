@@ -15,7 +15,7 @@ struct worker_errors {
 	char line[WORKER_ERROR_BYTES];
 	size_t bytes; /* bytes of the incomplete line */
 	uint64_t since_ns;
-	uint32_t lines; /* lines written since since_ns */
+	uint32_t lines; /* lines written from since_ns on */
 };
 
 /* Makes the pipe. *write_fd is the worker's end; the caller closes it. DXP_EIO. */

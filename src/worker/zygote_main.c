@@ -454,8 +454,8 @@ static int signals_open(struct here *h)
 	sigset_t set;
 
 	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM,
-	       SIG_IGN); /* this process exits when the daemon closes the socket or exits */
+	/* This process exits when the daemon closes the socket or exits. */
+	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
