@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs the kernel of a stream core on two buffers in the memory of its own engine. Copies the
- * stream's bytes to and from these buffers, because the memory of the stream may have any
- * alignment, and that engine cannot access it. */
+ * stream's bytes to and from these buffers, because the memory of the stream may have any alignment
+ * and does not belong to that engine. */
 #include "engine/board_kernel.h"
 
 #include <errno.h>

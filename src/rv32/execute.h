@@ -47,7 +47,7 @@ struct step {
 enum event {
 	EVENT_NONE,   /* the group has reached the pc of the next group of lanes */
 	EVENT_SPLIT,  /* the lanes of other_mask continue at `other`, the rest at the next step */
-	EVENT_PASSED, /* the group jumped past the pc of the next group, or called or returned */
+	EVENT_PASSED, /* the group jumped past the pc of the next group, or made a call or return */
 	EVENT_COUNTDOWN, /* the group has made `countdown` backward branches */
 	EVENT_PAUSE,     /* the group waits, so other warps run */
 	EVENT_BARRIER,

@@ -55,7 +55,7 @@ struct rv32_nic {
 
 /* Operands of dxp.post that come from ordinary registers, not from communication registers. */
 struct rv32_nic_source {
-	uint32_t bytes; /* bytes to send: value of rs2 */
+	uint32_t bytes; /* number of bytes: value of rs2 */
 	/* offset of the first byte (address in rs1) from the start of its argument */
 	uint32_t offset;
 	/* copy of the bytes in host memory, for inline payloads; NULL: no inline payload */

@@ -74,7 +74,7 @@ enum channel_token_state { TOKEN_VALID, TOKEN_USED, TOKEN_EXPIRED, TOKEN_REVOKED
 struct channel_token {
 	uint8_t id[CHANNEL_TOKEN_ID];
 	uint8_t role, state; /* enum channel_token_state */
-	uint32_t uses;       /* nodes that the token can still admit */
+	uint32_t uses;       /* keys that the token can still admit */
 	uint64_t seconds;    /* seconds until the token expires; 0: expired */
 	char used_by[FABRIC_NAME_BYTES];
 };

@@ -22,7 +22,7 @@
 #include "base/util.h"
 #include "worker/limits.h"
 
-/* the first version that permits to move files between folders, as a compiler does */
+/* the first version that permits moving files between folders, as a compiler does */
 #define LANDLOCK_VERSION_LEAST 2
 
 static const char *const modes[SANDBOX_MODES] = {"auto", "off", "strict"};

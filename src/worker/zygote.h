@@ -20,7 +20,7 @@ struct zygote;
 struct zygote_options {
 	const char *program; /* path of the program to start as zygote */
 	const char *engine;  /* name of the engine, see engine_options.name */
-	/* folder of files that are kept after the exit, see folders.h; NULL: none */
+	/* folder of files that are kept after the zygote exits, see folders.h; NULL: none */
 	const char *cache_folder;
 	bool cache_shared;     /* hosts trust each other, so they share built programs */
 	uint64_t memory_bytes; /* bytes of device memory, without WORKER_TAIL_BYTES */

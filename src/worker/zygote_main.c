@@ -229,8 +229,8 @@ static uint32_t idle_keep(struct here *h, uint32_t work, const char *host)
 	return old;
 }
 
-/* Returns the number of the folder for a new worker's compiler. Workers with the same label share a
- * folder; otherwise it is new. */
+/* Returns the number of the folder for a new worker's compiler: the folder of another worker with
+ * the same label, an idle folder of this label, or a new folder. */
 static uint32_t work_choose(struct here *h, const struct zygote_request *r)
 {
 	if (h->folders.shared)
