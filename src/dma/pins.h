@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranges of user memory that an engine has pinned. The user requests it, or a transfer does while
- * it uses the range. Ranges do not overlap, because engines do not pin a page twice. */
+/* Ranges of user memory that an engine has pinned. A range is pinned because the user requested
+ * it, or only while a transfer uses the range. Ranges do not overlap, because engines do not pin a
+ * page twice. */
 #ifndef DMA_PINS_H
 #define DMA_PINS_H
 

@@ -139,7 +139,7 @@ static void commands_enqueue(struct chain *c, const struct ocl_memory *m,
 
 /* ---- completions ---- */
 
-/* Logs only the first error of a DMA, because later errors are likely the same. */
+/* Logs the error of a DMA, but only the first error of a device: later ones are likely the same. */
 static void error_report(struct engine_ocl *o, const char *does, cl_int error)
 {
 	if (!atomic_exchange(&o->bridge->reported, true))

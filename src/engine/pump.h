@@ -31,8 +31,8 @@ struct pump_transfer {
 	uint8_t *sink;
 	uint32_t owner; /* owner of the stream for the stream core, see engine_dma */
 	/* Starts a FILL or DRAIN step. pump_done() reports the step's completion, possibly inside
-	 * this call. If it returns DXP_EAGAIN, the pump calls it again later. Other errors fail the
-	 * transfer. */
+	 * this call. If this function returns DXP_EAGAIN, the pump calls it again later. Other
+	 * errors fail the transfer. */
 	int (*step)(struct pump_transfer *t, const struct bridge_action *a);
 	/* Reports that the transfer has completed. This is the last callback of the transfer. For
 	 * an overlapping copy to a higher device address, end->bytes counts from the end. */

@@ -57,7 +57,7 @@ struct engine_program {
 	uint8_t *objects;
 	size_t objects_bytes;
 	struct rv32_image *image; /* linked image, if the type is EXECUTABLE */
-	/* the code as decoded for each core, at first use */
+	/* the code, decoded for each core at its first use */
 	struct rv32_code *codes[RV32_CORES_MAX];
 	bool profiled;     /* launches of this program are counted for a profile */
 	uint64_t launches; /* number of counted launches */

@@ -71,7 +71,7 @@ enum command_op {
 	COMMAND_WRITE, /* writes inline bytes to device memory */
 	COMMAND_COPY,  /* copies within device memory */
 	COMMAND_FILL,
-	COMMAND_MARK,  /* does nothing but complete its event */
+	COMMAND_MARK,  /* does no work; only completes its event */
 	COMMAND_CLOCK, /* synchronous: reads the node's clock */
 	COMMAND_PRINT, /* xPU to host: kernel output; precedes the kernel's EVENT */
 	/* host to xPU, no answer: requests that the xPU sends the delayed EVENTs of lazy commands
@@ -145,7 +145,7 @@ struct command {
 	/* Device address. FREE: the allocation; BUILD: the package; SEND, COPY: the source; WRITE,
 	 * FILL: the destination; FETCH: the destination, or COMMAND_NO_ADDRESS. */
 	uint64_t address;
-	uint64_t bytes;   /* ALLOC, BUILD, SEND: length; FETCH: largest length */
+	uint64_t bytes;   /* ALLOC, BUILD, SEND: length; FETCH: length at most */
 	uint32_t program; /* FETCH, RELEASE, RUN: program id */
 	uint8_t what;     /* FETCH: enum command_fetch */
 	uint64_t skip;    /* FETCH: offset of the part in bytes */

@@ -27,7 +27,7 @@
 #define INC_MULTICAST_IP   0xefc00000u
 #define INC_MULTICAST_MASK 0x0003ffffu
 
-/* X(field, offset, bytes), from the start of the MPI header. */
+/* Fields of the MPI header: X(field, offset, bytes), from its start. */
 #define INC_FIELDS(X)           \
 	X(TAG, 0, 4)            \
 	X(SRC_RANK, 4, 4)       \
@@ -134,7 +134,7 @@ struct inc_connect {
 	uint16_t epoch;
 };
 void inc_connect_encode(const struct inc_connect *c, uint8_t out[RC_CM_PRIVATE_BYTES]);
-/* Decodes such data. DXP_EMALFORMED: the data does not have INC_TAG. */
+/* Decodes the private data of a REQ. DXP_EMALFORMED: the data does not have INC_TAG. */
 int inc_connect_decode(const uint8_t in[RC_CM_PRIVATE_BYTES], struct inc_connect *out);
 
 #define INC_TRAILER_BYTES ROCE_TRAILER_BYTES

@@ -29,7 +29,7 @@
 
 enum roce_opcode { ROCE_RC_SEND_ONLY = 0x04, ROCE_RC_ACK = 0x11, ROCE_UD_SEND_ONLY = 0x64 };
 
-/* X(field, offset, bytes), from the start of the UDP payload. */
+/* Fields of BTH, DETH and AETH: X(field, offset, bytes), from the start of the UDP payload. */
 #define ROCE_FIELDS(X)           \
 	X(BTH_OPCODE, 0, 1)      \
 	X(BTH_FLAGS, 1, 1)       \

@@ -14,7 +14,7 @@
 
 #define PROTOCOL_UDP 17
 
-/* X(field, offset, bytes), from the start of the IP header. */
+/* Fields of the IP and UDP headers: X(field, offset, bytes), from the start of the IP header. */
 #define IP6_FIELDS(X)        \
 	X(VERSION, 0, 4)     \
 	X(LENGTH, 4, 2)      \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A worker process runs code of its host, which may be hostile. It has only the descriptors that it
  * needs: standard streams, its tenant's device memory, its own wakeup. Its eventfd and pipes are
- * not shared with other processes. A process could make a shared one blocking, or fill it, and so
- * block the others. */
+ * not shared with other workers: a worker could make a shared descriptor blocking, or fill it, and
+ * so block the others. */
 #include "worker/process.h"
 
 #include <errno.h>

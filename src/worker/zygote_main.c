@@ -415,8 +415,9 @@ static bool request_receive(struct here *h)
 
 static pid_t slot_process;
 
-/* Handles the signal of PR_SET_PDEATHSIG. The kernel sends it also when only that thread exits that
- * started this process. So this function exits only if the parent process has exited. */
+/* Handles the signal of PR_SET_PDEATHSIG. The kernel sends this signal also if the parent lives but
+ * the thread that started this process exits. So this function exits only if the parent process has
+ * exited. */
 static void on_orphan(int number)
 {
 	if (getppid() != slot_process)
