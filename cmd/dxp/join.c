@@ -165,18 +165,18 @@ bool join_run(struct joining *j)
 
 static int report(const struct joining *j, bool json)
 {
-	static const char *const next[] = {
-		[ROLE_HOST] = "`dxp nodes` lists the fabric",
-		[ROLE_XPU] = "`dxpd` offers this machine's xPUs, `dxp nodes` lists the fabric",
-		[ROLE_OPERATOR] = "`dxp token create` makes tokens, `dxp nodes` lists the fabric",
-	};
+	const char *next = j->role == ROLE_OPERATOR ? "`dxp token create` makes tokens"
+			   : j->role == ROLE_XPU    ? "`dxpd` offers this machine's xPUs"
+						    : "it may use the xPUs that are granted";
 
 	if (json)
 		return print_json_text(json_pack("{s:s, s:s, s:s, s:s}", "folder", j->folder,
 						 "manager", j->host, "name", j->given_name, "role",
 						 channel_role_text(j->role)));
-	printf("joined the fabric of %s as %s, role %s; %s\n", j->host, j->given_name,
-	       channel_role_text(j->role), next[j->role ? j->role : ROLE_HOST]);
+	printf("joined the fabric of %s as %s, role %s; %s\n"
+	       "`dxp nodes` lists the fabric; an operator permits the use of an xPU: dxp grant %s "
+	       "XPU\n",
+	       j->host, j->given_name, channel_role_text(j->role), next, j->given_name);
 	return EXIT_DONE;
 }
 

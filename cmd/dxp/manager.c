@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp manager init`: a manager that admits machines by token, with this user as its
- * operator. Everything but run/ stays after `dxp down`, so that a later start continues with the
- * same keys, tokens and nodes. */
-#include <errno.h>
+ * operator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <dxp/status.h>
 
-#include "base/clock.h"
+#include "cmd/dxp/authority.h"
 #include "cmd/dxp/command.h"
-#include "cmd/dxp/folder.h"
-#include "cmd/dxp/join.h"
 #include "cmd/dxp/session.h"
 #include "cmd/dxp/token.h"
 #include "host/config.h"
@@ -23,15 +16,13 @@
 #include "link/udp.h"
 #include "wire/limits.h"
 
-#define READY_NS (30 * S_NS)
-#define LOOK_NS  (10 * MS_NS)
 /* An address that a machine with a network has a route to (RFC 5737); nothing is sent there. */
 #define OUTSIDE "192.0.2.1:9"
 
 struct init {
 	const char *directory, *bind, *grants, *name, *role;
 	uint64_t port, uses, seconds;
-	bool json, running; /* running: since before */
+	bool json;
 	struct folder folder;
 	char address[UDP_ADDRESS_TEXT_BYTES]; /* where the manager listens */
 };
@@ -57,90 +48,6 @@ static bool bind_choose(struct init *i, char out[UDP_ADDRESS_TEXT_BYTES])
 	return true;
 }
 
-/* Reads the address from the manager's log once it listens. Returns false after a message if the
- * manager ends or is not ready in time. */
-static bool listening_wait(struct init *i, const struct process *process, const char *log)
-{
-	const uint64_t deadline_ns = clock_now_ns() + READY_NS;
-	const struct timespec look = {.tv_nsec = LOOK_NS};
-	static const char mark[] = "listening on ";
-	char text[2048] = "";
-
-	for (;;) {
-		const char *line = file_tail(log, text, sizeof(text)) ? strstr(text, mark) : NULL;
-		if (line && strchr(line, '\n')) {
-			line += sizeof(mark) - 1;
-			snprintf(i->address, sizeof(i->address), "%.*s", (int)strcspn(line, "\n"),
-				 line);
-			return true;
-		}
-		if (!process_alive(process) || clock_now_ns() >= deadline_ns)
-			break;
-		nanosleep(&look, NULL);
-	}
-	print_fail("the manager is not ready; last lines of its log:\n%s", text);
-	return false;
-}
-
-static bool manager_start(struct init *i)
-{
-	struct folder *p = &i->folder;
-	struct process *process = &p->processes[0];
-	char state[PATH_BYTES], key[PATH_BYTES], log[PATH_BYTES], program[PATH_BYTES];
-	char bind[UDP_ADDRESS_TEXT_BYTES];
-
-	if (!bind_choose(i, bind) || !folder_path(p, "registry", state) ||
-	    !folder_path(p, "fabric.key", key) || !folder_path(p, "run/manager.log", log))
-		return false;
-	process_program("dxp-manager", program, sizeof(program));
-	const char *argv[] = {program,   "--key",  key,  "--new-key", "--state",
-			      state,     "--bind", bind, "--grants",  i->grants,
-			      "--admit", "token",  NULL};
-	snprintf(process->name, sizeof(process->name), "manager");
-	if (!process_start(argv, log, process))
-		return false;
-	p->count = 1;
-	return folder_save(p) && listening_wait(i, process, log);
-}
-
-/* Reads the token that the manager's first start has made. */
-static bool operator_token_read(const struct init *i, struct token *out)
-{
-	char path[PATH_BYTES], text[TOKEN_TEXT_BYTES + 1];
-
-	if (!folder_path(&i->folder, "registry/operator.token", path))
-		return false;
-	if (!file_head(path, text, sizeof(text))) {
-		print_fail("cannot read %s: %s", path, strerror(errno));
-		return false;
-	}
-	text[strcspn(text, "\n")] = '\0';
-	if (token_parse(text, out))
-		return true;
-	print_fail("%s does not hold a token; restart the manager with --operator-token", path);
-	return false;
-}
-
-/* Makes this user the operator, unless it is one already. */
-static bool operator_ensure(struct init *i)
-{
-	struct joining j = {.folder = i->folder.folder, .host = i->address, .name = i->name};
-	char pinned[PATH_BYTES], path[PATH_BYTES];
-
-	if (!folder_path(&i->folder, "manager.pub", pinned) ||
-	    !folder_path(&i->folder, "manager", path))
-		return false;
-	if (access(pinned, F_OK) == 0) {
-		FILE *file = fopen(path, "we");
-		bool written = file && fprintf(file, "%s\n", i->address) > 0;
-		written = file && fclose(file) == 0 && written;
-		if (!written)
-			print_fail("cannot write %s: %s", path, strerror(errno));
-		return written;
-	}
-	return operator_token_read(i, &j.token) && join_run(&j);
-}
-
 static int report(struct init *i)
 {
 	const struct dxp_fabric_options fabric = {.directory = i->folder.folder};
@@ -157,62 +64,50 @@ static int report(struct init *i)
 	printf("The manager listens on %s, and this user is its operator. Run on the other "
 	       "machine:\n\n"
 	       "  dxp join %s %s\n\n"
-	       "`dxp token create` makes more tokens, `dxp down` stops the manager.\n",
+	       "`dxp grant NAME XPU` permits the machine that joined as NAME to use an xPU, `dxp "
+	       "token create` makes more\ntokens, `dxp down` stops the manager.\n",
 	       i->address, i->address, text);
 	return EXIT_DONE;
 }
 
-/* Uses the folder of this command's earlier run, or a free one. */
-static bool folder_prepare(struct init *i)
+/* Reads the address of a manager that runs already. */
+static bool address_read(struct init *i)
 {
-	struct folder *p = &i->folder;
 	char path[PATH_BYTES];
 
-	if (!folder_path(p, "manager.pub", path))
+	if (!folder_path(&i->folder, "manager", path))
 		return false;
-	const bool own = access(path, F_OK) == 0;
-	if (folder_load(p) && folder_alive(p)) {
-		if (!own)
-			print_fail("a fabric is already up in %s; stop it with `dxp down`, or "
-				   "choose another folder with --dir",
-				   p->folder);
-		i->running = own;
-		return own;
-	}
-	if (!folder_path(p, "registry", path))
-		return false;
-	if (own && access(path, F_OK) != 0) {
-		print_fail("%s belongs to the fabric of another manager; choose another folder "
-			   "with --dir",
-			   p->folder);
+	if (!file_head(path, i->address, sizeof(i->address))) {
+		print_fail("cannot read %s", path);
 		return false;
 	}
-	if (own && folder_path(p, "manager", path))
-		unlink(path);
-	p->count = 0;
-	return folder_vacant(p) && folder_acquire(p);
+	i->address[strcspn(i->address, "\n")] = '\0';
+	return true;
+}
+
+static bool manager_start(struct init *i)
+{
+	char bind[UDP_ADDRESS_TEXT_BYTES];
+	struct authority a = {
+		.folder = &i->folder, .bind = bind, .grants = i->grants, .name = i->name};
+
+	if (!bind_choose(i, bind) || !authority_acquire(&i->folder))
+		return false;
+	if (!authority_start(&a)) {
+		folder_clear(&i->folder);
+		return false;
+	}
+	snprintf(i->address, sizeof(i->address), "%s", a.address);
+	return true;
 }
 
 static int init_run(struct init *i)
 {
 	if (setenv("DXP_CONFIG", "", 1) != 0)
 		return print_fail("out of memory");
-	if (!folder_prepare(i))
-		return EXIT_FAILED;
-	/* The key stays after `dxp down`: other machines have it. */
-	i->folder.key_created = false;
-	if (i->running) {
-		char path[PATH_BYTES];
-		if (!folder_path(&i->folder, "manager", path) ||
-		    !file_head(path, i->address, sizeof(i->address)))
-			return print_fail("cannot read %s", path);
-		i->address[strcspn(i->address, "\n")] = '\0';
-		return report(i);
-	}
-	if (manager_start(i) && operator_ensure(i))
-		return report(i);
-	folder_clear(&i->folder);
-	return EXIT_FAILED;
+	const bool running =
+		authority_exists(&i->folder) && folder_load(&i->folder) && folder_alive(&i->folder);
+	return (running ? address_read(i) : manager_start(i)) ? report(i) : EXIT_FAILED;
 }
 
 int command_manager(int argc, char **argv)

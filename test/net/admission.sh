@@ -147,7 +147,7 @@ daemon_stop
 daemon_start --key "$B/fabric.key" --manager "$manager"
 daemon_stop
 dxp down
-refuse 1 "admits by token" dxp up --engine none --port 0
+refuse 1 "admits by token" dxp up --admit key --engine none --port 0
 dxp manager init --bind 127.0.0.1 --port 0 --json | has '"token": "dxp1' || die "no second start"
 dxp token list | has -E 'xpu +used' || die "the tokens are lost"
 dxp down
