@@ -39,6 +39,7 @@ struct registry {
 	struct list pushes;  /* nodes with new changes, sent after a short delay */
 	struct list repeats; /* nodes with unconfirmed datagrams, by push_ns */
 	uint64_t epoch;
+	uint8_t proof_key[KEYS_BYTES]; /* for registry_proof */
 	uint64_t lease_ns;
 	uint64_t rejections_ns;
 	/* allowance for rejections that are not authenticated, in 10^-9 rejections */
@@ -61,6 +62,11 @@ struct mac *registry_sender_mac(const struct registry *r);
 /* Computes row->mac if needed. Returns false if that fails. */
 bool registry_key_mac(const struct registry *r, struct key_row *row);
 uint64_t registry_wall_s(const struct registry *r);
+/* Stores all changes now. Returns false if a restart of the manager would lose some. */
+bool registry_saved(const struct registry *r);
+/* Computes a number that a sender knows only if it receives datagrams at this address; 0: none, as
+ * memory is short. */
+uint64_t registry_proof(const struct registry *r, const struct udp_address *at, uint64_t nonce);
 /* Uses one unauthenticated answer of the allowance. */
 bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
 

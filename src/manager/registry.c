@@ -8,6 +8,7 @@
 
 #include <dxp/status.h>
 
+#include "base/bytes.h"
 #include "manager/internal.h"
 #include "node/datagram.h"
 #include "node/limits.h"
@@ -33,6 +34,7 @@ int registry_create(const struct registry_options *options, struct registry **ou
 	grants_init(&r->grants, options->policy);
 	options->entropy(options->entropy_context, &r->epoch, sizeof(r->epoch));
 	r->epoch |= 1; /* 0 means none */
+	options->entropy(options->entropy_context, r->proof_key, sizeof(r->proof_key));
 	r->outbox.entries = calloc(OUTBOX_SIZE, sizeof(*r->outbox.entries));
 	status = r->outbox.entries ? mac_create(options->key, &r->mac) : DXP_ENOMEM;
 	if (status == DXP_OK)
@@ -56,6 +58,7 @@ void registry_destroy(struct registry *r)
 	keyring_free(&r->keyring);
 	keys_erase(&r->tokens, sizeof(r->tokens));
 	keys_erase(&r->options, sizeof(r->options));
+	keys_erase(r->proof_key, sizeof(r->proof_key));
 	free(r->outbox.entries);
 	grants_free(&r->grants);
 	roster_destroy(&r->roster);
@@ -223,6 +226,22 @@ bool registry_key_mac(const struct registry *r, struct key_row *row)
 uint64_t registry_wall_s(const struct registry *r)
 {
 	return r->options.wall ? r->options.wall(r->options.wall_context) : 0;
+}
+
+bool registry_saved(const struct registry *r)
+{
+	return !r->options.save || r->options.save(r->options.save_context) == DXP_OK;
+}
+
+uint64_t registry_proof(const struct registry *r, const struct udp_address *at, uint64_t nonce)
+{
+	uint8_t bound[10], tag[KEYS_BYTES];
+
+	put_be16(bound, at->port);
+	put_be64(bound + 2, nonce);
+	if (!keys_hmac(r->proof_key, at->ip, sizeof(at->ip), bound, sizeof(bound), tag))
+		return 0;
+	return get_be64(tag) | 1;
 }
 
 /* Finds the key that a request states. The sender's row, if any, has it most often. */

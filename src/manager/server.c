@@ -51,12 +51,25 @@ static int operator_token_make(struct server *s, const struct server_options *op
 	return status;
 }
 
+/* Stores the changes at once; for registry_options.save. */
+static int save_now(void *context)
+{
+	struct server *s = context;
+	int status = store_save(s->store, s->registry);
+
+	if (status != DXP_OK)
+		s->store_retry_ns = clock_now_ns() + STORE_RETRY_NS;
+	return status;
+}
+
 static int registry_open(struct server *s, const struct server_options *options)
 {
 	struct registry_options registry_options = {.policy = options->policy,
 						    .admission = options->admission,
 						    .entropy = rng_entropy_kernel,
-						    .wall = wall_read};
+						    .wall = wall_read,
+						    .save = save_now,
+						    .save_context = s};
 	int status = secrets_manager_key(options->state_folder, registry_options.private_key);
 
 	memcpy(registry_options.key, options->key, sizeof(registry_options.key));
