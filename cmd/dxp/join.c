@@ -7,11 +7,8 @@
  *   manager       HOST:PORT of the manager */
 #include "cmd/dxp/join.h"
 
-#include <errno.h>
-#include <grp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -20,6 +17,7 @@
 #include "base/keyfile.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/folder.h"
+#include "cmd/dxp/owner.h"
 #include "cmd/dxp/session.h"
 #include "host/config.h"
 #include "link/resolve.h"
@@ -110,26 +108,6 @@ static bool files_write(const struct joining *j, const struct control *q,
 	       line_write(j, "manager", j->host);
 }
 
-/* As root, takes on the owner of the folder, such as the user of the services: so the owner's
- * symlinks lead only where the owner may write, and the files belong to the owner. */
-static bool owner_become(const struct joining *j)
-{
-	struct stat s;
-
-	if (geteuid() != 0)
-		return true;
-	if (stat(j->folder, &s) != 0) {
-		print_fail("cannot find the owner of %s: %s", j->folder, strerror(errno));
-		return false;
-	}
-	if (s.st_uid == 0 ||
-	    (setgroups(0, NULL) == 0 && setegid(s.st_gid) == 0 && seteuid(s.st_uid) == 0))
-		return true;
-	print_fail("cannot become the owner of %s: %s; run this command as that user", j->folder,
-		   strerror(errno));
-	return false;
-}
-
 bool join_run(struct joining *j)
 {
 	struct control q = {.token = &j->token, .request = {.command = CHANNEL_ADMIT}};
@@ -146,7 +124,7 @@ bool join_run(struct joining *j)
 		snprintf(q.request.name, sizeof(q.request.name), "%s", j->name);
 	else
 		name_default(q.request.name);
-	if (!owner_become(j) || !folder_fits(j) || !key_ensure(j, q.private_key))
+	if (!folder_fits(j) || !key_ensure(j, q.private_key))
 		return false;
 	memcpy(q.manager_key, j->token.manager, sizeof(q.manager_key));
 	if (control_run(&q, &c) == DXP_OK) {
@@ -223,7 +201,7 @@ int command_join(int argc, char **argv)
 	if (config_directory(directory, folder, sizeof(folder)) != DXP_OK)
 		return session_fail();
 	j.folder = folder;
-	if (!folders_make(folder, &created) || !join_run(&j))
+	if (!owner_become(folder) || !folders_make(folder, &created) || !join_run(&j))
 		return EXIT_FAILED;
 	return report(&j, json);
 }
