@@ -144,6 +144,7 @@ int main(int argc, char **argv)
 	options.admission = a.admission;
 	options.operator_token = a.operator_token;
 	int status = server_open(&options, &server);
+	keys_erase(options.key, sizeof(options.key)); /* the server has a copy */
 	if (status != DXP_OK)
 		return open_exit_code(status);
 	signals_set();

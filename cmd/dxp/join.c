@@ -188,7 +188,10 @@ int command_join(int argc, char **argv)
 	if (first < 0)
 		return -1 - first;
 	j.host = argv[first];
-	if (!token_parse(argv[first + 1], &j.token)) {
+	const bool parsed = token_parse(argv[first + 1], &j.token);
+	/* Other users of this machine see the arguments of programs. */
+	keys_erase(argv[first + 1], strlen(argv[first + 1]));
+	if (!parsed) {
 		print_fail("this is not a token: copy the whole word from `dxp1.` on that `dxp "
 			   "token create` printed");
 		return EXIT_USAGE;
@@ -201,7 +204,9 @@ int command_join(int argc, char **argv)
 	if (config_directory(directory, folder, sizeof(folder)) != DXP_OK)
 		return session_fail();
 	j.folder = folder;
-	if (!owner_become(folder) || !folders_make(folder, &created) || !join_run(&j))
+	const bool joined = owner_become(folder) && folders_make(folder, &created) && join_run(&j);
+	keys_erase(&j.token, sizeof(j.token));
+	if (!joined)
 		return EXIT_FAILED;
 	return report(&j, json);
 }

@@ -144,6 +144,7 @@ static int member_start(struct node *n, uint64_t now_ns)
 	if (node_advertised(n, &options.self.address))
 		options.self.capabilities |= MANAGE_CAPABILITY_ADVERTISED;
 	int status = member_create(&options, now_ns, &n->member);
+	keys_erase(options.key, sizeof(options.key));
 	if (status == DXP_OK)
 		node_table_keep(member_table(n->member));
 	return status;
