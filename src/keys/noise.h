@@ -12,6 +12,7 @@
 #ifndef KEYS_NOISE_H
 #define KEYS_NOISE_H
 
+#include "crypto/symmetric.h"
 #include "keys/primitives.h"
 
 #define NOISE_FIRST_BYTES  (2 * KEYS_BYTES + 2 * KEYS_TAG_BYTES) /* plus the payload */
@@ -30,8 +31,7 @@ struct noise_options {
 struct noise {
 	bool initiator;
 	unsigned step; /* messages of the handshake that were written or read */
-	uint8_t hash[KEYS_BYTES], chain[KEYS_BYTES], key[KEYS_BYTES];
-	uint64_t number; /* messages sealed with `key` */
+	struct symmetric state;
 	uint8_t private_key[KEYS_BYTES], public_key[KEYS_BYTES];
 	uint8_t ephemeral[KEYS_BYTES], ephemeral_public[KEYS_BYTES];
 	uint8_t peer[KEYS_BYTES], peer_ephemeral[KEYS_BYTES]; /* peer: known after step 1 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* X25519, SHA-256, HMAC and AES-256-GCM, all by libcrypto. Inputs of a failing call are wrong, or
- * memory is short; outputs are unchanged then. */
+/* X25519, SHA-256 and HMAC by libcrypto, for callers without a struct crypto. Inputs of a failing
+ * call are wrong, or memory is short. */
 #ifndef KEYS_PRIMITIVES_H
 #define KEYS_PRIMITIVES_H
 
@@ -11,7 +11,7 @@
 #include "base/limits.h"
 
 #define KEYS_BYTES     PUBLIC_KEY_BYTES /* bytes of keys and hashes */
-#define KEYS_TAG_BYTES 16               /* bytes that sealing adds */
+#define KEYS_TAG_BYTES 16               /* bytes that noise_seal adds */
 
 /* Computes the public key of a private one (RFC 7748). Any 32 bytes are a private key. */
 bool keys_public(const uint8_t private_key[KEYS_BYTES], uint8_t out[KEYS_BYTES]);
@@ -26,19 +26,6 @@ bool keys_hash(const void *head, size_t head_bytes, const void *body, size_t bod
 	       uint8_t out[KEYS_BYTES]);
 bool keys_hmac(const uint8_t key[KEYS_BYTES], const void *head, size_t head_bytes, const void *body,
 	       size_t body_bytes, uint8_t out[KEYS_BYTES]);
-
-/* Key, number of the message under this key, and the data that the tag covers in clear. */
-struct keys_seal {
-	const uint8_t *key; /* KEYS_BYTES */
-	uint64_t number;
-	const void *associated;
-	size_t associated_bytes;
-};
-
-/* Encrypts `bytes` of `text` to `out`, which gets KEYS_TAG_BYTES more. */
-bool keys_seal(const struct keys_seal *s, const void *text, size_t bytes, uint8_t *out);
-/* Decrypts; `bytes` includes the tag. Returns false, and clears `out`, if anything was changed. */
-bool keys_open(const struct keys_seal *s, const void *sealed, size_t bytes, uint8_t *out);
 
 /* Erases a secret so that the compiler cannot omit it. */
 void keys_erase(void *secret, size_t bytes);

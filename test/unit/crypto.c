@@ -11,7 +11,7 @@
 
 #include <dxp/status.h>
 
-#include "seal/crypto.h"
+#include "crypto/crypto.h"
 #include "test/support/hex.h"
 
 static struct crypto crypto;

@@ -3,10 +3,10 @@
  * patterns with AESGCM and SHA256. The caller processes the tokens of its pattern in order: "psk"
  * by symmetric_mix_psk, "e" by symmetric_mix_public (in patterns with a psk), and the tokens of a
  * key agreement (ee, es, se, ss) by symmetric_mix_secret. */
-#ifndef SEAL_SYMMETRIC_H
-#define SEAL_SYMMETRIC_H
+#ifndef CRYPTO_SYMMETRIC_H
+#define CRYPTO_SYMMETRIC_H
 
-#include "seal/crypto.h"
+#include "crypto/crypto.h"
 
 struct symmetric {
 	uint8_t hash[CRYPTO_HASH_BYTES]; /* h */
@@ -25,6 +25,13 @@ bool symmetric_mix_public(struct symmetric *n, const struct crypto *c,
 			  const uint8_t key[CRYPTO_KEY_BYTES]);
 bool symmetric_mix_secret(struct symmetric *n, const struct crypto *c,
 			  const uint8_t secret[CRYPTO_KEY_BYTES]);
+
+/* Hashes a public key that both sides know in advance (a pre-message). */
+bool symmetric_mix_known(struct symmetric *n, const struct crypto *c,
+			 const uint8_t key[CRYPTO_KEY_BYTES]);
+
+/* Writes the nonce of AESGCM: 32 zero bits, then the number of the message. */
+void symmetric_nonce(uint64_t number, uint8_t out[CRYPTO_NONCE_BYTES]);
 
 /* Writes text and tag. */
 bool symmetric_encrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
