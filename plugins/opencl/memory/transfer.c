@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements operations on ranges of root objects. Bytes are read directly from the copy that has
- * them, so bytes that are read once are moved once. */
+/* Implements transfers of ranges of root objects. Bytes are read directly from a copy that has
+ * them, so bytes that are read once are also transferred only once. */
 #include "plugins/opencl/memory/memory.h"
 
 static uint64_t part_of(uint64_t bytes)
@@ -53,8 +53,8 @@ cl_int transfer_read(struct command *c, cl_mem root, uint64_t at, void *to, uint
 
 /* ---- from host memory ---- */
 
-/* Returns the device copy that a range is written to. After the write it is the only latest
- * copy. */
+/* Returns the device copy that a range is written to. After the write, only this copy has the
+ * latest bytes. */
 static cl_int target(struct command *c, cl_mem root, uint64_t start, uint64_t end,
 		     struct copy **out)
 {
@@ -71,9 +71,9 @@ static cl_int write_at(struct command *c, uint64_t address, const void *from, ui
 	struct dxp_waits w = c->e.waits;
 	dxp_event event;
 
-	/* `late`: read the bytes after the waits, since a pending read may write them. For a
-	 * blocking write without waits it selects a PUT, which is faster than a command at any
-	 * size. */
+	/* `late`: read the bytes after the waits, because a pending command may still write them. A
+	 * blocking write without waits also sets `late`: this selects a PUT, which is faster than a
+	 * command for any length. */
 	w.late = c->e.settled ? !w.lazy : command_host_is_pending(from, bytes);
 	trace_moved(NULL, d, bytes);
 	for (uint64_t done = 0, part; done < bytes; done += part) {
