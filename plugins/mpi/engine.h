@@ -9,8 +9,8 @@
  * ranks' contributions to the leader. The leaders combine theirs through the switches. The result
  * is passed back in the opposite direction.
  *
- * The decision to offload depends only on arguments that MPI requires to be equal on all ranks, and
- * on settings that the ranks agreed on when they joined. DXP_MPI_ORDINARY means that no rank has
+ * The decision to offload depends only on two things: arguments that MPI requires to be equal on
+ * all ranks, and settings that the ranks agreed on. DXP_MPI_ORDINARY means that no rank has
  * offloaded the call and nothing was done. The plugin then makes the ordinary call, and calls
  * dxp_mpi_call_end(). If a group is lost during an operation, the leaders complete it by ordinary
  * collectives. Such a call does not return DXP_MPI_ORDINARY. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Iallreduce as a state machine that opal_progress advances:
+/* MPI_Iallreduce as a state machine that opal_progress advances. Its stages are:
  *
- *   UP     the node's contributions are reduced to its leader (a node of one rank: at once)
- *   GROUP  the leaders' operation at the switches
- *   REST   after a loss, the rest of it, by an ordinary nonblocking operation of the leaders
- *   DOWN   status and result go from the leader to its node
+ *   UP     the node's contributions are reduced to its leader; skipped if the node has one rank
+ *   GROUP  the leaders' operation runs at the switches
+ *   REST   if the group is lost, an ordinary nonblocking operation of the leaders does the rest
+ *   DOWN   the leader sends status and result to its node
  *
- * Operations of a communicator enter GROUP, leave it, and enter DOWN in the order of their calls,
- * so all ranks make the calls of each kind in one order. The callback never blocks: it tests
- * requests without making progress. A nested or concurrent callback returns at once.
+ * Operations of a communicator enter GROUP, leave GROUP and enter DOWN in the order of their calls.
+ * So all ranks make the calls of each stage in the same order. The callback never blocks: it tests
+ * requests without making progress. If it is called while it runs, it returns at once.
  *
- * A nonblocking call must not wait for other ranks, so it never joins. Until a blocking call has
- * joined, nonblocking operations are ordinary. */
+ * A nonblocking call must not wait for other ranks, so it never lets the communicator join. Until a
+ * blocking call has done so, nonblocking operations are ordinary. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous commands on memory. */
+/* Asynchronous commands: marks, and commands that write, read, copy and fill device memory. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -29,8 +29,8 @@ struct config {
 int config_directory(const char *given, char *out, size_t bytes);
 
 /* Finds the directory for programs that use a fabric. It is the directory of config_directory(),
- * with one exception. If neither `given` nor $DXP_DIR is set, and the default directory has no
- * fabric, and services of this machine have joined one, the directory is CONFIG_SERVICES. */
+ * with one exception. It is CONFIG_SERVICES if three conditions hold: neither `given` nor $DXP_DIR
+ * is set, the default directory has no fabric, and services of this machine have joined one. */
 int config_directory_find(const char *given, char *out, size_t bytes);
 
 /* Reads the key pair that `dxp join` has written to the directory; sets `keyed` and `identity`. If

@@ -33,7 +33,7 @@ struct host_event {
 	int32_t native;        /* see struct dxp_completion */
 	uint16_t notified;     /* node that must be notified when the event completes; 0: none */
 	uint16_t signalled;    /* node that gets a SIGNAL when the event completes; 0: none */
-	uint32_t signal_count; /* count of that SIGNAL's own event */
+	uint32_t signal_count; /* count of the event that belongs to the SIGNAL command */
 	uint64_t cookie;
 	struct dxp_event_times times;
 	/* Transfer that the event completes; NULL: the event belongs to a command or to the
@@ -55,16 +55,17 @@ struct kept_event;
 
 struct events {
 	struct host_event *entries;
-	uint32_t capacity; /* a power of two, or 0 */
+	uint32_t capacity; /* entries of the ring: a power of two, or 0 */
 	uint32_t oldest, next;
 	uint32_t oldest_pending; /* all events before this count are not PENDING */
 	uint32_t pending;
 	uint32_t pulling;
 	uint64_t bytes; /* bytes of the xPU's limit that pending commands use */
-	/* list, sorted by count; freed entries are removed when half of it is free */
+	/* list of moved events, sorted by count; freed entries are removed when half of it is
+	 * free */
 	struct kept_event *kept;
 	uint32_t kept_count, kept_space;
-	uint32_t kept_free;    /* free entries in the list */
+	uint32_t kept_free;    /* number of freed entries in the list */
 	uint32_t kept_pending; /* index in the list; all entries before it are not PENDING */
 	struct events_watch watch;
 };

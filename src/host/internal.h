@@ -87,7 +87,7 @@ struct move_list {
  * fail. */
 struct completions {
 	struct dxp_completion *ring;
-	uint32_t space; /* a power of two, or 0 */
+	uint32_t space; /* entries of `ring`: a power of two, or 0 */
 	uint32_t head, tail;
 	uint32_t outstanding; /* completions that were requested and have not arrived */
 	uint32_t waiters;

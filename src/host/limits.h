@@ -58,7 +58,8 @@
 /* ns. If a call polled the node less than this time ago, the progress thread pauses, because
  * another call will probably follow. */
 #define HOST_FRESH_NS (300ull * 1000)
-/* ns of that pause; this is also the longest time by which the pause delays an acknowledgement */
+/* ns that the progress thread pauses; this is also the longest time by which the pause delays an
+ * acknowledgement */
 #define HOST_NAP_NS (1000ull * 1000)
 /* ns, longest sleep of the progress thread. If the program makes no calls, the host detects a loss
  * with at most this delay. */

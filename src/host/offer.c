@@ -30,12 +30,12 @@ struct search {
 	uint32_t folder_count;
 
 	uint32_t count; /* number of NICs that match and accept a connection */
-	int socket;     /* connection to the first such NIC; -1: none */
+	int socket;     /* connection to the first NIC that matches and accepts it; -1: none */
 	char path[OFFER_PATH_BYTES];
 	int rejected;      /* error of a NIC that matches but cannot be used; DXP_OK: none */
 	uint32_t answered; /* number of NICs that accept a connection */
 	size_t list_used;
-	char list[LIST_TEXT_BYTES]; /* their names, as "a, b, c" */
+	char list[LIST_TEXT_BYTES]; /* names of the NICs that accept a connection, as "a, b, c" */
 };
 
 static bool scope_fits(const struct search *s, struct offer_scope scope)

@@ -113,7 +113,7 @@ struct sleep {
 	uint32_t empty; /* number of polls without work since the last yield */
 };
 
-/* Yields the CPU after several polls without work, because the peer may need it. */
+/* Yields the CPU after several polls without work, because the peer may need this CPU. */
 static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
 {
 	s->empty = idle ? s->empty + 1 : 0;

@@ -25,7 +25,7 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 	}
 	command_begin(&c, COMMAND_SIGNAL);
 	c.to_node = to;
-	c.lazy = 1; /* this host does not wait for it */
+	c.lazy = 1; /* this host does not wait for the SIGNAL */
 	int status = host_command_start(owner, &c, &waits, &name);
 	if (status != DXP_OK)
 		return status;

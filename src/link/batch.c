@@ -28,7 +28,8 @@ static void pieces_add(struct link_batch *b, const struct datagram *d)
 {
 	assert(d->header_bytes <= DATAGRAM_HEADER_BYTES_MAX &&
 	       d->slice_count <= DATAGRAM_SLICES_MAX);
-	/* The kernel only reads the data. The casts drop a const that struct iovec cannot hold. */
+	/* The casts remove `const`, because struct iovec has none. The kernel only reads the
+	 * data. */
 	if (d->header_bytes)
 		b->iovecs[b->iovec_count++] = (struct iovec){(void *)d->header, d->header_bytes};
 	for (unsigned i = 0; i < d->slice_count; i++)

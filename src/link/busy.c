@@ -16,7 +16,7 @@ unsigned busy_socket(const struct link *l, const struct udp_address *to)
 }
 
 /* Returns the index of an unused socket. If all are in use, returns the socket that was silent for
- * longest, or 0 if even this one received in poll number `since` or later. */
+ * longest. If even this one received in poll number `since` or later, returns 0. */
 static unsigned entry_find(const struct link *l, uint64_t since)
 {
 	unsigned oldest = 1;
@@ -37,7 +37,9 @@ static void peer_connect(struct link *l, const struct udp_address *peer)
 	if (entry == 0)
 		entry = entry_find(l, l->busy.since);
 	else
-		return; /* the peer has a socket; its datagrams arrived at socket 0 before that */
+		/* the peer has a socket already; these datagrams arrived at socket 0 before its
+		 * connect */
+		return;
 	if (entry == 0)
 		return;
 	socket_close(&l->sockets[entry]);

@@ -15,7 +15,7 @@
 #define LEAVES_FIRST 0 /* value of leaves_at for datagrams that the kernel had no space for */
 
 struct copy {
-	struct datagram datagram; /* its only slice is `bytes` */
+	struct datagram datagram; /* copy of the datagram; its only slice is `bytes` */
 	struct copy *next;
 	uint64_t leaves_at; /* the copy leaves when `passed` reaches this number ... */
 	uint64_t until_ns;  /* ... or at this time, whichever is first */
@@ -27,7 +27,7 @@ struct fault {
 	struct rng rng;
 	uint64_t passed; /* datagrams passed to the injector */
 	uint64_t count;  /* datagrams that had a fault */
-	unsigned fate;   /* faults of the last datagram */
+	unsigned fate;   /* faults of the last datagram, bits of enum link_fate */
 	size_t held_count;
 	struct copy *held;   /* delayed copies; sorted by leaves_at, then age */
 	struct copy *loaned; /* copies that the caller uses until fault_settle; unsorted */

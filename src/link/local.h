@@ -54,10 +54,10 @@ int local_wait(int fd, uint64_t timeout_ns);
 
 /* ---- descriptors from untrusted processes ---- */
 
-/* Closes descriptors in a thread, because their sender controls how long close() takes. Slow cases
- * are: a file of the sender's own file system, a lingering TCP socket, a descriptor with gigabytes
- * to free, and a socket with such descriptors in its queue. The connection to the sender can itself
- * be such a socket.
+/* Closes descriptors in a thread, because their sender controls how long close() takes. Examples of
+ * slow descriptors are a file of the sender's own file system, and a lingering TCP socket. Others
+ * are a descriptor with gigabytes to free, and a socket with slow descriptors in its queue. The
+ * connection to the sender can itself be such a socket.
  *
  * `drops` counts the descriptors of one sender that are not closed yet. While local_drops_full is
  * true, accept no more descriptors from this sender. */

@@ -156,8 +156,8 @@ bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 	in->named = s->named > 0;
 	in->filled = messages_receive(in, s, wait);
 	in->cursor = 0;
-	/* Treats any error as if nothing arrived. (If the error is an ICMP error, this read has
-	 * cleared it.) A receive call that finds nothing costs a tenth of a round trip, so the next
+	/* Treats any error as if nothing arrived. If the error is an ICMP error, this read has
+	 * cleared it. A receive call that finds nothing costs a tenth of a round trip. So the next
 	 * poll requests only one message. */
 	if (in->filled == 0) {
 		s->wanted = 1;

@@ -154,7 +154,7 @@ static size_t batch_send_singly(struct link *l, const struct datagram *const *li
 	unsigned segments = l->limits.segments;
 	uint64_t sent_before = l->counters.sent_datagrams;
 
-	l->limits.segments = 1; /* kernel_send must not recurse */
+	l->limits.segments = 1; /* without GSO, kernel_send does not call this function again */
 	size_t accepted = kernel_send(l, list, count);
 	l->limits.segments = segments;
 	if (l->counters.sent_datagrams != sent_before)

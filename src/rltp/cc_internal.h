@@ -22,7 +22,7 @@ struct cc_ops {
 
 extern const struct cc_ops cc_swift, cc_none, cc_dctcp, cc_reno;
 
-/* In cc_reno.c; module DCTCP uses them too. */
+/* Reactions to losses in cc_reno.c; module DCTCP uses them too. */
 void cc_reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
 void cc_reno_timeout(struct cc *c, uint64_t now_ns);
 

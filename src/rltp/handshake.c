@@ -267,7 +267,7 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	else if (!repeated && s->state == RLTP_IDLE)
 		numbers_draw(e, s);
 	if (rltp_session_wake(s, now_ns) != DXP_OK)
-		return; /* the peer retransmits its HELLO */
+		return; /* memory is short; the peer will retransmit its HELLO */
 	if (!repeated) {
 		session_keys_drop(s);
 		rltp_session_open(s, hello, now_ns);

@@ -160,7 +160,8 @@ struct rltp_io {
 	uint32_t reorder_steps;
 	uint32_t clean_repeats; /* retransmissions since the last spurious one */
 	uint32_t repeats_sent;  /* retransmissions that the peer may still report in dup_count */
-	/* number of such retransmissions of held packets, which never count as spurious */
+	/* retransmissions of held packets that the peer may still report in dup_count; these never
+	 * count as spurious */
 	uint32_t held_repeats;
 	uint32_t probes, backoff;
 	uint64_t arrived_ns; /* time of the last arrival of a frame */
@@ -368,7 +369,7 @@ void credits_receive(struct rltp_session *s, const struct wire_header *h, const 
 		     uint64_t now_ns);
 
 /* recovery.c: the sender's loss detection */
-uint32_t session_window(const struct rltp_session *s); /* send window in packets */
+uint32_t session_window(const struct rltp_session *s); /* send window, in packets */
 void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 			  const struct wire_ack *ack, uint64_t arrived_ns, uint64_t now_ns);
 void recovery_timers(struct rltp_session *s, uint64_t now_ns);

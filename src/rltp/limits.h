@@ -76,7 +76,7 @@
 /* ns. If rltp_endpoint_send() is called later than this after its deadline, this process did not
  * run. Then the peers' silence in this time does not count. */
 #define RLTP_AWAY_NS (500ull * 1000 * 1000)
-/* ns that a peer has to answer after such a pause: the time of five retransmissions */
+/* ns that a peer has to answer after a pause of this process: the time of five retransmissions */
 #define RLTP_ACTIVE_NS (1000ull * 1000 * 1000)
 /* pauses of this process that are excused between two frames of a peer. The number is bounded,
  * because a process that hardly runs must detect dead peers too. */
@@ -150,10 +150,10 @@
 /* ns, largest addition to the target for small windows, which mean that many flows share the
  * path */
 #define RLTP_CC_FLOWS_NS (60u * 1000u)
-/* ns times sqrt(packets): slope of this addition over 1/sqrt(window), for windows of 0.1 .. 100
- * packets */
+/* ns times sqrt(packets): slope of the addition for small windows over 1/sqrt(window). It serves
+ * windows of 0.1 .. 100 packets. */
 #define RLTP_CC_FLOWS_SLOPE_NS 19600u
-/* ns, subtracted from this addition, so that it is 0 above 100 packets */
+/* ns, subtracted from the addition for small windows, so that it is 0 above 100 packets */
 #define RLTP_CC_FLOWS_OFFSET_NS 1960u
 /* If more than one packet in this many is lost, over two round trips, this is congestion at any
  * delay. */

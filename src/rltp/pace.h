@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All fields zero: not paced. */
+/* State of the pace of a session. If all fields are 0, packets are not paced. */
 struct pace {
 	uint64_t rate_bps;    /* bytes per second; UINT64_MAX: not paced */
 	uint64_t next_ns;     /* earliest start of the next batch; 0: now */

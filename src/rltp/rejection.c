@@ -42,7 +42,7 @@ static void message_rejected(struct rltp_session *s, struct rltp_message *m, int
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
 		struct tx_entry *entry = tx_entry_at(io, psn);
 		if (entry->message == m && (entry->state == TX_SENT || entry->state == TX_WAIT)) {
-			recovery_entry_lost(s, entry); /* it will be retransmitted as RESYNC */
+			recovery_entry_lost(s, entry); /* the packet is retransmitted as RESYNC */
 			entry->cause = DATAGRAM_CAUSE_NONE;
 		}
 	}
@@ -292,6 +292,6 @@ struct tx_entry *rejection_due(struct rltp_io *io, uint64_t now_ns)
 	     entry = tx_entry_next(io, entry))
 		if (entry->sent_ns <= now_ns)
 			return entry;
-	wait_deadline_find(io); /* all due packets were sent or have arrived */
+	wait_deadline_find(io); /* no waiting packet is due now, so this finds the next deadline */
 	return NULL;
 }

@@ -162,8 +162,8 @@ static cl_int predecessors_set(cl_event e, cl_uint count, const cl_event *list)
 #define LOOK_MAX 8
 
 /* Collects the events to wait for. Omits an event if another listed event can only complete after
- * it. So in a chain over several devices, a command waits for the previous command of the chain,
- * but not also for the last command of its queue. */
+ * it. An example is a chain of commands over several devices: each command waits for the previous
+ * one of the chain, but not also for the last one of its queue. */
 static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 {
 	cl_command_queue q = e->queue;

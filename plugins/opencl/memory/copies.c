@@ -189,7 +189,7 @@ enum copies_found copies_next(const struct copies *c, const struct copy *to,
 	return COPIES_NONE;
 }
 
-/* Removes [start, end) from `copy`. Bytes that no other copy has become lost. */
+/* Removes [start, end) from `copy`. A byte becomes lost if no other copy has it. */
 static void lose(struct copies *c, struct copy *copy, uint64_t start, uint64_t end)
 {
 	struct range r;

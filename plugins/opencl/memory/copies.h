@@ -80,8 +80,8 @@ enum copies_found copies_next(const struct copies *c, const struct copy *to,
 			      const struct copy *near, uint64_t start, uint64_t end,
 			      struct piece *out);
 
-/* Frees the copy of a device that was lost. Bytes that no other copy has become lost. Calls `drop`
- * for each transfer of the copy. */
+/* Frees the copy of a device that was lost. A byte becomes lost if no other copy has it. Calls
+ * `drop` for each transfer of the copy. */
 void copies_forget(struct copies *c, struct copy *copy, void (*drop)(struct transfer *));
 
 /* Records a use. Returns false if memory is short. */

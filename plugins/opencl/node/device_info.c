@@ -10,9 +10,9 @@
 #include "wire/limits.h"
 
 #define MAX_PARAMETER_BYTES 1024u
-/* bytes: the minimum that the standard requires of a full profile */
+/* bytes: smallest CL_DEVICE_MAX_MEM_ALLOC_SIZE that a full profile may report */
 #define MIN_ALLOC_BYTES (32ull << 20)
-/* bytes: the minimum that the standard requires of a full profile */
+/* bytes: smallest CL_DEVICE_PRINTF_BUFFER_SIZE that a full profile may report */
 #define MIN_PRINTF_BYTES (1u << 20)
 
 /* Extensions that only affect the device's compiler and device memory. They are reported if the

@@ -37,7 +37,7 @@
 #include <dxp/async.h>
 
 enum object_kind {
-	OBJECT_FREE, /* was released; only invalid handles point to it */
+	OBJECT_FREE, /* an object that was released; only invalid handles point to it */
 	OBJECT_PLATFORM,
 	OBJECT_DEVICE,
 	OBJECT_CONTEXT,

@@ -265,7 +265,7 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 	cl_int error = device_connect(d);
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++)
 		error = build_ready(b->recipe->inputs[i]);
-	/* While the last input was built, an earlier one may have been lost. */
+	/* While the last input was built, the program of an earlier input may have been lost. */
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++) {
 		inputs[i] = b->recipe->inputs[i]->node;
 		if (!build_alive(b->recipe->inputs[i]))
@@ -409,7 +409,8 @@ cl_int build_binary(struct build *b)
 		b->device->calls--;
 	}
 	if (b->binary)
-		free(binary); /* while the lock was released, another thread has fetched it */
+		/* while the lock was released, another thread has fetched the binary */
+		free(binary);
 	else
 		b->binary = binary, b->binary_bytes = bytes;
 	build_put(b);
@@ -460,10 +461,10 @@ cl_int program_recipe_input(struct recipe *r, struct build *input)
 	return CL_SUCCESS;
 }
 
-/* The standard requires the option for clBuildProgram and clCompileProgram, for programs from
- * source. So binaries, and options for the linker, do not count. A node does not list the kernels
- * of compiled objects. So if one input has the option, all linked kernels are treated as if they
- * had it. */
+/* Programs may query arguments only if the option -cl-kernel-arg-info was given. The standard
+ * defines it for clBuildProgram and clCompileProgram, for programs from source. So binaries, and
+ * options for the linker, do not count. A node does not list the kernels of compiled objects. So if
+ * one input has the option, all linked kernels are treated as if they had it. */
 bool program_recipe_has_argument_info(const struct recipe *r)
 {
 	if (r->kind == DXP_PROGRAM_SOURCE || r->kind == DXP_PROGRAM_COMPILE)
