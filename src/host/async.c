@@ -95,7 +95,7 @@ int dxp_fill(struct dxp_xpu *xpu, uint64_t address, const void *pattern, uint32_
 	return command_enter(xpu, &c, waits, event);
 }
 
-/* ---- between host and device ---- */
+/* ---- transfers between host and device ---- */
 
 /* Events in a wait list that are still pending. */
 struct open_waits {

@@ -185,7 +185,7 @@ static int embedded_area_add(struct dxp_function *f, const struct nic_area *area
 	return function_area_error(embed_run(c.function->nic, area_add, &c), area);
 }
 
-/* ---- lookup ---- */
+/* ---- lookup of other functions ---- */
 
 struct find_call {
 	const char *label;

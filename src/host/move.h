@@ -2,11 +2,10 @@
 /* Asynchronous transfers between host memory and device memory. If a transfer waits for events of
  * xPUs, and fewer than HOST_PULLS_MAX transfers are PULLED, the xPU performs it. Otherwise this
  * host performs it. States:
- *
- * by this host: WAITING (for events) -> READY (all have completed) -> RUNNING (PUT or GET in
- * pieces)
- * by the xPU: PULLED (after the events, it accesses host memory) -> DRAINING (the NIC still uses
- * the memory)
+ * - By this host: WAITING for events; READY when all events have completed; RUNNING while it does
+ *   PUT or GET in pieces.
+ * - By the xPU: PULLED until the xPU reports the completion (after the events, it accesses host
+ *   memory); DRAINING while the NIC still uses the memory.
  *
  * Then the transfer's event completes: an event of this host, or an event of the xPU if the
  * transfer was PULLED. It completes after the last access to the program's memory. */

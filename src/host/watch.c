@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Detects that an xPU is lost: by the node table, by a transport failure, or by a probe. A probe is
- * sent while a call waits for the xPU and nothing arrives from it. The probe reads register 0, and
- * fails after RLTP_DEAD_NS. So a wait ends within 5 s after a crash, even without the manager. */
+ * sent if a call or an event waits for the xPU, and nothing arrives from it. The probe reads
+ * register 0, and fails after RLTP_DEAD_NS. So a wait ends within 5 s after a crash, even without
+ * the manager. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"

@@ -60,7 +60,7 @@
 #define RLTP_REORDER_STEPS_MAX 16
 /* retransmissions in sequence without a spurious one, after which the reorder window is halved */
 #define RLTP_CLEAN_REPEATS 16
-/* ns, shortest reorder window: time of two batches at 10 Gb/s */
+/* ns, shortest reorder window: the time of six packets of 1500 bytes at 10 Gb/s */
 #define RLTP_REORDER_MIN_NS (8u * 1000u)
 /* tail probes before a timeout; each waits twice as long as the one before. With fewer, loss would
  * often cause a timeout: at 10 % loss, two probes in sequence are lost in 4 % of cases. */
@@ -124,7 +124,7 @@
  * frame. Then it sends its own HELLO. The peer retransmits that frame every 4 .. 200 ms, so several
  * copies may be lost. */
 #define RLTP_CONFIRM_NS (1000ull * 1000 * 1000)
-/* RESETs per second; bounds what an attacker can reflect */
+/* RESETs per second; bounds the traffic that an attacker can cause with faked packets */
 #define RLTP_RESETS_PER_S 100
 /* us, pause requested from a peer that does not support the code WAIT: half the time of a DMA of
  * 512 KiB */
@@ -173,7 +173,8 @@
 #define RLTP_CC_DRAIN 40
 /* fill level, of 31; a receive buffer fuller than half may soon overflow */
 #define RLTP_CC_HOST_LEVEL 16
-/* ns of sending that one batch may contain: the resolution of timers */
+/* ns: one batch contains at most what the pace sends in this time; equal to the resolution of
+ * timers */
 #define RLTP_PACE_BATCH_NS (20u * 1000u)
 /* bytes per batch: one GSO message; longer batches save no time and overflow the short queues of
  * switches */

@@ -19,7 +19,7 @@ struct pace {
 	uint64_t paid_ns;     /* time at which all sent bytes are paid for, in ns */
 	uint64_t cost;        /* cost of one byte, in 2^-24 ns; 0: not paced */
 	uint32_t batch_ns;    /* cost of a batch, in ns */
-	uint32_t late_ns;     /* lateness that the sender may catch up, in ns */
+	uint32_t late_ns;     /* longest delay that the sender may catch up, in ns */
 	uint32_t batch_bytes; /* bytes per batch */
 	uint32_t least_bytes; /* smallest charge of a packet, in bytes */
 	/* fraction of a nanosecond that paid_ns does not include, in 2^-24 ns */

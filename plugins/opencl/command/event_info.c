@@ -153,7 +153,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetUserEventStatus(cl_event event, cl_int 
 	return error;
 }
 
-/* ---- waiting ---- */
+/* ---- clWaitForEvents ---- */
 
 struct waited {
 	const cl_event *list;

@@ -196,7 +196,7 @@ dxp_clCreateSubDevices(cl_device_id device, const cl_device_partition_property *
 	return CL_INVALID_VALUE;
 }
 
-/* ---- compilers are on the nodes ---- */
+/* ---- clUnloadCompiler: the compilers are on the nodes ---- */
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clUnloadCompiler(void)
 {

@@ -162,7 +162,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueFillImage(cl_command_queue queue, c
 	return command_end(&c, fill_image(&c, m, color, origin, region), false, event);
 }
 
-/* ---- image to image ---- */
+/* ---- copying images to images ---- */
 
 static bool same_format(cl_mem a, cl_mem b)
 {
@@ -222,7 +222,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImage(cl_command_queue queue, c
 	return command_end(&c, error, false, event);
 }
 
-/* ---- images and buffers ---- */
+/* ---- copying between images and buffers ---- */
 
 /* Creates the rectangle of a region. The image is the `from_` side. The buffer, without gaps
  * between rows, is the `to_` side. */

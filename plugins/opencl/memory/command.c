@@ -15,7 +15,7 @@ struct unpack {
 	struct dxp_rect rect;
 };
 
-/* A range of host memory that a command which has not completed will write. */
+/* A range of host memory, and the event of a command that has not completed and writes it. */
 struct pending {
 	uintptr_t start, end;
 	dxp_event event;

@@ -12,7 +12,7 @@
 #include "plugins/opencl/memory/copies.h"
 #include "plugins/opencl/object/api.h"
 
-/* ---- use by commands (migrate.c) ---- */
+/* ---- memory that a command uses (migrate.c) ---- */
 
 enum memory_access { MEMORY_READ = 1, MEMORY_WRITE = 2, MEMORY_READ_WRITE = 3 };
 
@@ -84,7 +84,7 @@ uint64_t image_third_pitch(cl_mem m);
 bool image_region(cl_mem m, const size_t *origin, const size_t *region, uint64_t *at,
 		  struct dxp_rect *rect);
 
-/* ---- between copies (migrate.c) ---- */
+/* ---- copies on devices, and transfers between copies (migrate.c) ---- */
 
 #define TRANSFER_PART_BYTES (1ull << 30) /* bytes that one transfer command moves at most */
 
@@ -164,7 +164,7 @@ cl_int transfer_copy_rect(struct command *c, cl_mem from, uint64_t from_at, cl_m
 void transfer_wrote_rect(cl_mem root, struct copy *copy, uint64_t at, const struct dxp_rect *rect,
 			 bool whole);
 
-/* ---- transfers between copies, and maps (root.c, map.c) ---- */
+/* ---- records of transfers, and maps (root.c, map.c) ---- */
 
 /* A transfer between two copies of a root object. Its uses and its completion handler each have a
  * reference to it. */

@@ -8,7 +8,7 @@ static uint64_t part_of(uint64_t bytes)
 	return bytes < TRANSFER_PART_BYTES ? bytes : TRANSFER_PART_BYTES;
 }
 
-/* ---- to host memory ---- */
+/* ---- transfers to host memory ---- */
 
 static cl_int read_piece(struct command *c, cl_mem root, const struct piece *p, uint8_t *to)
 {
@@ -51,7 +51,7 @@ cl_int transfer_read(struct command *c, cl_mem root, uint64_t at, void *to, uint
 	return CL_SUCCESS;
 }
 
-/* ---- from host memory ---- */
+/* ---- transfers from host memory ---- */
 
 /* Returns the device copy that a range is written to. After the write, only this copy has the
  * latest bytes. */
@@ -101,7 +101,7 @@ cl_int transfer_write(struct command *c, cl_mem root, uint64_t at, const void *f
 	return error;
 }
 
-/* ---- within and between devices ---- */
+/* ---- transfers within a device and between devices ---- */
 
 static int copy_piece(struct command *c, cl_mem from, const struct piece *p, uint64_t to,
 		      dxp_event *event)

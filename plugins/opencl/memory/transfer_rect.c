@@ -17,7 +17,7 @@ static bool by_rows(const struct dxp_rect *r)
 	return r->row_bytes >= ROW_BYTES || r->rows * r->slices <= ROWS_FEW;
 }
 
-/* ---- to host memory ---- */
+/* ---- rectangles to host memory ---- */
 
 static cl_int read_rows(struct command *c, cl_mem root, uint64_t at, void *to,
 			const struct dxp_rect *r)
@@ -130,7 +130,7 @@ cl_int transfer_read_rect(struct command *c, cl_mem root, uint64_t at, void *to,
 	return read_packed(c, root, at, to, b);
 }
 
-/* ---- from host memory ---- */
+/* ---- rectangles from host memory ---- */
 
 static cl_int write_rows(struct command *c, cl_mem root, uint64_t at, const void *from,
 			 const struct dxp_rect *r)
@@ -243,7 +243,7 @@ cl_int transfer_write_rect(struct command *c, cl_mem root, uint64_t at, const vo
 	return write_packed(c, root, at, from, b);
 }
 
-/* ---- on devices ---- */
+/* ---- rectangles on devices: filling and copying ---- */
 
 cl_int transfer_fill(struct command *c, cl_mem root, uint64_t at, const struct dxp_rect *rect,
 		     const void *pattern, uint32_t pattern_bytes)

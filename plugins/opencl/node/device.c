@@ -73,8 +73,8 @@ static void add(const struct dxp_node_info *n)
 		devices[device_count++] = d;
 		return;
 	}
-	/* Only these nodes are not queried again. A node that did not answer is tried again by the
-	 * next search. */
+	/* A node with one of these two problems is not queried again. A node that did not answer is
+	 * tried again by the next search. */
 	if (small || status == DXP_EUNSUPPORTED)
 		reject(n, small ? "less memory is free than DXP_CL_MEM requires"
 				: "its engine runs no OpenCL programs");

@@ -66,7 +66,7 @@ static bool wanted(void)
 	return path && *path;
 }
 
-/* ---- the file while the program runs ---- */
+/* ---- the mapped file while the program runs ---- */
 
 void summary_open(void)
 {

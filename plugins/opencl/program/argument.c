@@ -34,7 +34,7 @@ cl_int argument_copy(struct argument *to, const struct argument *from, enum argu
 	return CL_SUCCESS;
 }
 
-/* ---- memory objects and samplers ---- */
+/* ---- arguments that are memory objects or samplers ---- */
 
 static void *handle_at(const void *value)
 {
@@ -104,7 +104,7 @@ static cl_int sampler_set(cl_kernel k, struct argument *a, size_t size, const vo
 	return CL_SUCCESS;
 }
 
-/* ---- values ---- */
+/* ---- arguments that are values ---- */
 
 static cl_int local_set(struct argument *a, size_t size, const void *value)
 {

@@ -44,7 +44,7 @@ char *include_path(const char *folder, const char *path)
 	return out;
 }
 
-/* ---- the set ---- */
+/* ---- the set of files ---- */
 
 bool include_begin(struct include_set *s)
 {
@@ -121,7 +121,7 @@ static bool add_file(struct include_set *s, const char *folder, const char *name
 	return true;
 }
 
-/* ---- the search ---- */
+/* ---- the search for files ---- */
 
 static char *folder_of(const char *path)
 {
@@ -231,7 +231,7 @@ bool include_name(struct include_set *s, const char *name)
 	return search(s, NULL, name, false) && scan_files(s, first);
 }
 
-/* ---- common root ---- */
+/* ---- the folder that contains all files ---- */
 
 /* Shortens `root` to the folder that contains both `root` and `folder`. */
 static void root_meet(char *root, const char *folder)

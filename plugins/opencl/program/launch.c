@@ -232,7 +232,7 @@ static void memories_used(struct enqueue *e, cl_kernel k, dxp_event event)
 	}
 }
 
-/* ---- the command ---- */
+/* ---- posting the launch ---- */
 
 /* Adds the program, the arguments and the waits to a launch that was checked, and posts it. */
 static cl_int post(struct enqueue *e, struct dxp_launch *l, cl_kernel kernel,

@@ -12,7 +12,7 @@
 
 #define ARGUMENT_HEAD_BYTES 20 /* bytes of an argument record before its two names */
 
-/* ---- sizes ---- */
+/* ---- sizes of the tables ---- */
 
 struct sizes {
 	uint32_t kernels, arguments;

@@ -45,7 +45,7 @@ bool option_next(const char **text, struct option *out)
 	return true;
 }
 
-/* ---- -I ---- */
+/* ---- options -I ---- */
 
 static bool folder_add(struct options_split *s, const char *folder)
 {

@@ -78,7 +78,7 @@ static void *answer(cl_int error, void *handle, cl_int *errcode_ret)
 	return error == CL_SUCCESS ? handle : NULL;
 }
 
-/* ---- from source ---- */
+/* ---- programs from source ---- */
 
 static size_t string_bytes(const char *string, const size_t *lengths, cl_uint i)
 {
@@ -141,7 +141,7 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithSource(cl_context con
 	return answer(error, p, errcode_ret);
 }
 
-/* ---- from binaries ---- */
+/* ---- programs from binaries ---- */
 
 struct given {
 	cl_uint count;
