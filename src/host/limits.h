@@ -29,7 +29,7 @@
 /* ns; commands that are posted within this time are sent together, because each send costs a system
  * call */
 #define HOST_BURST_NS (20ull * 1000)
-/* ns after the last command of a burst; then the progress thread stops to check for more
+/* ns after the last command of a burst; then the progress thread stops checking for more
  * commands */
 #define HOST_BURSTS_NS (300ull * 1000)
 /* ns that a call waits for a lazy event before it requests a report at once */

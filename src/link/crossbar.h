@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Software switch between the endpoints of one thread (X-14). It copies a datagram to the address
  * of another port into that port's queue, without the kernel. Datagrams to other addresses leave by
- * the socket. Datagrams from one port to another stay in order. If the queue of a port is full, the
- * datagram is dropped, as a full socket buffer does.
+ * the socket. Datagrams from one port to another stay in order. If the queue of a port is full, it
+ * drops the datagram, as a full socket buffer would.
  *
  * All ports belong to the same thread. A queue does not wake a thread that sleeps. So the thread
  * must not sleep while link_pending() is true for any port. */

@@ -101,8 +101,8 @@ static bool stale(const struct socket_path *p)
 	return refused;
 }
 
-/* Locks the folder. Two programs may find the same stale socket. The lock prevents that the second
- * program removes the new socket of the first one. */
+/* Locks the folder. Two programs may find the same stale socket. The lock keeps the second program
+ * from removing the new socket of the first one. */
 static bool folder_lock(int folder)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};
@@ -188,8 +188,8 @@ bool local_clear(const char *path)
 
 	if (socket_path_open(path, &p) != DXP_OK)
 		return false;
-	/* Another program may have bound this socket and not called listen yet. The lock prevents
-	 * that such a socket is removed. */
+	/* Another program may have bound this socket and not called listen yet. The lock keeps this
+	 * code from removing such a socket. */
 	if (folder_lock(p.folder)) {
 		cleared = stale(&p) && unlinkat(p.folder, p.name, 0) == 0;
 		flock(p.folder, LOCK_UN);

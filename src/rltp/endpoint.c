@@ -346,8 +346,8 @@ static void session_frame(struct rltp_endpoint *e, struct wire_header *h,
 	schedule_ready(&e->schedule, s);
 }
 
-/* Returns true if the frame is for this node. A HELLO without destination is too: a node outside of
- * the node table does not know this node's id, and addresses the node at this IP address. */
+/* Returns true if the frame is for this node. If the sender of a HELLO does not know this node's
+ * id, the HELLO has no destination id; it is for the node at this IP address. */
 static bool frame_for_us(const struct rltp_endpoint *e, const struct wire_header *h)
 {
 	if (h->type == WIRE_HELLO && h->dst_node == WIRE_NODE_NONE)

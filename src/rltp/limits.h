@@ -165,8 +165,8 @@
 #define RLTP_CC_IDLE_NS (10ull * 1000 * 1000)
 /* ns of round trip that are accepted as path delay at once: the target includes this time anyway */
 #define RLTP_CC_PATH_NS (60u * 1000u)
-/* units of 2^20 ns with the delay above the target at the smallest window, until min_delay_ns is
- * replaced. So long a delay is not caused by this flow. */
+/* units of 2^20 ns. If the delay is above the target for this time although the window is the
+ * smallest, this flow does not cause the delay, and min_delay_ns is replaced. */
 #define RLTP_CC_REBASE 100
 /* units of 2^20 ns between two cuts that empty the queue; at this interval, emptying takes 1 % of
  * the time */

@@ -159,8 +159,8 @@ cl_int transfer_write_rect(struct command *c, cl_mem root, uint64_t at, const vo
 			   const struct dxp_rect *rect);
 cl_int transfer_copy_rect(struct command *c, cl_mem from, uint64_t from_at, cl_mem to,
 			  uint64_t to_at, const struct dxp_rect *rect);
-/* Records that `copy` has the latest bytes of the `to_` side of a folded rectangle at offset `at`.
- * With `whole`, this includes the gaps between rows. */
+/* Records that `copy` has the latest bytes of the `to_` side of a rectangle at offset `at`. With
+ * `whole`, this includes the gaps between rows. The rectangle must be folded (rect_fold). */
 void transfer_wrote_rect(cl_mem root, struct copy *copy, uint64_t at, const struct dxp_rect *rect,
 			 bool whole);
 

@@ -31,8 +31,8 @@ bool rect_from_is_tight(const struct dxp_rect *r);
 bool rect_to_is_tight(const struct dxp_rect *r);
 /* Copies the bytes of a rectangle in host memory. */
 void rect_copy(const struct dxp_rect *r, void *to, const void *from);
-/* Returns true if the two sides of a folded rectangle have a byte in common. The sides begin at
- * offsets `from` and `to` of the same object. */
+/* Returns true if the two sides of a rectangle have a byte in common. The sides begin at offsets
+ * `from` and `to` of the same object. Call rect_fold(r) before. */
 bool rect_overlaps(const struct dxp_rect *r, uint64_t from, uint64_t to);
 
 #endif
