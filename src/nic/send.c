@@ -100,8 +100,8 @@ void send_message_done(void *user, struct rltp_session *s, struct rltp_message *
 	struct nic *n = user;
 	bool ordered = m->rltp.flags & WIRE_FLAG_SOL && status == DXP_OK;
 
-	/* Nothing more is delivered in a closed session; session_reset completes requests whose
-	 * messages had arrived. */
+	/* In a closed session nothing more is delivered. session_reset() completes the requests
+	 * whose messages had arrived. */
 	if (m->stream && rltp_session_is_open(s))
 		stream_tx_done(m->stream, m->fields.msg_id, ordered ? r : NULL);
 	if (m->unsent)
