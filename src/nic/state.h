@@ -99,8 +99,7 @@ struct nic_request {
 	int status;
 	uint64_t old; /* atomics: the previous value, if successful; else 0 */
 	uint16_t local_count, remote_count;
-	uint32_t local_index, local_used, remote_index, remote_used; /* next byte to cut in each
-								      * list */
+	uint32_t local_index, local_used, remote_index, remote_used; /* next byte in each list */
 	/* for a descriptor by reference with too many entries for `pieces`; else NULL (chain.c) */
 	struct nic_chain *chain;
 	/* with a chain: values of `cut` at the start and the end of `pieces`; else 0 */

@@ -12,7 +12,7 @@
 #include "nic/limits.h"
 #include "xpu/limits.h"
 
-/* Transfers of the xPU itself: bulk transfers, one task per host, one clearing (two DMAs), one
+/* Most transfers of the xPU itself: bulk transfers, one task per host, one clearing (two DMAs), one
  * scrub, one package. */
 #define OWN_MAX (XPU_BULKS_SLOT_MAX + XPU_HOSTS_MAX + 2 + 1 + 1)
 _Static_assert(OWN_MAX + XPU_STAGED_WRITES + XPU_STAGED_READS <= BRIDGE_TRANSFERS_MAX,

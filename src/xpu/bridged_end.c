@@ -6,7 +6,7 @@
 #include "wire/ids.h"
 #include "xpu/bridged_internal.h"
 
-/* log lines about failures; the register DMA_FAILED counts all failures */
+/* most log lines about failures; the register DMA_FAILED counts all failures */
 #define COMPLAINTS_MAX 20
 
 bool bridged_silent(const struct bridged *b, uint16_t node)

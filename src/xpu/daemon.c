@@ -17,9 +17,9 @@
 #include "xpu/identity.h"
 #include "xpu/limits.h"
 
-/* per slot and round, while several join */
+/* ns per round to join one slot, while several slots join */
 #define JOIN_SLICE_NS (20 * MS_NS)
-#define CHECK_NS      (500 * MS_NS) /* between two membership checks */
+#define CHECK_NS      (500 * MS_NS) /* ns between two membership checks */
 
 struct daemon_slot {
 	struct slot *slot;
@@ -30,7 +30,7 @@ struct daemon_slot {
 struct daemon {
 	const _Atomic int *stop;
 	uint32_t spin_ns;
-	struct crossbar *crossbar; /* between its slots; NULL for a single one */
+	struct crossbar *crossbar; /* link between the slots; NULL if there is only one */
 	uint32_t count;
 	struct daemon_slot slots[FABRIC_SLOTS_MAX];
 	int status;       /* exit status of a daemon that exits without a stop request */
@@ -38,7 +38,8 @@ struct daemon {
 	uint64_t check_ns;
 };
 
-/* Builds NAME for a single slot with a given name, else NAME and its number. */
+/* Makes the node name of a slot: the given name if there is only one slot, else the base name and a
+ * number. */
 static int name_make(const struct daemon_options *o, uint32_t index, char out[FABRIC_NAME_BYTES])
 {
 	const char *base = o->name ? o->name : "xpu";
@@ -98,7 +99,7 @@ static int slot_start(struct daemon *d, const struct daemon_options *o,
 	return DXP_OK;
 }
 
-/* Gives the other slots the buffer size that was measured for the first slot. */
+/* Makes all other slots use the buffer size that was measured for the first slot. */
 static void bridge_follow(const struct daemon_slot *first, struct slot_options *common)
 {
 	struct bridged_state state;
@@ -125,7 +126,7 @@ static int bind_choose(const struct daemon_options *o, struct udp_address *out)
 	return status;
 }
 
-/* Rejects what no node could reach. */
+/* Rejects an advertised address that the other nodes cannot reach. */
 static int advertise_check(const struct daemon_options *o, const struct udp_address *bind)
 {
 	char shown[UDP_ADDRESS_TEXT_BYTES], own[UDP_ADDRESS_TEXT_BYTES];
@@ -301,7 +302,7 @@ static void joined_report(struct daemon_slot *x)
 	x->joined = true;
 }
 
-/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: not yet. */
+/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: it has not joined yet. */
 static int slot_join(struct daemon_slot *x, uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -319,7 +320,8 @@ static void timeout_report(const struct daemon_slot *x)
 		  x->name);
 }
 
-/* Visits all slots; polls joined ones while others join. */
+/* Continues the join of each slot for a slice, and polls the slots that have joined. Sets *left to
+ * the number of slots that have not joined. */
 static int join_round(struct daemon *d, uint64_t deadline_ns, uint32_t *left)
 {
 	*left = 0;
@@ -354,8 +356,8 @@ int daemon_join(struct daemon *d, uint64_t deadline_ns)
 	return DXP_OK;
 }
 
-/* Stops the daemon if another process uses an identity, or if the manager now rejects a key. Loss
- * of the manager alone is harmless. */
+/* Stops the daemon if another process uses the identity of a slot, or if the manager now rejects
+ * the fabric key. The loss of the manager does not stop the daemon. */
 static void membership_check(struct daemon *d, uint64_t now_ns)
 {
 	if (now_ns < d->check_ns)

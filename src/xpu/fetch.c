@@ -23,12 +23,12 @@ struct part {
 struct fetch {
 	struct order order;
 	struct worker_fetch message;
-	/* Program to keep the binary for; NULL: a host requests it. */
+	/* Program whose binary is kept; NULL: a host has sent this FETCH. */
 	struct program *keep;
 	struct part part;
 	uint8_t *data;
 	uint64_t bytes;
-	bool cut; /* out of memory: incomplete */
+	bool cut; /* the data is incomplete, because memory was short */
 };
 
 /* Copies a part into device memory of the host. */
@@ -82,7 +82,7 @@ static void fetch_free(struct fetch *f)
 	free(f);
 }
 
-/* Keeps the binary as a package, in the form in which a host sends one. */
+/* Keeps the binary as a package, in the format of packages from hosts. */
 static void package_keep(struct tenant *t, struct program *p, const struct fetch *f)
 {
 	const struct dxp_file file = {.name = "binary", .data = f->data, .bytes = f->bytes};
@@ -170,7 +170,8 @@ void fetch_binary_keep(struct tenant *t, struct program *p)
 	fetch_post(t, &(struct part){.program = p->entry.id, .what = FETCH_BINARY}, p);
 }
 
-/* Answers a later part from the data kept. */
+/* Answers a FETCH of a later part from the data that was kept for it. False: that data is not
+ * here. */
 static bool fetch_again(struct tenant *t, const struct part *p)
 {
 	const struct fetched *kept = &t->fetched;

@@ -14,23 +14,23 @@ struct message {
 	struct queue *queue;
 	enum outbox_kind kind;
 	struct dxp_target to;
-	struct outbox_piece piece; /* PUT, GET: local.bytes > 0 */
+	struct outbox_piece piece; /* for a NAP, local.bytes is 0 */
 	outbox_done done;
 	void *context;
 	uint32_t bytes;
 	uint8_t data[];
 };
 
-/* The messages of one kind to one node. The queue is freed when it is empty. */
+/* The messages of one kind to one node. A queue is freed when it is empty. */
 struct queue {
 	struct queue *next;
 	enum outbox_kind kind;
 	uint16_t node;
 	uint32_t waiting_count;
 	struct message *waiting, **waiting_tail;
-	struct message *flight; /* posted, unordered */
+	struct message *flight; /* posted to the NIC, in no order */
 	uint32_t flight_count;
-	uint64_t bytes; /* bytes of memory in both lists */
+	uint64_t bytes; /* bytes of memory of all its messages */
 };
 
 struct outbox {
@@ -232,8 +232,8 @@ static void queue_drop(struct queue *q, int status)
 {
 	uint32_t count = q->waiting_count;
 
-	/* Completes only the messages queued at this moment. Messages that `done` adds for this
-	 * node fail later by themselves. */
+	/* Completes only the messages that are queued now. If `done` adds a message to this node,
+	 * that message fails later by itself. */
 	for (; count > 0 && q->waiting; count--)
 		message_end(waiting_pop(q), status);
 }
@@ -273,7 +273,7 @@ static uint32_t flight_max(const struct queue *q)
 								: XPU_OUTBOX_FLIGHT;
 }
 
-/* Posts up to the node's limit. False: the window is full. */
+/* Posts messages up to the node's limit. False: the window is full. */
 static bool queue_post(struct outbox *o, struct queue *q, uint32_t *work)
 {
 	while (q->waiting && q->flight_count < flight_max(q)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BRIDGE: the xPU itself moves data between its memory, or its stream core, and memory of the
- * requesting host or another xPU (S-03, S-05). Its event completes when all bytes are in place. */
+ * requesting host or of another xPU (S-03, S-05). The command's event completes when all bytes are
+ * in place. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
