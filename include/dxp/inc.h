@@ -97,8 +97,8 @@ struct dxp_inc_options {
 	 * of the list that has a network with an address of this host is used. NULL:
 	 * $DXP_INC_SWITCH, then "switch = ..." in /etc/dxp/inc.conf. */
 	const char *switches;
-	/* The following times are in ns. Times below 10 ms become 10 ms, except spin_ns. Time in
-	 * which this process could not run does not count. */
+	/* The following times are in ns. A deadline_ns or create_ns below 10 ms becomes 10 ms. Time
+	 * in which this process could not run does not count. */
 	/* If an operation makes no progress for this time, the group is lost. A member that is late
 	 * but still answers is waited for. 0: 2 s. */
 	uint64_t deadline_ns;
