@@ -14,7 +14,7 @@
 
 #define POLYNOMIAL 0xedb88320u /* bit 31 is x^0 */
 #define LANE       16
-#define WIDE_MIN   128 /* bytes; below this lanes are as fast */
+#define WIDE_MIN   128 /* bytes; shorter pieces are as fast with single lanes */
 
 static struct fold_keys keys;
 static bool can;
@@ -37,7 +37,7 @@ FOLD_TARGET static inline __m128i lane_at(const void *p)
 	return _mm_loadu_si128((const __m128i *)p);
 }
 
-/* Moves a lane to the position of `onto` and adds both. */
+/* Moves a lane to the position of `onto`, and adds `onto`. */
 FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 {
 	__m128i by = lane_at(&keys.by_16);
@@ -50,7 +50,7 @@ FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 /* Appends the last `bytes` (1 .. 15) of `tail` to the lane. */
 FOLD_TARGET static inline __m128i lane_tail(__m128i lane, __m128i tail, size_t bytes)
 {
-	/* Byte indices: `up` and `down` shift a lane; -1 gives zero. */
+	/* Byte indices by which `up` and `down` shift a lane. Index -1 gives a zero byte. */
 	static const int8_t shuffles[48] = {
 		-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 		0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,

@@ -12,9 +12,9 @@
 
 struct crc32c_way {
 	const char *name;
-	/* creates tables; false: this processor cannot run the implementation */
+	/* creates tables; returns false if this processor cannot run the implementation */
 	bool (*prepare)(void);
-	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes); /* call after prepare */
+	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes); /* call prepare before */
 };
 
 /* Sorted, fastest first. The last one runs everywhere. */

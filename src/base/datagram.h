@@ -41,13 +41,14 @@ struct datagram {
 };
 
 /* A received datagram. `data` is valid until the next link_receive() or link_wait() on this
- * endpoint: a spinning wait receives into the same buffers. */
+ * endpoint, because a wait that spins receives into the same buffers. */
 struct datagram_arrival {
 	struct udp_address from;
 	const uint8_t *data;
 	size_t bytes;
-	uint64_t arrived_ns; /* receive time on the clock of clock_now_ns(): the kernel's if
-				`stamped`, otherwise the later time of the read */
+	/* receive time on the clock of clock_now_ns(): the kernel's time if `stamped`, otherwise
+	 * the later time of the read */
+	uint64_t arrived_ns;
 	uint8_t ecn;
 	bool stamped;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each message is one write(2), so lines of several threads do not mix. */
+/* Writes each message with one write(2), so lines of several threads do not mix. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -89,5 +89,5 @@ void log_write(enum log_level level, const char *format, ...)
 	text_clean(line, (size_t)used, TEXT_LINES, NULL);
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)used) < 0)
-		return; /* no other way to report */
+		return; /* a lost message cannot be reported */
 }

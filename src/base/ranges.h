@@ -10,7 +10,7 @@ struct range {
 	uint64_t start, end;
 };
 
-/* Zeroed: the empty set. */
+/* All zero: the empty set. */
 struct ranges {
 	struct range *at;
 	uint32_t count, space;

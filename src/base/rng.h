@@ -32,7 +32,8 @@ static inline int rng_chance_ppm(struct rng *r, uint32_t ppm)
 	return rng_below(r, 1000000) < ppm;
 }
 
-/* Source of secrets: fills `out`. Cannot fail; a node without a random source does not start. */
+/* Source of secrets: fills `out` with random bytes. It cannot fail, because a node without a random
+ * source does not start. */
 typedef void (*entropy_fn)(void *context, void *out, uint64_t bytes);
 
 /* The kernel's random source; `context` is unused. */

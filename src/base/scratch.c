@@ -19,8 +19,8 @@
 #include "base/log.h"
 
 #define PREFIX  "dxp-work-"
-#define YOUNG_S 60 /* s; the owner of a newer folder may not have locked it yet */
-/* depth of nested folders; compilers make 6 levels, a hostile kernel any number */
+#define YOUNG_S 60 /* s; the owner of a younger folder may not have locked it yet */
+/* deepest level of folders that is removed; compilers make 6 levels, a hostile kernel any number */
 #define DEPTH_MAX   256
 #define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 

@@ -9,17 +9,17 @@
 struct tree_node {
 	struct tree_node *left, *right;
 	uint64_t key, minor; /* (key, minor) is the order, unique in a tree */
-	uint32_t weight;     /* random; never less than a child's weight */
+	uint32_t weight;     /* random; at least the weight of each child */
 };
 
-/* An all-zero struct is the empty tree. `random` must stay secret: an attacker who knows it could
- * choose keys that make the tree deep. */
+/* An all-zero struct is the empty tree. `random` must stay secret, because an attacker who knows it
+ * could choose keys that make the tree deep. */
 struct tree {
 	struct tree_node *root;
 	uint64_t random; /* seed of the weights */
 };
 
-/* Inserts n and sets all its fields. */
+/* Inserts n, and sets all fields of n. */
 void tree_insert(struct tree *t, struct tree_node *n, uint64_t key, uint64_t minor);
 /* Removes n, which must be in the tree. */
 void tree_remove(struct tree *t, const struct tree_node *n);
