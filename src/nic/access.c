@@ -50,7 +50,7 @@ uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t fun
 
 	if (stream == NIC_STREAMS || !user_serves(nic_stream_user(n, stream)) ||
 	    guess_magic_known(by, stream))
-		return 0; /* no wait: a rejection or a known magic needs no new comparison */
+		return 0; /* a rejection or a known magic needs no comparison */
 	return waits(n, by);
 }
 

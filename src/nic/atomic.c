@@ -7,7 +7,7 @@
 
 #include "nic/window.h"
 
-#define TRIES_MAX 1000 /* attempts; one suffices unless other threads write the 8 bytes */
+#define TRIES_MAX 1000 /* attempts of the compare-exchange; more than one only if others write */
 
 bool atomic_known(uint8_t op)
 {

@@ -38,7 +38,7 @@ int bounce_open(struct nic_request *r)
 	if (r->bounce)
 		return DXP_OK;
 	if (u->bounces == NIC_BOUNCES_MAX)
-		return DXP_EAGAIN; /* retry after bounce_close() has freed a bounce */
+		return DXP_EAGAIN; /* retried when bounce_close() has freed a bounce */
 	r->bounce = malloc(sizeof(*r->bounce) + min_u64(r->total, NIC_BOUNCE_BYTES));
 	if (!r->bounce) {
 		nic_memory_short(u->nic);
@@ -146,7 +146,7 @@ bool bounce_advance(struct nic_request *r, int64_t *left)
 		return fetch_advance(r);
 	if (b->state == BOUNCE_MOVE && bounce_stores(r) && r->cut == r->last) {
 		if (r->pending > 0)
-			return false; /* answers have not arrived yet */
+			return false; /* of the GET */
 		b->state = BOUNCE_STORE;
 	}
 	return b->state == BOUNCE_STORE ? store_advance(r, left) : true;

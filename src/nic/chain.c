@@ -15,7 +15,7 @@
 
 struct chain_side {
 	const struct dxp_entry *entries;
-	/* `next`: first entry not completely resolved; `used`: its resolved bytes */
+	/* next: first entry that is not completely resolved; used: resolved bytes of that entry */
 	uint32_t count, next, used;
 	uint64_t bytes;
 };
@@ -23,7 +23,7 @@ struct chain_side {
 /* Invariant: the first `copied` entries are valid, and the first `checked` entries are checked.
  * `ready` is set when all entries are checked. Only then do `local` and `remote` advance. */
 struct nic_chain {
-	struct dxp_entry at; /* the list in user memory; no bytes: the list came in the window */
+	struct dxp_entry at; /* chain in the user's memory; 0 bytes: the lists came in the window */
 	uint32_t count, copied, checked;
 	bool ready;
 	bool staged; /* true: at least one local entry names staged memory */
@@ -237,7 +237,7 @@ static int check_step(struct nic_request *r, int64_t *left)
 	if (c->checked < c->count)
 		return DXP_OK;
 	if (c->local.bytes != c->remote.bytes || c->local.bytes > NIC_MESSAGE_BYTES_MAX)
-		return DXP_EINVAL; /* C-24: both lists must have the same total */
+		return DXP_EINVAL; /* C-24: local and remote list must have the same total */
 	r->total = (uint32_t)c->local.bytes;
 	r->user->counts.chains += c->at.bytes > 0;
 	r->user->counted = true;

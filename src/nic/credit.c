@@ -52,8 +52,8 @@ static void active_remove(struct nic_user *u, struct rx_stream *s)
 	s->listed = false;
 }
 
-/* Removes a stream from the active ones. The user may grant the stream's unused credit to other
- * streams too. */
+/* Removes a stream from the list of active streams. The user may then grant the stream's unused
+ * credit to other streams too. */
 static void stream_retire(struct nic_user *u, struct rx_stream *s)
 {
 	active_remove(u, s);
@@ -319,7 +319,7 @@ bool credit_consume(struct nic_request *r, struct nic_peer *p, struct tx_stream 
 		return true;
 	}
 	if (!rltp_session_is_open(p->session))
-		return false; /* the handshake, which carries credit, has started */
+		return false; /* credit comes with the handshake, which has started */
 	wait_begin(r, p, nic_stream_index(r->head.dst_function, r->head.dst_qp));
 	rltp_endpoint_want(n->endpoint, p->session, n->now_ns);
 	return false;

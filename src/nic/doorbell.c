@@ -10,7 +10,7 @@
 #include "nic/atomic.h"
 #include "nic/internal.h"
 
-#define DOORBELLS_AHEAD 4 /* descriptors: distance of the prefetch during a burst */
+#define DOORBELLS_AHEAD 4 /* how many descriptors ahead the prefetch is during a burst */
 #define CONSUMER_STEP   8 /* descriptors between two updates of the consumer index */
 /* number of different laps: the 32-bit index wraps after this many rounds of the FIFO */
 #define LAPS (UINT32_MAX / NIC_DOORBELLS + 1)
@@ -72,7 +72,7 @@ static int lists_resolve(struct nic_request *r, const struct dxp_entry *local, u
 		remote_bytes += remote[i].bytes;
 	}
 	if (r->head.op != DXP_OP_NAP && local_count > 0 && local_bytes != remote_bytes)
-		return DXP_EINVAL; /* C-24: both lists must have the same total */
+		return DXP_EINVAL; /* C-24: both lists must have the same total of bytes */
 	r->total = (uint32_t)(local_count > 0 ? local_bytes : remote_bytes);
 	return (local_count > 0 ? local_bytes : remote_bytes) > NIC_MESSAGE_BYTES_MAX ? DXP_EINVAL
 										      : DXP_OK;
@@ -113,7 +113,7 @@ static int entries_resolve(struct nic_request *r, const struct dxp_entry *entrie
 				       : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
 	if (status != DXP_EUNSUPPORTED)
 		return status;
-	request_pieces_drop(r); /* the pieces resolved before the staged entry */
+	request_pieces_drop(r); /* drops the pieces that were resolved before the staged entry */
 	r->remote_count = 0;
 	return chain_staged(r, entries);
 }
@@ -315,8 +315,8 @@ static void full_note(struct nic_user *u)
 	n->look_ns = min_u64(n->look_ns, u->full_ns);
 }
 
-/* Prefetches lines of later descriptors of a burst. Without a burst, the prefetch would remove
- * lines from the cache of the user that is about to write them. */
+/* Prefetches cache lines of later descriptors of a burst. Without a burst, the user may be about to
+ * write these lines, and the prefetch would remove them from the user's cache. */
 static void ahead(const struct nic_user *u, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i++) {

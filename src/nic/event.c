@@ -8,7 +8,7 @@
 
 #include "nic/internal.h"
 
-#define EVENTS_AHEAD 2 /* events: distance of the prefetch */
+#define EVENTS_AHEAD 2 /* how many events ahead the prefetch is */
 
 static uint32_t unread(struct nic_user *u, const uint32_t *consumer, uint32_t written,
 		       uint32_t *consumed)
@@ -126,7 +126,7 @@ void event_received_write(struct nic_user *u, struct dxp_nic_event *event, const
 	uint8_t *to = event_received_buffer(u, event);
 
 	if (!to)
-		return; /* the user is stopped */
+		return; /* the user is stopped, so the event is dropped */
 	if (event->type == DXP_EVENT_NAP && event->bytes > 0)
 		memcpy(to, payload, event->bytes);
 	event_received_publish(u, event);

@@ -153,8 +153,8 @@ static void message_visit(void *context, struct rltp_message *rltp)
 		send_message_withdraw(m, DXP_ECLOSED);
 }
 
-/* Ends messages to a queue pair: drops arrived parts and rejects requests for data. The ids of
- * these messages count as given up. */
+/* Ends the incomplete messages to a queue pair: drops arrived parts, and rejects requests for data.
+ * The ids of these messages count as given up. */
 static void rx_stream_end(struct rx_stream *s)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++) {

@@ -22,9 +22,9 @@ struct guesses {
 	uint32_t keys[NIC_KEYS_KNOWN];   /* known right keys; 0: unused; the oldest is replaced */
 	uint32_t wrong_key, wrong_magic; /* last wrong value compared; 0: none */
 	uint32_t magics;                 /* bit i: the requester knows the magic of stream i */
-	uint8_t next;                    /* entry of `keys` to replace */
-	uint8_t last;                    /* entry of `keys` that was found last */
-	uint16_t node;                   /* the requester; for a user of this NIC: its cfg_node */
+	uint8_t next;                    /* index in `keys` of the next key to replace */
+	uint8_t last;                    /* index in `keys` of the key that was found last */
+	uint16_t node;                   /* node of the requester (user of this NIC: cfg_node) */
 };
 
 /* Returns true if the requester used this key successfully before. */

@@ -5,8 +5,7 @@
 
 #include "nic/state.h"
 
-/* key.c
- * Returns the next key for a region at `index` and increments *generation. */
+/* key.c Returns the next key for the region with this index, and increments *generation. */
 uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 
 /* region.c */
@@ -71,7 +70,7 @@ static inline uint8_t user_qp(const struct nic_user *u, uint32_t qp)
 	return (uint8_t)(qp - u->first_qp);
 }
 void nic_function_init(struct nic *n, uint32_t function);
-bool function_serves(const struct nic_function *f); /* true if at least one of its users serves */
+bool function_serves(const struct nic_function *f); /* true if at least one user serves */
 /* Stops a user that broke the rules. The user's window shows `status`. users_settle() ends the
  * user's operations later, so the caller may be in the middle of one of them. */
 void user_stop(struct nic_user *u, int status);
@@ -104,7 +103,8 @@ void event_received_write(struct nic_user *u, struct dxp_nic_event *event, const
  * in *event, or NULL if the user was stopped. The second publishes the event. */
 uint8_t *event_received_buffer(struct nic_user *u, struct dxp_nic_event *event);
 void event_received_publish(struct nic_user *u, const struct dxp_nic_event *event);
-/* Prefetches the entries of later events, during a burst of descriptors from u to t. */
+/* Prefetches the ring entries of later events, during a burst of descriptors from user `u` to user
+ * `t`. */
 void events_ahead(const struct nic_user *u, const struct nic_user *t);
 void event_sent_write(struct nic_user *u, const struct dxp_nic_event *event);
 uint32_t event_sent_unread(struct nic_user *u);
@@ -116,8 +116,7 @@ void buffers_fetch(struct nic_user *u);
 uint32_t buffers_available(const struct nic_user *u);
 bool buffer_dequeue(struct nic_user *u, uint16_t *out); /* false: the user was stopped */
 
-/* doorbell.c
- * Reads new descriptors; returns how many. */
+/* doorbell.c Reads new descriptors of a user; returns how many. */
 uint32_t doorbells_accept(struct nic_user *u);
 /* Stops each user whose producer index is invalid. Returns true if it stopped one. Reads a cache
  * line that the users write, so not every poll calls it. doorbells_accept() detects the other
@@ -160,7 +159,7 @@ void share_spend(struct nic_function *f, uint32_t bytes);
 void share_function_copy(struct nic_function *f);
 
 /* space.c: receive entries for users of this NIC */
-bool space_now(struct nic_user *t); /* true: an entry is free and no request waits */
+bool space_now(struct nic_user *t); /* true: an entry is free, and no request waits */
 /* Reserves a receive entry of user `t` for a request. False: there is none, and the request
  * waits. */
 bool space_acquire(struct nic_request *r, struct nic_user *t);
@@ -210,7 +209,7 @@ void bounce_close(struct nic_request *r); /* r->bounce may be NULL */
  * doorbell_piece(). */
 int bounce_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t at,
 		 struct nic_piece *piece);
-void bounce_begin(struct nic_request *r); /* after r->local got a new window */
+void bounce_begin(struct nic_request *r); /* to be called when r->local has a new window */
 /* Fetches or stores a window. Returns true if messages may be made, or the next window may begin.
  * Sets r->cut_done after the last window was stored. */
 bool bounce_advance(struct nic_request *r, int64_t *left);
@@ -234,9 +233,9 @@ uint16_t outside_node(struct nic *n, const struct udp_address *at);
 bool outside_permits(const struct nic_peer *p, const struct wire_header *h);
 
 /* registers.c: the user must be open, except for registers_sent. */
-void registers_poll(struct nic_user *u); /* the user must have a lookup table */
+void registers_poll(struct nic_user *u); /* these two: the user must have a lookup table */
 bool registers_ready(const struct nic_user *u);
-void registers_sent(struct nic_user *u, int status); /* the request of a send has completed */
+void registers_sent(struct nic_user *u, int status); /* reports the end of a send */
 /* Reserves space in the receive area for a PUT with key 0. DXP_EACCESS: no register mode.
  * DXP_EBUSY: no area, or it is full. DXP_ERANGE: the PUT is longer than the whole area. */
 int registers_reserve(struct nic_user *u, uint32_t bytes, struct nic_register_range *out);
@@ -248,7 +247,8 @@ void registers_unreserve(struct nic_user *u, const struct nic_register_range *ra
 bool registers_place(struct nic_user *u, const struct nic_register_range *range,
 		     struct nic_place *out);
 
-/* doorbell.c: resolves an entry of the user's local list and holds its memory */
+/* doorbell.c: resolves an entry of the user's local list to a piece, and holds the region's
+ * memory */
 int doorbell_piece(const struct nic_user *u, const struct dxp_entry *e, struct nic_piece *piece);
 
 /* request.c */
@@ -257,10 +257,10 @@ void request_pieces_drop(
 	struct nic_request *r);
 void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* a message or read has completed */
-void request_give_up(struct nic_request *r, int status);  /* makes no more messages */
+void request_give_up(struct nic_request *r, int status);  /* no more messages of it are made */
 void request_queues_advance(struct nic_function *f);
 void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
-void requests_fail(struct nic *n, uint16_t node, int status); /* only those with messages to make */
+void requests_fail(struct nic *n, uint16_t node, int status); /* if messages are not all made */
 /* Drops all requests of a user without completions. No message may refer to them any more. */
 void requests_drop(struct nic_user *u);
 
@@ -274,7 +274,7 @@ void send_message_post(struct nic_message *m);
 void send_message_unsent(struct nic_message *m, uint32_t bytes);
 /* Withdraws a message: its completion is not reported, its memory is not read again. */
 void send_message_withdraw(struct nic_message *m, int status);
-/* Returns the status of an answer that the peer gave up, from the key of its RESYNC. */
+/* Returns the status for a withdrawn answer, which its RESYNC carries as the key. */
 int send_answer_status(uint32_t key);
 
 /* receive.c, stream.c: received messages */
@@ -282,7 +282,8 @@ struct rltp_verdict receive_packet_deliver(void *user, struct rltp_session *s,
 					   const struct wire_header *h, const uint8_t *payload);
 bool stream_packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h);
 struct rx_stream *stream_rx_get(struct nic_peer *p, uint32_t index); /* NULL: out of memory */
-/* Returns the stream to this queue pair of the peer, created if necessary; NULL: no memory. */
+/* Returns the stream to this queue pair of the peer, and creates it if necessary. NULL: out of
+ * memory. */
 struct tx_stream *stream_tx_get(struct nic_peer *p, uint32_t index);
 bool stream_known(const struct nic_peer *p, uint32_t index, bool receives);
 struct nic_work *stream_work_get(struct nic_peer *p); /* NULL: out of memory */
@@ -298,7 +299,7 @@ void stream_record_abort(struct rx_stream *stream, struct rx_record *r, bool cou
 /* Notes that message `id` was acknowledged. `arrived`: a request that completes when all earlier
  * ids were acknowledged too; or NULL. */
 void stream_tx_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived);
-/* Frees the streams of a closed session; undelivered requests complete with `status`. */
+/* Frees the streams of a closed session. Requests that are not delivered complete with `status`. */
 void stream_peer_fail(struct nic_peer *p, int status);
 /* Frees the streams of an idle session; keeps its marks (struct stream_mark). */
 void stream_peer_rest(struct nic_peer *p);
@@ -374,13 +375,13 @@ uint8_t read_flow(uint32_t stream); /* RLTP flow of this queue pair's requests a
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
-void reads_forget(struct nic_peer *p, const struct nic_user *u); /* drops answers to the user */
+void reads_forget(struct nic_peer *p, const struct nic_user *u); /* drops answers for this user */
 void read_answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void read_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void read_cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 /* Fails the recorded request at its initiator. */
 void read_answer_refuse(struct nic_peer *p, struct rx_record *record, int status);
-/* Executes the atomic and answers it. */
+/* Executes the atomic, and sends its answer. */
 void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record);
 
 #endif

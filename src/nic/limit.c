@@ -13,7 +13,7 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s)
 		return DXP_EINVAL;
 	bucket_rate(&n->functions[function].limit, bytes_per_s);
 	limit_apply(&n->functions[function]);
-	n->space = true; /* check again the requests that waited for the old limit */
+	n->space = true; /* requests that waited for the old limit may go on */
 	return DXP_OK;
 }
 

@@ -34,7 +34,7 @@ uint32_t limit_message_bytes(const struct nic_function *f);
  * messages leave at once and delay no others. */
 void limit_apply(struct nic_function *f);
 
-/* Returns how often the limit held the function back; wraps. */
+/* Returns the number of waits for the limit; wraps. */
 uint64_t limit_waits(const struct nic_function *f);
 
 #endif

@@ -18,7 +18,7 @@
 /* requests per queue pair: 4 queue pairs sustain 4 M NAP/s at 60 us round trip */
 #define NIC_OUTSTANDING_MAX 64
 #define NIC_NAP_BYTES_MAX   DXP_NAP_BYTES
-/* entries of the source and destination lists of one descriptor, in sum */
+/* entries of one descriptor, source and destination list together */
 #define NIC_LIST_ENTRIES_MAX DXP_LIST_ENTRIES
 /* entries of chains in progress per user; they use 16 MiB */
 #define NIC_CHAIN_ENTRIES_MAX DXP_CHAIN_ENTRIES
@@ -44,7 +44,7 @@
 #define NIC_NAP_CREDIT 16
 /* ns after which unused credit may be granted to another peer too */
 #define NIC_CREDIT_IDLE_NS (10ull * 1000 * 1000)
-/* NAPs; a grant that exceeds the messages sent by more is ignored as invalid */
+/* NAPs; the NIC ignores a grant as invalid if it permits more NAPs than this at once */
 #define NIC_CREDIT_AHEAD_MAX 65535
 #define NIC_BUFFERS_KEPT     64 /* buffers for NAPs out of order, kept for reuse: 128 KiB */
 /* ns until a failed allocation is tried again: long enough not to spin */
@@ -60,7 +60,7 @@
 /* ns to the next check for a free receive buffer; the interval doubles. The node's loop spins as
  * long as this before it sleeps. */
 #define NIC_SPACE_CHECK_NS (50u * 1000u)
-/* ns, upper bound of that interval: a consumer that never drains costs 100 wakeups/s */
+/* ns, largest interval between these checks: a user that never frees buffers costs 100 wakeups/s */
 #define NIC_SPACE_CHECK_MAX_NS (10ull * 1000 * 1000)
 /* numbers of NAP buffers prefetched (C-30): one cache line of the ring */
 #define NIC_BUFFERS_AHEAD 32
@@ -70,20 +70,20 @@
 #define NIC_REGISTERS_PAUSE_MAX_NS (5000u * 1000u)
 /* ns that a send retries a full receiver; then it fails, so that the device can react */
 #define NIC_REGISTERS_BUSY_NS (1000ull * 1000 * 1000)
-/* messages of one stream from the oldest incomplete to the newest */
+/* messages of one stream, from the oldest incomplete one to the newest one */
 #define NIC_STREAM_WINDOW 128
 #define NIC_CFG_WORDS_MAX DXP_CFG_WORDS
 /* us until a piece of staged memory that found no buffer is sent again: the same as for peers
  * without WAIT */
 #define NIC_STAGED_RETRY_US RLTP_WAIT_RETRY_US
 /* outstanding writes of staged memory. Beyond this count, only the oldest message of each peer may
- * begin a write. Such a message waits for no other message. The memory's owner has space for more
- * writes than this count, so some of these messages always find space and complete. */
+ * begin a write. Such a message waits for no other message. The owner of staged memory has space
+ * for more writes than this count, so some of these messages always find space and complete. */
 #define NIC_STAGED_LATER      256
 #define NIC_STAGED_COPY_BYTES 4096 /* bytes passed to an owner at once inside a NIC */
 /* us until a message held for a device is sent again: the delay if its answer is lost */
 #define NIC_HELD_RETRY_US 5000
-/* us: upper bound of the doubled NIC_HELD_RETRY_US, well below RLTP_DEAD_NS */
+/* us: largest interval after doubling NIC_HELD_RETRY_US, well below RLTP_DEAD_NS */
 #define NIC_HELD_RETRY_MAX_US 80000
 /* bytes that one bounce (staged local memory) holds: enough to hide the latency of a DMA */
 #define NIC_BOUNCE_BYTES (256u << 10)

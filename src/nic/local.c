@@ -19,8 +19,8 @@ bool local_node(const struct nic *n, uint16_t node)
 	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
 }
 
-/* Returns this NIC's node id for events. While the id is unknown: 0, which also addresses this
- * NIC. */
+/* Returns this NIC's node id for events. While the NIC has no id, returns 0, which also addresses
+ * this NIC. */
 static uint16_t own_node(const struct nic *n)
 {
 	return n->options.node == WIRE_NODE_NONE ? 0 : n->options.node;
@@ -138,7 +138,7 @@ bool local_magic_waits(struct nic_request *r)
 	return wait_ns > 0;
 }
 
-/* Returns true if the request must wait, because the allowance of wrong keys and magics of its
+/* Returns true if the request must wait: the allowance of wrong keys and magics of the request's
  * user, or of the NIC, is used up. */
 static bool waits(struct nic_request *r)
 {
@@ -209,7 +209,7 @@ static void nap_deliver(struct nic_request *r, struct nic_user *t)
 		return;
 	uint8_t *to = event_received_buffer(t, &event);
 	if (!to) {
-		refuse(r, t, WIRE_NACK_MAGIC); /* the target user was stopped */
+		refuse(r, t, WIRE_NACK_MAGIC); /* the target user has been stopped just now */
 		return;
 	}
 	gather(r, to);
@@ -454,7 +454,7 @@ static struct nic_user *target_now(struct nic_user *u, const struct dxp_descript
 	uint32_t stream = nic_stream_index(d->dst_function, d->dst_qp);
 	if (!guess_magic_known(&u->guesses, stream) &&
 	    guess_wait(&u->guesses, &n->guesses, n->now_ns) > 0)
-		return NULL; /* wrong values must wait: in a request */
+		return NULL; /* the wait needs a request */
 	if (!user_serves(t) || to->qp_magic[d->dst_qp] != d->dst_magic)
 		return NULL;
 	guess_magic_right(&u->guesses, stream);

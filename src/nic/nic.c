@@ -276,8 +276,9 @@ static uint32_t user_poll(struct nic_user *u)
 }
 
 /* Polls all users of a function. Returns the number of descriptors that it read. If the first users
- * use up the function's share, the requests of the others wait in their queue pairs, which are then
- * served round robin. Reads nothing of the function while its users are idle. */
+ * use up the function's share, the requests of the other users wait in their queue pairs, which
+ * share_function_copy() serves round robin. Reads nothing of the function while its users are
+ * idle. */
 static uint32_t function_poll(struct nic *n, uint32_t function)
 {
 	uint32_t accepted = 0, outstanding = 0;

@@ -33,7 +33,7 @@ struct nic_options {
 	uint16_t node; /* id of this NIC; WIRE_NODE_NONE until nic_node_set */
 	uint64_t incarnation;
 	uint8_t uuid[16];
-	uint32_t window_packets;  /* largest send window; 0: the default */
+	uint32_t window_packets;  /* packets, largest send window; 0: the default */
 	uint32_t receive_packets; /* from here to `tuning`: see rltp_endpoint_options */
 	void (*authenticate)(void *context, const uint8_t *frame, size_t bytes,
 			     uint8_t tag[WIRE_TAG_BYTES]);
@@ -71,15 +71,15 @@ struct nic_counters {
 /* Counters of one queue pair. All wrap. */
 struct nic_qp_counters {
 	uint64_t sent_messages; /* successful operations posted on this queue pair */
-	uint64_t sent_bytes;    /* bytes that they moved; GET and CFG_READ: fetched */
+	uint64_t sent_bytes;    /* bytes that these operations moved; GET, CFG_READ: fetched */
 	uint64_t failed;        /* failed operations posted on this queue pair */
 	uint64_t received_messages,
-		received_bytes;    /* NAP, PUT, GET and CFG requests of peers that completed here */
+		received_bytes;    /* requests of peers that completed here (NAP, PUT, GET, CFG) */
 	uint64_t refused;          /* rejected packets and requests to this queue pair */
 	uint64_t waits_for_credit; /* times that a NAP, or a PUT with an event, waited for credit */
 };
 
-/* Creates a NIC. DXP_ENOMEM; DXP_EINVAL: an option is out of range. */
+/* Creates a NIC. DXP_ENOMEM: out of memory. DXP_EINVAL: an option is out of range. */
 int nic_create(const struct nic_options *options, struct nic **out);
 void nic_destroy(struct nic *n);
 
@@ -156,8 +156,8 @@ void nic_user_counters(const struct nic *n, uint32_t user, struct dxp_function_c
 void nic_function_counters(const struct nic *n, uint32_t function,
 			   struct dxp_function_counters *out);
 
-/* Returns a mask of users to wake, once per sleep. Bit i: user i sleeps (`user_waits`) and has an
- * event or an error. Call it after each poll. */
+/* Returns a mask of users to wake. Bit i: user i sleeps (`user_waits`) and has an event or an
+ * error. Returns each user once per sleep. Call it after each poll. */
 uint32_t nic_wakes(struct nic *n);
 
 /* Announces in every open window that the engine will sleep. Returns false if there is work, so
@@ -219,9 +219,9 @@ struct nic_staged_ops {
 	int (*read_begin)(void *context, struct nic_staged_read *r, uint64_t offset,
 			  uint64_t bytes);
 	/* Cancels a GET whose initiator or user is gone. The owner must not use `r` after this
-	 * call. After the owner has handed over all bytes, it must not use `r` either, and the NIC
-	 * does not cancel the GET any more. Pieces that were handed over return by read_sent(),
-	 * before or after this call. */
+	 * call. When the owner has answered all bytes, it must not use `r` any more either, and the
+	 * NIC does not cancel the GET. Answered pieces return by read_sent(), before or after this
+	 * call. */
 	void (*read_cancel)(void *context, struct nic_staged_read *r);
 	/* Returns a piece to the owner: the initiator has received it, or will never receive it. */
 	void (*read_sent)(void *context, void *piece, int status);
@@ -280,7 +280,7 @@ struct nic_guard {
 	int (*hold)(void *context, uint64_t offset, uint64_t bytes);
 	void (*drop)(void *context, uint64_t offset);
 	void *context;
-	const uint64_t *epoch; /* the owner changes it when access shrinks; outlives the region */
+	const uint64_t *epoch; /* changes when access shrinks; outlives the region */
 };
 /* Sets the guard of a region before its first use. A guarded region cannot be in a lookup table.
  * DXP_ENOENT: unknown key. */
@@ -290,8 +290,8 @@ int nic_region_guard(struct nic *n, uint32_t key, const struct nic_guard *guard)
  * bytes get a new owner. Does not affect staged memory. */
 void nic_memory_reclaim(struct nic *n, const uint8_t *base, uint64_t bytes, uint64_t now_ns);
 
-/* Deregisters a region; its key is invalid afterwards. DXP_EBUSY: an operation uses it; DXP_ENOENT:
- * unknown key. */
+/* Deregisters a region; its key is invalid afterwards. DXP_EBUSY: an operation uses the region.
+ * DXP_ENOENT: unknown key. */
 int nic_region_deregister(struct nic *n, uint32_t key);
 
 /* Makes a key invalid. Operations in progress on the region may complete. DXP_ENOENT: unknown
@@ -315,8 +315,8 @@ int nic_area_add(struct nic *n, uint32_t user, const struct nic_area *area);
 /* Copies up to `count` entries with a valid key; returns how many. */
 uint32_t nic_areas(const struct nic *n, uint32_t user, struct nic_area *out, uint32_t count);
 
-/* Add or remove a peer of the node table. Statuses of rltp_endpoint_peer() and
- * rltp_endpoint_peer_lost(). */
+/* nic_peer_set() adds or updates a peer of the node table, nic_peer_lost() removes it. Statuses of
+ * rltp_endpoint_peer() and rltp_endpoint_peer_lost(). */
 int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_ns);
 void nic_peer_lost(struct nic *n, uint16_t node, int status);
 /* Completes all outstanding requests to a peer with `status`; the peer stays. */
@@ -343,7 +343,7 @@ int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t 
 uint32_t nic_doorbells(struct nic *n, uint64_t now_ns);
 
 /* Returns true if nic_doorbells would read a descriptor or detect an overrun now. A descriptor of a
- * full queue pair does not count: a completion wakes the loop for it. */
+ * full queue pair does not count, because the next completion of this queue pair wakes the loop. */
 bool nic_doorbell_ready(const struct nic *n);
 
 size_t nic_send(struct nic *n, struct datagram *out, size_t count, uint64_t now_ns);

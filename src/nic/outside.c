@@ -13,8 +13,8 @@ void nic_outside_set(struct nic *n, const struct nic_outside *policy)
 	n->outside = *policy;
 }
 
-/* Returns a number without a peer. If there is none, removes an idle peer. WIRE_NODE_NONE: all
- * peers are active. */
+/* Returns a number that no peer has. If there is none, removes an idle peer and returns its number.
+ * WIRE_NODE_NONE: all peers are active. */
 static uint16_t number_get(struct nic *n)
 {
 	uint16_t idle = WIRE_NODE_NONE;

@@ -99,7 +99,8 @@ static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 	}
 }
 
-/* Returns the status of a CFG answer; stores values only if all is valid. */
+/* Returns the status of a CFG answer. Stores the registers' values only if the whole answer is
+ * valid. */
 static int registers_answer(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
 	if (h->key != 0)
@@ -153,7 +154,7 @@ void read_answer_receive(struct nic_peer *p, const struct wire_header *h, const 
 	const struct nic *n = peer_nic(p);
 
 	if (!r || r->type != h->type)
-		return; /* the request was given up before */
+		return; /* the request was given up before its answer came */
 	if (h->type != WIRE_GET_RSP) {
 		read_finish(p, r,
 			    h->type == WIRE_ATOMIC_RSP ? old_store(r, h, payload)
@@ -219,7 +220,7 @@ void read_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *reco
 	struct nic_message *m = answer_apply(p, record, WIRE_GET_RSP, read_flow(index));
 
 	m->region = record->region;
-	m->region->uses++; /* for the message; the record releases its own use */
+	m->region->uses++; /* held for the message, too */
 	m->data = region_at(record->region, record->addr);
 	m->rltp.bytes = (uint32_t)record->get.bytes;
 	m->fields.addr = record->get.reply_addr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Delivers packets that RLTP accepts. Checks queue pair and magic, then key and bounds of the whole
- * message; only then moves bytes, to their final destination. A rejection changes only counters
+ * message. Only then places bytes at their final destination. A rejection changes only counters
  * (C-10, C-27, C-33). */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
 
-/* Computes the payload's offset in its message: all packets but the last have equal size. Returns
- * false if the payload does not lie inside the message. */
+/* Computes the payload's offset in its message. All packets of a message except the last have equal
+ * size. Returns false if the payload does not lie inside the message. */
 static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 {
 	if (h->payload_bytes > h->msg_bytes)
@@ -127,15 +127,15 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct nic_user *u, str
 	if (region->staged) {
 		r->read = staged_read_create();
 		if (!r->read)
-			return NOT_READY; /* stream_record_clear frees what was reserved */
+			return NOT_READY; /* the caller frees the answer by stream_record_clear() */
 	}
 	region->uses++;
 	r->region = region;
 	return ACCEPTED;
 }
 
-/* Checks all that the execution relies on: the operation is known, and its 8 bytes are aligned and
- * in a region that stays registered until the execution. */
+/* Checks what the execution needs: the operation is known, and its 8 bytes are aligned and in a
+ * region that stays registered until the execution. */
 static struct rltp_verdict atomic_check(struct nic_peer *p, struct nic_user *u, struct rx_record *r,
 					const struct wire_header *h, const uint8_t *payload,
 					bool next)
@@ -182,7 +182,7 @@ static struct rltp_verdict cfg_check(struct nic_peer *p, struct rx_record *r,
 		return REFUSED(WIRE_NACK_BOUNDS);
 	r->held = pool_buffer_get(n, 0);
 	if (!r->held || !answer_reserve(p, r, next, true))
-		return NOT_READY; /* stream_record_clear frees what was reserved */
+		return NOT_READY; /* the caller frees the buffer by stream_record_clear() */
 	memcpy(r->held, payload, h->payload_bytes);
 	return ACCEPTED;
 }
@@ -400,7 +400,7 @@ static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_user *u
 	return verdict;
 }
 
-/* Accepts a packet for a queue pair that it may address, if there is space. */
+/* Accepts a packet for a queue pair if there is space. The caller has checked the magic. */
 static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_user *u,
 					   const struct wire_header *h, const uint8_t *payload)
 {

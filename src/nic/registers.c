@@ -128,7 +128,7 @@ static int send_pieces(struct nic_request *r)
 	return DXP_OK;
 }
 
-/* Posts a PUT for the registers in `order`. DXP_EAGAIN: no space for a request now. */
+/* Posts a PUT as the registers in `order` describe it. DXP_EAGAIN: no space for a request now. */
 static int send_request(struct nic_user *u)
 {
 	struct dxp_descriptor head = {.op = DXP_OP_PUT, .src_count = 1, .dst_count = 1};

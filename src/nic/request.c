@@ -290,7 +290,7 @@ static void read_message_commit(struct nic_message *m, struct nic_read *read)
 		nic_stream_index((uint8_t)m->request->function->index, m->request->head.qp));
 	message_commit(m);
 	p->work->read_count++;
-	/* after the post, which starts the dead-peer timer */
+	/* after the post, which starts the peer's dead timer */
 	rltp_session_await(p->session, peer_nic(p)->now_ns);
 }
 
@@ -455,7 +455,7 @@ static void queue_drop(struct nic_user *u, struct nic_queue *q, struct nic_qp_co
 		credit_unwait(r);
 		space_unwait(r);
 		c->failed++;
-		r->pending = 0; /* so that a later completion trips an assertion */
+		r->pending = 0; /* so that a later completion would trip an assertion */
 		request_free(u->nic, r);
 	}
 	u->function->outstanding -= q->outstanding;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Assigns receive entries of one user to requests of other users of its NIC. A request that finds
  * no entry waits at the head of its queue pair. The user does not signal when it reads events, so
- * the engine checks again at growing intervals. Round robin serves waiting queue pairs; else the
- * first one polled would get every entry. Up to half of the ring stays free for credits of peers
- * (credit.c). */
+ * the engine checks again at growing intervals. Queue pairs that wait are served round robin;
+ * otherwise the first queue pair that is polled would get every entry. Up to half of the ring stays
+ * free for credits of peers (credit.c). */
 #include "nic/internal.h"
 #include "wire/frame.h"
 

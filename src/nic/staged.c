@@ -98,7 +98,7 @@ void staged_put_end(struct nic *n, struct staged_put *put)
 	*(put->next ? &put->next->previous : &n->puts_last) = put->previous;
 	n->put_count--;
 	put->region->uses--;
-	/* Makes a waiting sender send its next packet, so that it gets an answer. */
+	/* Makes a waiting sender send its next packet, because only a packet gets an answer. */
 	if (put->waits && !put->held)
 		put_call(n, put, UINT32_MAX);
 	if (put->record)
@@ -114,8 +114,8 @@ int staged_put_settled(const struct staged_put *put)
 
 /* ---- PUTs of peers ---- */
 
-/* Returns true if no older packet of the session is missing. Packets held for a device are not
- * missing. */
+/* Returns true if no packet before `psn` is missing in the session. Packets held for a device are
+ * not missing. */
 static bool oldest(const struct nic_peer *p, uint32_t psn)
 {
 	uint32_t missing = rltp_session_missing(p->session, psn);
@@ -260,7 +260,7 @@ struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct nic_place *to)
 {
 	if (!r->put && r->packets > 0)
-		return REFUSED(WIRE_NACK_BOUNDS); /* the message began in other memory */
+		return REFUSED(WIRE_NACK_BOUNDS); /* it began in memory that is not staged */
 	if (!r->put) {
 		struct rltp_verdict verdict = put_begin(stream, r, h, to);
 		if (verdict.code != 0)

@@ -10,12 +10,12 @@
 #include "nic/internal.h"
 #include "rltp/rx_map.h"
 
-/* A PUT into staged memory, or the part of a PUT that goes to one staged piece. It comes from a
- * peer's message, with `record`, or from a request of a function of this NIC. */
+/* A PUT into staged memory, or the part of a PUT that goes to one staged piece. The initiator is a
+ * peer, and `record` is its message; or the initiator is `request` of a function of this NIC. */
 struct staged_put {
-	struct staged_put *previous, *next; /* in the order of their start */
+	struct staged_put *previous, *next; /* in the order in which the PUTs started */
 	struct nic_staged_write *write;
-	struct nic_region *region; /* held by `uses` */
+	struct nic_region *region; /* staged region, held by its `uses` */
 	uint64_t offset;           /* offset of the first byte in the region */
 	uint32_t bytes;
 	struct nic_request *request; /* initiator on this NIC; NULL: a peer */
@@ -25,7 +25,7 @@ struct staged_put {
 	struct rx_record *record;
 	uint32_t unit;      /* payload bytes of each packet but the last; 0: unknown */
 	struct rx_map subs; /* packets placed, so that the owner gets each byte once */
-	bool alone;         /* true: the message waits for no other one; see first() */
+	bool alone;         /* true: this message waits for no other message; see first() */
 	bool waits;         /* the sender sends only granted packets */
 	uint32_t granted;   /* packets granted; valid if `waits` */
 	uint32_t block;     /* packets that the owner gives space together; 0: unknown */
@@ -44,14 +44,14 @@ enum staged_read_state {
 
 /* A GET of staged memory, or the part of a GET that comes from one staged piece. */
 struct nic_staged_read {
-	struct nic_staged_read *previous, *next; /* in the order of arrival */
-	struct nic_region *region;               /* held by `uses` */
+	struct nic_staged_read *previous, *next; /* in the order in which the GETs arrived */
+	struct nic_region *region;               /* staged region, held by its `uses` */
 	uint64_t offset;
-	uint32_t bytes, left; /* in total; not answered by the owner */
-	uint32_t out;         /* messages in RLTP, or pieces not copied yet */
+	uint32_t bytes, left; /* bytes in total; bytes that the owner has not answered */
+	uint32_t out;         /* messages in RLTP, or answered pieces that were not copied */
 	uint8_t state;        /* enum staged_read_state */
 	/* only if a peer is the initiator: */
-	struct nic_peer *peer; /* NULL: from a function of this NIC */
+	struct nic_peer *peer; /* NULL: a function of this NIC is the initiator */
 	struct wire_get get;
 	uint32_t stream;
 	struct nic_message *spare; /* reserved for a rejection, which must not fail */
@@ -67,17 +67,17 @@ struct nic_staged_read {
  * initiator. */
 struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region,
 				    struct nic_staged_span *span);
-void staged_put_end(struct nic *n, struct staged_put *put); /* also frees it */
-/* see write_settled of struct nic_staged_ops */
+void staged_put_end(struct nic *n, struct staged_put *put); /* also frees `put` */
+/* Returns the status of write_settled (struct nic_staged_ops). */
 int staged_put_settled(const struct staged_put *put);
 
 /* staged_read.c */
 void staged_read_enter(struct nic *n, struct nic_staged_read *r);
-void staged_read_leave(struct nic *n, struct nic_staged_read *r); /* also frees it */
-void staged_read_cancel(struct nic_staged_read *r);               /* at its owner */
-/* see read_begin of struct nic_staged_ops */
+void staged_read_leave(struct nic *n, struct nic_staged_read *r); /* also frees `r` */
+void staged_read_cancel(struct nic_staged_read *r);               /* cancels `r` at its owner */
+/* Returns the status of read_begin (struct nic_staged_ops). */
 int staged_read_request(struct nic_staged_read *r);
-/* sets a deadline to retry reads and PUTs that found no space */
+/* Sets a deadline to retry GETs and PUTs that found no space. */
 void staged_look_again(struct nic *n);
 
 /* staged_local.c */

@@ -22,7 +22,7 @@ struct nic_region {
 	uint32_t uses;       /* operations in progress that use the region */
 	uint32_t generation; /* number of registrations in this entry */
 	bool revoked;        /* the key is invalid; the entry is free when it has no uses */
-	bool guarded;        /* only then the fields below are valid */
+	bool guarded;        /* true: the fields below are valid */
 	struct nic_guard guard;
 	struct nic_reach reach; /* the guard's last answer */
 	uint64_t reach_epoch;   /* value of *guard.epoch for which `reach` is valid */
@@ -38,18 +38,18 @@ struct nic_registers {
 	/* Send side: idle, sending, or delayed because a queue or the receiver was full. */
 	bool sending;               /* the request is in a queue pair */
 	uint64_t again_ns;          /* time of the next attempt; 0: not delayed */
-	uint64_t give_up_ns;        /* time from which a full receiver is an error */
+	uint64_t give_up_ns;        /* time from which on a full receiver is an error */
 	uint32_t pause_ns;          /* delay before the next attempt */
 	uint32_t send_done;         /* copy of the register, which the device may overwrite */
 	uint16_t found_node;        /* node that was found last by its address */
-	struct dxp_registers order; /* copy of the registers up to `send_go`, at its store */
+	struct dxp_registers order; /* copy of the registers up to `send_go`, when it was stored */
 
 	/* Receive side. */
 	uint64_t recv_offset; /* offset of the present area in its region */
 	uint32_t recv_key;
-	uint32_t recv_bytes, recv_used; /* length, and used part; 0: accepts no message */
+	uint32_t recv_bytes, recv_used; /* bytes: length and used part; 0: accepts no message */
 	uint32_t recv_go;               /* `recv_go` of the present area */
-	uint32_t arming;                /* number of the present area, never 0 */
+	uint32_t arming;                /* number of the present area; never 0 */
 	int recv_status;                /* result of the lookup for the present area */
 	/* The previous area, if DMA may still write it; otherwise it has 0 bytes. Until DMA has
 	 * finished, `recv_done` is not stored and no message is accepted. */
@@ -80,33 +80,33 @@ struct nic_piece {
 	uint8_t *base; /* NULL: memory of another NIC, staged memory, or a receive area */
 	union {
 		uint64_t offset;                 /* remote or staged memory: offset in its region */
-		struct nic_register_range range; /* remote memory of this NIC, WIRE_KEY_REGISTERS */
+		struct nic_register_range range; /* remote memory of this NIC in a receive area */
 	};
 	uint32_t bytes, key;
 	struct nic_region *region; /* region of the memory, held by its `uses`; or NULL */
 };
 
 struct nic_request {
-	struct nic_request *next; /* next in the queue pair, in order of posting */
+	struct nic_request *next; /* next request of the queue pair, in order of posting */
 	struct nic_user *user;
 	struct nic_function *function; /* function of `user` */
 	struct dxp_descriptor head;
 	uint32_t total;   /* bytes to move; both lists have this total */
 	uint32_t cut;     /* bytes for which messages were made, or that were copied */
-	uint32_t pending; /* messages and reads not completed */
+	uint32_t pending; /* messages and reads that have not completed */
 	bool cut_done;
 	bool registers; /* completes in register mode's registers, not in the event ring */
 	int status;
-	uint64_t old; /* atomics: the previous value, if successful; else 0 */
+	uint64_t old; /* atomics: the previous value, if the request succeeded; else 0 */
 	uint16_t local_count, remote_count;
-	uint32_t local_index, local_used, remote_index, remote_used; /* next byte in each list */
+	uint32_t local_index, local_used, remote_index, remote_used; /* position in each list */
 	/* for a descriptor by reference with too many entries for `pieces`; else NULL (chain.c) */
 	struct nic_chain *chain;
 	/* with a chain: values of `cut` at the start and the end of `pieces`; else 0 */
 	uint32_t first, last;
 	struct nic_bounce *bounce;        /* for local staged memory (bounce.c), or NULL */
 	struct nic_peer *waits;           /* the request waits for credit of this peer; or NULL */
-	struct nic_piece *local, *remote; /* both in `pieces` */
+	struct nic_piece *local, *remote; /* both point into `pieces` */
 	/* Only for operations inside this NIC (local.c): */
 	bool admitted; /* access was checked, and `remote` has pointers */
 	/* the request waits for a receive entry of this user; NULL: it waits for none */
@@ -137,13 +137,13 @@ struct nic_message {
 	struct nic_fields fields;
 	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `data` */
 	uint32_t piece_offset;          /* bytes of pieces[0] that precede this message */
-	/* entry in the table of reads that waits for the answer; 0: none */
+	/* index in the table of reads, if the message is a request for data; 0: none */
 	uint32_t read_id;
 	uint32_t unsent;     /* bytes of this message in the function's `unsent` */
 	const uint8_t *data; /* contiguous payload: of the request, a region or this message */
 	struct nic_region *region;    /* region of `data`, for answers to GET */
-	uint8_t *body;                /* own NIC_CFG_WORDS_MAX registers, or NULL */
-	struct tx_stream *stream;     /* owner of its msg_id; NULL for answers */
+	uint8_t *body;                /* memory for NIC_CFG_WORDS_MAX registers, or NULL */
+	struct tx_stream *stream;     /* stream that gave it its msg_id; NULL for answers */
 	struct nic_staged_read *read; /* GET of staged memory that it answers, or NULL */
 	void *piece;                  /* answered piece, as the memory's owner names it */
 	bool handed;                  /* true: `piece` must be returned to the memory's owner */
@@ -155,7 +155,7 @@ struct nic_message {
  * the same one, if resources become free in step with it. */
 struct nic_order {
 	uint8_t at[NIC_FUNCTIONS];
-	uint8_t served; /* bit i: number i was served */
+	uint8_t served; /* bit i: number i was served since the order was last updated */
 };
 
 /* ---- functions ---- */
@@ -164,7 +164,7 @@ struct nic_queue {
 	/* first request not cut completely; no later request is cut */
 	struct nic_request *uncut;
 	uint32_t outstanding; /* requests not completed, up to NIC_OUTSTANDING_MAX */
-	int32_t left;         /* bytes left of its quantum (share.c) */
+	int32_t left;         /* bytes left of the queue pair's quantum (share.c) */
 	/* PUTs into staged memory of this NIC that have bytes which are not in the device yet */
 	uint32_t puts;
 };
@@ -172,20 +172,20 @@ struct nic_queue {
 /* The user of a window: one queue pair of a function, or several in a row. Only this user can name
  * these queue pairs. Its keys open only its own regions. */
 struct nic_user {
-	/* An idle poll reads these fields. */
+	/* Fields that an idle poll reads: */
 	_Alignas(64) struct nic *nic;
 	struct dxp_window *window; /* NULL: not open */
 	struct nic_function *function;
 	uint32_t index; /* NIC_USER() in nic.h */
 	uint8_t first_qp, qp_count;
-	bool row_body;          /* the last descriptor of the last burst had more than its head */
-	bool unordered;         /* completions may be in any order */
+	bool row_body;          /* the last descriptor of the last burst had more than a head */
+	bool unordered;         /* the user permits completions in any order */
 	bool stopped;           /* the user broke the window's rules */
 	bool counted;           /* a counter changed, and the window does not show it yet */
-	bool chain_full;        /* a descriptor waits until a chain completes */
-	uint32_t consumer;      /* own copy, as the user may overwrite the window */
-	uint32_t outstanding;   /* requests of its queue pairs not completed */
-	uint32_t row;           /* descriptors in the last burst */
+	bool chain_full;        /* a descriptor waits until a chain has completed */
+	uint32_t consumer;      /* copy of the index, which the user may overwrite in the window */
+	uint32_t outstanding;   /* requests of this user's queue pairs that have not completed */
+	uint32_t row;           /* number of descriptors in the last burst */
 	uint32_t full_pause_ns; /* interval of the last two checks of a full event ring */
 	/* The event ring has no space for a completion: time of the next check; 0: it has space. */
 	uint64_t full_ns;
@@ -193,41 +193,41 @@ struct nic_user {
 	/* credit.c: streams that used all credit and found no free entries */
 	struct rx_stream *waiting;
 
-	/* Each message uses these. */
+	/* Fields that each message uses: */
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
-	uint32_t sent_consumed;     /* consumer index last read from the window */
-	uint32_t received_consumed; /* consumer index last read from the window */
+	uint32_t sent_consumed;     /* consumer index of `sent`, read last */
+	uint32_t received_consumed; /* consumer index of `received`, read last */
 	uint32_t received_reserved; /* receive entries reserved for incomplete messages */
 	uint32_t promised;          /* receive entries granted and not used, except first credits */
-	uint32_t waiters;           /* bit i: queue pair i of this NIC waits for an entry here */
-	uint32_t waits_answered;    /* wake.c: the last `user_waits` that was answered */
-	uint64_t total_bytes;       /* bytes that PUTs placed in its memory */
+	uint32_t waiters;           /* bit i: queue pair i of this NIC waits for an entry */
+	uint32_t waits_answered;    /* wake.c: last value of `user_waits` that got a wakeup */
+	uint64_t total_bytes;       /* bytes that PUTs placed in this user's memory */
 	uint32_t buffers_fetched;   /* entries read from the window's ring of buffers */
 	uint32_t buffer_count;      /* buffers in `buffer_ahead` */
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
 	/* bit i: the user holds buffer i, or returned it and it was not fetched yet */
 	uint64_t buffer_held[NIC_EVENTS / 64];
-	struct guesses guesses; /* its attempts at keys and magics of this NIC's users */
+	struct guesses guesses; /* attempts of this user at other users' keys and magics */
 	/* counters that are not per queue pair; the members per queue pair stay 0 */
 	struct dxp_function_counters counts;
 
-	uint16_t cfg_node;      /* node that its CFG accesses to this NIC count for; 0: this node */
+	uint16_t cfg_node;      /* node that the user's CFG accesses count for; 0: this node */
 	uint32_t chain_entries; /* entries of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
 	uint32_t bounces;       /* requests with a bounce: at most NIC_BOUNCES_MAX */
 	uint32_t runner;        /* queue pair that got the last entry while others waited */
 	uint32_t run;           /* entries that `runner` got in a row */
-	uint32_t active_count;  /* credit.c: streams in the list below */
+	uint32_t active_count;  /* credit.c: number of streams in the list `active` */
 	struct rx_stream *active, *active_last; /* streams that sent lately; they get grants */
 	struct rx_stream *waiting_last;         /* end of the list `waiting` */
 	char label[FABRIC_NAME_BYTES];          /* name for other users of this NIC; "": none */
 };
 
-/* Shares the NIC as a unit: its users have one weight, priority and limit. */
+/* A function shares the NIC as a unit: its users have one weight, priority and limit. */
 struct nic_function {
 	_Alignas(64) struct nic *nic;
 	uint32_t index;
-	uint32_t outstanding; /* requests of all its queue pairs not completed */
+	uint32_t outstanding; /* requests of all its queue pairs that have not completed */
 	uint8_t open;         /* bit q: the user whose first queue pair is q is open */
 
 	/* share.c */
@@ -235,7 +235,7 @@ struct nic_function {
 	uint8_t copy_qp;  /* queue pair that copies next */
 	uint32_t weight;  /* 1 .. RLTP_WEIGHT_MAX */
 	uint32_t poll_at; /* number of the poll that `share` is for */
-	int64_t share;    /* bytes it may still copy in that poll; negative: a debt from it */
+	int64_t share;    /* bytes left for copies in that poll; negative: a debt */
 
 	struct nic_user *user_of[NIC_QPS_PER_FUNCTION]; /* user of each queue pair, open or not */
 	struct nic_order order; /* round robin over the function's queue pairs */
@@ -243,7 +243,7 @@ struct nic_function {
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 	struct bucket limit; /* rate limit (limit.c); RLTP charges it too */
-	uint64_t unsent;     /* bytes of messages begun under the limit and not sent yet */
+	uint64_t unsent;     /* bytes of messages that have begun and are not sent yet */
 	/* true: the limit delays the function's messages until all is paid */
 	bool gathers;
 };
@@ -263,15 +263,16 @@ enum record_state {
 struct rx_record {
 	uint8_t state; /* enum record_state */
 	uint8_t type;  /* enum wire_type */
-	bool reserved; /* holds a receive entry: NAP, and PUT with an event */
+	bool reserved; /* the message holds a receive entry: NAP, or PUT with an event */
 	uint8_t nack;  /* RECORD_FAILED: the enum wire_nack that answers all packets */
 	uint32_t bytes;
-	/* packets that arrived; packets of the message, 0 until the last one arrived */
+	/* packets: number that arrived; packet_count: all packets, 0 until the last packet
+	 * arrived */
 	uint32_t packets, packet_count;
 	uint64_t imm, trailer;
 	uint32_t src_qp, key;
 	uint64_t addr;
-	uint8_t *held;             /* payload kept until execution in order; owned */
+	uint8_t *held;             /* payload kept until its execution; the record owns it */
 	struct nic_region *region; /* memory of a GET or ATOMIC, held by its `uses` */
 	/* message for the answer (GET, ATOMIC, CFG), reserved before the request is accepted */
 	struct nic_message *answer;
@@ -297,7 +298,7 @@ struct rx_stream {
 	/* Part of limit - accepted that is not in `promised` of the user. */
 	uint32_t first_left;
 	uint32_t low;       /* unspent credit at which more is granted */
-	bool listed, waits; /* is in the user's list of active, of waiting streams */
+	bool listed, waits; /* is in the user's list of active streams, of waiting streams */
 	uint8_t index;
 	uint64_t used_ns; /* time when it was listed, or of the last counted message */
 	struct nic_peer *peer;
@@ -309,12 +310,12 @@ struct rx_stream {
 /* Messages of this NIC to one queue pair of one peer. */
 struct tx_stream {
 	uint32_t next, una;
-	uint32_t naps;  /* messages that raise an event, sent so far */
+	uint32_t naps;  /* number of sent messages that raise an event */
 	uint32_t limit; /* total of such messages permitted; valid once `credited` */
 	bool credited;  /* true: `limit` includes the first credit, which the handshake carries */
 	uint64_t done[NIC_STREAM_WINDOW / 64];
-	/* Requests whose NAP, or PUT with an event, has arrived. They are delivered, and complete,
-	 * when all earlier ids have arrived too. */
+	/* Requests with a NAP, or a PUT with an event, that has arrived. They are delivered, and
+	 * complete, when all messages with earlier ids have arrived too. */
 	struct nic_request *arrived[NIC_STREAM_WINDOW];
 };
 
@@ -334,22 +335,22 @@ struct nic_read {
 /* The state of a stream while its session is idle: no message is outstanding, so the oldest id is
  * the next one. */
 struct stream_mark {
-	uint32_t next, counted; /* id; messages with an event, see `naps` and `accepted` */
+	uint32_t next, counted; /* next id; number of messages with an event */
 	uint16_t unspent;       /* credit left */
 	uint8_t index;
 	bool receives : 1; /* true: mark of a struct rx_stream; false: of a struct tx_stream */
 	bool credited : 1; /* see struct tx_stream */
 };
 
-/* State of a peer only while its session is active. */
+/* State of a peer, which exists only while the peer's session is active. */
 struct nic_work {
 	struct rx_stream *rx[NIC_STREAMS]; /* allocated at first use */
 	struct tx_stream *tx[NIC_STREAMS];
 	struct nic_read *reads; /* NIC_READS_MAX entries, allocated at first use */
 	uint32_t read_count, read_id;
 	uint32_t answers;             /* answers to the peer's requests, reserved or in RLTP */
-	uint32_t due;                 /* bit i: the limit of rx[i] must be sent */
-	uint32_t blocked;             /* bit i: requests wait for credit of tx[i] */
+	uint32_t due;                 /* bit i: the limit of rx[i] must be sent to the peer */
+	uint32_t blocked;             /* bit i: requests wait for credit of tx[i] from the peer */
 	uint8_t waiters[NIC_STREAMS]; /* requests that wait for credit of tx[i] */
 };
 
@@ -379,7 +380,7 @@ struct nic {
 	uint32_t region_hint;
 	uint64_t key_seed[2];
 	struct guess_allowance guesses; /* allowance of all peers and users together */
-	uint64_t mark_seed;             /* secret of mark() (read.c) */
+	uint64_t mark_seed;             /* secret number of mark() (read.c) */
 	struct nic_peer *peers;
 	struct nic_message *free_messages;
 	struct nic_request *free_requests;
@@ -389,27 +390,27 @@ struct nic {
 	uint32_t put_count;
 	/* GETs of staged memory, oldest first */
 	struct nic_staged_read *staged_reads, *staged_reads_last;
-	struct nic_peer *recent; /* peer found last, or NULL */
+	struct nic_peer *recent; /* peer that was found last, or NULL */
 	uint64_t now_ns;         /* time of the current call, for callbacks */
-	uint64_t retry_ns;       /* retry after a lack of memory; UINT64_MAX: none */
+	uint64_t retry_ns;       /* time of a retry after a lack of memory; UINT64_MAX: none */
 	/* time of the next check for requests that wait without a signal: for space in a ring, a
 	 * receive entry, a rate limit, the allowance of wrong keys, or staged memory; UINT64_MAX:
 	 * none */
 	uint64_t look_ns;
-	uint64_t registers_ns;  /* time of the next try in register mode; UINT64_MAX: none */
+	uint64_t registers_ns;  /* time of the next attempt in register mode; UINT64_MAX: none */
 	uint32_t poll;          /* number of nic_doorbells calls; wraps */
 	struct nic_order order; /* round robin over functions */
 	uint8_t high;           /* bit i: function i has high priority */
 	/* share.c: sums of weights, indexed by priority */
 	uint32_t weights[2], weights_last[2]; /* functions that copy in this poll; last poll */
-	uint32_t weights_open[2];             /* all open functions */
+	uint32_t weights_open[2];             /* sum of all open functions */
 	uint64_t high_bytes; /* bytes that functions of high priority copied in this poll */
-	uint32_t stops; /* bit i: user i was stopped, and its operations were not dropped yet */
-	/* an operation completed since the last poll, so waiting requests may advance */
+	uint32_t stops;      /* bit i: user i was stopped, and its operations must be dropped */
+	/* true: an operation has completed since the last poll, so waiting requests may advance */
 	bool space;
 	struct nic_counters counters;
 	struct nic_outside outside; /* policy; if zeroed, it admits no peer */
-	uint32_t events_new;        /* bit i: user i got an event since nic_wakes */
+	uint32_t events_new;        /* bit i: user i got an event since the last nic_wakes() */
 	/* wake.c: bit i: user i got an event before that, and the engine has not checked after a
 	 * fence whether the user sleeps */
 	uint32_t events_earlier;

@@ -217,8 +217,8 @@ void stream_peer_fail(struct nic_peer *p, int status)
 		w->rx[i] = NULL;
 		w->tx[i] = NULL;
 	}
-	/* Unsent requests may wait for credit of a lost stream, and their descriptors belong to the
-	 * lost session. */
+	/* Requests that are not sent may wait for credit of a lost stream. They were posted for the
+	 * lost session, so they fail with it. */
 	requests_fail(peer_nic(p), p->node, status);
 	if (w)
 		work_free(p);

@@ -28,7 +28,7 @@ struct block {
 	struct tree_node by_bytes;   /* free blocks only; key: bytes, then address */
 	struct block *before, *behind;
 	uint64_t address, bytes;
-	uint64_t requested; /* at most `bytes`; valid while `used` */
+	uint64_t requested; /* at most `bytes`; valid if `used` */
 	uint32_t holders;
 	bool used;  /* allocated, or freed but still held */
 	bool freed; /* becomes free memory when the last holder drops it */
@@ -44,7 +44,7 @@ struct owner {
 };
 
 struct arena {
-	uint8_t *base, *tail; /* tail: WORKER_TAIL_BYTES behind `bytes` */
+	uint8_t *base, *tail; /* tail: WORKER_TAIL_BYTES of memory behind the arena */
 	uint64_t bytes, free_bytes;
 	uint64_t unit; /* bytes; allocation sizes are multiples of it */
 	bool separate;
@@ -54,7 +54,7 @@ struct arena {
 	/* bytes of freed allocations that are not cleared; ranges inside present allocations have
 	 * no meaning */
 	struct ranges stale;
-	bool all_stale; /* out of memory for `stale`: no free byte may be accessed any more */
+	bool all_stale; /* `stale` lacks memory: no free byte may be accessed any more */
 	/* grows with each change after which arena_reach may return something else */
 	uint64_t epoch;
 };
@@ -117,7 +117,7 @@ static struct owner *owner_find(const struct arena *a, uint32_t number)
 	return n && n->key == number ? CONTAINER_OF(n, struct owner, node) : NULL;
 }
 
-/* Finds or creates an owner. NULL: no memory. */
+/* Finds or creates an owner. NULL: out of memory. */
 static struct owner *owner_ensure(struct arena *a, uint32_t number)
 {
 	struct owner *o = owner_find(a, number);
@@ -234,7 +234,8 @@ static struct block *block_at(const struct arena *a, uint64_t address)
 	return CONTAINER_OF(tree_floor(&a->by_address, address, 0), struct block, by_address);
 }
 
-/* Returns the smallest free block of at least `bytes`, the lowest of these; NULL: none. */
+/* Returns the smallest free block of at least `bytes`; among equal blocks, the lowest. NULL: there
+ * is none. */
 static struct block *best_fit(const struct arena *a, uint64_t bytes)
 {
 	struct tree_node *n = tree_ceiling(&a->by_bytes, bytes, 0);
@@ -318,7 +319,7 @@ void arena_discard(struct arena *a, uint64_t address, uint64_t bytes)
 		arena_clear(a, address, bytes);
 }
 
-/* Merges the free block behind b into b. */
+/* Merges block b with the free block behind it. */
 static void block_join(struct arena *a, struct block *b)
 {
 	struct block *gone = b->behind;

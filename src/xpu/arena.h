@@ -60,7 +60,8 @@ void arena_discard(struct arena *a, uint64_t address, uint64_t bytes);
 int arena_free(struct arena *a, uint32_t owner, uint64_t address);
 void arena_free_owner(struct arena *a, uint32_t owner);
 
-/* Finds the owner's first allocation at or after *address that is not freed. False: none. */
+/* Finds the first allocation of the owner, at or after *address, that is not freed. False: there is
+ * none. */
 bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes);
 
 /* Holds the owner's allocation that contains [address, address + bytes). *rest is the number of

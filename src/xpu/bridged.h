@@ -11,7 +11,7 @@
 struct bridged;
 
 struct bridged_options {
-	struct engine *engine; /* has BRIDGED memory; outlives this struct's bridge */
+	struct engine *engine; /* has BRIDGED memory; must outlive the bridge */
 	uint64_t memory_bytes;
 	uint32_t buffers, buffer_bytes; /* see pump_options */
 	uint64_t stall_ns;              /* see pump_options */
@@ -21,13 +21,14 @@ struct bridged_options {
 	void *silent_context;
 };
 
-/* Creates the pump and its rings. Statuses of pump_create and engine_pin, logged. */
+/* Creates the pump and its rings. Statuses of pump_create and engine_pin; both are logged. */
 int bridged_create(const struct bridged_options *options, struct bridged **out);
 /* Cancels all transfers with DXP_ECLOSED and waits for the device. Call after the NIC is closed.
  * NULL is allowed. */
 void bridged_destroy(struct bridged *b);
 
-/* Registers the rings with function 0. The NIC must outlive every poll. DXP_ENOMEM. */
+/* Registers the rings with function 0. The NIC must outlive every poll. DXP_ENOMEM: out of
+ * memory. */
 int bridged_attach(struct bridged *b, struct nic *n);
 /* Registers the device memory with a NIC function. Statuses of nic_region_register_staged(). */
 int bridged_key(struct bridged *b, uint32_t function, uint32_t rights, uint32_t *key);
@@ -37,7 +38,8 @@ int bridged_key(struct bridged *b, uint32_t function, uint32_t rights, uint32_t 
 void bridged_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
 bool bridged_touches(const struct bridged *b, uint64_t address, uint64_t bytes);
 
-/* Calls `visit` with the node of each outstanding PUT and GET of peers; nodes may repeat. */
+/* Calls `visit` with the node of each outstanding PUT and GET of peers. A node may occur several
+ * times. */
 void bridged_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
 		   void *context);
 
@@ -65,7 +67,7 @@ const char *bridged_step_name(uint8_t step);
 /* State of a bridge. All members are 0 if there is none. */
 struct bridged_state {
 	uint32_t buffers, buffer_bytes;
-	uint64_t in_bytes, out_bytes;     /* moved by DMA through the rings */
+	uint64_t in_bytes, out_bytes;     /* bytes moved by DMA through the rings */
 	uint64_t in_busy_ns, out_busy_ns; /* time with a DMA in progress in that direction */
 	uint64_t failed, stalls, no_buffer;
 	uint32_t transfers;         /* transfers in progress */

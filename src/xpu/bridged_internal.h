@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fields of struct bridged, for bridged*.c only. */
+/* The fields of struct bridged, only for the files bridged*.c. */
 #ifndef XPU_BRIDGED_INTERNAL_H
 #define XPU_BRIDGED_INTERNAL_H
 

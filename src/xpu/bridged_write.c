@@ -19,8 +19,8 @@ struct nic_staged_write {
 	struct nic_staged_write *next, **link;
 	bool known; /* true: the NIC still owns it */
 	uint64_t bytes;
-	uint16_t node; /* the sender; 0: a function of this NIC */
-	int status;    /* valid if `ended` */
+	uint16_t node; /* node of the sender; 0: a function of this NIC */
+	int status;    /* result; valid if `ended` */
 	bool ended;
 	bool requested; /* write_settled returned DXP_EAGAIN: the NIC waits for a notification */
 };

@@ -302,7 +302,7 @@ static void build_again(struct tenant *t, struct program *p)
 	struct build *b = calloc(1, sizeof(*b));
 
 	if (!b)
-		return; /* a later launch reports that the program is missing */
+		return; /* a later launch then reports that the program is missing */
 	b->tenant = t;
 	b->program = program_hold(p);
 	b->again = true;

@@ -14,21 +14,21 @@ struct slot;
 struct bulk {
 	struct slot *slot;
 	struct dxp_target to;
-	enum outbox_kind kind; /* of the PUTs: PEER if an event follows, else PUSH */
+	enum outbox_kind kind; /* kind of the PUTs: PEER if an event follows them, else PUSH */
 	uint8_t path, mode;    /* enum bridge_path (IN, OUT, THROUGH); enum bridge_mode */
-	uint32_t piece_bytes;  /* 0: bulk.c chooses it */
+	uint32_t piece_bytes;  /* bytes; 0: bulk.c chooses the size */
 	uint32_t owner;        /* THROUGH: `owner` of engine_dma */
 	uint64_t bytes;
-	uint64_t address;                  /* IN, OUT: in device memory */
+	uint64_t address;                  /* IN, OUT: address in device memory */
 	uint32_t key;                      /* key of the device memory, unless BRIDGED */
 	uint32_t from_key, to_key;         /* keys of source and destination at the peer */
 	uint64_t from_address, to_address; /* addresses of source and destination at the peer */
 	/* called when all PUTs are in the outbox; may be NULL */
 	void (*posted)(struct bulk *h);
-	void (*ended)(struct bulk *h, const struct bridge_end *end); /* the last call */
+	void (*ended)(struct bulk *h, const struct bridge_end *end); /* last call for it */
 
 	struct pump_transfer pump;
-	uint64_t handed;       /* bytes with a PUT (DIRECT and IN: a GET) in the outbox */
+	uint64_t handed;       /* bytes that have a PUT (DIRECT and IN: a GET) in the outbox */
 	uint32_t flight;       /* DIRECT: outstanding pieces */
 	struct bridge_end end; /* DIRECT: argument for `ended` */
 };

@@ -12,7 +12,8 @@
 #define CFG_MAGIC_VALUE   0x58505844u
 #define CFG_VERSION_VALUE 1
 
-/* X(index, name, access, text). Indices are part of the interface: append, never renumber. */
+/* X(index, name, access, text). Indices are a part of the interface: append registers, but never
+ * renumber them. */
 #define CFG_REGISTERS(X)                                                                           \
 	X(0, MAGIC, RO, "0x58505844, \"DXPX\"")                                                    \
 	X(1, VERSION, RO, "version of this register map: 1")                                       \

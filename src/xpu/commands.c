@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles messages that arrive on the service queue pair: commands of hosts and events of other
+/* Handles messages that arrive on the service queue pair: commands of hosts, and events of other
  * xPUs. */
 #include <stdio.h>
 
@@ -40,7 +40,8 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 	reply_send(t, &r);
 }
 
-/* Rejects an OPEN. Without a tenant, the reply is sent to the queue pair named in the command. */
+/* Rejects an OPEN. There is no tenant, so the reply goes to the queue pair that the command
+ * names. */
 static void open_reject(struct slot *s, const struct dxp_target *to, uint32_t sequence, int status)
 {
 	struct command_reply r = {.op = COMMAND_OPEN, .sequence = sequence, .status = status};

@@ -30,11 +30,11 @@ struct daemon_slot {
 struct daemon {
 	const _Atomic int *stop;
 	uint32_t spin_ns;
-	struct crossbar *crossbar; /* link between the slots; NULL if there is only one */
+	struct crossbar *crossbar; /* link between the slots; NULL if there is only one slot */
 	uint32_t count;
 	struct daemon_slot slots[FABRIC_SLOTS_MAX];
 	int status;       /* exit status of a daemon that exits without a stop request */
-	_Atomic int ends; /* set by a stop request or by a lost membership */
+	_Atomic int ends; /* set by a stop request, or when a slot loses its membership */
 	uint64_t check_ns;
 };
 
@@ -154,7 +154,7 @@ static int advertise_check(const struct daemon_options *o, const struct udp_addr
 	return DXP_EINVAL;
 }
 
-/* Chooses the folder of compiled kernels: the given one, a folder beside the identities, or one in
+/* Chooses the folder of compiled kernels: the given one, a folder in the state folder, or one in
  * the user's cache. False: there is none. */
 static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 {
@@ -172,7 +172,7 @@ static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 	return bytes > 0 && bytes < PATH_MAX;
 }
 
-/* Creates the folder of compiled kernels. Without it, kernels are compiled again after each
+/* Creates the folder of compiled kernels. If that fails, kernels are compiled again after each
  * start. */
 static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 struct slot_options *out)
@@ -187,8 +187,8 @@ static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 cache);
 }
 
-/* Chooses the key of all slots' seals: the one stored beside the identities, else a new one for
- * this run. */
+/* Chooses the key that seals binaries of all slots: the one stored in the state folder, or a new
+ * one for this run. */
 static int seal_choose(const struct daemon_options *o, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (o->state_folder)

@@ -7,7 +7,7 @@
 #include "xpu/slot.h"
 
 struct daemon_options {
-	uint32_t slots;   /* 1 .. FABRIC_SLOTS_MAX */
+	uint32_t slots;   /* number of slots, 1 .. FABRIC_SLOTS_MAX */
 	const char *name; /* base of the node names; NULL: "xpu" */
 	/* number in the name of slot 0; not used if there is one slot and `name` is given */
 	uint32_t first;
@@ -31,7 +31,7 @@ struct daemon_options {
 	const char *state_folder;
 	const char *cache_folder; /* folder for compiled kernels; NULL: as for `state_folder` */
 	bool cache_shared;        /* see slot_options */
-	uint64_t memory_bytes;    /* device memory of each slot */
+	uint64_t memory_bytes;    /* bytes of device memory of each slot */
 	uint64_t host_bytes;      /* see slot_options */
 	uint32_t hosts_max;       /* see slot_options */
 	uint64_t keep_hosts_ns;   /* see node_options */
@@ -43,7 +43,7 @@ struct daemon_options {
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
 	uint32_t spin_ns;   /* see node_options */
-	uint32_t functions; /* functions of each slot's NIC that other processes may attach, 0 .. 7
+	uint32_t functions; /* functions per slot that processes may attach, 0 .. 7
 			     */
 	/* a value other than 0 stops the daemon; set by a signal handler or any thread */
 	const _Atomic int *stop;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY, FILL and MARK: change device memory without a kernel, in order with kernels.
- * Their ranges are checked and held here; a worker executes them. */
+/* WRITE, COPY, FILL and MARK: they change device memory without a kernel, in order with kernels.
+ * This file checks and holds their ranges; a worker executes them. */
 #include <dxp/status.h>
 
 #include "base/clock.h"

@@ -41,11 +41,11 @@ struct event_log {
 	uint32_t kept_count, kept_space;
 };
 
-/* Initializes an empty log. capacity_max: a power of two. */
+/* Initializes an empty log. `capacity_max` must be a power of two. */
 void event_log_init(struct event_log *l, uint32_t capacity_max, bool foreign);
 void event_log_destroy(struct event_log *l);
 
-/* Returns the entry of this event, or NULL. Valid until the next event_log_add. */
+/* Returns the entry of this event, or NULL. The entry is valid until the next event_log_add. */
 struct event_entry *event_log_find(const struct event_log *l, uint32_t count);
 
 /* Returns true if the log may have known this event and forgotten it. */

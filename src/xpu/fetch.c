@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* FETCH: data about programs and the device, in parts. Logs and kernel records are kept with the
- * program; the rest comes from the host's worker and is kept for its next part. A binary for a host
- * gets the node's seal. */
+ * program. Other data come from the host's worker, and are kept for the FETCH of the next part. A
+ * binary for a host gets the node's seal. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "wire/package.h"
 #include "xpu/slot_internal.h"
 
-/* bytes of a device's binary: larger than any known binary */
+/* most bytes of a binary: larger than any known binary */
 #define FETCHED_BYTES_MAX (256u << 20)
 
 struct part {

@@ -25,11 +25,11 @@ struct source {
 
 struct graph {
 	uint16_t host, xpu;
-	uint64_t order; /* order number of the next command */
+	uint64_t order; /* value of graph_command.order for the next command */
 	bool any_posted;
 	uint32_t newest; /* highest count of an own event */
 	struct event_log own;
-	struct source *sources; /* other xPUs by number, at most XPU_SOURCES_MAX */
+	struct source *sources; /* other xPUs, sorted by number; at most XPU_SOURCES_MAX */
 	uint32_t source_count, source_space;
 	struct order_heap ready[GRAPH_QUEUES];
 	struct graph_command *unissued; /* commands that wait or are ready */

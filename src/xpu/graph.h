@@ -21,11 +21,11 @@
 
 enum graph_queue { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_QUEUES };
 
-/* A command's wait for an event that has not completed; an element of the event's list. */
+/* A command's wait for an event that has not completed; it is an element of the event's list. */
 struct graph_wait {
 	struct graph_wait *next;
-	struct graph_wait **link; /* the pointer to this wait; NULL: not waiting */
-	/* name of the event without its host, which is the host of the graph */
+	struct graph_wait **link; /* the pointer to this wait; NULL: it waits no more */
+	/* name of the event without its host, which is always the host of the graph */
 	uint64_t event : 48;
 	uint64_t index : 8;   /* index of this wait in the command's `waits` */
 	uint64_t counted : 1; /* waits_left includes this wait */
@@ -38,11 +38,12 @@ struct graph_command {
 	struct graph_command *next, **link;
 	uint64_t event;      /* event of the command; 0: none */
 	uint64_t order;      /* number in the order of posting */
-	uint32_t heap_index; /* index in its queue's heap */
+	uint32_t heap_index; /* index in the heap of the command's queue */
 	uint8_t queue, state;
 	uint8_t waits_left;
 	uint32_t bytes; /* see graph_posting */
-	/* status of a failed command: DXP_ECANCELED, DXP_EPEERLOST, or the one of graph_cancel() */
+	/* status of a failed command: DXP_ECANCELED, DXP_EPEERLOST, or the status that
+	 * graph_cancel() got */
 	int status;
 	struct graph_wait waits[COMMAND_WAITS_MAX];
 };
@@ -57,7 +58,8 @@ void graph_destroy(struct graph *g);
 struct graph_posting {
 	enum graph_queue queue;
 	uint64_t event; /* event of the command; 0: none */
-	/* if the command has an event: events of this xPU before this count may be forgotten */
+	/* if the command has an event: events of this xPU with a count before this may be
+	 * forgotten */
 	uint32_t oldest;
 	const uint64_t *waits;
 	uint8_t wait_count;
@@ -89,7 +91,7 @@ struct graph_command *graph_failed(struct graph *g);
  * of this xPU. DXP_EAGAIN, DXP_ENOMEM: no space, so later waits for the event are rejected. */
 int graph_event(struct graph *g, uint64_t event, int status);
 
-/* Fails waits for a lost xPU with DXP_EPEERLOST. */
+/* Fails, with DXP_EPEERLOST, commands that wait for events of a lost xPU. */
 void graph_lost(struct graph *g, uint16_t xpu);
 
 /* Fails, with `status`, all commands that graph_next has not returned. */

@@ -9,8 +9,8 @@
 #include "base/limits.h"
 #include "wire/ids.h"
 
-/* Creates the folder and missing parents, mode 0700. DXP_EACCESS: the system denies access;
- * DXP_EINVAL: the name is empty or too long. Logged. */
+/* Creates the folder and missing parents, mode 0700. DXP_EACCESS: the system denies access.
+ * DXP_EINVAL: the name is empty or too long. Errors are logged. */
 int identity_folder(const char *folder);
 
 /* Reads FOLDER/NAME.id. If there is none, draws an identity and writes it there, mode 0600. A crash

@@ -214,7 +214,7 @@ static void scrub_ended(struct pump_transfer *p, const struct bridge_end *end)
 
 	scrub->busy = false;
 	if (end->status != DXP_OK) {
-		scrub->at = scrub->end; /* the next access requests the clearing again */
+		scrub->at = scrub->end; /* the next access will request the clearing again */
 		return;
 	}
 	arena_cleared(s->arena, scrub->at, scrub->at + scrub->running_bytes);

@@ -70,7 +70,7 @@ static int argument_set(struct work *w, struct worker_argument *a)
 	return names_memory(a) ? memory_hold(w, a) : DXP_OK;
 }
 
-/* Logs a sentence about a launch that fails, and sends it to the host. */
+/* Logs a sentence about a launch that fails, and sends the sentence to the host. */
 static void launch_explain(struct work *w, const char *text)
 {
 	tenant_complain(w->tenant, "%s", text);

@@ -18,18 +18,18 @@
 
 /* hosts per xPU: one rank per core of a large node */
 #define XPU_HOSTS_DEFAULT 1024
-#define XPU_HOSTS_MAX     WORKER_HOSTS_MAX /* with `dxpd --hosts` */
+#define XPU_HOSTS_MAX     WORKER_HOSTS_MAX /* largest value of `dxpd --hosts` */
 #define XPU_ALIGN         ENGINE_ALIGN     /* bytes, alignment of allocations */
 /* completed events of this xPU remembered per host: 1.5 MiB */
 #define XPU_EVENTS_KEPT     65536
 #define XPU_PEER_EVENTS_MAX 8192 /* entries of the ring for events of other xPUs: 192 KiB */
-/* other xPUs whose events one host's commands wait for: 1.5 KiB each */
+/* other xPUs with events that commands of one host may wait for: 1.5 KiB each */
 #define XPU_SOURCES_MAX FABRIC_NODES_MAX
 /* windows of NICs that kernels drive: 7 functions, and windows of hosts that are leaving */
 #define XPU_WINDOWS_MAX 32
 /* bytes of logs, records and packages of programs, per host and xPU; a small program has 1.5 KiB */
 #define XPU_PROGRAMS_BYTES (512u << 20)
-/* bytes per host: packages kept for rebuilds after a crash */
+/* bytes of packages per host that are kept for rebuilds after a crash */
 #define XPU_PACKAGES_BYTES (64u << 20)
 /* queued messages per host at which printf output of its kernels starts to wait */
 #define XPU_PRINTS_WAIT      1024
@@ -45,7 +45,7 @@
 /* ns between two checks of tenants' files. A hostile kernel can fill memory for that time, as it
  * can with ordinary memory. */
 #define XPU_FILES_NS (1000ull * 1000 * 1000)
-/* bytes of pages that a tenant's file may have beyond what was allocated */
+/* bytes of pages that a tenant's file may have in excess of its allocations */
 #define XPU_FILES_SLACK (1u << 20)
 /* running bulk transfers per xPU; more are queued */
 #define XPU_BULKS_SLOT_MAX 1024
@@ -63,10 +63,10 @@
 #define XPU_OUTBOX_BULK     16
 #define XPU_EVENTS_HELD     32 /* events of one host that may be delayed: they fit one NAP */
 #define XPU_EVENTS_HOLD_NS  (5ull * 1000 * 1000) /* ns; longest delay of an event */
-#define XPU_EVENTS_HURRY_NS (30ull * 1000)       /* ns; the same if a later event is awaited */
+#define XPU_EVENTS_HURRY_NS (30ull * 1000)       /* ns; the same if the host waits for it */
 /* ns; a command that runs longer than this is reported as started */
 #define XPU_BEGUN_NS (2ull * 1000 * 1000)
-/* queued messages per host: twice what its commands need */
+/* queued messages per host: twice what the host's commands need */
 #define XPU_OUTBOX_MAX (2u * (WIRE_COMMANDS_BYTES / 512))
 /* bytes of queued messages per host; a host may request any number of FETCH replies of 1.5 KiB */
 #define XPU_OUTBOX_BYTES  (64u << 20)

@@ -67,7 +67,7 @@ static void unmapped(struct tenant *t, const uint32_t *sequence)
 		free_reply(t, *sequence, DXP_OK);
 }
 
-/* Queues a clearing. On DXP_OK the reply comes later. */
+/* Queues a clearing. DXP_OK: the reply is sent when the clearing is complete. */
 static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address, uint64_t bytes)
 {
 	struct slot *s = t->slot;
@@ -94,7 +94,8 @@ static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	int status;
 
 	while ((status = arena_alloc(s->arena, t->owner, bytes, address)) == DXP_ENOMEM) {
-		/* A host that became silent while its ALLOC waited evicts none. */
+		/* If this host became silent while its ALLOC waited, it may not evict other
+		 * hosts. */
 		if (node_silent_since(s->node, t->host))
 			return status;
 		uint64_t coming = tenants_giving(s);

@@ -28,14 +28,14 @@ struct queue {
 	uint16_t node;
 	uint32_t waiting_count;
 	struct message *waiting, **waiting_tail;
-	struct message *flight; /* posted to the NIC, in no order */
+	struct message *flight; /* messages posted to the NIC, in no order */
 	uint32_t flight_count;
 	uint64_t bytes; /* bytes of memory of all its messages */
 };
 
 struct outbox {
 	struct dxp_window *window;
-	struct queue *queues; /* the first one is served first */
+	struct queue *queues; /* list of queues; outbox_service() rotates it */
 	bool blocked;
 };
 
@@ -207,7 +207,7 @@ static struct message *waiting_pop(struct queue *q)
 	return m;
 }
 
-/* Frees the message and calls `done`, which may queue new ones. */
+/* Frees the message and calls `done`, which may queue new messages. */
 static void message_end(struct message *m, int status)
 {
 	outbox_done done = m->done;
@@ -245,8 +245,8 @@ void outbox_drop(struct outbox *o, uint16_t node, int status)
 			queue_drop(q, status);
 }
 
-/* Selects one of two queue pairs for replies, or one of two for data, so that a silent node delays
- * at most half of the other nodes. A bridge's PUTs use another queue pair than its GETs. */
+/* Selects one of two queue pairs for replies, or one of two for data. So a silent node delays at
+ * most half of the other nodes. PUTs of a bridge use another queue pair than GETs. */
 static uint8_t queue_pair(const struct message *m)
 {
 	uint8_t half = (uint8_t)((m->to.node + (m->kind == OUTBOX_PUSH)) % 2);

@@ -36,16 +36,18 @@ struct outbox_piece {
 int outbox_create(struct dxp_window *window, struct outbox **out);
 /* Frees the outbox and its waiting messages without calling `done`. */
 void outbox_destroy(struct outbox *o);
-/* Completes all messages with `status`. The NIC's completions must not be dequeued afterwards. */
+/* Completes all messages with `status`. After this call, the NIC's completions must not be
+ * dequeued. */
 void outbox_end(struct outbox *o, int status);
 
-/* Queues a NAP of up to NIC_NAP_BYTES_MAX, copied. `done` may be NULL. DXP_ENOMEM. */
+/* Queues a NAP of up to NIC_NAP_BYTES_MAX bytes, which it copies. `done` may be NULL. DXP_ENOMEM:
+ * out of memory. */
 int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 	       const void *data, uint32_t bytes, outbox_done done, void *context);
-/* Queues a PUT of one piece; kind PEER or PUSH. DXP_ENOMEM. */
+/* Queues a PUT of one piece, of kind PEER or PUSH. DXP_ENOMEM: out of memory. */
 int outbox_put(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 	       const struct outbox_piece *piece, outbox_done done, void *context);
-/* Queues a GET of one piece, of kind PULL. DXP_ENOMEM. */
+/* Queues a GET of one piece, of kind PULL. DXP_ENOMEM: out of memory. */
 int outbox_get(struct outbox *o, const struct dxp_target *to, const struct outbox_piece *piece,
 	       outbox_done done, void *context);
 
