@@ -104,7 +104,7 @@ static int port_create(struct tenant *t, struct port **out)
 	if (status == DXP_OK)
 		status = port_area_add(s, p);
 	if (status != DXP_OK) {
-		port_close(s, p, status); /* ports_reap frees it */
+		port_close(s, p, status); /* ports_reap() frees the port */
 		return status;
 	}
 	worker_map(t, p->address, sizeof(*p->window));

@@ -21,12 +21,12 @@ struct program_entry {
 struct programs {
 	struct program_entry *newest, *oldest;
 	struct program_entry **buckets; /* NULL: `few` is used */
-	uint32_t bucket_count;          /* a power of two */
+	uint32_t bucket_count;          /* number of buckets; a power of two */
 	uint32_t count;
 	struct program_entry *few[PROGRAMS_FEW];
 };
 
-/* Adds an entry as the newest. Its id must be unused. */
+/* Adds an entry, which becomes the newest one. No other entry of the table may have its id. */
 void programs_add(struct programs *p, struct program_entry *e);
 /* Removes an entry of the table. */
 void programs_remove(struct programs *p, struct program_entry *e);

@@ -71,7 +71,8 @@ void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status)
 
 	slot_error_note(t->slot, status);
 	int bytes = command_reply_encode(&r, data);
-	/* The tenant is freed once its reply to CLOSE is queued, so there is no callback. */
+	/* After CLOSE the tenant is freed when its reply is queued. So the reply to CLOSE has no
+	 * callback that would use the tenant. */
 	if (op == COMMAND_CLOSE)
 		outbox_nap(t->slot->outbox, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, NULL,
 			   NULL);
@@ -123,7 +124,7 @@ void reply_begun_send(struct tenant *t, uint64_t event)
 	message_send(t, data, command_begun_encode(event, data));
 }
 
-/* Returns true if the host waits for this event or a later one. */
+/* Returns true if the host waits for this event, or for a later one. */
 static bool hurried(const struct tenant *t, uint64_t event)
 {
 	return t->hurried && !seq_before(t->hurry, EVENT_COUNT(event));

@@ -25,8 +25,8 @@ struct slot_options {
 	/* The caller sets name, identity, manager, key, bind and spinning; the slot sets the
 	 * rest. */
 	struct node_options node;
-	uint32_t number;       /* position in its daemon */
-	uint64_t memory_bytes; /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
+	uint32_t number;       /* number of the slot in its daemon */
+	uint64_t memory_bytes; /* bytes of device memory, XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
 	uint64_t host_bytes;   /* largest memory of one host; 0: no limit */
 	/* most hosts that have the xPU open, up to XPU_HOSTS_MAX; 0: XPU_HOSTS_DEFAULT */
 	uint32_t hosts_max;
@@ -40,7 +40,7 @@ struct slot_options {
 	struct sandbox_options sandbox; /* sandbox of the hosts' processes */
 	/* Key that seals program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: a random key. */
 	const uint8_t *seal_key;
-	/* Bridge to BRIDGED memory; fields as in pump_options. */
+	/* Options of the bridge to BRIDGED memory; see pump_options. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
 };
@@ -49,7 +49,8 @@ struct slot_options {
  * and node_open, which log them. */
 int slot_open(const struct slot_options *options, struct slot **out);
 
-/* Leaves the fabric and frees everything, after the running kernel completes. NULL is allowed. */
+/* Waits until the running kernel completes, leaves the fabric and frees the slot. NULL is
+ * allowed. */
 void slot_close(struct slot *s);
 
 struct node *slot_node(const struct slot *s);

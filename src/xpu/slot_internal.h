@@ -37,7 +37,7 @@ struct program {
 	uint64_t package_bytes;
 	char *log;
 	uint32_t log_bytes;
-	uint8_t *about; /* records about its kernels, or NULL */
+	uint8_t *about; /* records about the program's kernels, or NULL */
 	uint32_t about_bytes;
 	struct order release;
 	struct worker_program message;
@@ -58,9 +58,10 @@ struct port {
 	struct tenant *tenant;
 	uint32_t function;
 	uint32_t key;      /* key of device memory in the function's table */
-	uint32_t index;    /* index of its window behind device memory */
-	uint64_t address;  /* address of the window, from the start of device memory */
-	uint32_t mappings; /* UNMAPs of the window that a process has not completed */
+	uint32_t index;    /* number of the port's window behind device memory */
+	uint64_t address;  /* address of the port's window, from the start of device memory */
+	uint32_t mappings; /* UNMAPs of the port's window that the worker process has not
+			    * completed */
 	uint32_t qp_magic[COMMAND_QPS];
 	uint32_t launches; /* RUNs in the engine with the function as an argument */
 	bool closed;
@@ -72,33 +73,34 @@ struct tenant {
 	struct tenant *next;
 	struct slot *slot;
 	uint16_t host;
-	uint32_t owner; /* number of its memory's owner in the arena: new for each OPEN */
+	uint32_t owner; /* number by which the arena knows this host's memory; new for each OPEN */
 	struct tenant_memory *memory;
 	uint32_t memory_key; /* the host's key to device memory (keys.c) */
-	bool trespassed;     /* an out-of-bounds access was logged */
+	bool trespassed;     /* an out-of-bounds access of the host was logged */
 	struct dxp_target reply;
 	struct graph *graph;
 	/* worker process of this host; NULL: none yet, or the slot's thread runs its kernels */
 	struct worker *worker;
-	struct programs programs; /* its programs, including failed builds */
-	uint64_t programs_bytes;  /* memory of its programs here, including those being built */
-	uint64_t packages_bytes;  /* part of programs_bytes: packages kept for rebuilds */
-	uint32_t unmaps;          /* freed ranges that its worker process may still map */
+	struct programs programs; /* programs of the host, with failed builds */
+	/* bytes of its programs in this process, with programs that are being built */
+	uint64_t programs_bytes;
+	uint64_t packages_bytes; /* part of programs_bytes: packages kept for rebuilds */
+	uint32_t unmaps;         /* freed ranges that the worker process may still map */
 	/* ALLOCs that wait for such ranges, or for memory of a silent host */
 	struct parked *parked;
 	uint32_t busy; /* orders, clearings and transfers that point to this struct */
 	/* running bulk transfers, without the one of the task: at most XPU_BULKS_MAX */
 	uint32_t bulks;
-	bool leaving; /* accepts no commands; freed when not busy */
+	bool leaving; /* the tenant accepts no commands, and is freed when it is not busy */
 	bool gone;    /* the host is lost: it gets no more messages */
 	bool closing; /* the reply to CLOSE must still be sent */
 	/* true: the host was silent, and was evicted because other hosts need its memory */
 	bool given_up;
-	bool hurried; /* events up to count `hurry` must not be delayed */
+	bool hurried; /* events up to count `hurry` must be sent without delay */
 	uint32_t hurry;
 	uint32_t close_sequence;
-	uint32_t complaints;    /* log lines about it so far */
-	struct port *port;      /* its port; NULL: not requested */
+	uint32_t complaints;    /* log lines about this host so far */
+	struct port *port;      /* port of this host; NULL: not requested */
 	bool port_waits;        /* a reply to COMMAND_NIC waits for a function of an evicted host */
 	uint32_t port_sequence; /* sequence number of this COMMAND_NIC */
 	struct cfg_task task;
@@ -182,7 +184,7 @@ struct clearing {
 struct scrub {
 	struct pump_transfer pump;
 	bool busy;
-	uint64_t at, end;       /* range to clear; equal: nothing */
+	uint64_t at, end;       /* range to clear; empty if `at` equals `end` */
 	uint64_t running_bytes; /* while busy: bytes of the DMA, from `at` on */
 };
 
@@ -213,19 +215,20 @@ struct slot {
 	uint8_t uuid[WIRE_UUID_BYTES];
 	struct mac *seal_key; /* state for seals of binaries */
 	struct arena *arena;
-	struct engine *engine; /* `none` if kernels run in processes */
+	struct engine *engine; /* engine of the xPU; `none` if kernels run in processes */
 	struct engine_description about;
 	struct bridged *bridged; /* NULL: the NIC accesses device memory itself */
 	struct worker *worker;   /* worker of all hosts; NULL: each host has one */
 	struct zygote *zygote;   /* starts the worker processes of hosts */
 	int wakeup_fd;           /* the zygote's wakeup eventfd */
 	uint32_t worker_last, worker_spin_ns;
-	bool woke;        /* a worker was woken since the last slot_woke() */
-	uint32_t windows; /* bit i: window i behind device memory is used */
+	bool woke;        /* a worker was woken after the last slot_woke() */
+	uint32_t windows; /* windows behind device memory: bit i is set if window i is used */
 	struct node *node;
 	/* guards `interrupted`, because the engine's threads outlive the node */
 	pthread_mutex_t interrupt_lock;
-	struct node *interrupted; /* node that these threads wake; NULL: closed */
+	/* node that the engine's threads wake; NULL: the node is closed */
+	struct node *interrupted;
 	struct outbox *outbox;
 	struct scrub scrub;
 	struct tenant *tenants;
@@ -246,7 +249,7 @@ struct slot {
 	uint64_t files_ns;   /* time of the next check of tenants' files */
 	uint64_t needed_ns;  /* time of the next check whether silent hosts block others */
 	uint64_t blocked_ns; /* time since when the outbox cannot post; 0: it can */
-	uint16_t stuck_node; /* node of the last slot_peer_stuck, at stuck_ns */
+	uint16_t stuck_node; /* node of the last call of slot_peer_stuck(), at stuck_ns */
 	uint64_t stuck_ns;
 	struct known_key known[KNOWN_KEYS];
 	struct slot_counters counters;
@@ -268,7 +271,7 @@ struct tenant *tenant_find(const struct slot *s, uint16_t host);
 /* Counts a bulk transfer that has started (+1) or completed (-1). */
 void tenant_bulks_add(struct tenant *t, int more);
 bool tenant_may_bulk(const struct tenant *t);
-/* Logs a mistake of this host, up to a bound. */
+/* Logs a mistake of this host, at most COMPLAINTS_MAX times. */
 void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* tenant_silent.c */

@@ -34,7 +34,7 @@ static int file_open(struct tenant_memory *m, uint64_t bytes)
 			close(m->fd);
 		return error == ENOMEM ? DXP_ENOMEM : DXP_EBUSY;
 	}
-	/* Small pages, because tenant_memories_check counts the memory of a file. */
+	/* Uses small pages, because tenant_memories_check() counts the pages of a file. */
 	madvise(base, bytes, MADV_NOHUGEPAGE);
 	m->base = base;
 	m->bytes = bytes;

@@ -22,7 +22,7 @@ struct transfer {
 	bool to_bridged;      /* only DMA can access the peer's memory */
 	uint64_t from, destination, bytes;
 	uint32_t key;
-	uint32_t pending; /* messages not completed */
+	uint32_t pending; /* messages that have not completed */
 	bool notified;    /* true: the event was queued */
 	int status;
 	struct bulk bulk; /* BRIDGED source: reads the data by DMA and PUTs it */

@@ -48,7 +48,7 @@ void work_report(struct work *w, int status)
 	work_free(w);
 }
 
-/* Fails the command's waits for nodes that are lost, because such waits would never complete. */
+/* Fails the command's waits for events of lost nodes, because such waits would never complete. */
 static void lost_note(struct tenant *t, const struct command *c)
 {
 	struct node_entry e;
@@ -80,7 +80,7 @@ _Static_assert(COUNTED_BYTES + sizeof(struct worker_run) + 1 +
 		       COMMAND_KEPT_BYTES(22),
 	       "hosts count no less than a launch takes here");
 
-/* Returns the length of `data` in bytes. */
+/* Returns the number of bytes in `data` of the work item. */
 static uint32_t data_bytes(const struct command *c)
 {
 	if (c->op == COMMAND_RUN)

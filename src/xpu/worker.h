@@ -24,7 +24,7 @@ struct order_end {
 	 * started */
 	bool ran;
 	uint64_t started_ns, ended_ns;
-	const char *text; /* sentence about a failure, or "" */
+	const char *text; /* sentence that explains a failure, or "" */
 };
 
 struct order_ops {
@@ -49,30 +49,30 @@ struct order {
 struct worker {
 	struct slot *slot;
 	struct tenant *tenant; /* its host; NULL: a thread for all hosts */
-	uint32_t id;           /* number of a process */
+	uint32_t id;           /* number of the process */
 	int rings_fd;          /* rings of a process that may have to be started; else -1 */
-	int wakeup_fd;         /* eventfd of the process, open as long as `rings_fd` */
+	int wakeup_fd;         /* eventfd of the process; open while `rings_fd` is open */
 	uint32_t starts;       /* start requests sent to the zygote */
 	bool requested;        /* the present zygote has got the start request */
 	struct worker_rings *rings;
 	struct worker_side orders, answers;
 	struct order *first, **tail; /* orders that have not completed, oldest first */
 	struct order *unposted;      /* first order that waits for space in the ring */
-	uint32_t ended;              /* orders completed so far */
+	uint32_t ended;              /* number of completed orders */
 	struct {
 		uint32_t ended;      /* value of `ended` when the first order became first */
 		bool seen, notified; /* since_ns is valid; the host was notified */
 		uint64_t since_ns;   /* time when this order was first seen */
 	} running;
 	uint8_t print_last; /* last byte that kernels printed */
-	uint32_t commands;  /* engine commands posted and not completed */
+	uint32_t commands;  /* engine commands that were posted and have not completed */
 	bool started;       /* the thread exists, or the exit of the process will be reported */
-	bool ends;          /* must be killed */
+	bool ends;          /* the process must be killed */
 	bool notified;      /* the zygote has got the request to kill it */
 	pthread_t thread;
 };
 
-/* Starts a worker thread. DXP_ENOMEM; DXP_EIO: no thread (logged). */
+/* Starts a worker thread. Returns DXP_ENOMEM, or DXP_EIO if no thread could be created (logged). */
 int worker_open_thread(struct slot *s, struct worker **out);
 /* Starts a worker process. The caller must then let it map its host's memory and rebuild the host's
  * programs. If the start fails later, the worker counts as lost. DXP_ENOMEM, DXP_EIO: it cannot be
@@ -90,7 +90,7 @@ bool worker_begin_again(struct worker *c);
  * DXP_ECLOSED. A process must have exited. */
 void worker_close(struct worker *c);
 
-/* Posts an order, which the worker owns until `end`. */
+/* Posts an order. The worker owns the order until it calls the order's `end`. */
 void worker_post(struct worker *c, struct order *o);
 /* Requests the end of a process. worker_lost follows soon. */
 void worker_kill(struct worker *c);

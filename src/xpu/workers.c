@@ -33,7 +33,7 @@ bool worker_full(const struct tenant *t)
 struct mapping {
 	struct order order;
 	struct worker_range range;
-	/* port of the window to unmap; NULL: the range is a held allocation */
+	/* port whose window is unmapped; NULL: the range is an allocation that was held */
 	struct port *port;
 	worker_unmapped done; /* NULL for a window */
 	bool replies;         /* true: passes `sequence` to `done` */
