@@ -21,7 +21,8 @@
 #define DXP_ABOUT_BINARY_TYPE  0x20000001u /* u32: cl_program_binary_type */
 #define DXP_ABOUT_GLOBAL_BYTES 0x20000002u /* u64: bytes of program-scope variables */
 #define DXP_ABOUT_KERNEL       0x20000010u /* name of the kernel, no final zero byte */
-/* u32 cl_kernel_work_group_info or cl_kernel_info, then the value on the node's device. */
+/* u32 cl_kernel_work_group_info or cl_kernel_info, then the value that the node's device
+ * returns. */
 #define DXP_ABOUT_KERNEL_INFO 0x20000011u
 /* u32 address qualifier, u32 access qualifier, u64 type qualifier (OpenCL's values), u32 bytes of a
  * value (0: unknown), type name, argument name. A zero byte ends each name. */

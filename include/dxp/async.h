@@ -38,8 +38,8 @@ DXP_API int dxp_event_notify(struct dxp_fabric *fabric, dxp_event event, uint64_
 
 struct dxp_completion {
 	uint64_t cookie; /* the cookie passed to dxp_event_notify() */
-	dxp_event event; /* valid in wait lists until dxp_event_forget */
-	bool begun;      /* not a completion: the command has started (dxp_completions_begun) */
+	dxp_event event; /* can be used in wait lists until dxp_event_forget() */
+	bool begun;      /* the command has started, and is not complete (dxp_completions_begun) */
 	int status;      /* completion status of the command */
 	/* error number of the device's driver for a failed command; OpenCL: negative, CUDA:
 	 * positive, 0: none */
@@ -149,7 +149,7 @@ struct dxp_sampler {
 enum dxp_program_kind {
 	DXP_PROGRAM_SOURCE,  /* files[0] is OpenCL C, the others are headers */
 	DXP_PROGRAM_BINARY,  /* files[0] is from dxp_program_binary() of this xPU */
-	DXP_PROGRAM_COMPILE, /* like SOURCE, for a later LINK */
+	DXP_PROGRAM_COMPILE, /* compiles as SOURCE does, for a later LINK */
 	DXP_PROGRAM_LINK,    /* links `inputs`, which were compiled on the same xPU */
 };
 
@@ -177,9 +177,10 @@ struct dxp_program_source {
 DXP_API int dxp_program_create(struct dxp_xpu *xpu, const struct dxp_program_source *source,
 			       struct dxp_program **out);
 
-/* Returns the driver's error number of a failed build, like dxp_completion.native. */
+/* Returns the driver's error number of a failed build; see dxp_completion.native. */
 DXP_API int32_t dxp_program_native(const struct dxp_program *program);
-/* Returns records about the kernels of a built program (dxp/about.h), valid until its release. */
+/* Returns records about the kernels of a built program (dxp/about.h). They are valid until the
+ * program is released. */
 DXP_API const void *dxp_program_about(const struct dxp_program *program, size_t *bytes);
 /* Returns the device's binary in new memory, which the caller frees. The binary is sealed: only the
  * daemon that made it accepts it, and only if it is unchanged. With `dxpd --state`, the daemon
@@ -205,7 +206,7 @@ struct dxp_clock {
 };
 DXP_API int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out);
 
-#define DXP_FAILURE_BYTES 256 /* with the final zero byte */
+#define DXP_FAILURE_BYTES 256 /* bytes of the text, with the final zero byte */
 
 /* Writes the xPU's sentence about a failed command, such as "kernel 'k', work-item (5,0,0): stores
  * 4 bytes at ...; k+0x20, line 2". Returns the sentence's length in bytes; 0: there is none. The

@@ -42,8 +42,8 @@ struct dxp_bridge_transfer {
 	uint64_t device_from, device_to;
 	struct dxp_xpu *peer; /* DEVICE_TO_DEVICE: the other xPU of this fabric; else NULL */
 	uint64_t bytes;       /* 0 is allowed */
-	uint32_t piece_bytes; /* bytes per GET or PUT, 4096 .. caps.buffer_bytes; 0: default */
-	/* the transfer starts when all these events are complete; see dxp_launch.wait */
+	uint32_t piece_bytes; /* bytes of each GET or PUT, 4096 .. caps.buffer_bytes; 0: default */
+	/* the transfer starts after all these events; see dxp_launch.wait */
 	const dxp_event *wait;
 	uint32_t wait_count;
 };

@@ -39,7 +39,7 @@ extern "C" {
  * empty if there is none. The context's notification function gets the same sentence. */
 #define CL_EVENT_FAILURE_DXP 0x44D1
 
-/* CL_EVENT_COMMAND_TYPE of this command. */
+/* CL_EVENT_COMMAND_TYPE of clEnqueueTransferBufferDXP(). */
 #define CL_COMMAND_TRANSFER_BUFFER_DXP 0x44D0
 
 /* Enqueues a copy of `size` bytes of `src_buffer` to `dst_buffer` on `dst_device`. The queue's
@@ -61,7 +61,7 @@ typedef cl_int(CL_API_CALL *clEnqueueTransferBufferDXP_fn)(
 	cl_device_id dst_device, size_t src_offset, size_t dst_offset, size_t size,
 	cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
-/* CL_EVENT_COMMAND_TYPE of this command. */
+/* CL_EVENT_COMMAND_TYPE of clEnqueueAllreduceDXP(). */
 #define CL_COMMAND_ALLREDUCE_DXP 0x44D2
 
 /* Types of elements, and reductions. dxp/collective.h explains rounding, NaN and averages. */

@@ -64,7 +64,8 @@ enum dxp_reduction { DXP_REDUCTION_LIST(DXP_REDUCTION_ENUM) DXP_REDUCTIONS };
 
 /* Returns the bytes of an element; 0: no such type. */
 DXP_API size_t dxp_type_bytes(enum dxp_type type);
-/* Return the name as in the lists above, in static storage; never NULL. */
+/* Return the name of the type or reduction in the lists above; never NULL. The text is in static
+ * storage. */
 DXP_API const char *dxp_type_text(enum dxp_type type);
 DXP_API const char *dxp_reduction_text(enum dxp_reduction reduction);
 
@@ -119,8 +120,9 @@ DXP_API int dxp_group_status(struct dxp_group *group);
  * element's size. The lengths are the bytes that the operation may use; more than needed is
  * allowed. */
 struct dxp_part {
-	uint64_t from, from_bytes; /* input; only read, unless it is also the output */
-	uint64_t to, to_bytes;     /* output */
+	/* input of this member; the operation only reads it, unless it is also the output */
+	uint64_t from, from_bytes;
+	uint64_t to, to_bytes; /* output */
 	/* The operation neither reads `from` nor writes `to` before these events are complete. Any
 	 * events of the fabric are allowed. Entries with 0 are skipped. */
 	const dxp_event *wait;

@@ -15,7 +15,8 @@
 #ifndef DXP_DEVICE_H
 #define DXP_DEVICE_H
 
-/* Device compilers that cannot include files receive these two headers before the program. */
+/* Device compilers that cannot include files get the text of these two headers in front of the
+ * program. */
 #ifndef DXP_WINDOW_H
 #include <dxp/window.h>
 #endif
@@ -74,7 +75,8 @@ DXP_FN void dxp_ring(DXP_SHARED struct dxp_window *w, dxp_u32 index)
 	dxp_store_release(&dxp_slot(w, index)->head.lap, dxp_lap(index, DXP_DOORBELLS));
 }
 
-/* Stores the head except inline data (unset by dxp_head()) and `lap`. */
+/* Stores the head of a descriptor, without `lap` and inline data: dxp_head() sets no inline
+ * data. */
 DXP_FN void dxp_head_store(DXP_SHARED struct dxp_slot *slot, const struct dxp_descriptor *head)
 {
 	dxp_store_bytes((DXP_SHARED dxp_u8 *)&slot->head, head,
@@ -359,7 +361,7 @@ DXP_FN void dxp_received_release(DXP_SHARED struct dxp_window *w)
 
 /* ---- waiting: at most `looks` polls (0: one); DXP_ETIMEDOUT, or see dxp_error() ---- */
 
-/* Called after a poll without result. Returns DXP_OK to poll again. */
+/* Waits a moment after a poll without result. Returns DXP_OK if the caller must poll again. */
 DXP_FN int dxp_look_again(const DXP_SHARED struct dxp_window *w, dxp_u64 *looks)
 {
 	int status = dxp_error(w);

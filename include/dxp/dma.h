@@ -55,8 +55,9 @@ enum dxp_dma_kind {
 
 struct dxp_dma_order {
 	enum dxp_dma_kind kind;
-	/* True: transfers use user memory in place (zero copy). It is pinned for this transfer,
-	 * unless dxp_dma_pin() pinned it. False: the data is copied through the rings. */
+	/* True: the device's DMA accesses user memory directly (zero copy). The memory is pinned
+	 * for this transfer, unless dxp_dma_pin() pinned it before. False: the data is copied
+	 * through the rings. */
 	bool in_place;
 	enum dxp_bridge_mode mode;
 	const void *from;

@@ -52,7 +52,7 @@ struct dxp_function_options {
 	/* Name by which other functions of the NIC find this one: [A-Za-z0-9._-], at most 31
 	 * characters. NULL: they cannot find it. */
 	const char *label;
-	uint32_t timeout_ms; /* bound of each request to the NIC's program; 0: 5000 */
+	uint32_t timeout_ms; /* ms; longest time of each request to the NIC's program; 0: 5000 */
 	/* Time in us that dxp_function_wait() spins before it sleeps; 0: 50; UINT32_MAX: does not
 	 * spin. It never spins on a machine with one CPU. */
 	uint32_t spin_us;
@@ -83,16 +83,16 @@ DXP_API int dxp_function_window_fd(const struct dxp_function *f);
 
 /* ---- memory ---- */
 enum dxp_rights {
-	DXP_LOCAL = 0,         /* only own descriptors */
-	DXP_REMOTE_READ = 1,   /* GET by any node with the key */
-	DXP_REMOTE_WRITE = 2,  /* PUT by any node with the key */
-	DXP_REMOTE_ATOMIC = 4, /* fetch-and-op by any node with the key */
+	DXP_LOCAL = 0,         /* only descriptors of this function may access the memory */
+	DXP_REMOTE_READ = 1,   /* any node with the key may GET */
+	DXP_REMOTE_WRITE = 2,  /* any node with the key may PUT */
+	DXP_REMOTE_ATOMIC = 4, /* any node with the key may use atomics */
 };
 
 struct dxp_memory {
 	void *base;
 	uint64_t bytes;
-	uint32_t key; /* value for struct dxp_entry; offsets count from `base` */
+	uint32_t key; /* key for struct dxp_entry, whose offsets count from `base` */
 	int fd;       /* sealed memfd that may be shared; the library owns it */
 };
 
@@ -135,8 +135,8 @@ DXP_API int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t byte
 DXP_API int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp,
 			      struct dxp_target *out);
 
-/* Returns the address of queue pair `qp` of this function, for its peers. `node` is the fabric's
- * id; functions of this NIC may also use 0. */
+/* Returns the address of queue pair `qp` of this function, for its peers. `out->node` is this
+ * node's id in the fabric. Functions of this NIC may replace it by 0. */
 DXP_API int dxp_function_target(const struct dxp_function *f, uint8_t qp, struct dxp_target *out);
 
 /* ---- sleeping and waking ---- */
@@ -163,12 +163,15 @@ DXP_API int dxp_function_disarm(struct dxp_function *f);
  * One side calls ..._send(), the other ..._receive(), in any order. Fields that are not set must be
  * 0. */
 struct dxp_announced_put {
-	struct dxp_target peer; /* sender: the receiver's queue pair; receiver: set by the call */
+	/* sender: set it to the receiver's queue pair; receiver: the call sets it */
+	struct dxp_target peer;
 	/* Sender: the bytes to send. Receiver: the memory for them, at least as many bytes, in a
 	 * region with DXP_REMOTE_WRITE. */
 	struct dxp_entry local;
-	uint32_t tag;   /* the same on both sides; distinguishes transfers of one pair */
-	uint32_t bytes; /* receiver: the number of bytes that were placed */
+	/* tag of the transfer, equal on both sides, different for each transfer between two queue
+	 * pairs */
+	uint32_t tag;
+	uint32_t bytes; /* receiver: number of bytes that have arrived */
 	uint8_t qp;     /* queue pair of this side */
 	uint8_t step;   /* progress; must be 0 at first */
 	uint16_t outstanding;
@@ -191,14 +194,14 @@ DXP_API int dxp_announced_put_receive(struct dxp_function *f, struct dxp_announc
 /* Options of a NIC. All zero: the NIC is not in a fabric. Then only its own functions, and those
  * that it serves, can send to it. */
 struct dxp_nic_options {
-	bool join; /* become a node of a fabric */
+	bool join; /* true: the NIC becomes a node of a fabric */
 	/* this field and the next three: see struct dxp_fabric_options */
 	const char *directory;
 	const char *manager;
 	const char *key_file;
 	const char *bind;
 	const char *name;    /* name of the node; NULL: program name and process id */
-	uint32_t timeout_ms; /* ms, bound of joining; 0: 5000 */
+	uint32_t timeout_ms; /* ms; longest time for joining; 0: 5000 */
 	uint32_t spin_us;    /* see struct dxp_function_options */
 	/* True: a progress thread polls the NIC. False: waiting calls and dxp_nic_poll() poll
 	 * it. */

@@ -149,11 +149,13 @@ struct dxp_inc_bootstrap {
 #define DXP_INC_MEMBERS_MAX 4096
 #define DXP_INC_WHY_BYTES   192
 
-/* master_num of N-04 */
+/* Which processes are members: one of each node, one of each socket, or all (master_num of
+ * N-04). */
 enum dxp_inc_mode { DXP_INC_NODE, DXP_INC_SOCKET, DXP_INC_FLAT };
 
 struct dxp_inc_group_options {
-	enum dxp_inc_mode mode; /* mode that `dxp inc` shows; it has no other effect */
+	/* `dxp inc` shows the mode. Only switches that use the compatible format act on it. */
+	enum dxp_inc_mode mode;
 	/* job that owns the group, as `dxp inc` shows it; it has no other effect */
 	uint64_t job_id;
 	uint32_t c_id, world_rank;
@@ -178,7 +180,7 @@ struct dxp_inc_group_view {
 	uint16_t epoch;
 	bool kernel; /* short operations use XDP */
 	bool lost;   /* the group accepts no more operations */
-	/* why: DXP_ETIMEDOUT, DXP_ENOENT (the switch forgot the group), ... */
+	/* reason of the loss: DXP_ETIMEDOUT, DXP_ENOENT (the switch forgot the group), ... */
 	int lost_status;
 	uint32_t segment_bytes; /* payload bytes per packet */
 	uint32_t window;        /* largest number of segments in flight */
@@ -186,7 +188,7 @@ struct dxp_inc_group_view {
 };
 DXP_API void dxp_inc_group_view(const struct dxp_inc_group *group, struct dxp_inc_group_view *out);
 
-/* Returns true if the group's switches support the operation; the same at all members. */
+/* Returns true if the group's switches support the operation. All members get the same answer. */
 DXP_API bool dxp_inc_accepts(const struct dxp_inc_group *group, enum dxp_inc_op op,
 			     enum dxp_inc_type type, size_t count);
 
@@ -225,11 +227,11 @@ DXP_API int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_op
  *         status, and the group is lost. */
 DXP_API int dxp_inc_test(struct dxp_inc_operation *operation, size_t *done_elements);
 
-/* Waits until the operation completes or the group is lost. See `deadline_ns` of struct
- * dxp_inc_options. Returns like dxp_inc_test(), but never DXP_EAGAIN. */
+/* Waits until the operation completes or the group is lost; `deadline_ns` of struct dxp_inc_options
+ * limits the wait. Returns the statuses of dxp_inc_test() except DXP_EAGAIN. */
 DXP_API int dxp_inc_wait(struct dxp_inc_operation *operation, size_t *done_elements);
 
-/* Start an operation and wait for it. */
+/* Each starts an operation and waits for it. */
 DXP_API int dxp_inc_allreduce(struct dxp_inc_group *group, const void *send, void *receive,
 			      size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
 			      size_t *done_elements);

@@ -44,7 +44,7 @@ struct dxp_fabric_options {
 	const char *key_file; /* file with the fabric key; NULL: from the directory */
 	const char *bind;     /* address of this host; NULL: the one on the route to the manager */
 	const char *name;     /* [A-Za-z0-9._-], at most 31; NULL: program name and process id */
-	uint32_t timeout_ms;  /* ms, bound of joining and of opening an xPU; 0: 5000 */
+	uint32_t timeout_ms;  /* ms; longest time for joining, and for opening an xPU; 0: 5000 */
 	/* us, about: time that a waiting call spins before it sleeps; 0: 50; UINT32_MAX: does not
 	 * spin */
 	uint32_t spin_us;
@@ -128,9 +128,9 @@ struct dxp_xpu_caps {
 	uint64_t free_bytes;
 	uint32_t compute_units;
 	enum dxp_memory_kind memory_kind;
-	bool streams;          /* a stream core exists: DXP_BRIDGE_THROUGH works */
-	uint32_t buffers;      /* buffers per ring of its bridge; 0: no bridge */
-	uint32_t buffer_bytes; /* bytes per buffer */
+	bool streams;          /* the device has a stream core, so DXP_BRIDGE_THROUGH works */
+	uint32_t buffers;      /* buffers in each ring of the bridge; 0: no bridge */
+	uint32_t buffer_bytes; /* bytes of each of these buffers */
 };
 DXP_API int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out);
 /* Does what dxp_xpu_caps() does, for a struct of `out_bytes` bytes. See
@@ -232,7 +232,7 @@ struct dxp_argument {
 struct dxp_launch {
 	const struct dxp_program *program;
 	const char *kernel;
-	uint32_t dimensions; /* 1 .. 3 */
+	uint32_t dimensions; /* number of dimensions, 1 .. 3 */
 	uint64_t global[3];
 	uint64_t local[3];  /* all 0: the device chooses */
 	uint64_t offset[3]; /* offset of the first work-item's global id */

@@ -20,13 +20,14 @@
 #endif
 
 /* Communication registers. A 64-bit value uses two registers, low word first. */
-#define DXP_REGISTER_NODE          0 /* destination node; 0: this node */
-#define DXP_REGISTER_QUEUE         1 /* function << 8 | queue pair of the peer */
-#define DXP_REGISTER_MAGIC         2 /* magic of that queue pair */
-#define DXP_REGISTER_LOCAL_KEY     3 /* key of the peer's region; CFG operations: 0 */
-#define DXP_REGISTER_REMOTE_KEY    4 /* CFG operations: 0 */
-#define DXP_REGISTER_REMOTE_OFFSET 5 /* 64 bits: offset in that region; CFG: register index * 4 */
-#define DXP_REGISTER_FLAGS         7 /* enum dxp_flag | own queue pair << 8 */
+#define DXP_REGISTER_NODE       0 /* destination node; 0: this node */
+#define DXP_REGISTER_QUEUE      1 /* function << 8 | queue pair of the peer */
+#define DXP_REGISTER_MAGIC      2 /* magic of that queue pair */
+#define DXP_REGISTER_LOCAL_KEY  3 /* key of the region that contains the local bytes */
+#define DXP_REGISTER_REMOTE_KEY 4 /* key of the peer's region; CFG operations: 0 */
+/* 64 bits: offset in the peer's region; CFG operations: register index * 4 */
+#define DXP_REGISTER_REMOTE_OFFSET 5
+#define DXP_REGISTER_FLAGS         7 /* bits 0 .. 7: enum dxp_flag; bits 8 .. 15: own queue pair */
 /* 64 bits: dxp_insn_imm_set(); a dequeue stores the value of the completion */
 #define DXP_REGISTER_IMM 8
 /* 64 bits: dxp_insn_context_set(); a dequeue stores the context of the completion */
@@ -120,7 +121,7 @@ DXP_FN void dxp_insn_trailer_set(dxp_u64 trailer)
 	DXP_INSN_SET64(DXP_REGISTER_TRAILER, trailer);
 }
 
-/* Sets DXP_FLAG_NOTIFY or 0, and keeps the queue pair. */
+/* Sets the flags, DXP_FLAG_NOTIFY or 0, and keeps the queue pair. */
 DXP_FN void dxp_insn_flags_set(dxp_u32 flags)
 {
 	DXP_INSN_SET(DXP_REGISTER_FLAGS, (DXP_INSN_GET(DXP_REGISTER_FLAGS) & 0xff00u) | flags);
@@ -152,7 +153,8 @@ DXP_FN int dxp_insn_cfg_read(DXP_SHARED void *own, dxp_u32 bytes)
 	return DXP_INSN_POST(DXP_OP_CFG_READ, own, bytes);
 }
 
-/* Writes registers from `own`; remote offset: see dxp_insn_cfg_read(). */
+/* Writes registers of the peer from `own`. See dxp_insn_cfg_read() for node 0 and the remote
+ * offset. */
 DXP_FN int dxp_insn_cfg_write(const DXP_SHARED void *own, dxp_u32 bytes)
 {
 	return DXP_INSN_POST(DXP_OP_CFG_WRITE, own, bytes);

@@ -57,7 +57,7 @@ enum dxp_status {
 #define DXP_WINDOW_MAGIC   0x57505844u /* "DXPW" */
 #define DXP_WINDOW_VERSION 3
 #define DXP_QPS            4       /* queue pairs per function (C-36) */
-#define DXP_DOORBELLS      32      /* descriptors that are posted but not read (C-15) */
+#define DXP_DOORBELLS      32      /* most descriptors that the engine has not read yet (C-15) */
 #define DXP_EVENTS         512     /* entries of each event ring; number of NAP buffers */
 #define DXP_NAP_BYTES      2048    /* longest NAP; size and alignment of a buffer (C-17, C-29) */
 #define DXP_CFG_WORDS      256     /* CFG registers per access: one packet at any MTU */
@@ -72,11 +72,11 @@ enum dxp_status {
 
 /* ---- descriptors ---- */
 enum dxp_op {
-	DXP_OP_NAP = 1,   /* message into the receive ring of a queue pair */
-	DXP_OP_PUT,       /* local list into remote list */
-	DXP_OP_GET,       /* remote list into local list */
-	DXP_OP_CFG_READ,  /* registers of the peer into local list */
-	DXP_OP_CFG_WRITE, /* inline data into registers of the peer */
+	DXP_OP_NAP = 1,   /* sends a message to the receive ring of a queue pair */
+	DXP_OP_PUT,       /* copies the local list to the remote list */
+	DXP_OP_GET,       /* copies the remote list to the local list */
+	DXP_OP_CFG_READ,  /* copies registers of the peer to the local list */
+	DXP_OP_CFG_WRITE, /* copies inline data to registers of the peer */
 	/* Atomics on 8 bytes of the peer's memory, aligned to 8, which the only entry of the
 	 * destination list names. They are serialized with all other atomics on these bytes, from
 	 * any node. `imm` is the operand; COMPARE_SWAP stores `trailer` if it finds `imm`. The
@@ -103,7 +103,7 @@ enum dxp_flag {
 
 /* A range of registered memory. */
 struct dxp_entry {
-	dxp_u64 offset; /* bytes from the region's start; CFG: register index times 4 */
+	dxp_u64 offset; /* bytes from the start of the region; CFG: register index times 4 */
 	dxp_u32 bytes;
 	dxp_u32 key;
 };
@@ -115,18 +115,20 @@ struct dxp_entry {
 struct dxp_descriptor {
 	dxp_u8 op;    /* enum dxp_op */
 	dxp_u8 flags; /* enum dxp_flag */
-	dxp_u8 qp;    /* queue pair of this window, 0 .. qp_count - 1 */
+	dxp_u8 qp;    /* queue pair of the sender, 0 .. qp_count - 1 of this window */
 	dxp_u8 dst_function;
-	dxp_u16 dst_node; /* 0: this node */
+	dxp_u16 dst_node; /* number of the target node; 0: this node */
 	dxp_u16 dst_qp;
 	dxp_u32 dst_magic;
 	dxp_u8 src_count, dst_count;
 	dxp_u16 inline_bytes;
-	dxp_u64 context; /* returned in the completion */
-	dxp_u64 imm;     /* for the receive event of a NAP or notifying PUT; atomics: operand */
-	dxp_u64 trailer; /* second value like `imm`, for higher software; COMPARE_SWAP: new value */
+	dxp_u64 context; /* value that the completion returns */
+	/* value in the receive event of a NAP or notifying PUT; atomics: operand */
+	dxp_u64 imm;
+	/* second value in this event, for higher software; COMPARE_SWAP: new value */
+	dxp_u64 trailer;
 	dxp_u8 data[DXP_HEAD_BYTES];
-	dxp_u32 lap; /* doorbell: stored last, with release */
+	dxp_u32 lap; /* doorbell: the user stores it last, with release order */
 };
 
 /* A descriptor in registered memory of the function, at any offset (C-14): this struct, then
@@ -140,7 +142,7 @@ struct dxp_chain {
 
 struct dxp_slot {
 	struct dxp_descriptor head;
-	dxp_u8 body[DXP_NAP_BYTES]; /* 96 entries, or the longest NAP */
+	dxp_u8 body[DXP_NAP_BYTES]; /* 96 list entries, or the longest NAP */
 };
 
 /* ---- events ---- */
@@ -153,7 +155,7 @@ struct dxp_nic_event {
 	dxp_u32 bytes;
 	dxp_u16 node;    /* node of the peer */
 	dxp_u16 peer_qp; /* the peer's function << 8 | queue pair; SENT: the target's */
-	dxp_u8 qp;       /* own queue pair */
+	dxp_u8 qp;       /* queue pair of this window */
 	dxp_u8 type;     /* enum dxp_event_type */
 	dxp_i8 status;   /* enum dxp_status */
 	dxp_u8 reserved;
@@ -175,11 +177,11 @@ struct dxp_registers {
 	dxp_u64 send_vaddr;
 	dxp_u32 send_bytes;
 	dxp_u32 node;  /* destination node; 0: the peer at `ip` and `port` */
-	dxp_u32 ip;    /* IPv4; 10.0.0.1 is 0x0a000001 */
+	dxp_u32 ip;    /* IPv4 address of the peer; 10.0.0.1 is 0x0a000001 */
 	dxp_u32 port;  /* UDP port */
-	dxp_u32 queue; /* the peer's function << 8 | queue pair */
+	dxp_u32 queue; /* function of the peer << 8 | its queue pair */
 	dxp_u32 magic; /* magic of that queue pair */
-	dxp_u32 qp;    /* own queue pair */
+	dxp_u32 qp;    /* queue pair of this window */
 	dxp_u32 send_reserved[5];
 	dxp_u32 send_go;
 	dxp_u32 send_pad;
@@ -191,19 +193,19 @@ struct dxp_registers {
 	dxp_u32 recv_go;
 	dxp_u32 recv_reserved[12];
 	/* Written by the engine. */
-	dxp_u32 send_error; /* status of the last send: 0, or a negated enum dxp_status */
-	dxp_u32 send_done;  /* the `send_go` that completed; stored after send_error */
+	dxp_u32 send_error; /* status of the last send: 0, or an enum dxp_status without its sign */
+	dxp_u32 send_done;  /* value of `send_go` whose send is complete; stored after send_error */
 	/* status of the current area; a message that is longer than the area also sets it */
 	dxp_u32 recv_error;
-	dxp_u32 recv_done; /* the `recv_go` in effect; stored after recv_error */
-	dxp_u32 recv_used; /* bytes of the area assigned to messages */
+	dxp_u32 recv_done; /* value of `recv_go` that the engine uses; stored after recv_error */
+	dxp_u32 recv_used; /* bytes of the area that messages occupy */
 	dxp_u32 engine_reserved[11];
 };
 
 /* ---- the window ---- */
 enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCTION_CLOSED };
 
-/* All counters wrap. */
+/* Counters of a function. All wrap. */
 #define DXP_COUNTER_LIST(X)                                                \
 	X(doorbells)         /* descriptors read */                        \
 	X(descriptors_bad)   /* descriptors completed as invalid */        \
@@ -217,12 +219,12 @@ enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCT
 	X(refused_rights)                                                  \
 	X(refused_bounds)                                                  \
 	X(refused_other)                                                   \
-	X(receiver_busy) /* rejected: receive ring or table full */        \
-	X(credit_waits)  /* NAPs delayed for credit of the receiver */     \
-	X(rate_waits)    /* requests delayed by the rate limit */          \
-	X(lookup_misses) /* register mode: addresses in no area */         \
-	X(chains)        /* descriptors by reference that were checked */  \
-	X(chain_waits)   /* requests delayed by DXP_CHAIN_ENTRIES */
+	X(receiver_busy) /* rejected: full receive ring or table */        \
+	X(credit_waits)  /* NAPs that waited for the receiver's buffers */ \
+	X(rate_waits)    /* requests that the rate limit delayed */        \
+	X(lookup_misses) /* register mode: addresses outside all areas */  \
+	X(chains)        /* checked chains (DXP_FLAG_REFERENCE) */         \
+	X(chain_waits)   /* requests that DXP_CHAIN_ENTRIES delayed */
 
 #define DXP_COUNTER_FIELD(name) dxp_u64 name;
 struct dxp_function_counters {
@@ -231,9 +233,9 @@ struct dxp_function_counters {
 #undef DXP_COUNTER_FIELD
 
 struct dxp_window {
-	/* page 0, engine: identity of the function */
+	/* page 0, written by the engine: identity of the function */
 	dxp_u32 magic, version, bytes;
-	dxp_u32 function;          /* 0: physical, 1 .. 7: virtual */
+	dxp_u32 function;          /* number of the function; 0: physical, 1 .. 7: virtual */
 	dxp_u32 qp_magic[DXP_QPS]; /* magics of the user's queue pairs */
 	dxp_u32 node;              /* id of the NIC's node; 0xffff: none yet */
 	/* The user's queue pairs 0 .. qp_count - 1 are the function's queue pairs from first_qp
@@ -243,23 +245,24 @@ struct dxp_window {
 	struct dxp_function_counters counters;
 	dxp_u8 pad1[4096 - 64 - 18 * 8];
 
-	/* page 1, engine: progress */
-	dxp_u32 consumer;    /* descriptors that the engine has read */
+	/* page 1, written by the engine: progress */
+	dxp_u32 consumer;    /* number of descriptors that the engine has read */
 	dxp_u32 error;       /* reason of a stop, which stays: negated enum dxp_status; 0: none */
 	dxp_u32 state;       /* enum dxp_function_state */
-	dxp_u32 need_wakeup; /* not 0: the engine sleeps; kick it after posting */
+	dxp_u32 need_wakeup; /* not 0: the engine sleeps; call dxp_function_kick() after posting */
 	dxp_u8 pad2[64 - 16];
-	dxp_u64 total_bytes; /* bytes that PUTs of peers placed; only grows (regtotallen) */
+	/* bytes that PUTs of peers have stored; never decreases (regtotallen) */
+	dxp_u64 total_bytes;
 	dxp_u8 pad3[4096 - 64 - 8];
 
-	/* page 2, user: one cache line each */
-	dxp_u32 producer; /* descriptors claimed */
+	/* page 2, written by the user: one cache line for each counter */
+	dxp_u32 producer; /* number of claimed descriptors */
 	dxp_u8 pad4[60];
 	dxp_u32 sent_consumer;
 	dxp_u8 pad5[60];
 	dxp_u32 received_consumer;
 	dxp_u8 pad6[60];
-	dxp_u32 buffers_returned; /* count of entries written to `buffers` */
+	dxp_u32 buffers_returned; /* number of entries that were stored in `buffers` */
 	dxp_u8 pad7[60];
 	/* not 0: the user sleeps. The value is new for each sleep, and the engine notifies each
 	 * value once. */
@@ -281,7 +284,7 @@ struct dxp_window {
 
 /* Address of a peer's queue pair. */
 struct dxp_target {
-	dxp_u16 node; /* 0: this node */
+	dxp_u16 node; /* number of the node; 0: this node */
 	dxp_u8 function;
 	dxp_u8 qp;
 	dxp_u32 magic; /* magic of that queue pair, which its owner knows */
