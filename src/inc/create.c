@@ -89,7 +89,8 @@ static void round_begin(struct inc_create *c, uint64_t now_ns)
 void create_fail(struct inc_create *c, int status, uint64_t now_ns)
 {
 	c->state = CREATE_FAILED;
-	c->status = status == DXP_EAGAIN ? DXP_EIO : status; /* DXP_EAGAIN: not finished */
+	/* DXP_EAGAIN would mean that the creation still runs */
+	c->status = status == DXP_EAGAIN ? DXP_EIO : status;
 	round_begin(c, now_ns);
 }
 

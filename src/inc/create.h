@@ -10,7 +10,7 @@
 #include "inc/group.h"
 
 struct inc_create_options {
-	struct inc_control first; /* content of the first QUERY */
+	struct inc_control first; /* control data of the first QUERY */
 	uint32_t member, count;
 	const struct inc_member *members; /* `count` entries; copied */
 	const uint32_t *switches;         /* switch of each member; copied */
@@ -21,7 +21,8 @@ struct inc_create_options {
 
 struct inc_create;
 
-/* Begins the creation of a group; release it with inc_create_end(). DXP_ENOMEM. */
+/* Begins the creation of a group; release it with inc_create_end(). Returns DXP_ENOMEM if memory is
+ * short. */
 int inc_create_begin(const struct inc_create_options *options, uint64_t now_ns,
 		     struct inc_create **out);
 void inc_create_end(struct inc_create *c);

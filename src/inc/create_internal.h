@@ -20,11 +20,11 @@ struct ways {
 
 /* A switch of the tree. */
 struct node {
-	uint32_t ip; /* 0: free entry */
+	uint32_t ip; /* address of the switch; 0: free entry */
 	uint32_t parent_ip;
 	uint16_t children;
 	uint16_t index; /* number of this switch among the children of its parent */
-	bool counted;   /* `index` is assigned */
+	bool counted;   /* `index` of this switch is assigned */
 };
 
 enum create_state {
@@ -46,7 +46,7 @@ struct inc_create {
 	/* time when the first QUERY of each member had arrived; 0: some are missing */
 	uint64_t received_ns;
 	bool no_common; /* the known paths have no common switch */
-	bool changed;   /* paths have changed since the last choice */
+	bool changed;   /* paths have changed after the last choice */
 	bool has_notice;
 	bool owes_notified; /* must confirm to member 0 by a NOTIFIED */
 	int status;

@@ -22,7 +22,7 @@
 #define ENDPOINT_BATCH 128
 
 struct port {
-	struct link *link; /* NULL: not open */
+	struct link *link; /* sockets of the port; NULL: not open */
 	uint32_t ip;       /* address of this host, or of the multicast group */
 	uint16_t number;
 	bool reading;
@@ -39,13 +39,14 @@ struct dxp_inc_group {
 	struct dxp_inc_group *next;
 	uint32_t id, member;
 	struct inc_create *create; /* state of the creation; member 0 keeps it for KILL */
-	struct inc_group *group;   /* NULL during creation */
+	struct inc_group *group;   /* the group's state machine; NULL during creation */
 	struct port multicast;
 	bool alone;
 	bool kernel; /* switches use XDP: short results arrive by multicast */
 	uint32_t depth, above;
-	bool received;  /* true: a multicast packet has arrived */
-	unsigned lossy; /* packets were lost: waits that use ppoll() for timers */
+	bool received; /* true: a multicast packet has arrived */
+	/* number of next waits that use ppoll() for exact timers, because packets were lost */
+	unsigned lossy;
 	unsigned open_operations;
 	bool dirty; /* received packets may require other packets to be sent */
 	struct dxp_inc_operation *free_operations;
@@ -61,7 +62,7 @@ struct inc_counters {
 
 struct dxp_inc {
 	pthread_mutex_t lock;
-	pthread_cond_t read; /* signalled when `reading` is cleared */
+	pthread_cond_t read; /* signalled when `reading` of a port is cleared */
 	struct dxp_inc_options o;
 	uint32_t switch_ip;
 	struct inc_member own;
@@ -77,7 +78,7 @@ struct dxp_inc {
 	bool multicast_lost;  /* multicast of the switch's XDP plane does not arrive */
 	unsigned waiting;     /* threads that wait in public calls */
 	uint64_t active_ns;   /* time of the last public call */
-	uint64_t planned_ns;  /* real time of the progress thread's next poll */
+	uint64_t planned_ns;  /* real time at which the progress thread polls next */
 	uint64_t stalled_ns;  /* sum of stalls, which endpoint_now() subtracts */
 	/* the progress thread sleeps on the sockets until this time; 0: it does not sleep there */
 	uint64_t listens_until_ns;

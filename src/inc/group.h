@@ -36,14 +36,14 @@ struct inc_group_options {
 	uint64_t patience_ns; /* see struct dxp_inc_options */
 	enum dxp_inc_framing framing;
 	bool no_icrc_check;
-	bool batches; /* long operations may use GSO batches */
+	bool batches; /* the sockets accept GSO batches, so long operations may use them */
 	/* RC: number of this member's queue pair, unique at this address; 24 bits, 2 or more */
 	uint32_t qp_number;
 };
 
 struct inc_group;
 
-/* Creates a group. DXP_ENOMEM. */
+/* Creates a group. Returns DXP_ENOMEM if memory is short. */
 int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
 		     struct inc_group **out);
 void inc_group_destroy(struct inc_group *g);
@@ -59,8 +59,8 @@ struct inc_operation {
 	enum dxp_inc_op op;
 	enum dxp_inc_type type;
 	uint32_t root;
-	const void *send; /* may equal `receive` */
-	void *receive;    /* NULL: discards the result */
+	const void *send; /* contribution of this member; may equal `receive` */
+	void *receive;    /* buffer for the result; NULL: discards the result */
 	size_t elements;
 
 	bool done;

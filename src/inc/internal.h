@@ -32,13 +32,13 @@ struct flight {
 struct peer {
 	uint32_t next;    /* `next` of that member, from its FREEZE or FROZEN */
 	uint32_t to_send; /* `to_send` of that member, from its AWAITED */
-	/* `next` is valid, and that member has given up the same members as this one */
+	/* `next` is valid, and both members have given up the same members */
 	bool known;
-	bool gone;         /* given up as dead */
+	bool gone;         /* this member has given it up, because it seems dead */
 	bool awaited;      /* `to_send` arrived in this round of the query */
 	bool owes_frozen;  /* this member must send it a FROZEN */
 	bool owes_awaited; /* this member must send it an AWAITED */
-	uint16_t fetched;  /* results that must still be sent to it */
+	uint16_t fetched;  /* results that this member must still send to it */
 	uint32_t fetch_from;
 };
 
@@ -67,7 +67,8 @@ struct inc_group {
 	struct rc_connection *rc; /* connection to the switch, for segments; NULL: no RC framing */
 
 	struct inc_operation *operations, **operations_tail; /* oldest first */
-	struct inc_operation *sending;                       /* operation of segment to_send */
+	struct inc_operation *sending;                       /* operation that has segment
+							      * to_send */
 	uint32_t next, to_send, end;
 	uint32_t fence; /* segments from this one on wait for all earlier results */
 	struct result *results;
@@ -76,14 +77,14 @@ struct inc_group {
 
 	struct rtt rtts[PACES];
 	uint64_t repeat_ns; /* time when the oldest segment is retransmitted */
-	unsigned backoff;   /* timeouts since the last result */
-	unsigned burst;     /* segments to retransmit at a timeout */
+	unsigned backoff;   /* number of timeouts after the last result */
+	unsigned burst;     /* segments to retransmit at the next timeout */
 	uint32_t highest;   /* one past the highest segment that has a result */
 	uint32_t gap;       /* segments before this one were checked for losses */
 	bool late;
 
 	uint64_t progress_ns; /* time of the last result, or when waiting began */
-	bool served;          /* a result has arrived */
+	bool served;          /* at least one result of the group has arrived */
 	uint64_t rejected_ns; /* time of the first rejection since the last result; 0: none */
 	uint64_t renew_ns;
 

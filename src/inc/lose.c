@@ -116,8 +116,8 @@ static void silent_give_up(struct inc_group *g, uint64_t now_ns)
 	round_anew(g, now_ns);
 }
 
-/* Returns byte `at` of a list of given-up members, without the bits of `member` and of this member,
- * which may have given up each other. */
+/* Returns byte `at` of a list of given-up members, with the bits of `member` and of this member
+ * cleared. These two may have given up each other. */
 static uint8_t gone_byte(const struct inc_group *g, const uint8_t *list, uint32_t member,
 			 uint32_t at)
 {
@@ -232,7 +232,7 @@ void lose_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 		round_over(g, now_ns);
 }
 
-/* Returns true if `next` is within a window of this member's `next`. */
+/* Returns true if `next` of another member is within a window of `next` of this member. */
 static bool plausible(const struct inc_group *g, uint32_t next)
 {
 	return next - g->next <= g->o.window || g->next - next <= g->o.window;
@@ -310,7 +310,7 @@ static void fetched_add(struct inc_group *g, struct inc_batch *out, uint32_t mem
 			   bytes ? result_bytes(g, s) : NULL, bytes);
 }
 
-/* Adds the answers for a member. Returns false if the batch was full. */
+/* Adds the answers for a member. Returns false if the batch became full. */
 static bool peer_answer(struct inc_group *g, struct inc_batch *out, uint32_t member)
 {
 	struct peer *p = &g->peers[member];

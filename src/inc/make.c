@@ -18,8 +18,8 @@
 struct hello {
 	uint32_t ip, switch_ip;
 	uint16_t port, segment_bytes;
-	uint8_t framing, able; /* able: the member has memory for the group */
-	uint8_t reach;         /* enum inc_reach of the member's switch */
+	uint8_t framing, able; /* able: this member has memory for the group */
+	uint8_t reach;         /* enum inc_reach of this member's switch */
 	/* Only the values of member 0 are used: */
 	uint16_t epoch;
 	uint32_t id, qkey;
@@ -270,7 +270,7 @@ static struct outcome creation_run(struct making *m)
 	return o;
 }
 
-/* Returns the first failure in the order of members, because member 0 knows most. */
+/* Returns the first failure in the order of member numbers, because member 0 knows most. */
 static int outcomes_judge(const struct making *m, uint32_t *sender)
 {
 	for (*sender = 0; *sender < m->count; ++*sender)
@@ -364,7 +364,7 @@ static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 static void group_settle(struct dxp_inc_group *g)
 {
 	pthread_mutex_lock(&g->inc->lock);
-	/* member 0 needs g->create for KILL */
+	/* Member 0 keeps g->create, because it sends KILL. */
 	if (g->member != 0) {
 		inc_create_end(g->create);
 		g->create = NULL;

@@ -16,7 +16,7 @@ struct probe {
 	uint32_t own_ip, switch_ip;
 	uint16_t own_port;
 	uint32_t number;
-	bool icrc_wrong; /* an answer had a wrong ICRC */
+	bool icrc_wrong; /* an answer had a wrong ICRC, the check of RoCE packets */
 };
 
 static void question_send(struct probe *p)

@@ -153,7 +153,7 @@ static void *progress_thread(void *context)
 		else
 			sleep_listening(inc, now_ns);
 		if (read(inc->wake_fd, &woken, sizeof(woken)) < 0)
-			continue; /* another event than progress_wake() ended the sleep */
+			continue; /* the thread was woken, but not by progress_wake() */
 	}
 	pthread_mutex_unlock(&inc->lock);
 	return NULL;

@@ -15,7 +15,7 @@ static uint64_t timeout_ns(const struct rtt *r, unsigned tries)
 	return min_u64(base_ns << min_u64(tries / 2, 10), INC_RTO_MAX_NS);
 }
 
-/* Updates the smoothed round trip time and its deviation (RFC 6298). */
+/* Updates the smoothed round trip time and its deviation with a sample (RFC 6298). */
 static void repeat_sample(struct rtt *r, uint64_t sample_ns)
 {
 	sample_ns = max_u64(sample_ns, 1);

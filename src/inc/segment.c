@@ -41,7 +41,8 @@ void segment_packet_add_inline(struct inc_group *g, struct inc_batch *out,
 	segment_batch_inline(out);
 }
 
-/* Returns how many elements this member sends. In a broadcast only the root sends elements. */
+/* Returns the number of elements that this member sends. In a broadcast only the root sends
+ * elements. */
 static size_t elements_announced(const struct inc_group *g, const struct inc_operation *c,
 				 size_t elements)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sockets of an endpoint: docs/reference/inc.md "Endpoints and sockets". */
+/* Opens and closes the sockets of an endpoint: docs/reference/inc.md "Endpoints and sockets". */
 #include <dxp/status.h>
 
 #include "base/log.h"

@@ -29,7 +29,7 @@ void wait_ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned c
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Returns the port at which the oldest operation's result arrives. */
+/* Returns the port that gets the result of the oldest operation. */
 static struct port *port_hot(struct dxp_inc_group *g, const struct inc_operation *c)
 {
 	return g->multicast.link && g->kernel && inc_operation_fast(c) ? &g->multicast

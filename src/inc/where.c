@@ -35,7 +35,7 @@ static bool ip_parse(const char *text, uint32_t *out)
 	return true;
 }
 
-/* Reads the value of the last line "switch = TEXT". Returns false if there is none. */
+/* Reads the value of the last line "switch = TEXT" of the file. Returns false if there is none. */
 static bool file_read(char text[INC_WHERE_BYTES])
 {
 	FILE *f = descriptor_fopen(INC_WHERE_FILE, "re");
@@ -59,7 +59,7 @@ static bool file_read(char text[INC_WHERE_BYTES])
 	return found;
 }
 
-/* Returns true if this host has an address in the network. */
+/* Returns true if this host has an address in the network of `network` and `bits`. */
 static bool inside(uint32_t network, unsigned bits)
 {
 	uint32_t mask = bits ? UINT32_MAX << (32 - bits) : 0;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define INC_WHERE_FILE  "/etc/dxp/inc.conf"
-#define INC_WHERE_BYTES 4096 /* bytes of the text that names switches */
+#define INC_WHERE_BYTES 4096 /* bytes of the text that lists switches, with the final zero */
 
 /* Finds the switch. `switches`: see struct dxp_inc_options; NULL or empty: DXP_INC_SWITCH, then
  * INC_WHERE_FILE. Addresses are in host order. *own_ip is the address of this host on the route to
