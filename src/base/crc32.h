@@ -48,7 +48,7 @@ uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_pi
 		    size_t count);
 uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		     size_t count);
-uint32_t crc32_fold_ieee(uint32_t crc, const uint8_t *data,
-			 size_t bytes); /* needs at least 16 bytes */
+/* `bytes` must be at least 16. */
+uint32_t crc32_fold_ieee(uint32_t crc, const uint8_t *data, size_t bytes);
 
 #endif

@@ -37,7 +37,7 @@ FOLD_TARGET static inline __m128i lane_at(const void *p)
 	return _mm_loadu_si128((const __m128i *)p);
 }
 
-/* Moves a lane to the position of `onto`, and adds `onto`. */
+/* Moves a lane to the position of `onto`, and adds `onto` (exclusive or). */
 FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 {
 	__m128i by = lane_at(&keys.by_16);
@@ -79,8 +79,8 @@ FOLD_TARGET static __m128i lane_piece(__m128i lane, const uint8_t *p, size_t byt
 	return lane_tail(lane, lane_at(tail), bytes);
 }
 
-/* Returns the remainder of a lane followed by 32 zero bits. Reduces to 64 bits, then to 32, then by
- * Barrett's method, with the paper's constants. */
+/* Returns the remainder of a lane followed by 32 zero bits. Reduces the lane to 64 bits, then to
+ * 32, then by Barrett's method. */
 FOLD_TARGET static inline uint32_t lane_reduce(__m128i lane)
 {
 	const __m128i words = _mm_setr_epi32(-1, 0, -1, 0);

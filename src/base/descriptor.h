@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define DESCRIPTOR_FIRST 3 /* lowest descriptor after standard input, output and error */
+#define DESCRIPTOR_FIRST 3 /* lowest descriptor after standard input, output and error (0 .. 2) */
 
 /* Moves a descriptor 0, 1 or 2 to a higher number, closed on exec. Returns any other number
  * unchanged, including -1. If no number is free, closes `fd` and returns -1 with errno set;
@@ -41,7 +41,7 @@ int descriptor_memory(const char *name, uint64_t bytes);
  * with errno set. */
 bool descriptor_discard(int fd, uint64_t offset, uint64_t bytes);
 
-/* Writes all bytes, even if signals interrupt it. Returns false with errno set. */
+/* Writes all bytes, also if signals interrupt the write. Returns false with errno set. */
 bool descriptor_write(int fd, const void *data, size_t bytes);
 
 #endif

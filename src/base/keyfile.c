@@ -122,7 +122,7 @@ static bool name_give(const char *temporary, const char *path, bool replace)
 	return replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
 }
 
-/* Writes a temporary file first, so that `path` has a whole key or none. */
+/* Writes a temporary file and renames it, so that the file at `path` never has a part of a key. */
 static int file_create(const char *path, const char *temporary, const uint8_t key[FABRIC_KEY_BYTES],
 		       bool replace)
 {

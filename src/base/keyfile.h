@@ -8,8 +8,9 @@
 
 #include "base/limits.h"
 
-/* Reads a key and logs errors. DXP_ENOENT: no such file; DXP_EACCESS: other users can access it, or
- * this user cannot; DXP_EMALFORMED: not a key; DXP_EIO. */
+/* Reads a key and logs errors. Returns DXP_ENOENT if there is no such file. DXP_EACCESS: other
+ * users can access the file, or this user cannot read it. DXP_EMALFORMED: the content is not a key.
+ * DXP_EIO: reading failed. */
 int keyfile_read(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
 
 /* Writes a random key to a new file of mode 0600. The file appears complete or not at all. Logs

@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 enum landlock_access {
-	LANDLOCK_READ,       /* read and execute files, list folders */
-	LANDLOCK_READ_WRITE, /* also write files that exist */
-	/* what LANDLOCK_READ_WRITE permits, and make, remove and move files and folders */
+	LANDLOCK_READ,       /* permits to read and execute files, and to list folders */
+	LANDLOCK_READ_WRITE, /* also permits to write files that exist */
+	/* also permits to make, remove and move files and folders */
 	LANDLOCK_ALL,
 };
 

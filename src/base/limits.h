@@ -18,10 +18,10 @@
 #define BUCKET_RATE_MAX    1000000000000000ull /* bytes/s: faster than any link */
 #define BUCKET_BYTES_MAX   (1ull << 33)    /* bytes per charge: above the longest operation, 2^31 */
 #define BUCKET_BURST_NS    (1000u * 1000u) /* ns of unused rate that are saved: one slow poll */
-#define BUCKET_BURST_BYTES (64u << 10)     /* bytes; least burst: one GSO batch */
-/* ns of allowed debt: the same as for pacing of sessions */
+#define BUCKET_BURST_BYTES (64u << 10)     /* bytes; smallest burst: one GSO batch */
+/* ns of debt that a bucket allows: equal to the debt in the pacing of sessions */
 #define BUCKET_BATCH_NS (20u * 1000u)
-/* bytes; least debt: one poll sends this many together */
+/* bytes; smallest debt: one poll sends this many together */
 #define BUCKET_BATCH_BYTES (16u << 10)
 
 /* ns of spinning, about one wakeup of an idle core: longer spinning costs more than it saves */

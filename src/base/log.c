@@ -16,10 +16,11 @@
 static const char *program = "dxp";
 static _Thread_local bool softened;
 static _Thread_local struct {
-	char *out; /* NULL: errors are logged */
+	char *out; /* buffer for errors; NULL: errors are logged */
 	size_t bytes;
 } diverted;
-static _Atomic int threshold = -1; /* -1: not read from the environment yet */
+/* highest level of messages that are written; -1: not read from the environment yet */
+static _Atomic int threshold = -1;
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 

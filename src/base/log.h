@@ -12,7 +12,7 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-/* Sets the program name in messages. `name` must stay valid until the process exits. */
+/* Sets the program name in messages. The text must stay valid until the process exits. */
 void log_program_set(const char *name);
 void log_level_set(enum log_level level);
 int log_enabled(enum log_level level);

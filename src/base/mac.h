@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 
-#define MAC_BYTES 16 /* a forgery succeeds with 2^-128 per attempt */
+#define MAC_BYTES 16 /* bytes; each forgery has a probability of 2^-128 */
 
 struct mac;
 
@@ -25,8 +25,8 @@ void mac_before_end(void (*function)(void));
 int mac_create(const uint8_t key[FABRIC_KEY_BYTES], struct mac **out);
 void mac_destroy(struct mac *m);
 
-/* Computes the mac of `head` followed by `body`. Aborts if libcrypto fails, which is impossible
- * after mac_create. */
+/* Computes the mac of `head` followed by `body`. Aborts if libcrypto fails, which cannot happen
+ * after mac_create() succeeded. */
 void mac_compute(struct mac *m, const void *head, size_t head_bytes, const void *body,
 		 size_t body_bytes, uint8_t out[MAC_BYTES]);
 

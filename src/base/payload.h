@@ -14,7 +14,7 @@
 #include "base/util.h"
 
 #define PAYLOAD_LINE_BYTES 64
-#define PAYLOAD_AHEAD_MIN  512 /* bytes; shorter pieces gain nothing */
+#define PAYLOAD_AHEAD_MIN  512 /* bytes; prefetching does not speed up shorter pieces */
 
 /* Copies a piece to `to`. The next `space` bytes after the piece belong to the same message, so the
  * next piece most likely goes there. */

@@ -8,7 +8,7 @@
 #include "base/address.h"
 
 #define ADDRESS_BITS 128u
-#define MAPPED_BITS  96u /* bits before a mapped IPv4 address */
+#define MAPPED_BITS  96u /* number of bits before the IPv4 address in a mapped address */
 
 /* Returns true if the first `bits` bits of two addresses are equal. */
 static bool bits_equal(const uint8_t a[16], const uint8_t b[16], uint32_t bits)
@@ -19,7 +19,7 @@ static bool bits_equal(const uint8_t a[16], const uint8_t b[16], uint32_t bits)
 	       (rest == 0 || ((a[bytes] ^ b[bytes]) >> (8 - rest)) == 0);
 }
 
-/* Returns true if all bits from number `bits` on are 0. */
+/* Returns true if all bits of the address after the first `bits` are 0. */
 static bool tail_zero(const uint8_t ip[16], uint32_t bits)
 {
 	for (uint32_t i = bits; i < ADDRESS_BITS; i++)

@@ -13,7 +13,7 @@
 
 static struct {
 	bool closed[STDERR_FILENO + 1];
-	bool reported; /* lost output was reported */
+	bool reported; /* lost output was reported, and must not be reported again */
 } program;
 
 /* Opens /dev/null on closed descriptors, lowest first, because open() returns the lowest free
@@ -27,7 +27,7 @@ static void descriptors_fill(const char *name)
 		int got = open("/dev/null", O_RDWR);
 		if (got >= 0 && got != fd)
 			close(got);
-		if (got != fd) { /* otherwise another file would get this number */
+		if (got != fd) { /* exit, because another file would get this number later */
 			dprintf(STDERR_FILENO,
 				"%s: error: descriptor %d is closed and /dev/null cannot be opened "
 				"in its place: %m\n",

@@ -12,7 +12,7 @@ struct scratch;
 int scratch_open(const char *where, struct scratch **out);
 void scratch_close(struct scratch *s);
 
-/* Returns the path. It is absolute if `where` is absolute. */
+/* Returns the path of the folder. It is absolute if `where` was absolute. */
 char *scratch_path(const struct scratch *s);
 
 /* Removes a folder with its content. Removes links without following them. */

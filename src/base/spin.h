@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 struct spin {
-	uint32_t full_ns;   /* ns; 0: does not spin */
-	uint32_t budget_ns; /* ns, spin time of the next wait */
+	uint32_t full_ns;   /* ns; spin time of the first wait; 0: waits do not spin */
+	uint32_t budget_ns; /* ns; spin time of the next wait */
 };
 
 static inline void spin_init(struct spin *s, uint32_t full_ns)
@@ -19,7 +19,7 @@ static inline void spin_init(struct spin *s, uint32_t full_ns)
 	s->budget_ns = full_ns;
 }
 
-/* Adapts the budget to a wait that took `waited_ns`. */
+/* Adapts the spin time of the next wait to a wait that took `waited_ns`. */
 static inline void spin_note(struct spin *s, uint64_t waited_ns)
 {
 	uint64_t most = 2ull * s->full_ns, least = s->full_ns / 32;
