@@ -130,7 +130,7 @@ struct dxp_xpu_caps {
 	enum dxp_memory_kind memory_kind;
 	bool streams;          /* the device has a stream core, so DXP_BRIDGE_THROUGH works */
 	uint32_t buffers;      /* buffers in each ring of the bridge; 0: no bridge */
-	uint32_t buffer_bytes; /* bytes of each of these buffers */
+	uint32_t buffer_bytes; /* bytes of each buffer of the bridge */
 };
 DXP_API int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out);
 /* Does what dxp_xpu_caps() does, for a struct of `out_bytes` bytes. See
@@ -279,7 +279,7 @@ struct dxp_transfer {
 DXP_API int dxp_send(struct dxp_xpu *from, struct dxp_xpu *to, const struct dxp_transfer *transfer,
 		     dxp_event *event);
 
-/* Times of a completed command, in ns of the clock of its node. */
+/* Times of a completed command, in ns of the clock of the node that ran it. */
 struct dxp_event_times {
 	uint64_t queued_ns, started_ns, ended_ns;
 };

@@ -159,7 +159,7 @@ struct dxp_nic_event {
 	dxp_u8 type;     /* enum dxp_event_type */
 	dxp_i8 status;   /* enum dxp_status */
 	dxp_u8 reserved;
-	dxp_u16 buffer; /* NAP longer than `data`: number of the buffer that has it */
+	dxp_u16 buffer; /* NAP longer than `data`: number of the buffer that contains it */
 	dxp_u16 reserved2;
 	dxp_u8 data[DXP_EVENT_BYTES];
 	dxp_u32 lap;
@@ -210,7 +210,7 @@ enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCT
 	X(doorbells)         /* descriptors read */                        \
 	X(descriptors_bad)   /* descriptors completed as invalid */        \
 	X(sent_messages)     /* operations that completed without error */ \
-	X(sent_bytes)        /* bytes of these operations */               \
+	X(sent_bytes)        /* bytes of the sent_messages operations */   \
 	X(failed)            /* operations that completed with an error */ \
 	X(received_messages) /* operations of peers that completed here */ \
 	X(received_bytes)                                                  \
@@ -287,7 +287,7 @@ struct dxp_target {
 	dxp_u16 node; /* number of the node; 0: this node */
 	dxp_u8 function;
 	dxp_u8 qp;
-	dxp_u32 magic; /* magic of that queue pair, which its owner knows */
+	dxp_u32 magic; /* magic of that queue pair; only its owner can give it to others */
 };
 
 #endif

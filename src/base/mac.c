@@ -38,7 +38,7 @@ static EVP_MAC_CTX *context_create(const uint8_t key[FABRIC_KEY_BYTES])
 	EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
 	EVP_MAC_CTX *context = hmac ? EVP_MAC_CTX_new(hmac) : NULL;
 
-	EVP_MAC_free(hmac); /* the context has a reference of its own */
+	EVP_MAC_free(hmac); /* the context keeps its own reference to the algorithm */
 	if (context && EVP_MAC_init(context, key, FABRIC_KEY_BYTES, parameters) != 1) {
 		EVP_MAC_CTX_free(context);
 		context = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranges of addresses. IPv4 is stored mapped, so one comparison serves both families. */
+/* Ranges of addresses. IPv4 addresses are stored as mapped IPv6 addresses, so one comparison serves
+ * both families. */
 #include <stdio.h>
 #include <stdlib.h>
 

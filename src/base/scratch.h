@@ -15,7 +15,8 @@ void scratch_close(struct scratch *s);
 /* Returns the path of the folder. It is absolute if `where` was absolute. */
 char *scratch_path(const struct scratch *s);
 
-/* Removes a folder with its content. Removes links without following them. */
+/* Removes a folder with its content. Removes symbolic links, but not the files to which they
+ * point. */
 void scratch_folder_remove(const char *path);
 
 #endif

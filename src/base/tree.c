@@ -28,7 +28,8 @@ void tree_insert(struct tree *t, struct tree_node *n, uint64_t key, uint64_t min
 	*n = (struct tree_node){.key = key, .minor = minor, .weight = weight_next(t)};
 	while (*at && (*at)->weight >= n->weight)
 		at = before(*at, key, minor) ? &(*at)->right : &(*at)->left;
-	/* Splits the subtree at this position between both sides of n. */
+	/* Splits the subtree at this position: smaller nodes go to the left of n, others to the
+	 * right. */
 	for (rest = *at; rest;) {
 		if (before(rest, key, minor)) {
 			*less = rest;

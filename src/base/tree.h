@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ordered set of nodes with two-part keys: a treap. Random weights keep its depth logarithmic.
- * Nodes are embedded in their owners' structs. Pure; not thread-safe. */
+ * Nodes are embedded in their owners' structs. No I/O; not thread-safe. */
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
 

@@ -51,7 +51,7 @@ struct dxp_inc_group {
 	bool dirty; /* received packets may require other packets to be sent */
 	struct dxp_inc_operation *free_operations;
 	uint64_t used_ns;     /* completion time of the last operation */
-	uint64_t departed_ns; /* time when it was destroyed; 0: in use */
+	uint64_t departed_ns; /* time when the group was destroyed; 0: in use */
 	uint64_t kill_ns;     /* time of the next KILL; UINT64_MAX: none */
 	unsigned kills;
 };

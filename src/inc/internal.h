@@ -34,11 +34,11 @@ struct peer {
 	uint32_t to_send; /* `to_send` of that member, from its AWAITED */
 	/* `next` is valid, and both members have given up the same members */
 	bool known;
-	bool gone;         /* this member has given it up, because it seems dead */
+	bool gone;         /* this member has given up that member, which seems dead */
 	bool awaited;      /* `to_send` arrived in this round of the query */
-	bool owes_frozen;  /* this member must send it a FROZEN */
-	bool owes_awaited; /* this member must send it an AWAITED */
-	uint16_t fetched;  /* results that this member must still send to it */
+	bool owes_frozen;  /* this member must send a FROZEN to that member */
+	bool owes_awaited; /* this member must send an AWAITED to that member */
+	uint16_t fetched;  /* results that this member must still send to that member */
 	uint32_t fetch_from;
 };
 
@@ -58,7 +58,7 @@ enum pace {
 };
 
 struct rtt {
-	uint64_t smoothed_ns, deviation_ns; /* 0: there is no sample yet */
+	uint64_t smoothed_ns, deviation_ns; /* 0: no round trip was measured yet */
 };
 
 struct inc_group {
@@ -67,8 +67,8 @@ struct inc_group {
 	struct rc_connection *rc; /* connection to the switch, for segments; NULL: no RC framing */
 
 	struct inc_operation *operations, **operations_tail; /* oldest first */
-	struct inc_operation *sending;                       /* operation that has segment
-							      * to_send */
+	/* operation that has segment to_send, or NULL */
+	struct inc_operation *sending;
 	uint32_t next, to_send, end;
 	uint32_t fence; /* segments from this one on wait for all earlier results */
 	struct result *results;

@@ -50,16 +50,16 @@
 #define INC_CHOICE_MIN_NS (300ull * 1000)
 #define INC_CHOICE_NS     (2ull * 1000 * 1000)
 #define INC_NEIGHBOURS    64 /* members compared with each member below the same switch */
-/* ns, longest wait for these QUERYs if the known paths do not suffice */
+/* ns, longest wait for QUERYs over other paths if the known paths do not suffice */
 #define INC_CHOICE_MAX_NS (50ull * 1000 * 1000)
 #define INC_SEGMENT_MAX   8912 /* bytes of payload in a packet at an MTU of 9000 */
 #define INC_BLOCK_US      1000 /* us: longest wait in a socket: one tick of the kernel's clock */
 #define INC_WAIT_BATCH    64   /* datagrams per receive call of a waiting caller (on its stack) */
 #define INC_RECEIVE_BATCH 1024 /* datagrams that are received before other work is done */
-#define INC_IDLE_NS       (100u * 1000u) /* ns between calls of `idle`; dxp/inc.h states it */
+#define INC_IDLE_NS       (100u * 1000u) /* ns between calls of `idle`; dxp/inc.h documents it */
 /* ns: interval between polls of the progress thread during operations */
 #define INC_TICK_NS  (10ull * 1000 * 1000)
-#define INC_STALL_NS (50ull * 1000 * 1000) /* ns: a poll this late shows a stall */
+#define INC_STALL_NS (50ull * 1000 * 1000) /* ns: a poll as late as this shows a stall */
 /* ns from a group's last operation to its KILL, because slower members may need the result */
 #define INC_LINGER_NS (100ull * 1000 * 1000)
 #define INC_KILL_NS   (2ull * 1000 * 1000) /* ns between the two KILLs of a group */

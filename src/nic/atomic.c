@@ -7,7 +7,8 @@
 
 #include "nic/window.h"
 
-#define TRIES_MAX 1000 /* attempts of the compare-exchange; more than one only if others write */
+/* attempts of the compare-exchange, which fails only if another thread stores a new value */
+#define TRIES_MAX 1000
 
 bool atomic_known(uint8_t op)
 {

@@ -135,7 +135,8 @@ static bool offer(struct nic_user *u, struct rx_stream *s, uint32_t least)
 		return false;
 	s->limit += give;
 	u->promised += give;
-	s->low = unspent(s) - unspent(s) / 3; /* so that the next grant arrives in time */
+	/* more than 0, so that the next grant arrives before the credit is used up */
+	s->low = unspent(s) - unspent(s) / 3;
 	wait_remove(u, s);
 	grant_send(s);
 	return true;

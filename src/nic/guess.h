@@ -2,7 +2,7 @@
 /* Limits attempts to guess memory keys and magics. Each requester, which is a peer or a user of
  * this NIC, has an allowance of wrong values. The whole NIC has another one. When either allowance
  * is used up, the NIC compares no unknown values: requests that carry them wait. A value that the
- * requester used successfully before never waits. Pure state; the time is an argument. */
+ * requester used successfully before never waits. No clock: the time is an argument. */
 #ifndef NIC_GUESS_H
 #define NIC_GUESS_H
 

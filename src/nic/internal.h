@@ -233,7 +233,8 @@ uint16_t outside_node(struct nic *n, const struct udp_address *at);
 bool outside_permits(const struct nic_peer *p, const struct wire_header *h);
 
 /* registers.c: the user must be open, except for registers_sent. */
-void registers_poll(struct nic_user *u); /* these two: the user must have a lookup table */
+/* the user must have a lookup table, also for registers_ready() */
+void registers_poll(struct nic_user *u);
 bool registers_ready(const struct nic_user *u);
 void registers_sent(struct nic_user *u, int status); /* reports the end of a send */
 /* Reserves space in the receive area for a PUT with key 0. DXP_EACCESS: no register mode.
@@ -257,7 +258,7 @@ void request_pieces_drop(
 	struct nic_request *r);
 void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* a message or read has completed */
-void request_give_up(struct nic_request *r, int status);  /* no more messages of it are made */
+void request_give_up(struct nic_request *r, int status);  /* the request makes no more messages */
 void request_queues_advance(struct nic_function *f);
 void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
 void requests_fail(struct nic *n, uint16_t node, int status); /* if messages are not all made */
@@ -348,7 +349,7 @@ int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint3
 /* Returns true, and makes the request wait, until all earlier PUTs of its queue pair are in the
  * device. */
 bool staged_local_waits(struct nic_request *r);
-void staged_local_drop(struct nic_request *r);  /* drops its incomplete PUT */
+void staged_local_drop(struct nic_request *r);  /* drops the incomplete PUT of the request */
 void staged_local_poll(struct nic_function *f); /* copies bytes that owners have answered */
 void staged_local_end(struct nic *n, const struct nic_user *u);
 

@@ -20,7 +20,7 @@
 #define NIC_NAP_BYTES_MAX   DXP_NAP_BYTES
 /* entries of one descriptor, source and destination list together */
 #define NIC_LIST_ENTRIES_MAX DXP_LIST_ENTRIES
-/* entries of chains in progress per user; they use 16 MiB */
+/* entries of chains in progress per user; this many entries use 16 MiB */
 #define NIC_CHAIN_ENTRIES_MAX DXP_CHAIN_ENTRIES
 /* entries of each list of a chain that are resolved together: half of a request's pieces */
 #define NIC_CHAIN_WINDOW (NIC_LIST_ENTRIES_MAX / 2)

@@ -240,7 +240,7 @@ void nic_peer_lost(struct nic *n, uint16_t node, int status)
 
 	if (!p)
 		return;
-	/* This resets the session, which frees the streams. */
+	/* The reset of the session frees its streams. */
 	rltp_endpoint_peer_lost(n->endpoint, node, status);
 	while (*link != p)
 		link = &(*link)->next;

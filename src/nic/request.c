@@ -199,7 +199,8 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 		memcpy(r->immediate + filled, r->local[i].base, r->local[i].bytes);
 		filled += r->local[i].bytes;
 	}
-	m->data = r->immediate; /* the request outlives its messages */
+	/* a message may point to `immediate`, because the request lives longer */
+	m->data = r->immediate;
 	m->rltp.bytes = r->total;
 	m->rltp.flags = r->head.imm ? WIRE_FLAG_IMM | WIRE_FLAG_SOL : WIRE_FLAG_SOL;
 	trailer_add(m);
@@ -429,7 +430,8 @@ void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t 
 void request_queues_advance(struct nic_function *f)
 {
 	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
-		int64_t left = 0; /* nothing is copied here; see share_function_copy */
+		/* 0, because share_function_copy() does all copies */
+		int64_t left = 0;
 		request_queue_advance(f, &f->queues[f->order.at[i]], &left);
 	}
 	share_order_next(&f->order, NIC_QPS_PER_FUNCTION);
@@ -455,7 +457,7 @@ static void queue_drop(struct nic_user *u, struct nic_queue *q, struct nic_qp_co
 		credit_unwait(r);
 		space_unwait(r);
 		c->failed++;
-		r->pending = 0; /* so that a later completion would trip an assertion */
+		r->pending = 0; /* a completion after this would fail an assertion */
 		request_free(u->nic, r);
 	}
 	u->function->outstanding -= q->outstanding;

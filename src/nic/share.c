@@ -19,7 +19,7 @@ void share_order_next(struct nic_order *o, uint32_t count)
 		else
 			o->at[kept++] = o->at[i];
 	}
-	/* The first of these was served most, so it becomes the last. */
+	/* The first of the served ones got most service, so it becomes the last. */
 	for (uint32_t i = 1; i < moved; i++)
 		o->at[kept++] = served[i];
 	o->at[kept] = served[0];

@@ -260,7 +260,8 @@ struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct nic_place *to)
 {
 	if (!r->put && r->packets > 0)
-		return REFUSED(WIRE_NACK_BOUNDS); /* it began in memory that is not staged */
+		/* the message began in memory that is not staged */
+		return REFUSED(WIRE_NACK_BOUNDS);
 	if (!r->put) {
 		struct rltp_verdict verdict = put_begin(stream, r, h, to);
 		if (verdict.code != 0)

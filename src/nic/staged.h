@@ -15,7 +15,7 @@
 struct staged_put {
 	struct staged_put *previous, *next; /* in the order in which the PUTs started */
 	struct nic_staged_write *write;
-	struct nic_region *region; /* staged region, held by its `uses` */
+	struct nic_region *region; /* staged region; the PUT counts in its `uses` */
 	uint64_t offset;           /* offset of the first byte in the region */
 	uint32_t bytes;
 	struct nic_request *request; /* initiator on this NIC; NULL: a peer */
@@ -38,14 +38,14 @@ struct staged_put {
 
 enum staged_read_state {
 	READ_WAITS, /* the owner had no space; the NIC retries */
-	READ_OPEN,  /* the owner can answer it */
-	READ_OVER   /* the owner has finished it, or it was cancelled */
+	READ_OPEN,  /* the owner can answer the GET */
+	READ_OVER   /* the owner has finished the GET, or the NIC has cancelled it */
 };
 
 /* A GET of staged memory, or the part of a GET that comes from one staged piece. */
 struct nic_staged_read {
 	struct nic_staged_read *previous, *next; /* in the order in which the GETs arrived */
-	struct nic_region *region;               /* staged region, held by its `uses` */
+	struct nic_region *region;               /* staged region; the GET counts in its `uses` */
 	uint64_t offset;
 	uint32_t bytes, left; /* bytes in total; bytes that the owner has not answered */
 	uint32_t out;         /* messages in RLTP, or answered pieces that were not copied */
@@ -74,7 +74,7 @@ int staged_put_settled(const struct staged_put *put);
 /* staged_read.c */
 void staged_read_enter(struct nic *n, struct nic_staged_read *r);
 void staged_read_leave(struct nic *n, struct nic_staged_read *r); /* also frees `r` */
-void staged_read_cancel(struct nic_staged_read *r);               /* cancels `r` at its owner */
+void staged_read_cancel(struct nic_staged_read *r);               /* cancels the GET at its owner */
 /* Returns the status of read_begin (struct nic_staged_ops). */
 int staged_read_request(struct nic_staged_read *r);
 /* Sets a deadline to retry GETs and PUTs that found no space. */

@@ -240,7 +240,7 @@ void staged_local_refuse(struct nic *n, struct nic_staged_read *r, int status)
 	request_finished(request, device_status(status));
 }
 
-/* Copies a slice of the oldest answered piece. */
+/* Copies a slice of the oldest answered piece to the memory of the request. */
 static void answered_copy(struct nic_function *f, struct nic_staged_read *r)
 {
 	struct nic_message *m = r->answered;

@@ -36,13 +36,14 @@ struct nic_registers {
 	uint32_t area_count;
 
 	/* Send side: idle, sending, or delayed because a queue or the receiver was full. */
-	bool sending;               /* the request is in a queue pair */
-	uint64_t again_ns;          /* time of the next attempt; 0: not delayed */
-	uint64_t give_up_ns;        /* time from which on a full receiver is an error */
-	uint32_t pause_ns;          /* delay before the next attempt */
-	uint32_t send_done;         /* copy of the register, which the device may overwrite */
-	uint16_t found_node;        /* node that was found last by its address */
-	struct dxp_registers order; /* copy of the registers up to `send_go`, when it was stored */
+	bool sending;        /* the request is in a queue pair */
+	uint64_t again_ns;   /* time of the next attempt; 0: not delayed */
+	uint64_t give_up_ns; /* time from which on a full receiver is an error */
+	uint32_t pause_ns;   /* delay before the next attempt */
+	uint32_t send_done;  /* copy of the register, which the device may overwrite */
+	uint16_t found_node; /* node that was found last by its address */
+	/* copy of the registers up to `send_go`, made when `send_go` was stored */
+	struct dxp_registers order;
 
 	/* Receive side. */
 	uint64_t recv_offset; /* offset of the present area in its region */
@@ -83,7 +84,8 @@ struct nic_piece {
 		struct nic_register_range range; /* remote memory of this NIC in a receive area */
 	};
 	uint32_t bytes, key;
-	struct nic_region *region; /* region of the memory, held by its `uses`; or NULL */
+	/* region of the memory, or NULL; the piece counts in its `uses` */
+	struct nic_region *region;
 };
 
 struct nic_request {
@@ -136,15 +138,15 @@ struct nic_message {
 	struct nic_peer *peer;
 	struct nic_fields fields;
 	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `data` */
-	uint32_t piece_offset;          /* bytes of pieces[0] that precede this message */
+	uint32_t piece_offset;          /* bytes of pieces[0] before this message */
 	/* index in the table of reads, if the message is a request for data; 0: none */
 	uint32_t read_id;
-	uint32_t unsent;     /* bytes of this message in the function's `unsent` */
+	uint32_t unsent;     /* bytes of this message that `unsent` of the function contains */
 	const uint8_t *data; /* contiguous payload: of the request, a region or this message */
 	struct nic_region *region;    /* region of `data`, for answers to GET */
 	uint8_t *body;                /* memory for NIC_CFG_WORDS_MAX registers, or NULL */
-	struct tx_stream *stream;     /* stream that gave it its msg_id; NULL for answers */
-	struct nic_staged_read *read; /* GET of staged memory that it answers, or NULL */
+	struct tx_stream *stream;     /* stream whose msg_id this message has; NULL for answers */
+	struct nic_staged_read *read; /* GET of staged memory that this message answers, or NULL */
 	void *piece;                  /* answered piece, as the memory's owner names it */
 	bool handed;                  /* true: `piece` must be returned to the memory's owner */
 	uint8_t small[WIRE_GET_BYTES];
@@ -181,7 +183,7 @@ struct nic_user {
 	bool row_body;          /* the last descriptor of the last burst had more than a head */
 	bool unordered;         /* the user permits completions in any order */
 	bool stopped;           /* the user broke the window's rules */
-	bool counted;           /* a counter changed, and the window does not show it yet */
+	bool counted;           /* a counter has a new value that the window does not show yet */
 	bool chain_full;        /* a descriptor waits until a chain has completed */
 	uint32_t consumer;      /* copy of the index, which the user may overwrite in the window */
 	uint32_t outstanding;   /* requests of this user's queue pairs that have not completed */
@@ -216,7 +218,7 @@ struct nic_user {
 	uint32_t chain_entries; /* entries of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
 	uint32_t bounces;       /* requests with a bounce: at most NIC_BOUNCES_MAX */
 	uint32_t runner;        /* queue pair that got the last entry while others waited */
-	uint32_t run;           /* entries that `runner` got in a row */
+	uint32_t run;           /* receive entries that `runner` got in a row */
 	uint32_t active_count;  /* credit.c: number of streams in the list `active` */
 	struct rx_stream *active, *active_last; /* streams that sent lately; they get grants */
 	struct rx_stream *waiting_last;         /* end of the list `waiting` */
@@ -227,7 +229,7 @@ struct nic_user {
 struct nic_function {
 	_Alignas(64) struct nic *nic;
 	uint32_t index;
-	uint32_t outstanding; /* requests of all its queue pairs that have not completed */
+	uint32_t outstanding; /* requests of the function's queue pairs that have not completed */
 	uint8_t open;         /* bit q: the user whose first queue pair is q is open */
 
 	/* share.c */
@@ -272,8 +274,8 @@ struct rx_record {
 	uint64_t imm, trailer;
 	uint32_t src_qp, key;
 	uint64_t addr;
-	uint8_t *held;             /* payload kept until its execution; the record owns it */
-	struct nic_region *region; /* memory of a GET or ATOMIC, held by its `uses` */
+	uint8_t *held;             /* payload until its execution; the record frees it */
+	struct nic_region *region; /* memory of a GET or ATOMIC; the record counts in its `uses` */
 	/* message for the answer (GET, ATOMIC, CFG), reserved before the request is accepted */
 	struct nic_message *answer;
 	union {
@@ -300,7 +302,7 @@ struct rx_stream {
 	uint32_t low;       /* unspent credit at which more is granted */
 	bool listed, waits; /* is in the user's list of active streams, of waiting streams */
 	uint8_t index;
-	uint64_t used_ns; /* time when it was listed, or of the last counted message */
+	uint64_t used_ns; /* time when the stream was listed, or of the last counted message */
 	struct nic_peer *peer;
 	struct rx_stream *previous_active, *next_active, *next_waiting;
 
@@ -310,9 +312,10 @@ struct rx_stream {
 /* Messages of this NIC to one queue pair of one peer. */
 struct tx_stream {
 	uint32_t next, una;
-	uint32_t naps;  /* number of sent messages that raise an event */
-	uint32_t limit; /* total of such messages permitted; valid once `credited` */
-	bool credited;  /* true: `limit` includes the first credit, which the handshake carries */
+	uint32_t naps; /* number of sent messages that raise an event */
+	/* messages with an event that the peer permits in total; valid if `credited` */
+	uint32_t limit;
+	bool credited; /* true: `limit` includes the first credit, which the handshake carries */
 	uint64_t done[NIC_STREAM_WINDOW / 64];
 	/* Requests with a NAP, or a PUT with an event, that has arrived. They are delivered, and
 	 * complete, when all messages with earlier ids have arrived too. */
@@ -359,7 +362,7 @@ struct nic_peer {
 	struct rltp_session *session;
 	struct nic_peer *next;
 	struct nic_work *work;     /* NULL: the session is idle */
-	struct stream_mark *marks; /* one for each stream used in this session */
+	struct stream_mark *marks; /* one mark for each stream that this session has used */
 	uint32_t mark_count;
 	uint16_t node;
 	struct guesses guesses;
@@ -405,7 +408,7 @@ struct nic {
 	uint32_t weights[2], weights_last[2]; /* functions that copy in this poll; last poll */
 	uint32_t weights_open[2];             /* sum of all open functions */
 	uint64_t high_bytes; /* bytes that functions of high priority copied in this poll */
-	uint32_t stops;      /* bit i: user i was stopped, and its operations must be dropped */
+	uint32_t stops;      /* bit i: user i was stopped, and the NIC must drop its operations */
 	/* true: an operation has completed since the last poll, so waiting requests may advance */
 	bool space;
 	struct nic_counters counters;

@@ -31,12 +31,12 @@ struct block {
 	uint64_t requested; /* at most `bytes`; valid if `used` */
 	uint32_t holders;
 	bool used;  /* allocated, or freed but still held */
-	bool freed; /* becomes free memory when the last holder drops it */
+	bool freed; /* becomes free memory when the last holder drops the block */
 	struct owner *owner;
 	struct block *owner_next, **owner_link; /* list of the owner's blocks */
 };
 
-/* An owner of allocations. It exists while it has a block. */
+/* An owner of allocations. The struct exists while the owner has a block. */
 struct owner {
 	struct tree_node node; /* key: the owner's number */
 	uint64_t bytes;
@@ -46,7 +46,7 @@ struct owner {
 struct arena {
 	uint8_t *base, *tail; /* tail: WORKER_TAIL_BYTES of memory behind the arena */
 	uint64_t bytes, free_bytes;
-	uint64_t unit; /* bytes; allocation sizes are multiples of it */
+	uint64_t unit; /* bytes; sizes of allocations are multiples of this number */
 	bool separate;
 	int fd;
 	struct block *first;
@@ -344,7 +344,7 @@ static void block_release(struct arena *a, struct block *b)
 		block_join(a, b);
 	if (b->before && !b->before->used) {
 		struct block *before = b->before;
-		/* block_join() removes b from `by_bytes`, so b must be there. */
+		/* block_join() removes b from `by_bytes`, so b must be in this tree. */
 		tree_insert(&a->by_bytes, &b->by_bytes, b->bytes, b->address);
 		tree_remove(&a->by_bytes, &before->by_bytes);
 		block_join(a, before);

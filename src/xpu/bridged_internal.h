@@ -26,7 +26,7 @@ struct bridged {
 	 * own transfers cannot starve one another. */
 	uint32_t write_count, read_count;
 	struct staged_piece *pieces; /* buffers that the NIC sends */
-	uint32_t complaints;         /* failures logged so far */
+	uint32_t complaints;         /* log lines about failures so far */
 };
 
 /* bridged_end.c */

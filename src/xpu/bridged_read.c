@@ -68,7 +68,7 @@ static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 	}
 	r->left -= a->bytes;
 	if (r->left == 0)
-		r->requested = NULL; /* the NIC owns it now, and may free it */
+		r->requested = NULL; /* the NIC owns this request now, and may free it */
 	return DXP_OK;
 }
 

@@ -17,7 +17,7 @@ struct nic_staged_write {
 	struct pump_transfer pump;
 	struct bridged *bridged;
 	struct nic_staged_write *next, **link;
-	bool known; /* true: the NIC still owns it */
+	bool known; /* true: the NIC still owns the PUT */
 	uint64_t bytes;
 	uint16_t node; /* node of the sender; 0: a function of this NIC */
 	int status;    /* result; valid if `ended` */

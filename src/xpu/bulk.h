@@ -20,12 +20,13 @@ struct bulk {
 	uint32_t owner;        /* THROUGH: `owner` of engine_dma */
 	uint64_t bytes;
 	uint64_t address;                  /* IN, OUT: address in device memory */
-	uint32_t key;                      /* key of the device memory, unless BRIDGED */
+	uint32_t key;                      /* key of the device memory; unused for BRIDGED memory */
 	uint32_t from_key, to_key;         /* keys of source and destination at the peer */
 	uint64_t from_address, to_address; /* addresses of source and destination at the peer */
 	/* called when all PUTs are in the outbox; may be NULL */
 	void (*posted)(struct bulk *h);
-	void (*ended)(struct bulk *h, const struct bridge_end *end); /* last call for it */
+	/* the last call for the transfer */
+	void (*ended)(struct bulk *h, const struct bridge_end *end);
 
 	struct pump_transfer pump;
 	uint64_t handed;       /* bytes that have a PUT (DIRECT and IN: a GET) in the outbox */

@@ -29,7 +29,7 @@ struct daemon_options {
 	/* Folder for identities, the key that seals program binaries, and compiled kernels. NULL:
 	 * identities and key are new at each start, and kernels go to the user's cache folder. */
 	const char *state_folder;
-	const char *cache_folder; /* folder for compiled kernels; NULL: as for `state_folder` */
+	const char *cache_folder; /* folder for compiled kernels; NULL: see `state_folder` */
 	bool cache_shared;        /* see slot_options */
 	uint64_t memory_bytes;    /* bytes of device memory of each slot */
 	uint64_t host_bytes;      /* see slot_options */

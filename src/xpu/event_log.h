@@ -2,7 +2,7 @@
 /* Events of one host on one xPU, found by their number (`count`). The log is a ring. When a new
  * event would overwrite one that is still needed, the ring doubles, up to a bound. At the bound the
  * oldest completed events are forgotten. Pending events move to a sorted list that only memory
- * bounds. Pure; not thread-safe. */
+ * bounds. No I/O; not thread-safe. */
 #ifndef XPU_EVENT_LOG_H
 #define XPU_EVENT_LOG_H
 

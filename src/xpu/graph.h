@@ -10,7 +10,7 @@
  * still succeed before the command runs. So a chain of kernels never waits for the network thread.
  *
  * Lifetime of a command: graph_add -> graph_next -> graph_done, or graph_add -> graph_failed. After
- * that, its memory belongs to the caller again. Pure: no I/O, no clock. Not thread-safe. */
+ * that, its memory belongs to the caller again. No I/O, no clock. Not thread-safe. */
 #ifndef XPU_GRAPH_H
 #define XPU_GRAPH_H
 
@@ -63,7 +63,7 @@ struct graph_posting {
 	uint32_t oldest;
 	const uint64_t *waits;
 	uint8_t wait_count;
-	uint32_t bytes; /* bytes of memory in use until it completes */
+	uint32_t bytes; /* bytes of memory that the command uses until it completes */
 };
 
 /* Adds a command. On failure only its event remains, as failed.

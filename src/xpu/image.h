@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Size in memory of an OpenCL image. Pure. */
+/* Size in memory of an OpenCL image. No I/O. */
 #ifndef XPU_IMAGE_H
 #define XPU_IMAGE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Label of a host. Files kept for a host are used for later hosts with the same label, such as the
  * next run of a program on that machine. The label proves nothing: each owner of the fabric key can
- * join with any name. Pure. */
+ * join with any name. No I/O. */
 #ifndef XPU_LABEL_H
 #define XPU_LABEL_H
 

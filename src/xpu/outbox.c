@@ -30,7 +30,7 @@ struct queue {
 	struct message *waiting, **waiting_tail;
 	struct message *flight; /* messages posted to the NIC, in no order */
 	uint32_t flight_count;
-	uint64_t bytes; /* bytes of memory of all its messages */
+	uint64_t bytes; /* bytes of memory of all messages of the queue */
 };
 
 struct outbox {

@@ -30,7 +30,7 @@ struct programs {
 void programs_add(struct programs *p, struct program_entry *e);
 /* Removes an entry of the table. */
 void programs_remove(struct programs *p, struct program_entry *e);
-/* Returns the entry with this id, or NULL. */
+/* Returns the program with this id, or NULL. */
 struct program_entry *programs_find(const struct programs *p, uint32_t id);
 /* Frees the index. The entries remain the caller's. */
 void programs_clear(struct programs *p);

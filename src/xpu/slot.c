@@ -283,7 +283,8 @@ void slot_close(struct slot *s)
 	if (s->wakeup_fd >= 0)
 		close(s->wakeup_fd);
 	bridged_destroy(s->bridged);
-	ports_free(s); /* each port counts in its tenant's `busy` */
+	/* before tenants are freed, because each port counts in `busy` of its tenant */
+	ports_free(s);
 	tenants_free(s);
 	tenant_memories_free(s);
 	engine_close(s->engine);

@@ -27,11 +27,11 @@
 /* A program of a host. If it is built, the host's worker has it under the same id. */
 struct program {
 	struct program_entry entry;
-	uint64_t charged; /* bytes counted in its tenant's programs_bytes */
+	uint64_t charged; /* bytes of the program that programs_bytes of its tenant contains */
 	/* orders that point to the program, plus one until its host releases it */
 	uint32_t users;
 	bool built;
-	bool links; /* it was linked from other programs */
+	bool links; /* the program was linked from other programs */
 	/* Package for a rebuild, in memory that no host can change; NULL: not kept. */
 	uint8_t *package;
 	uint64_t package_bytes;
@@ -57,11 +57,11 @@ struct port {
 	struct port *next;
 	struct tenant *tenant;
 	uint32_t function;
-	uint32_t key;      /* key of device memory in the function's table */
-	uint32_t index;    /* number of the port's window behind device memory */
-	uint64_t address;  /* address of the port's window, from the start of device memory */
-	uint32_t mappings; /* UNMAPs of the port's window that the worker process has not
-			    * completed */
+	uint32_t key;     /* key of device memory in the function's table */
+	uint32_t index;   /* number of the port's window behind device memory */
+	uint64_t address; /* address of the port's window, from the start of device memory */
+	/* UNMAPs of the port's window that the worker process has not completed */
+	uint32_t mappings;
 	uint32_t qp_magic[COMMAND_QPS];
 	uint32_t launches; /* RUNs in the engine with the function as an argument */
 	bool closed;
@@ -86,13 +86,13 @@ struct tenant {
 	uint64_t programs_bytes;
 	uint64_t packages_bytes; /* part of programs_bytes: packages kept for rebuilds */
 	uint32_t unmaps;         /* freed ranges that the worker process may still map */
-	/* ALLOCs that wait for such ranges, or for memory of a silent host */
+	/* ALLOCs that wait for freed ranges, or for memory of a silent host */
 	struct parked *parked;
-	uint32_t busy; /* orders, clearings and transfers that point to this struct */
+	uint32_t busy; /* orders, clearings and transfers that point to this tenant */
 	/* running bulk transfers, without the one of the task: at most XPU_BULKS_MAX */
 	uint32_t bulks;
 	bool leaving; /* the tenant accepts no commands, and is freed when it is not busy */
-	bool gone;    /* the host is lost: it gets no more messages */
+	bool gone;    /* the host is lost, and gets no more messages */
 	bool closing; /* the reply to CLOSE must still be sent */
 	/* true: the host was silent, and was evicted because other hosts need its memory */
 	bool given_up;
@@ -175,7 +175,7 @@ struct clearing {
 	struct clearing *next;
 	struct tenant *tenant;
 	uint32_t sequence;
-	uint64_t address, bytes, cleared; /* cleared bytes; BRIDGED: and those with a DMA */
+	uint64_t address, bytes, cleared; /* cleared bytes; BRIDGED: also bytes of running DMAs */
 	int status;
 	struct clearing_dma dmas[CLEARING_DMAS];
 };
@@ -248,7 +248,7 @@ struct slot {
 	bool closing;
 	uint64_t files_ns;   /* time of the next check of tenants' files */
 	uint64_t needed_ns;  /* time of the next check whether silent hosts block others */
-	uint64_t blocked_ns; /* time since when the outbox cannot post; 0: it can */
+	uint64_t blocked_ns; /* time at which the outbox became unable to post; 0: it can post */
 	uint16_t stuck_node; /* node of the last call of slot_peer_stuck(), at stuck_ns */
 	uint64_t stuck_ns;
 	struct known_key known[KNOWN_KEYS];

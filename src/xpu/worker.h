@@ -48,7 +48,7 @@ struct order {
 
 struct worker {
 	struct slot *slot;
-	struct tenant *tenant; /* its host; NULL: a thread for all hosts */
+	struct tenant *tenant; /* host of the worker; NULL: a thread for all hosts */
 	uint32_t id;           /* number of the process */
 	int rings_fd;          /* rings of a process that may have to be started; else -1 */
 	int wakeup_fd;         /* eventfd of the process; open while `rings_fd` is open */
@@ -62,7 +62,7 @@ struct worker {
 	struct {
 		uint32_t ended;      /* value of `ended` when the first order became first */
 		bool seen, notified; /* since_ns is valid; the host was notified */
-		uint64_t since_ns;   /* time when this order was first seen */
+		uint64_t since_ns;   /* time when the first order was first seen */
 	} running;
 	uint8_t print_last; /* last byte that kernels printed */
 	uint32_t commands;  /* engine commands that were posted and have not completed */

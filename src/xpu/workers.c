@@ -95,7 +95,7 @@ void worker_map(struct tenant *t, uint64_t address, uint64_t bytes)
 	if (m)
 		worker_post(t->worker, &m->order);
 	else
-		worker_kill(t->worker); /* the next process maps the range at its start */
+		worker_kill(t->worker); /* the next process maps the range when it starts */
 }
 
 int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
