@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asynchronous commands on an xPU, for building command queues (X-12). Each command is one message
  * without a round trip. It can wait for events of any node; the nodes notify each other of
- * completions. Each command completes an event, like dxp_run() and dxp_send().
+ * completions. Each command completes an event, as dxp_run() and dxp_send() do.
  *
  *   dxp_write()  dxp_read()           between host memory and device memory
  *   dxp_copy()   dxp_fill()           rectangles of bytes within one xPU's memory

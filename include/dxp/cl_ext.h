@@ -121,8 +121,8 @@ typedef struct cl_device_network_dxp {
 } cl_device_network_dxp;
 
 /* Opens the device's NIC function, or describes the open one. The NIC stops a function whose kernel
- * violates the rules of its window. Then, or when a lost device is back, this call opens a new
- * function with other magics and another key.
+ * violates the rules of its window. After that, or when a lost device is back, this call opens a
+ * new function with other magics and another key.
  * Errors: CL_INVALID_CONTEXT; CL_INVALID_DEVICE: not in the context; CL_INVALID_VALUE: `network` is
  *         NULL; CL_INVALID_OPERATION: kernels of this device cannot reach its NIC;
  *         CL_OUT_OF_RESOURCES: all functions of that NIC are in use; CL_DEVICE_NOT_AVAILABLE. */

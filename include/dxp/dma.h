@@ -67,7 +67,7 @@ struct dxp_dma_order {
 	uint32_t piece_bytes; /* bytes per DMA; 0: the library chooses */
 };
 
-/* Start a transfer, wait for it, or both, like the functions of dxp/bridge.h. A waiting thread
+/* Start a transfer, wait for it, or both, as the functions of dxp/bridge.h do. A waiting thread
  * helps to copy.
  * Owner:  pass a started transfer to dxp_dma_wait() until its status is not DXP_ETIMEDOUT, even
  *         after dxp_dma_close().

@@ -43,7 +43,7 @@ struct dxp_function_options {
 	/* Name of a node on this machine, or, if it contains '/', the path of a socket that offers
 	 * functions. NULL: $DXP_NIC, otherwise the only NIC. */
 	const char *nic;
-	uint32_t function; /* 1 .. 7; 0: any free one */
+	uint32_t function; /* number of the function, 1 .. 7; 0: any free function */
 	/* Queue pairs to use. 0: all queue pairs of a function, or the one that the socket offers.
 	 * DXP_QP(0) .. DXP_QP(3) or DXP_QP_ANY: one queue pair, with a window of its own, in which
 	 * it is queue pair 0. Other processes may then have the function's other queue pairs.
@@ -65,7 +65,7 @@ struct dxp_function_options {
 DXP_API int dxp_function_attach(const struct dxp_function_options *options,
 				struct dxp_function **out);
 
-/* Closes the function. Like an exit of the process, this cancels outstanding requests and
+/* Closes the function. As an exit of the process does, this cancels outstanding requests and
  * invalidates the function's keys. The NIC unmaps its memory when no packet refers to it. Accepts
  * NULL. */
 DXP_API void dxp_function_close(struct dxp_function *f);
@@ -172,7 +172,7 @@ struct dxp_announced_put {
 	 * pairs */
 	uint32_t tag;
 	uint32_t bytes; /* receiver: number of bytes that have arrived */
-	uint8_t qp;     /* queue pair of this side */
+	uint8_t qp;     /* queue pair of the caller's side */
 	uint8_t step;   /* progress; must be 0 at first */
 	uint16_t outstanding;
 };

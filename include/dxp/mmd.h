@@ -207,7 +207,8 @@ enum dxp_argument_kind {
 	DXP_ARGUMENT_BYTES,
 	DXP_ARGUMENT_BUFFER,
 	DXP_ARGUMENT_LOCAL,
-	DXP_ARGUMENT_NIC, /* the kernel gets a `global struct dxp_window *`: dxp_xpu_nic() */
+	/* the kernel gets a `global struct dxp_window *`; see dxp_xpu_nic() */
+	DXP_ARGUMENT_NIC,
 	DXP_ARGUMENT_IMAGE,
 	DXP_ARGUMENT_SAMPLER
 };
@@ -232,7 +233,7 @@ struct dxp_argument {
 struct dxp_launch {
 	const struct dxp_program *program;
 	const char *kernel;
-	uint32_t dimensions; /* number of dimensions, 1 .. 3 */
+	uint32_t dimensions; /* 1 .. 3 dimensions */
 	uint64_t global[3];
 	uint64_t local[3];  /* all 0: the device chooses */
 	uint64_t offset[3]; /* offset of the first work-item's global id */

@@ -28,12 +28,12 @@
 /* 64 bits: offset in the peer's region; CFG operations: register index * 4 */
 #define DXP_REGISTER_REMOTE_OFFSET 5
 #define DXP_REGISTER_FLAGS         7 /* bits 0 .. 7: enum dxp_flag; bits 8 .. 15: own queue pair */
-/* 64 bits: dxp_insn_imm_set(); a dequeue stores the value of the completion */
+/* 64 bits, set by dxp_insn_imm_set(); a dequeue stores the value of the completion here */
 #define DXP_REGISTER_IMM 8
-/* 64 bits: dxp_insn_context_set(); a dequeue stores the context of the completion */
+/* 64 bits, set by dxp_insn_context_set(); a dequeue stores the context of the completion here */
 #define DXP_REGISTER_CONTEXT    10
 #define DXP_REGISTER_LOCAL_BASE 12 /* 64 bits: offset of the argument in the local region */
-#define DXP_REGISTER_TRAILER    14 /* 64 bits: dxp_insn_trailer_set() */
+#define DXP_REGISTER_TRAILER    14 /* 64 bits, set by dxp_insn_trailer_set() */
 /* Values of the NIC, read only. */
 #define DXP_REGISTER_ERROR    64 /* negated status of the function */
 #define DXP_REGISTER_PRODUCER 65
@@ -216,7 +216,7 @@ DXP_FN void dxp_insn_relax(void)
 
 /* ---- waiting: at most `looks` polls (0: one) ---- */
 
-/* Called after a poll without result. Returns DXP_OK to poll again. */
+/* Waits a moment after a poll without result. Returns DXP_OK if the caller must poll again. */
 DXP_FN int dxp_insn_look_again(dxp_u32 *looks)
 {
 	int status = dxp_insn_error();

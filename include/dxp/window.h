@@ -86,8 +86,8 @@ enum dxp_op {
 	 * whether the atomic has executed or still will. The numbers are also on the wire. */
 	DXP_OP_FETCH_ADD = 16,
 	DXP_OP_COMPARE_SWAP,
-	DXP_OP_FETCH_MIN, /* unsigned */
-	DXP_OP_FETCH_MAX, /* unsigned */
+	DXP_OP_FETCH_MIN, /* operands are unsigned */
+	DXP_OP_FETCH_MAX, /* operands are unsigned */
 	DXP_OP_FETCH_AND,
 	DXP_OP_FETCH_OR,
 	DXP_OP_FETCH_XOR
@@ -154,7 +154,7 @@ struct dxp_nic_event {
 	dxp_u64 imm;     /* SENT of an atomic: previous value; otherwise `imm` of the sender */
 	dxp_u32 bytes;
 	dxp_u16 node;    /* node of the peer */
-	dxp_u16 peer_qp; /* the peer's function << 8 | queue pair; SENT: the target's */
+	dxp_u16 peer_qp; /* function of the peer << 8 | its queue pair; SENT: those of the target */
 	dxp_u8 qp;       /* queue pair of this window */
 	dxp_u8 type;     /* enum dxp_event_type */
 	dxp_i8 status;   /* enum dxp_status */
@@ -207,8 +207,8 @@ enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCT
 
 /* Counters of a function. All wrap. */
 #define DXP_COUNTER_LIST(X)                                                \
-	X(doorbells)         /* descriptors read */                        \
-	X(descriptors_bad)   /* descriptors completed as invalid */        \
+	X(doorbells)         /* descriptors that the engine has read */    \
+	X(descriptors_bad)   /* descriptors that completed as invalid */   \
 	X(sent_messages)     /* operations that completed without error */ \
 	X(sent_bytes)        /* bytes of the sent_messages operations */   \
 	X(failed)            /* operations that completed with an error */ \

@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 
-#define MAC_BYTES 16 /* bytes; each forgery has a probability of 2^-128 */
+#define MAC_BYTES 16 /* bytes; a forgery succeeds with probability 2^-128 */
 
 struct mac;
 

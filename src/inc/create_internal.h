@@ -45,10 +45,10 @@ struct inc_create {
 	uint32_t round_member; /* next member of this round; o.count: the round is complete */
 	/* time when the first QUERY of each member had arrived; 0: some are missing */
 	uint64_t received_ns;
-	bool no_common; /* the known paths have no common switch */
+	bool no_common; /* the known paths of all members have no common switch */
 	bool changed;   /* paths have changed after the last choice */
 	bool has_notice;
-	bool owes_notified; /* must confirm to member 0 by a NOTIFIED */
+	bool owes_notified; /* this member must confirm to member 0 by a NOTIFIED */
 	int status;
 	/* content of the NOTIFY; at member 0: what all switches of the tree support */
 	struct inc_control notice;

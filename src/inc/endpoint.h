@@ -174,7 +174,8 @@ size_t inc_making_reserve_bytes(void);
 
 /* ---- why.c ---- */
 
-/* Outcome of a group's creation at one member. All members exchange their outcomes. */
+/* Outcome of a group's creation at one member. All members exchange their outcomes, so that all
+ * agree. */
 struct outcome {
 	int32_t status;
 	uint32_t cause, cause_ip, silent;

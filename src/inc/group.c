@@ -153,7 +153,7 @@ static bool from_member(const struct inc_group *g, const struct inc_header *h,
 	return m->ip == path->from_ip && m->port == path->from_port && h->src_rank != g->o.member;
 }
 
-/* Handles a result in the compatible format. Takes the missing fields from the group's state. */
+/* Handles a result in the compatible format. Adds the missing fields from the group's state. */
 static void compat_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
 	struct inc_packet whole = *p;

@@ -25,7 +25,7 @@ struct result {
 struct flight {
 	uint64_t sent_ns;
 	uint8_t tries; /* number of retransmissions; stops at 255 */
-	bool late;     /* must be retransmitted now */
+	bool late;     /* the segment must be retransmitted now */
 };
 
 /* What this member knows of another member. Used when results are missing. */
@@ -79,7 +79,7 @@ struct inc_group {
 	uint64_t repeat_ns; /* time when the oldest segment is retransmitted */
 	unsigned backoff;   /* number of timeouts after the last result */
 	unsigned burst;     /* segments to retransmit at the next timeout */
-	uint32_t highest;   /* one past the highest segment that has a result */
+	uint32_t highest;   /* number of the highest segment with a result, plus 1 */
 	uint32_t gap;       /* segments before this one were checked for losses */
 	bool late;
 
@@ -95,14 +95,14 @@ struct inc_group {
 	 * doubles */
 	uint64_t query_ns;
 	uint64_t query_gap_ns;
-	uint32_t query_member; /* next member of the round; member count: the round is complete */
+	uint32_t query_member; /* next member of the round; o.count: the round is complete */
 	bool answers_due;      /* at least one peer must get an answer */
 	uint32_t answer_member;
 	uint64_t frozen_ns;
 	uint64_t lost_ns; /* start of this round, or time of the last fetched result */
 	int lost_status;
 	uint32_t common; /* P in docs/reference/inc.md: results before it are delivered */
-	uint32_t source; /* member to fetch from; member count: none */
+	uint32_t source; /* member from which results are fetched; o.count: none */
 	uint32_t gone_count;
 	/* payload of FREEZE and FROZEN: a struct inc_peer, then a bit for each given-up member */
 	uint8_t *suspects;

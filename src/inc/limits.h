@@ -25,7 +25,7 @@
 /* ns until the first retransmission to members; doubles for each further one up to the maximum */
 #define INC_FREEZE_NS     (2ull * 1000 * 1000)
 #define INC_FREEZE_MAX_NS (50ull * 1000 * 1000)
-/* limit of an agreement in halves of a deadline: enough if three members die in sequence */
+/* time limit of an agreement, in halves of deadline_ns: enough if three members die in sequence */
 #define INC_FREEZE_PATIENCES 4
 #define INC_WAYS_MAX         8 /* paths kept per member: enough for two levels of spines */
 /* ns until the first retransmission of QUERY and NOTIFY; doubles for each further one */

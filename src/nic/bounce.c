@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Moves bytes between the network and local memory that only its owner can access (staged.h). A
  * request that names such memory as source or destination is a chain. Each window of the chain
- * moves through a buffer in host memory, the bounce. A PUT fetches the window from staged memory
- * before the NIC makes messages of it. A GET stores the window into staged memory after all answers
- * have arrived. */
+ * (chain.c) moves through a buffer in host memory, the bounce. A PUT fetches the window from staged
+ * memory before the NIC makes messages of it. A GET stores the window into staged memory after all
+ * answers have arrived. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -146,7 +146,8 @@ bool bounce_advance(struct nic_request *r, int64_t *left)
 		return fetch_advance(r);
 	if (b->state == BOUNCE_MOVE && bounce_stores(r) && r->cut == r->last) {
 		if (r->pending > 0)
-			return false; /* of the GET */
+			/* Answers of the GET have not arrived. */
+			return false;
 		b->state = BOUNCE_STORE;
 	}
 	return b->state == BOUNCE_STORE ? store_advance(r, left) : true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handles descriptors by reference (C-13, C-14), and descriptors with staged local memory. The
  * engine copies a chain out of the user's memory and checks the copy. Then it resolves the chain to
- * pieces, one window after another. Each step spends the function's share of a poll. No byte moves
+ * pieces, one part after another. Such a part has at most NIC_CHAIN_WINDOW entries of each list;
+ * these files call it a window. Each step spends the function's share of a poll. No byte moves
  * before all entries are checked. The peer checks entries that name its memory. */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ struct chain_side {
 /* Invariant: the first `copied` entries are valid, and the first `checked` entries are checked.
  * `ready` is set when all entries are checked. Only then do `local` and `remote` advance. */
 struct nic_chain {
-	struct dxp_entry at; /* chain in the user's memory; 0 bytes: the lists came in the window */
+	/* chain in the user's memory; 0 bytes: the descriptor itself has the lists */
+	struct dxp_entry at;
 	uint32_t count, copied, checked;
 	bool ready;
 	bool staged; /* true: at least one local entry names staged memory */

@@ -165,7 +165,7 @@ static void grant_more(struct nic_user *u, struct rx_stream *s, bool requested)
 }
 
 /* Grants credit although the user is stopped or closed, so that senders get a rejection and do not
- * wait forever. After the user opens again, this credit counts like a first credit. */
+ * wait forever. After the user opens again, this credit counts as a first credit. */
 static void grant_nothing(struct rx_stream *s)
 {
 	uint16_t more = peer_nic(s->peer)->options.nap_credit;

@@ -261,7 +261,8 @@ void request_finished(struct nic_request *r, int status); /* a message or read h
 void request_give_up(struct nic_request *r, int status);  /* the request makes no more messages */
 void request_queues_advance(struct nic_function *f);
 void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
-void requests_fail(struct nic *n, uint16_t node, int status); /* if messages are not all made */
+/* fails requests whose messages are not all made */
+void requests_fail(struct nic *n, uint16_t node, int status);
 /* Drops all requests of a user without completions. No message may refer to them any more. */
 void requests_drop(struct nic_user *u);
 

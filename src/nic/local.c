@@ -11,8 +11,8 @@
 #include "wire/frame.h"
 #include "wire/ids.h"
 
-/* bytes; copying more takes longer than fetching a cache line from another core */
-#define COPY_LONG_BYTES 8192
+#define COPY_LONG_BYTES \
+	8192 /* bytes; a copy of more takes longer than fetching a line from another core */
 
 bool local_node(const struct nic *n, uint16_t node)
 {

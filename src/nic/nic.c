@@ -95,7 +95,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
-	n->poll = 1; /* so that no function counts as active in the last poll */
+	n->poll = 1; /* 1, so that no function counts as active in the poll before the first */
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	n->options.entropy(n->options.entropy_context, &n->mark_seed, sizeof(n->mark_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {

@@ -227,7 +227,7 @@ struct nic_staged_ops {
 	void (*read_sent)(void *context, void *piece, int status);
 };
 
-/* Registers memory behind `ops`. Peers may use it like a region of nic_region_register, except that
+/* Registers memory behind `ops`. Peers may use it as a region of nic_region_register(), except that
  * atomics are rejected as unsupported. Descriptors of the user may name it as local memory only in
  * PUT, GET and register mode. A PUT completes when its bytes are in the device; later messages of
  * its queue pair are delivered after that. `ops` and `context` must outlive the region and its uses

@@ -220,7 +220,7 @@ void read_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *reco
 	struct nic_message *m = answer_apply(p, record, WIRE_GET_RSP, read_flow(index));
 
 	m->region = record->region;
-	m->region->uses++; /* held for the message, too */
+	m->region->uses++; /* The message uses the region, too. */
 	m->data = region_at(record->region, record->addr);
 	m->rltp.bytes = (uint32_t)record->get.bytes;
 	m->fields.addr = record->get.reply_addr;

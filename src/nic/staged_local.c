@@ -137,7 +137,8 @@ bool staged_local_waits(struct nic_request *r)
 
 /* ---- GET ---- */
 
-/* Starts a GET of a staged piece. Its bytes go to r->local, from byte `at` of the window on. */
+/* Starts a GET of a staged piece. Its bytes go to r->local, from byte `at` of the chain's window
+ * on. */
 static int get_begin(struct nic_request *r, const struct nic_piece *from, uint32_t at)
 {
 	struct nic *n = r->function->nic;
@@ -177,7 +178,7 @@ int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint3
 	return get_begin(r, own, at);
 }
 
-/* Copies bytes to the local pieces of a request, from byte `at` of the window on. */
+/* Copies bytes to the local pieces of a request, from byte `at` of the chain's window on. */
 static void scatter(const struct nic_request *r, uint64_t at, const uint8_t *data, uint32_t bytes)
 {
 	const struct nic_piece *piece = r->local;

@@ -97,7 +97,8 @@ struct nic_request {
 	uint32_t cut;     /* bytes for which messages were made, or that were copied */
 	uint32_t pending; /* messages and reads that have not completed */
 	bool cut_done;
-	bool registers; /* completes in register mode's registers, not in the event ring */
+	/* the request completes in the registers of register mode, not in the event ring */
+	bool registers;
 	int status;
 	uint64_t old; /* atomics: the previous value, if the request succeeded; else 0 */
 	uint16_t local_count, remote_count;
@@ -178,7 +179,7 @@ struct nic_user {
 	_Alignas(64) struct nic *nic;
 	struct dxp_window *window; /* NULL: not open */
 	struct nic_function *function;
-	uint32_t index; /* NIC_USER() in nic.h */
+	uint32_t index; /* number of the user; see NIC_USER() in nic.h */
 	uint8_t first_qp, qp_count;
 	bool row_body;          /* the last descriptor of the last burst had more than a head */
 	bool unordered;         /* the user permits completions in any order */
@@ -196,10 +197,10 @@ struct nic_user {
 	struct rx_stream *waiting;
 
 	/* Fields that each message uses: */
-	uint32_t sent_index; /* events written */
+	uint32_t sent_index; /* number of events written to `sent` */
 	uint32_t received_index;
-	uint32_t sent_consumed;     /* consumer index of `sent`, read last */
-	uint32_t received_consumed; /* consumer index of `received`, read last */
+	uint32_t sent_consumed;     /* value of sent_consumer in the window, read last */
+	uint32_t received_consumed; /* value of received_consumer in the window, read last */
 	uint32_t received_reserved; /* receive entries reserved for incomplete messages */
 	uint32_t promised;          /* receive entries granted and not used, except first credits */
 	uint32_t waiters;           /* bit i: queue pair i of this NIC waits for an entry */
@@ -299,8 +300,9 @@ struct rx_stream {
 	uint32_t limit;    /* messages that the sender may send in total */
 	/* Part of limit - accepted that is not in `promised` of the user. */
 	uint32_t first_left;
-	uint32_t low;       /* unspent credit at which more is granted */
-	bool listed, waits; /* is in the user's list of active streams, of waiting streams */
+	uint32_t low; /* unspent credit at which more is granted */
+	/* the stream is in the user's list of active streams; in the list of waiting streams */
+	bool listed, waits;
 	uint8_t index;
 	uint64_t used_ns; /* time when the stream was listed, or of the last counted message */
 	struct nic_peer *peer;
@@ -405,10 +407,11 @@ struct nic {
 	struct nic_order order; /* round robin over functions */
 	uint8_t high;           /* bit i: function i has high priority */
 	/* share.c: sums of weights, indexed by priority */
-	uint32_t weights[2], weights_last[2]; /* functions that copy in this poll; last poll */
-	uint32_t weights_open[2];             /* sum of all open functions */
-	uint64_t high_bytes; /* bytes that functions of high priority copied in this poll */
-	uint32_t stops;      /* bit i: user i was stopped, and the NIC must drop its operations */
+	/* sums of functions that copy in this poll, and in the last poll */
+	uint32_t weights[2], weights_last[2];
+	uint32_t weights_open[2]; /* sum of all open functions, by priority */
+	uint64_t high_bytes;      /* bytes that functions of high priority copied in this poll */
+	uint32_t stops; /* bit i: user i was stopped, and the NIC must drop its operations */
 	/* true: an operation has completed since the last poll, so waiting requests may advance */
 	bool space;
 	struct nic_counters counters;

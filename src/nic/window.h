@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <dxp/device.h> /* and dxp/window.h */
+#include <dxp/device.h> /* includes dxp/window.h */
 
 /* Copies memory that a user may change during the copy, so that the engine uses the same value that
  * it checked. Without the fence, compilers may read the window again: clang replaces a copy of the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Device memory that only DMA can access (S-01): a pump with rings registered at the NIC, and the
- * staged region for PUTs and GETs of peers. To peers it is like any region. The xPU's own transfers
- * use the same pump (bulk.h). Slot's thread only. */
+ * staged region for PUTs and GETs of peers. Peers use this region as any other region. The xPU's
+ * own transfers use the same pump (bulk.h). Only the slot's thread calls these functions. */
 #ifndef XPU_BRIDGED_H
 #define XPU_BRIDGED_H
 

@@ -11,7 +11,7 @@ struct staged_piece;
 struct bridged {
 	struct engine *engine;
 	struct pump *pump;
-	struct nic *nic; /* NULL: not attached, or the NIC is closed */
+	struct nic *nic; /* NIC of the xPU; NULL: not attached, or the NIC is closed */
 	bool (*silent)(void *context, uint16_t node);
 	void *silent_context;
 	uint64_t memory_bytes;
@@ -30,7 +30,7 @@ struct bridged {
 };
 
 /* bridged_end.c */
-/* Logs why a PUT or GET failed, up to a bound. */
+/* Logs why a PUT or GET failed, at most COMPLAINTS_MAX times. */
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
 
 /* Returns true if a node, other than 0 and WIRE_NODE_NONE, is silent and its memory is kept. */

@@ -17,7 +17,7 @@ struct staged_read {
 	struct bridged *bridged;
 	/* NULL: the NIC has cancelled the GET, or has got all bytes. */
 	struct nic_staged_read *requested;
-	uint64_t bytes, left; /* bytes in total; bytes not passed to the NIC */
+	uint64_t bytes, left; /* bytes in total; bytes that the NIC has not got yet */
 	uint16_t node;        /* node of the requester */
 	struct staged_read *next, **link;
 };

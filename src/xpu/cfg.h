@@ -134,7 +134,8 @@ uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uin
 /* The registers that a host may write: its own task, and the stream core. */
 struct cfg_target {
 	struct cfg_task *task;
-	struct cfg_core core; /* present values; cfg_write changes them, the caller applies them */
+	/* present values; cfg_write() changes them, and its caller applies them */
+	struct cfg_core core;
 };
 
 /* Writes registers in order. `target` is NULL if the writer has not opened the xPU. Returns 0, or a

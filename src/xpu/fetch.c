@@ -170,8 +170,7 @@ void fetch_binary_keep(struct tenant *t, struct program *p)
 	fetch_post(t, &(struct part){.program = p->entry.id, .what = FETCH_BINARY}, p);
 }
 
-/* Answers a FETCH of a later part from the data that was kept for it. False: that data is not
- * here. */
+/* Answers a FETCH of a later part from the data that was kept for it. False: no data was kept. */
 static bool fetch_again(struct tenant *t, const struct part *p)
 {
 	const struct fetched *kept = &t->fetched;

@@ -9,8 +9,8 @@
 #include "wire/limits.h"
 #include "worker/limits.h"
 
-/* Writes "NAME@ADDRESS" without the port. A default name is PROGRAM-PID; its process id is
- * omitted. */
+/* Writes "NAME@ADDRESS" without the port. A default name is PROGRAM-PID, from which the process id
+ * is omitted. */
 void label_make(const char *name, const struct udp_address *address, char out[WORKER_LABEL_BYTES]);
 
 #endif

@@ -19,7 +19,7 @@ static bool names_memory(const struct worker_argument *a)
 	       (a->kind == COMMAND_ARG_BUFFER && a->address != COMMAND_NO_ADDRESS);
 }
 
-/* Drops the memory and the NIC function that the kernel held. */
+/* Drops the memory and the NIC function that the kernel of a RUN held. */
 static void arguments_drop(struct work *w)
 {
 	const struct worker_argument *a = worker_run_arguments(work_run(w));

@@ -269,7 +269,7 @@ static void dma_begin(struct clearing *c, struct clearing_dma *d)
 }
 
 /* Completes the first clearing if it is done or has failed, and none of its DMAs is in progress.
- * Returns true if it did. */
+ * Returns true if the clearing is complete. */
 static bool clearing_end(struct slot *s, struct clearing *c)
 {
 	struct tenant *t = c->tenant;

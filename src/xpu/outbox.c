@@ -323,7 +323,7 @@ static void empty_free(struct outbox *o)
 	}
 }
 
-/* Moves the first queue to the end. */
+/* Moves the first queue to the end of the list, so that another queue is first next time. */
 static void pass_once(struct outbox *o)
 {
 	struct queue *q = o->queues, **at = &o->queues;

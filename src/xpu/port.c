@@ -98,7 +98,7 @@ static int port_create(struct tenant *t, struct port **out)
 	p->tenant = t;
 	p->next = s->ports;
 	s->ports = p;
-	t->busy++; /* until port_free */
+	t->busy++; /* until port_free() */
 	nic_user_cfg_node(node_nic(s->node), p->function, t->host);
 	status = key_of_port(t, p->function, &p->key);
 	if (status == DXP_OK)

@@ -89,7 +89,7 @@ static int through_check(const struct slot *s)
 	return s->bridged && s->about.streams ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
-/* Starts a transfer. On success it may have completed already. */
+/* Starts a transfer. After success, the transfer may already be complete. */
 static int pull_begin(struct pull *p, const struct network_command *c)
 {
 	struct tenant *t = p->work->tenant;

@@ -47,7 +47,7 @@ struct program {
 struct fetched {
 	uint32_t program;
 	uint8_t what;
-	uint8_t *data; /* NULL: nothing */
+	uint8_t *data; /* the data; NULL: nothing was fetched */
 	size_t bytes;
 };
 

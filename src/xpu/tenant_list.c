@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "xpu/slot_internal.h"
 
-#define COMPLAINTS_MAX 20 /* log lines about one host; further ones are dropped */
+#define COMPLAINTS_MAX 20 /* log lines about one host; later ones are dropped */
 
 void tenant_complain(struct tenant *t, const char *format, ...)
 {

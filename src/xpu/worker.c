@@ -293,7 +293,7 @@ static bool answer_accept(struct worker *c, const struct worker_head *head, void
 	}
 }
 
-/* Returns true if the host reads its messages slowly, so that output of its own kernels must
+/* Returns true if the host reads its messages slowly, so that the output of the host's kernels must
  * wait. */
 static bool held_up(const struct worker *c)
 {

@@ -61,14 +61,14 @@ struct worker {
 	uint32_t ended;              /* number of completed orders */
 	struct {
 		uint32_t ended;      /* value of `ended` when the first order became first */
-		bool seen, notified; /* since_ns is valid; the host was notified */
+		bool seen, notified; /* since_ns is valid; the host was notified of this order */
 		uint64_t since_ns;   /* time when the first order was first seen */
 	} running;
 	uint8_t print_last; /* last byte that kernels printed */
 	uint32_t commands;  /* engine commands that were posted and have not completed */
 	bool started;       /* the thread exists, or the exit of the process will be reported */
 	bool ends;          /* the process must be killed */
-	bool notified;      /* the zygote has got the request to kill it */
+	bool notified;      /* the zygote has got the request to kill the process */
 	pthread_t thread;
 };
 

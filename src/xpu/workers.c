@@ -211,7 +211,7 @@ static void tenant_worker_end(struct tenant *t, const struct zygote_news *news)
 	worker_last(c);
 	if (news && !t->leaving)
 		loss_describe(c, news, text);
-	/* If the first order is a launch, it logs and sends the text itself. */
+	/* A launch logs and sends the text itself, if it is the first order. */
 	if (text[0] && !(c->first && c->first->kind == WORKER_RUN))
 		tenant_complain(t, "%s", text);
 	worker_lost(c, t->leaving ? DXP_ECANCELED : DXP_EDEVICE, text);
