@@ -68,7 +68,7 @@
 /* ns to the next attempt at a receiver without space: one round trip; doubles up to the maximum */
 #define NIC_REGISTERS_PAUSE_NS     (20u * 1000u)
 #define NIC_REGISTERS_PAUSE_MAX_NS (5000u * 1000u)
-/* ns that a send retries a full receiver; then it fails, so that the device can react */
+/* ns for which a send to a full receiver is retried; then it fails, so that the device can react */
 #define NIC_REGISTERS_BUSY_NS (1000ull * 1000 * 1000)
 /* messages of one stream, from the oldest incomplete one to the newest one */
 #define NIC_STREAM_WINDOW 128
@@ -91,7 +91,7 @@
 #define NIC_BOUNCES_MAX 4
 /* bytes of a message (C-18); the software above the NIC splits longer operations */
 #define NIC_MESSAGE_BYTES_MAX 0x7fffffffu
-/* GET, atomic and CFG requests outstanding per session: the responder always has space */
+/* GET, atomic and CFG requests outstanding per session, so that the responder always has space */
 #define NIC_READS_MAX 64
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bulk transfer between device memory and another node: the xPU's own GETs and PUTs, several pieces
- * at once (S-05, S-06). With BRIDGED memory, each piece passes through a buffer of the rings.
- * Slot's thread only. */
+ * at once (S-05, S-06). With BRIDGED memory, each piece passes through a buffer of the rings. Only
+ * the slot's thread calls these functions. */
 #ifndef XPU_BULK_H
 #define XPU_BULK_H
 

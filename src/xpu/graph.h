@@ -24,7 +24,7 @@ enum graph_queue { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_QUEUES };
 /* A command's wait for an event that has not completed; it is an element of the event's list. */
 struct graph_wait {
 	struct graph_wait *next;
-	struct graph_wait **link; /* the pointer to this wait; NULL: it waits no more */
+	struct graph_wait **link; /* the pointer to this wait; NULL: the command waits no more */
 	/* name of the event without its host, which is always the host of the graph */
 	uint64_t event : 48;
 	uint64_t index : 8;   /* index of this wait in the command's `waits` */

@@ -6,7 +6,8 @@
  * gets the addresses. Unallocated addresses are in the arena's memory. If kernels run in one
  * thread, all tenants share the arena's memory.
  *
- * NIC windows for the tenant's kernels are behind the end of device memory. Slot's thread only. */
+ * NIC windows for the tenant's kernels are behind the end of device memory. Only
+ * the slot's thread calls these functions. */
 #ifndef XPU_TENANT_MEMORY_H
 #define XPU_TENANT_MEMORY_H
 
