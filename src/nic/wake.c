@@ -13,8 +13,8 @@
  * checks those again. */
 #include "nic/internal.h"
 
-/* Returns the users of the mask `users` that sleep and were not woken yet. `all`: counts them as
- * woken. */
+/* Returns those users of the mask `users` that sleep and were not woken since they began to sleep.
+ * `all`: also records all of them as woken. */
 static uint32_t sleepers(struct nic *n, uint32_t users, bool all)
 {
 	uint32_t found = 0;
