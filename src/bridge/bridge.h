@@ -42,8 +42,8 @@ struct bridge_options {
 	 * this time. 0: BRIDGE_STALL_NS */
 	uint64_t stall_ns;
 	/* Returns true if the peer of a transfer is silent but its session is kept, so that the
-	 * network may still deliver. Then a FILL, DRAIN or fed block may take longer. `context` is
-	 * that of the transfer's order. NULL: always false. */
+	 * network may still deliver. Then a FILL, DRAIN or fed block may take longer. `context`:
+	 * the context of the transfer's order. NULL: always false. */
 	bool (*patient)(void *context);
 };
 

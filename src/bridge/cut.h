@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cuts a transfer into pieces. Pure functions.
  *
- * A pipeline needs the time of its slowest stage plus two overheads. First, one piece in each other
- * stage fills and empties it. Second, each piece has a latency that is not hidden. For N bytes in
- * pieces of p, the first grows with p, the second with N / p. Their sum is least where they are
- * equal: p = sqrt(N x k). k is the number of bytes that a stage carries in the latency of a piece:
- * BRIDGE_RAMP_BYTES, a few microseconds at 10 GB/s.
+ * The time of a pipeline is the time of its slowest stage plus two overheads. First, while the
+ * pipeline fills and empties, one piece passes through each other stage alone. Second, each piece
+ * has a latency that is not hidden. For N bytes in pieces of p bytes, the first overhead grows with
+ * p, the second one with N / p. Their sum is smallest where they are equal: p = sqrt(N x k). k is
+ * the number of bytes that a stage carries in the latency of a piece: BRIDGE_RAMP_BYTES, a few
+ * microseconds at 10 GB/s.
  *
- * The first pieces are shorter and grow by a quarter each; the last pieces shrink by a quarter
- * each. So a stage starts only the time of a short piece after the previous one. A stage that is
- * slightly faster than the next one delivers in time. */
+ * The first pieces are short, and each is longer than the previous one by a quarter; the last
+ * pieces shrink by a quarter each. So each stage starts soon after the previous one, after the time
+ * of a short piece. A stage that is slightly faster than the next one delivers in time. */
 #ifndef BRIDGE_CUT_H
 #define BRIDGE_CUT_H
 

@@ -70,9 +70,9 @@ struct bridge_transfer {
 	uint8_t step;        /* the step that failed, as in bridge_end.step */
 	uint64_t fail_at;
 	bool over; /* true: no step is outstanding, and none will be */
-	/* For fed transfers: all blocks before number `settled` are complete. Of the
-	 * BRIDGE_FED_BLOCKS blocks from `settled` on, those are complete whose bit is set; the bit
-	 * of a block is its number modulo BRIDGE_FED_BLOCKS. */
+	/* For fed transfers: all blocks before number `settled` are complete. Each of the next
+	 * BRIDGE_FED_BLOCKS blocks is complete if its bit is set. The bit of a block is the block's
+	 * number modulo BRIDGE_FED_BLOCKS. */
 	uint64_t settled;
 	uint64_t settled_bits[BRIDGE_FED_BLOCKS / 64];
 	uint32_t open; /* number of incomplete blocks that have begun */
@@ -187,7 +187,7 @@ struct piece *feed_piece(struct bridge_transfer *t, uint64_t block);
 /* Returns the length in bytes of the shortest block of fed transfers. */
 uint32_t feed_block_min(const struct bridge *b);
 /* Returns the number of buffers that fed bytes need at most if no earlier bytes are missing: one
- * that is partly filled, and those that the longest payload begins. */
+ * partly filled buffer, and the buffers that the longest payload begins. */
 uint32_t feed_reserve(const struct bridge *b);
 void feed_placed(struct bridge_transfer *t, const struct piece *p);
 bool feed_complete(const struct bridge_transfer *t);

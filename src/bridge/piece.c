@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces: their state, and the counts of steps and time limits that depend on it. */
+/* Pieces: changes of their state, counts of outstanding steps, and time limits of steps. */
 #include <assert.h>
 
 #include "bridge/internal.h"

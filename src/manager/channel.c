@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager's side of channels: handshakes, and the sealed requests after them. An OPEN proves
- * the key of its sender, but it may be a replay, and it does not prove the token's secret. So an
- * OPEN changes nothing. The first request proves both. A repeated datagram gets the same answer
- * again. */
+/* The manager's side of channels: handshakes, and the sealed requests that follow a handshake. An
+ * OPEN proves the key of its sender, but it may be a replay, and it does not prove the token's
+ * secret. So an OPEN changes nothing. The first request proves both. A repeated datagram gets the
+ * same answer again. */
 #include "manager/command.h"
 
 #include <stdio.h>

@@ -19,7 +19,8 @@
 enum admission {
 	/* a program with the fabric key may join, read the table and change grants */
 	ADMIT_KEY,
-	/* only keys that a token admitted may do so, as far as their role permits */
+	/* only a key that a token admitted may join, read the table or change grants, as far as its
+	 * role permits */
 	ADMIT_TOKEN,
 };
 
@@ -91,10 +92,11 @@ enum store_op_kind {
 
 struct store_op {
 	enum store_op_kind kind;
-	/* for STORE_NODE_DELETE, only the id is valid */
+	/* for STORE_NODE_PUT; for STORE_NODE_DELETE, only its id is valid */
 	struct node_entry entry;
-	enum node_state state; /* for STORE_NODE_PUT */
-	/* for STORE_GRANT_PUT and STORE_GRANT_DELETE */
+	/* state of the node, for STORE_NODE_PUT */
+	enum node_state state;
+	/* names of a grant, for STORE_GRANT_PUT and STORE_GRANT_DELETE */
 	char host[FABRIC_NAME_BYTES], xpu[FABRIC_NAME_BYTES];
 	size_t index; /* for STORE_KEY_PUT and STORE_TOKEN_PUT: index of the row */
 	struct key_row key;

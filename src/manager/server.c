@@ -32,7 +32,8 @@ struct server {
 	uint64_t store_check_ns;
 	struct datagram out[DATAGRAM_BATCH];
 	bool operator_token;
-	/* datagrams in `out`; those already sent; fewer are sent if the kernel's buffer was full */
+	/* datagrams in `out`; how many of them were sent, which is fewer if the kernel's buffer was
+	 * full */
 	size_t out_count, out_sent;
 };
 

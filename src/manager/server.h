@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager process: a UDP endpoint, the registry, its store, and one thread that runs them. */
+/* The manager process: a UDP endpoint, the registry, its store, and one thread that runs all
+ * three. */
 #ifndef MANAGER_SERVER_H
 #define MANAGER_SERVER_H
 

@@ -70,8 +70,9 @@ int model_crossbar_saturation(const struct model_parameters *p, uint64_t seed,
 int model_crossbar_rows(const struct model_parameters *p, uint64_t seed,
 			const struct model_sink *sink);
 
-/* Applies setting `index` of those that the source leaves open: depth, length of messages, own
- * port, allocator, order of the source. Returns false if `index` is past the last setting. */
+/* Applies setting `index`. A setting changes a value that the source leaves open: depth, length of
+ * messages, own port, allocator, or order of the source. Returns false if `index` is past the last
+ * setting. */
 bool model_crossbar_setting(struct model_parameters *p, unsigned index);
 
 /* Emits knee and saturation, and what each cause of loss costs. `intervals`: also their intervals

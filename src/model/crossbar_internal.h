@@ -50,9 +50,10 @@ struct model_crossbar {
 	uint64_t source_idle, source_full;
 	uint32_t source_next[MODEL_PORTS]; /* channel to try next, for sources in any order */
 	/* Queues behind the sources. */
-	struct model_fifo *queues;   /* index: input * channels + channel */
-	uint32_t *used;              /* for each queue: its packets, and space reserved for more */
-	uint64_t wants[MODEL_PORTS]; /* for each output: inputs whose first packet goes there */
+	struct model_fifo *queues; /* index: input * channels + channel */
+	uint32_t *used;            /* for each queue: its packets, and space reserved for more */
+	/* for each output: inputs whose first packet goes to this output */
+	uint64_t wants[MODEL_PORTS];
 	uint64_t input_idle, output_idle;
 	uint32_t crossing[MODEL_PORTS]; /* for each input: queue of the packet that is crossing */
 	/* positions of the round robin */

@@ -11,7 +11,8 @@
 #include "model/nic_internal.h"
 #include "model/pcie.h"
 
-#define BEAT_BYTES 16 /* bytes of the sources' beat: 128 bits (C-25) */
+/* bytes that the sources' datapath moves per clock cycle (a beat): 128 bits (C-25) */
+#define BEAT_BYTES 16
 
 /* Adds the time for which a packet occupies the path for descriptors. */
 static void stay_add(void *context, const char *stage, uint32_t packet, uint64_t start_ps,

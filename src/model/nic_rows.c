@@ -115,9 +115,9 @@ const char *model_nic_assumptions(const struct model_parameters *p, enum model_o
 /* C-42: latencies of 1 byte in ns, as the source states them. */
 static const double latency_1[MODEL_OPS] = {1242, 1846, 1762, 1838};
 
-/* Sets a row with 1 byte that the source states. Uses base=value, whose only free parameter is
- * host_see_ns. With base=row, three constants would be derived from the row, which would then be
- * compared with itself. */
+/* Fills in the row for messages of 1 byte, whose value the source states. Uses base=value, whose
+ * only free parameter is host_see_ns. base=row would derive three constants from this row, and then
+ * compare the row with itself. */
 static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row,
 		     char names[MODEL_NIC_NAMES])
 {

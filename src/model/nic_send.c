@@ -16,7 +16,8 @@ struct model_step *model_nic_step(const struct model_parameters *p, struct model
 	return step;
 }
 
-/* Cycles of request and completion. The stated cycles of a read of 1 byte include them. */
+/* Cycles that the engine needs for request and completion. The stated cycles of a read of 1 byte
+ * include them. */
 #define READ_ENGINE_CYCLES 4
 
 /* Appends the steps for request, memory and link. A request keeps its tag until its last completion

@@ -67,7 +67,8 @@ static inline struct model_row model_row_plain(const char *item, const char *qua
 	};
 }
 
-/* Returns a row for a sentence as an inequality; `holds`: 1 or 0. */
+/* Returns a row for a sentence of a source that is an inequality. `holds`: 1 if the inequality is
+ * true, else 0. */
 static inline struct model_row model_row_shape(const char *item, const char *quantity, double holds)
 {
 	struct model_row row = model_row_plain(item, quantity, "", holds);

@@ -284,7 +284,7 @@ uint64_t model_share_closed(const struct model_parameters *p)
 	if (by_message(p) || p->arrival == MODEL_ARRIVAL_RANDOM)
 		return (uint64_t)(functions * mean / rate * messages_needed(p));
 	/* From this number of quanta on, one quantum more for a function changes its share by less
-	 * than e. */
+	 * than the tolerance e. */
 	double quantum =
 		p->policy == MODEL_SHARE_PACKET ? (double)p->mtu_bytes : (double)p->quantum_bytes;
 	return (uint64_t)(functions * quantum / rate / e);

@@ -15,7 +15,8 @@ struct model_tally {
 	struct {
 		char name[64];
 		unsigned rows;
-		double sum, least, most; /* of the absolute errors in percent */
+		/* of the absolute errors in percent: sum, smallest and largest */
+		double sum, least, most;
 	} families[MODEL_TALLY_FAMILIES];
 	unsigned count;
 	unsigned rows; /* number of rows with a measured value and an error */

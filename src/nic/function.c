@@ -56,7 +56,7 @@ static void magics_forget(struct nic_user *u)
 		guess_magics_forget(&n->users[i].guesses, user_streams(u));
 }
 
-/* Makes magics for the user's queue pairs, and copies them to its window. */
+/* Makes magics for the user's queue pairs, and copies the magics to the user's window. */
 static void magics_make(struct nic_user *u)
 {
 	uint32_t *magics = &u->function->qp_magic[u->first_qp];

@@ -38,7 +38,8 @@ static inline uint8_t *region_at(const struct nic_region *r, uint64_t offset)
 int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes);
 void region_drop(struct nic_region *r, uint64_t offset);
 
-/* Revoke, or check for operations in progress, all regions of a user. */
+/* regions_revoke() revokes all regions of a user. regions_busy() returns true while operations use
+ * any of them. */
 void regions_revoke(struct nic *n, uint32_t user);
 bool regions_busy(const struct nic *n, uint32_t user);
 
@@ -319,7 +320,7 @@ bool stream_known(const struct nic_peer *p, uint32_t index, bool receives);
 /* Returns NULL if out of memory. */
 struct nic_work *stream_work_get(struct nic_peer *p);
 void stream_rx_run(struct rx_stream *stream);
-/* Marks a record as used. From here on its session must not become idle. */
+/* Marks a record as used. From here on the stream's session must not become idle. */
 void stream_record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
 /* Frees the resources of a record. `executed`: the message was executed; otherwise it was not and
  * will not be. */
@@ -359,7 +360,8 @@ void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *re
 void staged_answer_done(struct nic *n, struct nic_message *m, int status);
 /* Retries GETs for which the memory's owner had no space. */
 void staged_poll(struct nic *n);
-/* End the staged GETs of a lost session, and those of a closing user. */
+/* staged_reads_fail ends the staged GETs of a lost session. staged_reads_end ends the staged GETs
+ * of a closing user. */
 void staged_reads_fail(struct nic_peer *p);
 void staged_reads_end(struct nic *n, const struct nic_user *u);
 /* Returns true if the message is an answer from staged memory of this user. */
@@ -372,9 +374,10 @@ int staged_local_put(struct nic_request *r, const struct nic_piece *to, const ui
 		     uint32_t *bytes);
 /* Starts the GET of a whole piece. Returns the statuses of staged_local_put(). */
 int staged_local_get(struct nic_request *r, const struct nic_piece *from);
-/* Move a staged piece of the request's own memory, named in r->local[]. Statuses as above.
- * staged_local_fetch() reads the piece into the request's bounce, at byte `at` of the window.
- * staged_local_store() writes *bytes of the window to the piece, from byte `at` of the piece on. */
+/* Move a staged piece of the request's own memory, named in r->local[]. They return the statuses of
+ * staged_local_put(). staged_local_fetch() reads the piece into the request's bounce, at byte `at`
+ * of the window. staged_local_store() writes *bytes of the window to the piece, from byte `at` of
+ * the piece on. */
 int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint32_t at);
 int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint32_t at,
 		       uint32_t *bytes);

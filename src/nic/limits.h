@@ -56,8 +56,8 @@
 #define NIC_MEMORY_RETRY_NS (1000ull * 1000)
 /* bytes copied inside the NIC per poll: they take about 10 us, and the network waits meanwhile */
 #define NIC_QUANTUM_BYTES (256u << 10)
-/* bytes that a queue pair copies before the next queue pair may: shorter slices slow a long PUT by
- * 5 % */
+/* bytes that a queue pair copies before the next queue pair is served: shorter slices slow a long
+ * PUT by 5 % */
 #define NIC_SLICE_BYTES (128u << 10)
 /* bytes; a last part of a copy of at most this length joins the slice before it */
 #define NIC_REST_BYTES 4096
@@ -78,8 +78,8 @@
  * the second value. */
 #define NIC_REGISTERS_PAUSE_NS     (20u * 1000u)
 #define NIC_REGISTERS_PAUSE_MAX_NS (5000u * 1000u)
-/* ns of attempts, then the sender gets an error: the device may have a better reaction than the
- * NIC */
+/* ns for which the NIC retries; then the sending device gets an error, because it may react better
+ * than the NIC */
 #define NIC_REGISTERS_BUSY_NS (1000ull * 1000 * 1000)
 /* span of message ids of one stream, from the oldest incomplete message to the newest */
 #define NIC_STREAM_WINDOW 128
@@ -99,7 +99,7 @@
 #define NIC_HELD_RETRY_MAX_US 80000
 /* bytes of a request's own staged memory that move at once: enough to hide a DMA's latency */
 #define NIC_BOUNCE_BYTES (256u << 10)
-/* requests with such a buffer (bounce) of one user: 1 MiB per user, 32 MiB for all users */
+/* requests of one user that have such a buffer, a bounce: 1 MiB per user, 32 MiB for all users */
 #define NIC_BOUNCES_MAX 4
 /* bytes (C-18); the software above the NIC splits longer operations */
 #define NIC_MESSAGE_BYTES_MAX 0x7fffffffu

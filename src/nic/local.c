@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations between users of one NIC, the crossbar (C-02): they use no packets and one copy.
- * Access is checked as for peers, for the whole request before a byte moves. Rejections have the
- * same statuses as those of peers. */
+ * Access is checked as for peers, for the whole request before a byte moves. A rejection has the
+ * same status as for peers. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -141,8 +141,8 @@ bool local_magic_waits(struct nic_request *r)
 	return wait_ns > 0;
 }
 
-/* Returns true if the request must wait: the allowance of wrong keys and magics is used up, either
- * that of its user or that of the NIC. */
+/* Returns true if the request must wait, because its user or the whole NIC has used up the
+ * allowance of wrong keys and magics. */
 static bool waits(struct nic_request *r)
 {
 	if (local_magic_waits(r))

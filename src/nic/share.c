@@ -100,8 +100,8 @@ static uint32_t busy_next(const struct nic_function *f)
 	return (uint32_t)__builtin_ctz(later ? later : f->busy);
 }
 
-/* Makes the requests of a function that used up its limit leave the queues for receive entries, so
- * that requests of other functions need not wait for them. */
+/* Removes the requests of a function that used up its limit from the queues that wait for receive
+ * entries. Otherwise requests of other functions would wait behind them. */
 static void limit_wait(struct nic_function *f)
 {
 	f->nic->look_ns = min_u64(f->nic->look_ns, limit_deadline(f));

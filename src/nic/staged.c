@@ -38,8 +38,8 @@ static void message_name(const struct staged_put *put, struct wire_nack_body *ou
 	out->msg_id = stream->next + (index - stream->next) % NIC_STREAM_WINDOW;
 }
 
-/* Returns the number of packets, from the message's first one on, that have space: up to the end of
- * the block in which the last packet arrived. */
+/* Returns the number of packets for which the owner has space, counted from the message's first
+ * one. The space ends with the block in which the last packet arrived. */
 static uint32_t begun(const struct staged_put *put)
 {
 	uint32_t end = put->subs.end;

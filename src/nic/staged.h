@@ -13,7 +13,8 @@
 /* A PUT into staged memory, or the part of a PUT that goes to one staged piece. It comes either
  * from a peer's message, which has a `record`, or from a request of a function of this NIC. */
 struct staged_put {
-	struct staged_put *previous, *next; /* in the order in which the puts started */
+	/* neighbours in the NIC's list, which is in the order of start */
+	struct staged_put *previous, *next;
 	struct nic_staged_write *write;
 	struct nic_region *region; /* `uses` of the region counts this put */
 	uint64_t offset;           /* offset in the region of the put's first byte */
@@ -47,8 +48,9 @@ enum staged_read_state {
 
 /* A GET of staged memory, or the part of a GET that comes from one staged piece. */
 struct nic_staged_read {
-	struct nic_staged_read *previous, *next; /* in the order in which the reads arrived */
-	struct nic_region *region;               /* `uses` of the region counts this read */
+	/* neighbours in the NIC's list, which is in the order of arrival */
+	struct nic_staged_read *previous, *next;
+	struct nic_region *region; /* `uses` of the region counts this read */
 	uint64_t offset;
 	uint32_t bytes, left; /* bytes in total; bytes that the owner has not handed over yet */
 	/* pieces outstanding: messages that RLTP holds, or pieces that wait to be copied */

@@ -35,8 +35,8 @@ static int put_begin(struct nic_request *r, const struct nic_piece *to)
 	if (!put)
 		return DXP_EAGAIN;
 	put->request = r;
-	/* true: the piece is of the request's own memory, so it has an address, that of its bounce
-	 * (bounce.c) */
+	/* true: the piece is the request's own memory; only such a piece has an address, in its
+	 * bounce */
 	put->own = to->base != NULL;
 	r->put = put;
 	r->pending++;

@@ -96,7 +96,7 @@ struct nic_piece {
 };
 
 struct nic_request {
-	struct nic_request *next; /* in the queue pair, in order of posting */
+	struct nic_request *next; /* next request of the same queue pair, in the order of posting */
 	struct nic_user *user;
 	struct nic_function *function; /* the function of `user` */
 	struct dxp_descriptor head;
@@ -323,7 +323,8 @@ struct rx_record {
 	union {
 		struct wire_get get;
 		struct wire_atomic atomic;
-		struct nic_register_range range; /* of a PUT with key 0 */
+		/* position in the receive area, for a PUT with key 0 */
+		struct nic_register_range range;
 	};
 };
 
@@ -382,13 +383,13 @@ struct stream_mark {
 	uint32_t next, counted;
 	uint16_t unspent; /* credit left */
 	uint8_t index;
-	bool receives : 1; /* true: of a struct rx_stream; false: of a struct tx_stream */
+	bool receives : 1; /* true: the mark of a struct rx_stream; false: of a struct tx_stream */
 	bool credited : 1; /* valid only for a struct tx_stream */
 };
 
 /* State of a peer that exists only while its session is active. */
 struct nic_work {
-	struct rx_stream *rx[NIC_STREAMS]; /* by stream index; allocated at first use */
+	struct rx_stream *rx[NIC_STREAMS]; /* by stream index; each is allocated at first use */
 	struct tx_stream *tx[NIC_STREAMS];
 	struct nic_read *reads; /* table of NIC_READS_MAX entries, allocated at first use */
 	uint32_t read_count, read_id;
@@ -449,9 +450,10 @@ struct nic {
 	struct nic_order order; /* order in which functions are served */
 	uint8_t high;           /* bit i: function i has high priority */
 	/* Sums of weights (share.c), by priority. */
-	/* of functions that copied in this poll, in the last poll */
+	/* weights of the functions that copied in this poll; of those that copied in the last
+	 * poll */
 	uint32_t weights[2], weights_last[2];
-	uint32_t weights_open[2]; /* of all open functions */
+	uint32_t weights_open[2]; /* weights of all open functions */
 	uint64_t high_bytes;      /* bytes that functions of high priority copied in this poll */
 	uint32_t stops; /* bit i: user i was stopped, but its operations are not dropped yet */
 	/* An operation completed since the last poll, so waiting requests may advance. */

@@ -21,8 +21,8 @@ int nic_user_put(struct dxp_window *w, uint8_t qp, const struct dxp_target *to,
 int nic_user_get(struct dxp_window *w, uint8_t qp, const struct dxp_target *to,
 		 const struct nic_lists *lists, uint64_t context);
 
-/* Read registers from number `first` on into `local`, or write `values` to them. Each register has
- * 4 bytes, in host byte order. */
+/* Move registers of the target, from number `first` on. nic_user_cfg_read copies them to `local`;
+ * nic_user_cfg_write sets them to `values`. Each register has 4 bytes, in host byte order. */
 int nic_user_cfg_read(struct dxp_window *w, uint8_t qp, const struct dxp_target *to, uint32_t first,
 		      const struct dxp_entry *local, uint64_t context);
 int nic_user_cfg_write(struct dxp_window *w, uint8_t qp, const struct dxp_target *to,

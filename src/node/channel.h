@@ -32,8 +32,8 @@ void channel_destroy(struct channel *c);
 
 void channel_receive(struct channel *c, const struct udp_address *from, const uint8_t *data,
 		     size_t bytes, uint64_t now_ns);
-/* Advances the state by time. Returns 1 and sets *out if a datagram is due, otherwise 0. *out is
- * valid until the next call. */
+/* Handles everything whose time has come. Returns 1 and sets *out if a datagram is due, otherwise
+ * 0. *out is valid until the next call. */
 size_t channel_send(struct channel *c, struct datagram *out, uint64_t now_ns);
 /* Returns UINT64_MAX when done. */
 uint64_t channel_deadline(const struct channel *c);

@@ -38,7 +38,7 @@ struct node_options {
 	uint64_t memory_bytes;       /* for an xPU, shown in the node table */
 	uint32_t capabilities;       /* MANAGE_CAPABILITY_... bits, for the node table */
 	struct udp_address manager;
-	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES, copied */
+	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES bytes; copied */
 	/* The key pair that the manager has admitted; NULL: the node joins with the fabric key.
 	 * Copied. */
 	const struct identity *identity;
@@ -75,7 +75,7 @@ struct node_options {
 	/* All zero: the recommended values, and the congestion control that the variable DXP_CC
 	 * names. */
 	struct rltp_tuning tuning;
-	const struct nic_cfg_ops *cfg; /* for an xPU: its registers */
+	const struct nic_cfg_ops *cfg; /* registers of an xPU; NULL: none */
 	void *cfg_context;
 	/* Reports each change of the node table. node_poll calls it after the NIC has applied the
 	 * change. A TABLE_SILENT peer is reported as lost only when its session is silent too. An

@@ -169,8 +169,8 @@ static uint32_t user_choose(const struct offer *o, uint32_t qp)
 	return NIC_USERS;
 }
 
-/* Replaces an unspecified function or queue pair of a request by those of the socket's scope.
- * Returns false if the request names others. */
+/* Restricts a request to the scope of its socket: fills in the function and queue pair that the
+ * scope has. Returns false if the request names others. */
 static bool scope_apply(const struct offer_scope *scope, uint32_t *function, uint32_t *qp)
 {
 	if (!scope->only)

@@ -39,7 +39,7 @@ struct offer_user {
 
 /* Settings of a function, which outlive its users. */
 struct offer_function {
-	uint32_t weight, priority; /* enum nic_priority */
+	uint32_t weight, priority; /* `priority` is an enum nic_priority */
 	uint64_t limit_bytes_per_s;
 };
 

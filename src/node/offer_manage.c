@@ -7,7 +7,8 @@
 
 #include "node/offer_internal.h"
 
-#define ERROR_MAX 127 /* largest error code in a list; a user can write any value to its window */
+/* largest error code that a list shows, because a user can write any value to its window */
+#define ERROR_MAX 127
 
 static struct attach_row row_of(const struct offer *o, uint32_t user, uint32_t qps)
 {

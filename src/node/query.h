@@ -32,8 +32,8 @@ void query_destroy(struct query *a);
 
 void query_receive(struct query *a, const struct udp_address *from, const uint8_t *data,
 		   size_t bytes, uint64_t now_ns);
-/* Advances the state by time. Returns 1 and sets *out if a datagram is due, otherwise 0. *out is
- * valid until the next call. */
+/* Handles everything whose time has come. Returns 1 and sets *out if a datagram is due, otherwise
+ * 0. *out is valid until the next call. */
 size_t query_send(struct query *a, struct datagram *out, uint64_t now_ns);
 /* Returns UINT64_MAX when done. */
 uint64_t query_deadline(const struct query *a);

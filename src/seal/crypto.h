@@ -12,10 +12,10 @@
 #include <openssl/evp.h>
 
 #define CRYPTO_HASH_BYTES  32
-#define CRYPTO_KEY_BYTES   32 /* of X25519, of HKDF secrets, and of AES-256 */
+#define CRYPTO_KEY_BYTES   32 /* bytes of keys for X25519 and AES-256, and of HKDF secrets */
 #define CRYPTO_NONCE_BYTES 12
 #define CRYPTO_TAG_BYTES   16
-#define CRYPTO_AES_BYTES   16 /* of AES-128 */
+#define CRYPTO_AES_BYTES   16 /* bytes of keys for AES-128 */
 
 struct crypto {
 	EVP_MD *sha256;

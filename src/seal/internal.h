@@ -58,7 +58,7 @@ struct rltp_seal {
 	uint8_t tx_secret[CRYPTO_KEY_BYTES], rx_secret[CRYPTO_KEY_BYTES];
 	uint64_t tx_next;  /* counter that the next frame gets */
 	uint64_t tx_start; /* first counter of the present sending phase */
-	uint64_t rx_next;  /* as `next` in struct replay */
+	uint64_t rx_next;  /* one above the highest counter received */
 	uint64_t rx_start; /* counter of the frame that began the present receiving phase */
 	uint8_t mode;      /* enum wire_protect */
 	bool tx_phase, rx_phase;

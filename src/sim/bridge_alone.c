@@ -68,7 +68,7 @@ static int pipeline_rows(const struct model_parameters *p, const struct model_si
 }
 
 /* S-06 names several READs in flight as future work, without a figure. Emits the rate for 1, 2, 4
- * and 8 of them. */
+ * and 8 READs in flight. */
 static int reads_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	struct model_parameters q = *p;

@@ -46,7 +46,7 @@ struct stages {
 	struct rng rng;
 	uint64_t now_ps;
 	uint64_t started[STAGES_KINDS];
-	struct step steps[STAGES_STEPS_MAX]; /* in the order of their start */
+	struct step steps[STAGES_STEPS_MAX]; /* outstanding steps, in the order of their start */
 	uint32_t count;
 };
 

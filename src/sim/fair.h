@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures fairness (C-37). Up to eight functions of host 0 PUT messages of random sizes through
- * the host's port. Each function has peers of its own, and sends to the function with the same
- * number there. Whole NICs run on the network of net.h. Bytes are counted when packets leave the
+ * the host's port. Each function has peers of its own, and sends to the peers' function with the
+ * same number. Whole NICs run on the network of net.h. Bytes are counted when packets leave the
  * port. */
 #ifndef SIM_FAIR_H
 #define SIM_FAIR_H

@@ -8,7 +8,7 @@
 #include "sim/inc_net.h"
 
 struct inc_doubling_options {
-	struct inc_net_options net; /* its network; all hosts take part */
+	struct inc_net_options net; /* network of the run; all its hosts take part */
 	uint32_t bytes;             /* bytes of a message, with all headers above UDP */
 	uint32_t calls;
 };

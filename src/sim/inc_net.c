@@ -19,7 +19,8 @@
 #define SPINS_MAX     64
 #define START_NS      S_NS
 #define HASH_PRIME    0x100000001b3ull
-/* flag in `port` of a packet: set, the packet leaves that node; not set, it arrives there */
+/* Flag in `port` of a packet. If it is set, the packet leaves the node with that number; otherwise
+ * the packet arrives at that node. */
 #define LEAVES 0x80000000u
 
 struct node {

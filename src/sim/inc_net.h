@@ -95,7 +95,7 @@ uint64_t inc_net_now(const struct inc_net *n);
 const struct inc_tree *inc_net_tree(const struct inc_net *n);
 
 struct inc_net_counters {
-	/* `sent` counts packets that nodes send, `delivered` those that nodes receive */
+	/* `sent` counts packets that nodes send; `delivered` counts packets that nodes receive */
 	struct sim_counters packets;
 	uint64_t crossings; /* wires that packets crossed, lost packets included */
 	uint64_t host_sent, host_received;

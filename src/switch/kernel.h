@@ -23,7 +23,7 @@
 #define SWITCH_KERNEL_AGGREGATORS 2
 /* neighbours that are remembered; a new one replaces the least recently used one */
 #define SWITCH_KERNEL_RECEIVED 4096
-/* 239.192/14; the low 18 bits are those of the group id */
+/* 239.192/14; the low 18 bits of an address equal the low 18 bits of the group id */
 #define SWITCH_MULTICAST_IP   0xefc00000u
 #define SWITCH_MULTICAST_MASK 0x0003ffffu
 /* name by which the control plane finds attached programs */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same loops, built for AVX2. For fp16 they use conversion instructions (F16C): 26 to 38 GB/s
- * instead of 3 GB/s. */
+/* The loops of reduce_loops.h, built for AVX2. For fp16 they use conversion instructions (F16C): 26
+ * to 38 GB/s instead of 3 GB/s. */
 #include "switch/reduce_ways.h"
 
 #ifdef __AVX2__

@@ -56,8 +56,8 @@ static uint32_t host_order(const struct sockaddr *any)
 	return ntohl(v4.sin_addr.s_addr);
 }
 
-/* Compares with the interface's network on the loopback interface, because all addresses of that
- * network belong to this host. */
+/* Returns true if the interface has this address. On the loopback interface, all addresses of its
+ * network count, because all of them belong to this host. */
 static bool address_is(const struct ifaddrs *a, uint32_t ip)
 {
 	if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET)

@@ -125,7 +125,7 @@ struct sw_group_view {
 	uint16_t epoch;
 	uint8_t planes; /* planes that all switches of the tree have */
 	uint32_t child_count;
-	const struct sw_child *children; /* in the order of folding; the group owns the array */
+	const struct sw_child *children; /* in the order of folding; the group owns this array */
 };
 void switch_group_view(const struct sw_group *g, struct sw_group_view *out);
 
