@@ -46,8 +46,8 @@ const char *model_way_name(enum model_way way);
 int model_allreduce_open(struct model_allreduce_job *job, const struct model_allreduce *of,
 			 const struct model_parameters *p);
 
-/* Computes the time of a call in ns. Parameter `figure` selects the mean of all ranks, or the time
- * of the last rank. DXP_ENOMEM, DXP_EINVAL. */
+/* Computes the time of an allreduce in ns. Parameter `figure` selects the mean of all ranks, or the
+ * time of the last rank. DXP_ENOMEM, DXP_EINVAL. */
 int model_allreduce_ns(const struct model_allreduce *of, const struct model_parameters *p,
 		       double *out);
 

@@ -22,7 +22,7 @@ static void failure_note(struct model_check *c, const struct model_row *row, dou
 	c->out_of_tolerance++;
 }
 
-/* Writes the measured value to a row that has one in a judge's file. A row that was used for
+/* Writes the measured value to a row that has one in the file of --judge. A row that was used for
  * calibration proves nothing, so it does not count in the tally. */
 static void row_judge(struct model_check *c, struct model_row *row)
 {
@@ -102,8 +102,8 @@ int model_check_run(struct model_check *c, const struct model_check_part *parts,
 	return c->judge ? model_judge_unused(c->judge, c->only != NULL) : DXP_OK;
 }
 
-/* Returns the measured time of a case in us, from the judge's file; negative: the file has no such
- * case. */
+/* Returns the measured time of a case in us, from the file of --judge; negative: the file has no
+ * such case. */
 static double judged_us(const struct model_judge *j, const struct model_allreduce *of)
 {
 	for (unsigned i = 0; i < j->count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The validation table: the rows of all parts, each beside the figure that a source states. With a
- * judge's file, it also has measured values of figures that are withheld. */
+ * file of measured values (--judge), it also has measured values of figures that are withheld. */
 #ifndef MODEL_CHECK_H
 #define MODEL_CHECK_H
 
@@ -40,12 +40,12 @@ struct model_check {
 bool model_item_listed(const char *items, const char *item);
 
 /* Runs the parts, and forwards each row together with its published value. DXP_EINVAL: no part has
- * the item, or a line of the judge's file names no row; error_text() has the reason. Other statuses
- * are those of a part that failed. */
+ * the item, or a line of the file of --judge names no row; error_text() has the reason. Other
+ * statuses are those of a part that failed. */
 int model_check_run(struct model_check *c, const struct model_check_part *parts, unsigned count,
 		    const struct model_parameters *p, uint64_t seed);
 
-/* Compares which way of an allreduce is fastest. *cases: cases of the judge's file that have
+/* Compares which way of an allreduce is fastest. *cases: cases in the file of --judge that have
  * measured times for the host's way and another way. *right: cases among them for which `guess`
  * (us) and the measured times agree on the fastest way. */
 void model_check_winners(const struct model_judge *j,

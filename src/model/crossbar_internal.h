@@ -43,8 +43,10 @@ struct model_crossbar {
 	uint64_t now;
 	struct model_instant wheel[MODEL_WHEEL];
 	/* Sources: their packets by channel, and the order in which their channels send. */
-	struct model_fifo *backlog;           /* index: input * channels + channel */
-	struct model_fifo order[MODEL_PORTS]; /* channels of the queued packets, in field `to` */
+	struct model_fifo *backlog; /* index: input * channels + channel */
+	/* for each input, the queued packets in the order of sending; their field `to` holds the
+	 * channel */
+	struct model_fifo order[MODEL_PORTS];
 	struct model_packet moving[MODEL_PORTS];
 	/* masks of inputs: the source is idle; the source is full */
 	uint64_t source_idle, source_full;

@@ -21,7 +21,7 @@ struct model_judged {
 	double value;
 	char unit[8]; /* "": the unit of the row with this name */
 	unsigned line;
-	bool used; /* true: a row has this name */
+	bool used; /* true: a row of the table has this name */
 	/* unit of that row if `unit` cannot be converted to it; else NULL */
 	const char *wanted;
 };

@@ -36,7 +36,8 @@ static int descriptor_ps(const struct model_parameters *p, uint64_t bytes, uint6
 }
 
 /* Computes for how many cycles one more beat of immediate data occupies the path for descriptors.
- * Compares descriptors that fill half of a completion with those that fill all of it. */
+ * Compares a descriptor that fills half of a completion with a descriptor that fills all of a
+ * completion. */
 static int beat_cycles(const struct model_parameters *p, double *cycles)
 {
 	uint64_t offset = (uint64_t)p->immediate_offset_bytes;

@@ -17,10 +17,11 @@ enum {
 /* Packets that have the same route. */
 struct model_nic_kind {
 	uint64_t bytes;         /* bytes of the read completion */
-	uint64_t data;          /* bytes of message data in it */
+	uint64_t data;          /* bytes of message data in the completion */
 	uint64_t packets;       /* packets that start in these data */
 	uint64_t upload_cycles; /* cycles of the writes that carry these data at the receiver */
-	bool first, last;       /* it is the first, or the last, packet of a read request */
+	/* the packet is the first one of its read request; the packet is the last one */
+	bool first, last;
 };
 
 /* The routes of one phase of a job. */

@@ -211,7 +211,8 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 	row.low = (double)low_ps / 1000;
 	row.high = (double)high_ps / 1000;
 	model_emit(sink, &row);
-	/* also for 1 byte, because the bandwidth uses the parameter `base` as it is */
+	/* These assumptions also apply to 1 byte, because the bandwidth uses the parameter `base`
+	 * as it is. */
 	row.assumptions = names;
 	snprintf(quantity, sizeof(quantity), "bandwidth %s", model_op_name(op));
 	return bandwidth_row(p, op, bytes, high_ps, sink, &row, quantity);

@@ -14,7 +14,7 @@ enum model_kind {
 	MODEL_GIVEN,         /* the figure is published, and no parameter was set from it */
 	MODEL_CALIBRATED_ON, /* a free or derived parameter was set from the published figure */
 	MODEL_WITHHELD,      /* the figure is published but withheld, so `published` is NAN */
-	/* a sentence of a source as an inequality; value 1: it holds, 0: it does not */
+	/* a sentence of a source that is an inequality; value 1: it holds, 0: it does not */
 	MODEL_SHAPE,
 };
 

@@ -33,7 +33,7 @@ int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t qu
  * random functions, the form is valid if (z cv / e)^2 is far above the depth of a FIFO. */
 uint64_t model_share_closed(const struct model_parameters *p);
 
-/* Returns the number of decisions that a run needs until the shares are level. */
+/* Returns the number of the arbiter's decisions that a run needs until the shares are level. */
 uint64_t model_share_quanta(const struct model_parameters *p);
 
 /* Emits the time until the shares are level, simulated and by the closed form, and the largest

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Manages NAP buffers of a user (C-29, C-30). The user returns buffers through a ring in the
- * window, in any order. The engine reads some numbers of this ring in advance, so that an arriving
- * NAP finds one without a cache miss. The engine stops a user that returns a buffer which the user
- * does not hold. */
+ * window, in any order. The engine reads some buffer numbers from this ring in advance, so that an
+ * arriving NAP finds a buffer without a cache miss. The engine stops a user that returns a buffer
+ * which the user does not hold. */
 #include <dxp/status.h>
 
 #include "nic/internal.h"

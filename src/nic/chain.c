@@ -23,7 +23,8 @@ struct chain_side {
 /* Invariant: the first `copied` entries are valid, and the first `checked` entries are checked.
  * When `ready` is set, all entries are checked. Only then does `local` or `remote` advance. */
 struct nic_chain {
-	struct dxp_entry at; /* the chain in the user's memory; `bytes` 0: made of a descriptor */
+	/* the chain in the user's memory; if `bytes` is 0, the chain was made of a descriptor */
+	struct dxp_entry at;
 	uint32_t count, copied, checked;
 	bool ready;
 	bool staged; /* some of the requester's own memory is staged */

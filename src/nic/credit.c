@@ -209,7 +209,8 @@ void credits_poll(struct nic_user *u)
 	struct rx_stream *next;
 
 	/* If the user freed only some entries, it will probably free more soon, so small grants
-	 * wait. If it freed all, it may be waiting for the streams that are blocked here. */
+	 * wait. If it freed all entries, it may be waiting for the streams that are blocked
+	 * here. */
 	bool all = event_received_unread(u) == 0;
 	for (struct rx_stream *s = u->waiting; s; s = next) {
 		next = s->next_waiting;
@@ -270,7 +271,7 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 /* ---- sender ---- */
 
 /* Returns the number of messages that may be sent in total. Until the handshake reports the first
- * credit, it is 1, which each receiver accepts. */
+ * credit, the number is 1, which each receiver accepts. */
 static uint32_t limit_known(struct nic_peer *p, struct tx_stream *t)
 {
 	uint32_t first = rltp_session_credit(p->session);

@@ -11,7 +11,7 @@
 #include "nic/atomic.h"
 #include "nic/internal.h"
 
-#define DOORBELLS_AHEAD 4 /* descriptors ahead whose lines are fetched during a burst */
+#define DOORBELLS_AHEAD 4 /* descriptors whose cache lines are prefetched during a burst */
 #define CONSUMER_STEP   8 /* descriptors read between two updates of the consumer index */
 /* number of different lap values: a 32-bit index wraps after this many rounds of the FIFO */
 #define LAPS (UINT32_MAX / NIC_DOORBELLS + 1)

@@ -65,7 +65,7 @@ static void magics_make(struct nic_user *u)
 	n->options.entropy(n->options.entropy_context, magics, u->qp_count * sizeof(*magics));
 	for (uint8_t q = 0; q < u->qp_count; q++) {
 		if (magics[q] == 0)
-			magics[q] = 1; /* magic 0 marks answers */
+			magics[q] = 1; /* 0 is no valid magic, because it marks answers */
 		u->window->qp_magic[q] = magics[q];
 	}
 }
@@ -192,8 +192,8 @@ static void peer_forget(struct nic_peer *p, struct nic_user *u)
 	}
 }
 
-/* Ends all operations that the user started, and all operations of others on its queue pairs and
- * memory. */
+/* Ends all operations that the user started, and all operations of others on this user's queue
+ * pairs and memory. */
 static void user_end(struct nic_user *u)
 {
 	struct nic *n = u->nic;

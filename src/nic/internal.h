@@ -45,7 +45,7 @@ bool regions_busy(const struct nic *n, uint32_t user);
 
 /* nic.c */
 struct nic_peer *nic_peer_of(struct rltp_session *s);
-/* Returns NULL if there is no such peer. */
+/* Returns the peer with this node id; NULL: there is none. */
 struct nic_peer *nic_peer_find(struct nic *n, uint16_t node);
 /* Returns the index of the stream to a queue pair; NIC_STREAMS: no such queue pair. */
 uint32_t nic_stream_index(uint8_t function, uint16_t qp);
@@ -83,7 +83,7 @@ void users_settle(struct nic *n);
 /* pool.c: reused memory */
 /* Returns a cleared message; NULL: out of memory. */
 struct nic_message *pool_message_get(struct nic *n);
-/* Frees the message's body, too. */
+/* Frees a message and its body. */
 void pool_message_put(struct nic *n, struct nic_message *m);
 /* Returns a request, cleared except `function`, `head` and `immediate`; NULL: out of memory. */
 struct nic_request *pool_request_get(struct nic *n);
@@ -97,7 +97,7 @@ void pools_free(struct nic *n);
 /* event.c: completion and receive events */
 /* Returns how many entries of the user's receive ring may be used. */
 uint32_t event_received_entries(const struct nic_user *u);
-/* Returns how many of these entries are unread or reserved. */
+/* Returns how many entries of the user's receive ring are unread or reserved. */
 uint32_t event_received_used(struct nic_user *u);
 uint32_t event_received_unread(struct nic_user *u);
 /* Returns true if a receive entry is free. `next`: the message is the next one to execute in its
@@ -176,7 +176,7 @@ bool space_now(struct nic_user *t);
 /* Reserves a receive entry of user `t` for a request. Returns false if none is free; the request
  * then waits. */
 bool space_acquire(struct nic_request *r, struct nic_user *t);
-/* Does nothing if the request does not wait for a receive entry. */
+/* Ends the wait of a request for a receive entry; does nothing if the request does not wait. */
 void space_unwait(struct nic_request *r);
 
 /* local.c: operations between users of this NIC */
@@ -211,7 +211,7 @@ bool chain_advance(struct nic_request *r, int64_t *left);
 /* Makes a chain of a descriptor whose own memory is staged. DXP_EUNSUPPORTED: the operation is
  * neither PUT nor GET; DXP_EAGAIN: no space for the chain now. */
 int chain_staged(struct nic_request *r, const struct dxp_entry *entries);
-/* R->chain may be NULL. */
+/* Frees the request's chain; r->chain may be NULL. */
 void chain_free(struct nic_request *r);
 /* Returns the value that `cut` has after the last byte of the present pieces. */
 static inline uint32_t chain_end(const struct nic_request *r)
@@ -220,9 +220,10 @@ static inline uint32_t chain_end(const struct nic_request *r)
 }
 
 /* bounce.c: requests whose own memory is staged */
-/* DXP_EAGAIN: out of memory, or the user has NIC_BOUNCES_MAX requests with a bounce. */
+/* Opens a bounce for a request. DXP_EAGAIN: out of memory, or the user has NIC_BOUNCES_MAX requests
+ * with a bounce. */
 int bounce_open(struct nic_request *r);
-/* R->bounce may be NULL. */
+/* Frees the request's bounce; r->bounce may be NULL. */
 void bounce_close(struct nic_request *r);
 /* Makes a piece of the bounce buffer, from byte `at` of the window on. Returns the statuses of
  * doorbell_piece(). */
@@ -243,7 +244,7 @@ int area_find(const struct nic_user *u, uint64_t vaddr, uint64_t bytes, uint32_t
 	      uint64_t *offset);
 
 /* outside.c
- * The endpoint calls the next two functions; `nic` is the NIC. */
+ * The endpoint calls the next two functions with the NIC as `nic`. */
 bool outside_admits(void *nic, const struct udp_address *from);
 struct rltp_session *outside_add(void *nic, const struct udp_address *from);
 /* Returns the number of the peer at this address. Adds the peer if it is new and the policy admits
@@ -254,8 +255,8 @@ uint16_t outside_node(struct nic *n, const struct udp_address *at);
 bool outside_permits(const struct nic_peer *p, const struct wire_header *h);
 
 /* registers.c
- * The user must be open, except for registers_sent(). */
-/* The next two functions: the user must also have a lookup table. */
+ * In these functions the user must be open, except in registers_sent(). */
+/* In the next two functions, the user must also have a lookup table. */
 void registers_poll(struct nic_user *u);
 bool registers_ready(const struct nic_user *u);
 /* Called when the request that a GO started has completed. */
@@ -277,11 +278,9 @@ bool registers_place(struct nic_user *u, const struct nic_register_range *range,
  * Resolves an entry of the user's local list and holds its memory. */
 int doorbell_piece(const struct nic_user *u, const struct dxp_entry *e, struct nic_piece *piece);
 
-/* request.c */
-void request_pieces_drop(
-	/* drops the request's uses of memory; no message of the request may use the memory any
-	 * more */
-	struct nic_request *r);
+/* request.c
+ * Drops the request's uses of memory. No message of the request may use the memory any more. */
+void request_pieces_drop(struct nic_request *r);
 void request_queue(struct nic_request *r);
 /* Called when one message or read of the request has ended. */
 void request_finished(struct nic_request *r, int status);
@@ -311,13 +310,14 @@ int send_answer_status(uint32_t key);
 struct rltp_verdict receive_packet_deliver(void *user, struct rltp_session *s,
 					   const struct wire_header *h, const uint8_t *payload);
 bool stream_packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h);
-/* Returns NULL if out of memory. */
+/* Returns the stream from the peer to queue pair `index`, created if necessary; NULL: out of
+ * memory. */
 struct rx_stream *stream_rx_get(struct nic_peer *p, uint32_t index);
 /* Returns the stream to queue pair `index` of the peer; creates it if necessary. NULL: out of
  * memory. */
 struct tx_stream *stream_tx_get(struct nic_peer *p, uint32_t index);
 bool stream_known(const struct nic_peer *p, uint32_t index, bool receives);
-/* Returns NULL if out of memory. */
+/* Returns the peer's state for active sessions, allocated if necessary; NULL: out of memory. */
 struct nic_work *stream_work_get(struct nic_peer *p);
 void stream_rx_run(struct rx_stream *stream);
 /* Marks a record as used. From here on the stream's session must not become idle. */
@@ -366,8 +366,8 @@ void staged_reads_fail(struct nic_peer *p);
 void staged_reads_end(struct nic *n, const struct nic_user *u);
 /* Returns true if the message is an answer from staged memory of this user. */
 bool staged_answers(const struct nic_message *m, const struct nic_user *u);
-/* staged_local.c: requests of users of this NIC. `staged_waits` of a request is set while it cannot
- * advance. */
+/* staged_local.c: requests of users of this NIC. `staged_waits` of a request is set while the
+ * request cannot advance. */
 /* Hands over up to *bytes of a PUT's source, and sets *bytes to the number handed over. DXP_EAGAIN:
  * no space now. DXP_EACCESS, DXP_EDEVICE: the PUT has failed. */
 int staged_local_put(struct nic_request *r, const struct nic_piece *to, const uint8_t *from,
@@ -392,9 +392,10 @@ void staged_local_end(struct nic *n, const struct nic_user *u);
 /* credit.c, receiver */
 /* Returns true if the sender has credit for one more message. */
 bool credit_left(const struct rx_stream *s);
-/* Call it when a message of the stream has arrived, or its sender has given the message up. */
+/* Charges one credit. Call it when a message of the stream has arrived, or its sender has given the
+ * message up. */
 void credit_use(struct rx_stream *s);
-/* Call it when the stream becomes idle or ends. */
+/* Ends the credit of a stream that becomes idle or ends. */
 void credit_forget(struct rx_stream *s);
 /* Grants credit for entries that the user has freed. */
 void credits_poll(struct nic_user *u);
@@ -403,7 +404,7 @@ uint32_t credit_grants(void *user, struct rltp_session *s, struct wire_credit_en
 void credit_requested(void *user, struct rltp_session *s, const struct wire_credit_entry *e);
 /* credit.c, sender */
 bool credit_consume(struct nic_request *r, struct nic_peer *p, struct tx_stream *t);
-/* Does nothing if the request does not wait for credit. */
+/* Ends the wait of a request for credit; does nothing if the request does not wait. */
 void credit_unwait(struct nic_request *r);
 void credit_granted(void *user, struct rltp_session *s, const struct wire_credit_entry *e);
 uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,

@@ -85,7 +85,7 @@
 #define NIC_STREAM_WINDOW 128
 #define NIC_CFG_WORDS_MAX DXP_CFG_WORDS
 /* us until a piece of staged memory that found no space is sent again: the same as for peers that
- * do not know WAIT */
+ * do not know the NACK code WAIT */
 #define NIC_STAGED_RETRY_US RLTP_WAIT_RETRY_US
 /* outstanding writes of staged memory. Beyond this count, only the oldest message of each peer may
  * begin a write. Such a message waits for no other message. The memory's owner has space for more

@@ -314,7 +314,8 @@ int nic_region_deregister(struct nic *n, uint32_t key);
  * key. */
 int nic_region_revoke(struct nic *n, uint32_t key);
 
-/* Returns true while operations use the region, revoked or not. Its memory must stay until then. */
+/* Returns true while operations use the region, revoked or not. The region's memory must stay as
+ * long. */
 bool nic_region_busy(const struct nic *n, uint32_t key);
 
 /* Adds an entry to register mode's lookup table (P-01). Bytes [vaddr, vaddr + bytes) of the user's
@@ -363,7 +364,8 @@ bool nic_doorbell_ready(const struct nic *n);
 
 size_t nic_send(struct nic *n, struct datagram *out, size_t count, uint64_t now_ns);
 
-/* Returns when to call nic_doorbells and nic_send even without an arrival or a doorbell; 0: now. */
+/* Returns the time in ns at which to call nic_doorbells and nic_send even without an arrival or a
+ * doorbell; 0: now. */
 uint64_t nic_deadline(const struct nic *n);
 
 const struct nic_counters *nic_counters(const struct nic *n);

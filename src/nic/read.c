@@ -195,7 +195,7 @@ uint8_t read_flow(uint32_t stream)
 }
 
 /* Checks access again when the request executes, because access may have changed since the request
- * arrived. If it fails, answers with an error. */
+ * arrived. If access is not permitted any more, answers with an error. */
 static bool still_reached(struct nic_peer *p, uint32_t index, struct rx_record *record,
 			  uint64_t bytes)
 {

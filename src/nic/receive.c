@@ -414,7 +414,8 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_user *
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (!position_good(h))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	/* A stream without used records has none for this message, so no record needs a look. */
+	/* A stream without used records has none for this message, so the record need not be looked
+	 * up. */
 	if (stream->held == 0 && nap_direct(p, u, stream, h, payload))
 		return ACCEPTED;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];

@@ -62,7 +62,7 @@ static uint64_t class_bytes(const struct nic *n, uint32_t class)
 
 /* Computes the function's share when it first copies in a poll, so functions without copies cost
  * nothing. A function that also copied in the last poll shares with the functions that copied then.
- * Another one shares with all open functions, since many may start at the same time. */
+ * Any other function shares with all open functions, since many may start at the same time. */
 static void share_make(struct nic_function *f)
 {
 	struct nic *n = f->nic;

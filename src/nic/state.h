@@ -461,8 +461,8 @@ struct nic {
 	struct nic_counters counters;
 	struct nic_outside outside; /* all zero: admits no peer outside of the node table */
 	uint32_t events_new;        /* bit i: user i got an event since the last nic_wakes */
-	/* wake.c: bit i: user i got an event before that, and its sleep was not yet checked after a
-	 * fence */
+	/* wake.c: bit i: user i got an event before the last nic_wakes, and its sleep was not yet
+	 * checked after a fence */
 	uint32_t events_earlier;
 };
 

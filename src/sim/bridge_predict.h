@@ -27,8 +27,8 @@ double bridge_predict(const struct model_parameters *p, enum bridge_path path,
 double bridge_rate(const struct model_parameters *p, const struct stages_options *stages,
 		   enum bridge_path path, enum stages_step direct, uint32_t buffer_bytes);
 
-/* Emits the rates of all paths with each limit, of ring buffers of 64 KiB .. 16 MiB, and of the
- * naive method, and the share of payload in PCIe's packets. */
+/* Emits four groups of rows: all paths with each limit; ring buffers of 64 KiB .. 16 MiB; the naive
+ * method; the share of payload in PCIe's packets. */
 int bridge_predict_rows(const struct model_parameters *p, const struct model_sink *sink);
 
 #endif

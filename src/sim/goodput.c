@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures one entry of the table. */
+/* Measures one entry of the table of goodput against loss (goodput.h). */
 #include "sim/goodput.h"
 
 #include <dxp/status.h>

@@ -38,7 +38,7 @@ struct inc_net {
 	struct sim_faults further;
 	struct inc_tree tree;
 	struct net_port *ports;
-	bool *cut; /* by port: the wire is cut */
+	bool *cut; /* by port: true if the port's wire is cut */
 	struct node *nodes;
 	struct sim_alarms alarms;
 	struct sim_queue queue;

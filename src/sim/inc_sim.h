@@ -82,7 +82,7 @@ int inc_sim_create(const struct inc_sim_options *options, struct inc_sim **out);
 void inc_sim_destroy(struct inc_sim *s); /* frees the jobs of the simulation, too */
 
 struct inc_net *inc_sim_net(struct inc_sim *s);
-/* Returns NULL if the switch program was killed. */
+/* Returns the core of a switch; NULL: the switch program was killed. */
 struct sw *inc_sim_switch(struct inc_sim *s, uint32_t index);
 uint32_t inc_sim_switches(const struct inc_sim *s);
 uint32_t inc_sim_switch_node(const struct inc_sim *s, uint32_t index);

@@ -11,7 +11,7 @@
 #include "sim/goodput.h"
 #include "wire/frame.h"
 
-/* ns in the unit of InfiniBand's time-outs, which are 4.096 us x 2^n */
+/* ns: InfiniBand's time-outs are 2^n times this unit, 4.096 us */
 #define TIMEOUT_UNIT_NS 4096
 #define TIMEOUT_FIRST   8 /* smallest and largest n of the interval */
 #define TIMEOUT_LAST    16

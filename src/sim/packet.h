@@ -60,9 +60,9 @@ struct sim_queue {
 /* Queues a packet until packet->time_ns. DXP_ENOMEM: the packet is not queued, and the caller still
  * owns it. */
 int sim_queue_push(struct sim_queue *q, struct sim_packet *packet);
-/* The queue must not be empty. */
+/* Removes the first packet; the queue must not be empty. */
 struct sim_packet *sim_queue_pop(struct sim_queue *q);
-/* Does not free the packets, which belong to the pool. */
+/* Frees the queue's memory; the packets belong to the pool. */
 void sim_queue_free(struct sim_queue *q);
 
 /* Returns the time of the first packet; UINT64_MAX: the queue is empty. */
