@@ -11,7 +11,7 @@
 /* one of this many transfers tries a way that may not be the best, because loads change */
 #define PROBE_PERIOD 64
 /* if a way was slower than its estimate, the estimate grows by 1/16 of the difference, at most by
- * 1/32, because the transfer may have been disturbed */
+ * 1/32 of itself, because the transfer may have been disturbed */
 #define FOLLOW_SHIFT 4
 
 static uint32_t class_of(uint64_t bytes)

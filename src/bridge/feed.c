@@ -39,8 +39,8 @@ static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_
 	return (uint32_t)(min_u64(to, at + bytes) - max_u64(from, at));
 }
 
-/* Counts the blocks that these bytes begin, without granted blocks. DXP_EMALFORMED: a byte had
- * arrived before; DXP_EAGAIN: the bytes are too far ahead of the first incomplete block. */
+/* Counts the blocks that these bytes begin, except granted ones. DXP_EMALFORMED: a byte had arrived
+ * before; DXP_EAGAIN: the bytes are too far ahead of the first incomplete block. */
 static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32_t *begins)
 {
 	uint64_t last = (at + bytes - 1) / t->cut.piece;

@@ -30,7 +30,8 @@
 #define BRIDGE_FED_BLOCKS 1024
 /* ns until a step that the owner returned is offered again */
 #define BRIDGE_AGAIN_NS (20u * 1000u)
-/* 1/n of the ring from the device is reserved for transfers that have no buffer yet */
+/* 1/BRIDGE_KEPT_PART of the ring from the device is reserved for transfers that have no buffer
+ * yet */
 #define BRIDGE_KEPT_PART 4
 /* ns for which buffers are kept for fed bytes: the sender makes two credit requests in this time,
  * which are 100 ms apart */

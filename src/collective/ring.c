@@ -44,8 +44,9 @@ static struct build_chunk slice_of(const struct ring *g, uint32_t c)
 				    min_u64(g->segments.slice, chunk.count - first)};
 }
 
-/* Returns the step after which `sender` may write to scratch memory of `receiver`. If the end of
- * the sender shows that the receiver's memory is unused, that is the mark of the sender. */
+/* Returns the mark after which `sender` may write to scratch memory of `receiver`. It is the
+ * receiver's mark of the last segment that used this half, or the sender's if that one shows that
+ * the receiver's memory is unused. */
 static uint32_t guard(const struct ring *g, uint32_t sender, uint32_t receiver)
 {
 	bool known = g->segment < 2 ? !g->r->guarded : g->p->synchronizing;
@@ -102,8 +103,8 @@ static void hop_combine(struct ring *g, uint32_t c, uint32_t hop)
 					  .input_count = 1,
 					  .divide = last && g->r->average};
 	g->combined[c] = build_step(g->p, &combine, (uint32_t[]){receiver, sent}, 2);
-	/* If the result reaches every member, a member that has it need not wait for these steps:
-	 * they came before. */
+	/* The result of an allreduce depends on these steps. So a member that has the result need
+	 * not wait for them. */
 	if (!g->p->synchronizing)
 		build_lap_add(&g->collected[sender], sent);
 	if (!g->p->synchronizing && last)

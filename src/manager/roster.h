@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All known nodes, found by id, uuid and name, and ordered by their last change. This order is the
- * journal of changes: behind sequence s come the nodes that changed since s, each node once. So the
- * journal cannot overflow. It loses history only if a node is forgotten; `floor` is the first
+ * journal of changes: after sequence s it has the nodes that changed since s, each node once. So
+ * the journal cannot overflow. It loses history only if a node is forgotten; `floor` is the first
  * sequence after that.
  *
  * Invariant: by_change is ordered by `changed`. `leases` holds exactly the alive nodes, ordered by

@@ -3,8 +3,8 @@
  * xPUs and the hosts that may use it. */
 #include "manager/internal.h"
 
-/* Returns the name that grants use for a host: the name of its key, if it has one. A host with a
- * key could choose any node name. */
+/* Returns the name that grants use for a host: the name of its key, if it has one. The node's name
+ * would prove nothing, because a host with a key may choose any. */
 static const char *grantee(const struct roster_node *host)
 {
 	return host->key ? host->key->name : host->entry.name;

@@ -11,12 +11,10 @@
 #include "wire/frame.h"
 #include "wire/ids.h"
 
-#define COPY_LONG_BYTES \
 /* bytes; a longer copy takes more time than fetching a cache line from another core */
-8192
+#define COPY_LONG_BYTES 8192
 
-	bool
-	local_node(const struct nic *n, uint16_t node)
+bool local_node(const struct nic *n, uint16_t node)
 {
 	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
 }

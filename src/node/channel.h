@@ -35,7 +35,7 @@ void channel_receive(struct channel *c, const struct udp_address *from, const ui
 /* Handles everything whose time has come. Returns 1 and sets *out if a datagram is due, otherwise
  * 0. *out is valid until the next call. */
 size_t channel_send(struct channel *c, struct datagram *out, uint64_t now_ns);
-/* Returns UINT64_MAX when done. */
+/* Returns the time in ns at which to call channel_send again; UINT64_MAX: done. */
 uint64_t channel_deadline(const struct channel *c);
 
 bool channel_done(const struct channel *c);

@@ -79,7 +79,7 @@ void member_moved(struct member *m, uint64_t now_ns);
 void member_leave(struct member *m, uint64_t now_ns);
 
 enum member_state member_state(const struct member *m);
-/* Returns WIRE_NODE_NONE before the first lease. */
+/* Returns the node's id; WIRE_NODE_NONE before the first lease. */
 uint16_t member_id(const struct member *m);
 struct node_table *member_table(struct member *m);
 

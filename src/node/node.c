@@ -20,15 +20,13 @@
 /* attempts to send while the kernel's buffer is full; RLTP retransmits datagrams that still do not
  * fit */
 #define SEND_RETRIES 1000
-#define BUFFER_PER_PACKET                                                                   \
-/* bytes of socket buffer that the kernel counts per packet in the worst case: an skb for a \
+/* bytes of socket buffer that the kernel counts per packet in the worst case: an skb for a
  * 9000-byte MTU */
-16384
+#define BUFFER_PER_PACKET 16384
 
-	/* Computes the token of session `id`. The token proves that a RESET comes from this node.
-	 * It is a keyed hash of this node's uuid and the id. */
-	static uint64_t
-	token_of(void *context, uint32_t id)
+/* Computes the token of session `id`. The token proves that a RESET comes from this node. It is a
+ * keyed hash of this node's uuid and the id. */
+static uint64_t token_of(void *context, uint32_t id)
 {
 	struct node *n = context;
 	uint8_t name[4], digest[MAC_BYTES];

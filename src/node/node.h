@@ -153,7 +153,7 @@ void node_sleep_end(struct node *n);
 /* Clears the wakeup; call it after a sleep on node_fd. */
 void node_wait_clear(struct node *n);
 
-/* Returns WIRE_NODE_NONE before the first lease. */
+/* Returns the node's id; WIRE_NODE_NONE before the first lease. */
 uint16_t node_id(const struct node *n);
 struct nic *node_nic(struct node *n);
 struct dxp_window *node_window(struct node *n);

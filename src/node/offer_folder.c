@@ -142,7 +142,7 @@ static void folder_clean(const char *folder)
 	rmdir(folder); /* fails if a process still listens at a socket there */
 }
 
-/* Caller holds the lock of the run folder. */
+/* Removes folders of programs that have exited. Caller holds the lock of the run folder. */
 static void folders_clean(void)
 {
 	struct offer_folder *folders = calloc(FOLDERS_MAX, sizeof(*folders));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sockets on which a NIC offers its functions. They have an epoll set of their own, which the
- * node's link watches. So a busy node checks all sockets at once, and seldom. A sleeping node is
- * woken. */
+ * node's link watches. So a busy node checks all sockets together, at most once per OFFER_LOOK_NS.
+ * A sleeping node is woken. */
 #include "node/offer_server.h"
 
 #include <errno.h>

@@ -35,7 +35,7 @@ void query_receive(struct query *a, const struct udp_address *from, const uint8_
 /* Handles everything whose time has come. Returns 1 and sets *out if a datagram is due, otherwise
  * 0. *out is valid until the next call. */
 size_t query_send(struct query *a, struct datagram *out, uint64_t now_ns);
-/* Returns UINT64_MAX when done. */
+/* Returns the time in ns at which to call query_send again; UINT64_MAX: done. */
 uint64_t query_deadline(const struct query *a);
 
 bool query_done(const struct query *a);

@@ -64,7 +64,7 @@ struct stats_options {
  * level info, because a node works without it. */
 int stats_open(const struct stats_options *options, struct stats **out);
 
-/* Removes the file. Accepts NULL. */
+/* Removes the file. `s` may be NULL. */
 void stats_close(struct stats *s);
 
 /* Write one snapshot. stats_begin returns the part of the node, with its previous values. stats_row

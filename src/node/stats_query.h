@@ -33,7 +33,7 @@ void stats_query_receive(struct stats_query *q, const uint8_t *data, size_t byte
 /* Handles everything whose time has come. Fills up to `count` datagrams that are due; returns their
  * number. They are valid until the next call of a function of this query. */
 size_t stats_query_send(struct stats_query *q, struct datagram *out, size_t count, uint64_t now_ns);
-/* Returns UINT64_MAX when done. */
+/* Returns the time in ns at which to call stats_query_send again; UINT64_MAX: done. */
 uint64_t stats_query_deadline(const struct stats_query *q);
 bool stats_query_done(const struct stats_query *q);
 

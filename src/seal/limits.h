@@ -10,7 +10,7 @@
  * peer never acknowledged a packet under this key. */
 #define SEAL_UPDATE_LATE 2
 /* sent frames whose tags are kept, because a REJECT may quote one. After a restart of the peer, a
- * sender without acknowledgements sends only one probe or retransmission each few ms. */
+ * sender without acknowledgements sends only one probe or retransmission every few ms. */
 #define SEAL_TAGS 8
 
 #endif

@@ -204,7 +204,8 @@ static inline bool group_ready(const struct sw_group *g)
 	return g->known == g->child_count;
 }
 
-/* Offers a group whose children are all known to the XDP plane, which may install it. */
+/* Offers a ready group, whose children are all known, to the XDP plane. The plane may install
+ * it. */
 void group_offer(struct sw *s, struct sw_group *g);
 
 /* Appends the group to the list that starts at output_first, unless it is in this list already. */

@@ -34,9 +34,10 @@ struct serve_options {
 	int ready_fd;
 };
 
-/* Runs the switch until `stop` or `drain`. Logs each error with the next step. DXP_EBUSY: the port
- * is in use. DXP_EIO, DXP_ENOENT: the address, a port or the user is missing. DXP_EUNSUPPORTED:
- * plane KERNEL does not load. DXP_EINVAL; DXP_ENOMEM. */
+/* Runs the switch until *stop is set, or until *drain is set and no group is left. Logs each error
+ * with the next step. DXP_EBUSY: the port is in use. DXP_EIO, DXP_ENOENT: the address, a port or
+ * the user is missing. DXP_EUNSUPPORTED: SERVE_PLANE_KERNEL is required, but the plane cannot be
+ * loaded. DXP_EINVAL; DXP_ENOMEM. */
 int serve_run(const struct serve_options *options);
 
 #endif

@@ -10,26 +10,25 @@
 
 /* ns, at least, between two transmissions of a partial result */
 #define AGGREGATOR_REPEAT_NS (200ull * 1000)
-#define AGGREGATOR_STALE_NS \
 /* ns; if the aggregator was unused for longer, any segment replaces its segment */
-(10ull * 1000 * 1000 * 1000)
+#define AGGREGATOR_STALE_NS (10ull * 1000 * 1000 * 1000)
 /* status of an operation on which members disagree */
 #define AGGREGATOR_MISMATCH (-DXP_EINVAL)
 
-	enum verdict {
-		/* no aggregator of this plane has the segment, so the packet goes to user space */
-		AGGREGATOR_LEFT,
-		AGGREGATOR_STALE, /* the packet's segment is older than the aggregator's */
-		/* the contribution was counted before, and nothing needs to be sent */
-		AGGREGATOR_DUPLICATE,
-		AGGREGATOR_KEPT,     /* the contribution is counted; others are missing */
-		AGGREGATOR_COMPLETE, /* the contribution is counted, and was the last one */
-		/* the contribution was counted before; `w` has the result for its sender */
-		AGGREGATOR_ANSWER,
-		/* the contribution was counted before; `w` has the partial result for the parent */
-		AGGREGATOR_UP_AGAIN,
-		AGGREGATOR_DOWN /* `w` has the parent's result for the children */
-	};
+enum verdict {
+	/* no aggregator of this plane has the segment, so the packet goes to user space */
+	AGGREGATOR_LEFT,
+	AGGREGATOR_STALE, /* the packet's segment is older than the aggregator's */
+	/* the contribution was counted before, and nothing needs to be sent */
+	AGGREGATOR_DUPLICATE,
+	AGGREGATOR_KEPT,     /* the contribution is counted; others are missing */
+	AGGREGATOR_COMPLETE, /* the contribution is counted, and was the last one */
+	/* the contribution was counted before; `w` has the result for its sender */
+	AGGREGATOR_ANSWER,
+	/* the contribution was counted before; `w` has the partial result for the parent */
+	AGGREGATOR_UP_AGAIN,
+	AGGREGATOR_DOWN /* `w` has the parent's result for the children */
+};
 
 /* A contribution that has arrived. */
 struct arrival {

@@ -148,8 +148,8 @@ INLINE int reject_packet(void)
 	return XDP_PASS;
 }
 
-/* Handles a child's contribution. If this plane cannot compute it, accepts it only if its segment
- * has an aggregator here, and then counts a mismatch. */
+/* Handles a child's contribution. If this plane cannot compute the contribution, accepts it only if
+ * its segment has an aggregator here, and then counts a mismatch. */
 INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 				struct kernel_aggregator *s, struct kernel_contributions *c)
 {
