@@ -7,7 +7,7 @@
 #include "manager/limits.h"
 #include "manager/registry.h"
 
-/* datagrams, a power of two: more than one batch of requests causes */
+/* datagrams, a power of two: more than the answers to one batch of requests */
 #define OUTBOX_SIZE 256
 
 struct outbox_entry {

@@ -252,7 +252,7 @@ struct nic_user {
 	uint32_t runner;
 	uint32_t run;          /* entries that `runner` got in a row */
 	uint32_t active_count; /* credit.c: number of streams in the list `active` */
-	/* streams that sent lately, so they share the entries */
+	/* streams that sent messages lately; they share the receive entries */
 	struct rx_stream *active, *active_last;
 	struct rx_stream *waiting_last; /* last stream of the list `waiting` */
 	char label[FABRIC_NAME_BYTES];  /* name of the user; "": none */

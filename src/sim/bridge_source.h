@@ -33,7 +33,7 @@ extern const struct stages_options bridge_source_naive_stages;
 #define BRIDGE_SOURCE_OUT           5696100000ull
 #define BRIDGE_SOURCE_THROUGH       4732000000ull
 #define BRIDGE_SOURCE_NAIVE         839998874ull /* from 801.1 MiB/s */
-/* as the source states it: 4732.0 MB/s over 801.1 MiB/s, although the units differ */
+/* as the source states it: 4732.0 MB/s divided by 801.1 MiB/s, although the units differ */
 #define BRIDGE_SOURCE_GAIN 5.9
 
 /* ns: control time of one piece, during which its DMA controller is occupied. The source does not
