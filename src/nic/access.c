@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks whether a packet, or a request of another user of this NIC, may reach a queue pair or
- * region. Counts each rejection at the user whose queue pair or region was the target (C-10,
- * C-33). */
+/* Checks access by packets and by other users of this NIC. Counts each rejection at its target
+ * (C-10, C-33). */
 #include <dxp/status.h>
 
 #include "nic/internal.h"
@@ -38,8 +37,8 @@ static uint64_t waits(struct nic *n, const struct guesses *by)
 
 uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key)
 {
-	/* Two checks in this NIC may compare the key of one request. Comparing the same wrong key
-	 * again reveals nothing new, so the second check does not wait. */
+	/* Two paths of this NIC may compare the key of one request; the second comparison reveals
+	 * nothing new. */
 	return key == by->wrong_key || guess_key_known(by, key) ? 0 : waits(n, by);
 }
 
@@ -51,7 +50,7 @@ uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t fun
 
 	if (stream == NIC_STREAMS || !user_serves(nic_stream_user(n, stream)) ||
 	    guess_magic_known(by, stream))
-		return 0; /* accepting or rejecting the request compares no unknown magic */
+		return 0; /* the rejection or permission needs no new comparison */
 	return waits(n, by);
 }
 
@@ -66,7 +65,7 @@ struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t functio
 		access_refused(n, NULL, WIRE_NACK_MAGIC);
 		return NULL;
 	}
-	/* Compares both magics as whole words, so the time is the same for every wrong magic. */
+	/* One comparison of whole words takes the same time for all wrong magics. */
 	if (f->qp_magic[qp] != magic) {
 		guess_magic_wrong(by, &n->guesses, magic, n->now_ns);
 		f->counters[qp].refused++;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode's lookup table (P-01): maps addresses of a user's device to bytes of its regions.
- * An entry is valid as long as its key. Lookups skip invalid entries; the next addition removes
- * them. */
+/* Register mode's lookup table (P-01): maps addresses of a user's device to bytes of its
+ * regions. An entry is valid as long as its key; an invalid one is skipped and its space reused. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -23,8 +22,7 @@ static void dead_remove(const struct nic_user *u, struct nic_registers *g)
 	g->area_count = kept;
 }
 
-/* Compares the last bytes of both areas, because the end of an area may be 2^64, which overflows.
- * Neither area wraps. */
+/* Compares last bytes, since the end of an area may be 2^64. Neither area wraps. */
 static bool overlap(const struct nic_area *a, const struct nic_area *b)
 {
 	return a->vaddr <= b->vaddr + (b->bytes - 1) && b->vaddr <= a->vaddr + (a->bytes - 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles a request whose own memory, source or destination, is staged (staged.h): this process
- * cannot address it. Such a request is a chain. Each window of the chain moves through a buffer in
- * host memory. A PUT fetches the window before its messages are made. A GET stores the window after
- * its answers have arrived. */
+/* Own memory of a request that only its owner reaches (staged.h). A request that names such memory
+ * as its source or destination is a chain. Each window of it moves through a buffer in host
+ * memory: a PUT fetches the window before its messages are made, a GET stores the window after its
+ * answers have arrived. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -10,14 +10,14 @@
 #include "nic/staged.h"
 
 enum bounce_state {
-	BOUNCE_IDLE,  /* no window is loaded */
-	BOUNCE_FETCH, /* PUT: reads from staged memory into the buffer are running */
-	BOUNCE_MOVE,  /* messages of the window are made and sent */
-	BOUNCE_STORE  /* GET: writes from the buffer into staged memory are running */
+	BOUNCE_IDLE,  /* no window */
+	BOUNCE_FETCH, /* PUT: reads out of staged memory run */
+	BOUNCE_MOVE,  /* messages are made */
+	BOUNCE_STORE  /* GET: writes into staged memory run */
 };
 
-/* Invariant: the bytes of each piece lie in `memory` at the piece's offset in the window. `next`
- * and `used` count the pieces and bytes that were passed to the memory's owner. */
+/* Invariant: piece i of the window lies at its offset in the window. `next` and `used` count pieces
+ * and bytes that were passed to the memory's owner. */
 struct nic_bounce {
 	uint8_t state; /* enum bounce_state */
 	uint16_t next;
@@ -37,8 +37,7 @@ int bounce_open(struct nic_request *r)
 	if (r->bounce)
 		return DXP_OK;
 	if (u->bounces == NIC_BOUNCES_MAX)
-		/* bounce_close makes the NIC poll again */
-		return DXP_EAGAIN;
+		return DXP_EAGAIN; /* bounce_close makes the NIC poll again */
 	r->bounce = malloc(sizeof(*r->bounce) + min_u64(r->total, NIC_BOUNCE_BYTES));
 	if (!r->bounce) {
 		nic_memory_short(u->nic);
@@ -81,8 +80,7 @@ void bounce_begin(struct nic_request *r)
 	r->bounce->used = 0;
 }
 
-/* Fails the request if `status` is an error. Returns true if the request can continue now; false if
- * it waits or has failed. */
+/* Returns false if the request waits or has failed. */
 static bool went_on(struct nic_request *r, int status)
 {
 	if (status != DXP_OK && status != DXP_EAGAIN)
@@ -90,8 +88,7 @@ static bool went_on(struct nic_request *r, int status)
 	return status == DXP_OK;
 }
 
-/* Starts the reads of all staged pieces of the window. Returns true once all these reads have
- * completed. */
+/* Starts the reads of all staged pieces; returns true once they have ended. */
 static bool fetch_advance(struct nic_request *r)
 {
 	struct nic_bounce *b = r->bounce;
@@ -108,8 +105,7 @@ static bool fetch_advance(struct nic_request *r)
 	return true;
 }
 
-/* Stores at most *left bytes of the window. Returns true once the device has all bytes of the
- * window. */
+/* Stores as much as *left permits; returns true once all is in the device. */
 static bool store_advance(struct nic_request *r, int64_t *left)
 {
 	struct nic_bounce *b = r->bounce;
@@ -147,7 +143,7 @@ bool bounce_advance(struct nic_request *r, int64_t *left)
 		return fetch_advance(r);
 	if (b->state == BOUNCE_MOVE && bounce_stores(r) && r->cut == r->last) {
 		if (r->pending > 0)
-			return false; /* waits for answers of the peer */
+			return false; /* for answers */
 		b->state = BOUNCE_STORE;
 	}
 	return b->state == BOUNCE_STORE ? store_advance(r, left) : true;

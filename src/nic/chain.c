@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors by reference (C-13, C-14), and descriptors whose own memory is staged. The engine
- * copies a chain out of the user's memory and checks the copy. It then resolves the chain by
- * windows of pieces. Each step spends the function's share of a poll. No byte moves before all
- * entries are checked. The peer checks the entries that name its memory. */
+/* Descriptors by reference (C-13, C-14), and those whose own memory is staged. The engine copies a
+ * chain out of the user's memory, checks the copy, then resolves it a window of pieces at a time.
+ * Each step spends the function's share of a poll. No byte moves before all entries are checked,
+ * those of a peer's memory by the peer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,25 +15,23 @@
 
 struct chain_side {
 	const struct dxp_entry *entries;
-	/* index of the entry to resolve next; bytes of this entry that are resolved already */
-	uint32_t count, next, used;
+	uint32_t count, next, used; /* `used` bytes of entry `next` were resolved */
 	uint64_t bytes;
 };
 
-/* Invariant: the first `copied` entries are valid, and the first `checked` entries are checked.
- * When `ready` is set, all entries are checked. Only then does `local` or `remote` advance. */
+/* Invariant: entries are valid up to `copied`, checked up to `checked`. When `ready` is set, all
+ * entries are checked; only then does a side advance. */
 struct nic_chain {
-	/* the chain in the user's memory; if `bytes` is 0, the chain was made of a descriptor */
-	struct dxp_entry at;
+	struct dxp_entry at; /* the chain in the user's memory; no bytes: none */
 	uint32_t count, copied, checked;
 	bool ready;
-	bool staged; /* some of the requester's own memory is staged */
+	bool staged; /* own memory is, at least in part */
 	struct chain_side local, remote;
-	struct dxp_entry entries[]; /* the source list, then the destination list */
+	struct dxp_entry entries[]; /* source list, destination list */
 };
 
-/* Copies bytes of the chain, from offset `from` on. Looks up the key for each copy, because the
- * user may revoke the key meanwhile. */
+/* Copies bytes from offset `from` of the chain. The key is looked up each time, because it may be
+ * revoked. */
 static int chain_copy(const struct nic_user *u, const struct dxp_entry *at, uint64_t from, void *to,
 		      uint64_t bytes)
 {
@@ -62,7 +60,7 @@ static bool head_good(const struct dxp_chain *c, uint32_t bytes)
 	       bytes == dxp_chain_bytes(c->src_count, c->dst_count);
 }
 
-/* Returns true if the operation may have more list entries than fit a descriptor in the window. */
+/* Returns true if the operation may have a list that is too long for an entry of the window. */
 static bool long_good(const struct dxp_chain *c)
 {
 	return (c->head.op == DXP_OP_PUT || c->head.op == DXP_OP_GET) && c->src_count > 0 &&
@@ -155,8 +153,7 @@ void chain_free(struct nic_request *r)
 	r->chain = NULL;
 }
 
-/* Returns how many of `rest` entries may be handled with the budget `left` if each costs `cost`
- * bytes; at least 1. */
+/* Returns how many of `rest` entries may be handled at this cost; at least 1. */
 static uint32_t affordable(uint32_t rest, int64_t left, uint32_t cost)
 {
 	return (uint32_t)min_u64(rest, max_u64(1, (uint64_t)left / cost));
@@ -189,8 +186,7 @@ static int local_check(const struct nic_request *r, const struct dxp_entry *e)
 		       : DXP_OK;
 }
 
-/* Checks an entry that names the target's memory. `t`: the target if it is a user of this NIC, else
- * NULL. */
+/* `t`: the target, if it is a user of this NIC. */
 static int remote_check(struct nic_request *r, struct nic_user *t, const struct dxp_entry *e)
 {
 	uint32_t right = r->head.op == DXP_OP_GET ? NIC_REMOTE_READ : NIC_REMOTE_WRITE;
@@ -211,8 +207,8 @@ static int remote_check(struct nic_request *r, struct nic_user *t, const struct 
 	return rltp_status_of_nack(code);
 }
 
-/* Checks the next entries and subtracts their cost from *left. DXP_EAGAIN: the allowance of wrong
- * keys and magics is used up; call again later. */
+/* Checks the next entries within *left. DXP_EAGAIN: the allowance of wrong keys and magics is used
+ * up; call again later. */
 static int check_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;
@@ -249,7 +245,7 @@ static int check_step(struct nic_request *r, int64_t *left)
 
 /* ---- windows ---- */
 
-/* Returns the number of bytes in the next NIC_CHAIN_WINDOW entries. */
+/* Returns the bytes of the next NIC_CHAIN_WINDOW entries. */
 static uint64_t side_bytes(const struct chain_side *s)
 {
 	uint64_t bytes = 0;
@@ -259,8 +255,8 @@ static uint64_t side_bytes(const struct chain_side *s)
 	return bytes - s->used;
 }
 
-/* Returns the number of bytes in the next window. The limit is NIC_CHAIN_WINDOW entries of each
- * list and, for staged memory, also NIC_BOUNCE_BYTES. */
+/* Returns how many bytes the next window has: as many entries as there are pieces for, or as many
+ * bytes as a bounce holds. */
 static uint64_t window_bytes(const struct nic_chain *c)
 {
 	uint64_t bytes = min_u64(side_bytes(&c->local), side_bytes(&c->remote));
@@ -277,7 +273,7 @@ static int own_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t 
 						     : doorbell_piece(r->user, e, piece);
 }
 
-/* Returns the next piece, at most `most` bytes long, and advances behind it. */
+/* Returns the next piece, of at most `most` bytes, and advances. */
 static struct dxp_entry side_next(struct chain_side *s, uint64_t most)
 {
 	struct dxp_entry e = s->entries[s->next];
@@ -293,8 +289,7 @@ static struct dxp_entry side_next(struct chain_side *s, uint64_t most)
 	return e;
 }
 
-/* Replaces the request's pieces by the pieces of the next window. Local and remote pieces cover the
- * same number of bytes. */
+/* Replaces the request's pieces by the next ones; both lists have the same bytes. */
 static int window_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums the counters of users and functions, and publishes them in the window. The engine never
- * reads the published copy back, because the user may change it. */
+/* Sums and publishes counters of users and functions. The engine never reads back the
+ * copy in the window. */
 #include <assert.h>
 
 #include "nic/internal.h"
@@ -26,8 +26,7 @@ static void user_sum(const struct nic_user *u, struct dxp_function_counters *out
 	*out = u->counts;
 	out->rate_waits = limit_waits(f);
 	if (u->qp_count == NIC_QPS_PER_FUNCTION)
-		/* a constant count lets the compiler unroll the loop, which runs at each poll */
-		qps_add(f->counters, NIC_QPS_PER_FUNCTION, out);
+		qps_add(f->counters, NIC_QPS_PER_FUNCTION, out); /* unrolled: at each poll */
 	else
 		qps_add(&f->counters[u->first_qp], u->qp_count, out);
 }

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants and consumes NAP credits. A credit permits one message that raises an event (NAP or PUT).
- * Credits are counted for each pair of sending node and target queue pair, since the session
- * opened. The receiver grants a total. The sender's requests beyond this total wait in their queue
- * pair.
+/* Grants and consumes NAP credits. They count messages that raise an event (NAP or PUT), per
+ * sending node and target queue pair, since the session opened. The receiver grants a total;
+ * descriptors beyond it stay in the sender's queue pair.
  *
  * Invariant of the receiver, per user: `promised` is the sum of limit - accepted - first_left over
  * the active streams. At each grant promised + used <= entries. The sum excludes first credits and
- * credits unused for long. Messages on excluded credits may find no free entry. They are then
- * rejected with RNR and retransmitted. docs/design/nic-local.md "Credits". */
+ * credits unused for long. Their messages may find no entry; they are then rejected with RNR and
+ * retransmitted. docs/design/nic-local.md "Credits". */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "nic/internal.h"
 
-/* active streams that each grant checks for unused credit; a small number keeps a grant cheap */
-#define SWEEP 8
+#define SWEEP 8 /* streams checked for idleness per grant */
 
 static struct nic_user *user_of(const struct rx_stream *s)
 {
@@ -54,8 +52,8 @@ static void active_remove(struct nic_user *u, struct rx_stream *s)
 	s->listed = false;
 }
 
-/* Removes a stream from the active ones. Its unused credit leaves `promised`, so the user may grant
- * these entries to other streams too. */
+/* Removes a stream from the active ones. The user may grant the stream's unused credit to other
+ * streams too. */
 static void stream_retire(struct nic_user *u, struct rx_stream *s)
 {
 	active_remove(u, s);
@@ -112,7 +110,7 @@ static void grant_send(struct rx_stream *s)
 }
 
 /* Returns the credit that each active stream may hold: equal shares, at most a quarter of the
- * entries. Another quarter is reserved for streams that have no credit left. */
+ * entries. Another quarter is reserved for streams without credit. */
 static uint32_t share(const struct nic_user *u)
 {
 	uint32_t entries = event_received_entries(u), quarter = entries / 4;
@@ -123,8 +121,8 @@ static uint32_t share(const struct nic_user *u)
 	return each ? each : 1;
 }
 
-/* Raises the stream's limit towards its share, but only by at least `least`, because a smaller
- * grant is not worth a frame. Returns true if it raised the limit. */
+/* Raises the limit towards the share by at least `least`: smaller grants are not worth a frame.
+ * Returns true if it did. */
 static bool offer(struct nic_user *u, struct rx_stream *s, uint32_t least)
 {
 	uint32_t has = unspent(s), target = share(u), entries = event_received_entries(u);
@@ -138,15 +136,13 @@ static bool offer(struct nic_user *u, struct rx_stream *s, uint32_t least)
 	s->limit += give;
 	u->promised += give;
 	s->low = unspent(s) -
-		 /* requests the next grant early, so that it arrives before the sender needs it */
-		 unspent(s) / 3;
+		 unspent(s) / 3; /* so that the next grant arrives before it is needed */
 	wait_remove(u, s);
 	grant_send(s);
 	return true;
 }
 
-/* Returns the smallest grant worth a frame: a quarter of the credit that the stream lacks, at least
- * 1. */
+/* Returns the smallest useful grant: a quarter of what is missing, at least 1. */
 static uint32_t worthwhile(const struct nic_user *u, const struct rx_stream *s)
 {
 	uint32_t target = share(u), has = unspent(s);
@@ -167,8 +163,8 @@ static void grant_more(struct nic_user *u, struct rx_stream *s, bool requested)
 		wait_add(u, s);
 }
 
-/* Grants credit for a user that is stopped or closed. So its senders get rejections instead of
- * waiting without end. After the user opens again, this credit counts like a first credit. */
+/* Grants credit for a user that is stopped or closed: senders get rejections instead of waiting
+ * without end. After the user opens again, this credit counts like a first credit. */
 static void grant_nothing(struct rx_stream *s)
 {
 	uint16_t more = peer_nic(s->peer)->options.nap_credit;
@@ -182,7 +178,7 @@ void credit_use(struct rx_stream *s)
 	struct nic_user *u = user_of(s);
 
 	if (!credit_left(s))
-		/* A sender that gives up a message beyond its limit has used no credit for it. */
+		/* a sender that gives up messages beyond its limit does not count its credit */
 		return;
 	s->accepted++;
 	if (s->first_left > 0)
@@ -208,9 +204,8 @@ void credits_poll(struct nic_user *u)
 {
 	struct rx_stream *next;
 
-	/* If the user freed only some entries, it will probably free more soon, so small grants
-	 * wait. If it freed all entries, it may be waiting for the streams that are blocked
-	 * here. */
+	/* After a few freed entries more will probably follow, so small grants wait. A user that
+	 * freed all may be waiting for the streams blocked here. */
 	bool all = event_received_unread(u) == 0;
 	for (struct rx_stream *s = u->waiting; s; s = next) {
 		next = s->next_waiting;
@@ -249,16 +244,15 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 	struct nic *n = user;
 	uint32_t index = entry_index(e);
 
-	/* If no message of the stream has arrived yet, messages that use its first credit are still
-	 * in flight. So no grant is needed. */
+	/* If the stream has received nothing yet, all credit is still in flight. */
 	if (!stream_known(p, index, true))
 		return;
 	struct rx_stream *s = stream_rx_get(p, index);
 	struct nic_user *u = nic_stream_user(n, index);
 	if (!s)
-		return; /* out of memory; the sender requests the grant again */
+		return; /* the sender retries */
 	/* Grants more if the stream has used its limit, as both the sender and this node count.
-	 * Answers in every case, to show that this node is alive. */
+	 * Always answers, to show that this node is alive. */
 	if (s->limit == e->limit && !credit_left(s)) {
 		if (user_serves(u))
 			grant_more(u, s, true);
@@ -270,8 +264,8 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 
 /* ---- sender ---- */
 
-/* Returns the number of messages that may be sent in total. Until the handshake reports the first
- * credit, the number is 1, which each receiver accepts. */
+/* Returns the total that may be sent. It is 1, which each receiver accepts, until the handshake
+ * reports the first credit. */
 static uint32_t limit_known(struct nic_peer *p, struct tx_stream *t)
 {
 	uint32_t first = rltp_session_credit(p->session);
@@ -324,8 +318,7 @@ bool credit_consume(struct nic_request *r, struct nic_peer *p, struct tx_stream 
 		return true;
 	}
 	if (!rltp_session_is_open(p->session))
-		/* the first message has started the handshake; wait until it completes */
-		return false;
+		return false; /* the handshake has started, with the first message */
 	wait_begin(r, p, nic_stream_index(r->head.dst_function, r->head.dst_qp));
 	rltp_endpoint_want(n->endpoint, p->session, n->now_ns);
 	return false;
@@ -341,7 +334,7 @@ void credit_granted(void *user, struct rltp_session *session, const struct wire_
 		return;
 	struct tx_stream *t = stream_tx_get(p, index);
 	if (!t)
-		return; /* out of memory; this sender requests the credit again later */
+		return; /* the sender requests it again */
 	uint32_t limit = limit_known(p, t);
 	if (!seq_before(limit, e->limit) || e->limit - t->naps > NIC_CREDIT_AHEAD_MAX)
 		return;

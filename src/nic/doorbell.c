@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns doorbells into requests. The engine checks and uses only a copy of each descriptor. A
- * request with a wrong descriptor completes with the reason as its status. The engine stops a user
- * whose descriptor names a queue pair of another user. It also stops a user that overruns the FIFO
- * (C-15). */
+/* Turns doorbells into requests. Only a copy of each descriptor is checked and used. A wrong
+ * descriptor completes with the reason. The engine stops a user whose descriptor names a queue pair
+ * of another user. It also stops a user that overruns the FIFO (C-15). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +10,9 @@
 #include "nic/atomic.h"
 #include "nic/internal.h"
 
-#define DOORBELLS_AHEAD 4 /* descriptors whose cache lines are prefetched during a burst */
+#define DOORBELLS_AHEAD 4 /* descriptors ahead whose lines are fetched during a burst */
 #define CONSUMER_STEP   8 /* descriptors read between two updates of the consumer index */
-/* number of different lap values: a 32-bit index wraps after this many rounds of the FIFO */
+/* values of a lap: rounds of the FIFO until a 32-bit index wraps */
 #define LAPS (UINT32_MAX / NIC_DOORBELLS + 1)
 
 static bool op_is_read(uint8_t op)
@@ -21,8 +20,7 @@ static bool op_is_read(uint8_t op)
 	return op == DXP_OP_GET || op == DXP_OP_CFG_READ;
 }
 
-/* Returns true if a descriptor can hold the list entries and inline data that its head
- * announces. */
+/* Returns true if the entries and data that the head states fit a descriptor. */
 static bool head_good(const struct dxp_descriptor *d)
 {
 	uint32_t entries = (uint32_t)d->src_count + d->dst_count;
@@ -80,8 +78,8 @@ static int lists_resolve(struct nic_request *r, const struct dxp_entry *local, u
 										      : DXP_OK;
 }
 
-/* Returns true if the lists and inline data are allowed for the operation. Inline data replaces the
- * local list of a request that sends data. */
+/* Returns true if the lists fit the operation. Inline data replaces the local list of data to
+ * send. */
 static bool shape_good(const struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
@@ -115,13 +113,12 @@ static int entries_resolve(struct nic_request *r, const struct dxp_entry *entrie
 				       : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
 	if (status != DXP_EUNSUPPORTED)
 		return status;
-	request_pieces_drop(r); /* drops the pieces that were resolved before the staged one */
+	request_pieces_drop(r); /* of those before the staged one */
 	r->remote_count = 0;
 	return chain_staged(r, entries);
 }
 
-/* Parses a descriptor by reference. Sets the request's pieces only if the lists are short; longer
- * lists become a chain. */
+/* Parses a descriptor by reference. Only a request with short lists has its pieces afterwards. */
 static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry at, entries[NIC_LIST_ENTRIES_MAX];
@@ -140,9 +137,9 @@ static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return status;
 }
 
-/* Copies the rest of the descriptor out of the window before checking it. Inline data is copied
- * directly into `immediate`, where messages read it. DXP_EAGAIN: too many chain entries are in
- * progress, or memory is short; try again later. */
+/* Copies the rest of the descriptor out of the window before checking it. Inline data goes straight
+ * to where messages read it. DXP_EAGAIN: too many chain entries are in progress, or memory is
+ * short; try again later. */
 static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry entries[NIC_LIST_ENTRIES_MAX];
@@ -170,8 +167,7 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return shape_good(r) ? DXP_OK : DXP_EINVAL;
 }
 
-/* Makes a request from a descriptor; the user may reuse the descriptor's entry afterwards. Returns
- * false if out of memory. */
+/* Makes a request; its descriptor entry may then be reused. Returns false if out of memory. */
 static bool request_make(struct nic_user *u, const struct dxp_descriptor *head,
 			 const struct dxp_slot *slot)
 {
@@ -199,8 +195,8 @@ static bool request_make(struct nic_user *u, const struct dxp_descriptor *head,
 	return true;
 }
 
-/* Accepts one published descriptor. Returns false if the descriptor must stay in the FIFO, because
- * there is no space for its request. */
+/* Accepts one published descriptor. Returns false if the descriptor must stay: no space for its
+ * request, or no queue pair for its completion. */
 static bool doorbell_accept(struct nic_user *u, const struct dxp_slot *slot)
 {
 	struct dxp_descriptor head;
@@ -222,18 +218,18 @@ static bool doorbell_accept(struct nic_user *u, const struct dxp_slot *slot)
 	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(u, &head, slot);
 }
 
-/* Returns the oldest descriptor that the engine has not read yet, or NULL. */
+/* Returns the oldest descriptor not read yet, or NULL. */
 static const struct dxp_slot *doorbell_next(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
 
-	/* Pairs with the user's release, so the descriptor is complete. */
+	/* Pairs with the user's release: the descriptor is complete. */
 	if (dxp_load_acquire(&slot->head.lap) != dxp_lap(u->consumer, NIC_DOORBELLS))
 		return NULL;
 	return slot;
 }
 
-/* Returns false if the next entry holds no doorbell. An idle poll checks nothing else. */
+/* Returns false if the next entry holds no doorbell: all that an idle poll checks. */
 static bool doorbell_due(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -243,7 +239,7 @@ static bool doorbell_due(const struct nic_user *u)
 }
 
 /* Returns true if the oldest descriptor carries the lap of a later round: the user reused the entry
- * before the engine read it. An empty entry has lap 0 or the lap before the expected one. */
+ * before it was read. 0 and the lap before the expected one are normal for an empty entry. */
 static bool lap_overrun(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -253,8 +249,7 @@ static bool lap_overrun(const struct nic_user *u)
 	return lap != 0 && rounds > 0 && rounds < LAPS / 2;
 }
 
-/* Returns true if the number of descriptors that the user claimed is impossible: more than the FIFO
- * holds, or fewer than the engine has read. */
+/* Returns true if the user claimed more descriptors than there are, or fewer than were read. */
 static bool claims_overrun(const struct nic_user *u)
 {
 	return dxp_load_acquire(&u->window->producer) - u->consumer > NIC_DOORBELLS;
@@ -292,7 +287,7 @@ bool nic_doorbell_ready(const struct nic *n)
 			return true;
 		if (!slot || u->full_ns != 0 || u->chain_full)
 			continue;
-		/* Reads the number only once, because the user may change it after the check. */
+		/* Read once: the user may change it. */
 		uint8_t qp = *(const volatile uint8_t *)&slot->head.qp;
 		if (qp >= u->qp_count ||
 		    u->function->queues[u->first_qp + qp].outstanding < NIC_OUTSTANDING_MAX)
@@ -301,8 +296,8 @@ bool nic_doorbell_ready(const struct nic *n)
 	return false;
 }
 
-/* Checks a full event ring again at growing intervals. The user does not signal when it reads
- * completions. A user that never reads them must not keep the loop busy. */
+/* Checks a full event ring again at growing intervals. No signal reports that the user read
+ * completions, and a user that never does must not keep the loop busy. */
 static void full_note(struct nic_user *u)
 {
 	struct nic *n = u->nic;
@@ -317,8 +312,8 @@ static void full_note(struct nic_user *u)
 	n->look_ns = min_u64(n->look_ns, u->full_ns);
 }
 
-/* Prefetches the cache lines of later descriptors, but only in a burst. Otherwise the prefetch
- * would take these lines from the user's cache just before the user writes them. */
+/* Prefetches lines of later descriptors of a burst. Without a burst, the prefetch would remove
+ * lines from the cache of the user that is about to write them. */
 static void ahead(const struct nic_user *u, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i++) {
@@ -335,8 +330,8 @@ void doorbells_ahead(const struct nic_user *u)
 	events_ahead(u, u);
 }
 
-/* Returns the number of unread completions. During a burst, rereads the user's consumer index only
- * if the cached one is too old, because the user writes that cache line. */
+/* Returns the number of unread completions. During a burst, rereads the consumer index only if the
+ * cached one is too old, because the user writes that cache line. */
 static uint32_t completions_unread(struct nic_user *u)
 {
 	uint32_t seen = u->sent_index - u->sent_consumed;
@@ -358,7 +353,7 @@ uint32_t doorbells_accept(struct nic_user *u)
 			user_stop(u, DXP_EOVERRUN);
 		return 0;
 	}
-	/* Each outstanding request needs a free entry in the event ring for its completion. */
+	/* Each request needs an entry for its completion. */
 	uint32_t spent = u->outstanding + completions_unread(u);
 	if (spent >= NIC_EVENTS)
 		full_note(u);
@@ -373,7 +368,7 @@ uint32_t doorbells_accept(struct nic_user *u)
 		if (accepted > 0)
 			ahead(u, DOORBELLS_AHEAD, DOORBELLS_AHEAD);
 		u->consumer++;
-		/* The engine has copied these descriptors, so the user may reuse their entries. */
+		/* The descriptors were copied out: the user may reuse their entries. */
 		if (++accepted % CONSUMER_STEP == 0)
 			dxp_store_release(&w->consumer, u->consumer);
 	}

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the two event rings of a window. The only word of a ring that the user writes and the
- * engine reads is the consumer index. The index may grow up to the number of events written. Any
- * other value stops the user. */
+/* Writes the two event rings of a window. The user writes only the consumer index, and the engine
+ * reads nothing else that the user writes. The index may grow up to the number of events written;
+ * any other value stops the user. */
 #include <string.h>
 
 #include <dxp/status.h>
 
 #include "nic/internal.h"
 
-#define EVENTS_AHEAD 2 /* events ahead whose cache lines are prefetched during a burst */
+#define EVENTS_AHEAD 2 /* events ahead whose lines are fetched during a burst */
 
 static uint32_t unread(struct nic_user *u, const uint32_t *consumer, uint32_t written,
 		       uint32_t *consumed)
 {
-	/* Pairs with the user's release, so the user has read the entries before this index. */
+	/* Pairs with the user's release: the entries before it were read out. */
 	uint32_t count = written - dxp_load_acquire(consumer);
 
 	if (count > written - *consumed) {
@@ -30,7 +30,7 @@ static void entry_write(struct dxp_nic_event *ring, uint32_t index,
 	struct dxp_nic_event *entry = &ring[index % NIC_EVENTS];
 
 	memcpy(entry, event, offsetof(struct dxp_nic_event, lap));
-	/* Publishes the event. Pairs with the user's acquire of `lap`. */
+	/* Publishes the event; pairs with the user's acquire. */
 	dxp_store_release(&entry->lap, dxp_lap(index, NIC_EVENTS));
 }
 
@@ -56,8 +56,8 @@ uint32_t event_received_entries(const struct nic_user *u)
 	return u->nic->options.receive_entries;
 }
 
-/* Returns the larger of two counts: events that the user has not read, and buffers that the user
- * holds. A user may keep the buffer of a NAP after it has read the NAP's event. */
+/* The user may still hold the buffer of a NAP whose event was read, so the larger of the two counts
+ * applies. */
 uint32_t event_received_unread(struct nic_user *u)
 {
 	uint32_t count =
@@ -72,7 +72,7 @@ uint32_t event_received_used(struct nic_user *u)
 	return event_received_unread(u) + u->received_reserved;
 }
 
-/* Rereads the user's indices only if the cached ones show too little space. */
+/* Reads the user's indices only if the cached ones are too old. */
 bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 {
 	uint32_t entries = event_received_entries(u);
@@ -84,9 +84,9 @@ bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 	return event_received_used(u) + kept < entries && !u->stopped;
 }
 
-/* Returns true if a message may reserve an entry; each message must reserve one before it is
- * accepted (C-28). Messages that wait for earlier messages of their stream get at most half of the
- * ring. Otherwise they could block the earlier ones. */
+/* Returns true if a message may reserve an entry, which it must before it is accepted (C-28).
+ * Messages that wait for earlier ones of their stream get at most half of the ring; otherwise they
+ * could block the earlier ones. */
 bool event_received_space(struct nic_user *u, bool next)
 {
 	if (!next && u->received_reserved >= event_received_entries(u) / 2)
@@ -125,7 +125,7 @@ void event_received_write(struct nic_user *u, struct dxp_nic_event *event, const
 	uint8_t *to = event_received_buffer(u, event);
 
 	if (!to)
-		return; /* the user broke the ring of buffers and was stopped */
+		return; /* the user broke the ring of buffers, and was stopped */
 	if (event->type == DXP_EVENT_NAP && event->bytes > 0)
 		memcpy(to, payload, event->bytes);
 	event_received_publish(u, event);

@@ -2,9 +2,9 @@
 /* Opens queue pairs of a function on a window for a user, stops a user that breaks the rules,
  * closes a user that has left.
  *
- * Closing ends all operations at once and locally, so that no memory waits for a peer. Requests are
- * dropped, messages are withdrawn from RLTP, and reads are forgotten. Peers keep counting the same
- * message ids, because each message that has begun, in either direction, ends as given up. */
+ * Operations end at once and locally, so that no memory waits for a peer: requests are dropped,
+ * messages are withdrawn from RLTP, reads are forgotten. Peers stay in step, because each begun
+ * message, in either direction, ends as a given-up one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static uint32_t user_streams(const struct nic_user *u)
 	       << nic_stream_index((uint8_t)u->function->index, u->first_qp);
 }
 
-/* Makes every requester forget the old magics of a user's queue pairs. */
+/* Forgets the old magics of a user's queue pairs, for all requesters. */
 static void magics_forget(struct nic_user *u)
 {
 	struct nic *n = u->nic;
@@ -56,7 +56,7 @@ static void magics_forget(struct nic_user *u)
 		guess_magics_forget(&n->users[i].guesses, user_streams(u));
 }
 
-/* Makes magics for the user's queue pairs, and copies the magics to the user's window. */
+/* Makes magics for the user's queue pairs, and copies them to its window. */
 static void magics_make(struct nic_user *u)
 {
 	uint32_t *magics = &u->function->qp_magic[u->first_qp];
@@ -65,7 +65,7 @@ static void magics_make(struct nic_user *u)
 	n->options.entropy(n->options.entropy_context, magics, u->qp_count * sizeof(*magics));
 	for (uint8_t q = 0; q < u->qp_count; q++) {
 		if (magics[q] == 0)
-			magics[q] = 1; /* 0 is no valid magic, because it marks answers */
+			magics[q] = 1; /* 0 marks answers */
 		u->window->qp_magic[q] = magics[q];
 	}
 }
@@ -84,8 +84,7 @@ static void window_begin(const struct nic_user *u)
 	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
 }
 
-/* Checks `qps` queue pairs of the function, from the user's first one on. Returns DXP_OK if all of
- * them are free. */
+/* Returns whether `qps` queue pairs of the function, from the user's first one on, are free. */
 static int user_available(const struct nic *n, uint32_t user, uint32_t qps)
 {
 	int status = DXP_OK;
@@ -133,7 +132,7 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 					: DXP_EINVAL;
 }
 
-/* Stores the error before the state, so that a user that sees the new state also sees the error. */
+/* Stores the reason first, so that a user that sees the state also sees the reason. */
 static void window_end(struct dxp_window *w, int status, enum dxp_function_state state)
 {
 	dxp_store_release(&w->error, (uint32_t)-status);
@@ -152,8 +151,8 @@ static void message_visit(void *context, struct rltp_message *rltp)
 		send_message_withdraw(m, DXP_ECLOSED);
 }
 
-/* Ends messages to a queue pair: drops the parts that arrived and rejects requests for data. The
- * ids of these messages count as given up. */
+/* Ends messages to a queue pair: drops arrived parts and rejects requests for data. The ids of
+ * these messages count as given up. */
 static void rx_stream_end(struct rx_stream *s)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++) {
@@ -192,8 +191,7 @@ static void peer_forget(struct nic_peer *p, struct nic_user *u)
 	}
 }
 
-/* Ends all operations that the user started, and all operations of others on this user's queue
- * pairs and memory. */
+/* Ends all operations of the user in both directions. */
 static void user_end(struct nic_user *u)
 {
 	struct nic *n = u->nic;
@@ -205,7 +203,7 @@ static void user_end(struct nic_user *u)
 	local_forget(n, u);
 	requests_drop(u);
 	n->stops &= ~(1u << u->index);
-	n->space = true; /* Other requests may have waited for resources that the user held. */
+	n->space = true; /* other requests may have waited for what the user held */
 }
 
 void user_stop(struct nic_user *u, int status)
@@ -230,7 +228,7 @@ struct reclaimed {
 	uint64_t bytes;
 };
 
-/* Withdraws an answer that RLTP would read from the reclaimed memory. */
+/* Withdraws an answer out of the reclaimed memory. */
 static void reclaim_visit(void *context, struct rltp_message *rltp)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
@@ -279,7 +277,7 @@ int nic_user_close(struct nic *n, uint32_t user, int status, uint64_t now_ns)
 	user_end(u);
 	regions_revoke(n, user);
 	user_clear(u);
-	/* The node, not the user, sets weight and limit, so they stay. */
+	/* The node sets weight and limit, not the user, so they stay. */
 	if (!u->function->open) {
 		u->function->limit.waits = 0;
 		u->function->gathers = false;

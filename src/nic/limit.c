@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rate limits of functions. The arithmetic of the token bucket is in base/bucket.h. */
+/* Rate limits of functions; bucket.h has the arithmetic. */
 #include "nic/limit.h"
 
 #include <dxp/status.h>
@@ -29,10 +29,9 @@ bool limit_allows(struct nic_function *f, uint64_t now_ns)
 	return bucket_allows(&f->limit, now_ns);
 }
 
-/* Returns half of the time that a batch takes at the limited rate. A message may begin while at
- * most this much time is unpaid. A message takes less than the other half, so it leaves as a whole.
- * A function that must wait does so until all is paid. Otherwise its messages would leave one by
- * one. */
+/* Returns half of the time of a batch. A message may begin while at most this much is unpaid. It is
+ * shorter than the other half, so that it leaves whole. A function that must wait does so until all
+ * is paid. Otherwise its messages would leave one by one. */
 static uint64_t half_ns(const struct bucket *b)
 {
 	return b->batch_ns / 2;
@@ -57,7 +56,7 @@ bool limit_begins(struct nic_user *u)
 		u->counted = true;
 	}
 	f->gathers = true;
-	/* If messages are unsent, checks later, because a peer may delay them. */
+	/* A peer may delay what was begun. */
 	n->look_ns =
 		min_u64(n->look_ns, f->unsent ? max_u64(paid_ns, n->now_ns + half_ns(b)) : paid_ns);
 	return false;
@@ -69,7 +68,7 @@ uint32_t limit_message_bytes(const struct nic_function *f)
 
 	if (b->bytes_per_s == 0)
 		return UINT32_MAX;
-	/* Permits three quarters of a half batch, because headers count too. */
+	/* Three quarters of the half, because headers count too. */
 	uint64_t bytes =
 		max_u64(b->bytes_per_s / (S_NS / (BUCKET_BATCH_NS / 2)), BUCKET_BATCH_BYTES / 2);
 	return (uint32_t)clamp_u64(bytes / 4 * 3, 1, NIC_MESSAGE_BYTES_MAX);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations between users of one NIC, the crossbar (C-02): they use no packets and one copy.
- * Access is checked as for peers, for the whole request before a byte moves. A rejection has the
- * same status as for peers. */
+/* Operations between users of one NIC, the crossbar (C-02): no packets, one copy. Access is
+ * checked as for peers, for the whole request before a byte moves; rejections have the same
+ * statuses. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -11,16 +11,16 @@
 #include "wire/frame.h"
 #include "wire/ids.h"
 
-/* bytes; a longer copy takes more time than fetching a cache line from another core */
-#define COPY_LONG_BYTES 8192
+#define COPY_LONG_BYTES \
+	8192 /* bytes whose copy takes longer than fetching a line from another core */
 
 bool local_node(const struct nic *n, uint16_t node)
 {
 	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
 }
 
-/* Returns this NIC's node id for use in events. Returns 0 while the id is unknown, because 0 also
- * addresses this NIC. */
+/* Returns this NIC's node id for events. While the id is unknown: 0, which also addresses this
+ * NIC. */
 static uint16_t own_node(const struct nic *n)
 {
 	return n->options.node == WIRE_NODE_NONE ? 0 : n->options.node;
@@ -67,8 +67,7 @@ static uint8_t piece_admit(struct nic_user *t, struct guesses *by, uint8_t op, s
 									      : 0;
 }
 
-/* Resolves the target's pieces to pointers, and holds the target's regions until the request
- * completes. */
+/* Resolves the target's pieces to pointers and holds its regions until the request completes. */
 static uint8_t pieces_admit(struct nic_request *r, struct nic_user *t)
 {
 	uint8_t code = 0;
@@ -139,8 +138,8 @@ bool local_magic_waits(struct nic_request *r)
 	return wait_ns > 0;
 }
 
-/* Returns true if the request must wait, because its user or the whole NIC has used up the
- * allowance of wrong keys and magics. */
+/* Returns true if the request must wait, because the allowance of wrong keys and magics of its
+ * user, or of the NIC, is used up. */
 static bool waits(struct nic_request *r)
 {
 	if (local_magic_waits(r))
@@ -151,8 +150,8 @@ static bool waits(struct nic_request *r)
 	return false;
 }
 
-/* Returns the target user, or NULL if the request has failed or waits. Called for each slice of a
- * copy, because the target may be stopped or closed between two slices. */
+/* Returns the target user; NULL: the request has failed, or waits. Called for each slice, since
+ * the target may have been stopped or closed meanwhile. */
 static struct nic_user *target_admit(struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
@@ -224,8 +223,8 @@ static void nap_deliver(struct nic_request *r, struct nic_user *t)
 
 /* ---- copies ---- */
 
-/* Returns the piece `p` of the target, with its region. A piece in a receive area is looked up and
- * written to *out. Returns NULL if the device replaced the area, or its memory is gone. */
+/* Returns a piece of the target with its region; the one of a receive area in *out. Returns NULL if
+ * the device withdrew that, or its memory. */
 static const struct nic_piece *piece_now(struct nic_user *t, const struct nic_piece *p,
 					 struct nic_piece *out)
 {
@@ -242,7 +241,7 @@ static const struct nic_piece *piece_now(struct nic_user *t, const struct nic_pi
 	return out;
 }
 
-/* Counts bytes of one piece of the target as moved. The bytes may span several source pieces. */
+/* Consumes bytes of one piece of the target; they may span several source pieces. */
 static void request_consume(struct nic_request *r, uint32_t bytes)
 {
 	r->cut += bytes;
@@ -262,8 +261,8 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 	}
 }
 
-/* Hands over some bytes of a PUT to a staged piece, or starts the GET of a whole staged piece.
- * Returns false if the request cannot continue now. */
+/* Hands over some bytes of a PUT to a staged piece, or starts the GET of a whole piece. Returns
+ * false if the request cannot continue now. */
 static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct nic_piece *m,
 			 uint32_t end, int64_t *left)
 {
@@ -286,8 +285,8 @@ static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct
 	return status == DXP_OK;
 }
 
-/* Copies up to *left bytes. Also copies a short rest that would cost more in another poll. If
- * source and target overlap, their contents are undefined afterwards; no other bytes change. */
+/* Copies up to *left bytes, plus a short rest that would cost more in another poll. If source and
+ * target overlap, their contents are undefined afterwards; no other bytes change. */
 static uint32_t pieces_copy(struct nic_request *r, struct nic_user *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;
@@ -441,7 +440,7 @@ void local_forget(struct nic *n, const struct nic_user *t)
 	}
 }
 
-/* Returns the target if the operation can complete at once, without a request; else NULL. */
+/* Returns the target if the operation can be done at once, without a request; else NULL. */
 static struct nic_user *target_now(struct nic_user *u, const struct dxp_descriptor *d)
 {
 	struct nic *n = u->nic;
@@ -454,9 +453,7 @@ static struct nic_user *target_now(struct nic_user *u, const struct dxp_descript
 	uint32_t stream = nic_stream_index(d->dst_function, d->dst_qp);
 	if (!guess_magic_known(&u->guesses, stream) &&
 	    guess_wait(&u->guesses, &n->guesses, n->now_ns) > 0)
-		/* the magic is unknown and must not be compared now, so make a request, which
-		 * waits */
-		return NULL;
+		return NULL; /* a request waits */
 	if (!user_serves(t) || to->qp_magic[d->dst_qp] != d->dst_magic)
 		return NULL;
 	guess_magic_right(&u->guesses, stream);
@@ -481,7 +478,7 @@ static void sent_now(struct nic_user *u, const struct dxp_descriptor *d, uint32_
 	event_sent_write(u, &sent);
 }
 
-/* Sends a short message that waits for nothing. It makes no request and copies nothing twice. */
+/* Sends a short message that waits for nothing: no request is made, and nothing is copied twice. */
 bool local_nap(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
 	struct nic *n = u->nic;
@@ -518,8 +515,7 @@ static uint8_t *own_address(const struct nic_user *u, const struct dxp_entry *e)
 		       : NULL;
 }
 
-/* The function's share must cover all bytes. A longer PUT becomes a request, which is cut so that
- * other queue pairs get their share. */
+/* The share must cover all bytes: longer PUTs are cut and share with other queue pairs. */
 bool local_put(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
 	struct nic *n = u->nic;

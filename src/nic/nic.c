@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC as a whole: its creation, its peers, and the poll functions that call windows, engines
- * and RLTP. */
+/* The NIC as a whole: creation, peers, and the calls between windows, engines and RLTP. */
 #include "nic/nic.h"
 
 #include <assert.h>
@@ -12,7 +11,7 @@
 #include "nic/internal.h"
 #include "wire/ids.h"
 
-/* mask of the users of function 0; shift it left by i bits for the users of function i */
+/* bits of the users of function 0 in a mask of users; those of function i are i bits higher */
 #define USERS_OF_0 \
 	(1u << NIC_USER(0, 0) | 1u << NIC_USER(0, 1) | 1u << NIC_USER(0, 2) | 1u << NIC_USER(0, 3))
 
@@ -95,7 +94,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
-	n->poll = 1; /* not 0, so that no function counts as active in the previous poll */
+	n->poll = 1; /* so that no function counts as active in the last poll */
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	n->options.entropy(n->options.entropy_context, &n->mark_seed, sizeof(n->mark_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
@@ -124,8 +123,7 @@ static void requests_free(struct nic_function *f)
 	}
 }
 
-/* Removing a peer makes RLTP return its messages through send_message_done. Nothing reads the
- * resulting completions any more. */
+/* RLTP returns its messages through send_message_done; the completions are no longer read. */
 static void peers_free(struct nic *n)
 {
 	while (n->peers)
@@ -209,8 +207,7 @@ int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_
 {
 	n->now_ns = now_ns;
 	const struct nic_peer *known = nic_peer_find(n, peer->node);
-	/* The node table has assigned a number that this NIC had given to a peer outside of the
-	 * table. */
+	/* The node table has assigned a number that a peer outside of the table used. */
 	if (known && !peer->outside && rltp_session_is_outside(known->session))
 		nic_peer_lost(n, peer->node, DXP_EPEERLOST);
 	int status = rltp_endpoint_peer(n->endpoint, peer, now_ns);
@@ -275,9 +272,9 @@ static uint32_t user_poll(struct nic_user *u)
 	return doorbells_accept(u);
 }
 
-/* Polls all users of a function. Returns the number of descriptors that it read. The first users
- * may use up the function's share. Then the requests of the other users wait in their queue pairs,
- * which are served round robin. Reads nothing of the function while its users are idle. */
+/* Polls all users of a function. Returns the number of descriptors that it read. If the first users
+ * use up the function's share, the requests of the others wait in their queue pairs, which are then
+ * served round robin. Reads nothing of the function while its users are idle. */
 static uint32_t function_poll(struct nic *n, uint32_t function)
 {
 	uint32_t accepted = 0, outstanding = 0;
@@ -345,8 +342,8 @@ size_t nic_send(struct nic *n, struct datagram *out, size_t count, uint64_t now_
 
 uint64_t nic_deadline(const struct nic *n)
 {
-	/* nic_send may have closed a session. Requests that waited in the queue pairs behind the
-	 * requests of this session are not in RLTP yet, so poll now. */
+	/* nic_send may have closed a session; requests that waited behind its requests are not in
+	 * RLTP yet. */
 	if (n->space)
 		return 0;
 	uint64_t own_ns = min_u64(min_u64(n->retry_ns, n->look_ns), n->registers_ns);

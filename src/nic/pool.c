@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reuses memory of the engine: requests, messages, and buffers for NAPs that arrive out of order.
- * Unused requests and messages are kept until the NIC is destroyed. At most NIC_BUFFERS_KEPT unused
- * buffers are kept; more are freed at once. */
+/* Reuses memory of the engine: requests, messages, buffers for NAPs that arrive out of order. Frees
+ * requests and messages with the NIC, buffers beyond NIC_BUFFERS_KEPT at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +18,7 @@ struct nic_message *pool_message_get(struct nic *n)
 		return calloc(1, sizeof(*m));
 	n->free_messages = m->next_free;
 	/* Clears field by field, because a memset of this length compiles to a string instruction,
-	 * which is slower. RLTP sets the fields that are missing here, or a cleared field marks
-	 * them as invalid. */
+	 * which is slower. RLTP sets the other fields, or fields here define their validity. */
 	m->rltp.flags = 0;
 	m->rltp.bytes = 0;
 	m->request = NULL;
@@ -56,8 +54,7 @@ struct nic_request *pool_request_get(struct nic *n)
 		r = malloc(sizeof(*r));
 	if (!r)
 		return NULL;
-	/* Clears field by field, for the same reason as in pool_message_get; the caller copies
-	 * `head`. */
+	/* Clears field by field, for the same reason as above; the caller copies `head`. */
 	r->total = r->cut = r->pending = 0;
 	r->cut_done = r->registers = false;
 	r->status = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET, ATOMIC and CFG, at the requester and at the responder. The requester keeps a table entry for
- * each request until the answer is complete. The responder answers with a message of its own (C-19,
- * C-21, C-32). The requester bounds its outstanding requests, so the responder always has space for
- * the answers, and no deadlock is possible (C-22). */
+/* GET, ATOMIC and CFG, at the requester and at the responder. The requester keeps an entry per
+ * request until its answer is complete; the responder answers with a message of its own (C-19,
+ * C-21, C-32). The requester bounds outstanding requests, so the responder always has space and no
+ * deadlock is possible (C-22). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +35,7 @@ struct nic_read *read_begin(struct nic_peer *p)
 		struct nic_read *r = &w->reads[index];
 		if (r->request)
 			continue;
-		/* The low bits of an id hold the entry's index. No id is 0, because 0 means that a
-		 * message has no read. */
+		/* The low bits hold the index. The id is never 0, which means no read. */
 		w->read_id += NIC_READS_MAX;
 		*r = (struct nic_read){.id = (w->read_id - w->read_id % NIC_READS_MAX) | index};
 		if (r->id == 0)
@@ -99,7 +98,7 @@ static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 	}
 }
 
-/* Returns the status of a CFG answer. Stores the values only if the whole answer is valid. */
+/* Returns the status of a CFG answer; stores values only if all is valid. */
 static int registers_answer(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
 	if (h->key != 0)
@@ -111,8 +110,8 @@ static int registers_answer(struct nic_read *r, const struct wire_header *h, con
 	return DXP_OK;
 }
 
-/* Stores the previous value in the completion, and in the user's memory if the request names a
- * place for it. Returns the status. */
+/* Stores the previous value in the completion, and in the user's memory if given. Returns the
+ * status. */
 static int old_store(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
 	if (h->key != 0)
@@ -137,23 +136,22 @@ static uint64_t mark(const struct nic *n, uint64_t at)
 }
 
 /* Checks that each requested byte arrived exactly once. A gap would expose earlier contents,
- * perhaps of another tenant, since the buffers of a bridge are shared. Counting bytes cannot detect
- * a gap that another part covers twice. So each part adds the mark of its end and subtracts the
- * mark of its start. The inner marks cancel out only if the parts follow each other without gap
- * from 0 to the end. */
+ * perhaps of another tenant, since the buffers of a bridge are shared. A count of bytes does not
+ * show that. Each part adds the mark of its end and subtracts that of its start. Only if the parts
+ * follow each other from 0 to the end do the inner marks cancel out. */
 static int whole(const struct nic *n, const struct nic_read *r)
 {
 	return r->seam == mark(n, r->bytes) - mark(n, 0) ? DXP_OK : DXP_EMALFORMED;
 }
 
-/* Accepts an answer. An invalid answer fails the request, because no other answer would follow. */
+/* Accepts an answer. An invalid one fails the request: no other answer would follow. */
 void read_answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_read *r = read_find(p, h->msg_id);
 	const struct nic *n = peer_nic(p);
 
 	if (!r || r->type != h->type)
-		return; /* the request was given up before its answer arrived */
+		return; /* the request was given up meanwhile */
 	if (h->type != WIRE_GET_RSP) {
 		read_finish(p, r,
 			    h->type == WIRE_ATOMIC_RSP ? old_store(r, h, payload)
@@ -185,17 +183,16 @@ static struct nic_message *answer_apply(struct nic_peer *p, struct rx_record *re
 	return m;
 }
 
-/* Returns the flow of requests, and of answers with data. They have flows of their own, apart from
- * the flows of the queue pairs. These flows are in the channel of the same function, so its weight
- * and limit apply to them too. */
+/* Requests, and answers with data, do not use the flows of the queue pairs. They have flows of
+ * their own. These flows are in the channel of the same function, so its weight and limit apply to
+ * them too. */
 uint8_t read_flow(uint32_t stream)
 {
 	return RLTP_FLOW(stream / NIC_QPS_PER_FUNCTION,
 			 NIC_QPS_PER_FUNCTION + stream % NIC_QPS_PER_FUNCTION);
 }
 
-/* Checks access again when the request executes, because access may have changed since the request
- * arrived. If access is not permitted any more, answers with an error. */
+/* Checks access again at execution: it may have changed since the request arrived. */
 static bool still_reached(struct nic_peer *p, uint32_t index, struct rx_record *record,
 			  uint64_t bytes)
 {
@@ -219,7 +216,7 @@ void read_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *reco
 	struct nic_message *m = answer_apply(p, record, WIRE_GET_RSP, read_flow(index));
 
 	m->region = record->region;
-	m->region->uses++; /* the message holds the region, since the record soon releases it */
+	m->region->uses++; /* the record releases its own use */
 	m->data = region_at(record->region, record->addr);
 	m->rltp.bytes = (uint32_t)record->get.bytes;
 	m->fields.addr = record->get.reply_addr;
@@ -249,8 +246,8 @@ void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	const struct wire_atomic *a = &record->atomic;
 	struct nic_message *m = answer_apply(p, record, WIRE_ATOMIC_RSP, RLTP_FLOW_CONTROL);
 	uint64_t old = 0;
-	/* Operation and alignment were checked before. atomic_execute fails only if other threads
-	 * keep changing the bytes. */
+	/* Operation and alignment were checked before. The call fails only if other threads keep
+	 * changing the bytes. */
 	int status = atomic_execute(a->op, region_at(record->region, record->addr), a->operand,
 				    a->swap, &old);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Delivers packets that RLTP accepts. First checks queue pair and magic, then key and bounds of the
- * whole message. Only then moves bytes, directly to their final destination. A rejection changes
- * only counters (C-10, C-27, C-33). */
+/* Delivers packets that RLTP accepts. Checks queue pair and magic, then key and bounds of the whole
+ * message; only then moves bytes, to their final destination. A rejection changes only counters
+ * (C-10, C-27, C-33). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
 
-/* Computes the payload's offset in its message: all packets except the last have equal size.
- * Returns false if the payload does not lie inside the message. */
+/* Computes the payload's offset in its message: all packets but the last have equal size. Returns
+ * false if the payload does not lie inside the message. */
 static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 {
 	if (h->payload_bytes > h->msg_bytes)
@@ -27,8 +27,8 @@ static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 	return *offset <= last;
 }
 
-/* Rejects a request until its peer may try another key or magic. The sender waits at most
- * RLTP_RTO_MAX_NS before it retransmits. */
+/* Rejects a request until another key or magic of its peer may be compared. The sender retransmits
+ * at least each RLTP_RTO_MAX_NS. */
 static struct rltp_verdict later(uint64_t wait_ns)
 {
 	return (struct rltp_verdict){WIRE_NACK_RNR,
@@ -48,8 +48,8 @@ static struct rltp_verdict region_check(struct nic_peer *p, struct nic_user *u, 
 	return code == WIRE_NACK_RNR ? NOT_READY : REFUSED(code);
 }
 
-/* Finds the destination of a PUT's first byte. The check covers the whole message for every packet,
- * so a message that is out of bounds writes no byte. */
+/* Finds the destination of a PUT's first byte. Every packet is checked for the whole message, so a
+ * message out of bounds writes no byte. */
 static struct rltp_verdict put_find(struct nic_peer *p, struct nic_user *u,
 				    const struct rx_record *r, const struct wire_header *h,
 				    uint64_t offset, struct nic_place *to)
@@ -87,9 +87,9 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 	return ACCEPTED;
 }
 
-/* Reserves the message of an answer, and its body for register values, so that every accepted
- * request can be answered. Keeps the last free answer for the request that is next in its stream.
- * Otherwise requests that wait for that next request could hold all answers. */
+/* Reserves the answer's message, and its body for registers: every accepted request can be
+ * answered. The last free answer is for the next request of its stream. Otherwise requests that
+ * wait for that one could hold all answers. */
 static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, bool body)
 {
 	struct nic *n = peer_nic(p);
@@ -134,8 +134,8 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct nic_user *u, str
 	return ACCEPTED;
 }
 
-/* Checks all that the execution of an atomic relies on. The operation is known, and its 8 bytes are
- * aligned. They lie in a region that stays registered until the execution. */
+/* Checks all that the execution relies on: the operation is known, and its 8 bytes are aligned and
+ * in a region that stays registered until the execution. */
 static struct rltp_verdict atomic_check(struct nic_peer *p, struct nic_user *u, struct rx_record *r,
 					const struct wire_header *h, const uint8_t *payload,
 					bool next)
@@ -192,8 +192,8 @@ static bool raises_event(const struct wire_header *h)
 	return h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
 }
 
-/* Returns true if all earlier messages of the stream have begun. Messages get their offsets in a
- * receive area in the order of posting, so a later message must wait for that. */
+/* Returns true if all earlier messages have begun: messages get their offsets in a receive area in
+ * the order of posting. */
 static bool all_begun(const struct rx_stream *stream, uint32_t id)
 {
 	for (uint32_t i = stream->next; i != id; i++)
@@ -211,7 +211,7 @@ static struct rltp_verdict registers_begin(struct nic *n, struct nic_user *u,
 	return REFUSED(access_registers(u, h->msg_bytes, out));
 }
 
-/* Reserves what a message needs, when its first packet arrives. A message beyond its sender's
+/* Reserves what a message needs before its first packet is accepted. A message beyond its sender's
  * credit waits as if there were no space. */
 static struct rltp_verdict record_begin(struct nic *n, struct nic_user *u, struct rx_stream *stream,
 					struct rx_record *r, const struct wire_header *h)
@@ -241,8 +241,7 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_user *u, struc
 	return ACCEPTED;
 }
 
-/* Returns true if the packet's position in its message is possible: a GET, ATOMIC or CFG request is
- * a single packet. So such a request reserves its resources only once. */
+/* A request is one packet, so it reserves only once. */
 static bool position_good(const struct wire_header *h)
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
@@ -278,8 +277,7 @@ static struct rltp_verdict payload_receive(struct rx_stream *stream, struct rx_r
 	}
 }
 
-/* Counts the packet, and keeps its immediate data and trailer. Returns true if the message is
- * complete. */
+/* Counts the packet; returns true if the message is complete. */
 static bool record_count(struct rx_record *r, const struct wire_header *h)
 {
 	r->packets++;
@@ -309,8 +307,7 @@ static void message_count(struct nic *n, uint32_t stream, uint8_t type, uint32_t
 	}
 }
 
-/* Writes a NAP straight to its buffer in the window. That works for the usual NAP: one packet, and
- * the next message of its stream. Returns false if not possible. */
+/* Delivers the usual NAP, one packet in order, straight to its buffer in the window. */
 static bool nap_direct(struct nic_peer *p, struct nic_user *u, struct rx_stream *stream,
 		       const struct wire_header *h, const uint8_t *payload)
 {
@@ -337,8 +334,8 @@ static bool nap_direct(struct nic_peer *p, struct nic_user *u, struct rx_stream 
 	return true;
 }
 
-/* Handles a rejected packet. Ends a message for receive registers, because its later packets could
- * otherwise find space. If the device only has no space now, the message can begin again later. */
+/* Ends a rejected message for the receive registers, because its later packets could find space. A
+ * message whose device has no space now begins again. */
 static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
 			   const struct wire_header *h, uint8_t code, bool fresh)
 {
@@ -359,7 +356,7 @@ void receive_record_whole(struct rx_stream *stream, struct rx_record *r)
 	stream_rx_run(stream);
 }
 
-/* Processes a packet of a message that needs a record. */
+/* Processes a packet of a message that has a record. */
 static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_user *u,
 					  struct rx_stream *stream, struct rx_record *r,
 					  const struct wire_header *h, const uint8_t *payload)
@@ -380,8 +377,7 @@ static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_user *u
 		verdict = payload_receive(stream, r, h, payload);
 	bool held = verdict.code == WIRE_NACK_HELD;
 	bool waits =
-		/* The record keeps its receive entry, because the message only waits for a
-		 * grant. */
+		/* The message waits for a grant; the record keeps its entry. */
 		verdict.code == WIRE_NACK_WAIT;
 	if (verdict.code != 0 && !held && !waits) {
 		refusal_settle(stream, r, h, verdict.code, fresh);
@@ -401,8 +397,7 @@ static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_user *u
 	return verdict;
 }
 
-/* Accepts a packet, whose access to the queue pair is checked, if there is space for its
- * message. */
+/* Accepts a packet for a queue pair that it may address, if there is space. */
 static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_user *u,
 					   const struct wire_header *h, const uint8_t *payload)
 {
@@ -414,8 +409,7 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_user *
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (!position_good(h))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	/* A stream without used records has none for this message, so the record need not be looked
-	 * up. */
+	/* The next message of a stream without records has no record. */
 	if (stream->held == 0 && nap_direct(p, u, stream, h, payload))
 		return ACCEPTED;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];

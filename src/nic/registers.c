@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs register mode (P-02 .. P-06): a device starts operations by storing words. A GO of the
- * device becomes a PUT with WIRE_KEY_REGISTERS; only one is outstanding at a time. PUTs of peers
- * with that key fill the receive area that the device named, one behind the other. Every word is
- * copied once before use, because the device may change it.
+/* Runs register mode (P-02 .. P-06): a device starts operations by storing words. A GO becomes a
+ * PUT with WIRE_KEY_REGISTERS, one at a time. PUTs of peers with that key fill the receive area
+ * that the device named, one behind the other. Every word is copied once before use.
  *
- * A receiver without space rejects at once, because a wait would delay other messages. The sender's
- * engine retries for NIC_REGISTERS_BUSY_NS. */
+ * A receiver without space rejects at once, since a wait would delay others. The sender's engine
+ * retries for NIC_REGISTERS_BUSY_NS. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -86,8 +85,7 @@ static int send_target(struct nic_user *u, struct dxp_descriptor *head)
 	return o->node == 0 && head->dst_node == WIRE_NODE_NONE ? DXP_EPEERLOST : DXP_OK;
 }
 
-/* Looks up the source of the send. It must lie in one area with a valid key. Each attempt looks up
- * area and key again, because they may change. */
+/* The range must lie in one area with a valid key; both are looked up for each attempt. */
 static int send_source(struct nic_user *u, struct dxp_entry *out)
 {
 	const struct dxp_registers *o = &u->registers->order;
@@ -105,8 +103,7 @@ static int send_source(struct nic_user *u, struct dxp_entry *out)
 	return DXP_OK;
 }
 
-/* Resolves the source of the send. A source in staged memory goes through a bounce. It must fit one
- * bounce, so that it is one message. */
+/* Resolves the source. One in staged memory goes through a bounce, and as one message. */
 static int send_pieces(struct nic_request *r)
 {
 	struct dxp_entry entries[2] = {{0}};
@@ -128,8 +125,7 @@ static int send_pieces(struct nic_request *r)
 	return DXP_OK;
 }
 
-/* Posts the PUT of a GO. DXP_EAGAIN: no space for a request now; other statuses are those of the
- * lookups. */
+/* Posts the PUT of a GO. DXP_EAGAIN: no space for a request now. */
 static int send_request(struct nic_user *u)
 {
 	struct dxp_descriptor head = {.op = DXP_OP_PUT, .src_count = 1, .dst_count = 1};
@@ -174,9 +170,7 @@ void registers_sent(struct nic_user *u, int status)
 		return;
 	if (status == DXP_EBUSY && !u->stopped && u->nic->now_ns < g->give_up_ns)
 		send_put_off(u);
-	/* send_target reports an unknown peer as DXP_ENOENT. For the device, this status means that
-	 * the lookup table has no entry. */
-	else
+	else /* DXP_ENOENT means that the lookup table has no entry; here the peer was not found */
 		send_end(u, status == DXP_ENOENT ? DXP_EPEERLOST : status);
 }
 
@@ -204,8 +198,7 @@ static void send_poll(struct nic_user *u, uint32_t go)
 
 /* ---- receive ---- */
 
-/* Ends incomplete PUTs of peers into the present area if it is staged: DMA needs time to stop
- * writing. */
+/* Ends what peers write into the present area, if DMA writes it: that takes time. */
 static void area_leave(struct nic_user *u)
 {
 	struct nic_registers *g = u->registers;
@@ -218,7 +211,7 @@ static void area_leave(struct nic_user *u)
 	staged_registers_end(u->nic, &g->left);
 }
 
-/* Returns true while DMA may still write the previous area. */
+/* Returns true while DMA may write the area before the present one. */
 static bool area_touched(const struct nic_user *u)
 {
 	const struct nic_area *left = &u->registers->left;
@@ -228,7 +221,7 @@ static bool area_touched(const struct nic_user *u)
 	       region->staged->write_touches(region->staged_context, left->offset, left->bytes);
 }
 
-/* Looks up the area that a new `recv_go` names, and makes it the present area. */
+/* Looks up the area of a new `recv_go`. */
 static void area_adopt(struct nic_user *u, uint32_t go)
 {
 	struct nic_registers *g = u->registers;
@@ -249,13 +242,12 @@ static void area_adopt(struct nic_user *u, uint32_t go)
 	}
 }
 
-/* Adopts a new receive area if the device named one. Called before each write into the present
- * area. */
+/* Adopts a new receive area, if there is one. Called before each write into the old one. */
 static void receive_look(struct nic_user *u)
 {
 	struct nic_registers *g = u->registers;
 	struct dxp_registers *r = words(u);
-	/* Pairs with the device's release, so the device has written address and length. */
+	/* Pairs with the device's release: address and length are valid. */
 	uint32_t go = dxp_load_acquire(&r->recv_go);
 
 	if (go == g->recv_go && g->left.bytes == 0)
@@ -273,8 +265,8 @@ static void receive_look(struct nic_user *u)
 	g->left.bytes = 0;
 	dxp_store_release(&r->recv_used, 0);
 	dxp_store_release(&r->recv_error, (uint32_t)-g->recv_status);
-	/* Publishes both fields, and promises that the NIC does not write the old area any more.
-	 * Pairs with the device's acquire. */
+	/* Publishes both fields, and that the old area is not written any more; pairs with the
+	 * device's acquire. */
 	dxp_store_release(&r->recv_done, go);
 }
 
@@ -330,13 +322,13 @@ bool registers_place(struct nic_user *u, const struct nic_register_range *range,
 	return out->region != NULL;
 }
 
-/* ---- send and receive ---- */
+/* ---- both ---- */
 
 void registers_poll(struct nic_user *u)
 {
-	/* Reads `send_go` before the receive area. A device may replace its receive area and then
-	 * send; the peer's answer must not go into the old area. Pairs with the device's release,
-	 * so the registers of the send are complete. */
+	/* Reads `send_go` before the receive area: the answer to a send must not go into an area
+	 * that the device replaced before it. Pairs with the device's release: the order is
+	 * complete. */
 	uint32_t go = dxp_load_acquire(&words(u)->send_go);
 	receive_look(u);
 	send_poll(u, go);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cuts a request into messages. When they have completed, writes the completion of the request.
- * Each message covers a contiguous range of the peer's memory, and gathers few local pieces.
- * Cutting pauses while a stream or the table of reads is full. */
+/* Turns a request into messages and, when they have completed, into a completion. Each message is
+ * contiguous in the peer's memory and gathers few local pieces. Cutting pauses while a stream or
+ * the table of reads is full. */
 #include <assert.h>
 #include <string.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void completion_count(struct nic_qp_counters *c, const struct nic_request
 	c->sent_bytes += r->total;
 }
 
-/* Writes the completion of a request that was removed from its queue. */
+/* Writes the completion of a request that left its queue. */
 static void request_complete(struct nic_function *f, struct nic_queue *q, struct nic_request *r)
 {
 	const struct dxp_nic_event event = {
@@ -68,8 +68,7 @@ static void request_complete(struct nic_function *f, struct nic_queue *q, struct
 	request_free(f->nic, r);
 }
 
-/* Completes the requests of a queue pair in the order of posting, or in any order if its user is
- * unordered. */
+/* Completes a queue pair's requests in the order of posting, unless its user is unordered. */
 static void queue_complete(struct nic_function *f, struct nic_queue *q)
 {
 	struct nic_request *previous = NULL, *next;
@@ -125,14 +124,13 @@ void request_finished(struct nic_request *r, int status)
 	r->pending--;
 	r->function->nic->space = true;
 	if (status != DXP_OK)
-		/* do not send the bytes that have no message yet */
-		request_give_up(r, status);
+		request_give_up(r, status); /* what was not cut yet is not sent */
 	if (r->cut_done && r->pending == 0)
 		queue_complete(r->function, &r->function->queues[r->head.qp]);
 }
 
-/* Prepares a message of a request to its stream. NULL: no space now. A message that raises an event
- * needs credit. The credit is acquired last, so it is not lost if another step fails. */
+/* Prepares a message of a request to its stream; NULL: no space now. A message that raises an event
+ * needs credit. The credit is acquired last, so it is not lost if anything else fails. */
 static struct nic_message *message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type,
 					 bool event)
 {
@@ -200,8 +198,7 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 		memcpy(r->immediate + filled, r->local[i].base, r->local[i].bytes);
 		filled += r->local[i].bytes;
 	}
-	/* valid until the messages complete, because the request lives longer */
-	m->data = r->immediate;
+	m->data = r->immediate; /* the request outlives its messages */
 	m->rltp.bytes = r->total;
 	m->rltp.flags = r->head.imm ? WIRE_FLAG_IMM | WIRE_FLAG_SOL : WIRE_FLAG_SOL;
 	trailer_add(m);
@@ -212,8 +209,8 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* Returns the length of the next message in bytes. The message ends at the end of the remote piece,
- * or after `local_pieces` local pieces. */
+/* Returns the length of the next message: up to the end of the remote piece, over at most
+ * `local_pieces` local ones. */
 static uint32_t piece_span(const struct nic_request *r, uint32_t local_pieces)
 {
 	uint32_t remote_left = r->remote[r->remote_index].bytes - r->remote_used;
@@ -270,8 +267,8 @@ static bool put_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* Prepares a GET, ATOMIC or CFG request, and reserves the entry in the table of reads that waits
- * for its answer. */
+/* Prepares a GET, ATOMIC or CFG request: reserves the entry in the table of reads that waits for
+ * the answer. */
 static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p,
 					      uint8_t type, struct nic_read **read)
 {
@@ -292,7 +289,7 @@ static void read_message_commit(struct nic_message *m, struct nic_read *read)
 		nic_stream_index((uint8_t)m->request->function->index, m->request->head.qp));
 	message_commit(m);
 	p->work->read_count++;
-	/* Called after the post, because the dead-peer timer starts here. */
+	/* after the post, because the dead-peer timer starts with it */
 	rltp_session_await(p->session, peer_nic(p)->now_ns);
 }
 
@@ -400,8 +397,7 @@ static void request_advance(struct nic_request *r, int64_t *left)
 			return;
 		}
 		if (r->head.dst_magic == 0) {
-			/* magic 0 marks answers, so no queue pair has it */
-			request_give_up(r, DXP_EACCESS);
+			request_give_up(r, DXP_EACCESS); /* no magic is 0: that marks answers */
 			return;
 		}
 		switch (r->head.op) {
@@ -415,8 +411,8 @@ static void request_advance(struct nic_request *r, int64_t *left)
 	}
 }
 
-/* Advances the requests of a queue pair in order. A request that cannot be cut completely blocks
- * the requests behind it. */
+/* Advances a queue pair in order: a request that cannot be cut completely blocks those behind
+ * it. */
 void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left)
 {
 	while (q->uncut) {
@@ -432,8 +428,7 @@ void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t 
 void request_queues_advance(struct nic_function *f)
 {
 	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
-		/* copies nothing here; share_function_copy makes the copies */
-		int64_t left = 0;
+		int64_t left = 0; /* copies wait for share_function_copy */
 		request_queue_advance(f, &f->queues[f->order.at[i]], &left);
 	}
 	share_order_next(&f->order, NIC_QPS_PER_FUNCTION);
@@ -459,8 +454,7 @@ static void queue_drop(struct nic_user *u, struct nic_queue *q, struct nic_qp_co
 		credit_unwait(r);
 		space_unwait(r);
 		c->failed++;
-		/* so that a completion that arrives by mistake trips an assertion */
-		r->pending = 0;
+		r->pending = 0; /* a wrong later completion trips an assertion */
 		request_free(u->nic, r);
 	}
 	u->function->outstanding -= q->outstanding;

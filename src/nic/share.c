@@ -2,8 +2,8 @@
 /* Fair sharing of copies inside this NIC (C-37). The bytes copied in one poll are bounded, so that
  * the network does not wait. They are shared by weight among functions, then among queue pairs.
  * Functions of high priority are polled first. The other functions share the rest, at least one
- * part of RLTP_GUARD_SHARE. A long copy is cut when the share is used up. An operation that is not
- * cut may exceed the share; this reduces the function's next share. */
+ * part of RLTP_GUARD_SHARE. Long copies are cut at the end of a share; a message that is not cut
+ * may exceed the share, and then reduces the next one. */
 #include "nic/internal.h"
 
 void share_order_next(struct nic_order *o, uint32_t count)
@@ -19,7 +19,7 @@ void share_order_next(struct nic_order *o, uint32_t count)
 		else
 			o->at[kept++] = o->at[i];
 	}
-	/* The first of these was served most, so it goes to the very end. */
+	/* The first one was served most. */
 	for (uint32_t i = 1; i < moved; i++)
 		o->at[kept++] = served[i];
 	o->at[kept] = served[0];
@@ -60,9 +60,9 @@ static uint64_t class_bytes(const struct nic *n, uint32_t class)
 							 : least;
 }
 
-/* Computes the function's share when it first copies in a poll, so functions without copies cost
- * nothing. A function that also copied in the last poll shares with the functions that copied then.
- * Any other function shares with all open functions, since many may start at the same time. */
+/* Computes the share on first use in a poll: functions without copies cost nothing. Those that
+ * copied in the last poll share this one; a newcomer, possibly one of many, shares with all open
+ * functions. */
 static void share_make(struct nic_function *f)
 {
 	struct nic *n = f->nic;
@@ -71,7 +71,7 @@ static void share_make(struct nic_function *f)
 		f->poll_at + 1 == n->poll ? n->weights_last[class] : n->weights_open[class];
 
 	if (weights < f->weight)
-		weights = f->weight; /* the weight was raised after the sum was computed */
+		weights = f->weight; /* the weight was changed meanwhile */
 	f->poll_at = n->poll;
 	n->weights[class] += f->weight;
 	f->share = (f->share < 0 ? f->share : 0) +
@@ -100,8 +100,8 @@ static uint32_t busy_next(const struct nic_function *f)
 	return (uint32_t)__builtin_ctz(later ? later : f->busy);
 }
 
-/* Removes the requests of a function that used up its limit from the queues that wait for receive
- * entries. Otherwise requests of other functions would wait behind them. */
+/* Others do not wait for a function that used up its limit: its requests leave the queues for
+ * receive entries. */
 static void limit_wait(struct nic_function *f)
 {
 	f->nic->look_ns = min_u64(f->nic->look_ns, limit_deadline(f));
@@ -122,8 +122,7 @@ void share_function_copy(struct nic_function *f)
 		request_queue_advance(f, q, &left);
 		share_spend(f, (uint32_t)(before - left));
 		q->left -= (int32_t)(before - left);
-		/* `more` is false if the queue pair can copy nothing now; then it loses the rest of
-		 * its slice. */
+		/* The queue pair has used its slice, or can copy nothing now. */
 		bool more = f->busy >> index & 1;
 		if (!more && q->left > 0)
 			q->left = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs of peers into staged memory. The memory's owner gets each payload when it arrives. A packet
- * that finds no space is sent again later. The packet that completes a message is held: its payload
- * is placed, but the packet is not accepted before the device has the whole message
- * (docs/reference/wire.md "Refusals"). */
+/* PUTs of peers into staged memory. The owner gets payload as it arrives; packets without space are
+ * sent again. The packet that completes a message is held: placed, but not accepted before the
+ * device has all of the message (docs/reference/wire.md "Refusals"). */
 #include "nic/staged.h"
 
 #include <assert.h>
@@ -16,8 +15,7 @@
 
 /* ---- senders that wait ---- */
 
-/* Returns the staged_put of a write. Searches from the oldest on, because the oldest most likely
- * settles first. */
+/* Finds the put of a write. Searches the oldest first, because it most likely settles first. */
 static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
 {
 	struct staged_put *put = n->puts;
@@ -27,7 +25,7 @@ static struct staged_put *put_of(const struct nic *n, const struct nic_staged_wr
 	return put;
 }
 
-/* Fills in the fields by which the peer identifies the message. */
+/* Fills in how the peer identifies the message. */
 static void message_name(const struct staged_put *put, struct wire_nack_body *out)
 {
 	const struct rx_stream *stream = put->stream;
@@ -38,8 +36,7 @@ static void message_name(const struct staged_put *put, struct wire_nack_body *ou
 	out->msg_id = stream->next + (index - stream->next) % NIC_STREAM_WINDOW;
 }
 
-/* Returns the number of packets for which the owner has space, counted from the message's first
- * one. The space ends with the block in which the last packet arrived. */
+/* Returns the packets that have space besides those that arrived: up to the end of a block. */
 static uint32_t begun(const struct staged_put *put)
 {
 	uint32_t end = put->subs.end;
@@ -47,8 +44,7 @@ static uint32_t begun(const struct staged_put *put)
 	return put->block ? (end + put->block - 1) / put->block * put->block : end;
 }
 
-/* Grants the packets before `granted` to the sender. If this grant is lost, it is sent again
- * later. */
+/* Grants the packets before `granted`. A lost grant is sent again later. */
 static void put_call(struct nic *n, struct staged_put *put, uint32_t granted)
 {
 	struct wire_nack_body nack = {
@@ -68,7 +64,7 @@ void nic_staged_granted(struct nic *n, struct nic_staged_write *w, uint64_t byte
 		put_call(n, put, bytes == put->bytes ? UINT32_MAX : (uint32_t)(bytes / put->unit));
 }
 
-/* ---- writes of peers and of local functions ---- */
+/* ---- writes, of peers and local functions ---- */
 
 struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region,
 				    struct nic_staged_span *span)
@@ -100,7 +96,7 @@ void staged_put_end(struct nic *n, struct staged_put *put)
 	*(put->next ? &put->next->previous : &n->puts_last) = put->previous;
 	n->put_count--;
 	put->region->uses--;
-	/* Makes the sender send its next packet, whose answer reports the end of the write. */
+	/* Makes the sender send its next packet, which gets the answer. */
 	if (put->waits && !put->held)
 		put_call(n, put, UINT32_MAX);
 	if (put->record)
@@ -116,8 +112,8 @@ int staged_put_settled(const struct staged_put *put)
 
 /* ---- PUTs of peers ---- */
 
-/* Returns true if no older packet of the session is missing. Packets that are held for a device do
- * not count as missing. */
+/* Returns true if no older packet of the session is missing. Packets held for a device are not
+ * missing. */
 static bool oldest(const struct nic_peer *p, uint32_t psn)
 {
 	uint32_t missing = rltp_session_missing(p->session, psn);
@@ -129,11 +125,11 @@ static bool oldest(const struct nic_peer *p, uint32_t psn)
 	return missing == 0;
 }
 
-/* Returns true if the packet may use the reserve (bridge_feed). The sender of such a packet must
- * not need space for another message before it sends the rest of this one. While a packet of a
- * queue pair is rejected, the sender begins no new message on that queue pair. If a packet of a
- * message was ever the oldest missing one, no earlier packet can be rejected, now or later. From
- * then on the message needs only its own packets, in order. */
+/* Returns true if the packet may use the reserve (bridge_feed): its sender must not wait for space
+ * for another message before it sends the rest of this one. While a packet of a queue pair is
+ * rejected, the sender begins no new message on that queue pair. If a packet of a message was ever
+ * the oldest missing one, no earlier packet can be rejected, now or later. From then on the message
+ * needs only its own packets, in order. */
 static bool first(struct staged_put *put, const struct wire_header *h)
 {
 	if (!put->alone)
@@ -141,8 +137,8 @@ static bool first(struct staged_put *put, const struct wire_header *h)
 	return put->alone && h->sub == put->subs.cum;
 }
 
-/* Computes from this packet the payload bytes of each packet except the last. Returns false if the
- * packet cannot belong to a message cut into equal packets. */
+/* Computes the payload of each packet but the last from this packet. Returns false if it cannot
+ * belong to a message cut into equal packets. */
 static bool unit_of(const struct wire_header *h, uint32_t *unit)
 {
 	uint32_t before = h->msg_bytes - h->payload_bytes;
@@ -157,7 +153,7 @@ static bool unit_of(const struct wire_header *h, uint32_t *unit)
 }
 
 /* Begins a write. Beyond NIC_STAGED_LATER writes, only the oldest missing packet of a session may
- * begin one. Otherwise writes that wait for other messages could use all space of the owner. */
+ * begin one. Otherwise writes that wait for others could use all the space of the owner. */
 static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h, const struct nic_place *to)
 {
@@ -180,8 +176,8 @@ static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record 
 	return ACCEPTED;
 }
 
-/* Returns true if the packet overlaps no other packet. The owner considers a buffer complete after
- * a number of bytes. So overlapping packets would leave a gap, which exposes earlier contents. */
+/* Checks that the packet overlaps no other. The owner completes a buffer by its count of bytes, so
+ * overlapping packets would expose earlier contents. */
 static bool packet_good(struct staged_put *put, const struct rx_record *r,
 			const struct wire_header *h)
 {
@@ -226,8 +222,7 @@ static void put_arrived(struct rx_stream *stream, struct rx_record *r)
 	nic_placed_count(nic_stream_user(n, stream->index), r->bytes);
 }
 
-/* Completes a message after all its packets arrived. If the device does not have all bytes yet,
- * holds the last packet. */
+/* Completes a message of which all packets arrived, or holds it for the device. */
 static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h)
 {
@@ -246,11 +241,11 @@ static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record 
 	return (struct rltp_verdict){WIRE_NACK_HELD, put->retry_us};
 }
 
-/* Makes the sender wait: from now on it sends only granted packets. Packets that it sent before may
- * still arrive. */
+/* Makes the sender wait: from now on it sends only granted packets; those already sent may still
+ * arrive. */
 static struct rltp_verdict put_waits(struct staged_put *put, const struct wire_header *h)
 {
-	/* If a packet within the grant found no space, the grant is withdrawn. */
+	/* A packet within the grant was refused, so the grant is withdrawn. */
 	if (!put->waits || h->sub < put->granted)
 		put->granted = begun(put);
 	put->waits = true;
@@ -263,8 +258,7 @@ struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct nic_place *to)
 {
 	if (!r->put && r->packets > 0)
-		/* the message began while other memory was at this address */
-		return REFUSED(WIRE_NACK_BOUNDS);
+		return REFUSED(WIRE_NACK_BOUNDS); /* the message began in other memory */
 	if (!r->put) {
 		struct rltp_verdict verdict = put_begin(stream, r, h, to);
 		if (verdict.code != 0)
@@ -296,8 +290,8 @@ void staged_registers_end(struct nic *n, const struct nic_area *area)
 	}
 }
 
-/* Doubles the interval each time. If the notification is lost, a message that has already taken
- * long is hardly delayed further. */
+/* Doubles the interval each time, because a lost notification matters less to a message that has
+ * already taken long. */
 struct rltp_verdict staged_held_again(struct rx_record *r)
 {
 	struct staged_put *put = r->put;

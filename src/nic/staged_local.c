@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs into and GETs of staged memory, between functions of one NIC. The owner copies a PUT out of
- * the initiator's memory. The polls of the initiator's function copy the pieces of a GET into the
- * initiator's memory. Once a PUT has handed over all bytes, later PUTs of its queue pair continue.
- * Other operations wait until the device has the bytes of these PUTs. */
+/* PUTs into and GETs of staged memory between functions of one NIC. The owner copies a PUT out of
+ * the initiator's memory; pieces of a GET are copied there in the polls of the initiator's
+ * function. Once a PUT has handed over all bytes, later PUTs of its queue pair continue; other
+ * operations wait until the device has them. */
 #include "nic/staged.h"
 
 #include <string.h>
@@ -35,16 +35,14 @@ static int put_begin(struct nic_request *r, const struct nic_piece *to)
 	if (!put)
 		return DXP_EAGAIN;
 	put->request = r;
-	/* true: the piece is the request's own memory; only such a piece has an address, in its
-	 * bounce */
-	put->own = to->base != NULL;
+	put->own = to->base != NULL; /* a bounce (bounce.c) */
 	r->put = put;
 	r->pending++;
 	queue_of(r)->puts++;
 	return DXP_OK;
 }
 
-/* Converts a status of the owner into the status that a peer would get for the same failure. */
+/* Returns the status that a peer would get for the same failure. */
 static int device_status(int status)
 {
 	return status == DXP_OK || status == DXP_EACCESS ? status : DXP_EDEVICE;
@@ -57,9 +55,8 @@ static void put_over(struct nic *n, struct staged_put *put, int status)
 	put_leave(n, put);
 }
 
-/* Handles a piece that was handed over completely. If the owner has settled it, completes the piece
- * now; else the piece completes when the owner settles it. The caller advances the request, so this
- * function does not complete the request. */
+/* Handles a piece that was handed over completely: completes it now, or when its owner settles it.
+ * The caller advances the request, so the request does not complete here. */
 static int put_handed(struct nic_request *r)
 {
 	struct staged_put *put = r->put;
@@ -73,7 +70,7 @@ static int put_handed(struct nic_request *r)
 	return status;
 }
 
-/* Hands over up to *bytes, from byte `at` of the piece on. */
+/* Hands over up to *bytes, which are byte `at` of the piece and later ones. */
 static int put_some(struct nic_request *r, const struct nic_piece *to, uint32_t at,
 		    const uint8_t *from, uint32_t *bytes)
 {
@@ -82,8 +79,8 @@ static int put_some(struct nic_request *r, const struct nic_piece *to, uint32_t 
 	if (status == DXP_OK) {
 		uint32_t most = NIC_STAGED_COPY_BYTES - at % NIC_STAGED_COPY_BYTES;
 		*bytes = *bytes < most ? *bytes : most;
-		/* `first` is true, because this put waits for no other bytes: the bytes that a
-		 * buffer still lacks are handed over next. */
+		/* `first` is true: this put waits for no other bytes, and the bytes that a buffer
+		 * lacks are handed over next. */
 		status = ops->write_place(to->region->staged_context, r->put->write, at, from,
 					  *bytes, true);
 	}
@@ -122,7 +119,7 @@ void staged_local_settled(struct nic *n, struct staged_put *put)
 	struct nic_request *r = put->request;
 
 	if (r->put == put)
-		return; /* some bytes of the put were not handed over yet */
+		return; /* not all of it was handed over */
 	int status = staged_put_settled(put);
 	if (status == DXP_EAGAIN)
 		return;
@@ -139,7 +136,7 @@ bool staged_local_waits(struct nic_request *r)
 
 /* ---- GET ---- */
 
-/* Starts a read of a staged piece; its data will go to the bytes of r->local from byte `at` on. */
+/* Starts a read of the piece whose bytes are byte `at` and later ones of r->local. */
 static int get_begin(struct nic_request *r, const struct nic_piece *from, uint32_t at)
 {
 	struct nic *n = r->function->nic;
@@ -179,7 +176,7 @@ int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint3
 	return get_begin(r, own, at);
 }
 
-/* Copies fetched data to the request's local pieces, from byte `at` of these pieces on. */
+/* Copies bytes from offset `at` on of what the request fetches to its local pieces. */
 static void scatter(const struct nic_request *r, uint64_t at, const uint8_t *data, uint32_t bytes)
 {
 	const struct nic_piece *piece = r->local;
@@ -225,7 +222,7 @@ static void answered_leave(struct nic *n, struct nic_staged_read *r, int status)
 	pool_message_put(n, m);
 }
 
-/* Drops a read with the pieces that were not copied; the caller completes the request. */
+/* Drops a read with its unread pieces; the caller completes its request. */
 static void read_drop(struct nic *n, struct nic_staged_read *r)
 {
 	while (r->answered)
@@ -242,7 +239,7 @@ void staged_local_refuse(struct nic *n, struct nic_staged_read *r, int status)
 	request_finished(request, device_status(status));
 }
 
-/* Copies a slice of the read's oldest piece. */
+/* Copies a slice of the oldest piece. */
 static void answered_copy(struct nic_function *f, struct nic_staged_read *r)
 {
 	struct nic_message *m = r->answered;
@@ -291,7 +288,7 @@ void staged_local_poll(struct nic_function *f)
 
 /* ---- a user closes ---- */
 
-/* Returns the first put that a request of `u` started, or that goes into memory of `u`; NULL:
+/* Returns the next put that a request of `u` started, or that goes into memory of `u`; NULL:
  * none. */
 static struct staged_put *put_next(const struct nic *n, const struct nic_user *u)
 {
@@ -311,8 +308,7 @@ static struct nic_staged_read *read_next(const struct nic *n, const struct nic_u
 	return r;
 }
 
-/* Ends the requests of other users that use staged memory of `u`: they complete with an error. The
- * caller drops the requests of `u` itself. */
+/* The caller drops the user's own requests; requests of other users complete with an error. */
 void staged_local_end(struct nic *n, const struct nic_user *u)
 {
 	struct staged_put *put;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs of staged memory. The memory's owner receives the GETs oldest first, when it has space. The
- * owner returns data in pieces as they leave the device; each piece becomes one message. A GET
- * counts toward the peer's limit of outstanding answers until its last piece has arrived. */
+/* GETs of staged memory. The memory's owner receives them oldest first, when it has space. It
+ * returns data in pieces as they leave the device; each piece is one message. A GET counts toward
+ * the peer's limit of outstanding answers until its last piece has arrived. */
 #include "nic/staged.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 
 #include "wire/ids.h"
 
-/* ---- reads of peers and of local functions ---- */
+/* ---- reads, of peers and local functions ---- */
 
 struct nic_staged_read *staged_read_create(void)
 {
@@ -91,7 +91,7 @@ static void answer_fill(struct nic_staged_read *r, struct nic_message *m, uint8_
 	r->out++;
 }
 
-/* Rejects a GET at its initiator. Pieces that are outstanding still return to their owner. */
+/* Rejects a GET at its initiator; outstanding pieces still return to their owner. */
 static void peer_read_refuse(struct nic_staged_read *r, int status)
 {
 	struct nic_message *m = r->spare;
@@ -114,8 +114,8 @@ static void peer_read_request(struct nic *n, struct nic_staged_read *r)
 		peer_read_refuse(r, status);
 }
 
-/* Moves the reserved answer from the record to the read. rltp_session_held keeps the session active
- * until the device has answered. */
+/* Moves the record's answer to the read. `partial` keeps the session active until the device has
+ * answered. */
 void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
 	struct nic_staged_read *r = record->read;
@@ -161,7 +161,7 @@ void staged_answer_done(struct nic *n, struct nic_message *m, int status)
 	peer_read_over(n, r);
 }
 
-/* Ends the reads of a lost session. RLTP has returned all messages of this session before. */
+/* RLTP has returned all messages of the lost session. */
 void staged_reads_fail(struct nic_peer *p)
 {
 	struct nic *n = peer_nic(p);
@@ -192,8 +192,8 @@ void staged_reads_end(struct nic *n, const struct nic_user *u)
 
 /* ---- interface to the owner, and time ---- */
 
-/* Retries waiting reads, oldest first. If an owner has no space for one read, the NIC does not call
- * this owner for another read in the same poll. */
+/* Retries waiting reads, oldest first. If an owner has no space for one read, it is not called for
+ * another one in the same poll. */
 void staged_poll(struct nic *n)
 {
 	const void *full = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams: messages from one node to one queue pair are executed in the order of their ids,
- * whatever the order of their packets. The data of a PUT is placed at once. Only effects besides
- * memory, such as events, wait for their order. */
+ * independent of the order of their packets. Data of a PUT is placed at once; only effects beyond
+ * memory wait for their order. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -28,7 +28,7 @@ bool stream_known(const struct nic_peer *p, uint32_t index, bool receives)
 	return mark_find(p, index, receives) != NULL;
 }
 
-/* Allocates the stream's mark before the stream, so that the change to idle needs no memory. */
+/* Allocates the stream's mark before the stream, so that becoming idle needs no memory. */
 static struct stream_mark *mark_get(struct nic_peer *p, uint32_t index, bool receives)
 {
 	struct stream_mark *mark = mark_find(p, index, receives);
@@ -216,8 +216,8 @@ void stream_peer_fail(struct nic_peer *p, int status)
 		w->rx[i] = NULL;
 		w->tx[i] = NULL;
 	}
-	/* Requests without messages must fail too. They may wait for credit of a lost stream, and
-	 * their descriptors belong to the lost session. */
+	/* Unsent requests may wait for credit of a lost stream, and their descriptors belong to the
+	 * lost session. */
 	requests_fail(peer_nic(p), p->node, status);
 	if (w)
 		work_free(p);
@@ -275,16 +275,14 @@ bool stream_packet_aborted(void *user, struct rltp_session *s, const struct wire
 
 	if (!p || index == NIC_STREAMS)
 		return true;
-	/* A withdrawn answer has no magic. */
+	/* Answers have no magic. */
 	if (h->qp_magic == 0) {
 		read_cancel(p, h->msg_id, send_answer_status(h->key));
 		return true;
 	}
 	struct rx_stream *stream = stream_rx_get(p, index);
 	if (!stream)
-		/* Out of memory. If this packet were accepted, later messages would wait forever
-		 * for this one. */
-		return false;
+		return false; /* messages behind this one would wait for it forever */
 	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return true;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
