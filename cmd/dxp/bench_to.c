@@ -133,7 +133,7 @@ static int finish(struct bench_to *b, int status)
 					      .since_ns = b->begin_ns};
 	int code = status == DXP_OK ? EXIT_DONE : reach_report(&failure);
 
-	session_close(&b->session); /* frees the memory there */
+	session_close(&b->session); /* also frees the memory on the xPU */
 	free(b->buffer);
 	free(b->times_ns);
 	if (code == EXIT_DONE && b->rows == 0) {

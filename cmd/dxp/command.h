@@ -48,7 +48,7 @@ int command_each(void);
 /* Returns whether command_each runs this: "ping", or "model nic". */
 bool command_has_options(const char *name);
 
-/* The same for the parts of `dxp model`. */
+/* Do what command_each and command_has_options do, but only for the parts of `dxp model`. */
 int command_model_each(void);
 bool command_model_has(const char *part);
 

@@ -99,7 +99,8 @@ static void value_show(void *context, const struct usage *usage, const struct op
 		key_list(s, section, row);
 		return;
 	}
-	/* [dxp] has the values that all commands share. */
+	/* Section [dxp] shows the values that all commands share, so other sections leave them
+	 * out. */
 	if (!s->all && (origin->source == SOURCE_DEFAULT || origin->common))
 		return;
 	value_format(row, origin, value);

@@ -45,7 +45,8 @@ struct run_profile {
 	struct run_profile_row *rows; /* the largest first */
 	size_t count, space;
 	uint64_t warp_instructions, instructions;
-	/* nodes whose engine counts no instructions, and the first of them */
+	/* number of nodes whose engine counts no instructions; name and engine of the first of
+	 * these nodes */
 	uint32_t without;
 	char without_node[32], without_engine[32];
 };
