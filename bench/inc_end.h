@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements a group member without the library: three sockets, and packets encoded and decoded one
- * by one. It is for measurements and tests of the switch alone. */
+/* Implements a group member without the library: three sockets, and functions that encode or decode
+ * one packet. Measurements and tests of the switch use it. */
 #ifndef BENCH_INC_END_H
 #define BENCH_INC_END_H
 

@@ -10,7 +10,7 @@
 #include "cmd/web/limits.h"
 #include "wire/limits.h"
 
-#define WEB_EVENT_TEXT 192 /* bytes of a sentence, with the zero byte that ends the text */
+#define WEB_EVENT_TEXT 192 /* bytes of a sentence, including the zero byte */
 
 enum web_severity { WEB_INFO, WEB_WARNING, WEB_CRITICAL };
 
