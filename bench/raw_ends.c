@@ -16,9 +16,8 @@
 #include "bench/child.h"
 #include "link/sockaddr.h"
 
-#define BUFFER_BYTES                                                                              \
-	(8 << 20) /* bytes of a socket's buffers, as the kernel counts them; four default windows \
-		   */
+/* bytes of a socket's buffers, as the kernel counts them; four default windows */
+#define BUFFER_BYTES    (8 << 20)
 #define LOOKS_PER_CLOCK 4096 /* failed polls between two reads of the clock while spinning */
 
 uint64_t raw_clock_ns(clockid_t id)

@@ -14,9 +14,8 @@
 #include "cmd/dxp/reach.h"
 #include "host/path.h"
 
-#define MEMORY_BYTES                                                                \
-	(32u << 20) /* bytes on the xPU: exceeds level-2 caches, small for a device \
-		     */
+/* bytes of memory on the xPU: more than level-2 caches hold, and little for a device */
+#define MEMORY_BYTES (32u << 20)
 #define MEMORY_LEAST (64u << 10)
 
 static const struct {
