@@ -25,8 +25,7 @@ struct scene {
 	struct nic *nic;
 	struct rng secrets;
 	uint64_t now_ns;
-	uint32_t keys[2]; /* keys of two regions: peers may read and write the first, not the second
-			   */
+	uint32_t keys[2]; /* keys of two regions; peers may access only the first */
 	uint32_t posted, completed;
 	uint32_t epoch;
 	uint64_t incarnation;
