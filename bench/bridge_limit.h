@@ -14,12 +14,13 @@ enum bridge_stage { STAGE_NONE, STAGE_NETWORK, STAGE_DMA, STAGE_DMA_SECOND, STAG
 struct bridge_alone {
 	uint8_t stage; /* enum bridge_stage */
 	const char *name;
-	double gb_per_s;      /* 0: it failed */
+	double gb_per_s;      /* GB/s; 0: the measurement failed */
 	double cpu_ns_per_kb; /* CPU time of all processes per KB */
 };
 
 struct bridge_limit {
-	const char *name; /* name of the slowest stage's fastest way; NULL: no stage was measured */
+	/* name of the slowest stage, with the fastest way to run it; NULL: no stage was measured */
+	const char *name;
 	double gb_per_s;
 	/* GB/s if `processors` share the CPU work of all stages evenly. 0: unknown, because network
 	 * or DMA was not measured. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the memory of the process that bridges: its peak during the largest transfers, beside
- * its size between them. Device memory and the rings of buffers are not counted. The largest
+/* Measures the memory of the process that bridges: its peak during the largest transfers, and its
+ * size between transfers. Device memory and the rings of buffers are not counted. The largest
  * transfers fill the device memory. */
 #include <stdio.h>
 

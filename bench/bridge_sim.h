@@ -18,8 +18,8 @@ struct bridge_sim_settings {
 	uint64_t buffers, fills, dmas, piece_bytes; /* see bridge_options and bridge_order */
 	uint64_t buffer_bytes;                      /* only this size; 0: all */
 	const char *path;                           /* only paths whose name contains this text */
-	/* The stages are those of the source, the paper that the bridge follows
-	 * (docs/reference/seeds.md, part S). Its figures are then printed beside the results. */
+	/* Use the stages of the source, which is the paper that the bridge follows
+	 * (docs/reference/seeds.md, part S). Then print the source's figures beside the results. */
 	bool source;
 };
 

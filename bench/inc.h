@@ -54,7 +54,7 @@ struct inc_figures {
 	double busy_us; /* CPU time of the whole machine */
 	double sent;    /* packets that hosts sent */
 	double crossed; /* packets that crossed a link */
-	unsigned wrong; /* wrong results */
+	unsigned wrong; /* number of wrong results */
 };
 
 /* Fills `out` for each size. If the results of some sizes are missing, returns false, and `why`

@@ -34,8 +34,7 @@ void inc_hop_far_run(int control, const struct hop_far *far);
 int inc_hop_echo_attach(const char *port, bool native);
 
 /* Attaches a native program that passes every packet, until inc_hop_pass_detach. The near end of a
- * veth needs a native program to receive native answers. Returns what inc_hop_echo_attach
- * returns. */
+ * veth needs a native program to receive native answers. Fails as inc_hop_echo_attach does. */
 int inc_hop_pass_attach(const char *port);
 void inc_hop_pass_detach(void);
 

@@ -295,7 +295,7 @@ static void round_evaluate(struct near *n, uint32_t trips, unsigned round)
 	n->bare_us[round] = (double)raw_percentile(n->bare_ns, trips, 50) / 1e3;
 }
 
-/* Alternates round trips with and without stamps. */
+/* Alternates round trips with time stamps and round trips without them. */
 static int round_run(struct near *n, uint32_t trips, unsigned round)
 {
 	struct marks *m = n->end.marks;

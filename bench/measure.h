@@ -10,8 +10,8 @@ struct outcome {
 	/* DXP_OK, even if the time ran out before all operations were completed; DXP_EUNSUPPORTED
 	 * if the contender was not built */
 	int status;
-	uint64_t done;                  /* completed operations, of `count` */
-	double seconds;                 /* duration of the completed operations */
+	uint64_t done;  /* operations that completed, out of the requested `count` */
+	double seconds; /* duration of the completed operations */
 	double near_cpu_ns, far_cpu_ns; /* CPU time of each process during the operations */
 	double mean_us, p50_us, p99_us; /* time of one operation; 0: not measured */
 };

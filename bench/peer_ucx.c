@@ -131,7 +131,7 @@ static bool message_send(struct message_end *u)
 		ucp_tag_send_nbx(u->end.ep, buffer_of(u, u->out_bytes, u->sent + u->outstanding),
 				 u->out_bytes, TAG, &params);
 	if (!request)
-		u->sent++; /* completed at once */
+		u->sent++; /* the send completed at once */
 	else if (UCS_PTR_IS_ERR(request))
 		u->failed = true;
 	else

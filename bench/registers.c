@@ -73,7 +73,8 @@ struct registers {
 	struct dxp_xpu_nic nic;
 	/* device address of the results of reads, followed by the status of the kernel */
 	uint64_t memory;
-	double us[WAYS][2][STEPS][BENCH_ROUNDS_MAX]; /* [way][write] */
+	/* us for all accesses of a step, by way, by read (0) or write (1), by step, and by round */
+	double us[WAYS][2][STEPS][BENCH_ROUNDS_MAX];
 	double ping_us[BENCH_ROUNDS_MAX];
 };
 
@@ -214,7 +215,7 @@ static bool ping_sample(struct registers *b, double *us)
 	return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all measurements ---- */
 
 static bool wanted(const struct registers *b, enum way way, bool write)
 {

@@ -17,7 +17,7 @@
 
 #define BACKLOG     4096
 #define SPARE_FILES 64
-#define HELLO       4 /* bytes */
+#define HELLO       4 /* bytes that are sent over each connection */
 
 struct crowd {
 	int listener;

@@ -12,9 +12,9 @@ struct dxpd_arguments {
 	const char *directory;
 	const char *key;
 	bool manager_given;
-	uint64_t timeout_s; /* s; 0: never */
-	int ready_fd;       /* -1: none */
-	bool measure;       /* only measure buffers */
+	uint64_t timeout_s; /* s to wait for a manager at the start; 0: no limit */
+	int ready_fd;       /* descriptor that gets a newline when all xPUs have joined; -1: none */
+	bool measure;       /* only measures buffer sizes, then exits */
 	bool verbose;
 };
 

@@ -14,7 +14,8 @@ struct manager_arguments {
 	enum grants_policy policy;
 	enum admission admission;
 	bool new_key, operator_token, verbose;
-	int ready_fd; /* -1: standard output */
+	/* descriptor for the message that the manager is ready; -1: standard output */
+	int ready_fd;
 };
 
 extern const struct usage manager_usage;

@@ -16,7 +16,8 @@ struct web_arguments {
 	uint64_t interval_ms;
 	bool login; /* login is required even on a loopback address */
 	bool verbose;
-	int ready_fd; /* -1: standard output */
+	/* descriptor for the message that the program is ready; -1: standard output */
+	int ready_fd;
 };
 
 extern const struct usage web_usage;

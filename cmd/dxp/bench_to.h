@@ -16,7 +16,7 @@
 struct bench_to {
 	struct session_options options;
 	const char *to;
-	const char *only; /* cases whose name contains it; NULL: all */
+	const char *only; /* runs only cases whose name contains this text; NULL: all */
 	uint64_t rounds;
 	bool quick;
 	uint64_t budget_ns; /* ns; longest duration of one sample */
@@ -26,7 +26,7 @@ struct bench_to {
 	uint8_t *buffer;
 	uint64_t *times_ns; /* array of BENCH_TO_SAMPLES times */
 	struct rltp_counters before;
-	uint64_t begin_ns; /* time of the last operation's begin */
+	uint64_t begin_ns; /* start time of the last operation */
 	unsigned rows;
 };
 

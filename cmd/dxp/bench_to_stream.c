@@ -16,7 +16,7 @@
 struct flow {
 	const char *name;
 	int (*post)(struct bench_to *b, uint64_t offset, uint64_t bytes, dxp_event *event);
-	uint64_t bytes; /* of one operation */
+	uint64_t bytes; /* bytes of one operation */
 	uint32_t depth; /* outstanding operations */
 };
 

@@ -48,7 +48,7 @@ uint32_t bridge_view_grown(const struct bridge_view *v, enum cfg_register index)
 enum bridge_verdict {
 	BRIDGE_SILENT,  /* the registers could not be read */
 	BRIDGE_FAILING, /* transfers failed or stalled in the interval */
-	BRIDGE_IDLE,    /* nothing to do */
+	BRIDGE_IDLE,    /* no transfer in the interval */
 	BRIDGE_DEVICE,  /* DMA is busy nearly all the time */
 	BRIDGE_BUFFERS, /* bytes from the network find no buffer, although DMA is idle */
 	BRIDGE_READER,  /* the network does not drain the buffers from the device */
@@ -58,10 +58,11 @@ enum bridge_verdict {
 
 struct bridge_load {
 	bool known;
-	double in_busy, out_busy; /* percent */
-	double moved_bytes;       /* per second, both directions */
-	uint32_t full;            /* arrivals that found no free buffer, in the interval */
-	uint32_t failures;        /* failed or stalled transfers, in the interval */
+	/* percent of the interval in which DMA to and from the device was busy */
+	double in_busy, out_busy;
+	double moved_bytes; /* bytes per second, sum of both directions */
+	uint32_t full;      /* arrivals that found no free buffer, in the interval */
+	uint32_t failures;  /* failed or stalled transfers, in the interval */
 	uint32_t buffers, out_used, transfers;
 };
 

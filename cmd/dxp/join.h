@@ -10,7 +10,7 @@ struct joining {
 	const char *host;   /* HOST[:PORT] of the manager, as given */
 	struct token token;
 	const char *name; /* NULL: the host name */
-	/* results: */
+	/* The following members are results of join_run. */
 	char given_name[FABRIC_NAME_BYTES];
 	uint8_t role; /* enum manage_role */
 };

@@ -10,7 +10,7 @@
 struct metrics_text {
 	FILE *out;
 	const struct stats_list *nodes;
-	bool open; /* OpenMetrics */
+	bool open; /* writes OpenMetrics, otherwise the older text format */
 };
 
 /* Prints HELP and TYPE. OpenMetrics declares a counter without its suffix "_total". */

@@ -25,7 +25,7 @@ struct model_shortcut {
 	const char *option, *parameter, *help;
 };
 
-/* Two options that a run cannot follow together. `reason` completes the error. */
+/* Two options that cannot be used together. `reason` completes the error message. */
 struct model_exclusion {
 	const char *one, *other;
 	const char *reason;

@@ -18,7 +18,7 @@
 #include "sim/loss_predict.h"
 
 #define CONVERGED 0.05 /* share by which curves that converge differ at the largest NAP */
-#define FLAT      0.01 /* share by which a flat curve may move */
+#define FLAT      0.01 /* share by which a curve may change and still counts as flat */
 #define GETS      64   /* GETs of each NIC: more than its queues hold */
 
 static void shape_emit(const struct model_sink *sink, const char *item, const char *quantity,
@@ -135,7 +135,8 @@ static int get_shapes(const struct model_parameters *p, const struct model_sink 
 	return DXP_OK;
 }
 
-/* Runs the five cases of C-44, and checks its sentences as inequalities. */
+/* Runs the five cases of C-44. Checks that the results satisfy the inequalities that C-44 states in
+ * words. */
 static int crossbar_rows(const struct model_parameters *p, uint64_t seed,
 			 const struct model_sink *sink)
 {

@@ -36,7 +36,8 @@ struct traffic {
 	bool blocked; /* the node still held a lease later, so its port is blocked */
 	bool dead;
 	uint64_t in_bytes, out_bytes;
-	const char *protect; /* protection of this host's packets to it; NULL: unknown */
+	/* protection of packets between this host and the node; NULL: unknown */
+	const char *protect;
 };
 
 /* SENT_LO, SENT_HI, RECEIVED_LO and RECEIVED_HI are adjacent. */
@@ -173,7 +174,7 @@ static const char *state_text(const struct node_entry *row, const struct traffic
 	return traffic->blocked ? STATE_BLOCKED : "alive";
 }
 
-/* The rows to print, and the values beside them. */
+/* The rows to print, with the counters that some columns show. */
 struct listing {
 	const struct node_entry *rows;
 	const struct traffic *traffic;

@@ -24,9 +24,9 @@
 
 struct source {
 	struct tap_reader *tap;
-	const struct tap_record *record; /* read but not written yet */
+	const struct tap_record *record; /* record that was read but is not written yet */
 	const char *name;
-	/* packets seen; packets that the records so far report as dropped */
+	/* packets that the trace has seen, and packets that its records report as dropped */
 	uint64_t seen, dropped;
 	uint64_t last_ns;
 	bool attached, done;

@@ -256,7 +256,7 @@ static int list(const char *given, bool json)
 
 static const struct verb {
 	const char *name;
-	int arguments; /* including NIC and FUNCTION */
+	int arguments; /* number of arguments, including NIC and FUNCTION */
 	uint8_t type;
 	const char *value; /* text about the value's range, or NULL */
 } verbs[] = {

@@ -96,7 +96,7 @@ static bool section_known(const struct source *s, const char *name)
 	return false;
 }
 
-/* Stores one key. Returns 0 on failure, as inih expects. */
+/* Stores one key and its value. Returns 0 on failure, as inih expects. */
 static int key_add(void *context, const char *section, const char *key, const char *value)
 {
 	const struct source *s = context;

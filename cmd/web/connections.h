@@ -30,7 +30,7 @@ void web_connections_close(struct web_connections *c, struct web_connection *row
 
 /* Starts the time limit again, because the next request may begin. */
 void web_connections_next(struct web_connections *c, struct web_connection *row, uint64_t now_ns);
-/* Removes the time limit. */
+/* Removes the time limit of a connection that becomes a stream of events. */
 void web_connections_stream(struct web_connections *c, struct web_connection *row);
 
 /* Closes connections that are past their limit; returns their number. */

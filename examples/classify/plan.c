@@ -62,7 +62,7 @@ struct candidates {
 	int32_t count;
 	int32_t *after;
 	int64_t *macs;   /* multiply-adds of all operators up to each candidate */
-	uint64_t *bytes; /* bytes that cross each candidate */
+	uint64_t *bytes; /* bytes that cross a cut at each candidate */
 };
 
 static void candidates_release(struct candidates *c)

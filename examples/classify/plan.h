@@ -11,7 +11,7 @@
 
 struct cut {
 	int32_t after; /* index of the last operator before the cut */
-	int32_t count; /* tensors that cross */
+	int32_t count; /* number of tensors that cross the cut */
 	int32_t tensors[CUT_TENSORS_MAX];
 };
 

@@ -160,7 +160,7 @@ static void node_fuzz(const uint8_t *data, size_t bytes)
 	good(keys_public(manager_private, options.manager_key));
 	memcpy(options.private_key, node_private, sizeof(options.private_key));
 	good(channel_create(&options, S_NS, &c) == DXP_OK && channel_send(c, &out, S_NS) == 1);
-	channel_receive(c, &manager, data, bytes, S_NS); /* the bytes without a seal */
+	channel_receive(c, &manager, data, bytes, S_NS); /* passes the bytes without a seal */
 	good(channel_frame_decode(frame, flatten(&out, frame), &f) == DXP_OK);
 	const struct noise_options own = {.prologue = prologue,
 					  .prologue_bytes = channel_prologue(f.id, prologue),

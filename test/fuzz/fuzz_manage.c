@@ -108,7 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct target t;
 
 	target_open(&t);
-	registry_receive(t.registry, &t.node, data, bytes, t.now_ns); /* the bytes without a seal */
+	/* passes the bytes without a seal */
+	registry_receive(t.registry, &t.node, data, bytes, t.now_ns);
 	member_receive(t.member, &t.manager, data, bytes, t.now_ns);
 	exchange(&t);
 	while (bytes >= 4) {

@@ -111,21 +111,21 @@ static void edit(struct rng *r, uint8_t *data, size_t *bytes)
 	size_t run_bytes = 1 + rng_below(r, 16);
 
 	switch (rng_below(r, 5)) {
-	case 0: /* flip one bit */
+	case 0: /* flips one bit */
 		if (at < *bytes)
 			data[at] ^= (uint8_t)(1u << rng_below(r, 8));
 		break;
-	case 1: /* replace one byte */
+	case 1: /* replaces one byte */
 		if (at < *bytes)
 			data[at] = byte_draw(r);
 		break;
 	case 2: /* cuts off the end */ *bytes = at; break;
-	case 3: /* remove a run */
+	case 3: /* removes a run of bytes */
 		run_bytes = min_u64(run_bytes, *bytes - at);
 		memmove(data + at, data + at + run_bytes, *bytes - at - run_bytes);
 		*bytes -= run_bytes;
 		break;
-	default: /* insert a run */
+	default: /* inserts a run of bytes */
 		run_bytes = min_u64(run_bytes, INPUT_BYTES_MAX - *bytes);
 		memmove(data + at + run_bytes, data + at, *bytes - at);
 		for (size_t i = 0; i < run_bytes; i++)

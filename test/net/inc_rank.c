@@ -207,7 +207,7 @@ static void expected_make(uint64_t call, unsigned kind, size_t count, void *out)
 /* ---- groups ---- */
 
 struct rank_link {
-	struct dxp_inc_group *group; /* NULL: TCP */
+	struct dxp_inc_group *group; /* NULL: operations run over TCP */
 	uint64_t tcp_calls;          /* operations since the group was lost */
 };
 

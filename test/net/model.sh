@@ -58,7 +58,7 @@ for row in rows:
 END
 }
 
-# Figures of the sources.
+# Checks figures that the sources report.
 row $'^C-07\tT 2D mesh\t4096\tus\t11.64\t11.64\t' loggp
 row $'^C-35\ttags least\t130\t\t13\t13\t' tags
 row $'^S-09\tbridge host to device\t8388608\tMB/s\t6379\t6668\t' bridge

@@ -34,7 +34,7 @@ back_to_back() { # back_to_back ARGUMENT...: prints the bandwidth of PUTs of 1 M
 	model %d 'bandwidth PUT' 1048576 nic --op put --bytes 1M --set host_overlap=yes "$@"
 }
 
-# Answers: a wider datapath.
+# Checks the page's figures for a wider datapath.
 wide=(--set datapath_bytes=64 --set mtu_bytes=512)
 both=$(back_to_back --sweep datapath_bytes=16,64)
 line "$page" "| PUT of 1 MiB, MB/s | $both | $(back_to_back "${wide[@]}") |"
@@ -42,21 +42,22 @@ latency=(model %d 'latency PUT' 2048 nic --op put --bytes 2048)
 both=$("${latency[@]}" --sweep datapath_bytes=16,64)
 line "$page" "| latency of 2 KiB, ns | $both | $("${latency[@]}" "${wide[@]}") |"
 
-# Answers: PCIe 4.0.
+# Checks the page's figures for PCIe 4.0.
 wide=(--set datapath_bytes=64 --set pcie=4x8)
 line "$page" "| PCIe 4.0 x8, 512 bits | $(back_to_back "${wide[@]}") |"
 line "$page" "| and 256 tags | $(back_to_back "${wide[@]}" --set tags=256) |"
 large=$(back_to_back --preset gen4-512)
 line "$page" "| and packets of 512 B (\`gen4-512\`) | ${large%???},${large: -3} |"
 
-# Answers: 256 tags.
+# Checks the page's figures for 256 tags.
 tags() { # tags COUNT: prints MB/s with this many tags, at 1000 cycles for each read
 	model %d 'rate by tags, simulated' "$1" tags --set tags=256 --read 1000
 }
 line "$page" "32 tags give $(tags 32) MB/s, and 256 give the full $(tags 256)."
 line "$page" "130 cycles, $(model %d 'tags least' 130 tags) tags suffice"
 
-# Answers: numbers of ports, in the text and in the table of model-hardware.md.
+# Checks the page's figures for several numbers of ports, in the text and in the table of
+# model-hardware.md.
 "$dxp" model crossbar --knee --ports 4,8,16 --vcs 2,4 --tsv >"$scratch/knees"
 share() { # share QUANTITY X: prints a share with three decimals
 	awk -F '\t' -v q="$1" -v x="$2" '
@@ -79,13 +80,13 @@ while IFS='!' read -r quantity x low high; do
 done < <(awk -F '\t' '{ printf "%s!%s!%.3f!%.3f\n", $2, $3, $6, $7 }' \
 	"$source/test/golden/model-crossbar.tsv")
 
-# Answers: an ASIC of 300 MHz.
+# Checks the page's figures for an ASIC of 300 MHz.
 latency=(model %d 'latency PUT' 64 nic --op put --bytes 64)
 line "$page" "| latency, ns | $("${latency[@]}" --sweep clock=250MHz,300MHz,1GHz) |"
 clocked=$(model %.0f 'parts of PUT 64 B' clocked nic --op put --bytes 64 --breakdown)
 line "$page" "Only $clocked % of it"
 
-# Answers: topologies at 4,096 nodes.
+# Checks the page's figures for topologies at 4,096 nodes.
 "$dxp" model topology --nodes 4096 --tsv | awk -F '\t' '
 	{ n = split($2, words, " "); key = words[n] }
 	/distance, other nodes/ { mean = $6 }
