@@ -52,7 +52,7 @@ struct bridge_setup {
 struct bridge_way {
 	char name[32];
 	uint8_t stage; /* enum bridge_stage */
-	/* Moves `bytes` along the route; returns a status when they have arrived. */
+	/* Moves `bytes` along the route. Returns a status when the bytes have arrived. */
 	int (*move)(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 	/* enum bridge_route; a way that runs only one stage may have another route than its case */
 	uint8_t route;

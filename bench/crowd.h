@@ -19,9 +19,9 @@ struct crowd_options {
 	uint32_t count; /* 1 .. CROWD_MAX */
 };
 
-/* Starts the process. *address is the address of all peers. All peers have the incarnation
- * CROWD_INCARNATION. Returns DXP_EIO, logged, on failure. On success the caller must call child_end
- * later. */
+/* Starts a process that runs all peers. *address is the address of all peers. All peers have the
+ * incarnation CROWD_INCARNATION. Returns DXP_EIO, logged, on failure. On success the caller must
+ * call child_end later. */
 #define CROWD_INCARNATION 1
 int crowd_start(const struct crowd_options *options, struct child *child,
 		struct udp_address *address);

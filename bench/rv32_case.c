@@ -203,7 +203,7 @@ int rv32_bench_cases(const struct bench_options *o)
 	struct rv32_bench_end rv32, pocl = {0};
 	int status = 1;
 
-	setenv("POCL_DEVICES", "basic", 0); /* one thread */
+	setenv("POCL_DEVICES", "basic", 0); /* makes PoCL compute in one thread */
 	if (!rv32_bench_open(&rv32, "rv32", rv32_bench_kernels)) {
 		log_error("%s", rv32.why);
 	} else {

@@ -17,7 +17,7 @@ struct model_run {
 	bool seeded; /* --seed is given */
 	const struct model_sink *sink;
 	bool json; /* print rows only, without text for readers */
-	bool tsv;  /* with `json` only: as values separated by tabs */
+	bool tsv;  /* with `json` only: prints the rows as values separated by tabs */
 };
 
 /* An option that is short for --sweep PARAMETER=VALUES. */

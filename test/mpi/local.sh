@@ -24,8 +24,8 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 # Raises the limits, so that even few ranks send long messages through switches.
 export OMPI_MCA_coll_dxp_max_bytes=1000000000 DXP_INC_MAX_BYTES=1000000000
-# For builds with AddressSanitizer: MPI libraries have leaks, and a preloaded library comes before
-# the sanitizer's run-time library.
+# Disables two checks of AddressSanitizer: MPI libraries have leaks, and a preloaded library comes
+# before the sanitizer's run-time library.
 export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 
 # by_component, by_preload, ...: each prints the command that runs 4 ranks through one plugin. The

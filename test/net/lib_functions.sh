@@ -14,7 +14,7 @@ for program in nic_server nic_client; do
 	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
 done
 
-# until_ok SECONDS COMMAND...: repeats the command until it succeeds.
+# until_ok SECONDS COMMAND...: repeats the command until it succeeds, for SECONDS at most.
 until_ok() {
 	local end=$((SECONDS + $1))
 	shift
