@@ -27,8 +27,8 @@ lab=mpi$$ # name of the lab
 scratch=$(mktemp -d)
 status=0 name=''
 readonly source_folder tests lab scratch
-# For builds with AddressSanitizer: MPI libraries have leaks, and a preloaded library comes before
-# the sanitizer's run-time library.
+# Disables two checks of AddressSanitizer: MPI libraries have leaks, and a preloaded library comes
+# before the sanitizer's run-time library.
 export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 # On a loaded machine ranks and switches wait long for a processor.
 export OMPI_MCA_coll_dxp_create_ms=5000 OMPI_MCA_coll_dxp_deadline_ms=5000

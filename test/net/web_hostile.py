@@ -130,7 +130,7 @@ def idle(url, process, start_kb):
 
 
 def trickle(url):
-    """A request that comes byte by byte never ends, so its connection does."""
+    """Sends a request byte by byte without end; dxp-web must close the connection."""
     begin = time.monotonic()
     with connect(url) as s:
         try:
@@ -150,7 +150,7 @@ def trickle(url):
 
 
 def readers(url, process, start_kb):
-    """Browsers that never read: pages and streams. The streams that are too many get a 503."""
+    """Browsers that never read: pages and streams. Streams beyond the limit get status 503."""
     sockets, full = [], 0
     for i in range(80):
         s = socket.socket()
