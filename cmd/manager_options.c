@@ -16,7 +16,7 @@
 #define WRONG        2 /* exit code */
 #define CHOOSE       (-1)
 
-/* The values as the rows set them. */
+/* The values of the options, as the rows set them. */
 static struct {
 	const char *key, *state, *announce;
 	struct udp_address bind, advertise; /* port 0 and ip 0: not given */

@@ -55,7 +55,7 @@ static bool line_write(const struct joining *j, const char *name, const char *te
 	return file_out_close(&out, written) && written;
 }
 
-/* Checks that the folder has no other fabric. */
+/* Checks that the folder does not belong to another fabric. */
 static bool folder_fits(const struct joining *j)
 {
 	char pinned[KEY_TEXT_BYTES + 1], own[KEY_TEXT_BYTES], manager[PATH_BYTES];

@@ -10,13 +10,13 @@ struct joining {
 	const char *host;   /* HOST[:PORT] of the manager, as given */
 	struct token token;
 	const char *name; /* NULL: the host name */
-	/* results: */
+	/* The following members are results of join_run. */
 	char given_name[FABRIC_NAME_BYTES];
 	uint8_t role; /* enum manage_role */
 };
 
-/* Makes the key pair of the folder if there is none, has it admitted, and writes the folder's
- * files, `manager` last. Returns false after it has printed the reason. */
+/* Creates the folder's key pair if there is none, and requests its admission from the manager. Then
+ * writes the folder's files, `manager` last. Returns false after it has printed the reason. */
 bool join_run(struct joining *j);
 
 #endif

@@ -9,14 +9,15 @@
 #include "crypto/crypto.h"
 
 struct symmetric {
-	uint8_t hash[CRYPTO_HASH_BYTES]; /* h */
-	uint8_t chain[CRYPTO_KEY_BYTES]; /* ck */
-	uint8_t key[CRYPTO_KEY_BYTES];   /* k */
-	uint64_t nonce;                  /* n */
+	uint8_t hash[CRYPTO_HASH_BYTES]; /* Noise's variable h */
+	uint8_t chain[CRYPTO_KEY_BYTES]; /* Noise's variable ck */
+	uint8_t key[CRYPTO_KEY_BYTES];   /* Noise's variable k */
+	uint64_t nonce;                  /* Noise's variable n: number of the next nonce */
 };
 
-/* `name` has at most CRYPTO_HASH_BYTES characters, as those of the patterns with AESGCM, SHA256 and
- * names of up to 6 characters. All functions return false if libcrypto has no memory. */
+/* Begins a handshake. `name` is the protocol's name, at most CRYPTO_HASH_BYTES characters; a
+ * pattern's name of up to 6 characters with AESGCM and SHA256 fits. All functions return false if
+ * libcrypto has no memory. */
 bool symmetric_begin(struct symmetric *n, const struct crypto *c, const char *name,
 		     struct crypto_bytes prologue);
 bool symmetric_mix_psk(struct symmetric *n, const struct crypto *c,
@@ -36,11 +37,12 @@ void symmetric_nonce(uint64_t number, uint8_t out[CRYPTO_NONCE_BYTES]);
 /* Writes text and tag. */
 bool symmetric_encrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
 		       uint8_t *out);
-/* `text` ends with the tag. False also if the tag is wrong. */
+/* Decrypts `text`, which ends with the tag. Also returns false if the tag is wrong. */
 bool symmetric_decrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
 		       uint8_t *out);
 
-/* Returns the keys from the initiator to the responder, and back. */
+/* Returns the keys for both directions: `forth` from the initiator to the responder, `back` for the
+ * other direction. */
 bool symmetric_split(const struct symmetric *n, const struct crypto *c,
 		     uint8_t forth[CRYPTO_KEY_BYTES], uint8_t back[CRYPTO_KEY_BYTES]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accesses CFG registers (X-07), NIC_CFG_WORDS_MAX per request. Only one request is outstanding, so
- * they are accessed in order. */
+/* Reads and writes CFG registers (X-07), NIC_CFG_WORDS_MAX per request. Only one request is
+ * outstanding, so registers are accessed in order. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"
@@ -10,10 +10,10 @@ struct access {
 	struct host_op op;
 	struct dxp_xpu *xpu;
 	bool write;
-	uint32_t key; /* key of the memory for values read */
+	uint32_t key; /* key of the memory that receives the values of a read */
 	uint32_t *values;
 	uint32_t first, count;
-	uint32_t posted; /* number of registers */
+	uint32_t posted; /* number of registers that were requested */
 };
 
 static int post(struct access *a)
@@ -127,6 +127,6 @@ int dxp_reg_write(struct dxp_xpu *xpu, uint32_t first, const uint32_t *values, u
 {
 	struct access a = {.xpu = xpu, .write = true, .first = first, .count = count};
 
-	a.values = (uint32_t *)(uintptr_t)values; /* only read */
+	a.values = (uint32_t *)(uintptr_t)values; /* a write only reads the values */
 	return access_checked(&a);
 }

@@ -13,15 +13,15 @@
 #define KEYS_BYTES     PUBLIC_KEY_BYTES /* bytes of keys and hashes */
 #define KEYS_TAG_BYTES 16               /* bytes that noise_seal adds */
 
-/* Computes the public key of a private one (RFC 7748). Any 32 bytes are a private key. */
+/* Computes the public key of a private key (RFC 7748). Any 32 bytes are a valid private key. */
 bool keys_public(const uint8_t private_key[KEYS_BYTES], uint8_t out[KEYS_BYTES]);
 
-/* Computes the secret that two key pairs share. Returns false also for public keys of small order,
- * whose secret is public. */
+/* Computes the secret that two key pairs share. Also returns false for a public key of small order,
+ * because anyone could compute the secret. */
 bool keys_agree(const uint8_t private_key[KEYS_BYTES], const uint8_t public_key[KEYS_BYTES],
 		uint8_t out[KEYS_BYTES]);
 
-/* Hash and keyed hash (RFC 2104) of `head` followed by `body`. */
+/* Compute a hash and a keyed hash (RFC 2104) of `head` followed by `body`. */
 bool keys_hash(const void *head, size_t head_bytes, const void *body, size_t body_bytes,
 	       uint8_t out[KEYS_BYTES]);
 bool keys_hmac(const uint8_t key[KEYS_BYTES], const void *head, size_t head_bytes, const void *body,
@@ -29,7 +29,7 @@ bool keys_hmac(const uint8_t key[KEYS_BYTES], const void *head, size_t head_byte
 
 /* Erases a secret so that the compiler cannot omit it. */
 void keys_erase(void *secret, size_t bytes);
-/* Compares in constant time. */
+/* Compares two secrets in constant time. Returns true if they are equal. */
 bool keys_equal(const void *a, const void *b, size_t bytes);
 
 #endif
