@@ -99,7 +99,7 @@ static bool manager_start(struct authority *a)
 	return folder_save(p) && listening_wait(a, process, log);
 }
 
-/* Reads the token that the manager's first start has made. */
+/* Reads the operator token that the manager wrote at its first start. */
 static bool operator_token_read(const struct authority *a, struct token *out)
 {
 	char path[PATH_BYTES], text[TOKEN_TEXT_BYTES + 1];

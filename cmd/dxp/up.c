@@ -251,7 +251,7 @@ static bool manager_start(struct up *u)
 	       (u->token ? manager_token_start(u, bind) : manager_keyed_start(u, bind));
 }
 
-/* Appends an option with its value; omits it if `value` is NULL. */
+/* Appends an option with its value to a command line; omits it if `value` is NULL. */
 static void word_add(const char *argv[DAEMON_WORDS], const char *option, const char *value)
 {
 	unsigned at = 0;

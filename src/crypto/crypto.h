@@ -57,7 +57,7 @@ struct crypto_aead {
 };
 bool crypto_aead_seal(const struct crypto *c, const struct crypto_aead *a, struct crypto_bytes text,
 		      uint8_t *out);
-/* False, with `out` cleared, if the tag at the end of `text` is wrong. */
+/* Decrypts `text`, which ends with the tag. If the tag is wrong, clears `out` and returns false. */
 bool crypto_aead_open(const struct crypto *c, const struct crypto_aead *a, struct crypto_bytes text,
 		      uint8_t *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The symmetric state of a Noise handshake (noiseprotocol.org, revision 34, section 5.2), for
- * patterns with AESGCM and SHA256. The caller processes the tokens of its pattern in order: "psk"
- * by symmetric_mix_psk, "e" by symmetric_mix_public (in patterns with a psk), and the tokens of a
- * key agreement (ee, es, se, ss) by symmetric_mix_secret. */
+ * patterns with AESGCM and SHA256. The caller processes the tokens of its pattern in order.
+ * symmetric_mix_psk processes "psk". symmetric_mix_public processes "e", in patterns with a psk.
+ * symmetric_mix_secret processes the key agreements "ee", "es", "se" and "ss". */
 #ifndef CRYPTO_SYMMETRIC_H
 #define CRYPTO_SYMMETRIC_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* X25519, SHA-256 and HMAC by libcrypto, for callers without a struct crypto. Inputs of a failing
- * call are wrong, or memory is short. */
+/* X25519, SHA-256 and HMAC by libcrypto, for callers without a struct crypto. A function returns
+ * false if an input is invalid, or if memory is short. */
 #ifndef KEYS_PRIMITIVES_H
 #define KEYS_PRIMITIVES_H
 
@@ -27,7 +27,7 @@ bool keys_hash(const void *head, size_t head_bytes, const void *body, size_t bod
 bool keys_hmac(const uint8_t key[KEYS_BYTES], const void *head, size_t head_bytes, const void *body,
 	       size_t body_bytes, uint8_t out[KEYS_BYTES]);
 
-/* Erases a secret so that the compiler cannot omit it. */
+/* Erases a secret in a way that the compiler cannot omit. */
 void keys_erase(void *secret, size_t bytes);
 /* Compares two secrets in constant time. Returns true if they are equal. */
 bool keys_equal(const void *a, const void *b, size_t bytes);

@@ -163,8 +163,8 @@ static struct key_row *key_add(struct registry *r, const struct manager_channel 
 	return added;
 }
 
-/* Gives an admitted key the larger role of another token. Returns false if the token's use cannot
- * be stored. */
+/* Gives a key that is already admitted the role of another token, if that role permits more.
+ * Returns false if the token's use cannot be stored. */
 static bool key_raise(struct registry *r, const struct manager_channel *c, struct key_row *key,
 		      struct channel_answer *answer)
 {

@@ -70,7 +70,7 @@ bool registry_saved(const struct registry *r);
 /* Computes a number that a sender knows only if it receives datagrams at this address; 0: none, as
  * memory is short. */
 uint64_t registry_proof(const struct registry *r, const struct udp_address *at, uint64_t nonce);
-/* Uses one unauthenticated answer of the allowance. */
+/* Uses one unauthenticated rejection of the allowance. Returns false if none is left. */
 bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
 
 /* operate.c: changes a grant, for an operator. Returns a status and sets *text. */

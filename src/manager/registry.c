@@ -34,7 +34,7 @@ int registry_create(const struct registry_options *options, struct registry **ou
 	list_init(&r->repeats);
 	grants_init(&r->grants, options->policy);
 	options->entropy(options->entropy_context, &r->epoch, sizeof(r->epoch));
-	r->epoch |= 1; /* 0 means none */
+	r->epoch |= 1; /* an epoch of 0 means that there is none */
 	options->entropy(options->entropy_context, r->proof_key, sizeof(r->proof_key));
 	r->outbox.entries = calloc(OUTBOX_SIZE, sizeof(*r->outbox.entries));
 	status = r->outbox.entries ? mac_create(options->key, &r->mac) : DXP_ENOMEM;
@@ -248,7 +248,8 @@ uint64_t registry_proof(const struct registry *r, const struct udp_address *at, 
 	return get_be64(tag) | 1;
 }
 
-/* Finds the key that a request states. The sender's row, if any, has it most often. */
+/* Finds the row of the key that a request states. First looks at the key of the sending node, which
+ * is mostly the right one. */
 static struct key_row *sender_key_find(const struct registry *r, const struct wire_header *header,
 				       const uint8_t *key)
 {

@@ -87,8 +87,9 @@ static void repeat_request(struct registry *r, const struct udp_address *from, u
 	requests_answer(r, from, node, &answer);
 }
 
-/* Returns whether the request states this run of the manager. Otherwise answers with the epoch, and
- * the node repeats the request. A recorded request cannot state an epoch that did not exist yet. */
+/* Returns true if the request states the epoch of this run of the manager. Otherwise answers with
+ * this epoch, and the node repeats the request. A recorded request cannot state an epoch that did
+ * not exist when it was recorded. */
 static bool run_admit(struct registry *r, const struct udp_address *from, uint16_t node,
 		      uint64_t request, uint64_t nonce, uint64_t run)
 {
@@ -274,9 +275,10 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 	return true;
 }
 
-/* Checks an advertised address: others must be able to send to it, and no other live node has it. A
- * node that sends from the address gets it from one that only advertises it, once it proves that it
- * also receives there: it repeats a number that was sent to the address. */
+/* Checks an advertised address. Other nodes must be able to send to it, and no other live node may
+ * have it. Exception: a node that sends from the address takes it from a node that only advertises
+ * it, once it proves that it also receives there: it repeats a number that was sent to the address.
+ */
 static bool address_admit(struct registry *r, const struct udp_address *from,
 			  const struct manage_join *join, uint64_t now_ns)
 {
