@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares ways to send the results of a kernel, as figure 1 of the patent does (P-03). In all ways
- * the same kernel computes the same blocks on one xPU, and each block goes to a second xPU.
+/* Compares ways to send the results of a kernel, as figure 1 of the patent does (P-03 in
+ * docs/reference/seeds.md). In all ways the same kernel computes the same blocks on one xPU, and
+ * each block goes to a second xPU.
  *
  *   device-driven   one launch: the kernel computes a block, PUTs it itself, waits for completion
  *   CPU-driven      for each block: the host launches the kernel, waits, starts a SEND, waits
