@@ -39,7 +39,7 @@ static void line_read(const struct stage *s, const char *name, char *out, size_t
 	out[strcspn(out, "\n")] = '\0';
 }
 
-/* Logs the output of the process that did not start. */
+/* Logs the first line of the log of the process that did not start. */
 static void complain(const struct stage *s)
 {
 	char name[80], reported[512], missing[64];

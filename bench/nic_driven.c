@@ -175,7 +175,7 @@ static int cpu_queued(struct driven *d, uint32_t bytes, uint32_t count)
 static int (*const ways[WAYS])(struct driven *d, uint32_t bytes, uint32_t count) = {
 	[DEVICE] = device_driven, [CPU] = cpu_driven, [CPU_QUEUED] = cpu_queued};
 
-/* Returns whether the second xPU has received block `number`. */
+/* Returns whether the second xPU has received block `number`. If so, fills the block with zeros. */
 static bool arrived(struct driven *d, uint32_t bytes, uint32_t number)
 {
 	static uint32_t there[BYTES_MAX / 4];

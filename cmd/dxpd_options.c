@@ -156,7 +156,7 @@ static const char *buffer_bytes_parse(const char *text, void *to)
 	return NULL;
 }
 
-/* Parses a size that is 0 or at least `low` bytes. */
+/* Parses a size that is 0, or `low` to XPU_MEMORY_MAX bytes. */
 static bool size_or_none(const char *text, uint64_t low, uint64_t *to)
 {
 	uint64_t bytes;

@@ -88,7 +88,8 @@ static void printing__in_the_order_of_kernels(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Kernels alternate between devices, ordered by events. Their output must have the same order. */
+/* Kernels alternate between devices, ordered by events. All their output must arrive: its length is
+ * compared. */
 static void printing__between_devices(void)
 {
 	cl_kernel k = rig_kernel("kernel void f(int n) { printf(\"%d;\", n); }\n", "f");
