@@ -15,8 +15,8 @@
 #define GLOBAL_MAX 32
 #define FIELD_MAX  256 /* elements of a slim fly's field, at most: enough for 21 M nodes */
 
-/* Builds a butterfly of 4-ary switches. Level 0 has the nodes. Switch i of level l and switch j of
- * level l + 1 are linked if all digits (base 4) of i and j except digit l are equal. */
+/* Builds a butterfly of 4-ary switches. Level 0 has the nodes. i and j are switches of levels l and
+ * l + 1. They are linked if all base-4 digits of i and j except digit l are equal. */
 int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 {
 	uint32_t levels = 1, width = 1;

@@ -47,8 +47,8 @@ struct stages_options {
 	/* rate of device memory, shared by all steps that use it; 0: unlimited */
 	uint64_t memory_bytes_per_s;
 	/* Rates in bytes/s of the controllers without their link, for STAGES_IN, STAGES_OUT,
-	 * STAGES_THROUGH; 0: unlimited. A step has the lower of this rate and to_device's or
-	 * from_device's rate. */
+	 * STAGES_THROUGH; 0: unlimited. A step has the lowest of this rate and the rates of the
+	 * resources that it passes. */
 	uint64_t controller_bytes_per_s[STAGES_KINDS];
 	/* ns that a controller spends before each DMA, without transferring bytes */
 	uint64_t control_ns;

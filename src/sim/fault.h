@@ -35,7 +35,8 @@ struct sim_faults {
 	uint32_t burst_ppm, burst_end_ppm, burst_loss_ppm;
 	/* probability that all datagrams of one send call to one host are lost */
 	uint32_t batch_ppm;
-	/* the same probability, but sim_counters.refused counts each such send call */
+	/* probability that all datagrams of one send call to one host are lost;
+	 * sim_counters.refused counts these send calls */
 	uint32_t reject_ppm;
 	/* number of the datagram that is lost, whatever `only` selects; the first one has 1; 0:
 	 * none */

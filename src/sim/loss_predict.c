@@ -19,10 +19,9 @@
 #define SEEDS_MORE 2
 #define LIMIT_NS   (5 * S_NS) /* ns of virtual time: 74 time-outs of n = 14 */
 #define MESSAGES   20         /* messages of 1 MiB per run: they take 17 ms at full rate */
-/* the publication (X-15) calls a method "almost unusable": its rate is below this share of its rate
- * without loss */
+/* share of the rate without loss below which a method counts as "almost unusable" */
 #define UNUSABLE 0.1
-#define STABLE   0.8 /* "stable": above this share of that rate */
+#define STABLE   0.8 /* share above which it counts as "stable" */
 /* bytes of the shortest frame with preamble and gap */
 #define WIRE_BYTES 84
 /* wires of a round trip: two in each direction, because one switch is on the path */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Output ports, and the paths through them. A port is a queue before a wire. Packets leave in
  * order, at the port's rate. The port drops a packet that does not fit (tail drop), and marks a
- * packet that finds a long queue. Only ports delay and drop packets.
+ * packet that finds a long queue (ECN). Only ports delay and drop packets.
  *
  *   wire        host -> host; the only queue is the host's port
  *   star        host -> one switch -> host
@@ -20,8 +20,8 @@ enum net_topology { NET_WIRE, NET_STAR, NET_LEAF_SPINE };
 
 struct net_port {
 	uint64_t rate_bps; /* 0: unlimited */
-	/* bytes that the queue holds at most; bytes from which on the port marks packets; 0: no
-	 * limit */
+	/* `queue_bytes`: most bytes that the queue holds. `mark_bytes`: bytes in the queue from
+	 * which on the port marks packets. 0: no limit. */
 	uint32_t queue_bytes, mark_bytes;
 	uint64_t free_ps; /* time in ps at which all queued bytes will have left */
 	/* Counts since the start. Bytes include all headers. */
