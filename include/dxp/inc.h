@@ -106,8 +106,8 @@ struct dxp_inc_options {
 	 * half of the deadline. If this member was only stopped or starved, it continues alone. Its
 	 * number of finished elements may then differ from the number at other members. */
 	uint64_t patience_ns;
-	/* Bound of a group's creation after its switch has answered; 0: 5 s. A closed port at the
-	 * switch is detected at once, a silent switch after 2 s. */
+	/* Longest time to create a group after its switch has answered; 0: 5 s. A closed port at
+	 * the switch is detected at once, a silent switch after 2 s. */
 	uint64_t create_ns;
 	uint64_t spin_ns; /* time that a wait spins before it sleeps; 0: does not spin */
 	enum dxp_inc_framing framing;

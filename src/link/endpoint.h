@@ -41,7 +41,7 @@ struct link {
 	struct udp_address address;
 	uint32_t buffer_bytes; /* bytes requested for each socket buffer */
 	bool gro;
-	bool whole, unconnected, block; /* as in link_options; `block`: block_us is not 0 */
+	bool whole, unconnected, block; /* see link_options; `block`: block_us is not 0 */
 	size_t receive_buffer_bytes;
 	struct crossbar *crossbar; /* NULL: none */
 	/* this endpoint's port of the crossbar; NULL without crossbar */

@@ -236,7 +236,7 @@ uint16_t outside_node(struct nic *n, const struct udp_address *at);
 bool outside_permits(const struct nic_peer *p, const struct wire_header *h);
 
 /* registers.c: the user must be open, except for registers_sent. */
-/* the user must have a lookup table, also for registers_ready() */
+/* the user must have a lookup table; registers_ready() requires this too */
 void registers_poll(struct nic_user *u);
 bool registers_ready(const struct nic_user *u);
 void registers_sent(struct nic_user *u, int status); /* reports the end of a send */

@@ -287,7 +287,7 @@ struct nic_guard {
  * DXP_ENOENT: unknown key. */
 int nic_region_guard(struct nic *n, uint32_t key, const struct nic_guard *guard);
 
-/* Fails, with DXP_EACCESS, answers to peers that send these bytes of guarded regions, because the
+/* If answers to peers send these bytes of guarded regions, fails them with DXP_EACCESS, because the
  * bytes get a new owner. Does not affect staged memory. */
 void nic_memory_reclaim(struct nic *n, const uint8_t *base, uint64_t bytes, uint64_t now_ns);
 
