@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET requests have their own scheduling class (C-22). All answers arrive for every size of the
- * read tables at both hosts, and with requests in both directions at once. */
+/* GET requests have their own scheduling class (C-22). All answers arrive with the smallest and the
+ * largest read tables, and with tables of different sizes at the two hosts. Requests go in both
+ * directions at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
