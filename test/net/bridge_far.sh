@@ -152,7 +152,7 @@ for bytes in 900000 5000000; do
 	killed dxp get fast1 0 $bytes /dev/null
 done
 far tc qdisc del dev v1 root
-sleep 5 # the lease of a host expires after 3 s
+sleep 5 # the lease of a host expires after 4.5 s
 kill -0 "$fast1" 2>/dev/null || die "the daemon is gone: $(cat "$scratch/fast1.log")"
 there_and_back fast1 1 quick "${here[@]}"
 
