@@ -34,7 +34,10 @@
 /* bytes of one PUT or GET: long compared with its start-up cost, short enough to share the wire */
 #define HOST_PIECE_BYTES (4u << 20)
 /* pieces outstanding per transfer: two fill the window; the rest covers a slow poll */
-#define HOST_PIECES         8
+#define HOST_PIECES 8
+/* outstanding writes of a list of registers: 1.5 FIFOs of doorbells, which leaves a quarter of the
+ * queue pair's requests to other calls */
+#define HOST_REG_WRITES     48
 #define HOST_NARROWINGS_MAX 8 /* path MTU reductions per transfer: from 8896 bytes to 1024 */
 /* ns for a synchronous command: a live xPU may be busy computing */
 #define HOST_REPLY_NS (30ull * 1000 * 1000 * 1000)
