@@ -120,6 +120,7 @@ struct bridge_counters {
 	uint64_t stalls;
 	uint64_t no_buffer; /* times that fed bytes found no buffer */
 	uint64_t withdrawn;
+	uint32_t fills_most; /* largest number of FILL steps that were outstanding at once */
 	/* Time with a DMA in that direction, by the times given to bridge_next and bridge_done. A
 	 * stream through the core counts in both. */
 	uint64_t to_device_ns, from_device_ns;
