@@ -27,6 +27,7 @@ enum bridge_route { ROUTE_TO, ROUTE_FROM, ROUTE_THROUGH, ROUTE_ACROSS, ROUTES };
 struct bridge_daemon {
 	const char *name, *engine;
 	uint32_t buffer_bytes; /* buffer size of its bridge's rings; 0: the bridge chooses */
+	uint32_t reads;        /* reads that it has outstanding; 0: as many as buffers */
 	pid_t pid;
 	struct dxp_xpu *xpu;
 	struct dxp_xpu_caps caps;
@@ -96,6 +97,8 @@ int bridge_registration(struct bridge_setup *p);
 
 /* Over the network. */
 int bridge_remote(const struct bench_options *o);
+/* Outstanding reads against latency, in labs of their own. */
+int bridge_reads(const struct bench_options *o);
 /* Move by dxp_bridge_move; by dxp_mem_write, dxp_mem_read or dxp_send; in both directions at
  * once. */
 int bridge_pull_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);

@@ -15,6 +15,7 @@ struct pump_options {
 	struct engine *engine; /* with BRIDGED memory; outlives the pump */
 	uint32_t buffers;      /* of each ring; 0: BRIDGE_BUFFERS */
 	uint32_t buffer_bytes; /* 0: pump_measure() and pump_choose() select it */
+	uint32_t reads;        /* outstanding FILL steps, 1 .. buffers; 0: buffers (S-06) */
 	uint64_t memory_bytes; /* size of the device's memory, for measuring */
 	uint64_t stall_ns;     /* see bridge_options */
 };

@@ -13,8 +13,8 @@ struct bridged;
 struct bridged_options {
 	struct engine *engine; /* with BRIDGED memory; outlives this */
 	uint64_t memory_bytes;
-	uint32_t buffers, buffer_bytes; /* see pump_options */
-	uint64_t stall_ns;              /* see pump_options */
+	uint32_t buffers, buffer_bytes, reads; /* see pump_options */
+	uint64_t stall_ns;                     /* see pump_options */
 	/* Returns whether a node is silent and its memory is kept (`--keep-hosts`). Its PUTs and
 	 * GETs may then last longer than stall_ns. */
 	bool (*silent)(void *context, uint16_t node);
@@ -66,6 +66,7 @@ struct bridged_state {
 	uint64_t in_bytes, out_bytes;     /* moved by DMA through the rings */
 	uint64_t in_busy_ns, out_busy_ns; /* time with a running DMA of that direction */
 	uint64_t failed, stalls, no_buffer;
+	uint32_t reads_most;        /* largest number of reads that were outstanding at once */
 	uint32_t transfers;         /* now */
 	uint32_t in_used, out_used; /* buffers that are not EMPTY now */
 };

@@ -37,7 +37,7 @@ struct daemon_options {
 	struct sandbox_options sandbox; /* see slot_options */
 	/* Bridge of each slot whose memory only DMA reaches; fields as in pump_options. A size
 	 * measured for the first slot is used for all. */
-	uint32_t buffers, buffer_bytes;
+	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 	uint32_t spin_ns;   /* see node_options */
 	uint32_t functions; /* functions of each slot's NIC that other processes may attach, 0 .. 7

@@ -40,7 +40,7 @@ struct slot_options {
 	 * one. */
 	const uint8_t *seal_key;
 	/* Bridge to BRIDGED memory; fields as in pump_options. */
-	uint32_t buffers, buffer_bytes;
+	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 };
 

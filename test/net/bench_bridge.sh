@@ -60,6 +60,20 @@ grep '"contender":"pipelined"' "$scratch/rows" | has '"ratio":[0-9.e-]*[1-9]' ||
 grep '"contender":"during transfers"' "$scratch/rows" | has '"rings_mb":[1-9]' ||
 	die "no row about memory"
 [ -z "$(left)" ] || die "left behind: $(left)"
+# goodput READS: of a board with so many outstanding reads, where a round trip takes 5 ms.
+goodput() {
+	grep -F '"lab":"delayed"' "$scratch/rows" | grep -F "\"contender\":\"$1\"" |
+		sed -n 's/.*"value":\([0-9.e+-]*\).*/\1/p'
+}
+if grep -q 'delayed: skipped' "$scratch/said"; then
+	left_out 'reads against latency' "$(cat "$scratch/said")"
+else
+	# One read moves 64 KiB a round trip, eight move up to eight times as much.
+	awk -v one="$(goodput '1 read')" -v two="$(goodput '2 reads')" \
+		-v eight="$(goodput '8 reads')" 'BEGIN { exit !(one > 0 && one < 0.0132 &&
+			two > 1.5 * one && eight > 3 * one) }' ||
+		die "reads do not hide latency: $(grep delayed "$scratch/rows")"
+fi
 
 say "== a board that fails is told in its rows, and in the end"
 file=$(board_file fail 'preset = fast' 'fail = 9')
