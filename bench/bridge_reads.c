@@ -24,7 +24,8 @@ static const struct latency {
 	{"reads, round trip 0 ms", 0, false},
 	{"reads, round trip 0.2 ms", 100 * US_NS, false},
 	{"reads, round trip 1 ms", 500 * US_NS, false},
-	{"reads, round trip 5 ms", 2500 * US_NS, true},
+	{"reads, round trip 5 ms", 2500 * US_NS, false},
+	{"reads, round trip 20 ms", 10 * MS_NS, true},
 };
 
 static const struct latency *running;
