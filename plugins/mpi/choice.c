@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements choice.h: size classes, order of the timed calls, medians. */
+/* Implements choice.h: size classes, the order of the timed calls, and medians. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,9 @@ size_t choice_class_bytes(unsigned class)
 	return (size_t)CHOICE_SHORT_BYTES << class;
 }
 
-/* Returns whether timed call `i` is ordinary: S O O S S O O S ... A program that alternates between
- * two lengths of a class thus has both lengths in both ways. */
+/* Returns true if timed call `i` is ordinary. The order is S O O S S O O S ... (S: switches, O:
+ * ordinary). A program may alternate between two message lengths of one class. With this order,
+ * both lengths are then measured in both ways. */
 static bool timed_ordinary(unsigned i)
 {
 	return (i + 1) / 2 % 2 == 1;
@@ -60,7 +61,7 @@ static int64_t median_of(const int64_t ns[CHOICE_CALLS], bool ordinary)
 	return own[count / 2];
 }
 
-/* Returns whether the other way is faster by more than a tenth. */
+/* Returns true if the other way is faster by more than a tenth. */
 static bool worse(int64_t present_ns, int64_t other_ns)
 {
 	return other_ns < present_ns - present_ns / 10;

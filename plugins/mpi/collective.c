@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements an operation from start to completion. A node's contributions are reduced to its
- * leader; leaders combine them; the result returns with the status. A node of one rank uses the
- * user's buffers directly. If a step in a node fails, its leader starts a barrier while the others
- * run the operation: this mismatch reports the failure to all ranks, so that no rank waits. */
+/* Runs a collective from start to completion. The contributions of a node are reduced to its
+ * leader; then the leaders combine theirs. The leader passes the result and a status to its node.
+ * If a node has one rank, the user's buffers are used directly.
+ *
+ * If a step in a node fails, its leader starts a barrier while the other leaders start the
+ * operation. Their library detects this mismatch and reports a failure to all ranks, so that no
+ * rank waits. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "comm.h"
 
-/* Returns whether the communicator has joined. Joins after MPI_FIRST_CALLS, or retries when that is
- * due. */
+/* Returns true if the communicator has joined. Lets it join after MPI_FIRST_CALLS calls. After a
+ * failed attempt, lets it retry when a retry is due. */
 static bool joined(struct dxp_mpi_comm *c)
 {
 	if (c->state == MPI_UNTRIED && c->calls <= MPI_FIRST_CALLS)
@@ -57,7 +60,7 @@ static int leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m
 	return mpi_leaders_allreduce(c, m, NULL, work, (size_t)count * m->parts);
 }
 
-/* Reduces on a node of one rank. */
+/* Does an allreduce for a node of one rank. */
 static int allreduce_alone(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			   void *receive, int count)
 {
@@ -81,7 +84,8 @@ static int allreduce_alone(struct dxp_mpi_comm *c, const struct mpi_mapping *m, 
 	return error;
 }
 
-/* Reduces short messages: one message to the other ranks has both status and result. */
+/* Does an allreduce of short messages: the leader sends status and result to its node in one
+ * message. */
 static int allreduce_short(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			   void *receive, int count)
 {
@@ -138,7 +142,7 @@ static int allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const 
 	return allreduce_long(c, m, own, receive, count);
 }
 
-/* Ends a call that went through switches, and returns its error. */
+/* Completes a call that went through switches, and returns its error. */
 static int end(struct dxp_mpi_comm *c, int error)
 {
 	dxp_mpi_call_end(c);
@@ -159,7 +163,8 @@ int dxp_mpi_allreduce(struct dxp_mpi_comm *c, const void *send, void *receive, i
 	return end(c, allreduce(c, m, own, receive, count));
 }
 
-/* Passes the result from the leader of the root's node to the root, rank `to` of that node. */
+/* Passes the result of a reduce from the leader of the root's node to the root. `to` is the root's
+ * rank in that node. */
 static int hand_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int error, void *work,
 		     void *receive, int count, int to)
 {
@@ -178,7 +183,8 @@ static int hand_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int er
 	return own_error != MPI_SUCCESS ? own_error : error;
 }
 
-/* Does a leader's part of a reduce. `own` and `receive` are NULL if the rank has no such buffer. */
+/* Does the part of a leader in a reduce. `own` or `receive` is NULL if this rank has no such
+ * buffer. */
 static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			 void *receive, int count, const struct mpi_location *root)
 {
@@ -203,7 +209,8 @@ static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, co
 	return error;
 }
 
-/* Receives the result that hand_over() sends. Elements with padding arrive as wire elements. */
+/* Receives the result that hand_over() sends. If elements have padding in memory, the result
+ * arrives as wire elements. */
 static int receive_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, void *receive,
 			int count)
 {
@@ -286,7 +293,7 @@ int dxp_mpi_barrier(struct dxp_mpi_comm *c)
 
 /* ---- broadcast: ranks may describe the same bytes by different types ---- */
 
-/* Returns whether the type is contiguous. Caches the last such type. */
+/* Returns true if elements of the type are contiguous. Remembers the last such type. */
 static bool flat(struct dxp_mpi_comm *c, MPI_Datatype type)
 {
 	if (type == c->flat_type)
@@ -297,7 +304,8 @@ static bool flat(struct dxp_mpi_comm *c, MPI_Datatype type)
 	return true;
 }
 
-/* Does a leader's part. `data`: the user's buffer or its packed bytes; NULL: no memory for them. */
+/* Does the part of a leader in a broadcast. `data` is the user's buffer, or packed bytes if the
+ * type is not contiguous. NULL: memory for packed bytes is short. */
 static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_location *root, int failed,
 			void *data, size_t bytes)
 {
@@ -310,7 +318,8 @@ static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_location *root,
 	return mpi_leaders_bcast(c, data, bytes, root->leader);
 }
 
-/* Broadcasts from the root's node: the root to its node, then the leader to the other leaders. */
+/* Broadcasts on the root's node. The root sends to its node, then the leader of this node sends to
+ * the other leaders. */
 static int bcast_from_here(struct dxp_mpi_comm *c, const struct mpi_location *root, void *buffer,
 			   int count, MPI_Datatype type, uint8_t *packed, size_t bytes)
 {

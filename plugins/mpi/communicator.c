@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A communicator's ranks agree to use switches, and get roles (N-05). Settings may differ between
- * ranks, so agreement starts with an ordinary allreduce of a few numbers. If no switch is named, it
- * ends there. */
+/* The ranks of a communicator agree to use switches, and get roles (N-05). Settings may differ
+ * between ranks. So they first agree on a few numbers by an ordinary allreduce. If a rank has no
+ * switch configured, the communicator stays ordinary. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,8 +11,9 @@
 #include "comm.h"
 #include "socket.h"
 
-/* Guards the list and counts below. Communicators are listed in the order of joining. Joining is
- * collective, so all ranks that share two communicators have the same order. */
+/* Guards the list and the counts below. The list has communicators in the order in which they
+ * joined. Joining is collective. So if two ranks share two communicators, these have the same order
+ * on both ranks. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dxp_mpi_comm *oldest, **last = &oldest;
 static int comm_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
@@ -30,7 +31,7 @@ enum agreement {
 	AGREEMENTS
 };
 
-/* Returns whether dxp_inc_open could find a switch for this host. */
+/* Returns true if dxp_inc_open could find a switch for this host. */
 static bool switch_named(void)
 {
 	const char *set = dxp_mpi_settings.switches, *environment = getenv("DXP_INC_SWITCH");
@@ -39,7 +40,7 @@ static bool switch_named(void)
 	       access("/etc/dxp/inc.conf", R_OK) == 0;
 }
 
-/* value for a max_bytes that is not set: measurements decide, or the number of leaders */
+/* Value for a max_bytes that is not set: then measurements, or the number of leaders, decide. */
 #define AUTOMATIC INT64_MAX
 
 static int64_t max_bytes_wanted(void)
@@ -49,8 +50,8 @@ static int64_t max_bytes_wanted(void)
 	return bytes == 0 ? AUTOMATIC : bytes < AUTOMATIC ? bytes : AUTOMATIC - 1;
 }
 
-/* Reports once if some ranks have no switch (a mistake). If none has one, reports only when
- * verbose. */
+/* Reports that ranks have no switch configured. If other ranks have one, this is a mistake of the
+ * user, so it is always reported, once. If no rank has one, it is reported only with `verbose`. */
 static void nameless_report(const struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
 {
 	static atomic_bool reported;
@@ -67,8 +68,8 @@ static void nameless_report(const struct dxp_mpi_comm *c, const int64_t all[AGRE
 			all[NAMELESS], where);
 }
 
-/* Agrees on settings; where ranks differ, the smallest applies. Returns false if MPI failed, or a
- * rank has no switch. */
+/* Agrees on settings: if ranks have different values, the smallest one applies. Returns false if
+ * MPI failed or a rank has no switch configured. */
 static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 {
 	bool named = switch_named();
@@ -99,8 +100,8 @@ static int split(MPI_Comm from, int color, int key, MPI_Comm *out)
 	return error != MPI_SUCCESS ? error : mpi_adopt(*out);
 }
 
-/* Finds the ranks of this host. Returns false if MPI failed, or there are fewer hosts than
- * `least`. */
+/* Creates *host, a communicator of the ranks on this host. Returns false if MPI failed, or if there
+ * are fewer hosts than `least`. */
 static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
 {
 	int host_rank, first, hosts;
@@ -118,8 +119,8 @@ static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
 	return false;
 }
 
-/* Finds the ranks that share this rank's leader, by mode. If *host is their communicator, it
- * becomes c->node. */
+/* Creates c->node, the communicator of the ranks with the same leader; this depends on the mode. In
+ * mode "node", these are the ranks of *host, so *host becomes c->node. */
 static bool find_node(struct dxp_mpi_comm *c, MPI_Comm *host, int socket)
 {
 	if (c->mode == DXP_INC_NODE) {
@@ -131,7 +132,8 @@ static bool find_node(struct dxp_mpi_comm *c, MPI_Comm *host, int socket)
 	return !PMPI_Comm_rank(c->node, &c->node_rank) && !PMPI_Comm_size(c->node, &c->node_ranks);
 }
 
-/* Finds the leaders, in rank order, and each rank's location. */
+/* Creates the communicator of the leaders, in rank order, and finds leader and node rank of each
+ * rank. */
 static bool find_leaders(struct dxp_mpi_comm *c)
 {
 	int leader[2] = {0};
@@ -153,8 +155,8 @@ static bool find_leaders(struct dxp_mpi_comm *c)
 	return !PMPI_Allgather(&own, 2, MPI_INT, c->locations, 2, MPI_INT, c->comm);
 }
 
-/* Frees the communicator of a node of one rank. Other nodes get a second communicator, because
- * results may overtake later contributions. */
+/* If the node has one rank, frees its communicator. Otherwise creates a second one, because results
+ * of nonblocking operations may overtake later contributions. */
 static bool settle_node(struct dxp_mpi_comm *c)
 {
 	if (c->node_ranks == 1)
@@ -182,7 +184,7 @@ static void deal_mode(struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
 	}
 }
 
-/* Message of a leader to its node after creation of the group. */
+/* Message of a leader to its node after the attempt to create the group. */
 struct outcome {
 	int32_t made;
 	uint32_t accepts[DXP_INC_OPS];
@@ -196,7 +198,7 @@ static void query_accepts(struct dxp_mpi_comm *c, struct outcome *o)
 				o->accepts[op] |= 1u << type;
 }
 
-/* Creates the group at the leaders, and distributes the outcome to their nodes. */
+/* Creates the group at the leaders. Each leader sends the outcome to its node. */
 static bool make_group(struct dxp_mpi_comm *c)
 {
 	static atomic_bool reported;
@@ -232,7 +234,7 @@ static void undo(struct dxp_mpi_comm *c)
 			c->operations_begun, c->calls, c->losses);
 	if (c->rank == 0)
 		mpi_way_log(c);
-	/* A leader must not leave before all leaders have the last operation's results. */
+	/* A leader must not leave before all leaders have the results of the last operation. */
 	if (c->leaders != MPI_COMM_NULL && c->group)
 		PMPI_Barrier(c->leaders);
 	mpi_group_drop(c);
@@ -303,7 +305,7 @@ static int finalizing(MPI_Comm comm, int key, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-/* Caller holds lock. */
+/* Caller holds `lock`. */
 static bool make_keys(void)
 {
 	static int there;
@@ -330,8 +332,8 @@ static bool watch(struct dxp_mpi_comm *c)
 	return c->watched;
 }
 
-/* Lists the communicator: MPI then reports its deletion, and MPI_Finalize drops it. Returns false
- * if MPI failed. */
+/* Adds the communicator to the list, so that MPI reports its deletion and MPI_Finalize frees it.
+ * Returns false if MPI failed. */
 static bool enlist(struct dxp_mpi_comm *c)
 {
 	if (!watch(c))
@@ -344,7 +346,7 @@ static bool enlist(struct dxp_mpi_comm *c)
 	return true;
 }
 
-/* Returns whether `comm` is an intracommunicator of several ranks. */
+/* Returns true if `comm` is an intracommunicator with several ranks. */
 static bool worthwhile(MPI_Comm comm)
 {
 	int inter, ranks;
@@ -384,7 +386,8 @@ static enum mpi_state join(struct dxp_mpi_comm *c)
 	int socket = dxp_mpi_settings.mode == DXP_INC_NODE ? 0 : mpi_socket_of_this_process();
 	bool roles;
 
-	c->choices = calloc(1, sizeof(*c->choices)); /* NULL: no rank measures */
+	/* NULL, if memory is short: agree() then disables measurement on all ranks */
+	c->choices = calloc(1, sizeof(*c->choices));
 	if (!agree(c, socket, all))
 		return MPI_ORDINARY;
 	deal_mode(c, all);

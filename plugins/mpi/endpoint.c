@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The endpoint that all groups of this process share, and the group of a communicator's leaders.
- * The library completes a lost group's operations alike at all members. So all leaders detect a
- * loss in the same operation, then count the same operations, and create the next group
- * together. */
+ *
+ * If a group is lost, the library completes each operation with the same status at all members. So
+ * all leaders detect the loss in the same operation. From then on they count the same operations,
+ * and create the next group at the same one. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,17 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dxp_inc *endpoint; /* guarded by `lock` */
 
-/* Creating a group waits up to create_ms for switches that do not answer. After a failed attempt,
- * communicators stay ordinary without another attempt for PAUSE times the duration of the failed
- * one. So a program of many communicators spends at most a tenth of its time on attempts. A
- * communicator that lost its group has its own limit (retry_calls). */
+/* To create a group, the leaders wait up to create_ms for switches that do not answer. After a
+ * failed attempt, communicators stay ordinary without another attempt, for PAUSE times the duration
+ * of the failed one. So a program with many communicators spends at most a tenth of its time on
+ * attempts. This does not apply to a communicator that lost its group: it has its own limit
+ * (retry_calls). */
 #define PAUSE 10
-static double failed_at, paused_until; /* s, PMPI_Wtime; guarded by lock */
+static double failed_at, paused_until; /* s (PMPI_Wtime); guarded by `lock` */
 
-/* ns: a stopped or starved rank must be waited for, as in ordinary MPI. If it were given up, it
- * could continue from another operation than the others. A dead rank ends the job anyway. */
+/* ns that members wait for a rank that is stopped or gets no CPU, as ordinary MPI waits. If the
+ * group gave it up, that rank could continue at another operation than the others. If a rank is
+ * dead, the launcher ends the job anyway. */
 #define PATIENCE_NS (600ull * 1000 * 1000 * 1000)
 
 static void idle(void *nothing)
@@ -64,7 +67,7 @@ void mpi_endpoint_close(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Returns the launcher's job number, by which a switch shows a group's job. */
+/* Returns the job number of the launcher. A switch shows this number for the group. */
 static uint64_t job_id(void)
 {
 	static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
@@ -83,8 +86,8 @@ static int gather(void *context, const void *own, void *all, size_t bytes)
 	return PMPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->leaders);
 }
 
-/* Returns the seconds since the last failed attempt if another attempt must wait; -1: it need
- * not. */
+/* Returns how many seconds ago the last attempt failed, if it is too early for another attempt.
+ * Otherwise returns -1. */
 static double pause_age(void)
 {
 	double now = PMPI_Wtime(), age;
@@ -105,7 +108,8 @@ static void pause_set(double begin, bool failed)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Returns true at all leaders if one of them waited for switches in vain not long ago. */
+/* Returns true at all leaders if at least one of them waited in vain for switches a short time
+ * ago. */
 static bool paused(struct dxp_mpi_comm *c, char why[DXP_INC_WHY_BYTES])
 {
 	double own = c->lost ? -1 : pause_age(), oldest;
@@ -117,7 +121,7 @@ static bool paused(struct dxp_mpi_comm *c, char why[DXP_INC_WHY_BYTES])
 	return true;
 }
 
-/* Opens an endpoint at all leaders. Returns false at all if one fails. */
+/* Opens an endpoint at all leaders. If one fails, returns false at all of them. */
 static bool endpoints_open(struct dxp_mpi_comm *c, struct dxp_inc **inc,
 			   char why[DXP_INC_WHY_BYTES])
 {
@@ -209,8 +213,8 @@ static void make_again(struct dxp_mpi_comm *c)
 {
 	char why[DXP_INC_WHY_BYTES] = "";
 
-	/* After this barrier all members have left the lost group, so no member requests results
-	 * from another. */
+	/* After this barrier, all members have finished with the lost group. Before it, a member
+	 * might still request results from another member. */
 	PMPI_Barrier(c->leaders);
 	mpi_group_drop(c);
 	c->lost_waited = 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements operations among leaders: through the switches while there is a group, else by
- * ordinary collectives. The latter also complete an operation whose group is lost. Elements are
- * those on the wire. */
+/* Implements operations between leaders. They use the switches while there is a group, otherwise
+ * ordinary collectives. If a group is lost during an operation, ordinary collectives complete the
+ * operation. Elements here are elements on the wire. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "comm.h"
 
-/* elements per piece, because ordinary collectives count in int */
+/* elements per ordinary collective, because it counts in int */
 #define PIECE (INT_MAX / 2)
 
-/* Waits for an operation. If nonblocking operations need MPI progress, makes progress and tests:
- * the library must not be entered inside its own wait. */
+/* Waits for an operation. If nonblocking operations need MPI progress, it instead tests and makes
+ * progress in turn: they call the library, which must not be called inside its own wait. */
 static int finish(struct dxp_inc_operation *operation, size_t *done)
 {
 	int status;
@@ -24,8 +24,8 @@ static int finish(struct dxp_inc_operation *operation, size_t *done)
 	return status;
 }
 
-/* Returns true if the operation is over, with MPI's *error; false if ordinary collectives must
- * continue where it stopped. */
+/* Returns true if the operation is over; *error is then MPI's error code. Returns false if ordinary
+ * collectives must continue at the element at which the operation stopped. */
 static bool over(struct dxp_mpi_comm *c, int status, int *error)
 {
 	*error = MPI_SUCCESS;
@@ -68,7 +68,8 @@ int mpi_leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, c
 	return error;
 }
 
-/* Uses a copy at the root: MPICH 4.0 crashes on long in-place reductions to a root other than 0. */
+/* Reduces the remaining elements by ordinary collectives. The root uses a copy: MPICH 4.0 crashes
+ * in a long in-place reduction to a root other than 0. */
 static int reduce_rest(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const uint8_t *from,
 		       uint8_t *to, size_t elements, int root)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Uses hwloc, as MPIs do (including HWLOC_SYNTHETIC); without it, sysfs. */
+/* Finds the CPU socket with hwloc, as MPIs do; this includes HWLOC_SYNTHETIC. If hwloc is missing,
+ * reads sysfs. */
 #include "socket.h"
 
 #ifdef DXP_HWLOC

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of MPI's predefined operators and types. MPI defines their pairs (MPI-3.1, 5.9.2). An
- * undefined pair becomes an ordinary call, which returns the error. Long doubles and wide
- * characters have no portable size. */
+/* Tables of MPI's predefined operators and types. MPI defines which pairs are valid (MPI-3.1,
+ * 5.9.2). For an invalid pair, the call is ordinary, so that MPI returns the error. Long doubles
+ * and wide characters are not listed, because they have no portable size. */
 #include <string.h>
 
 #include "types.h"
@@ -25,7 +25,7 @@
 
 struct type_row {
 	MPI_Datatype mpi;
-	/* length of an element in memory; an MPI type of another length is not mapped */
+	/* bytes of an element in memory; a type of MPI with another length is not mapped */
 	uint8_t bytes;
 	uint8_t dxp, parts, layout;
 	uint16_t ops;
@@ -46,7 +46,7 @@ struct type_row {
 		mpi, bytes, dxp, 1, lay, LOC \
 	}
 
-/* Frequent types first. */
+/* Frequent types come first, because the search starts there. */
 static const struct type_row rows[] = {
 	ROW(MPI_DOUBLE, 8, DXP_INC_DOUBLE, ARITH),
 	SIGNED(MPI_INT, int, ARITH | LOGIC | BITS),
@@ -105,7 +105,7 @@ static const struct {
 	{MPI_BXOR, DXP_INC_BXOR}, {MPI_MINLOC, DXP_INC_MINLOC}, {MPI_MAXLOC, DXP_INC_MAXLOC},
 };
 
-/* Returns MPI's type of wire elements; leaders use it in ordinary collectives after a loss. */
+/* Returns MPI's type for wire elements. Leaders use it in ordinary collectives after a loss. */
 static MPI_Datatype wire_type(enum dxp_inc_type type)
 {
 	switch (type) {

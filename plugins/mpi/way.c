@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs calls by the way that choice.h chooses, and times both ways. A timed call begins with a
- * barrier, so that it does not include the wait for a late rank. Ranks exchange their times by an
- * ordinary allreduce, so all decide by the same numbers. */
+/* Makes each call in the way that choice.h chooses, and times both ways. A timed call begins with a
+ * barrier, so that its time does not include the wait for a late rank. Ranks exchange their times
+ * by an ordinary allreduce, so all ranks decide with the same numbers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 
 static const char *const names[MPI_WAYS] = {"allreduce", "barrier", "bcast", "reduce"};
 
-/* Runs the core's own calls on the communicator: they are ordinary, and not counted. */
+/* Call it with true before, and with false after, the core makes own calls on the communicator.
+ * These calls are then ordinary and not counted. */
 static void own_calls(struct dxp_mpi_comm *c, bool begin)
 {
 	c->state = begin ? MPI_JOINING : MPI_JOINED;
@@ -56,7 +57,7 @@ bool mpi_way_begin(struct dxp_mpi_comm *c, enum mpi_way way, size_t bytes)
 	return !call.ordinary;
 }
 
-/* Prints a decision. */
+/* Prints a decision of the measurement. */
 static void decision_log(const struct dxp_mpi_comm *c, const struct choice *choice)
 {
 	size_t at = (size_t)(choice - c->choices->of[0]);
@@ -68,7 +69,8 @@ static void decision_log(const struct dxp_mpi_comm *c, const struct choice *choi
 		choice->ordinary ? "ordinary MPI" : "switches");
 }
 
-/* Exchanges the times and decides. The last number is not 0 if a leader lost the switches. */
+/* Exchanges the times and decides. The last number of the exchange is not 0 if a leader lost the
+ * switches; then the times are of no use. */
 static void decide(struct dxp_mpi_comm *c, struct choice *choice)
 {
 	int64_t own[CHOICE_CALLS + 1], worst[CHOICE_CALLS + 1];
@@ -105,11 +107,11 @@ void dxp_mpi_call_end(struct dxp_mpi_comm *c)
 		decide(c, choice);
 }
 
-/* Prints a line for each collective: its size classes and their choices. */
+/* Prints one line for each collective: its size classes and the choice for each. */
 void mpi_way_log(const struct dxp_mpi_comm *c)
 {
 	for (int way = 0; c->choices && way < MPI_WAYS; way++) {
-		char text[400] = ""; /* holds all classes */
+		char text[400] = ""; /* long enough for all classes */
 		size_t used = 0;
 
 		for (unsigned class = 0; class < CHOICE_CLASSES; class ++) {

@@ -11,7 +11,8 @@ static struct {
 	bool user_plane, reliable, compat, no_icrc_check;
 } values;
 
-/* Open MPI replaces these pointers and does not write to their targets. */
+/* Writable arrays, because Open MPI's type has no const. Open MPI replaces the pointers and does
+ * not write to the arrays. */
 static char mode_default[] = "node", collectives_default[] = DXP_MPI_COLLECTIVES_DEFAULT;
 
 static int register_params(void);

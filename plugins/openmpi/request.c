@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Iallreduce as a state machine that opal_progress advances:
+/* MPI_Iallreduce as a state machine that opal_progress advances. Its stages are:
  *
- *   UP     the node's contributions are reduced to its leader (a node of one rank: at once)
- *   GROUP  the leaders' operation at the switches
- *   REST   after a loss, the rest of it, by an ordinary nonblocking operation of the leaders
- *   DOWN   status and result go from the leader to its node
+ *   UP     the node's contributions are reduced to its leader; skipped if the node has one rank
+ *   GROUP  the leaders' operation runs at the switches
+ *   REST   if the group is lost, an ordinary nonblocking operation of the leaders does the rest
+ *   DOWN   the leader sends status and result to its node
  *
- * Operations of a communicator enter GROUP, leave it, and enter DOWN in the order of their calls,
- * so all ranks make the calls of each kind in one order. The callback never blocks: it tests
- * requests without making progress. A nested or concurrent callback returns at once.
+ * Operations of a communicator enter GROUP, leave GROUP and enter DOWN in the order of their calls.
+ * So all ranks make the calls of each stage in the same order. The callback never blocks: it tests
+ * requests without making progress. If it is called while it runs, it returns at once.
  *
- * A nonblocking call must not wait for other ranks, so it never joins. Until a blocking call has
- * joined, nonblocking operations are ordinary. */
+ * A nonblocking call must not wait for other ranks, so it never lets the communicator join. Until a
+ * blocking call has done so, nonblocking operations are ordinary. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 enum stage { UP, GROUP, REST, DOWN, DONE };
 
-/* A message: status, then the wire elements. */
+/* A message: a status, followed by wire elements. */
 struct work {
 	int32_t error, reserved;
 	alignas(16) uint8_t data[];
@@ -34,21 +34,23 @@ struct coll_dxp_request {
 	uint64_t ticket;
 	struct mpi_mapping mapping;
 	void *receive;
-	/* buffer that the switch library uses directly; set in a node of one rank with plain
-	 * elements */
+	/* The user's buffer, which the switch library reads directly. Set only if the node has one
+	 * rank and the elements have the same layout as on the wire. */
 	const void *own;
 	int count;
-	struct work *work; /* NULL: not needed */
+	/* wire elements of this node; NULL: `own` and `receive` are used directly */
+	struct work *work;
 	int error;
-	MPI_Request under;                   /* outstanding ordinary operation */
-	struct dxp_inc_operation *operation; /* NULL in GROUP: the group did not accept it */
+	MPI_Request under; /* ordinary operation that is not complete */
+	/* NULL while in GROUP: the group did not accept the operation */
+	struct dxp_inc_operation *operation;
 	bool down_begun;
 };
 typedef struct coll_dxp_request coll_dxp_request_t;
 OBJ_CLASS_INSTANCE(coll_dxp_request_t, ompi_request_t, NULL, NULL);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Outstanding requests, in the order of calls; guarded by `lock`. */
+/* Requests that are not complete, in the order of calls; guarded by `lock`. */
 static coll_dxp_request_t *first, **last = &first;
 static bool registered; /* guarded by `lock` */
 static atomic_int outstanding;
@@ -78,7 +80,7 @@ static uint8_t *wire(const coll_dxp_request_t *r)
 	return r->work ? r->work->data : r->receive;
 }
 
-/* Returns whether the ordinary operation is complete; stores its error. */
+/* Returns true if the ordinary operation `under` is complete; stores its error in the request. */
 static bool under_done(coll_dxp_request_t *r)
 {
 	if (r->under == MPI_REQUEST_NULL)
@@ -92,8 +94,8 @@ static bool under_done(coll_dxp_request_t *r)
 	return true;
 }
 
-/* Starts the leaders' operation; if a step in the node failed, starts a barrier instead. The other
- * leaders then detect the mismatch, so all ranks learn of the failure. */
+/* Starts the operation of the leaders. If a step in this node failed, starts a barrier instead. The
+ * library detects this mismatch at the other leaders, so all ranks report a failure. */
 static void group_begin(coll_dxp_request_t *r)
 {
 	struct dxp_mpi_comm *c = r->module->engine;
@@ -189,7 +191,7 @@ static bool down_move(coll_dxp_request_t *r)
 	return true;
 }
 
-/* Advances the request by one step. Returns false if it must wait. */
+/* Advances the request by one step. Returns false if it must wait for something. */
 static bool move(coll_dxp_request_t *r)
 {
 	switch (r->stage) {
@@ -226,7 +228,8 @@ static void complete(coll_dxp_request_t *r)
 	ompi_request_complete(&r->super, true);
 }
 
-/* Completes requests after the unlock, because completion may run code of the program. */
+/* Advances all requests. Requests are completed only after the unlock, because their completion may
+ * run code of the program. */
 static int progress(void)
 {
 	coll_dxp_request_t *done = NULL, **done_last = &done, **at = &first;
@@ -329,9 +332,9 @@ static void enlist(coll_dxp_request_t *r)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Returns whether Open MPI itself may have made the call, because it agrees on the id of a new
- * communicator by such calls. Some such calls come from inside opal_progress, and their order among
- * the user's calls may differ between ranks. */
+/* Returns true if Open MPI itself may have made this call. It makes such calls to agree on the id
+ * of a new communicator. Some of them are made inside opal_progress. Their order among the user's
+ * calls may differ between ranks, so they must not be offloaded. */
 static bool of_mpi_itself(int count, MPI_Datatype type, MPI_Op op)
 {
 	return type == MPI_INT && count <= 4 && (op == MPI_MAX || op == MPI_MIN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library to preload before any MPI program (LD_PRELOAD). It replaces four collectives and
- * offloads them through the MPI core. Parameters come from the environment, DXP_INC_*, on each
- * rank. Built for each MPI. */
+/* A library that is loaded before any MPI program by LD_PRELOAD. It replaces four collectives and
+ * offloads them through the MPI core. Its parameters are environment variables DXP_INC_* on each
+ * rank. It is built for each MPI. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -59,14 +59,15 @@ static struct dxp_mpi_comm *engine_of(MPI_Comm comm)
 	return dxp_mpi_comm_of(comm);
 }
 
-/* Ends an ordinary call. */
+/* Completes an ordinary call. */
 static int ordinary_end(struct dxp_mpi_comm *c, int error)
 {
 	dxp_mpi_call_end(c);
 	return error;
 }
 
-/* Ends an MPI function: on an error, calls the communicator's error handler, as MPI requires. */
+/* Completes an MPI function. If there is an error, calls the error handler of the communicator, as
+ * MPI requires. */
 static int end(MPI_Comm comm, int error)
 {
 	if (error != MPI_SUCCESS)

@@ -33,8 +33,9 @@ void dma_doze_destroy(struct doze *z)
 	pthread_mutex_destroy(&z->lock);
 }
 
-/* The waker and the sleeper each write their own flag, then read the other's flag. All four
- * accesses are sequentially consistent, so at least one sees the other's flag. */
+/* dma_doze_ring() writes `rung`, then reads `sleeping`. dma_doze_until() writes `sleeping`, then
+ * reads `rung`. All four accesses are sequentially consistent, so at least one thread sees the
+ * other thread's flag, and no wakeup is lost. */
 void dma_doze_ring(struct doze *z)
 {
 	atomic_store(&z->rung, true);
@@ -80,8 +81,8 @@ static void fresh_begin(struct dxp_dma *d)
 	}
 }
 
-/* Spins while transfers are outstanding: the next interrupt often comes sooner than a thread
- * wakes. */
+/* Spins while transfers are outstanding: the next interrupt often comes sooner than a sleeping
+ * thread would wake. */
 static void spin_some(struct dxp_dma *d)
 {
 	uint64_t begin = clock_now_ns(), until = begin + d->spin.budget_ns;

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "dma/internal.h"
 
-/* ---- the device's thread; it holds the lock ---- */
+/* ---- functions of the device's thread, which holds the lock ---- */
 
 void dma_transfer_end(struct dxp_dma_transfer *t, int status)
 {
@@ -26,8 +26,8 @@ static void pumped_end(struct pump_transfer *pumped, const struct bridge_end *en
 {
 	struct dxp_dma_transfer *t = CONTAINER_OF(pumped, struct dxp_dma_transfer, pump);
 
-	/* A step stalled, and the device was reset. DXP_ETIMEDOUT would mean "not yet" to the
-	 * waiter. */
+	/* A DMA stalled, and the device was reset. The status becomes DXP_EDEVICE, because
+	 * dxp_dma_wait() returns DXP_ETIMEDOUT for a transfer that is not complete yet. */
 	dma_transfer_end(t, end->status == DXP_ETIMEDOUT ? DXP_EDEVICE : end->status);
 }
 
@@ -54,7 +54,7 @@ void dma_transfer_begin(struct dxp_dma_transfer *t)
 		dma_transfer_end(t, status);
 }
 
-/* ---- any thread ---- */
+/* ---- functions of any thread ---- */
 
 static int transfer_create(struct dxp_dma *d, const struct dxp_dma_order *order,
 			   struct dxp_dma_transfer **out)
@@ -114,7 +114,7 @@ int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 	return DXP_OK;
 }
 
-/* Sleeps until the transfer completes, a copy must be made, or the deadline passes. */
+/* Sleeps until the transfer completes, this thread is woken for a copy, or the deadline passes. */
 static int wait_idle(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t deadline_ns)
 {
 	const struct timespec until = {.tv_sec = (time_t)(deadline_ns / S_NS),
@@ -149,7 +149,8 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 		else if (clock_now_ns() >= deadline_ns)
 			status = DXP_ETIMEDOUT;
 	}
-	/* This waiter was woken to copy but leaves, so the device's thread copies. */
+	/* This thread was woken to make a copy but leaves without making it. The device's thread
+	 * makes the copy instead. */
 	if (t->called) {
 		t->called = false;
 		d->called--;
@@ -158,8 +159,9 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 	return t->ended ? t->status : DXP_ETIMEDOUT;
 }
 
-/* Guards `dma` of a transfer between a waiter and a closing device. The device's lock cannot guard
- * it, because the waiter finds that lock only through `dma`. Held only briefly. */
+/* Guards the member `dma` of a transfer between a waiting thread and a thread that closes the
+ * device. The device's lock cannot guard `dma`, because a waiting thread finds that lock only
+ * through `dma`. Held only briefly. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void dma_transfer_part(struct dxp_dma_transfer *t)
@@ -169,7 +171,8 @@ void dma_transfer_part(struct dxp_dma_transfer *t)
 	pthread_mutex_unlock(&init_lock);
 }
 
-/* Returns the transfer's device, valid until `waiting` is decremented; NULL: closed. */
+/* Returns the transfer's device, which stays valid until `waiting` is decremented. Returns NULL if
+ * the device was closed. */
 static struct dxp_dma *device_enter(struct dxp_dma_transfer *t)
 {
 	pthread_mutex_lock(&init_lock);

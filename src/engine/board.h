@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of engine `board`: memory, controllers, stream core, and an inner engine for kernels in
- * the memory. */
+/* The parts of engine `board`: memory, DMA controllers, stream core, and an inner engine that runs
+ * kernels in the memory. */
 #ifndef ENGINE_BOARD_H
 #define ENGINE_BOARD_H
 
@@ -16,14 +16,15 @@ struct engine_board {
 	struct board_config config;
 	uint8_t *memory;
 	uint64_t memory_bytes;
-	struct engine *compute; /* NULL: runs no kernels */
+	/* engine that runs kernels in this memory; NULL: the board runs no kernels */
+	struct engine *compute;
 	struct board_core *core;
 	struct board_dma *dma;
 	struct board_pins pins;
 	char device[FABRIC_DEVICE_BYTES];
 };
 
-/* Returns the board of an engine opened by engine_board_open(). */
+/* Returns the board of an engine that engine_board_open() opened. */
 struct engine_board *engine_board_of(const struct engine *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads settings of a board: a table describes the numeric ones, and each other one has a
+/* Reads settings of a board. A table describes the numeric settings; each other setting has a
  * function. */
 #include "engine/board_config.h"
 
@@ -38,7 +38,7 @@ static const struct board_setting settings[] = {
 };
 #define SETTINGS ARRAY_COUNT(settings)
 
-/* Numeric settings; all others are text. */
+/* Numeric settings; all other settings are text. */
 static const struct number {
 	const char *name;
 	size_t offset;
@@ -56,8 +56,9 @@ static const struct number {
 	{"stall", offsetof(struct board_config, stall), 0, COUNT_MAX},
 };
 
-/* The board of the source (S-07: PCIe Gen3 x8, memory of 200 MHz x 512 bit), and a board without
- * limits. The delays, not in S-07, are a PCIe round trip and an interrupt up to user space. */
+/* Presets: the board of the source (S-07: PCIe Gen3 x8, memory of 200 MHz x 512 bit), and a board
+ * without limits. S-07 states no delays; they are set to a PCIe round trip and an interrupt up to
+ * user space. */
 static const struct board_config presets[] = {
 	{.preset = BOARD_PRESET,
 	 .to_device = 7877,
@@ -73,7 +74,8 @@ static const struct board_config presets[] = {
 struct position {
 	const char *file;
 	unsigned line;
-	unsigned given[SETTINGS]; /* line of each setting; 0: not set */
+	/* for each setting, the line in the file that sets it; 0: not set */
+	unsigned given[SETTINGS];
 };
 
 const struct board_setting *board_config_settings(size_t *count)
@@ -105,7 +107,7 @@ static int wrong(const struct position *at, const char *name, const char *value)
 	return DXP_EINVAL;
 }
 
-/* Reads decimal digits only. */
+/* Reads a number of decimal digits only, without sign or blanks. */
 static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
@@ -113,7 +115,8 @@ static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t 
 	if (*text < '0' || *text > '9')
 		return false;
 	unsigned long long value = strtoull(text, &end, 10);
-	if (*end || value < low || value > high) /* on overflow strtoull returns the maximum */
+	/* on overflow strtoull() returns the maximum, which is above `high` */
+	if (*end || value < low || value > high)
 		return false;
 	*out = value;
 	return true;
@@ -147,8 +150,8 @@ static int preset_set(const struct position *at, const char *value, struct board
 	return DXP_OK;
 }
 
-/* Parses "FILE NAME": only the file name may contain spaces. Relative files are in the directory of
- * the board's file. */
+/* Parses "kernel FILE NAME". Only the file name may contain spaces. A relative file name starts at
+ * the directory of the board's file. */
 static int kernel_set(const struct position *at, const char *value, struct board_config *c)
 {
 	const char *file = value + strlen("kernel "), *space = strrchr(file, ' ');
@@ -231,7 +234,7 @@ static int setting_set(struct position *at, const char *name, const char *value,
 	return compute_set(at, value, c);
 }
 
-/* Removes surrounding blanks, in place. */
+/* Removes blanks at both ends, in place. */
 static char *trim(char *text)
 {
 	text += strspn(text, " \t\r");

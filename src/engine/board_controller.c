@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread of a controller. Each step reports completions that are due, moves a slice of the
+/* The thread of a DMA controller. Each step reports completions that are due, moves a slice of the
  * running DMA, or waits.
  *
- * clock_ns is modelled time: the time at which the board would have passed the last byte that was
- * moved. The thread moves bytes somewhat ahead of that time and then sleeps, so that it wakes
- * seldom. After a late wakeup it catches up by at most CREDIT_NS, so that the mean bandwidth stays
- * the board's. */
+ * clock_ns is modelled time: the time at which the real board would have moved the last byte that
+ * was copied. The thread copies bytes somewhat ahead of that time and then sleeps, so that it wakes
+ * seldom. After a late wakeup it catches up by at most CREDIT_NS, so that the mean bandwidth is
+ * that of the real board. */
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -18,20 +18,21 @@
 #include "engine/board_copy.h"
 #include "engine/board_internal.h"
 
-#define AHEAD_NS (250 * US_NS) /* lead of copied bytes over modelled time */
-/* time that a late thread may catch up; so bursts are at most this long */
+#define AHEAD_NS (250 * US_NS) /* ns that copied bytes may be ahead of modelled time */
+/* ns that a late thread may catch up, which limits the length of a burst */
 #define CREDIT_NS (200 * US_NS)
-/* time until the next check while another thread moves a slice, which takes less */
+/* ns until the next check while another thread moves a slice, which takes less time */
 #define HELP_LOOK_NS (50 * US_NS)
-/* a sleep is longer than requested by about this time, so the thread spins instead */
+/* ns: a sleep is longer than requested by about this time, so the thread spins instead */
 #define SPIN_NS (15 * US_NS)
 
 enum step_kind { STEP_WAIT, STEP_END, STEP_DROP, STEP_MOVE };
 
 struct step {
 	enum step_kind kind;
-	uint64_t until_ns; /* WAIT; UINT64_MAX: until kicked */
-	bool exact;        /* WAIT: for a completion */
+	/* STEP_WAIT: time at which to check again; UINT64_MAX: only after a kick */
+	uint64_t until_ns;
+	bool exact; /* STEP_WAIT: until_ns is the time of a completion, which must be met exactly */
 };
 
 static bool is_tx(const struct board_controller *c)
@@ -60,18 +61,18 @@ static bool end_add(struct board_controller *c, const struct board_job *job)
 {
 	struct board_dma *d = c->board;
 
-	/* Rx completes a THROUGH, because all data passes Rx last (S-02). */
+	/* Rx reports the completion of a THROUGH, because all data passes Rx last (S-02). */
 	if (is_tx(c) && through(job))
 		return false;
 	uint32_t count = atomic_load_explicit(&d->end_count, memory_order_relaxed);
 	d->ends[(d->end_head + count) % BOARD_ENDS_MAX] = (struct engine_dma_end){
 		.id = job->dma.id, .status = stale(c, job) ? DXP_EDEVICE : job->status};
-	/* Pairs with the acquire of readers without the lock. */
+	/* Pairs with the acquire in board_dma_dequeue(), which first checks without the lock. */
 	atomic_store_explicit(&d->end_count, count + 1, memory_order_release);
 	return true;
 }
 
-/* Adds completions that are due. False: there were none. */
+/* Adds completions that are due to the ring of completions. Returns false if none is due. */
 static bool ends_add(struct board_controller *c, uint64_t now_ns)
 {
 	bool added = false;
@@ -94,7 +95,8 @@ static void ends_report(struct board_controller *c, uint64_t now_ns)
 
 /* ---- from one DMA to the next ---- */
 
-/* Skips DMAs that Tx has moved for Rx; wakes Tx if Rx has reached a THROUGH. */
+/* Advances Rx past the DMAs that Tx has moved for it. If Rx has then reached a THROUGH, wakes Tx,
+ * which moves it. */
 static void rx_advance(struct board_dma *d)
 {
 	struct board_controller *rx = &d->rx;
@@ -105,7 +107,7 @@ static void rx_advance(struct board_dma *d)
 		board_controller_kick(&d->tx);
 }
 
-/* Notes that all bytes of the running DMA were moved, or that it failed. */
+/* Notes that all bytes of the running DMA were moved, or that the DMA failed. */
 static void job_passed(struct board_controller *c, int status)
 {
 	struct board_dma *d = c->board;
@@ -114,14 +116,14 @@ static void job_passed(struct board_controller *c, int status)
 	job->passed = true;
 	job->status = status;
 	job->due_ns = c->clock_ns + d->interrupt_ns;
-	c->clock_ns += d->control_ns; /* of the next DMA */
+	c->clock_ns += d->control_ns; /* the next DMA starts this much later */
 	c->next++;
 	if (is_tx(c) && through(job)) {
 		struct board_job *twin = board_job_at(&d->rx, job->twin);
 		twin->passed = true;
 		twin->status = status;
 		twin->due_ns = job->due_ns;
-		job->due_ns = 0; /* completes at once: Rx reports it */
+		job->due_ns = 0; /* Tx drops its entry at once: Rx reports the completion */
 		d->rx.clock_ns += d->control_ns;
 		board_controller_kick(&d->rx);
 	}
@@ -143,7 +145,8 @@ static uint64_t slice_bytes(const struct board_controller *c, const struct board
 			    : min_u64(left, BOARD_SLICE_BYTES);
 }
 
-/* An overlapping copy to a higher address begins at the end. */
+/* Returns the offset of the next slice. If a COPY goes to a higher address, it begins at the end,
+ * so as not to read its own output. */
 static uint64_t slice_at(const struct board_job *job, uint64_t bytes)
 {
 	bool backwards = job->dma.kind == ENGINE_DMA_COPY && job->dma.to > job->dma.from;
@@ -161,7 +164,7 @@ static void memory_copy(uint8_t *to, const uint8_t *from, uint64_t bytes)
 		memmove(to, from, bytes);
 }
 
-/* Called without the lock: the thread that set `moving` owns the job. */
+/* Moves a slice without holding the lock: the thread that set `moving` owns the job. */
 static int slice_move(const struct board_dma *d, const struct board_job *job, uint64_t bytes)
 {
 	const struct engine_dma *dma = &job->dma;
@@ -180,7 +183,7 @@ static int slice_move(const struct board_dma *d, const struct board_job *job, ui
 	return DXP_OK;
 }
 
-/* Keeps the clock near real time: unused bandwidth is not accumulated. */
+/* Keeps modelled time near real time, so that unused bandwidth is not accumulated. */
 static void clock_hold(struct board_controller *c, const struct board_job *job, uint64_t now_ns)
 {
 	if (job->moved == 0)
@@ -196,7 +199,7 @@ static void clocks_advance(struct board_controller *c, const struct board_job *j
 
 	if (job->dma.kind != ENGINE_DMA_COPY)
 		c->clock_ns += passing_ns(bytes, c->rate);
-	if (through(job)) { /* a THROUGH uses both controllers, and the slower one limits it */
+	if (through(job)) { /* a THROUGH uses both controllers, so the slower one limits it */
 		begin_ns = max_u64(begin_ns, d->rx.clock_ns);
 		uint64_t passing =
 			max_u64(passing_ns(bytes, d->rx.rate), passing_ns(bytes, d->through_rate));
@@ -233,8 +236,8 @@ static void job_move(struct board_controller *c, uint64_t now_ns)
 
 /* ---- the thread ---- */
 
-/* Returns whether the running DMA may continue; else sets *until_ns to the time of the next
- * check. */
+/* Returns whether the running DMA may continue now. Otherwise sets *until_ns to the time of the
+ * next check. */
 static bool movable(const struct board_controller *c, const struct board_job *job, uint64_t now_ns,
 		    uint64_t *until_ns)
 {
@@ -264,13 +267,15 @@ static struct step step_next(struct board_controller *c, uint64_t now_ns)
 	}
 	if (c->next == c->tail)
 		return s;
-	if (c->moving) { /* a helping thread sends no signal when it stops */
+	/* another thread moves bytes for this one, and sends no signal when it stops */
+	if (c->moving) {
 		s.until_ns = min_u64(s.until_ns, now_ns + HELP_LOOK_NS);
 		s.exact = false;
 		return s;
 	}
 	const struct board_job *job = board_job_at(c, c->next);
-	/* Tx drops a stale THROUGH itself, since Tx may still be moving its bytes. */
+	/* Tx drops a stale THROUGH for both controllers, because Tx may still be moving its
+	 * bytes. */
 	if (stale(c, job) && (is_tx(c) || !through(job)))
 		return (struct step){.kind = STEP_DROP};
 	uint64_t until_ns;
@@ -309,7 +314,8 @@ static void sleep_until(struct board_controller *c, uint64_t until_ns)
 	pthread_cond_timedwait(&c->wake, &c->board->lock, &until);
 }
 
-/* Returns whether a slice takes only microseconds; a user's kernel may run forever. */
+/* Returns whether the next slice takes only microseconds. A THROUGH with a user's kernel may run
+ * for any time. */
 static bool moves_soon(struct board_controller *c)
 {
 	return !through(board_job_at(c, c->next)) || !board_core_has_kernel(c->board->options.core);
@@ -351,7 +357,8 @@ void *board_controller_main(void *argument)
 	struct board_controller *c = argument;
 	struct board_dma *d = c->board;
 
-	prctl(PR_SET_TIMERSLACK, 1); /* ns; the default is 50 us */
+	/* 1 ns of timer slack; the default of 50 us would make sleeps too long */
+	prctl(PR_SET_TIMERSLACK, 1);
 	pthread_mutex_lock(&d->lock);
 	while (!d->stop) {
 		uint64_t now_ns = clock_now_ns();

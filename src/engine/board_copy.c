@@ -6,9 +6,10 @@
 #if defined(__SSE2__)
 #include <emmintrin.h>
 
-#define LINE_BYTES   64
-#define STREAM_BYTES 4096 /* bytes; below this caches are faster */
-/* prefetch distance: copying this many bytes takes about one memory latency */
+#define LINE_BYTES 64
+/* bytes of a copy from which streaming stores are used; below, caches are faster */
+#define STREAM_BYTES 4096
+/* bytes ahead of the copy to prefetch: copying so many bytes takes about one memory latency */
 #define AHEAD_BYTES 2048
 
 static void lines_stream(uint8_t *to, const uint8_t *from, uint64_t bytes)
@@ -23,7 +24,7 @@ static void lines_stream(uint8_t *to, const uint8_t *from, uint64_t bytes)
 		_mm_stream_si128((__m128i *)(void *)(to + i + 32), c);
 		_mm_stream_si128((__m128i *)(void *)(to + i + 48), d);
 	}
-	_mm_sfence(); /* orders the streaming stores before later stores */
+	_mm_sfence(); /* orders the streaming stores before later stores, as callers expect */
 }
 
 void board_copy_out(uint8_t *to, const uint8_t *from, uint64_t bytes)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic cores; board_kernel.c has the kernel core. Before the first word boundary and
- * after the last one, ADD and CHECKSUM process single bytes. So the cuts between calls do not
- * change the result. From byte to byte, an addition keeps only the carry. */
+/* The arithmetic stream cores; board_kernel.c has the core that is a kernel. ADD and CHECKSUM
+ * process single bytes before the first word boundary and after the last one. So the result does
+ * not depend on how the stream is cut into calls. For ADD on single bytes, only the carry is kept
+ * from one byte to the next. */
 #include "engine/board_core.h"
 
 #include <stdlib.h>
@@ -17,12 +18,12 @@
 #define WORD_BYTES 4
 
 struct board_core {
-	struct board_kernel *kernel; /* NULL: not configured */
+	struct board_kernel *kernel; /* NULL: no kernel is configured */
 	struct board_core_task running;
-	uint32_t owner; /* of the running stream */
-	uint64_t at;    /* bytes of the stream so far */
+	uint32_t owner; /* owner of the running stream */
+	uint64_t at;    /* bytes of the stream that were processed so far */
 	uint32_t carry; /* ADD: the carry into the next byte of the same word */
-	uint64_t sum;   /* CHECKSUM */
+	uint64_t sum;   /* CHECKSUM: sum of the words so far */
 	struct board_owners owners;
 };
 
@@ -132,7 +133,7 @@ static uint64_t sum_words(const uint8_t *in, uint64_t bytes)
 	return sum;
 }
 
-/* Returns how many of `bytes` complete the word begun earlier. */
+/* Returns how many of the next `bytes` bytes belong to a word that an earlier call began. */
 static uint64_t head_bytes(const struct board_core *c, uint64_t bytes)
 {
 	return min_u64(bytes, (WORD_BYTES - c->at % WORD_BYTES) % WORD_BYTES);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stream core that is an OpenCL kernel. It has its own engine, so that streams and a host's
- * kernels in board memory do not wait for each other. The kernel is
+/* A stream core that is an OpenCL kernel. It has its own engine, so that streams and the kernels of
+ * hosts in board memory do not wait for each other. The kernel has this form:
  *
- * 	kernel void NAME(global const uchar *in, global uchar *out, uint bytes, ulong at)
+ *   kernel void NAME(global const uchar *in, global uchar *out, uint bytes, ulong at)
  *
- * A launch processes up to BOARD_CHUNK_BYTES, `at` bytes into the stream. Each work item handles 64
- * bytes, the last one maybe fewer (a board's memory delivers 512 bits per clock). Item g writes
- * out[64 g] .. out[64 g + 63], below `bytes`, and may read all of `in`. Both buffers are aligned to
- * 4096. */
+ * A launch processes up to BOARD_CHUNK_BYTES; `at` is their offset in the stream. Each work-item
+ * handles 64 bytes, because a board's memory delivers 512 bits per clock; the last one may handle
+ * fewer. Work-item g writes out[64 g] .. out[64 g + 63], below `bytes`, and may read all of `in`.
+ * Both buffers are aligned to 4096 bytes. */
 #ifndef ENGINE_BOARD_KERNEL_H
 #define ENGINE_BOARD_KERNEL_H
 
@@ -20,18 +20,19 @@
 
 struct board_kernel;
 
-/* Opens an engine with `opener`, in a board's memory, options->memory. Statuses of engine_open();
- * DXP_EUNSUPPORTED also if the engine has its own memory. */
+/* Opens an engine with `opener`; it works in a board's memory, which is options->memory. Statuses
+ * of engine_open(); DXP_EUNSUPPORTED also if the engine has its own memory. */
 int board_engine_open(const struct engine_options *options, engine_opener opener,
 		      struct engine **out);
 
-/* Builds config->core_kernel from config->core_file; runs it once. Statuses of
- * board_core_create(). */
+/* Builds config->core_kernel from config->core_file, and runs the kernel once as a test. Statuses
+ * of board_core_create(). */
 int board_kernel_create(const struct board_config *config, const char *cache_folder,
 			engine_opener opener, struct board_kernel **out);
 void board_kernel_destroy(struct board_kernel *k);
 
-/* Runs the kernel on 1 .. BOARD_CHUNK_BYTES. DXP_EDEVICE: it failed; logged. */
+/* Runs the kernel on 1 .. BOARD_CHUNK_BYTES bytes at offset `at` of the stream. DXP_EDEVICE: the
+ * kernel failed; logged. */
 int board_kernel_run(struct board_kernel *k, uint8_t *out, const uint8_t *in, uint64_t bytes,
 		     uint64_t at);
 

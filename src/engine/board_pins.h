@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host memory pinned for a board, kept in a list to verify that a bridge registers its rings once.
- * Pages are not locked, because threads copy the bytes and locking costs 80 us per MiB. For 128 MiB
- * at 2000 MB/s that would be a sixth of the time. One thread calls these functions. */
+/* Host memory pinned for a board. The list serves to verify that a bridge pins its rings only once.
+ * Pages are not really locked: the board's threads copy the bytes, and locking costs 80 us per MiB.
+ * For 128 MiB at 2000 MB/s that would be a sixth of the time. Only one thread may call these
+ * functions. */
 #ifndef ENGINE_BOARD_PINS_H
 #define ENGINE_BOARD_PINS_H
 
@@ -15,12 +16,13 @@ struct board_pins {
 		uint64_t bytes;
 	} list[BOARD_PINS_MAX];
 	uint32_t count;
-	uint64_t ever; /* number of pins so far */
+	uint64_t ever; /* number of pins so far, for tests */
 };
 
-/* Adds a range. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM: the list is full. */
+/* Adds a range. DXP_EINVAL: the range has no bytes or is already in the list; DXP_ENOMEM: the list
+ * is full. */
 int board_pins_add(struct board_pins *p, void *base, uint64_t bytes);
-/* Removes a range; it must be pinned (assert). */
+/* Removes a range, which must be in the list (assert). */
 void board_pins_remove(struct board_pins *p, void *base);
 void board_pins_clear(struct board_pins *p);
 

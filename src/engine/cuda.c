@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `cuda`: an NVIDIA device through its driver library, without CUDA headers or toolkit.
- * Memory is BRIDGED; kernels are PTX, or CUDA C if NVRTC is installed.
+/* The engine `cuda`: an NVIDIA device, used through its driver library, without CUDA headers or
+ * toolkit. Memory is BRIDGED. Kernels are PTX, or CUDA C if NVRTC is installed.
  *
- * Kernels cannot use a NIC's window: that needs cuMemHostRegister with DEVICEMAP, which this engine
- * does not call. So reaches_host is false, and a host that requests a function for its kernels gets
- * DXP_EUNSUPPORTED. */
+ * Kernels cannot use a NIC's window, because this engine does not call cuMemHostRegister with
+ * DEVICEMAP, which that would need. So reaches_host is false, and a host that requests a NIC
+ * function for its kernels gets DXP_EUNSUPPORTED. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static const struct engine_ops cuda_ops = {
 	.dma_reset = cuda_dma_reset,
 };
 
-/* Reads the device's name and makes it printable, as the node table requires. */
+/* Reads the device's name. Replaces unprintable characters, which the node table does not allow. */
 static int name_read(struct engine_cuda *c, int device)
 {
 	char name[256] = "";
@@ -168,7 +168,7 @@ static int memory_allocate(struct engine_cuda *c)
 	return error == CUDA_OUT_OF_MEMORY ? DXP_ENOMEM : DXP_EIO;
 }
 
-/* Opens the selected device; on failure nothing of it is held. */
+/* Opens the selected device. On failure, frees all that it has opened. */
 static int device_open(struct engine_cuda *c, const struct engine_options *options)
 {
 	int status = context_open(c);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA of CUDA devices: a stream for each direction, apart from the kernels' stream; asynchronous
+/* DMA of CUDA devices: a stream for each direction, separate from the kernels' stream; asynchronous
  * copies; an event after each DMA.
  *
- * A thread for each stream waits for the events. cuLaunchHostFunc needs no thread, but it leaves a
- * gap between copies, and does not call the function after a context failure. */
+ * For each stream, a thread waits for the events. cuLaunchHostFunc would need no thread, but it
+ * leaves a gap between copies, and its function is not called after a context failure. */
 #include <dxp/status.h>
 
 #include "base/log.h"
@@ -16,8 +16,9 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* Copies like memmove through the bounce buffer, starting at the end that is read before it is
- * overwritten; a stream works in order. *copies: copies accepted by the driver. */
+/* Copies between overlapping ranges, through the bounce buffer. Starts at the end whose bytes would
+ * be overwritten first; a stream works in order. *copies: number of copies that the driver
+ * accepted. */
 static int overlap_copies(struct engine_cuda *c, uint64_t from, uint64_t to, uint64_t bytes,
 			  unsigned *copies)
 {
@@ -53,8 +54,8 @@ static int copies_enqueue(struct engine_cuda *c, const struct engine_dma *dma, u
 	return error;
 }
 
-/* Records an event after the stream's commands. On failure waits for the stream: accepted copies
- * must complete before an error is reported. */
+/* Records an event after the stream's commands. If this fails, waits for the stream, because
+ * accepted copies must complete before an error is reported. */
 static int event_record(struct engine_cuda *c, struct cuda_event *event, struct cuda_stream *stream)
 {
 	int error = c->cu->cuEventRecord(event, stream);
@@ -109,13 +110,14 @@ int cuda_dma_start(struct engine *e, const struct engine_dma *dma)
 
 /* ---- completions ---- */
 
-/* Waits for the event. After a sticky error all commands have ended; after another error the copy's
- * state is unknown. */
+/* Waits for the event. After a sticky error, all commands have ended. After another error, the
+ * state of the copy is unknown (DXP_EAGAIN). */
 static int event_wait(void *driver, void *command)
 {
 	struct engine_cuda *c = driver;
 
-	c->cu->cuCtxSetCurrent(c->context); /* per thread; later calls have no effect */
+	/* the current context belongs to each thread; setting it again has no effect */
+	c->cu->cuCtxSetCurrent(c->context);
 	int error = c->cu->cuEventSynchronize(command);
 	cuda_check(c, error);
 	return error == CUDA_OK ? DXP_OK : cuda_error_sticky(error) ? DXP_EDEVICE : DXP_EAGAIN;
@@ -131,7 +133,8 @@ static void event_drop(void *driver, void *command)
 
 /* ---- host memory ---- */
 
-/* PORTABLE locks the pages for all contexts, also for those of other slots' devices. */
+/* Pins host memory. The flag PORTABLE locks the pages for all contexts, also for the devices of
+ * other slots. */
 int cuda_pin(struct engine *e, void *base, uint64_t bytes)
 {
 	struct engine_cuda *c = cuda_of(e);

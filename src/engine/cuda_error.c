@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors of the CUDA driver, and the context of each call. */
+/* Handles errors of the CUDA driver, and sets the context for calls to it. */
 #include <stdio.h>
 
 #include <dxp/status.h>

@@ -9,8 +9,8 @@
 #include "base/log.h"
 
 #define LIBRARY "libcuda.so.1"
-/* cuFuncGetParamInfo is the newest function, from CUDA 12.4. Without it a launch with too few
- * arguments would read out of bounds. */
+/* Oldest driver that has cuFuncGetParamInfo, the newest function in use (CUDA 12.4). Without that
+ * function, a launch with too few arguments would make the driver read out of bounds. */
 #define DRIVER "the NVIDIA driver 550 or newer"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -43,7 +43,7 @@ int cuda_library_get(const struct cuda_library **out)
 	pthread_once(&once, library_open);
 	if (library_status != DXP_OK)
 		return library_status;
-	int error = library.cuInit(0); /* may be repeated */
+	int error = library.cuInit(0); /* may be called again */
 	if (error != CUDA_OK) {
 		log_error("cannot start CUDA: %s (%d); check that nvidia-smi works and that this "
 			  "user may open /dev/nvidia*",
@@ -63,8 +63,9 @@ const char *cuda_error_text(const struct cuda_library *cu, int error)
 	return text;
 }
 
-/* The documentation of the Driver API states for each of these errors: "leaves the process in an
- * inconsistent state and any further CUDA work will return the same error". */
+/* Returns whether an error makes all further CUDA calls of the process fail. For these errors, the
+ * documentation of the Driver API states: "leaves the process in an inconsistent state and any
+ * further CUDA work will return the same error". */
 bool cuda_error_sticky(int error)
 {
 	switch (error) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks that are common to all engines, and calls that an engine may lack. */
+/* Checks that all engines share, and calls of functions that an engine may not have. */
 #include "engine/engine.h"
 
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interface of the engines that run kernels on one xPU. One thread, the owner, makes all calls
- * except engine_open, engine_describe and the DMA calls. engine_run returns when the kernel has
- * completed.
+/* Interface of the engines, which run kernels on one xPU. One thread, the owner, makes all calls
+ * except engine_open(), engine_describe() and the DMA calls. engine_run() returns when the kernel
+ * has completed.
  *
- * Memory has one of two kinds. DIRECT: owned by the caller, in this process's address space;
- * arguments are pointers, kernels work in place. BRIDGED: on the device; bytes move by DMA only
- * (S-01), arguments are device addresses. DMA calls need BRIDGED memory; one thread makes them, not
- * necessarily the owner. */
+ * Memory has one of two kinds. DIRECT memory belongs to the caller and is in this process's address
+ * space. Arguments are pointers, and kernels work in place. BRIDGED memory is on the device. Only
+ * DMA moves bytes to and from it (S-01), and arguments are device addresses. DMA calls need BRIDGED
+ * memory. One thread makes all DMA calls; it need not be the owner. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
@@ -24,54 +24,56 @@
 struct engine;
 struct engine_program;
 
-/* The values of register ENGINE. */
+/* Kinds of engines, as in register ENGINE. */
 enum engine_kind { ENGINE_NONE, ENGINE_OCL, ENGINE_BOARD, ENGINE_CUDA, ENGINE_RV32 };
 
 struct engine_options {
-	/* "none"; "ocl", "ocl:PART OF A DEVICE'S NAME"; "board", "board:PRESET", "board:FILE";
-	 * "cuda", "cuda:PART"; "rv32", "rv32:OPTION=VALUE,...". "ocl+bridged:PART" uses BRIDGED
-	 * memory even where DIRECT would work. */
+	/* Name of the engine: "none"; "ocl" or "ocl:PART OF A DEVICE'S NAME"; "board",
+	 * "board:PRESET" or "board:FILE"; "cuda" or "cuda:PART"; "rv32" or "rv32:OPTION=VALUE,...".
+	 * "ocl+bridged:PART" uses BRIDGED memory even on a device that could use DIRECT memory. */
 	const char *name;
-	const char *cache_folder; /* folder for compiled kernels; NULL: not cached */
-	/* Folder for compiler files of this process and its children, absolute; NULL: a new one. */
+	/* folder in which compiled kernels are kept; NULL: none are kept */
+	const char *cache_folder;
+	/* Absolute path of the folder for compiler files of this process and its children; NULL:
+	 * the engine makes a new folder. */
 	const char *work_folder;
-	/* DIRECT: device memory, owned by the caller, outlives the engine. BRIDGED: not
-	 * accessed. */
+	/* DIRECT: device memory, which belongs to the caller and exists longer than the engine.
+	 * BRIDGED: not accessed. */
 	void *memory;
 	uint64_t memory_bytes;
-	/* Reports that engine_dma_dequeue may return a completion. Called from any thread. */
+	/* Reports that engine_dma_dequeue() may return a completion. Any thread may call it. */
 	void (*interrupt)(void *context);
 	void *interrupt_context;
 };
 
 struct engine_description {
 	enum engine_kind kind;
-	const char *name;                 /* as in the node table */
-	char device[FABRIC_DEVICE_BYTES]; /* the device's name for users; "": none */
+	const char *name;                 /* name of the engine, as in the node table */
+	char device[FABRIC_DEVICE_BYTES]; /* name of the device for users; "": no name */
 	uint32_t compute_units;
 	uint8_t memory_kind; /* enum dxp_memory_kind: DIRECT or BRIDGED */
-	bool streams;        /* has a stream core: DMA_THROUGH works */
-	/* Running kernels can access this process's memory, such as a NIC's window. */
+	bool streams;        /* the device has a stream core, so ENGINE_DMA_THROUGH works */
+	/* Running kernels can access memory of this process, such as a NIC's window. */
 	bool reaches_host;
-	/* Kernels and their compiler need only files and programs of the system: no device file and
-	 * no descriptor of a driver. */
+	/* Kernels and their compiler need only files and programs of the system. They need no
+	 * device file and no descriptor of a driver. */
 	bool plain;
 };
 
-/* address of a BUFFER for which the kernel gets a null pointer */
+/* Address of a BUFFER argument for which the kernel gets a null pointer. */
 #define ENGINE_NO_ADDRESS UINT64_MAX
 
 struct engine_argument {
 	uint8_t kind;      /* enum command_argument_kind */
-	uint32_t bytes;    /* BYTES, LOCAL */
-	const void *value; /* BYTES */
-	/* BUFFER, IMAGE in DIRECT memory: its address. NIC: the window. */
+	uint32_t bytes;    /* BYTES: length of the value; LOCAL: bytes of local memory */
+	const void *value; /* BYTES: the value */
+	/* BUFFER, IMAGE in DIRECT memory: pointer to its first byte. NIC: pointer to the window. */
 	void *memory;
-	uint64_t address; /* BUFFER, IMAGE: device address; ENGINE_NO_ADDRESS */
-	/* Accessible bytes from `memory` or `address` on; at least the span of an IMAGE's
-	 * pitches. */
+	uint64_t address; /* BUFFER, IMAGE: device address, or ENGINE_NO_ADDRESS */
+	/* Bytes that may be accessed from `memory` or `address` on. For an IMAGE, at least the
+	 * bytes from its first to its last pixel. */
 	uint64_t memory_bytes;
-	/* BUFFER: the part of these bytes that the kernel should access; 0: all of them. */
+	/* BUFFER: how many of these bytes the kernel should access; 0: all. */
 	uint64_t exact_bytes;
 	struct dxp_image image;     /* IMAGE */
 	struct dxp_sampler sampler; /* SAMPLER */
@@ -81,8 +83,8 @@ struct engine_launch {
 	struct engine_program *program;
 	const char *kernel;
 	uint8_t dimensions;
-	uint64_t global[3], local[3]; /* local all 0: the engine chooses */
-	uint64_t offset[3];           /* first global id */
+	uint64_t global[3], local[3]; /* local all 0: the engine chooses the local size */
+	uint64_t offset[3];           /* added to the global ids */
 	uint8_t argument_count;
 	struct engine_argument arguments[COMMAND_ARGS_MAX];
 };
@@ -90,8 +92,8 @@ struct engine_launch {
 #define ENGINE_TEXT_BYTES 256
 
 struct engine_file {
-	/* A header's relative path without "..". Of files[0], the name is for messages only and may
-	 * be NULL. */
+	/* Relative path of a header, without "..". The name of files[0] is only for messages and
+	 * may be NULL. */
 	const char *name;
 	const void *data;
 	size_t bytes;
@@ -100,24 +102,24 @@ struct engine_file {
 struct engine_source {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
-	/* SOURCE, COMPILE: the program's source, then headers. BINARY: the binary. LINK: no
-	 * file. */
+	/* SOURCE, COMPILE: first the program's source, then headers. BINARY: one file, the binary.
+	 * LINK: no file. */
 	const struct engine_file *files;
 	uint32_t file_count;
-	struct engine_program *const *inputs; /* LINK; not kept */
+	struct engine_program *const *inputs; /* LINK: programs to link; not used after the call */
 	uint32_t input_count;
 };
 
-/* WRITE, COPY, FILL: writes a rectangle of bytes. WRITE reads data of the caller, COPY another
- * rectangle, FILL a pattern. */
+/* WRITE, COPY, FILL: write a rectangle of device memory. WRITE takes the bytes from the caller,
+ * COPY from another rectangle, FILL from a pattern. */
 struct engine_edit {
 	uint8_t op;      /* COMMAND_WRITE, COMMAND_COPY or COMMAND_FILL */
-	uint8_t *memory; /* DIRECT memory: location of address 0 */
+	uint8_t *memory; /* DIRECT memory: pointer to device address 0 */
 	uint64_t memory_bytes;
-	uint64_t from, to; /* device addresses; `from`: COPY */
-	const void *data;  /* WRITE: the bytes; FILL: the pattern */
+	uint64_t from, to; /* device addresses; `from` only for COPY */
+	const void *data;  /* WRITE: the bytes to write; FILL: the pattern */
 	uint32_t data_bytes;
-	struct dxp_rect rect; /* COPY, FILL */
+	struct dxp_rect rect; /* COPY, FILL: the rectangle */
 };
 
 /* ---- DMA (S-02) ---- */
@@ -125,55 +127,57 @@ struct engine_edit {
 enum engine_dma_kind {
 	ENGINE_DMA_IN,      /* host -> device address `to` */
 	ENGINE_DMA_OUT,     /* device address `from` -> host */
-	ENGINE_DMA_THROUGH, /* host, stream core, host */
-	ENGINE_DMA_COPY,    /* device address `from` -> device address `to`; may overlap */
+	ENGINE_DMA_THROUGH, /* from the host through the stream core to the host */
+	ENGINE_DMA_COPY, /* device address `from` -> device address `to`; the ranges may overlap */
 };
 
 struct engine_dma {
-	uint64_t id;  /* returned in engine_dma_end */
+	uint64_t id;  /* number that engine_dma_end returns */
 	uint8_t kind; /* enum engine_dma_kind */
 	uint64_t from, to;
-	const void *source; /* host memory: IN, THROUGH */
-	void *sink;         /* host memory: OUT, THROUGH */
+	const void *source; /* IN, THROUGH: host memory to read */
+	void *sink;         /* OUT, THROUGH: host memory to write */
 	uint64_t bytes;     /* 1 or more; any alignment */
-	bool first;         /* THROUGH: starts a stream; resets the result of its owner */
-	uint32_t owner;     /* THROUGH: the owner whose core settings apply; any number */
+	bool first;         /* THROUGH: this DMA starts a stream, and resets the owner's result */
+	uint32_t owner;     /* THROUGH: owner whose settings of the stream core apply; any number */
 };
 
 struct engine_dma_end {
 	uint64_t id;
-	int status; /* DXP_OK: all bytes moved; DXP_EDEVICE: failed or reset */
+	/* DXP_OK: all bytes were moved; DXP_EDEVICE: the DMA failed, or a reset aborted it */
+	int status;
 };
 
-/* Operation of the stream core on a stream of 4-byte words in host order. */
+/* Operations of the stream core on a stream of 4-byte words in host byte order. */
 enum engine_core { ENGINE_CORE_PASS, ENGINE_CORE_ADD, ENGINE_CORE_CHECKSUM, ENGINE_CORE_KERNEL };
 
-/* On DXP_OK the caller releases *program. The caller frees *log; NULL: no messages. */
+/* Functions of an engine. After DXP_OK of `build` the caller releases *program. The caller always
+ * frees *log; NULL: no messages. */
 struct engine_ops {
 	int (*build)(struct engine *e, const struct engine_source *source,
 		     struct engine_program **program, char **log);
 	void (*release)(struct engine *e, struct engine_program *program);
 	int (*run)(struct engine *e, const struct engine_launch *launch,
 		   char text[ENGINE_TEXT_BYTES]);
-	/* NULL: nothing to fetch */
+	/* NULL: the engine has no data to fetch */
 	int (*fetch)(struct engine *e, struct engine_program *program, uint8_t what, uint8_t **out,
 		     size_t *bytes);
-	/* NULL: not needed */
+	/* NULL: the engine needs no warm-up */
 	void (*warm)(struct engine *e);
 	/* NULL: the engine uses no folders */
 	void (*folders)(struct engine *e, const char *work, const char *cache);
-	/* NULL with DIRECT memory, because engine_edit() then edits in place */
+	/* NULL if memory is DIRECT, because engine_edit() then edits in place */
 	int (*edit)(struct engine *e, const struct engine_edit *edit);
 	void (*describe)(const struct engine *e, struct engine_description *out);
 	void (*close)(struct engine *e);
-	/* NULL in engines with DIRECT memory: */
+	/* The following are NULL if memory is DIRECT. */
 	int (*pin)(struct engine *e, void *base, uint64_t bytes);
 	void (*unpin)(struct engine *e, void *base);
 	int (*dma_start)(struct engine *e, const struct engine_dma *dma);
 	uint32_t (*dma_dequeue)(struct engine *e, struct engine_dma_end *out, uint32_t count);
-	bool (*dma_help)(struct engine *e); /* NULL: the device needs no help */
+	bool (*dma_help)(struct engine *e); /* NULL: the device needs no help of idle threads */
 	void (*dma_reset)(struct engine *e);
-	/* NULL without a stream core: */
+	/* The following are NULL if the engine has no stream core. */
 	int (*core_set)(struct engine *e, uint32_t owner, uint32_t core, uint32_t operand);
 	void (*core_get)(struct engine *e, uint32_t owner, uint32_t *core, uint32_t *operand,
 			 uint64_t *result);
@@ -182,13 +186,14 @@ struct engine_ops {
 
 struct engine {
 	const struct engine_ops *ops;
-	/* Driver's error number of the last build, run or edit (OpenCL: negative, CUDA: positive);
-	 * 0: none. Owner thread. */
+	/* Error number of the driver in the last build, run or edit (OpenCL: negative, CUDA:
+	 * positive); 0: none. Only the owner thread accesses it. */
 	int32_t native;
 };
 
 /* Opens an engine; the caller closes *out. DXP_EINVAL: no such engine; DXP_EUNSUPPORTED: no such
- * device, or it cannot use the given memory; DXP_EIO, DXP_ENOMEM. Logged with the next step. */
+ * device, or the device cannot use the given memory; DXP_EIO, DXP_ENOMEM. Errors are logged with
+ * the next step. */
 int engine_open(const struct engine_options *options, struct engine **out);
 
 static inline void engine_close(struct engine *e)
@@ -202,7 +207,7 @@ static inline void engine_describe(const struct engine *e, struct engine_descrip
 	e->ops->describe(e, out);
 }
 
-/* Builds a program. DXP_EBUILD: with *log; DXP_EUNSUPPORTED, DXP_ENOMEM, DXP_EDEVICE. */
+/* Builds a program. DXP_EBUILD: *log has the reason; DXP_EUNSUPPORTED, DXP_ENOMEM, DXP_EDEVICE. */
 static inline int engine_build(struct engine *e, const struct engine_source *source,
 			       struct engine_program **program, char **log)
 {
@@ -215,8 +220,8 @@ static inline void engine_release(struct engine *e, struct engine_program *progr
 	e->ops->release(e, program);
 }
 
-/* Runs a kernel to completion. With `text`: DXP_EINVAL: arguments or sizes do not fit the kernel;
- * DXP_EDEVICE: it failed; DXP_ENOENT: no such kernel. */
+/* Runs a kernel and returns when it has completed. These errors set `text`: DXP_EINVAL: arguments
+ * or sizes do not fit the kernel; DXP_EDEVICE: the kernel failed; DXP_ENOENT: no such kernel. */
 static inline int engine_run(struct engine *e, const struct engine_launch *launch,
 			     char text[ENGINE_TEXT_BYTES])
 {
@@ -224,41 +229,43 @@ static inline int engine_run(struct engine *e, const struct engine_launch *launc
 	return e->ops->run(e, launch, text);
 }
 
-/* Does slow one-time work before worker processes fork. */
+/* Does slow work that is needed once. Called before worker processes are forked, so that they need
+ * not do it. */
 static inline void engine_warm(struct engine *e)
 {
 	if (e->ops->warm)
 		e->ops->warm(e);
 }
 
-/* Moves an engine without programs in use to other folders, in a forked process: absolute paths as
- * engine_options. The engine forgets programs that it has made before. PoCL continues to use the
- * folder of POCL_CACHE_DIR. */
+/* Moves an engine to other folders, in a forked process. No program may be in use. The paths are
+ * absolute, as in engine_options. The engine forgets programs that it has made before. PoCL
+ * continues to use the folder in POCL_CACHE_DIR. */
 static inline void engine_folders(struct engine *e, const char *work, const char *cache)
 {
 	if (e->ops->folders)
 		e->ops->folders(e, work, cache);
 }
 
-/* Returns data in *out, which has *bytes and which the caller frees. FETCH_ABOUT: records of
- * dxp/about.h on a program. FETCH_DEVICE: such records on the device, without a program.
- * FETCH_BINARY: a program's binary for DXP_PROGRAM_BINARY. A run with a new local size may extend
- * the binary. DXP_EUNSUPPORTED: not available; DXP_ENOMEM, DXP_EDEVICE. */
+/* Returns *bytes bytes of data in *out, which the caller frees. FETCH_ABOUT: records about a
+ * program (dxp/about.h). FETCH_DEVICE: records about the device; no program. FETCH_BINARY: a
+ * program's binary, for DXP_PROGRAM_BINARY. A run with a new local size may add code to the binary.
+ * DXP_EUNSUPPORTED: this data does not exist; DXP_ENOMEM, DXP_EDEVICE. */
 static inline int engine_fetch(struct engine *e, struct engine_program *program, uint8_t what,
 			       uint8_t **out, size_t *bytes)
 {
 	return e->ops->fetch ? e->ops->fetch(e, program, what, out, bytes) : DXP_EUNSUPPORTED;
 }
 
-/* edit.c: performs an edit, and returns when it has completed. DXP_EINVAL: an empty rectangle or
- * pattern, pitches smaller than their content, or a row that is no multiple of the pattern;
- * DXP_ERANGE: outside device memory; DXP_EUNSUPPORTED; DXP_EDEVICE. Only after DXP_EDEVICE may
- * memory have changed. */
+/* edit.c
+ * Performs an edit, and returns when it has completed. DXP_EINVAL: the rectangle or pattern is
+ * empty, a pitch is smaller than its row or slice, or the row is no multiple of the pattern;
+ * DXP_ERANGE: outside device memory; DXP_EUNSUPPORTED; DXP_EDEVICE. After an error, memory is
+ * unchanged, except after DXP_EDEVICE. */
 int engine_edit(struct engine *e, const struct engine_edit *edit);
 
-/* Pins host memory for DMA: page-locks it or registers it with the device. Called once at start.
- * DMA with unpinned memory is slower. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM, DXP_EIO,
- * DXP_EUNSUPPORTED. */
+/* Pins host memory for DMA: locks its pages or registers them with the device. Call it once for
+ * each range, at the start. DMA with memory that is not pinned is slower. DXP_EINVAL: the range has
+ * no bytes or is pinned already; DXP_ENOMEM, DXP_EIO, DXP_EUNSUPPORTED. */
 static inline int engine_pin(struct engine *e, void *base, uint64_t bytes)
 {
 	return e->ops->pin(e, base, bytes);
@@ -269,74 +276,78 @@ static inline void engine_unpin(struct engine *e, void *base)
 	e->ops->unpin(e, base);
 }
 
-/* Starts a DMA; each direction has a controller that works in order. Host memory must stay until
- * the completion is dequeued. A DMA may complete at once, without interrupt. DXP_EAGAIN: the queue
- * is full, dequeue first; DXP_ERANGE: outside device memory; DXP_EUNSUPPORTED: THROUGH without a
- * core. */
+/* Starts a DMA. Each direction has a controller that works in order. Host memory must stay until
+ * the completion is dequeued. A DMA may complete at once, without an interrupt. DXP_EAGAIN: the
+ * queue is full, so dequeue first; DXP_ERANGE: outside device memory; DXP_EUNSUPPORTED: THROUGH
+ * without a stream core. */
 static inline int engine_dma_start(struct engine *e, const struct engine_dma *dma)
 {
 	return e->ops->dma_start(e, dma);
 }
 
-/* Dequeues up to `count` DMA completions; returns how many. */
+/* Dequeues up to `count` DMA completions. Returns their number. */
 static inline uint32_t engine_dma_dequeue(struct engine *e, struct engine_dma_end *out,
 					  uint32_t count)
 {
 	return e->ops->dma_dequeue(e, out, count);
 }
 
-/* Lends some microseconds of an idle thread to a device that is software. True: the device did
- * work, and there may be completions without an interrupt. */
+/* Lets an idle thread work for some microseconds for a device that is software. Returns true if it
+ * did work. There may then be completions for which no interrupt comes. */
 static inline bool engine_dma_help(struct engine *e)
 {
 	return e->ops->dma_help && e->ops->dma_help(e);
 }
 
-/* Aborts all DMAs: each completes soon, with DXP_EDEVICE unless it had completed. After its
- * completion it no longer accesses host memory. Device memory keeps its bytes. */
+/* Aborts all DMAs. Each completes soon: with DXP_EDEVICE, or with its status if it was already
+ * complete. After its completion a DMA no longer accesses host memory. Device memory keeps its
+ * bytes. */
 static inline void engine_dma_reset(struct engine *e)
 {
 	e->ops->dma_reset(e);
 }
 
-/* Sets the stream core of an owner's later streams. ADD adds `operand` to each word; KERNEL runs
+/* Sets the stream core for later streams of an owner. ADD adds `operand` to each word; KERNEL runs
  * the board's kernel. DXP_EINVAL, DXP_EUNSUPPORTED, DXP_ENOMEM. */
 int engine_core_set(struct engine *e, uint32_t owner, uint32_t core, uint32_t operand);
-/* Returns an owner's settings. `result`: CHECKSUM's sum of all words of its last stream, modulo
- * 2^64. All 0 without a core. */
+/* Returns an owner's settings. `result`: for CHECKSUM, the sum of all words of the owner's last
+ * stream, modulo 2^64. All values are 0 if the engine has no stream core. */
 void engine_core_get(struct engine *e, uint32_t owner, uint32_t *core, uint32_t *operand,
 		     uint64_t *result);
-/* Forgets an owner without streams. */
+/* Frees what is stored for an owner, which must have no running stream. */
 void engine_core_drop(struct engine *e, uint32_t owner);
 
-/* For engines: checks the number of work items, and that the local size divides the global size.
+/* For engines. Checks the number of work-items, and that the local size divides the global size.
  * DXP_EINVAL: with `text`. */
 int engine_sizes_check(const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
 
-/* For engines: writes and copies in device memory. */
+/* Functions of an engine that write and copy device memory, for engine_edit_by(). */
 struct engine_mover {
 	int (*put)(void *context, uint64_t to, const void *data, uint64_t bytes);
 	int (*move)(void *context, uint64_t to, uint64_t from, uint64_t bytes);
 	void *context;
 };
-/* Checks an edit and performs it with a mover. Statuses of engine_edit() and of the mover. */
+/* Checks an edit and performs it with a mover. Statuses of engine_edit() and those of the mover. */
 int engine_edit_by(const struct engine_edit *edit, const struct engine_mover *mover);
-/* The same at edit->memory. */
+/* Checks an edit and performs it in DIRECT memory, at edit->memory. */
 int engine_edit_in_place(const struct engine_edit *edit);
 
-/* ocl.c; `bridged`: BRIDGED memory even where DIRECT would work */
+/* ocl.c
+ * `bridged`: use BRIDGED memory even on a device that could use DIRECT memory. */
 int engine_ocl_open(const struct engine_options *options, const char *device, bool bridged,
 		    struct engine **out);
-/* Opens an engine, with the statuses of engine_open(). The board uses it for the engines in its
- * memory. */
+/* Opens an engine, with the statuses of engine_open(). The engine `board` needs it for the engines
+ * in its memory. */
 typedef int (*engine_opener)(const struct engine_options *options, struct engine **out);
 
-/* board.c; `name`: a preset or a file; NULL: the default preset */
+/* board.c
+ * `name`: a preset or a file; NULL: the default preset. */
 int engine_board_open(const struct engine_options *options, const char *name, engine_opener opener,
 		      struct engine **out);
 /* cuda.c */
 int engine_cuda_open(const struct engine_options *options, const char *device, struct engine **out);
-/* rv32.c; `settings`: "cores=2,limit=10"; NULL: defaults */
+/* rv32.c
+ * `settings`: such as "cores=2,limit=10"; NULL: defaults. */
 int engine_rv32_open(const struct engine_options *options, const char *settings,
 		     struct engine **out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One lock guards all. Driver calls are made without it, because a driver may hold its own lock in
- * a callback. A flight is referenced by a list (until its completion is dequeued), by its callback,
- * and by threads that check it. */
+/* One lock guards all members. It is released for driver calls, because a driver may hold its own
+ * lock in a callback. A flight has references: one by a list until its completion is dequeued, one
+ * by its callback, and one by each thread that checks it. */
 #include "engine/flight.h"
 
 #include <assert.h>
@@ -21,12 +21,12 @@ struct flight {
 	struct flight *next; /* next flight of its queue, or of the list of completed flights */
 	struct flights *all;
 	uint64_t id;
-	void *command; /* NULL: not launched yet */
+	void *command; /* the driver's last command of this flight; NULL: not launched yet */
 	uint64_t look_ns;
 	uint32_t queue, references;
 	int status;
 	bool reset;
-	bool failed; /* the driver did not accept all of it */
+	bool failed; /* the driver did not accept all commands of the DMA */
 	bool ended;
 };
 
@@ -45,15 +45,19 @@ struct waiter {
 struct flights {
 	struct flights_options options;
 	pthread_mutex_t lock;
-	/* signalled when a flight is launched or completes, at a reset, and when closing */
+	/* signalled when a flight is launched or completes, when a reset begins, and when the
+	 * threads must stop */
 	pthread_cond_t changed;
 	struct line queues[FLIGHT_QUEUES], ended;
-	uint32_t alive;      /* existing flights */
-	uint32_t telling;    /* threads inside the interrupt */
-	uint32_t resets;     /* marked by a reset and not yet complete */
-	uint64_t lost_at_ns; /* deadline of flights after a reset; UINT64_MAX: there are none */
+	uint32_t alive;   /* flights that are not freed */
+	uint32_t telling; /* threads that are inside the interrupt callback now */
+	uint32_t resets;  /* flights that a reset has marked and that have not completed */
+	/* time at which the device counts as lost, after a reset; UINT64_MAX: no reset is
+	 * outstanding */
+	uint64_t lost_at_ns;
 	bool lost, closing;
-	struct waiter waiters[FLIGHT_QUEUES + 1]; /* the last one is the guard */
+	/* one for each queue; the last one is the guard */
+	struct waiter waiters[FLIGHT_QUEUES + 1];
 };
 
 static void line_clear(struct line *l)
@@ -81,7 +85,8 @@ static void line_remove(struct line *l, struct flight *f)
 	l->count--;
 }
 
-/* Caller holds the lock; it is released during the driver call. */
+/* Drops a reference, and frees the flight if it was the last one. Caller holds the lock, which is
+ * released during the driver call. */
 static void flight_release(struct flight *f)
 {
 	struct flights *all = f->all;
@@ -97,7 +102,8 @@ static void flight_release(struct flight *f)
 	pthread_cond_broadcast(&all->changed);
 }
 
-/* Caller holds the lock, and calls interrupt() if true. */
+/* Completes a flight. Caller holds the lock, and must call interrupt() if this function returns
+ * true. */
 static bool flight_end(struct flight *f, int status)
 {
 	struct flights *all = f->all;
@@ -115,8 +121,8 @@ static bool flight_end(struct flight *f, int status)
 	return true;
 }
 
-/* Caller holds the lock; it is released during the call. `telling` counts these calls, because
- * flights_destroy cannot join the driver's threads. */
+/* Calls the user's interrupt if `wanted`. Caller holds the lock, which is released during the call.
+ * `telling` counts these calls, because flights_destroy() cannot join the driver's threads. */
 static void interrupt(struct flights *all, bool wanted)
 {
 	if (!wanted || !all->options.interrupt)
@@ -139,7 +145,7 @@ static void wait_until(struct flights *all, uint64_t at_ns)
 		pthread_cond_timedwait(&all->changed, &all->lock, &at);
 }
 
-/* Caller holds the lock. */
+/* Returns the first flight of a queue if it was launched, else NULL. Caller holds the lock. */
 static struct flight *first_launched(struct flights *all, uint32_t queue)
 {
 	struct flight *f = all->queues[queue].first;
@@ -147,7 +153,8 @@ static struct flight *first_launched(struct flights *all, uint32_t queue)
 	return f && f->command ? f : NULL;
 }
 
-/* Main function of a queue's thread, which exists if the driver can wait. */
+/* Main function of a queue's thread. The thread exists only if the driver has a function that
+ * waits. */
 static void *waiter_run(void *argument)
 {
 	struct waiter *w = argument;
@@ -174,7 +181,8 @@ static void *waiter_run(void *argument)
 	return NULL;
 }
 
-/* Caller holds the lock. Gives up a device that does not complete flights after a reset. */
+/* Gives up a device that does not complete its flights after a reset. Caller holds the lock, and
+ * must call interrupt() if this function returns true. */
 static bool lose(struct flights *all)
 {
 	bool reported = false;
@@ -187,8 +195,8 @@ static bool lose(struct flights *all)
 	return reported;
 }
 
-/* Caller holds the lock. Checks a queue's first flight at its time of the next check. Until then
- * its callback may still arrive. */
+/* Checks the first flight of a queue if the time for this has come; until then its callback may
+ * still arrive. Lowers *next_ns to the time of the next check. Caller holds the lock. */
 static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t *next_ns)
 {
 	struct flight *f = first_launched(all, queue);
@@ -206,12 +214,14 @@ static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t 
 	f->look_ns = now_ns + FLIGHT_LOOK_NS;
 	bool reported = status != DXP_EAGAIN && flight_end(f, status);
 	flight_release(f);
-	/* The queue has a new first flight, which must be checked at once. */
+	/* If this flight has completed, the queue has a new first flight, which must be checked at
+	 * once. */
 	*next_ns = min_u64(*next_ns, reported ? now_ns : now_ns + FLIGHT_LOOK_NS);
 	return reported;
 }
 
-/* Detects late callbacks and a lost device. Sleeps while no flight is outstanding. */
+/* Main function of the guard, which finds flights with late callbacks, and a lost device. Sleeps
+ * while no flight is outstanding. */
 static void *guard_run(void *argument)
 {
 	struct flights *all = ((struct waiter *)argument)->all;
@@ -285,7 +295,8 @@ int flights_create(const struct flights_options *options, struct flights **out)
 	line_clear(&all->ended);
 	pthread_mutex_init(&all->lock, NULL);
 	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* the clock of clock_now_ns() */
+	/* the deadlines are times of clock_now_ns(), which uses this clock */
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&all->changed, &clock);
 	pthread_condattr_destroy(&clock);
 	int status = threads_start(all);
@@ -298,7 +309,7 @@ int flights_create(const struct flights_options *options, struct flights **out)
 	return DXP_OK;
 }
 
-/* Caller holds the lock. */
+/* Drops all completed flights that were not dequeued. Caller holds the lock. */
 static void ended_drop(struct flights *all)
 {
 	struct flight *f;
@@ -320,7 +331,7 @@ bool flights_destroy(struct flights *all)
 		ended_drop(all);
 	}
 	if (all->alive > 0)
-		lose(all); /* later completions raise no interrupt */
+		lose(all); /* completions after this call no interrupt */
 	while (all->telling > 0)
 		wait_until(all, UINT64_MAX);
 	bool clean = all->alive == 0;

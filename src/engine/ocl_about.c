@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Properties of programs: each kernel, each argument. */
+/* Properties of programs as records: of each kernel and of each argument. */
 #include "engine/ocl_about.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "engine/ocl_kernel.h"
 
-#define TEXT_BYTES 4096 /* limit for type names, names and attributes: longer text is cut */
+#define TEXT_BYTES 4096 /* bytes of a name, type name or attribute; longer text is cut */
 
 struct teller {
 	const struct ocl_library *cl;
@@ -19,7 +19,8 @@ struct teller {
 	struct records *out;
 };
 
-/* Reads a string of clGetKernelArgInfo; returns its bytes with the final zero. */
+/* Reads a text about an argument by clGetKernelArgInfo(). Returns its length with the final
+ * zero. */
 static size_t text_get(const struct ocl_library *cl, cl_kernel k, cl_uint i,
 		       cl_kernel_arg_info what, char text[TEXT_BYTES])
 {
@@ -66,7 +67,7 @@ static void info_put(const struct teller *t, uint32_t what, const void *data, si
 	memcpy(at + 4, data, bytes);
 }
 
-/* Returns the text behind the next "__attribute__((", with any spacing; NULL: none. */
+/* Returns the text after the next "__attribute__((", with any spacing; NULL: there is none. */
 static char *attribute_find(char *at)
 {
 	static const char word[] = "__attribute__";
@@ -80,7 +81,8 @@ static char *attribute_find(char *at)
 	return NULL;
 }
 
-/* Converts to the standard's form, "name(a,b,c) name": PoCL returns source text. */
+/* Converts attributes to the standard's form, "name(a,b,c) name". PoCL returns the text of the
+ * source instead. */
 static void attributes_clean(char *text)
 {
 	char *out = text, *at = attribute_find(text);
@@ -100,8 +102,8 @@ static void attributes_clean(char *text)
 		*out = '\0';
 }
 
-/* Adds a kernel's attributes. PoCL loses some of them, so this function restores the required group
- * size. */
+/* Adds the attributes of a kernel. PoCL loses some attributes, so this function restores the
+ * required work-group size. */
 static void attributes_report(const struct teller *t, cl_kernel k)
 {
 	char text[TEXT_BYTES] = "";
@@ -139,7 +141,7 @@ static void kernel_report(const struct teller *t, cl_kernel k, const char *name)
 		argument_report(t, k, i);
 }
 
-/* Returns the kernel names, which the caller frees; NULL: none. */
+/* Returns the names of the program's kernels, which the caller frees; NULL: there are none. */
 static char *names_get(const struct teller *t, cl_program program)
 {
 	size_t bytes = 0;

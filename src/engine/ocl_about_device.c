@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Properties of the device. Features that the fabric lacks (command buffers, SVM, device queues,
- * pipes, IL) are reported as absent. */
+/* Properties of the device as records. Features that the fabric lacks (command buffers, SVM, device
+ * queues, pipes, IL) are reported as absent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "engine/ocl_about.h"
 
-/* Reported unchanged. */
+/* Properties that are reported unchanged. */
 static const cl_device_info as_it_is[] = {
 	CL_DEVICE_TYPE,
 	CL_DEVICE_VENDOR_ID,
@@ -97,7 +97,7 @@ static const cl_device_info of_images[] = {
 	CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT,
 };
 
-/* Reported as 0 in 4 or 8 bytes: the fabric lacks them. */
+/* Properties that are reported as 0, in 4 or 8 bytes: the fabric lacks these features. */
 static const struct {
 	cl_device_info what;
 	int bytes;
@@ -117,7 +117,8 @@ static const struct {
 	{CL_DEVICE_PARTITION_MAX_SUB_DEVICES, 4},
 };
 
-/* The list has only extensions of the language, since others would need support of the API. */
+/* Extensions that are reported if the device has them: only those of the language. Extensions of
+ * the API would need support in the fabric. */
 static const char *const extensions[] = {
 	"cl_khr_byte_addressable_store",
 	"cl_khr_global_int32_base_atomics",
@@ -160,7 +161,7 @@ static bool extension_works(const char *name, size_t bytes, bool images)
 	return false;
 }
 
-/* Returns the value, which the caller frees; NULL: unknown to the device. */
+/* Returns the value of a property, which the caller frees; NULL: the device does not know it. */
 static void *info_get(const struct ocl_library *cl, cl_device_id device, cl_device_info what,
 		      size_t *bytes)
 {

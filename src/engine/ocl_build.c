@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of one device, each built once. The list has the most recently used first; unused ones
- * are dropped from its end. Dropped programs and those of other processes are on disk. */
+/* Programs of one device; each is built once. The list begins with the most recently used program;
+ * unused programs are dropped from its end. Programs that were dropped, or that other processes
+ * built, are on disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -42,7 +43,8 @@ void ocl_builds_free(struct ocl_device *d)
 	}
 }
 
-/* Returns the build with this key, moved to the front; or NULL. */
+/* Returns the build with this key, and moves it to the front of the list. Returns NULL if there is
+ * none. */
 static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_KEY_BYTES])
 {
 	for (struct ocl_build **at = &d->builds, *b; (b = *at); at = &b->next) {
@@ -56,8 +58,8 @@ static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_
 	return NULL;
 }
 
-/* Frees the least recently used unused build if there are too many. Builds in use are bounded by
- * memory only. */
+/* If too many builds are unused, frees the least recently used of these. Only memory limits the
+ * number of builds in use. */
 static void builds_trim(struct ocl_device *d)
 {
 	struct ocl_build **last = NULL;
@@ -97,8 +99,8 @@ static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t *
 	return *out ? DXP_OK : DXP_ENOMEM;
 }
 
-/* Keeps a program on disk from its second build on. To make a binary PoCL compiles every kernel
- * once more, 0.2 s each; most programs are built once. */
+/* Stores the binary of a program on disk, from the program's second build on. To make a binary,
+ * PoCL compiles every kernel once more, 0.2 s each, but most programs are built only once. */
 static void build_keep(struct ocl_device *d, struct ocl_build *b)
 {
 	uint8_t *pack;
@@ -112,8 +114,8 @@ static void build_keep(struct ocl_device *d, struct ocl_build *b)
 	free(pack);
 }
 
-/* Keeps the binary of an object or library that is only loaded, not built, because PoCL 3.1 does
- * not return it again. */
+/* Keeps the binary of an object or library that is loaded, not built. PoCL 3.1 cannot return such a
+ * binary again. */
 static void object_keep(const struct ocl_pack *pack, struct ocl_build *b)
 {
 	if (pack->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE || pack->binary_bytes == 0)
@@ -125,7 +127,7 @@ static void object_keep(const struct ocl_pack *pack, struct ocl_build *b)
 	b->object_bytes = pack->binary_bytes;
 }
 
-/* Returns NULL when built, else a sentence with the reason. */
+/* Loads a program binary. Returns NULL if it was built, else a sentence with the reason. */
 static const char *pack_load(struct ocl_device *d, const void *data, size_t bytes,
 			     struct ocl_build *b)
 {
@@ -179,8 +181,9 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 		b->made.log = NULL;
 }
 
-/* Acquires a file lock. With PoCL 3.1, two processes that build in one directory read each other's
- * partial files and get wrong kernels. -1: no lock; the build continues without it. */
+/* Acquires a file lock for the build. With PoCL 3.1, two processes that build in one directory read
+ * each other's partial files and get wrong kernels. Returns -1 if there is no lock; the build
+ * continues without it. */
 static int build_lock(const struct ocl_device *d)
 {
 	char path[PATH_MAX];

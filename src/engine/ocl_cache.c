@@ -16,10 +16,11 @@
 #include "base/log.h"
 #include "engine/limits.h"
 
-#define SUFFIX  ".program"
-#define OLD_NS  (3600ll * 1000 * 1000 * 1000) /* an older unfinished file is abandoned */
+#define SUFFIX ".program"
+/* ns: an unfinished file that is older was left by a process that died */
+#define OLD_NS  (3600ll * 1000 * 1000 * 1000)
 #define PENDING ".part"
-/* least bytes that trimming counts for a file, so that the number of empty files is bounded */
+/* bytes that trimming counts for a file at least, which limits the number of empty files */
 #define PAGE 4096u
 
 static bool path_make(const char *folder, const uint8_t key[OCL_KEY_BYTES], char out[PATH_MAX])
@@ -90,7 +91,7 @@ bool ocl_cache_seen(const char *folder, const uint8_t key[OCL_KEY_BYTES])
 		return false;
 	mkdir(folder, 0700);
 	int file = descriptor_raise(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-	if (file < 0) /* on another error, ocl_cache_put reports it */
+	if (file < 0) /* the file exists, or ocl_cache_put() will report the error */
 		return true;
 	close(file);
 	return false;
@@ -158,7 +159,7 @@ static void entry_add(struct entries *all, const char *name, const struct stat *
 	all->bytes += e->bytes;
 }
 
-/* Lists the programs, and removes unfinished files of dead processes. */
+/* Lists the files of programs. Removes unfinished files that dead processes left behind. */
 static void entries_read(DIR *folder, struct entries *all)
 {
 	struct timespec now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects a device and shares it. */
+/* Selects an OpenCL device and shares it between the slots of this process. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -21,27 +21,30 @@
 #define DEVICES_MAX   64 /* devices of all platforms together */
 #define LIST_BYTES    512
 #define OUR_PLATFORM  "Direct xPU"
-/* bytes of a kernel's name; PoCL adds suffixes and random letters to file names */
+/* bytes of a kernel's name on PoCL, which adds suffixes and random letters to make file names */
 #define POCL_NAME_BYTES (NAME_MAX - 35)
 
-/* A device with its rank. The highest rank is selected; among equal ranks, the first device. */
+/* A device with its rank. The device with the highest rank is selected; of equal ranks, the first
+ * device. */
 struct candidate {
 	cl_device_id id;
 	char name[FABRIC_DEVICE_BYTES];
-	int wanted; /* 0: no match */
+	int wanted; /* rank of the device; 0: it does not match */
 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ocl_device *list;
 
-/* PoCL's basic device runs a kernel in 0.3 us in the calling thread; its default device takes 20 to
- * 50 us. For a selection by name, both are enabled. The user's setting has priority. */
+/* Enables devices of PoCL. Its device `basic` runs a kernel in 0.3 us in the calling thread; its
+ * default device takes 20 to 50 us. If the user selects a device by name, both are enabled. A
+ * POCL_DEVICES that the user has set stays. */
 static void environment_prepare(const char *part)
 {
 	setenv("POCL_DEVICES", part ? "basic pthread" : "basic", 0);
 }
 
-/* The folder stays until the process exits, because the driver reads its path only once. */
+/* Folder for PoCL's files. It stays until the process exits, because the driver reads its path only
+ * once. */
 static struct scratch *own_work;
 
 static void work_close(void)
@@ -52,7 +55,7 @@ static void work_close(void)
 static int work_make(void)
 {
 	if (getenv("POCL_CACHE_DIR"))
-		return DXP_OK; /* set by the user, or by an earlier call */
+		return DXP_OK; /* the user or an earlier call has set it */
 	int status = scratch_open(NULL, &own_work);
 	if (status != DXP_OK)
 		return status;
@@ -61,7 +64,7 @@ static int work_make(void)
 	return DXP_OK;
 }
 
-/* Sets PoCL's directory, one for each slot; ocl_build.c serializes processes that share one. */
+/* Sets PoCL's directory. Each slot has its own; ocl_build.c serializes processes that share one. */
 static int work_prepare(const struct engine_options *options)
 {
 	if (!options->work_folder)
@@ -70,7 +73,7 @@ static int work_prepare(const struct engine_options *options)
 	return DXP_OK;
 }
 
-/* Reads the device's name and makes it printable, as the node table requires. */
+/* Reads the device's name. Replaces unprintable characters, which the node table does not allow. */
 static void name_read(const struct ocl_library *cl, cl_device_id id, char out[FABRIC_DEVICE_BYTES])
 {
 	char name[256] = "";
@@ -99,8 +102,8 @@ static int wanted(const struct ocl_library *cl, const struct candidate *c, const
 	return strncmp(c->name, "basic", 5) == 0 ? 3 : (type & CL_DEVICE_TYPE_CPU) != 0 ? 2 : 1;
 }
 
-/* Returns true for the platform of this project's OpenCL driver, since its devices are other
- * nodes. */
+/* Returns true for the platform of this project's own OpenCL driver. Its devices are other nodes,
+ * so they must not be selected. */
 static bool platform_is_dxp(const struct ocl_library *cl, cl_platform_id platform)
 {
 	char name[64] = "";
@@ -168,7 +171,7 @@ static int choose(const struct ocl_library *cl, const char *part, struct candida
 	return DXP_OK;
 }
 
-/* Hashes the identification of driver and device. */
+/* Computes a hash of the texts that identify driver and device. */
 static void device_sum(struct ocl_device *d)
 {
 	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,

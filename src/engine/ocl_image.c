@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images over DIRECT memory, without copies: pixels have the pitches that the host gave
+/* Images over DIRECT memory, without copies. Pixels have the pitches that the host has set
  * (CL_MEM_USE_HOST_PTR; 0.3 us per image on PoCL). */
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,8 @@ static uint32_t pixel_bytes(uint32_t order, uint32_t type)
 	}
 }
 
-/* Returns rows and slices; an array's layers are slices. False: unknown kind. */
+/* Returns the numbers of rows and slices; the layers of an array are slices. Returns false for an
+ * unknown kind of image. */
 static bool sides(const struct dxp_image *m, uint64_t *rows, uint64_t *slices)
 {
 	*rows = *slices = 1;
@@ -90,7 +91,7 @@ uint64_t ocl_image_span(struct dxp_image *m)
 		m->row_pitch = row;
 	if (m->row_pitch < row)
 		return 0;
-	/* Each product is below 2^96. */
+	/* 128 bits are needed: each product is below 2^96. */
 	const unsigned __int128 slice = (unsigned __int128)m->row_pitch * rows;
 	if (m->slice_pitch == 0 && slice <= UINT64_MAX)
 		m->slice_pitch = (uint64_t)slice;
@@ -108,7 +109,7 @@ static cl_mem made_store(struct ocl_arguments *w, cl_mem made)
 	return made;
 }
 
-/* Returns the maximum width of a one-dimensional image. */
+/* Returns the maximum width of a one-dimensional image on this device. */
 static size_t line_widest(struct engine_ocl *o)
 {
 	size_t widest = 0;
@@ -118,7 +119,7 @@ static size_t line_widest(struct engine_ocl *o)
 	return widest;
 }
 
-/* Returns whether argument `i` is the kernel's only memory. */
+/* Returns whether argument `i` is the only memory object of the launch. */
 static bool alone(const struct engine_launch *l, uint32_t i)
 {
 	uint32_t others = 0;
@@ -128,9 +129,8 @@ static bool alone(const struct engine_launch *l, uint32_t i)
 	return others == 0;
 }
 
-/* Creates an image1d_buffer_t, which the device creates only over a buffer. PoCL 3.1 crashes if
- * such an image is a kernel's only memory. It then accepts a one-dimensional image instead, up to
- * the width limit. */
+/* Creates an image1d_buffer_t over a buffer. PoCL 3.1 crashes if such an image is a kernel's only
+ * memory object. It then accepts a one-dimensional image instead, up to the width limit. */
 static cl_mem line_create(struct engine_ocl *o, const struct engine_argument *a,
 			  const struct dxp_image *m, uint64_t span, struct ocl_arguments *w,
 			  cl_int *error)
@@ -176,7 +176,7 @@ static cl_mem image_create(struct engine_ocl *o, const struct engine_argument *a
 				    error);
 }
 
-/* Returns the name of the image's type. The type is checked here, because many drivers do not check
+/* Returns the name of an image type. The type is checked here because many drivers do not check
  * it. */
 static const char *type_of(uint32_t object)
 {
@@ -210,7 +210,7 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 			 (unsigned long long)a->memory_bytes);
 		return DXP_EINVAL;
 	}
-	/* Depth images have types of their own. */
+	/* Depth images have types with other names, so they are not compared. */
 	if (m.order != CL_DEPTH &&
 	    strncmp(k->parameters[i].type, type_of(m.object), strlen(type_of(m.object))) != 0) {
 		snprintf(text, ENGINE_TEXT_BYTES,
@@ -246,7 +246,7 @@ cl_sampler ocl_sampler_get(struct engine_ocl *o, const struct dxp_sampler *s, ui
 		if (memcmp(&o->samplers[k].what, s, sizeof(*s)) == 0)
 			return o->samplers[k].id;
 	cl_sampler made = NULL;
-	/* Only 20 combinations are valid. */
+	/* Only 20 combinations are valid, so the table cannot fill up with valid samplers. */
 	if (o->images && s->normalized <= 1 && o->sampler_count < ARRAY_COUNT(o->samplers))
 		made = o->cl->clCreateSampler(ocl_device_context(o->device), s->normalized,
 					      s->addressing, s->filter, &error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expands the program's text, because PoCL 3.1 loses the kernels' argument information with headers
- * of clCompileProgram. */
+/* Expands #include lines in the program's text itself. With headers of clCompileProgram(), PoCL 3.1
+ * loses the information about kernel arguments. */
 #include "engine/ocl_include.h"
 
 #include <stdbool.h>
@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER_NAME  "dxp/device.h"
-#define INCLUDES_MAX 64 /* includes of 30 KB each: bounds the memory of a malicious program */
+#define HEADER_NAME "dxp/device.h"
+/* expansions of 30 KB in one program: bounds the memory that a malicious program can use */
+#define INCLUDES_MAX 64
 
 enum inside { INSIDE_NOTHING, INSIDE_LINE_COMMENT, INSIDE_COMMENT, INSIDE_STRING, INSIDE_LETTER };
 
 struct scan {
 	const char *at, *end;
 	enum inside inside;
-	bool line_begins; /* only blanks since the start of the line */
+	bool line_begins; /* only blanks precede in this line */
 	unsigned line;
 };
 
@@ -27,7 +28,7 @@ static const char *blanks_skip(const char *at, const char *end)
 	return at;
 }
 
-/* Returns the text behind `word`, or NULL if the text does not begin with it. */
+/* If the text at `at` begins with `word`, returns the position after it; otherwise NULL. */
 static const char *word_skip(const char *at, const char *end, const char *word)
 {
 	size_t bytes = strlen(word);
@@ -35,7 +36,8 @@ static const char *word_skip(const char *at, const char *end, const char *word)
 	return (size_t)(end - at) >= bytes && memcmp(at, word, bytes) == 0 ? at + bytes : NULL;
 }
 
-/* Returns the text behind a matching directive that begins here, or NULL. */
+/* If a directive that must be expanded begins here, returns the position after it; otherwise
+ * NULL. */
 static const char *directive_skip(const char *at, const char *end)
 {
 	const char *quoted, *include;
@@ -50,7 +52,7 @@ static const char *directive_skip(const char *at, const char *end)
 	return quoted ? quoted : word_skip(include, end, "\"" HEADER_NAME "\"");
 }
 
-/* Consumes one character, or two that form one token. */
+/* Consumes one character, or two characters that form one token. */
 static void character_consume(struct scan *s)
 {
 	char c = *s->at++, next = '\0';
@@ -79,12 +81,12 @@ static void character_consume(struct scan *s)
 		}
 	} else if (c == '\n' || (s->inside == INSIDE_STRING && c == '"') ||
 		   (s->inside == INSIDE_LETTER && c == '\'')) {
-		s->inside = INSIDE_NOTHING; /* none of these spans lines */
+		s->inside = INSIDE_NOTHING; /* literals and line comments end at the line's end */
 	}
 	s->line_begins = c == '\n' || (s->line_begins && (c == ' ' || c == '\t'));
 }
 
-/* Returns the start of the next directive, or NULL. */
+/* Returns the start of the next directive that must be expanded, or NULL. */
 static const char *directive_find(struct scan *s)
 {
 	while (s->at < s->end) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL loader, opened at run time: a build needs no OpenCL library. Types come from the
- * Khronos headers. */
+/* The OpenCL loader, opened at run time, so that a build needs no OpenCL library. Types come from
+ * the Khronos headers. */
 #ifndef ENGINE_OCL_LIBRARY_H
 #define ENGINE_OCL_LIBRARY_H
 
-/* 3.0 for its device properties; only functions of 1.2 are used */
+/* version 3.0, for its device properties; only functions of 1.2 are used */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -58,11 +58,11 @@ struct ocl_library {
 #undef OCL_MEMBER
 };
 
-/* Opens the library once; it stays open. Any thread may call this. DXP_EUNSUPPORTED: missing
- * (logged, with what to install). */
+/* Opens the library at the first call; it stays open. Any thread may call this function.
+ * DXP_EUNSUPPORTED: the library is missing (logged, with what to install). */
 int ocl_library_get(const struct ocl_library **out);
 
-/* Returns, for example, "CL_OUT_OF_RESOURCES"; never NULL. */
+/* Returns the name of an error, such as "CL_OUT_OF_RESOURCES"; never NULL. */
 const char *ocl_error_name(cl_int error);
 
 #endif

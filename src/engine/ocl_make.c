@@ -14,10 +14,10 @@
 #include "engine/ocl_folder.h"
 #include "engine/ocl_include.h"
 
-/* Keeps argument information for the check before a launch; compiler, linker and binary loader
- * (PoCL 3.1) all need it. */
+/* Options of every build. Argument information is needed for the check before a launch. In PoCL
+ * 3.1, the compiler, the linker and the loader of binaries all need this option. */
 #define OPTIONS_ALWAYS "-cl-kernel-arg-info"
-#define FORMAT         1u /* version of the key and of files on disk */
+#define FORMAT         1u /* version of the key and of the files on disk */
 
 /* ---- keys ---- */
 
@@ -58,7 +58,7 @@ bool ocl_make_key(const struct ocl_device *d, const struct engine_source *s,
 
 /* ---- building ---- */
 
-/* Returns the compiler's messages, cut to ENGINE_LOG_BYTES_MAX; NULL: none, or no memory. */
+/* Returns the compiler's messages, cut to ENGINE_LOG_BYTES_MAX; NULL: no messages, or no memory. */
 static char *log_read(struct ocl_device *d, cl_program program)
 {
 	size_t bytes = 0;
@@ -76,7 +76,7 @@ static char *log_read(struct ocl_device *d, cl_program program)
 	return log;
 }
 
-/* Reads log and type after the compiler or linker ran. */
+/* Sets log and type of a program after the compiler or linker ran. */
 static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
@@ -98,8 +98,8 @@ static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 	m->program = NULL;
 }
 
-/* Compiles the source; `expand`: with dxp/device.h as text, because there is no header
- * directory. */
+/* Compiles the source. If `expand`, dxp/device.h is inserted as text, because there is no directory
+ * of headers. */
 static int text_compile(struct ocl_device *d, const struct engine_source *s, bool expand,
 			const char *options, struct ocl_made *m)
 {
@@ -167,7 +167,7 @@ static int compile(struct ocl_device *d, const struct engine_source *s, struct o
 
 /* ---- linking ---- */
 
-/* Returns whether a linker may ignore the option: it only permits optimizations. */
+/* Returns whether an option only permits optimizations, so that a linker may ignore it. */
 static bool is_licence(const char *word)
 {
 	static const char *const words[] = {"-cl-denorms-are-zero", "-cl-no-signed-zeroes",
@@ -181,7 +181,8 @@ static bool is_licence(const char *word)
 	return false;
 }
 
-/* Returns the options, which the caller frees. */
+/* Returns the options for the linker, which the caller frees. Omits options that only permit
+ * optimizations, unless with_licences. */
 static char *link_options(const char *options, bool with_licences)
 {
 	char *copy = strdup(options), *rest;
@@ -243,7 +244,8 @@ static int link_inputs(struct ocl_device *d, const struct engine_source *s, stru
 	int status = inputs_read(s, inputs, &m->log);
 	if (status == DXP_OK)
 		status = programs_link(d, s, inputs, true, &error, m);
-	/* PoCL 3.1 accepts options that permit optimizations with -create-library only. */
+	/* PoCL 3.1 accepts options that permit optimizations only with -create-library. So links
+	 * again without them. */
 	if (status == DXP_OK && error == CL_INVALID_LINKER_OPTIONS) {
 		if (m->program)
 			d->cl->clReleaseProgram(m->program);

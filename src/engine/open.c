@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens engines by name; holds the engine "none": an xPU with memory and registers only. */
+/* Opens engines by name. Also has the engine "none": an xPU with only memory and registers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -44,8 +44,8 @@ static const struct engine_ops none_ops = {
 };
 static struct engine none = {&none_ops};
 
-/* Returns whether `name` is `engine` or "ENGINE:PART". *part: the text behind the colon, or
- * NULL. */
+/* Returns whether `name` is `engine` or begins with "ENGINE:". *part is the text after the colon,
+ * or NULL. */
 static bool named(const char *name, const char *engine, const char **part)
 {
 	size_t bytes = strlen(engine);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes records of dxp/about.h. */
+/* Writes records in the format of dxp/about.h. */
 #ifndef ENGINE_RECORDS_H
 #define ENGINE_RECORDS_H
 
@@ -10,11 +10,11 @@
 struct records {
 	uint8_t *data; /* the caller frees it */
 	size_t bytes, space;
-	bool failed; /* out of memory: nothing more is added */
+	bool failed; /* memory was short: no further record is added */
 };
 
-/* Adds a record of `bytes`; returns its payload, to be filled before the next call. NULL: no
- * memory. */
+/* Adds a record of `bytes` bytes. Returns where the caller must write its content before the next
+ * call. NULL: no memory. */
 uint8_t *records_add(struct records *r, uint32_t tag, size_t bytes);
 void records_put(struct records *r, uint32_t tag, const void *data, size_t bytes);
 void records_put_le(uint8_t *out, uint64_t value, int bytes);

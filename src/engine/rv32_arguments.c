@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "engine/ocl_library.h"
 
-/* unmapped bytes between buffers, so that a small overrun traps */
+/* bytes between two buffers that are not mapped, so that a small overrun traps */
 #define GAP_BYTES RV32_PAGE_BYTES
 
 /* ---- the check ---- */
@@ -87,7 +87,7 @@ static int arguments_check(struct engine_rv32 *r, const struct rv32_kernel *k,
 struct range {
 	uint8_t *begin, *end;
 	uint32_t argument;
-	uint32_t address; /* where `begin` is in the launch */
+	uint32_t address; /* address of `begin` in the launch's address space */
 };
 
 struct ranges {
@@ -115,7 +115,7 @@ static void ranges_collect(const struct engine_launch *l, struct ranges *r)
 		const struct engine_argument *a = &l->arguments[i];
 		if (!has_memory(a))
 			continue;
-		/* Segments start at a word. */
+		/* A segment must start at a multiple of 4. */
 		uint8_t *begin = (uint8_t *)a->memory - ((uintptr_t)a->memory & 3);
 		const uint64_t bytes = a->exact_bytes ? a->exact_bytes : a->memory_bytes;
 		r->list[r->count++] = (struct range){begin, (uint8_t *)a->memory + bytes, i, 0};
@@ -123,7 +123,7 @@ static void ranges_collect(const struct engine_launch *l, struct ranges *r)
 	qsort(r->list, r->count, sizeof(r->list[0]), by_begin);
 }
 
-/* Returns true if all arguments of list[from .. to - 1] are of kind constant. */
+/* Returns true if all of list[from .. to - 1] are arguments of kind constant. */
 static bool all_constant(const struct rv32_kernel *k, const struct ranges *r, uint32_t from,
 			 uint32_t to)
 {
@@ -133,8 +133,8 @@ static bool all_constant(const struct rv32_kernel *k, const struct ranges *r, ui
 	return true;
 }
 
-/* Adds a segment for list[from] and the ranges that overlap it; *next: the first free address.
- * Returns the first range behind them; 0: no addresses left. */
+/* Adds one segment for list[from] and all ranges that overlap it. *next is the first free address.
+ * Returns the index of the first range after them; 0: no addresses are left. */
 static uint32_t segment_add(const struct rv32_kernel *k, struct ranges *r, uint32_t from,
 			    uint64_t *next, struct rv32_space_map *m)
 {
@@ -227,7 +227,7 @@ static void window_map(const struct engine_argument *a, struct rv32_space_map *m
 	};
 }
 
-/* Writes the value of argument `i` to `to`. */
+/* Writes the value of argument `i` at `to`. */
 static int value_put(struct engine_rv32 *r, const struct rv32_kernel *k,
 		     const struct engine_launch *l, const struct ranges *ranges, uint32_t i,
 		     uint8_t *to, struct rv32_space_map *m, char text[ENGINE_TEXT_BYTES])
@@ -254,7 +254,7 @@ static int value_put(struct engine_rv32 *r, const struct rv32_kernel *k,
 	return status;
 }
 
-/* Fills the table of pointers and the values behind it. */
+/* Fills the table of pointers to values, and writes the values after it. */
 static int values_fill(struct engine_rv32 *r, const struct rv32_kernel *k,
 		       const struct engine_launch *l, const struct ranges *ranges,
 		       struct rv32_space_map *m, char text[ENGINE_TEXT_BYTES])

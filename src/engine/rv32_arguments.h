@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lays out the 32-bit address space of one launch: a segment for each buffer argument, one for
- * arguments that overlap, the table of values, LOCAL memory and the NIC's window. */
+/* Lays out the 32-bit address space of one launch. Each buffer argument has a segment; arguments
+ * that overlap share one. Further segments: the table of values, LOCAL memory and the NIC's
+ * window. */
 #ifndef ENGINE_RV32_ARGUMENTS_H
 #define ENGINE_RV32_ARGUMENTS_H
 
@@ -12,11 +13,12 @@
 struct rv32_space_map {
 	struct rv32_segment segments[COMMAND_ARGS_MAX + 3];
 	uint32_t count;
-	uint32_t local_bytes; /* with the kernel's own variables */
-	void *window;         /* of the NIC; NULL: none */
+	uint32_t local_bytes; /* bytes of LOCAL memory, with the kernel's own variables */
+	void *window;         /* the NIC's window; NULL: none */
 };
 
-/* Checks number, kinds and sizes, and fills the map and r->values. DXP_EINVAL: with `text`. */
+/* Checks number, kinds and sizes of the arguments. Fills the map and r->values. DXP_EINVAL: with
+ * `text`. */
 int rv32_arguments_map(struct engine_rv32 *r, const struct rv32_image *image,
 		       const struct rv32_kernel *k, const struct engine_launch *l,
 		       struct rv32_space_map *out, char text[ENGINE_TEXT_BYTES]);

@@ -26,9 +26,9 @@
 #define LOG_NAME    "log"
 #define EXIT_NOEXEC 127
 
-/* ---- in the child: async-signal-safe calls only, since the parent may have threads ---- */
+/* ---- in the child; only async-signal-safe calls, because the parent may have threads ---- */
 
-/* Limits the files that the child can open. Without Landlock in the kernel, only the permissions of
+/* Limits the files that the child can open. If the kernel lacks Landlock, only the permissions of
  * this user limit them. */
 static void files_limit(const struct rv32_child *c)
 {
@@ -40,7 +40,7 @@ static void files_limit(const struct rv32_child *c)
 	for (size_t i = 0; i < RV32_CHILD_READS; i++)
 		if (c->reads[i])
 			landlock_permit(rules, c->reads[i], LANDLOCK_READ);
-	/* the current folder is the compiler's work folder */
+	/* The current folder is the compiler's work folder, so the child may write there. */
 	landlock_permit(rules, ".", LANDLOCK_ALL);
 	landlock_enter(rules);
 	close(rules);
@@ -89,7 +89,7 @@ static void child_main(const struct rv32_child *c, pid_t parent)
 
 /* ---- in the parent ---- */
 
-/* Returns the log, cut to ENGINE_LOG_BYTES_MAX; NULL: empty, or no memory. */
+/* Returns the child's output, cut to ENGINE_LOG_BYTES_MAX; NULL: no output, or no memory. */
 static char *log_read(const char *folder)
 {
 	char path[PATH_MAX];

@@ -14,7 +14,8 @@ static bool starts(struct edit_span s, const char *with)
 	return s.bytes >= strlen(with) && memcmp(s.at, with, strlen(with)) == 0;
 }
 
-/* Returns the next line without its newline; advances *rest. False: no more. */
+/* Sets *line to the next line without its newline, and advances *rest. Returns false if no line is
+ * left. */
 static bool line_next(struct edit_span *rest, struct edit_span *line)
 {
 	if (rest->bytes == 0)
@@ -28,7 +29,7 @@ static bool line_next(struct edit_span *rest, struct edit_span *line)
 	return true;
 }
 
-/* Reads a decimal number at *at; returns false if there is none. */
+/* Reads a decimal number at *at and advances *at. Returns false if there is no number. */
 static bool number_read(const char **at, const char *end, size_t *out)
 {
 	size_t value = 0;
@@ -70,7 +71,8 @@ static bool numbers_read(struct edit *e, struct edit_span ir)
 {
 	struct edit_span rest = ir, line;
 
-	/* Each metadata node has a line, so its number is less than the number of lines. */
+	/* Each metadata node has its own line, so a node's number is less than the number of
+	 * lines. */
 	for (e->metadata_count = 1; line_next(&rest, &line);)
 		e->metadata_count++;
 	e->metadata_next = e->metadata_count;
@@ -92,7 +94,7 @@ static const char *const conventions[] = {"spir_kernel ", "spir_func "};
 static const char *const targets[] = {"\"target-cpu\"=\"", "\"target-features\"=\"",
 				      "\"tune-cpu\"=\""};
 
-/* Returns the bytes of a calling convention at this word, or 0. */
+/* If a calling convention begins here, returns its length; otherwise 0. */
 static size_t convention_bytes(struct edit_span rest)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(conventions); i++)
@@ -101,7 +103,8 @@ static size_t convention_bytes(struct edit_span rest)
 	return 0;
 }
 
-/* Copies a line without calling conventions, which are words between blanks, outside of strings. */
+/* Copies a line but omits calling conventions. These are words between blanks, outside of
+ * strings. */
 static void line_copy(struct edit *e, struct edit_span line)
 {
 	const char *end = line.at + line.bytes, *copied = line.at;
@@ -122,9 +125,9 @@ static void line_copy(struct edit *e, struct edit_span line)
 	fputc('\n', e->out);
 }
 
-/* Gives a __local variable external linkage. The optimizer treats a variable of internal linkage as
- * private if a kernel stores it before loading it. Adds a section, by which the loader finds its
- * kernel. */
+/* Copies the line of a __local variable, with external linkage. If the linkage were internal, the
+ * optimizer would treat the variable as private when a kernel stores it before loading it. Also
+ * adds a section name, by which the loader finds the variable's kernel. */
 static void local_copy(struct edit *e, struct edit_span line)
 {
 	static const char word[] = " = internal ";
@@ -146,7 +149,7 @@ static bool is_local(struct edit_span line)
 		rv32_edit_find(line, " = internal unnamed_addr global "));
 }
 
-/* Copies an attribute group without the target's attributes. */
+/* Copies an attribute group, but omits the attributes of the target. */
 static void attributes_copy(struct edit *e, struct edit_span line)
 {
 	const char *end = line.at + line.bytes, *copied = line.at;
@@ -170,7 +173,7 @@ static void attributes_copy(struct edit *e, struct edit_span line)
 	fputc('\n', e->out);
 }
 
-/* Copies all lines; kernels[]: the `define` lines of kernels. */
+/* Copies all lines. kernels[] gets the `define` lines of kernels. */
 static bool lines_copy(struct edit *e, struct edit_span ir, struct edit_span *kernels,
 		       size_t *count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types and functions that rv32_edit.c and rv32_edit_kernel.c share. */
+/* Interface between rv32_edit.c and rv32_edit_kernel.c. */
 #ifndef ENGINE_RV32_EDIT_INTERNAL_H
 #define ENGINE_RV32_EDIT_INTERNAL_H
 
@@ -9,7 +9,7 @@
 
 #include "engine/rv32_edit.h"
 
-/* A part of the text. */
+/* A part of the compiler's text. */
 struct edit_span {
 	const char *at;
 	size_t bytes;
@@ -17,17 +17,17 @@ struct edit_span {
 
 struct edit {
 	FILE *out;
-	/* Text of each metadata node, by number: what follows "!N = !{", or "distinct
-	 * !DISubprogram(...)"; bytes 0: none. */
+	/* Text of each metadata node, by number: the text after "!N = !{" or after "!N = distinct
+	 * !DISubprogram(...)"; bytes is 0 if there is no such node. */
 	struct edit_span *metadata;
 	size_t metadata_count;
-	size_t metadata_next;    /* a number that no metadata has */
+	size_t metadata_next;    /* a number that no metadata node has */
 	unsigned attribute_next; /* a number that no attribute group has */
-	char *text;              /* the first failure */
+	char *text;              /* where the reason of the first failure is written */
 };
 
-/* Writes a record and an entry function for the kernel of a `define` line. False: e->text has the
- * reason. */
+/* Writes a record and an entry function for the kernel of a `define` line. Returns false on
+ * failure; e->text then has the reason. */
 bool rv32_edit_kernel(struct edit *e, struct edit_span line);
 
 /* Returns the position of `part` in a span, or NULL. */

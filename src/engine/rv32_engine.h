@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State and functions that the files of engine `rv32` share. */
+/* State and functions for the files of engine `rv32`. */
 #ifndef ENGINE_RV32_ENGINE_H
 #define ENGINE_RV32_ENGINE_H
 
@@ -16,20 +16,22 @@
 
 #define RV32_CORES_MAX 64
 /* seconds that one kernel may run by default: far longer than the tests run */
-#define RV32_LIMIT_S     60
-#define RV32_CLOCK_MHZ   200    /* clock by default: that of the published Vortex configuration */
-#define RV32_LISTED_MAX  100000 /* instructions of one launch and core that the log lists: 12 MB */
-#define RV32_VALUE_ALIGN 128    /* alignment of values in the argument segment: that of long16 */
+#define RV32_LIMIT_S   60
+#define RV32_CLOCK_MHZ 200 /* MHz by default: the clock of the published Vortex configuration */
+/* instructions that the log lists at most, for each launch and core: 12 MB of text */
+#define RV32_LISTED_MAX 100000
+/* bytes: alignment of values in the argument segment, as type long16 needs */
+#define RV32_VALUE_ALIGN 128
 
 struct rv32_settings {
 	uint32_t cores;
 	/* warps of a core: the largest work-group has warps * RV32_LANES work-items */
 	uint32_t warps;
 	uint32_t limit_s;       /* seconds that a kernel may run; 0: no limit */
-	uint32_t private_bytes; /* stack of a work-item */
-	uint32_t clock_mhz;     /* reported to programs */
-	uint32_t listed;        /* first instructions of a launch and core to log */
-	/* The model of time whose cycles are logged for each launch; NULL: none. */
+	uint32_t private_bytes; /* bytes of a work-item's stack */
+	uint32_t clock_mhz;     /* MHz of the clock that is reported to programs */
+	uint32_t listed;        /* instructions to log at the start of each launch, for each core */
+	/* Model of time; its cycles are logged for each launch. NULL: none. */
 	const struct rv32_time_parameters *time;
 	enum rv32_build build;
 };
@@ -47,30 +49,34 @@ struct engine_rv32 {
 	struct rv32_counters counters; /* counters of the last launch, for measurements */
 };
 
-/* A program. `objects` holds its objects one after another: u32 bytes, then the object. */
+/* A program. `objects` holds its objects one after another. Each is its length as u32, then its
+ * bytes. */
 struct engine_program {
 	uint8_t key[OCL_KEY_BYTES];
 	uint32_t type; /* cl_program_binary_type */
 	uint8_t *objects;
 	size_t objects_bytes;
-	struct rv32_image *image;                /* EXECUTABLE */
-	struct rv32_code *codes[RV32_CORES_MAX]; /* decoded for each core at first use */
-	bool profiled;                           /* launches are counted */
-	uint64_t launches;                       /* counted ones */
-	/* counts per core, by instruction of the image; NULL: none */
+	struct rv32_image *image; /* linked image, if the type is EXECUTABLE */
+	/* the code, decoded for each core at its first use */
+	struct rv32_code *codes[RV32_CORES_MAX];
+	bool profiled;     /* launches of this program are counted for a profile */
+	uint64_t launches; /* number of counted launches */
+	/* for each core, counts by instruction of the image; NULL: none yet */
 	struct rv32_count *counts[RV32_CORES_MAX];
 };
 
-/* rv32_settings.c: reads "cores=2,limit=10"; NULL: defaults. DXP_EINVAL: logged. */
+/* rv32_settings.c
+ * Reads settings such as "cores=2,limit=10"; NULL: defaults. DXP_EINVAL: logged. */
 int rv32_settings_read(const char *text, struct rv32_settings *out);
 
-/* rv32_build.c: functions of engine_ops, described there. */
+/* rv32_build.c: functions of struct engine_ops, described there. */
 int rv32_program_build(struct engine *e, const struct engine_source *source,
 		       struct engine_program **program, char **log);
 void rv32_program_release(struct engine *e, struct engine_program *program);
 int rv32_program_binary(struct engine_program *program, uint8_t **out, size_t *bytes);
 
-/* rv32_about.c: adds records of dxp/about.h. False: no memory. */
+/* rv32_about.c
+ * Add records of dxp/about.h. Return false if memory is short. */
 bool rv32_about_program(const struct engine_program *program, const struct rv32_settings *settings,
 			struct records *out);
 bool rv32_about_device(const struct engine_rv32 *r, struct records *out);
@@ -80,7 +86,7 @@ int rv32_run(struct engine *e, const struct engine_launch *launch, char text[ENG
 
 static inline struct engine_rv32 *rv32_of(const struct engine *e)
 {
-	return (struct engine_rv32 *)(uintptr_t)e; /* `engine` is the first field */
+	return (struct engine_rv32 *)(uintptr_t)e; /* `engine` is the first member */
 }
 
 #endif

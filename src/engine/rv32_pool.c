@@ -13,13 +13,13 @@
 #include "base/util.h"
 #include "engine/rv32_engine.h"
 
-/* One core. The caller writes `launch`; the core's thread writes `status` and the fields behind it.
- */
+/* One core. The calling thread writes `launch`. The core's thread writes `status` and the members
+ * after it. */
 struct member {
 	struct rv32_pool *pool;
 	uint32_t index;
 	pthread_t thread;
-	bool started; /* the thread */
+	bool started; /* the core has a thread */
 	struct rv32_core *core;
 	struct rv32_launch launch;
 	int status;
@@ -31,19 +31,20 @@ struct rv32_pool {
 	struct rv32_settings settings;
 	struct member members[RV32_CORES_MAX];
 	_Atomic uint64_t next_group;
-	atomic_uint stop; /* 1: a core trapped; 2: the time limit is over */
-	pthread_t guard;  /* stops a launch at its limit */
-	bool guarded;     /* the guard thread runs */
+	atomic_uint stop; /* 0: run; 1: a core trapped; 2: the time limit is over */
+	pthread_t guard;  /* thread that stops a launch at its time limit */
+	bool guarded;     /* the thread `guard` exists */
 	pthread_mutex_t lock;
 	pthread_cond_t begin, done;
-	/* Guarded by `lock`. */
-	uint64_t round; /* launches so far */
+	/* The following members are guarded by `lock`. */
+	uint64_t round; /* number of launches so far */
 	uint32_t cores; /* cores that the running launch uses */
-	uint32_t busy;  /* threads at work */
+	uint32_t busy;  /* threads that have not finished the running launch */
 	bool closing;
-	bool guarding;             /* the thread `guard` will read began_ns without a wakeup */
-	uint64_t began_ns;         /* start of the running launch; 0: none, or stopped */
-	pthread_cond_t guard_wake; /* waits by the monotonic clock */
+	bool guarding; /* the thread `guard` will read began_ns on its own, so it needs no wakeup */
+	/* time at which the running launch began; 0: no launch runs, or it was stopped */
+	uint64_t began_ns;
+	pthread_cond_t guard_wake; /* condition of `guard`; uses the monotonic clock */
 };
 
 /* ---- the time limit ---- */
@@ -53,8 +54,8 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Stops a launch at its limit. Sleeps until the limit of the launch that it saw last. So a short
- * launch needs no system call for its limit. */
+/* Main function of the thread that stops a launch at its limit. It sleeps until the limit of the
+ * launch that it saw last. So a short launch needs no system call for its limit. */
 static void *guard_main(void *argument)
 {
 	struct rv32_pool *p = argument;
@@ -79,7 +80,7 @@ static void *guard_main(void *argument)
 	return NULL;
 }
 
-/* Starts a thread that gets no signals. */
+/* Starts a thread that has all signals blocked. */
 static bool thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
 	sigset_t all, old;
@@ -195,7 +196,7 @@ void rv32_pool_destroy(struct rv32_pool *p)
 	free(p);
 }
 
-/* Creates the core of a member, and its thread unless it is the first. */
+/* Creates the core of a member. Also creates its thread, except for the first member. */
 static int member_start(struct member *m)
 {
 	const struct rv32_core_options options = {.index = m->index,
@@ -239,7 +240,8 @@ static void round_wait(struct rv32_pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Joins the results. Ignores the trap of a core that stopped because another core trapped. */
+/* Sums the results of the cores. Ignores the trap of a core that stopped only because another core
+ * trapped. */
 static int results_join(struct rv32_pool *p, uint32_t cores, struct rv32_result *out)
 {
 	int status = DXP_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that compilations of programs and of the runtime share: first words of the command
- * line, files of a build's folder. */
+/* Functions that compile both programs and the runtime: the first words of the command line, and
+ * files in the folder of a build. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -90,7 +90,8 @@ unsigned rv32_front_words(const struct rv32_clang *c, const char **words)
 	return ARRAY_COUNT(all);
 }
 
-/* From clang 17 on, the CSR instructions are a separate extension (zicsr). */
+/* Sets the words for riscv32 objects. From clang 17 on, the CSR instructions are a separate
+ * extension (zicsr). */
 unsigned rv32_back_words(const struct rv32_clang *c, const char **words)
 {
 	const char *const all[] = {c->path,

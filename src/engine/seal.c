@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Format: magic, MAC of a purpose and the binary. */
+/* Format of a seal: magic, then a MAC over a purpose and the binary. */
 #include "engine/seal.h"
 
 #include <stdbool.h>
@@ -8,7 +8,8 @@
 #define MAGIC       "dxpseal1"
 #define MAGIC_BYTES 8
 
-static const char purpose[] = "dxp program binary"; /* no other message has this MAC */
+/* makes this MAC different from the MAC of any other message */
+static const char purpose[] = "dxp program binary";
 
 static bool sealed(const uint8_t *data, size_t bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads description and clock of the device behind an xPU. */
+/* Reads the description and the clock of the device behind an xPU. */
 #include "host/fetch.h"
 
 #include "base/clock.h"

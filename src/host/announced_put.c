@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The announced PUT (C-20): request and address by NAP, the data by PUT, then a NAP that announces
- * its completion. Each NAP carries its kind and the tag as immediate value, so a message of another
- * purpose is recognized and stays in the ring. */
+/* The announced PUT (C-20). The sender requests an address by NAP, and the receiver answers with
+ * one. Then the sender writes the data by PUT, and the receiver confirms their arrival by NAP.
+ *
+ * Each NAP carries its kind and the tag of the transfer as immediate value. So a message with
+ * another purpose is recognized, and stays in the ring. */
 #include <sched.h>
 #include <string.h>
 
@@ -11,15 +13,17 @@
 #include "host/function.h"
 #include "host/internal.h"
 
-#define CONTEXT 0x44585050u /* "DXPP", upper half of the contexts: recognizes own completions */
+/* "DXPP": upper half of the contexts of this file's requests, to recognize their completions */
+#define CONTEXT 0x44585050u
 
 enum kind { REQUEST = 1, ADDRESS, DATA, DONE };
 
-/* Content of a NAP, big-endian: bytes (4), then REQUEST: magic of the sender's queue pair (4);
- * ADDRESS: key (4), offset (8). Bytes 0 in an ADDRESS: rejected. */
+/* Bytes of a NAP; its integers are big-endian. It begins with a number of bytes (4). In a REQUEST,
+ * the magic of the sender's queue pair follows (4). In an ADDRESS, the memory key (4) and the
+ * offset (8) follow; if the number of bytes is 0, the receiver rejects the request. */
 #define MESSAGE_BYTES 16
 
-/* One call: its function, its transfer and its deadline. */
+/* One call of send or receive: its function, its transfer and its deadline. */
 struct call {
 	struct dxp_function *f;
 	struct dxp_announced_put *put;
@@ -31,8 +35,9 @@ static uint64_t imm_of(const struct dxp_announced_put *p, enum kind kind)
 	return (uint64_t)(CONTEXT + kind) << 32 | p->tag;
 }
 
-/* Dequeues completions of this call. DXP_OK: no other one is left; DXP_EBUSY: a completion of
- * another request is first; else the status of a failed one. */
+/* Dequeues the completions of this transfer. DXP_OK: the ring is empty. DXP_EBUSY: the first
+ * completion in the ring belongs to another request. Otherwise returns the status of a failed
+ * request. */
 static int completions_dequeue(struct call *c)
 {
 	struct dxp_window *w = c->f->window;
@@ -52,8 +57,8 @@ static int completions_dequeue(struct call *c)
 	}
 }
 
-/* Waits for a change of the rings: sleeps, or only yields. DXP_OK, DXP_ETIMEDOUT, or a status of
- * dxp_error(). */
+/* Waits until the rings may have changed. Sleeps if `sleeps` is true, otherwise only yields the
+ * CPU. Returns DXP_OK, DXP_ETIMEDOUT, or a status of dxp_error(). */
 static int step_wait(struct call *c, bool sleeps)
 {
 	int error = dxp_error(c->f->window);
@@ -78,7 +83,8 @@ static int completions_wait(struct call *c)
 	int status = completions_dequeue(c);
 
 	while (status == DXP_OK && c->put->outstanding > 0) {
-		/* An event in the other ring would end a sleep at once. */
+		/* If the receive ring has an event, a sleep would end at once, so this only
+		 * yields. */
 		status = step_wait(c, !dxp_received_peek(c->f->window));
 		if (status == DXP_OK)
 			status = completions_dequeue(c);
@@ -86,8 +92,8 @@ static int completions_wait(struct call *c)
 	return status;
 }
 
-/* Waits until the oldest receive event is a message of this kind and copies it to *event. The
- * caller releases it. */
+/* Waits for a receive event, and copies the oldest one to *event. Returns DXP_EBUSY if it is no
+ * message of this kind. The caller releases the event. */
 static int message_wait(struct call *c, enum kind kind, struct dxp_nic_event *event)
 {
 	const struct dxp_nic_event *first;
@@ -108,7 +114,7 @@ static int message_wait(struct call *c, enum kind kind, struct dxp_nic_event *ev
 	return DXP_OK;
 }
 
-/* Waits for a free descriptor, then posts `head` with its lists or data. */
+/* Waits for a free descriptor, then posts `head` with its address lists or inline data. */
 static int post(struct call *c, struct dxp_descriptor *head, const struct dxp_entry *entries,
 		const void *data)
 {
@@ -165,7 +171,7 @@ static int request_send(struct call *c)
 	return message_post(c, REQUEST, message);
 }
 
-/* Waits for the address, and sends the data to it. */
+/* Waits for the receiver's address, then sends the data to this address. */
 static int data_send(struct call *c)
 {
 	struct dxp_nic_event event;
@@ -240,7 +246,7 @@ static int address_send(struct call *c)
 	return message_post(c, ADDRESS, message);
 }
 
-/* Waits for the data. A rejected request gets no data. */
+/* Waits for the data. If the request was rejected, no data follow. */
 static int data_await(struct call *c)
 {
 	struct dxp_nic_event event;
@@ -273,9 +279,10 @@ static int receive_step(struct call *c)
 	}
 }
 
-/* ---- both ---- */
+/* ---- sender and receiver ---- */
 
-/* Sets the error text. A final status makes the next call begin anew. */
+/* Sets the error text. After a final error, the next call starts the transfer from the
+ * beginning. */
 static int fail(struct dxp_announced_put *p, int status)
 {
 	if (status != DXP_ETIMEDOUT && status != DXP_EBUSY)
@@ -296,7 +303,7 @@ static int fail(struct dxp_announced_put *p, int status)
 	}
 }
 
-/* Runs the steps from the one that the last call reached. */
+/* Runs the steps of the transfer. Continues with the step that the last call did not complete. */
 static int run(struct dxp_function *f, struct dxp_announced_put *p, uint64_t timeout_ns,
 	       uint32_t steps, int (*step)(struct call *))
 {

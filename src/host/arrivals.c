@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes arrivals in the window: completions of this host's descriptors; replies and events of
- * xPUs. Drops invalid or unexpected ones, because they are late or the sender is wrong. */
+/* Processes arrivals in the window: completions of this host's descriptors, and replies and events
+ * of xPUs. Invalid or unexpected messages are dropped: they are late, or their sender has a
+ * fault. */
 #include "base/log.h"
 #include "host/internal.h"
 
@@ -11,8 +12,8 @@ static void op_completed(struct host_op *op, int status)
 	op->pending--;
 }
 
-/* Completes an event. The event of a transfer completes when nothing accesses its memory any
- * more. */
+/* Completes an event. If the event belongs to a transfer, it completes later, when nothing accesses
+ * the transfer's memory any more. */
 static void event_ended(struct dxp_xpu *x, uint64_t name, struct host_event *entry, int status,
 			const struct dxp_event_times *times)
 {
@@ -40,7 +41,7 @@ static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
 	if (!x)
 		return;
 	x->probing = false;
-	/* An answer that rejects a request also shows that x is alive. */
+	/* Any answer to the probe shows that x is alive, even a rejection. */
 	x->received_ns = f->polled_ns;
 	xpu_judge(x, status);
 }
@@ -101,7 +102,7 @@ static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 	event_ended(x, e.event, entry, e.status, &times);
 }
 
-/* Processes a message of one or more events. */
+/* Processes a message that contains one or more events. */
 static void events_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
 {
 	if (bytes % COMMAND_EVENT_BYTES != 0) {
@@ -132,8 +133,8 @@ static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const 
 {
 	struct dxp_xpu *x = xpu_find(f, e->node);
 
-	/* An xPU is function 0 of its node. Other functions belong to other processes and to
-	 * kernels. */
+	/* An xPU is function 0 of its node. Other functions of the node belong to other processes
+	 * or to kernels, so their messages are dropped. */
 	if (e->type != DXP_EVENT_NAP || e->qp != HOST_QP_COMMANDS || !x || e->peer_qp >> 8 != 0)
 		return;
 	x->received_ns = f->polled_ns;

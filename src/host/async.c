@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous commands on memory. */
+/* Asynchronous commands: marks, and commands that write, read, copy and fill device memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *even
 	return command_enter(xpu, &c, waits, event);
 }
 
-/* Checks one side of a rectangle against the memory. Sets the error text. */
+/* Checks that one side of a rectangle is inside the memory. Sets the error text. */
 static int rect_check(const struct dxp_xpu *x, const struct dxp_rect *r,
 		      enum command_rect_side side, uint64_t address, const char *doing)
 {
@@ -95,12 +95,12 @@ int dxp_fill(struct dxp_xpu *xpu, uint64_t address, const void *pattern, uint32_
 	return command_enter(xpu, &c, waits, event);
 }
 
-/* ---- between host and device ---- */
+/* ---- transfers between host and device ---- */
 
-/* Pending events that a transfer waits for. */
+/* Events in a wait list that are still pending. */
 struct open_waits {
-	uint32_t own;  /* events of this host */
-	uint32_t xpus; /* events of xPUs */
+	uint32_t own;  /* number of pending events of this host */
+	uint32_t xpus; /* number of pending events of xPUs */
 	bool failed;
 };
 
@@ -128,7 +128,8 @@ static int waits_look(struct dxp_fabric *f, const struct dxp_waits *waits, struc
 	return DXP_OK;
 }
 
-/* Returns whether m may run at the same time as `before` without a visible difference. */
+/* Returns true if transfer `m` may run at the same time as `before`, because both write to
+ * different ranges of one xPU. */
 static bool disjoint(const struct move *m, const struct move *before)
 {
 	return before && before->state == MOVE_RUNNING && before->xpu == m->xpu &&
@@ -137,7 +138,8 @@ static bool disjoint(const struct move *m, const struct move *before)
 		before->address + before->bytes <= m->address);
 }
 
-/* Records the events that m waits for. *beside: true if m may start before they complete. */
+/* Records the events that `m` waits for. *beside is set to true if `m` may start before they
+ * complete. */
 static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_waits *waits,
 		      uint32_t open, bool *beside)
 {
@@ -161,7 +163,8 @@ static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_wai
 	return DXP_OK;
 }
 
-/* Starts a transfer by this host, now or after its waits. */
+/* Starts a transfer that this host performs. It begins now, or when the events that it waits for
+ * have completed. */
 static int run_here(struct move *m, const struct dxp_waits *waits, const struct open_waits *open,
 		    dxp_event *event)
 {
@@ -208,7 +211,7 @@ static bool offered(void *context)
 	return o->status != DXP_EBUSY;
 }
 
-/* Starts a transfer by the xPU after its waits. */
+/* Starts a transfer that the xPU performs when the events that it waits for have completed. */
 static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *event)
 {
 	struct dxp_xpu *x = m->xpu;
@@ -237,7 +240,7 @@ static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *e
 		progress_notify(f);
 		return DXP_OK;
 	}
-	/* The command was not sent, so the peer never had the key. */
+	/* The command was not sent, so the xPU does not have the key. */
 	nic_region_deregister(node_nic(f->node), m->key);
 	move_free(f, m);
 	return status;
@@ -261,7 +264,7 @@ int move_start(struct dxp_xpu *x, enum memory_direction direction, uint64_t addr
 	m->address = address;
 	m->local = local;
 	m->bytes = bytes;
-	/* A transfer by the xPU occupies a region from now on. */
+	/* A transfer by the xPU needs a memory region from now on, so their number is bounded. */
 	bool there = open.xpus && !open.failed && f->pulls < HOST_PULLS_MAX;
 	return there ? run_there(m, waits, event) : run_here(m, waits, &open, event);
 }
@@ -292,8 +295,8 @@ int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t 
 
 	bool late = waits && waits->late;
 
-	/* The cast removes const only for the type of the parameter; this direction only reads
-	 * `from`. */
+	/* The cast removes `const` only because the parameter has no const. A write to the device
+	 * only reads `from`. */
 	if (late || bytes == 0 || bytes > DXP_INLINE_BYTES || !from ||
 	    !in_memory(xpu, address, bytes))
 		return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes,

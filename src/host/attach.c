@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function of another program's NIC. Data passes through the window without that program's help.
- * Other operations are requests over a socket, one at a time. The socket closes when either program
- * exits. */
+/* A function of another program's NIC. Data passes through the window; the other program's code
+ * takes no part. Other operations are requests over a socket, one at a time. The socket closes when
+ * either program exits. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct attached {
 	struct local_memory window;
 	int socket;
 	int engine_wakeup, user_wakeup;
-	int lost; /* DXP_OK, or why requests are impossible */
+	int lost; /* DXP_OK, or the reason why requests are impossible */
 	char path[OFFER_PATH_BYTES];
 };
 
@@ -42,8 +42,8 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Records that the NIC's program has exited. Records it in the window too, for threads that post or
- * wait. */
+/* Records that the program with the NIC has exited. Also writes this to the window, for threads
+ * that post or wait. */
 static int ended(struct attached *a)
 {
 	a->lost = DXP_ECLOSED;
@@ -59,7 +59,8 @@ static int ended(struct attached *a)
 
 static int silent(struct attached *a)
 {
-	/* A late answer would be mistaken for the answer to the next request. */
+	/* Stops all further requests: an answer that is late would be mistaken for the answer to
+	 * the next request. */
 	a->lost = DXP_ETIMEDOUT;
 	return error_set(DXP_ETIMEDOUT,
 			 "the program that serves %s did not answer within %llu ms; check that it "
@@ -132,9 +133,9 @@ static int answer_decode(struct attached *a, struct attach_answer *answer, struc
 	return DXP_OK;
 }
 
-/* Sends a request and receives the answer. Stores its descriptors in `d`, or closes them if `d` is
- * NULL. Returns the answer's status, without error text. Without an answer, returns the cause, with
- * a->lost and the error text set. */
+/* Sends a request and receives the answer. Stores the descriptors that come with the answer in `d`,
+ * or closes them if `d` is NULL. Returns the status in the answer, without an error text. If there
+ * is no answer, returns the cause, and sets a->lost and the error text. */
 static int request_exchange(struct attached *a, const struct attach_request *request, int fd,
 			    struct attach_answer *answer, struct descriptors *d)
 {
@@ -168,7 +169,7 @@ static int request_exchange(struct attached *a, const struct attach_request *req
 static int region_error(const struct attached *a, int status, uint64_t bytes)
 {
 	switch (a->lost ? DXP_OK : status) {
-	case DXP_OK: return status; /* else the error text is set already */
+	case DXP_OK: return status; /* if a->lost is set, its error text is set already */
 	case DXP_EBUSY:
 		return error_set(status, "%s has no space for another region; revoke some",
 				 a->path);
@@ -217,8 +218,8 @@ static int attached_region_revoke(struct dxp_function *f, uint32_t key)
 
 static void attached_memory_free(struct dxp_function *f, struct function_memory *m)
 {
-	/* If the NIC is closed or the key is already revoked, this fails without harm. The NIC has
-	 * its own mapping. */
+	/* If the NIC is closed or the key is already revoked, this call fails without harm. The NIC
+	 * has its own mapping of the memory, so this mapping can be freed now. */
 	attached_region_revoke(f, m->key);
 	m->next = NULL;
 	function_memories_free(m);
@@ -274,7 +275,8 @@ static void attached_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	struct attached *a = attached_of(f);
 
-	/* The peer sends nothing unrequested, so input means that it has exited. */
+	/* The NIC's program sends nothing without a request. So input on the socket means that the
+	 * program has exited. */
 	if (function_sleep(f, a->user_wakeup, a->socket, deadline_ns) && a->lost == DXP_OK)
 		ended(a);
 }
@@ -288,7 +290,7 @@ static void attached_free(struct attached *a)
 	if (a->user_wakeup >= 0)
 		close(a->user_wakeup);
 	if (a->socket >= 0)
-		close(a->socket); /* notifies the NIC's program */
+		close(a->socket); /* the close notifies the NIC's program */
 	free(a);
 }
 
@@ -353,7 +355,7 @@ static int open_error(const struct attached *a, const struct dxp_function_option
 	}
 }
 
-/* Maps the window and keeps the answer's eventfds. */
+/* Maps the window, and keeps the two eventfds that came with the answer. */
 static int window_map(struct attached *a, struct descriptors *d)
 {
 	int status = d->count == FD_COUNT ? DXP_OK : DXP_EMALFORMED;

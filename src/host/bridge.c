@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transfers by the xPU, which reads and writes host memory (S-05, step 1). This file registers the
- * memory, sends the command, and revokes the keys.
+ * memory, sends the command and revokes the keys.
  *
- * A transfer is over when its event has completed and the NIC no longer uses its memory: the last
- * message may still be in the NIC when the event arrives. The event always completes, also for a
- * lost xPU. */
+ * A transfer is over when its event has completed and the NIC no longer uses its memory. The second
+ * condition is needed because the last message may still be in the NIC when the event arrives. The
+ * event always completes, even if the xPU is lost. */
 #include <dxp/bridge.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static int check_through(const struct dxp_xpu *x, const struct dxp_bridge_transf
 				 "bridge: xPU '%s' (engine '%s') has no stream core; use an xPU "
 				 "with the engine 'board'",
 				 x->caps.name, x->caps.engine);
-	/* Pieces could overwrite unread bytes. */
+	/* With a partial overlap, a piece could overwrite bytes that were not read yet. */
 	if (from != to && t->bytes && from < to + t->bytes && to < from + t->bytes)
 		return error_set(DXP_EINVAL,
 				 "bridge: `from` and `to` overlap; they must be equal or disjoint");
@@ -97,7 +97,7 @@ static int check_peer(const struct dxp_xpu *x, const struct dxp_bridge_transfer 
 
 static int check_sizes(const struct dxp_xpu *x, const struct dxp_bridge_transfer *t)
 {
-	/* Without a bridge, only the protocol limits pieces. */
+	/* If the xPU has no bridge, the length of a piece is limited only by the protocol. */
 	uint32_t most = x->caps.buffer_bytes ? x->caps.buffer_bytes : WIRE_BUFFER_MAX;
 
 	if (t->piece_bytes && (t->piece_bytes < WIRE_BUFFER_MIN || t->piece_bytes > most))
@@ -133,9 +133,10 @@ static int check_ranges(const struct dxp_xpu *x, const struct dxp_bridge_transfe
 	return DXP_EINVAL;
 }
 
-/* Fills path, mode, sizes and device addresses of *c; for DEVICE_TO_DEVICE also the peer's memory.
- * The caller adds the keys of host memory. Caller holds the fabric's lock. DXP_EINVAL, DXP_ERANGE
- * or DXP_EUNSUPPORTED, with an error text that names the field. */
+/* Checks the transfer and fills in path, mode, sizes and device addresses of *c. For
+ * DEVICE_TO_DEVICE, also fills in the memory of the other xPU. The caller adds the keys of host
+ * memory. Caller holds the fabric's lock. DXP_EINVAL, DXP_ERANGE or DXP_EUNSUPPORTED, with an error
+ * text that names the field. */
 static int bridge_check(const struct dxp_xpu *x, const struct dxp_bridge_transfer *t,
 			struct command *c)
 {
@@ -169,15 +170,17 @@ static int bridge_check(const struct dxp_xpu *x, const struct dxp_bridge_transfe
 }
 
 struct dxp_bridge {
-	/* NULL: the xPU was closed; nothing of the fabric may be accessed. */
+	/* NULL: the xPU was closed, and nothing of the fabric may be accessed. See
+	 * bridges_close. */
 	struct dxp_fabric *_Atomic fabric;
 	struct dxp_xpu *xpu; /* NULL: the xPU was closed */
 	struct dxp_bridge *next;
 	dxp_event event;
 	uint32_t from_key, to_key; /* keys of host memory; 0: none */
-	uint64_t revoked_ns;       /* 0: the keys are valid */
+	uint64_t revoked_ns;       /* time at which the keys were revoked; 0: they are valid */
 	bool through;
-	int status;                /* result, once the xPU is closed */
+	/* status of the transfer if the xPU was closed before dxp_bridge_wait() */
+	int status;
 	char peer[DXP_NAME_BYTES]; /* name of the other xPU, for DEVICE_TO_DEVICE */
 };
 
@@ -198,7 +201,7 @@ static int memory_register(struct dxp_xpu *x, void *base, uint64_t bytes, uint32
 					    NIC_REGIONS_MAX);
 }
 
-/* Registers the host memory; nothing for 0 bytes. */
+/* Registers the host memory and puts its keys into *c. Does nothing if there are 0 bytes. */
 static int memory_offer(struct dxp_bridge *b, const struct dxp_bridge_transfer *t,
 			struct command *c)
 {
@@ -206,7 +209,8 @@ static int memory_offer(struct dxp_bridge *b, const struct dxp_bridge_transfer *
 
 	if (t->bytes == 0)
 		return DXP_OK;
-	if (bridge_reads_host(t->path)) /* the rights allow only reads */
+	/* the xPU gets only the right to read, so the cast removes const without harm */
+	if (bridge_reads_host(t->path))
 		status = memory_register(b->xpu, (void *)(uintptr_t)t->from, t->bytes,
 					 NIC_REMOTE_READ, &b->from_key);
 	if (status == DXP_OK && bridge_writes_host(t->path))
@@ -228,7 +232,7 @@ static void memory_revoke(struct dxp_bridge *b)
 		nic_region_revoke(nic_of(b->xpu), b->to_key);
 }
 
-/* Revokes the keys. Returns whether the NIC no longer uses the memory. */
+/* Revokes the keys. Returns true if the NIC no longer uses the memory. */
 static bool memory_free(struct dxp_bridge *b)
 {
 	struct nic *nic = nic_of(b->xpu);
@@ -236,7 +240,8 @@ static bool memory_free(struct dxp_bridge *b)
 	memory_revoke(b);
 	if (!nic_region_busy(nic, b->from_key) && !nic_region_busy(nic, b->to_key))
 		return true;
-	/* Only requests of an unreachable peer last longer. */
+	/* After this time, only requests of an unreachable peer can still use the memory, so they
+	 * are aborted. */
 	if (clock_now_ns() - b->xpu->fabric->away_ns > b->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, b->xpu->node, DXP_ETIMEDOUT);
 	return false;
@@ -268,7 +273,7 @@ static int start_locked(struct dxp_xpu *x, const struct dxp_bridge_transfer *t,
 	if (status == DXP_OK)
 		status = host_command_start_after(x, &c, t->wait, t->wait_count, &b->event);
 	if (status != DXP_OK) {
-		/* The command was not sent, so no peer has the keys. */
+		/* The command was not sent, so no xPU has the keys. */
 		memory_revoke(b);
 		return status;
 	}
@@ -321,8 +326,8 @@ static int closed(const struct dxp_bridge *b)
 			 dxp_status_text(b->status));
 }
 
-/* Returns the event's status. DXP_ETIMEDOUT becomes DXP_EDEVICE, because it means "not yet" to the
- * caller. */
+/* Returns the event's status. DXP_ETIMEDOUT is replaced by DXP_EDEVICE, because dxp_bridge_wait()
+ * returns DXP_ETIMEDOUT if the transfer is not complete yet. */
 static int status_of(const struct host_event *ended)
 {
 	return ended->status == DXP_ETIMEDOUT ? DXP_EDEVICE : ended->status;
@@ -360,7 +365,7 @@ static int explain(const struct dxp_bridge *b, const struct host_event *ended)
 	return error_xpu(x, status, "bridge");
 }
 
-/* Reads the result of a completed transfer. Caller holds the lock. */
+/* Reads the result of a completed transfer. Caller holds the fabric's lock. */
 static int result_read(struct dxp_bridge *b, struct dxp_event_times *times)
 {
 	struct events *events = &b->xpu->events;
@@ -394,7 +399,7 @@ static int wait_locked(struct dxp_bridge *b, struct dxp_fabric *f, uint64_t time
 
 int dxp_bridge_wait(struct dxp_bridge *bridge, uint64_t timeout_ns, struct dxp_event_times *times)
 {
-	/* Pairs with the release in bridges_close. */
+	/* Pairs with the release in bridges_close: if `fabric` is NULL, `status` is final. */
 	struct dxp_fabric *f = atomic_load_explicit(&bridge->fabric, memory_order_acquire);
 	int status;
 
@@ -433,7 +438,8 @@ void bridges_close(struct dxp_xpu *x)
 {
 	struct dxp_fabric *f = x->fabric;
 
-	/* This wait ends, because memory_free has a time limit. */
+	/* This wait ends even without a timeout, because memory_free aborts requests after some
+	 * time. */
 	host_fabric_wait(f, all_free, x, UINT64_MAX);
 	for (struct dxp_bridge *b; (b = x->bridges);) {
 		const struct host_event *entry = events_find(&x->events, EVENT_COUNT(b->event));
@@ -441,7 +447,7 @@ void bridges_close(struct dxp_xpu *x)
 		b->status =
 			entry && entry->state == HOST_EVENT_DONE ? status_of(entry) : DXP_ECLOSED;
 		b->xpu = NULL;
-		/* Last access: the program may free b from now on. */
+		/* This is the last access to *b: the program may free it from now on. */
 		atomic_store_explicit(&b->fabric, NULL, memory_order_release);
 	}
 	f->ended++;

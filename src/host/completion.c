@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A queue of completions: one call waits for many events. Requesting a completion reserves its
- * entry, so adding it costs a few stores. */
+/* A queue of completions, so that one call can wait for many events. A request for a completion
+ * reserves its entry, so adding the completion later takes only a few stores. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -59,7 +59,7 @@ void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_e
 	q->ring[q->tail++ & (q->space - 1)] =
 		(struct dxp_completion){.cookie = entry->cookie, .event = event, .begun = true};
 	f->ended++;
-	host_fabric_ended(f); /* another thread may wait in dxp_completions() */
+	host_fabric_ended(f); /* wakes another thread that waits in dxp_completions() */
 }
 
 void dxp_completions_begun(struct dxp_fabric *fabric, bool notify)
@@ -87,7 +87,8 @@ static int notify_locked(struct dxp_fabric *f, dxp_event event, uint64_t cookie)
 	entry->cookie = cookie;
 	if (entry->state == HOST_EVENT_PENDING) {
 		f->completions.outstanding++;
-		completion_begun(f, event, entry); /* reported before this request */
+		/* the start may have been reported before this request */
+		completion_begun(f, event, entry);
 		return DXP_OK;
 	}
 	append(&f->completions, event, entry);
@@ -138,7 +139,7 @@ static void wait_for_some(struct dxp_fabric *f, uint64_t timeout_ns)
 	uint64_t now = clock_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 
-	/* Polls at least once, so that callers with a zero timeout make progress. */
+	/* Polls at least once, so that a call with timeout 0 also makes progress. */
 	if (host_fabric_wait(f, some, f, min_u64(deadline, now + HOST_HURRY_NS)) == DXP_OK ||
 	    deadline <= now + HOST_HURRY_NS)
 		return;

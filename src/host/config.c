@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the fabric: by options, else by the directory of `dxp up`, which has `manager` (one line,
- * "host:port") and `fabric.key`. After `dxp join` it also has `node.key`, the private key of this
- * user or machine, and `manager.pub`, the manager's public key. */
+/* Finds the fabric: by options, or by the directory of `dxp up`. This directory has the files
+ * `manager` (one line, "host:port") and `fabric.key`. After `dxp join`, it also has `node.key`, the
+ * private key of this user or machine, and `manager.pub`, the public key of the manager. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "link/resolve.h"
 #include "link/udp.h"
 
-#define WHY_BYTES 512 /* bytes of a lower layer's log text that are quoted */
+#define WHY_BYTES 512 /* bytes of a log text of a lower layer that an error text quotes */
 
 int config_directory(const char *given, char *out, size_t bytes)
 {
@@ -59,7 +59,7 @@ int config_directory_find(const char *given, char *out, size_t bytes)
 	return DXP_OK;
 }
 
-/* Writes `given`, or the path of `name` in the directory. */
+/* Writes `given` to `out`. If `given` is NULL, writes the path of file `name` in the directory. */
 static int file_of(const char *directory, const char *name, const char *given,
 		   char out[CONFIG_PATH_BYTES])
 {
@@ -112,7 +112,7 @@ static int resolve_manager(const char *directory, const char *given, struct udp_
 			 given, WIRE_PORT);
 }
 
-/* Reads the manager's public key. */
+/* Reads the manager's public key from a file. */
 static int manager_key_read(const char *path, uint8_t key[KEYS_BYTES])
 {
 	FILE *file = descriptor_fopen(path, "re");

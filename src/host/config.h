@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the fabric is, and this node's name and address. */
+/* How to find the fabric, and this node's name and address. */
 #ifndef HOST_CONFIG_H
 #define HOST_CONFIG_H
 
@@ -18,30 +18,31 @@
 struct config {
 	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
-	bool keyed; /* `dxp join` admitted this user or machine; `identity` is valid */
+	bool keyed; /* true: `dxp join` admitted this user or machine, so `identity` is valid */
 	struct identity identity;
 	struct udp_address bind;
 	char name[FABRIC_NAME_BYTES];
 };
 
-/* Finds the fabric's directory: `given`, else $DXP_DIR, else $XDG_STATE_HOME/dxp, else
- * $HOME/.local/state/dxp. The directory need not exist. */
+/* Finds the fabric's directory: `given`, otherwise $DXP_DIR, otherwise $XDG_STATE_HOME/dxp,
+ * otherwise $HOME/.local/state/dxp. The directory need not exist. */
 int config_directory(const char *given, char *out, size_t bytes);
 
-/* Finds the directory for programs that use a fabric. It is that of config_directory(), with one
- * exception. If neither `given` nor $DXP_DIR names one, the default has no fabric, and services of
- * this machine joined one, it is CONFIG_SERVICES. */
+/* Finds the directory for programs that use a fabric. It is the directory of config_directory(),
+ * with one exception. It is CONFIG_SERVICES if three conditions hold: neither `given` nor $DXP_DIR
+ * is set, the default directory has no fabric, and services of this machine have joined one. */
 int config_directory_find(const char *given, char *out, size_t bytes);
 
-/* Reads the key pair of a folder that `dxp join` has written: sets `keyed` and `identity`. A folder
- * without one is a fabric with a shared key only. Sets the error text; DXP_EACCESS, DXP_EIO,
- * DXP_EMALFORMED. */
+/* Reads the key pair that `dxp join` has written to the directory; sets `keyed` and `identity`. If
+ * there is no key pair, the fabric uses only a shared key. Sets the error text; DXP_EACCESS,
+ * DXP_EIO, DXP_EMALFORMED. */
 int config_identity(const char *directory, struct config *c);
 
-/* Combines the program's name and process id. */
+/* Makes a node name from the program's name and its process id. */
 void config_default_name(char out[FABRIC_NAME_BYTES]);
 
-/* Resolves all parameters that joining needs. Sets the error text; errors of dxp_fabric_open(). */
+/* Finds all values that joining a fabric needs. Sets the error text; errors of
+ * dxp_fabric_open(). */
 int config_resolve(const struct dxp_fabric_options *options, struct config *out);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets and reads the stream core of an xPU through its registers (docs/reference/registers.md, from
- * CORE on).
- */
+/* Configures and reads the stream core of an xPU through its registers
+ * (docs/reference/registers.md, from CORE on). */
 #include <stdio.h>
 
 #include <dxp/bridge.h>

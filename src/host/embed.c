@@ -33,7 +33,8 @@ static int alone_open(struct dxp_nic *nic, const struct dxp_nic_options *o)
 	else
 		config_default_name(nic->name);
 	address_parse("127.0.0.1", 0, &options.bind);
-	options.spin_ns = UINT32_MAX; /* the caller of poll spins */
+	/* the program that calls dxp_nic_poll() spins, so the node need not */
+	options.spin_ns = UINT32_MAX;
 	return join_open(&options, &nic->node);
 }
 
@@ -81,7 +82,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 static void nic_free(struct dxp_nic *nic)
 {
 	embed_thread_stop(nic);
-	/* Stops the NIC; then nothing uses this memory. */
+	/* Stops the NIC first. After this, nothing uses the memory that is freed below. */
 	node_close(nic->node);
 	for (struct embedded *e = nic->closed, *next; e; e = next) {
 		next = e->next;
@@ -129,7 +130,7 @@ void dxp_nic_close(struct dxp_nic *nic)
 	nic_free(nic);
 }
 
-/* Frees what the NIC no longer uses; returns how many. */
+/* Frees closed functions and memory that the NIC no longer uses; returns how many. */
 static uint32_t leftovers_free(struct dxp_nic *nic)
 {
 	struct nic *engine = node_nic(nic->node);
@@ -165,7 +166,7 @@ uint32_t embed_after_poll(struct dxp_nic *nic)
 int dxp_nic_poll(struct dxp_nic *nic)
 {
 	if (nic->threaded)
-		return 0; /* the NIC's thread polls */
+		return 0; /* the NIC has its own thread, which polls */
 	return (int)(node_poll(nic->node) + embed_after_poll(nic));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function of an embedded NIC: window and engine as in dxpd, in one process. */
+/* A function of an embedded NIC. It has a window and an engine, as in dxpd, but both are in one
+ * process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static int region_add(struct embedded *e, void *base, uint64_t bytes, uint32_t r
 	return status;
 }
 
-/* Registers a memfd. Its mapping lives as long as the region. */
+/* Registers a memfd. The mapping of the memfd exists as long as the region. */
 static int file_add(struct embedded *e, const struct function_region *r, uint32_t *key)
 {
 	struct function_memory *m = calloc(1, sizeof(*m));
@@ -106,7 +107,7 @@ static int region_rests(struct dxp_nic *nic, void *context)
 	return nic_region_busy(node_nic(nic->node), c->key) ? DXP_EAGAIN : DXP_OK;
 }
 
-/* Waits at most timeout_ns until the NIC no longer uses a region or function. */
+/* Waits until the NIC no longer uses a region or function, at most for nic->timeout_ns. */
 static void rest_wait(struct dxp_nic *nic, int (*rests)(struct dxp_nic *nic, void *context),
 		      void *context)
 {
@@ -128,7 +129,7 @@ static struct function_memory *memory_allocate(struct function_memory **link, ui
 	return m;
 }
 
-/* Passes memory with a revoked key to the NIC's thread, which frees it. */
+/* Runs in the NIC's thread: adds memory with a revoked key to the list that this thread frees. */
 static int memory_hand_over(struct dxp_nic *nic, void *context)
 {
 	struct function_memory *m = context;
@@ -150,7 +151,8 @@ static int embedded_region_revoke(struct dxp_function *f, uint32_t key)
 	if (m)
 		embed_run(e->nic, memory_hand_over, m);
 	else
-		rest_wait(e->nic, region_rests, &c); /* then the owner may reuse the memory */
+		/* the caller owns this memory and may reuse it after the return */
+		rest_wait(e->nic, region_rests, &c);
 	return DXP_OK;
 }
 
@@ -183,7 +185,7 @@ static int embedded_area_add(struct dxp_function *f, const struct nic_area *area
 	return function_area_error(embed_run(c.function->nic, area_add, &c), area);
 }
 
-/* ---- lookup ---- */
+/* ---- lookup of other functions ---- */
 
 struct find_call {
 	const char *label;
@@ -242,7 +244,7 @@ static uint32_t embedded_poll(struct dxp_function *f)
 	return (uint32_t)dxp_nic_poll(embedded_of(f)->nic);
 }
 
-/* Sleeps in the node, because only the node's input can bring an event. */
+/* Sleeps in the node: without a NIC thread, an event can only come from the node's input. */
 static void polling_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	node_wait(embedded_of(f)->nic->node, deadline_ns);
@@ -302,7 +304,8 @@ static void embedded_close(struct dxp_function *f)
 
 	embed_run(nic, function_close, e);
 	if (e->foreign)
-		rest_wait(nic, function_rests, e); /* then the owner may reuse the memory */
+		/* the caller owns the registered memory and may reuse it after the return */
+		rest_wait(nic, function_rests, e);
 	if (embed_run(nic, function_hand_over, e) != DXP_OK)
 		embed_free(e);
 }
@@ -339,7 +342,7 @@ static bool label_used(const struct dxp_nic *nic, const char *label)
 	return *label && find((struct dxp_nic *)(uintptr_t)nic, &c) != DXP_ENOENT;
 }
 
-/* Assigns function 0, by which other nodes find this node, to its first user. */
+/* Gives function 0 to its first user. Other nodes find this node by its function 0. */
 static int physical_assign(struct dxp_nic *nic, struct embedded *e)
 {
 	nic->physical_used = true;
@@ -349,7 +352,7 @@ static int physical_assign(struct dxp_nic *nic, struct embedded *e)
 	return DXP_OK;
 }
 
-/* Opens any free function, including a closed function 0. */
+/* Opens any function that is free. Function 0 is included if its user has closed it. */
 static int free_open(struct dxp_nic *nic, struct embedded *e)
 {
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread that polls an embedded NIC and runs calls of other threads. */
+/* The thread that polls an embedded NIC, and runs calls for other threads. */
 #include <signal.h>
 
 #include "host/embed.h"
@@ -15,7 +15,8 @@ static struct nic_call *calls_run(struct dxp_nic *nic)
 	return list;
 }
 
-/* Completes all queued calls: runs them if `status` is DXP_OK, else fails them with `status`. */
+/* Completes all queued calls. If `status` is DXP_OK, runs them. Otherwise they fail with
+ * `status`. */
 static uint32_t calls_end(struct dxp_nic *nic, int status)
 {
 	uint32_t count = 0;
@@ -25,7 +26,7 @@ static uint32_t calls_end(struct dxp_nic *nic, int status)
 		int result = status == DXP_OK ? c->run(nic, c->context) : status;
 		pthread_mutex_lock(&nic->lock);
 		c->status = result;
-		c->done = true; /* from now on the owner may free the call */
+		c->done = true; /* the waiting thread owns the call and may free it from now on */
 		pthread_cond_broadcast(&nic->ended);
 		pthread_mutex_unlock(&nic->lock);
 	}
@@ -101,7 +102,8 @@ int embed_thread_start(struct dxp_nic *nic)
 {
 	sigset_t all, old;
 
-	/* Signals go to the program's threads. */
+	/* Blocks all signals in the new thread, because signals are for the program's own
+	 * threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	nic->threaded = true;

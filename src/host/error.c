@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes error texts for failures of an xPU, with its name and the next step. */
+/* Makes error texts for failures of an xPU. A text contains the xPU's name and the next step for
+ * the user. */
 #include <stdio.h>
 
 #include "host/internal.h"

@@ -7,9 +7,9 @@
 struct awaited {
 	struct dxp_fabric *fabric;
 	dxp_event event;
-	struct events *events; /* NULL: unknown */
-	struct dxp_xpu *xpu;   /* NULL: this host */
-	/* must be looked up again after each wait, because a growing ring moves its entries */
+	struct events *events; /* ring with the event; NULL: the event is unknown */
+	struct dxp_xpu *xpu;   /* xPU of the event; NULL: it is an event of this host */
+	/* must be looked up again after each wait, because entries move when the ring grows */
 	struct host_event *entry;
 };
 

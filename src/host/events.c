@@ -12,7 +12,7 @@
 
 _Static_assert((HOST_EVENTS_RING & (HOST_EVENTS_RING - 1)) == 0, "capacities are powers of two");
 
-/* An event that left the ring. */
+/* An event that was moved from the ring to the list. */
 struct kept_event {
 	uint32_t count;
 	struct host_event entry;
@@ -57,7 +57,7 @@ uint32_t events_oldest(struct events *e)
 	return e->oldest_pending;
 }
 
-/* Returns the index of the first list entry at or after `count`. */
+/* Returns the index of the first list entry whose count is `count` or later. */
 static uint32_t kept_index(const struct events *e, uint32_t count)
 {
 	uint32_t low = 0, high = e->kept_count;
@@ -85,8 +85,8 @@ static bool kept_reserve(struct events *e)
 	return true;
 }
 
-/* Moves the oldest events of the ring to the list, up to the first pending one. `any`: moves up to
- * a quarter of the ring, also pending events. Returns false if none moved. */
+/* Moves the oldest events of the ring to the list, up to the first pending one. If `any` is true,
+ * moves pending events too, up to a quarter of the ring. Returns false if no event was moved. */
 static bool kept_append(struct events *e, bool any)
 {
 	uint32_t before = e->oldest, most = any ? e->capacity / 4 : UINT32_MAX;
@@ -102,7 +102,7 @@ static bool kept_append(struct events *e, bool any)
 	return e->oldest != before;
 }
 
-/* Removes freed entries from the list. */
+/* Removes the entries of freed events from the list. */
 static void kept_pack(struct events *e)
 {
 	uint32_t kept = 0, pending = 0;
@@ -118,8 +118,8 @@ static void kept_pack(struct events *e)
 	e->kept_free = 0;
 }
 
-/* Counts a freed list entry. Packs the list when half is free, so the amortized time is
- * constant. */
+/* Counts a freed list entry. Removes freed entries only when half of the list is free, so the
+ * average time per event is constant. */
 static void kept_freed(struct events *e)
 {
 	e->kept_free++;
@@ -135,7 +135,8 @@ static void kept_freed(struct events *e)
 
 static int grow(struct events *e)
 {
-	/* Completed events must not make the ring grow. */
+	/* If few events are pending, moves completed events to the list instead of making the ring
+	 * larger. */
 	if (e->capacity && e->pending <= e->capacity / 2 && kept_append(e, false))
 		return DXP_OK;
 	if (e->capacity >= HOST_EVENTS_RING)
@@ -166,7 +167,7 @@ int events_add(struct events *e, uint32_t *count, struct host_event **out)
 	return DXP_OK;
 }
 
-/* Returns the bytes that the xPU counts for the event's command. */
+/* Returns how many bytes of the xPU's limit the command of this event uses. */
 static uint32_t weight(const struct host_event *entry)
 {
 	return entry->bytes ? COMMAND_KEPT_BYTES(entry->bytes) : 0;

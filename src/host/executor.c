@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This host as an executor: its events are those that the program sets, and those of its transfers.
- * A node that waits for such an event receives an EVENT on the queue pair of the data. So no round
- * trip lies between the data and a command that needs the data. */
+/* This host as an executor. Its events are events that the program sets, and events of transfers
+ * that this host performs. A node that waits for such an event gets an EVENT message, on the same
+ * queue pair as the data. So between the data and a command that needs the data, there is no round
+ * trip. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -137,7 +138,7 @@ uint32_t executor_notices_post(struct dxp_fabric *f)
 	uint32_t posted = 0;
 
 	for (struct notice *t; (t = f->notices.first); posted++) {
-		/* NULL: x is closed or lost, and waits for nothing. */
+		/* NULL: the xPU is closed or lost, so it waits for nothing. */
 		struct dxp_xpu *x = xpu_find(f, t->node);
 		int status = x ? notice_post(f, x, t) : DXP_OK;
 		if (status == DXP_EAGAIN)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Membership: join, leave, node table. */
+/* Membership in a fabric: join, leave, node table. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,8 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 					  .identity = config->keyed ? &config->identity : NULL,
 					  .bind = config->bind,
 					  .follow_address = !options->bind,
-					  /* waiting calls spin, not the node */
+					  /* calls that wait spin themselves, so the node need
+					   * not */
 					  .spin_ns = UINT32_MAX,
 					  .no_payload_crc = options->no_payload_crc,
 					  .changed = watch_changed,
@@ -184,7 +185,8 @@ int dxp_fabric_nodes_sized(struct dxp_fabric *fabric, struct dxp_node_info *out,
 	return (int)nodes;
 }
 
-/* For programs of releases without dxp_fabric_nodes_sized: the struct as it was then. */
+/* For programs that were built with a release without dxp_fabric_nodes_sized: returns the struct as
+ * it was in that release. */
 #undef dxp_fabric_nodes
 int dxp_fabric_nodes(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps the last sentences of each xPU about failed commands, by the name of the command's event.
- * Names do not repeat. */
+/* Keeps the last error sentences of each xPU about failed commands. A sentence is found by the name
+ * of the command's event. These names are never used twice. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ void failure_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, u
 	if (!x->failures)
 		x->failures = calloc(1, sizeof(*x->failures));
 	if (!x->failures)
-		return; /* the status remains */
+		return; /* without memory, the program gets only the status */
 	const uint32_t at = x->failures->next++ % HOST_FAILURES;
 	x->failures->entries[at].event = event;
 	memcpy(x->failures->entries[at].text, text, sizeof(text));

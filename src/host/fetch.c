@@ -7,7 +7,8 @@
 #include "base/util.h"
 
 #define SCRATCH_BYTES_MIN (64u << 10)
-/* parts that are fetched one by one; longer data is fetched through device memory */
+/* Number of parts. Data of at most this many parts is fetched part by part, by replies. Longer data
+ * is fetched through device memory. */
 #define FETCH_PARTS 3
 
 static bool scratch_free(void *context)
@@ -67,8 +68,8 @@ void fetch_scratch_give(struct dxp_xpu *x)
 	host_fabric_ended(x->fabric);
 }
 
-/* Requests a part. The time limit is that of builds, because for a binary the worker compiles all
- * kernels, and it answers one request at a time. */
+/* Requests a part. The time limit is the one for builds, for two reasons. For a binary, the worker
+ * compiles all kernels. And it answers one request at a time. */
 static int source_query(struct dxp_xpu *x, const struct command *what, uint64_t skip,
 			uint64_t bytes, uint64_t address, struct command_reply *reply)
 {
@@ -83,7 +84,7 @@ static int source_query(struct dxp_xpu *x, const struct command *what, uint64_t 
 	return request_call(x, &c, reply, HOST_BUILD_NS);
 }
 
-/* Fetches the parts from byte `have` on. */
+/* Fetches the data from byte `have` on, part by part. */
 static int parts_fetch(struct dxp_xpu *x, const struct command *what, uint8_t *to, uint64_t have,
 		       uint64_t bytes)
 {
@@ -101,7 +102,7 @@ static int parts_fetch(struct dxp_xpu *x, const struct command *what, uint8_t *t
 	return DXP_OK;
 }
 
-/* Fetches all bytes at once, through device memory. */
+/* Fetches all bytes at once: the xPU writes them to device memory, and a GET reads them. */
 static int through_scratch(struct dxp_xpu *x, const struct command *what, uint8_t *to,
 			   uint64_t bytes)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of dxp/function.h. Differences between kinds of functions are in struct
- * function_ops. */
+/* The calls of dxp/function.h. What depends on the kind of function is in struct function_ops. */
 #include "host/function.h"
 
 #include "base/util.h"
@@ -88,8 +87,8 @@ int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp, str
 
 void dxp_function_kick(struct dxp_function *f)
 {
-	/* Pairs with the fence that the engine executes after it announces sleep. Either the engine
-	 * sees the doorbell, or this thread sees the announcement. */
+	/* Pairs with the fence that the engine executes after it announces its sleep. So either the
+	 * engine sees the doorbell, or this thread sees the announcement and wakes the engine. */
 	dxp_fence();
 	if (dxp_load_acquire(&f->window->need_wakeup))
 		f->ops->ring(f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates or registers memory that descriptors and peers may access. */
+/* Creates or registers memory that descriptors and peers can access. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waits for events: spin, announce sleep, fence, check, sleep. The engine's half is src/nic/wake.c.
- * Each half stores (announcement or event), fences, then reads the other's store. At least one half
- * sees the other's store, so no wakeup is lost. */
+/* Waits for events: spins, announces sleep, executes a fence, checks again, sleeps. The engine's
+ * half is src/nic/wake.c. Each half stores its value (the announcement or the event), executes a
+ * fence, then reads the other half's value. So at least one half sees the value of the other, and
+ * no wakeup is lost. */
 #include <poll.h>
 #include <sched.h>
 #include <time.h>
@@ -12,15 +13,18 @@
 #include "host/function.h"
 #include "host/internal.h"
 
-#define LOOKS_PER_CLOCK 16 /* checks per clock read, which costs as much as several checks */
-/* checks without an event until the CPU is yielded, because the engine may need this CPU */
+/* checks per read of the clock, because reading it costs as much as several checks */
+#define LOOKS_PER_CLOCK 16
+/* checks without an event before this thread yields the CPU, because the engine may need this
+ * CPU */
 #define LOOKS_ALONE 1000
 
 static int cpus_allowed(void)
 {
 	cpu_set_t set;
 
-	/* The call fails if there are more CPUs than bits in a cpu_set_t. */
+	/* The call fails if the machine has more CPUs than a cpu_set_t has bits; these are at least
+	 * 2. */
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 2;
 }
 
@@ -41,13 +45,14 @@ bool function_ready(const struct dxp_window *w)
 		       dxp_lap(received, DXP_EVENTS);
 }
 
-/* Announces sleep. Returns false if there is an event or error. */
+/* Announces sleep in the window. Returns false if there already is an event or an error. */
 static bool sleep_announce(struct dxp_function *f)
 {
-	f->sleeps += f->sleeps == UINT32_MAX ? 2 : 1; /* skips 0 */
+	/* skips 0, which means that the user does not sleep */
+	f->sleeps += f->sleeps == UINT32_MAX ? 2 : 1;
 	dxp_store_release(&f->window->user_waits, f->sleeps);
-	/* Pairs with the fence that the engine executes between storing an event and reading
-	 * user_waits. */
+	/* Pairs with the fence that the engine executes after it stores an event and before it
+	 * reads `user_waits`. */
 	dxp_fence();
 	return !function_ready(f->window) && dxp_load_acquire(&f->window->error) == 0;
 }
@@ -68,7 +73,8 @@ bool function_sleep(struct dxp_function *f, int wakeup, int other, uint64_t dead
 	return files[1].revents != 0;
 }
 
-/* Returns DXP_OK: there is an event; DXP_EAGAIN: there is none; else the function's error. */
+/* Returns DXP_OK if there is an event, DXP_EAGAIN if there is none, otherwise the function's
+ * error. */
 static int look(const struct dxp_function *f)
 {
 	if (function_ready(f->window))
@@ -93,7 +99,7 @@ static int spin(struct dxp_function *f, uint64_t until_ns)
 	}
 }
 
-/* Polls the NIC until an event, or until no work came for the spin time. */
+/* Polls the NIC until an event arrives, or until there was no work for the spin time. */
 static int spin_polling(struct dxp_function *f, uint64_t deadline_ns)
 {
 	uint64_t busy_ns = clock_now_ns();
@@ -109,7 +115,8 @@ static int spin_polling(struct dxp_function *f, uint64_t deadline_ns)
 			busy_ns = now_ns, looks = 0;
 		if (now_ns >= deadline_ns || now_ns - busy_ns >= f->spin.budget_ns)
 			return DXP_EAGAIN;
-		if (looks >= LOOKS_ALONE / LOOKS_PER_CLOCK) /* a poll costs that many checks */
+		/* a poll costs as much as LOOKS_PER_CLOCK checks */
+		if (looks >= LOOKS_ALONE / LOOKS_PER_CLOCK)
 			sched_yield();
 	}
 }

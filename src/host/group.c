@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups of xPUs, and the calls that start operations. */
+/* Creates and destroys groups of xPUs, and starts their operations. */
 #include "host/group.h"
 
 #include <stdio.h>
@@ -102,8 +102,8 @@ void dxp_group_destroy(struct dxp_group *group)
 	pthread_mutex_lock(&group->lock);
 	if (group->status != DXP_ECLOSED)
 		group_drain(group, clock_now_ns() + HOST_GROUP_END_NS);
-	/* A late PUT may still arrive in memory of outstanding operations; it is freed with the
-	 * xPU. */
+	/* A late PUT may still arrive in the scratch memory of outstanding operations. So that
+	 * memory is not freed here; it is freed when the xPU is closed. */
 	group_scratch_free(group, true, group->first == NULL);
 	group_forget(group);
 	group_programs_release(group);
@@ -172,7 +172,7 @@ static int plan_of(struct dxp_group *g, enum plan_operation operation,
 			 group_text(operation), (unsigned long long)c->count);
 }
 
-/* A lost member makes the group lost before a command of it fails. */
+/* Checks the members before anything is posted: if a member is lost, the group becomes lost. */
 static int members_check(struct dxp_group *g, enum plan_operation operation)
 {
 	int status = DXP_OK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private state of groups (dxp/collective.h). Plans come from src/collective; files group*.c post
- * their steps as ordinary commands.
+/* Private state of groups (dxp/collective.h). Plans come from src/collective; the files group*.c
+ * post the steps of a plan as ordinary commands.
  *
- * Lock: `lock` guards a group; functions here are called with it. Lock order: a group's, then the
- * fabric's. */
+ * Lock: `lock` guards a group; its caller holds it when it calls functions of this header. Lock
+ * order: the lock of a group, then the lock of the fabric. */
 #ifndef HOST_GROUP_H
 #define HOST_GROUP_H
 
@@ -16,10 +16,12 @@
 
 #include "collective/plan.h"
 
-/* A posted command of an operation. */
+/* A command that was posted for an operation. */
 struct group_event {
 	dxp_event event;
-	uint32_t member, peer; /* peer: destination of a send; else `member` */
+	/* member: executes the command; peer: destination if the command is a send, otherwise
+	 * `member` */
+	uint32_t member, peer;
 };
 
 struct group_operation {
@@ -27,15 +29,16 @@ struct group_operation {
 	enum plan_operation operation;
 	struct group_event *events;
 	uint32_t event_count;
-	dxp_event ends[DXP_GROUP_MEMBERS_MAX]; /* of `events` */
+	/* last event of each member; each is one of `events` */
+	dxp_event ends[DXP_GROUP_MEMBERS_MAX];
 };
 
-/* Scratch memory of all members. A longer one replaces it; outstanding operations still use the
- * former. */
+/* Scratch memory of all members. If an operation needs more, a longer one is allocated. Outstanding
+ * operations continue to use the shorter one. */
 struct group_scratch {
 	struct group_scratch *next;
 	uint64_t bytes;
-	uint32_t count; /* members that have theirs */
+	uint32_t count; /* number of members that have scratch memory at `address` */
 	uint64_t address[DXP_GROUP_MEMBERS_MAX];
 };
 
@@ -46,45 +49,50 @@ struct dxp_group {
 	struct dxp_xpu *xpus[DXP_GROUP_MEMBERS_MAX];
 	struct dxp_group_options options;
 	struct dxp_program *programs[DXP_TYPES][DXP_REDUCTIONS][DXP_GROUP_MEMBERS_MAX];
-	struct group_scratch *scratch;         /* newest first */
-	struct group_operation *first, **end;  /* outstanding, oldest first */
-	dxp_event ends[DXP_GROUP_MEMBERS_MAX]; /* of the last operation; 0: complete */
-	bool guarded;                          /* see struct plan_request */
-	int status;                            /* DXP_OK, or why it is lost */
-	char text[256];                        /* why */
+	struct group_scratch *scratch;        /* list of scratch memories, newest first */
+	struct group_operation *first, **end; /* list of outstanding operations, oldest first */
+	/* last event of the last operation at each member; 0: complete */
+	dxp_event ends[DXP_GROUP_MEMBERS_MAX];
+	bool guarded;   /* see struct plan_request */
+	int status;     /* DXP_OK, or the reason why the group is lost */
+	char text[256]; /* error text of `status` */
 };
 
-/* Returns the name of an operation, for texts. */
+/* Returns the name of an operation, for error texts. */
 const char *group_text(enum plan_operation operation);
-/* Makes the group lost with this thread's last error text, unless it is lost. Returns `status`. */
+/* Makes the group lost, with this thread's last error text. Has no effect if it is lost already.
+ * Returns `status`. */
 int group_lose(struct dxp_group *g, int status);
-/* Prefixes this thread's last error text by operation and member. Returns `status`. */
+/* Puts the names of the operation and the member before this thread's last error text. Returns
+ * `status`. */
 int group_blame(const struct dxp_group *g, enum plan_operation operation, uint32_t member,
 		int status);
 
-/* group_check.c: checks an operation's arguments; sets *in_place as struct plan_request has it. */
+/* group_check.c: checks the arguments of an operation. Sets *in_place as struct plan_request
+ * describes it. */
 int group_check(const struct dxp_group *g, enum plan_operation operation,
 		const struct dxp_collective *c, uint64_t *in_place);
 
 /* group_memory.c */
-/* Provides scratch memory and, for operations that combine, programs. */
+/* Allocates scratch memory. For operations that combine values, also builds the programs. */
 int group_prepare(struct dxp_group *g, enum plan_operation operation,
 		  const struct dxp_collective *c, uint64_t scratch_bytes);
-/* Drops scratch memory but for the newest, or all. `give`: returns it to the xPUs, for which no
- * operation may be outstanding. */
+/* Removes all scratch memory except the newest; with `all`, also the newest. If `give` is true,
+ * frees it on the xPUs; then no operation may be outstanding. */
 void group_scratch_free(struct dxp_group *g, bool all, bool give);
 void group_programs_release(struct dxp_group *g);
 
-/* group_post.c: posts all steps. After a failure the group is lost. */
+/* group_post.c: posts all steps of a plan. If this fails, the group is lost. */
 int group_post(struct dxp_group *g, enum plan_operation operation, const struct plan *plan,
 	       const struct dxp_collective *c);
 
 /* group_end.c */
-/* Removes completed operations; loses the group if one has failed. */
+/* Removes operations that are complete. If one has failed, the group is lost. */
 void group_retire(struct dxp_group *g);
-/* Waits until all operations are complete or the deadline. Releases the lock meanwhile. */
+/* Waits until all operations are complete or the deadline has passed. Releases the group's lock
+ * between two waits. */
 int group_drain(struct dxp_group *g, uint64_t deadline_ns);
-/* Forgets all operations. */
+/* Removes all operations without waiting. */
 void group_forget(struct dxp_group *g);
 
 #endif

@@ -3,11 +3,12 @@
 #include "host/group.h"
 #include "host/internal.h"
 
-/* Memory that an operation needs at one member. */
+/* Memory that an operation needs at one member, in bytes. */
 struct need {
-	uint64_t from_bytes, to_bytes; /* 0: not used */
-	uint64_t from_place, to_place; /* in place: from + from_place == to + to_place */
-	bool in_place;                 /* allowed */
+	uint64_t from_bytes, to_bytes; /* 0: the operation does not use this range */
+	/* offsets for "in place": the ranges start so that from + from_place == to + to_place */
+	uint64_t from_place, to_place;
+	bool in_place; /* true: the operation may run in place */
 };
 
 static struct need need_of(const struct dxp_group *g, enum plan_operation operation,

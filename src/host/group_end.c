@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ends of a group's operations: finds completed ones, and names the member whose command failed. */
+/* Completes a group's operations: finds those that are complete, and names the member whose command
+ * failed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +8,8 @@
 #include "host/group.h"
 #include "host/internal.h"
 
-/* Returns whether the event is complete, with its status; unknown events are complete. Caller holds
- * the fabric's lock. */
+/* Returns true if the event is complete; *status is its result. An unknown event counts as
+ * complete. Caller holds the fabric's lock. */
 static bool event_ended(struct dxp_fabric *f, dxp_event event, int *status)
 {
 	struct host_event *entry;
@@ -23,8 +24,8 @@ static bool event_ended(struct dxp_fabric *f, dxp_event event, int *status)
 
 struct ending {
 	struct dxp_group *g;
-	bool failed;  /* an end has failed */
-	bool pending; /* an end is pending */
+	bool failed;  /* true: one of the last events has failed */
+	bool pending; /* true: one of the last events is pending */
 };
 
 static void ends_look(struct ending *e)
@@ -41,7 +42,7 @@ static void ends_look(struct ending *e)
 	}
 }
 
-/* Returns whether the oldest operation is complete, or one of its ends has failed. */
+/* Returns true if the oldest operation is complete, or if the last event of a member has failed. */
 static bool first_ended(void *context)
 {
 	struct ending *e = context;
@@ -50,7 +51,7 @@ static bool first_ended(void *context)
 	return e->failed || !e->pending;
 }
 
-/* Returns whether all commands of the oldest operation are complete. */
+/* Returns true if all commands of the oldest operation are complete. */
 static bool first_settled(void *context)
 {
 	const struct ending *e = context;
@@ -63,8 +64,9 @@ static bool first_settled(void *context)
 	return true;
 }
 
-/* Returns the oldest operation's first command that failed by itself, preferably one with a
- * sentence of its node; NULL: none. Caller holds the fabric's lock. */
+/* Returns the first command of the oldest operation that failed by itself, not because of another
+ * command. Prefers a command for which its node sent an error sentence. NULL: there is no such
+ * command. Caller holds the fabric's lock. */
 static const struct group_event *cause_find(const struct dxp_group *g, int *status,
 					    const char **sentence)
 {
@@ -89,8 +91,8 @@ static const struct group_event *cause_find(const struct dxp_group *g, int *stat
 	return cause;
 }
 
-/* Sets the text of the oldest operation's failure; returns its status. Caller holds the fabric's
- * lock. */
+/* Sets the error text for the failure of the oldest operation, and returns its status. Caller holds
+ * the fabric's lock. */
 static int failure_name(struct dxp_group *g)
 {
 	const enum plan_operation operation = g->first->operation;
@@ -116,7 +118,8 @@ static int failure_name(struct dxp_group *g)
 	return group_blame(g, operation, cause->member, status);
 }
 
-/* Waits until a failed operation has settled, so that its cause is known; then loses the group. */
+/* Waits until all commands of a failed operation are complete, so that the cause is known. Then the
+ * group becomes lost. */
 static void first_failed(struct dxp_group *g)
 {
 	struct ending e = {.g = g};
@@ -156,7 +159,7 @@ void group_forget(struct dxp_group *g)
 	}
 }
 
-/* Waits for the oldest operation; DXP_ETIMEDOUT. */
+/* Waits until the oldest operation is complete or has failed. DXP_OK or DXP_ETIMEDOUT. */
 static int first_wait(struct dxp_group *g, uint64_t deadline_ns)
 {
 	struct ending e = {.g = g};

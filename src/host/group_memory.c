@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scratch memory and combining programs of a group on its xPUs. The first operation that needs them
- * makes them. */
+/* Scratch memory of a group on its xPUs, and the programs that combine values. The first operation
+ * that needs them creates them. */
 #include <stdlib.h>
 
 #include "collective/kernel.h"
@@ -27,7 +27,8 @@ void group_scratch_free(struct dxp_group *g, bool all, bool give)
 	}
 }
 
-/* Returns the length to allocate: a power of two, so that few lengths need another allocation. */
+/* Returns the length to allocate: a power of two, so that a slightly longer operation rarely needs
+ * a new allocation. */
 static uint64_t rounded(const struct dxp_group *g, uint64_t bytes)
 {
 	uint64_t most = COLLECTIVE_SCRATCH_MIN;
@@ -60,7 +61,7 @@ static int scratch_prepare(struct dxp_group *g, enum plan_operation operation, u
 	return DXP_OK;
 }
 
-/* Returns the first member on the same xPU, which has its program. */
+/* Returns the first member on the same xPU. This member has the program that both use. */
 static uint32_t first_on(const struct dxp_group *g, uint32_t member)
 {
 	uint32_t first = 0;

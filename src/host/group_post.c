@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Posts the steps of a plan as commands of the members' xPUs. Intermediate commands are lazy: their
- * nodes notify each other at once, and this host later. */
+/* Posts the steps of a plan as commands of the members' xPUs. Commands in the middle of a plan are
+ * lazy: their nodes notify each other at once, but this host only later. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,16 +8,16 @@
 #include "host/internal.h"
 
 #define LOCAL_SIZE \
-	64 /* work-items of a group: every device has them, and one local size builds once */
+	64 /* work-items per work-group; every device can run 64, and one size needs one build */
 
 struct post {
 	struct dxp_group *g;
 	const struct plan *plan;
 	const struct dxp_collective *c;
 	struct group_operation *o;
-	dxp_event *names; /* event of each step; 0: complete */
-	bool *own;        /* the step has an event of its own */
-	dxp_event *waits; /* of the step being posted */
+	dxp_event *names; /* event of each step; 0: the step is complete */
+	bool *own;        /* true: the step has an event of its own */
+	dxp_event *waits; /* events that the current step waits for */
 	uint32_t wait_count;
 };
 
@@ -36,7 +36,8 @@ static void wait_add(struct post *p, dxp_event event)
 		p->waits[p->wait_count++] = event;
 }
 
-/* Collects the events that a step waits for; a begin mark has those of its member. */
+/* Collects the events that a step waits for. The first mark of a member also waits for the events
+ * that the program listed for this member. */
 static void waits_collect(struct post *p, uint32_t index)
 {
 	const struct plan_step *s = &p->plan->steps[index];
@@ -60,7 +61,7 @@ static int copy_post(struct post *p, const struct plan_step *s, uint64_t to, dxp
 			&waits, event);
 }
 
-/* Between members on the same xPU, a send is a copy. */
+/* Posts a send. If both members are on the same xPU, it is a copy. */
 static int send_post(struct post *p, const struct plan_step *s, dxp_event *event)
 {
 	const struct dxp_transfer t = {.from_address = address_of(p, s->member, &s->from),
@@ -125,8 +126,8 @@ static bool is_end(const struct plan *plan, uint32_t index)
 	return false;
 }
 
-/* Returns whether a mark needs no command, because one event stands for it. The event of an end
- * must belong to this operation. */
+/* Returns true if a mark needs no command, because it waits for only one event, which can replace
+ * it. The last event of a member must belong to this operation. */
 static bool mark_is_redundant(const struct post *p, uint32_t index)
 {
 	const struct plan_step *s = &p->plan->steps[index];
@@ -170,7 +171,8 @@ static int step_post(struct post *p, uint32_t index)
 	return DXP_OK;
 }
 
-/* Gives the program events of its own, which it may release at any time. */
+/* Creates events for the program, which it may release at any time. The group keeps its own
+ * events. */
 static int events_give(struct post *p)
 {
 	int status = DXP_OK;
@@ -202,7 +204,7 @@ static int steps_post(struct post *p)
 	return DXP_OK;
 }
 
-/* Returns the longest wait list of a step. */
+/* Returns the length of the longest wait list of any step. */
 static uint32_t waits_most(const struct plan *plan, const struct dxp_collective *c)
 {
 	uint32_t most = 0;

@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "host/internal.h"
 
-#define WHY_BYTES 512 /* bytes of a lower layer's log text that are quoted */
+#define WHY_BYTES 512 /* bytes of a log text of a lower layer that an error text quotes */
 
 int join_open(const struct node_options *options, struct node **out)
 {
@@ -17,7 +17,8 @@ int join_open(const struct node_options *options, struct node **out)
 	int status = node_open(options, out);
 	log_divert(NULL, 0);
 
-	/* The node is open; the text warns about an optional part, such as the trace. */
+	/* The node is open, so the text is only a warning about an optional part, such as the
+	 * trace. */
 	if (status == DXP_OK && why[0])
 		log_error("%s", why);
 	if (status == DXP_EBUSY)

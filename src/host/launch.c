@@ -29,14 +29,14 @@ static int check_grid(const struct dxp_launch *l, struct command *c)
 	return DXP_OK;
 }
 
-/* Resources that a launch may use. */
+/* Resources that a launch may use, and space for its arguments. */
 struct granted {
 	uint64_t memory_bytes;
 	bool nic;
-	uint8_t *packed; /* space for all converted arguments */
+	uint8_t *packed; /* space for all arguments that must be converted */
 };
 
-/* Encodes an image or a sampler. */
+/* Encodes an image or a sampler as a command argument. */
 static int pack(const struct dxp_launch *l, uint32_t index, struct granted *g,
 		struct command_argument *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Device memory: allocated by command, accessed by PUT and GET. A transfer has several pieces
- * outstanding, so the wire is never idle; other requests are sent between the pieces. */
+ * outstanding, so that the network is never idle. Other requests can be sent between two pieces. */
 #include "base/clock.h"
 #include "base/util.h"
 #include "host/internal.h"
@@ -46,7 +46,7 @@ struct transfer {
 	struct host_op op;
 	struct dxp_xpu *xpu;
 	enum memory_direction direction;
-	uint32_t key; /* key of the local memory */
+	uint32_t key; /* key of the host memory */
 	uint8_t qp;
 	uint64_t address, bytes, posted;
 };
@@ -72,8 +72,8 @@ static int post_piece(struct transfer *t)
 	return status;
 }
 
-/* Posts pieces while the window has space. Returns true when nothing is outstanding and the
- * transfer is complete or has failed. */
+/* Posts pieces while the window has space. Returns true if no piece is outstanding and the transfer
+ * is complete or has failed. */
 static bool transferred(void *context)
 {
 	struct transfer *t = context;
@@ -92,7 +92,7 @@ static void transfer_run(struct transfer *t)
 	struct dxp_fabric *f = t->xpu->fabric;
 
 	while (host_fabric_wait(f, transferred, t, clock_now_ns() + HOST_REPLY_NS) != DXP_OK) {
-		/* A transfer has no time limit while it advances. */
+		/* A transfer has no time limit while it makes progress. */
 		uint64_t posted = t->posted;
 		uint32_t pending = t->op.pending;
 		if (host_fabric_wait(f, transferred, t, clock_now_ns() + 2 * RLTP_DEAD_NS) ==
@@ -122,7 +122,8 @@ int memory_move(struct dxp_xpu *x, enum memory_direction direction, uint64_t add
 		return status;
 	watch_begin(x);
 	transfer_run(&t);
-	/* The path MTU became smaller, so the transfer restarts; bytes may arrive twice. */
+	/* The path MTU became smaller, so the transfer starts again from its first byte. Some bytes
+	 * are transferred twice. */
 	for (int again = 0; t.op.status == DXP_EPATH && again < HOST_NARROWINGS_MAX; again++) {
 		t.op.status = DXP_OK;
 		t.posted = 0;
@@ -163,8 +164,8 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 
 int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes)
 {
-	/* The cast removes const only for the type of the parameter; this direction only reads
-	 * `from`. */
+	/* The cast removes `const` only because the parameter has no const. A write to the device
+	 * only reads `from`. */
 	return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes);
 }
 

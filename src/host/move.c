@@ -65,7 +65,7 @@ void move_wait_for(struct move *m, dxp_event event, struct host_event *entry)
 	m->waits_left++;
 }
 
-/* Returns the pending event that a transfer waits for. */
+/* Returns the pending event that `w` waits for. */
 static struct host_event *awaited(struct dxp_fabric *f, const struct move_wait *w)
 {
 	struct host_event *entry = NULL;
@@ -123,7 +123,7 @@ static struct events *events_of_move(struct dxp_fabric *f, const struct move *m,
 	return pulled ? &m->xpu->events : &f->own;
 }
 
-/* Completes a transfer whose memory nothing accesses any more. */
+/* Completes a transfer. Nothing may access its memory any more. */
 static void move_end(struct dxp_fabric *f, struct move *m)
 {
 	struct events *events = events_of_move(f, m, m->revoked);
@@ -132,7 +132,8 @@ static void move_end(struct dxp_fabric *f, struct move *m)
 	list_remove(list_of(f, m), m);
 	if (entry)
 		entry->move = NULL;
-	/* Counts transfers of this host only; those of the xPU are counted as commands. */
+	/* Counts only transfers that this host performed. Transfers by an xPU are counted as
+	 * commands. */
 	if (!m->revoked)
 		use_moved(m->xpu, m->direction == MEMORY_WRITE, m->bytes, m->times.started_ns,
 			  m->times.ended_ns, m->status);
@@ -173,7 +174,7 @@ static int memory_offer(struct move *m)
 	return status == DXP_EBUSY ? DXP_EAGAIN : status;
 }
 
-/* Posts pieces while the window has space; returns how many. */
+/* Posts pieces of `m` while the window has space; returns how many. */
 static uint32_t pieces_post(struct move *m)
 {
 	uint32_t posted = 0;
@@ -193,8 +194,8 @@ static uint32_t pieces_post(struct move *m)
 	return posted;
 }
 
-/* Returns whether all bytes of m are posted on queue pair `qp`, and so are all bytes of the
- * transfers that m waits for. */
+/* Returns true if all bytes of `m` are posted on queue pair `qp`. The same must hold for each
+ * transfer that `m` waits for. */
 static bool in_order(struct dxp_fabric *f, struct move *m, uint8_t qp)
 {
 	if (m->state != MOVE_RUNNING || m->posted < m->bytes || m->op.status != DXP_OK ||
@@ -218,8 +219,9 @@ static void notified_early(struct dxp_fabric *f, struct move *m)
 			notified_early(f, awaited(f, &m->waits[i])->move);
 }
 
-/* Notifies nodes before m completes, because on one queue pair a message arrives after the data
- * before it. Does not do so for memory that only DMA reaches, since the DMA may fail later. */
+/* Notifies nodes of success before `m` completes. This is possible because messages on one queue
+ * pair arrive in order, so the message arrives after the data. It is not done for memory that only
+ * DMA reaches, because the DMA may fail later. */
 void move_wanted(struct move *m)
 {
 	struct dxp_fabric *f = m->xpu->fabric;
@@ -232,8 +234,9 @@ void move_wanted(struct move *m)
 		notified_early(f, m);
 }
 
-/* Restarts a transfer after the path MTU became smaller. A node that was notified early may have
- * continued without the data, so its xPU counts as restarted. Returns false if m cannot restart. */
+/* Restarts a transfer after the path MTU became smaller. If a node was notified early, it may have
+ * continued without the data; then its xPU counts as restarted. Returns false if `m` cannot
+ * restart. */
 static bool narrowed(struct move *m)
 {
 	if (m->op.status != DXP_EPATH || m->again++ >= HOST_NARROWINGS_MAX)
@@ -261,7 +264,8 @@ static uint32_t run(struct dxp_fabric *f, struct move *m)
 		return done + 1;
 	if (m->op.status != DXP_OK && m->status == DXP_OK)
 		m->status = xpu_judge(m->xpu, m->op.status);
-	/* A transfer that ran before its awaited events completed must complete after them. */
+	/* The transfer was allowed to run before the events that it waits for. It must not complete
+	 * before them. */
 	if (m->waits_left && m->status == DXP_OK)
 		return done;
 	if (m->registered)
@@ -289,7 +293,7 @@ void move_notified(struct move *m, int status, const struct dxp_event_times *tim
 	become(f, m, MOVE_DRAINING);
 }
 
-/* Completes m if the NIC no longer uses its memory. Returns whether it completed. */
+/* Completes `m` if the NIC no longer uses its memory. Returns true if it did. */
 static bool drained(struct dxp_fabric *f, struct move *m)
 {
 	struct nic *nic = node_nic(f->node);
@@ -298,7 +302,8 @@ static bool drained(struct dxp_fabric *f, struct move *m)
 		move_end(f, m);
 		return true;
 	}
-	/* Only requests of an unreachable peer last longer. */
+	/* After this time, only requests of an unreachable peer can still use the memory, so they
+	 * are aborted. */
 	if (f->polled_ns - f->away_ns > m->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, m->xpu->node, DXP_ETIMEDOUT);
 	return false;
@@ -321,7 +326,8 @@ static void start(struct dxp_fabric *f, struct move *m)
 	become(f, m, MOVE_RUNNING);
 }
 
-/* Moves WAITING transfers of lost or closed xPUs to READY, where they fail. */
+/* Checks WAITING transfers. If their xPU is lost or closed, makes them READY, because READY
+ * transfers of such an xPU fail. */
 static void waiting_look(struct dxp_fabric *f)
 {
 	f->waits_changed = false;
@@ -334,7 +340,7 @@ static void waiting_look(struct dxp_fabric *f)
 	}
 }
 
-/* Starts READY transfers; completes those that have failed. */
+/* Starts READY transfers. Completes those that have already failed. */
 static uint32_t ready_poll(struct dxp_fabric *f)
 {
 	uint32_t done = 0;
@@ -383,8 +389,8 @@ static void wait_ended(struct dxp_fabric *f, struct move_wait *w, int status)
 		become(f, m, MOVE_READY);
 }
 
-/* Continues waiting transfers in the order in which they began to wait, which starts at the list's
- * end. */
+/* Continues the transfers that wait for this event, in the order in which they began to wait. The
+ * newest is first in the list, so this starts at the end. */
 void moves_ended(struct dxp_fabric *f, struct host_event *entry, int status)
 {
 	struct move_wait *w = entry->moves;

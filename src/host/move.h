@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous transfers between host memory and device memory. The xPU performs a transfer if it
- * waits for events of xPUs and fewer than HOST_PULLS_MAX transfers are PULLED. Otherwise the host
- * performs it. States:
+/* Asynchronous transfers between host memory and device memory. If a transfer waits for events of
+ * xPUs, and fewer than HOST_PULLS_MAX transfers are PULLED, the xPU performs it. Otherwise this
+ * host performs it. States:
+ * - By this host: WAITING for events; READY when all events have completed; RUNNING while it does
+ *   PUT or GET in pieces.
+ * - By the xPU: PULLED until the xPU reports the completion (after the events, it accesses host
+ *   memory); DRAINING while the NIC still uses the memory.
  *
- * by the host  WAITING for events -> READY: all have completed -> RUNNING: PUT or GET in pieces
- * by the xPU   PULLED: it accesses host memory after the events -> DRAINING: the NIC still uses it
- *
- * Then the event completes: the host's event, or for a PULLED transfer the xPU's. It completes
- * after the last access to the program's memory. */
+ * Then the transfer's event completes: an event of this host, or an event of the xPU if the
+ * transfer was PULLED. It completes after the last access to the program's memory. */
 #ifndef HOST_MOVE_H
 #define HOST_MOVE_H
 
@@ -17,31 +18,35 @@ enum move_state { MOVE_WAITING, MOVE_READY, MOVE_RUNNING, MOVE_PULLED, MOVE_DRAI
 
 #define MOVE_WAITS_INLINE 4
 
-/* A transfer's wait for an event. It is in that event's list until the event completes. */
+/* One wait of a transfer for one event. It is in the list of that event until the event
+ * completes. */
 struct move_wait {
-	/* NULL at the list's ends; the event points to the first */
+	/* neighbours in the event's list; NULL at its ends */
 	struct move_wait *next, *previous;
-	struct move *move; /* NULL: the event has completed */
+	struct move *move; /* transfer that waits; NULL: the event has completed */
 	dxp_event event;
 };
 
 struct move {
-	struct host_op op; /* outstanding pieces; aligned as contexts of descriptors */
+	/* pieces that are outstanding; aligned so that its address can be the context of a
+	 * descriptor */
+	struct host_op op;
 	struct move *next, **link;
 	struct dxp_xpu *xpu;
 	uint8_t state; /* enum move_state */
 	uint8_t direction;
-	uint8_t qp;      /* RUNNING: HOST_QP_DATA or HOST_QP_LONG */
-	uint8_t again;   /* restarts after a narrower path */
-	bool registered; /* `key` is valid */
+	uint8_t qp;      /* RUNNING: queue pair, HOST_QP_DATA or HOST_QP_LONG */
+	uint8_t again;   /* how often the transfer restarted because the path MTU became smaller */
+	bool registered; /* true: `key` is valid */
 	bool revoked;
-	bool notified_early; /* a node was notified of success early */
+	/* true: a node was notified of success before the transfer completed */
+	bool notified_early;
 	uint32_t key;
-	uint32_t count; /* count of its event */
+	uint32_t count; /* count of the transfer's event */
 	uint8_t *local;
 	uint64_t address, bytes, posted;
-	/* Pending events. The transfer starts after them; if it may run before they complete, it
-	 * only completes after them. */
+	/* Events that the transfer waits for. It normally starts after them. If it may run before
+	 * they complete, it only completes after them. */
 	struct move_wait *waits;
 	uint32_t wait_count, waits_left;
 	struct move_wait inline_waits[MOVE_WAITS_INLINE];
@@ -50,14 +55,14 @@ struct move {
 	uint64_t revoked_ns;
 };
 
-/* Returns a zeroed transfer whose `waits` is set; NULL: out of memory. move_enter adds it to the
- * list of a state. */
+/* Returns a transfer with all fields zero except `waits`; NULL: memory is short. move_enter adds it
+ * to the list of a state. */
 struct move *move_new(struct dxp_fabric *f);
 void move_enter(struct dxp_fabric *f, struct move *m, enum move_state state);
-/* Frees a transfer that is in no list. */
+/* Frees a transfer. It must not be in a list. */
 void move_free(struct dxp_fabric *f, struct move *m);
 void moves_destroy(struct dxp_fabric *f);
-/* Adds a wait for a pending event. `waits` must have space. */
+/* Adds a wait for a pending event. The array `waits` must have space. */
 void move_wait_for(struct move *m, dxp_event event, struct host_event *entry);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connects to a NIC by name, by path, or to the only one. A folder may remain after its program
- * exits, so only NICs that answer count. */
+/* Connects to a NIC of this machine by its name, by its path, or without either if there is only
+ * one. The folder of a NIC may remain after its program exits. So only NICs that accept a
+ * connection count. */
 #include "host/offer.h"
 
 #include <stdbool.h>
@@ -15,26 +16,26 @@
 #include "node/limits.h"
 #include "node/stats.h"
 
-#define LISTED_MAX 16 /* NICs in an error text */
-/* limit per NIC in a search: a stopped program must not block the others */
+#define LISTED_MAX 16 /* maximum number of NICs that an error text lists */
+/* ns to wait for each NIC in a search, so that a stopped program does not block the search */
 #define ANSWER_NS_MAX   S_NS
 #define LIST_TEXT_BYTES (LISTED_MAX * (FABRIC_NAME_BYTES + 2))
 
-/* A search of all NICs of this machine. */
+/* A search through all NICs of this machine. */
 struct search {
-	const char *name;      /* NULL: any */
+	const char *name;      /* name of the NIC; NULL: any NIC */
 	uint32_t function, qp; /* see struct dxp_function_options */
 	uint64_t timeout_ns;
 	struct offer_folder *folders;
 	uint32_t folder_count;
 
-	uint32_t count; /* matching NICs that answer */
-	int socket;     /* socket of the first matching NIC; -1: none */
+	uint32_t count; /* number of NICs that match and accept a connection */
+	int socket;     /* connection to the first NIC that matches and accepts it; -1: none */
 	char path[OFFER_PATH_BYTES];
-	int rejected;      /* error of a matching NIC; DXP_OK: none */
-	uint32_t answered; /* number of names in `list` */
+	int rejected;      /* error of a NIC that matches but cannot be used; DXP_OK: none */
+	uint32_t answered; /* number of NICs that accept a connection */
 	size_t list_used;
-	char list[LIST_TEXT_BYTES]; /* "a, b, c": all NICs that answer */
+	char list[LIST_TEXT_BYTES]; /* names of the NICs that accept a connection, as "a, b, c" */
 };
 
 static bool scope_fits(const struct search *s, struct offer_scope scope)
@@ -48,7 +49,8 @@ static bool scope_fits(const struct search *s, struct offer_scope scope)
 	return scope.qp == ATTACH_QP_ALL ? scope.function > 0 : !choice || scope.qp == s->qp;
 }
 
-/* Connects to the folder's socket `nic`, or without it to that of a function or queue pair. */
+/* Connects to the socket `nic` in the folder. If it does not exist, connects to a socket for one
+ * function or one queue pair that fits. */
 static int folder_connect(const struct search *s, const char *folder, char path[OFFER_PATH_BYTES],
 			  int *socket)
 {

@@ -7,8 +7,8 @@
 
 #include "node/offer_folder.h"
 
-/* Connects to `nic` for `function` and `qp` (see struct dxp_function_options). Writes the socket's
- * path to `path`. Sets the error text; errors of dxp_function_attach(). */
+/* Connects to `nic` for `function` and `qp` (see struct dxp_function_options). Writes the path of
+ * the socket to `path`. Sets the error text; errors of dxp_function_attach(). */
 int offer_connect(const char *nic, uint32_t function, uint32_t qp, uint64_t timeout_ns,
 		  char path[OFFER_PATH_BYTES], int *socket);
 

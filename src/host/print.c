@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output of kernels' printf. */
+/* Passes text that kernels print with printf to the program. */
 #include <stdio.h>
 
 #include "base/log.h"

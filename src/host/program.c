@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs, named by id on the xPU. A short package travels in the command, a longer one through
- * device memory. */
+/* Programs. An id names a program on the xPU. A short package is sent in the command, a longer one
+ * through device memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,8 @@ static int build_error(const struct dxp_xpu *x, int status)
 			 x->caps.device);
 }
 
-/* Copies log and records from a short reply; fetches longer ones. */
+/* Reads the build log and the records about kernels. Short ones are in the reply; longer ones are
+ * fetched. */
 static int results_read(struct dxp_program *p, const struct command_reply *reply)
 {
 	struct dxp_xpu *x = p->xpu;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polls the node, and waits. A waiting call polls by itself, so a packet that arrives while it
- * spins needs no thread switch. After the spin time one waiter, the leader, sleeps on the node's
- * file. Other waiters sleep on a condition variable, which the polling thread signals on a
- * completion. */
+/* Polls the node, and waits. A call that waits polls by itself, so a packet that arrives while it
+ * spins needs no thread switch. After the spin time, one waiting thread, the leader, sleeps on the
+ * node's file. The other threads sleep on a condition variable, which the polling thread signals
+ * when something completes. */
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ void host_fabric_enter(struct dxp_fabric *f)
 {
 	if (pthread_mutex_trylock(&f->lock) == 0)
 		return;
-	/* Spinning threads read this counter and release the lock. */
+	/* A thread that spins reads this counter, and releases the lock if it is not 0. */
 	atomic_fetch_add_explicit(&f->entering, 1, memory_order_relaxed);
 	pthread_mutex_lock(&f->lock);
 	atomic_fetch_sub_explicit(&f->entering, 1, memory_order_relaxed);
@@ -34,8 +34,8 @@ uint64_t host_fabric_deadline(const struct dxp_fabric *f)
 	return min_u64(node_deadline(f->node), f->watch_ns);
 }
 
-/* Adds a long gap between polls to away_ns, because polls are far more frequent while the process
- * runs. */
+/* Detects that this process did not run, and adds that time to away_ns. While the process runs,
+ * polls are far more frequent than HOST_AWAY_NS. */
 static void absence_note(struct dxp_fabric *f)
 {
 	if (f->looked_ns && f->polled_ns - f->looked_ns > HOST_AWAY_NS)
@@ -110,10 +110,10 @@ static void leader_yield(struct dxp_fabric *f)
 
 struct sleep {
 	bool slept, leading;
-	uint32_t empty; /* polls without work since the last yield */
+	uint32_t empty; /* number of polls without work since the last yield */
 };
 
-/* Yields the CPU after several polls without work, because the peer may need it. */
+/* Yields the CPU after several polls without work, because the peer may need this CPU. */
 static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
 {
 	s->empty = idle ? s->empty + 1 : 0;
@@ -147,7 +147,8 @@ static int wait_polling(struct dxp_fabric *f, bool (*done)(void *context), void 
 			return DXP_ETIMEDOUT;
 		if (count)
 			busy_ns = f->polled_ns;
-		/* The link may hold datagrams although its file is not readable. */
+		/* Spins on, because the link may hold datagrams although its file is not
+		 * readable. */
 		if (count || f->polled_ns < busy_ns + f->spin.budget_ns) {
 			leader_yield(f);
 			yield(f, s, count == 0);
@@ -175,7 +176,8 @@ int host_fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *co
 	f->waiting--;
 	if (s.leading)
 		f->leader = false;
-	/* Now another thread must watch the file: a sleeping call, else the progress thread. */
+	/* The leader leaves, so another thread must watch the node's file: a call that sleeps, or
+	 * the progress thread. */
 	if (s.slept && !f->leader && f->sleepers)
 		pthread_cond_signal(&f->progress);
 	else if (!f->leader && (s.slept || xpus_pull(f)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The progress thread: renews leases and sends acknowledgements and keepalives while the program
- * computes. It sleeps on the node's file without the lock, so no call waits for it. While calls
- * poll the node, it checks rarely. */
+/* The progress thread. It renews leases and sends acknowledgements and keepalives while the program
+ * computes. It sleeps on the node's file and does not hold the lock then, so calls do not wait for
+ * it. While calls poll the node, it checks only rarely. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -14,15 +14,15 @@
 #include "host/wakeup.h"
 #include "host/internal.h"
 
-#define PROGRESS_POLLS_MAX 64 /* polls until the lock is released */
+#define PROGRESS_POLLS_MAX 64 /* maximum number of polls before the thread releases the lock */
 
 static struct timespec timespec_of(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Returns whether calls poll the node, or polled it a moment ago. A past poll does not suffice
- * while an xPU accesses host memory. */
+/* Returns true if calls poll the node now, or polled it a moment ago. While an xPU accesses host
+ * memory, only calls that poll now count. */
 static bool others_poll(const struct dxp_fabric *f, uint64_t now_ns)
 {
 	return f->waiting || (now_ns - f->polled_ns < HOST_FRESH_NS && !xpus_pull(f));
@@ -30,8 +30,8 @@ static bool others_poll(const struct dxp_fabric *f, uint64_t now_ns)
 
 static void park(struct dxp_fabric *f, uint64_t now_ns)
 {
-	/* A leader wakes this thread when it leaves. Spinning calls do not, because a system call
-	 * for each would cost too much. */
+	/* A leader wakes this thread when it leaves. Calls that only spin do not, because a system
+	 * call for each of them would cost too much. So the wait is shorter then. */
 	struct timespec until = timespec_of(now_ns + (f->leader ? HOST_WATCH_NS : HOST_NAP_NS));
 
 	f->progress_parked = true;
@@ -43,8 +43,8 @@ static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 {
 	struct pollfd files[] = {{.fd = node_fd(f->node), .events = POLLIN},
 				 {.fd = f->progress_wakeup, .events = POLLIN}};
-	/* A call may set an earlier deadline meanwhile. Waking this thread each time would cost too
-	 * much, so its sleep is short. */
+	/* A call may set an earlier deadline while this thread sleeps. It would cost too much to
+	 * wake this thread each time, so its sleep is short. */
 	uint64_t until = min_u64(host_fabric_deadline(f),
 				 now_ns + (f->progress_sends ? HOST_BURST_NS : HOST_LOOK_NS));
 	struct timespec left = timespec_of(until > now_ns ? until - now_ns : 0);
@@ -57,7 +57,7 @@ static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 		wakeup_clear(f->progress_wakeup);
 }
 
-/* Polls while there is work. Returns true if more is left. */
+/* Polls while there is work, up to a maximum. Returns true if there may be more work. */
 static bool poll_some(struct dxp_fabric *f)
 {
 	uint64_t polled = f->polled_ns;
@@ -65,12 +65,12 @@ static bool poll_some(struct dxp_fabric *f)
 
 	while (polls < PROGRESS_POLLS_MAX && host_fabric_poll(f))
 		polls++;
-	/* Polls of this thread do not count as activity of the program. */
+	/* Polls by this thread do not count as polls by a call. */
 	f->polled_ns = polled;
 	return polls == PROGRESS_POLLS_MAX;
 }
 
-/* Sends the last commands of a burst. The program's polls send the others. */
+/* Sends the last commands of a burst, for which no further call polls. */
 static void burst_watch(struct dxp_fabric *f, uint64_t now_ns)
 {
 	uint64_t age_ns = now_ns - f->burst_ns;
@@ -108,7 +108,8 @@ static void *keep(void *context)
 {
 	struct dxp_fabric *f = context;
 
-	/* The default slack of 50 us exceeds the 20 us by which acknowledgements are delayed. */
+	/* Sets the timer slack to 1 us. The default of 50 us is longer than the 20 us by which
+	 * acknowledgements are delayed. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	host_fabric_enter(f);
 	while (!f->closing) {
@@ -145,7 +146,8 @@ int progress_start(struct dxp_fabric *f)
 {
 	sigset_t all, old;
 
-	/* Signals go to the program's threads. */
+	/* Blocks all signals in the new thread, because signals are for the program's own
+	 * threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int error = pthread_create(&f->progress_thread, NULL, keep, f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accesses CFG registers (X-07). Consecutive registers: NIC_CFG_WORDS_MAX per request, and only one
- * request is outstanding, so none follows a failed one. A list: one register per request, several
- * requests outstanding. The xPU executes the requests of a queue pair in order. */
+/* Reads and writes CFG registers (X-07). Consecutive registers: NIC_CFG_WORDS_MAX per request, and
+ * only one request is outstanding, so none follows a failed one. A list: one register per request,
+ * several requests outstanding. The xPU executes the requests of a queue pair in order. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"
@@ -11,11 +11,11 @@ struct access {
 	struct host_op op;
 	struct dxp_xpu *xpu;
 	bool write;
-	uint32_t key; /* key of the memory for values read */
+	uint32_t key; /* key of the memory that receives the values of a read */
 	uint32_t *values;
 	uint32_t first, count;
 	const struct dxp_reg_value *list; /* writes of a list, without `values` and `first` */
-	uint32_t posted;                  /* number of registers */
+	uint32_t posted;                  /* number of registers that were requested */
 };
 
 static int post_listed(struct access *a)
@@ -159,7 +159,7 @@ int dxp_reg_write(struct dxp_xpu *xpu, uint32_t first, const uint32_t *values, u
 {
 	struct access a = {.xpu = xpu, .write = true, .first = first, .count = count};
 
-	a.values = (uint32_t *)(uintptr_t)values; /* only read */
+	a.values = (uint32_t *)(uintptr_t)values; /* a write only reads the values */
 	return access_checked(&a);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages to an xPU, one NAP each, and replies to synchronous commands. The transport delivers
- * each NAP once, so nothing is resent here. */
+/* Sends messages to an xPU, one NAP each, and receives replies to synchronous commands. The
+ * transport delivers each NAP once, so this code retransmits nothing. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"
@@ -33,7 +33,7 @@ int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint
 	int status = host_fabric_wait(x->fabric, posted, &p, clock_now_ns() + HOST_REPLY_NS);
 	watch_end(x);
 	if (status == DXP_OK && p.status == DXP_OK)
-		/* sends the message, because the engine runs in this thread's polls */
+		/* The poll sends the message: the NIC's engine runs in polls of this thread. */
 		host_fabric_poll(x->fabric);
 	return status == DXP_OK ? p.status : status;
 }
@@ -73,8 +73,9 @@ void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status)
 	}
 }
 
-/* Sends a request; waits for the reply, and for the NAP's completion, which points to the request.
- * The transport limits the wait for the NAP's completion. */
+/* Sends a request, then waits for the reply and for the completion of the NAP. It must wait for the
+ * completion because its context points to the request. The transport limits the time until that
+ * completion. */
 static int exchange(struct host_request *r, const uint8_t *message, uint32_t bytes,
 		    uint64_t timeout_ns)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous commands: launches, and transfers between xPUs. */
+/* Starts asynchronous commands: launches, and transfers between xPUs. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"
 #include "host/launch.h"
 #include "host/move.h"
 
-/* Names and posts the command's message. DXP_EAGAIN: the window is full. */
+/* Gives the command the name of its event, and posts its message. DXP_EAGAIN: the window is
+ * full. */
 static int message_post(struct dxp_xpu *x, struct command *c, uint32_t count)
 {
 	struct dxp_fabric *f = x->fabric;
@@ -38,8 +39,9 @@ static void pull_begin(struct dxp_xpu *x, struct move *m, uint32_t count, struct
 	events_pull(&x->events, count);
 }
 
-/* Names and posts the command in one step, so that counts are sent in order even if several threads
- * wait for space. `m` may be NULL. DXP_EAGAIN: the window is full, nothing has changed. */
+/* Assigns an event to the command and posts it, in one step. So commands are sent in the order of
+ * their event counts, even if several threads wait for space. `m` may be NULL. DXP_EAGAIN: the
+ * window is full, and nothing has changed. */
 static int command_post(struct dxp_xpu *x, struct command *c, struct move *m, bool silent)
 {
 	struct host_event *entry;
@@ -64,19 +66,19 @@ static int command_post(struct dxp_xpu *x, struct command *c, struct move *m, bo
 	return DXP_OK;
 }
 
-/* Returns whether command_post will do more than return DXP_EAGAIN. */
+/* Returns true if a call of command_post will not return DXP_EAGAIN. */
 static bool window_ready(void *context)
 {
 	const struct dxp_xpu *x = context;
 	const struct dxp_window *w = x->fabric->window;
-	/* In this order: as in dxp_claim. */
+	/* Reads `consumer` before `producer`, as dxp_claim does. */
 	uint32_t consumer = dxp_load_acquire(&w->consumer);
 	uint32_t producer = dxp_load_acquire(&w->producer);
 
 	return x->status != DXP_OK || dxp_error(w) != DXP_OK || producer - consumer < DXP_DOORBELLS;
 }
 
-/* Creates a failed event for a command that will not run. */
+/* Creates an event that has failed, for a command that will not run. */
 static int start_cancelled(struct dxp_xpu *x, dxp_event *event)
 {
 	struct host_event *entry;
@@ -104,7 +106,8 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 	c->wait_count = waits->count;
 	for (uint32_t i = 0; i < waits->count; i++)
 		c->waits[i] = waits->events[i];
-	/* If threads wait long for completions, each completion must be reported at once. */
+	/* If threads have waited long for completions, no command may be lazy: each completion must
+	 * be reported at once. */
 	c->lazy = c->lazy && !f->long_waiters;
 	watch_begin(x);
 	while ((status = command_post(x, c, m, event == NULL)) == DXP_EAGAIN && waited == DXP_OK)
@@ -137,8 +140,8 @@ int host_command_space(struct dxp_xpu *x)
 
 	while (!space(x)) {
 		uint32_t pending = x->events.pending;
-		/* Waits for space. Commands that wait for this program's events may never complete
-		 * while it waits here. */
+		/* Waits for space. If the pending commands wait for events that only this program
+		 * can set, they may never complete during this wait. */
 		if (host_fabric_wait(f, space, x, clock_now_ns() + HOST_SPACE_NS) != DXP_OK &&
 		    pending == x->events.pending && f->own.pending)
 			return error_set(

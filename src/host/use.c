@@ -12,15 +12,17 @@
 #include "base/util.h"
 #include "host/internal.h"
 
-#define PATH_BYTES   4096
-#define LINE_BYTES   512         /* bytes: a name and all numbers */
-#define EXIT_LOCK_NS 100000000ll /* ns that exit waits for a thread inside the library */
+#define PATH_BYTES 4096
+#define LINE_BYTES 512 /* bytes of a summary line: a name and all numbers */
+/* ns that the exit handler waits for a thread that is inside the library */
+#define EXIT_LOCK_NS 100000000ll
 
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the following */
+/* guards the following two variables */
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dxp_fabric *open_fabrics;
 static bool disabled;
 
-/* Adds the part of [from, to) that is after *until, the latest end so far. */
+/* Adds the part of [from, to) that is after *until to *sum. *until is the latest end so far. */
 static void busy_add(uint64_t *sum, uint64_t *until, uint64_t from, uint64_t to)
 {
 	from = max_u64(from, *until);
@@ -30,8 +32,8 @@ static void busy_add(uint64_t *sum, uint64_t *until, uint64_t from, uint64_t to)
 	*until = to;
 }
 
-/* Returns the open xPU with this node id, or NULL. A copy of xpu_find(), because unit tests of the
- * OpenCL driver replace xpu.c. */
+/* Returns the open xPU with this node id, or NULL. This is a copy of xpu_find(), because unit tests
+ * of the OpenCL driver replace xpu.c. */
 static struct dxp_xpu *peer_of(const struct dxp_xpu *x, uint16_t node)
 {
 	struct dxp_xpu *peer = x->fabric->xpus;
@@ -105,12 +107,13 @@ void use_moved(struct dxp_xpu *x, bool to_xpu, uint64_t bytes, uint64_t started_
 	x->use.failed += status != DXP_OK;
 	if (status == DXP_OK)
 		*(to_xpu ? &x->use.in_bytes : &x->use.out_bytes) += bytes;
-	/* This clock differs from that of the node's commands, so overlaps are not detected. */
+	/* These times come from this host's clock, other times from the node's clock. So overlaps
+	 * with commands are not detected. */
 	if (ended_ns > started_ns)
 		x->use.network_ns += ended_ns - started_ns;
 }
 
-/* Appends a line by one write, so that lines of several processes do not mix. */
+/* Appends a line by one write(), so that lines of several processes are not mixed. */
 static void line_append(const char *folder, const char *line, size_t bytes)
 {
 	char path[PATH_BYTES];
@@ -120,7 +123,7 @@ static void line_append(const char *folder, const char *line, size_t bytes)
 		return;
 	int fd = descriptor_raise(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
 	if (fd < 0)
-		return; /* the reader of the file reports that numbers are missing */
+		return; /* no error here: the reader of the file reports that numbers are missing */
 	ssize_t written = write(fd, line, bytes);
 	(void)written;
 	close(fd);
@@ -171,8 +174,8 @@ void use_disable(void)
 	disabled = true;
 }
 
-/* Writes the numbers of xPUs that are still open. Leaves out fabrics that the parent process
- * opened, and those that a thread keeps locked. */
+/* At exit, writes the numbers of xPUs that are still open. Excludes fabrics that the parent process
+ * opened, and fabrics that another thread keeps locked. */
 __attribute__((destructor)) static void at_exit(void)
 {
 	struct timespec until;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wait lists. Converts each awaited event to one that reaches the xPU directly: its own, a signal
- * of another xPU, or an event of this host. So the host takes no part when events of xPUs complete.
- * Marks replace lists that are too long for a command. */
+/* Wait lists. Each event of a list is replaced by an event that the xPU receives directly: its own
+ * event, a SIGNAL of another xPU, or an event of this host. So this host takes no part when events
+ * of xPUs complete. If a list is too long for a command, a mark replaces it. */
 #include "base/util.h"
 #include "host/internal.h"
 
-/* Returns whether a node that received the SIGNAL of this event still keeps that event. */
+/* Returns true if a node that received this SIGNAL of `owner` still keeps the signalled event. */
 static bool recent(const struct dxp_xpu *owner, uint32_t count)
 {
 	return owner->events.next - count <= HOST_NAMED_AGE;
 }
 
-/* Makes the event's xPU signal node `to`. *out: event of the signal. */
+/* Makes the xPU of this event send a SIGNAL to node `to`. *out is the event of this SIGNAL. */
 static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64_t *out)
 {
 	struct command c;
@@ -25,12 +25,13 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 	}
 	command_begin(&c, COMMAND_SIGNAL);
 	c.to_node = to;
-	c.lazy = 1; /* this host does not wait for it */
+	c.lazy = 1; /* this host does not wait for the SIGNAL */
 	int status = host_command_start(owner, &c, &waits, &name);
 	if (status != DXP_OK)
 		return status;
 	events_forget(&owner->events, EVENT_COUNT(name));
-	/* Meanwhile the ring may have moved, and the event may have completed. */
+	/* The call may have released the lock. So the ring may have moved, and the event may have
+	 * completed. */
 	entry = events_find(&owner->events, EVENT_COUNT(event));
 	if (entry) {
 		entry->signalled = to;
@@ -40,7 +41,7 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 	return DXP_OK;
 }
 
-/* Replaces all events in *out by one mark. */
+/* Replaces all events in *out by one event: the event of a mark that waits for all of them. */
 static int fold(struct dxp_xpu *x, struct command_waits *out)
 {
 	const uint32_t most = COMMAND_BYTES_MAX + COMMAND_KEPT_ARGUMENTS(COMMAND_ARGS_MAX);

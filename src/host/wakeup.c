@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wakeups between threads and processes, by eventfd. */
+/* Wakeups between threads or processes, by eventfd. */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,14 +25,15 @@ void wakeup_ring(int fd)
 {
 	const uint64_t one = 1;
 
-	/* EAGAIN means that the counter is full, so the descriptor is readable. */
+	/* EAGAIN means that the counter is full. Then the descriptor is readable already. */
 	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }
 
 void wakeup_clear(int fd)
 {
-	uint64_t counts[8]; /* an eventfd needs one value; a NIC's wakeup file may have more */
+	/* an eventfd returns one value; the wakeup file of a NIC may return more */
+	uint64_t counts[8];
 
 	while (read(fd, counts, sizeof(counts)) < 0 && errno == EINTR)
 		;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wakeups between threads and processes, by eventfd. */
+/* Wakeups between threads or processes, by eventfd. */
 #ifndef HOST_WAKEUP_H
 #define HOST_WAKEUP_H
 
@@ -9,7 +9,7 @@ int wakeup_create(int *out);
 /* Makes the descriptor readable. Any thread may call. */
 void wakeup_ring(int fd);
 
-/* Consumes the wakeup, so that the descriptor is not readable. */
+/* Resets the wakeup, so that the descriptor is not readable any more. */
 void wakeup_clear(int fd);
 
 #endif

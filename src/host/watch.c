@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Detects the loss of an xPU: by the node table, by a transport failure, or by a probe while a call
- * waits and nothing else is outstanding. The probe reads register 0 and fails after RLTP_DEAD_NS.
- * So a wait ends within 5 s of a crash, even without the manager. */
+/* Detects that an xPU is lost: by the node table, by a transport failure, or by a probe. A probe is
+ * sent if a call or an event waits for the xPU, and nothing arrives from it. The probe reads
+ * register 0, and fails after RLTP_DEAD_NS. So a wait ends within 5 s after a crash, even without
+ * the manager. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"
@@ -13,7 +14,8 @@ static void probe(struct dxp_xpu *x)
 		.offset = 0, .bytes = sizeof(f->probe_word), .key = f->probe_key};
 	uint64_t context = (uint64_t)x->node << 8 | HOST_CONTEXT_PROBE;
 
-	/* If the window is full, its other requests detect the loss, so no probe is needed. */
+	/* If the window is full, its outstanding requests detect the loss, so this probe is not
+	 * needed. */
 	x->probing =
 		nic_user_cfg_read(f->window, HOST_QP_DATA, &x->target, 0, &word, context) == DXP_OK;
 }
@@ -49,8 +51,9 @@ void watch_end(struct dxp_xpu *x)
 	x->awaited--;
 }
 
-/* Handles the end of a session, also an idle one: the xPU's messages to this host are lost, so
- * commands must not wait for them. If the peer closed it, the node table reports that. */
+/* Handles the close of a session, even if it was idle. Messages of the xPU to this host may be
+ * lost, so no command may wait for them. If the peer closed the session in order, the node table
+ * reports this. */
 void watch_session_ended(void *fabric, uint16_t peer, int status)
 {
 	struct dxp_xpu *x = xpu_find(fabric, peer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open xPUs. Opening an xPU again returns the same object, because CLOSE frees everything of this
- * host on the xPU. */
+/* Open xPUs. If an xPU is opened again, the same object is returned. The reason is that CLOSE frees
+ * everything that this host has on the xPU. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ struct events *events_of(struct dxp_fabric *f, dxp_event event, struct dxp_xpu *
 		if ((*x)->node == EVENT_XPU(event) &&
 		    (*entry = events_find(&(*x)->events, EVENT_COUNT(event))))
 			return &(*x)->events;
-	/* Ids of hosts and xPUs differ, so the executor's id shows whether the event is this
-	 * host's. */
+	/* Node ids of hosts and of xPUs differ. So the id in the event's name shows whether the
+	 * event belongs to this host. */
 	if (EVENT_XPU(event) == node_id(f->node) &&
 	    (*entry = events_find(&f->own, EVENT_COUNT(event))))
 		return &f->own;
@@ -111,7 +111,8 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 	return DXP_OK;
 }
 
-/* Returns a count after all counts of earlier objects of the same node. */
+/* Returns the first event count for a new object of this node: after all counts of earlier
+ * objects. */
 static uint32_t first_count(const struct dxp_fabric *f)
 {
 	uint32_t first = f->event_base;
@@ -210,7 +211,7 @@ static int open_once(struct dxp_fabric *f, const char *name, struct dxp_xpu **ou
 		if (status != DXP_OK)
 			return status;
 	}
-	/* Prevents its close during the wait. */
+	/* Takes a reference, so that no other thread closes the xPU during the wait. */
 	x->references++;
 	status = hello_exchange(x);
 	if (status == DXP_OK)
@@ -220,7 +221,8 @@ static int open_once(struct dxp_fabric *f, const char *name, struct dxp_xpu **ou
 	return status;
 }
 
-/* Tries twice: the xPU may have dropped the session while this host did not run. */
+/* Opens an xPU, with a second attempt. The first may fail because the xPU closed the session while
+ * this host did not run. */
 static int open_locked(struct dxp_fabric *f, const char *name, struct dxp_xpu **out)
 {
 	int status = open_once(f, name, out);
@@ -267,7 +269,8 @@ int dxp_xpu_caps_sized(struct dxp_xpu *xpu, struct dxp_xpu_caps *out, size_t out
 			    .reply_magic = xpu->fabric->window->qp_magic[HOST_QP_COMMANDS]};
 	struct command_reply reply;
 
-	/* A second OPEN changes nothing on the xPU and returns the free memory. */
+	/* Sends OPEN again: it changes nothing on the xPU, and the reply contains the free
+	 * memory. */
 	host_fabric_enter(xpu->fabric);
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK) {
@@ -280,7 +283,8 @@ int dxp_xpu_caps_sized(struct dxp_xpu *xpu, struct dxp_xpu_caps *out, size_t out
 	return status;
 }
 
-/* For programs of releases without dxp_xpu_caps_sized: the struct as it was then. */
+/* For programs that were built with a release without dxp_xpu_caps_sized: returns the struct as it
+ * was in that release. */
 #undef dxp_xpu_caps
 int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forms GSO batches. Pieces of datagrams become iovecs; each GSO batch becomes one msghdr with its
- * control messages. */
+/* Forms GSO batches. Each datagram is split into pieces, one iovec per piece. Each GSO batch
+ * becomes one msghdr with its control messages. */
 #include "link/batch.h"
 
 #include <assert.h>
@@ -28,7 +28,8 @@ static void pieces_add(struct link_batch *b, const struct datagram *d)
 {
 	assert(d->header_bytes <= DATAGRAM_HEADER_BYTES_MAX &&
 	       d->slice_count <= DATAGRAM_SLICES_MAX);
-	/* The kernel only reads the data. The casts drop a const that struct iovec cannot hold. */
+	/* The casts remove `const`, because struct iovec has none. The kernel only reads the
+	 * data. */
 	if (d->header_bytes)
 		b->iovecs[b->iovec_count++] = (struct iovec){(void *)d->header, d->header_bytes};
 	for (unsigned i = 0; i < d->slice_count; i++)
@@ -37,7 +38,8 @@ static void pieces_add(struct link_batch *b, const struct datagram *d)
 				(struct iovec){(void *)d->slices[i].base, d->slices[i].bytes};
 }
 
-/* Replaces the pieces from `first_iovec` by one copy if that is faster. */
+/* Copies the pieces of one GSO batch, which start at `first_iovec`, into one piece, if the copy is
+ * faster than many short iovecs. */
 static void pieces_gather(struct link_batch *b, size_t first_iovec, size_t batch_bytes)
 {
 	size_t pieces = b->iovec_count - first_iovec;
@@ -67,7 +69,8 @@ static void control_add(struct msghdr *m, int level, int type, const void *value
 	m->msg_controllen += CMSG_SPACE(bytes);
 }
 
-/* IPv4 peers of an AF_INET6 socket need the IPv4 control message. */
+/* Sets the ECN bits of a message. IPv4 peers of an AF_INET6 socket need the IPv4 control
+ * message. */
 static void control_add_ecn(struct msghdr *m, const struct datagram *d)
 {
 	int tos = d->ecn;
@@ -85,8 +88,8 @@ static void message_write(struct link_batch *b, size_t first_iovec, const struct
 	union link_sockaddr *name = &b->names[b->message_count];
 
 	*m = (struct msghdr){
-		/* 0 if this socket cannot reach such an address; the kernel then returns
-		 * EDESTADDRREQ */
+		/* Is 0 if this socket's address family cannot reach the peer; the kernel then
+		 * returns EDESTADDRREQ. */
 		.msg_namelen = sockaddr_from_wire(&d->to, family, name),
 		.msg_iov = b->iovecs + first_iovec,
 		.msg_iovlen = b->iovec_count - first_iovec,
@@ -104,7 +107,7 @@ static bool goes_alone(const struct batch_limits *limits, const struct datagram 
 	return limits->alone && limits->alone(d);
 }
 
-/* Returns the most datagrams in a GSO batch that starts with `d`. */
+/* Returns the maximum number of datagrams in a GSO batch whose first datagram is `d`. */
 static unsigned segments_max(const struct batch_limits *limits, const struct datagram *d,
 			     size_t bytes)
 {
@@ -114,8 +117,8 @@ static unsigned segments_max(const struct batch_limits *limits, const struct dat
 	return bytes == 0 || refused || goes_alone(limits, d) ? 1 : limits->segments;
 }
 
-/* Adds one GSO batch from the front of the list. Returns its number of datagrams; 0: no iovecs are
- * left. */
+/* Forms one GSO batch from the first datagrams of the list. Returns how many it contains, or 0 if
+ * too few iovecs are left. */
 static size_t batch_form(struct link_batch *b, const struct batch_limits *limits,
 			 const struct datagram *const *datagrams, size_t count)
 {

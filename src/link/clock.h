@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two clocks read together. The kernel stamps arrivals with the wall clock, which may be set; all
- * other code uses the monotonic clock. Only ages are converted, so a step of the wall clock affects
- * only waiting datagrams, by at most DATAGRAM_AGE_NS. */
+/* Two clocks read together. The kernel stamps arrivals with the wall clock, which an administrator
+ * or NTP may set. All other code uses the monotonic clock. Only the age of a datagram is computed
+ * from the wall clock. So a step of the wall clock affects only datagrams that wait at that time,
+ * by at most DATAGRAM_AGE_NS. */
 #ifndef LINK_CLOCK_H
 #define LINK_CLOCK_H
 

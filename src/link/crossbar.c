@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues of the crossbar: rings of records, each a head and the datagram's bytes in one piece. A
- * record that does not fit before the end of the ring starts at its beginning.
+/* Queues of the crossbar. Each queue is a ring of records. A record is a head, followed by the
+ * bytes of the datagram without a break. If a record does not fit before the end of the ring, it is
+ * written at the beginning of the ring.
  *
- * Invariant: released <= read <= written <= released + lines, as free-running positions in lines.
- */
+ * Invariant: released <= read <= written <= released + lines. These are free-running positions in
+ * lines of 64 bytes. */
 #include "link/crossbar.h"
 
 #include <assert.h>
@@ -17,13 +18,14 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-#define LINE 64 /* bytes: records begin at cache lines, for fast copies */
+#define LINE 64 /* bytes: each record begins at a cache line, because aligned copies are fast */
 
-/* A head; the datagram's bytes are in the lines behind it. */
+/* Head of a record; the datagram's bytes are in the lines behind it. */
 struct record {
 	alignas(LINE) struct udp_address from;
 	uint8_t ecn;
-	bool gap; /* no datagram: the ring continues at its beginning */
+	/* true: no datagram follows, and the next record is at the beginning of the ring */
+	bool gap;
 	uint32_t bytes;
 	uint64_t at_ns;
 };
@@ -33,7 +35,7 @@ struct crossbar_port {
 	struct crossbar *crossbar;
 	const struct link *link;
 	struct record *ring;
-	uint64_t lines; /* of the ring */
+	uint64_t lines; /* size of the ring, in lines */
 	uint64_t written, read, released;
 	uint64_t drops;
 };
@@ -41,7 +43,7 @@ struct crossbar_port {
 struct crossbar {
 	struct crossbar_port *ports[LINK_CROSSBAR_PORTS];
 	unsigned count;
-	unsigned last; /* port of the last crossbar_find */
+	unsigned last; /* index of the port that the last crossbar_find returned */
 };
 
 int crossbar_create(struct crossbar **out)
@@ -69,7 +71,7 @@ int crossbar_port_add(struct crossbar *c, const struct link *l, size_t bytes,
 	if (!p)
 		return DXP_ENOMEM;
 	p->lines = max_u64(bytes, 4 * DATAGRAM_BYTES_MAX) / LINE;
-	/* mmap, so that unused pages need no memory. */
+	/* Uses mmap, so that pages that were never written use no memory. */
 	void *ring = mmap(NULL, p->lines * LINE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ring == MAP_FAILED) {
@@ -130,7 +132,7 @@ static uint64_t record_lines(size_t bytes)
 	return 1 + (bytes + LINE - 1) / LINE;
 }
 
-/* Returns space for a record, or NULL if there is none. */
+/* Returns space for a record of `lines` lines, or NULL if the ring is full. */
 static struct record *record_reserve(struct crossbar_port *p, uint64_t lines)
 {
 	uint64_t left = p->lines - p->written % p->lines;
@@ -172,8 +174,8 @@ bool crossbar_port_pending(const struct crossbar_port *p)
 	return p->read != p->written;
 }
 
-/* Frees what the last call handed out. An empty queue starts again at the beginning of the ring,
- * which is still in the cache. */
+/* Frees the datagrams that the last crossbar_port_dequeue returned. An empty queue starts again at
+ * the beginning of the ring, because that memory is still in the cache. */
 static void port_release(struct crossbar_port *p)
 {
 	p->released = p->read;

@@ -13,12 +13,12 @@
 #include "link/batch.h"
 #include "link/udp.h"
 
-/* Finds the peer with most arrivals on socket 0 by majority vote (Boyer and Moore). Arrivals of the
- * candidate add votes, other arrivals subtract votes. */
+/* Finds the peer with the most arrivals on socket 0 by majority vote (Boyer and Moore). An arrival
+ * from the candidate adds a vote; an arrival from another peer removes one. */
 struct busy {
 	struct udp_address candidate;
 	unsigned votes;
-	uint64_t since; /* poll number of its first vote */
+	uint64_t since; /* number of the poll with the candidate's first vote */
 };
 
 struct link {
@@ -26,28 +26,31 @@ struct link {
 	 * each (busy.c); fd is -1 while unused. */
 	struct link_socket sockets[1 + LINK_BUSY_PEERS];
 	unsigned hot;         /* socket of the last arrival; polled first */
-	unsigned next_socket; /* next other socket to poll */
+	unsigned next_socket; /* next socket, other than `hot`, to poll */
 	uint64_t looks;       /* calls of link_inbox_look */
 	struct busy busy;     /* candidate for a connected socket */
 	int wake_fd;          /* eventfd: readable after link_wake */
 	int epoll_fd;         /* contains wake_fd and, while `watching`, the sockets */
-	bool watching;        /* the sockets are in epoll, which costs 0.1 us per arrival */
-	bool watched_always;  /* link_fd was called */
-	bool watched;         /* result of link_watched */
-	unsigned unslept;     /* polls with arrivals since the last sleep */
+	/* true: the sockets are in the epoll set, which costs 0.1 us per arrival */
+	bool watching;
+	bool watched_always; /* true: link_fd was called, so the sockets stay in the epoll set */
+	/* true: a watched descriptor was readable; the next link_watched returns it */
+	bool watched;
+	unsigned unslept; /* polls with arrivals since the last sleep */
 	struct spin spin;
 	struct udp_address address;
 	uint32_t buffer_bytes; /* bytes requested for each socket buffer */
 	bool gro;
 	bool whole, unconnected, block; /* options of the same name in link_options */
 	size_t receive_buffer_bytes;
-	struct crossbar *crossbar;     /* NULL: none */
-	struct crossbar_port *port;    /* its port; NULL without crossbar */
+	struct crossbar *crossbar; /* NULL: none */
+	/* this endpoint's port of the crossbar; NULL without crossbar */
+	struct crossbar_port *port;
 	unsigned port_looks;           /* calls of link_receive with a port; wraps */
 	struct fault *fault;           /* NULL without DXP_FAULT */
 	const struct link_tap *tap;    /* NULL: none */
-	struct udp_address too_big_to; /* destination for link_too_big */
-	size_t too_big_bytes;          /* length for link_too_big; 0: none */
+	struct udp_address too_big_to; /* destination that link_too_big returns */
+	size_t too_big_bytes;          /* datagram length that link_too_big returns; 0: none */
 	struct link_counters counters;
 	_Atomic int woken; /* set by link_wake on any thread; cleared by link_wait */
 	struct batch_limits limits;
@@ -59,42 +62,43 @@ struct link {
  * DXP_EIO, logged; then nothing is open. */
 int socket_open(struct link *l, const struct link_options *options);
 
-/* socket.c: makes `s` a socket on the endpoint's port that receives only from `peer`. Some
- * datagrams of other peers may enter before the connect; see link_socket.named. False: the kernel
- * rejects it, and nothing is open. */
+/* socket.c: creates `s` on the endpoint's port, to receive only from `peer`. Before the connect,
+ * some datagrams of other peers may enter the socket; see link_socket.named. Returns false if the
+ * kernel rejects the socket; then nothing is open. */
 bool socket_connect(struct link *l, struct link_socket *s, const struct udp_address *peer);
 void socket_close(struct link_socket *s);
 
-/* socket.c: makes `s` quiet or not, see link_socket. Does not make it quiet while datagrams
- * wait. */
+/* socket.c: makes `s` quiet or not, see link_socket. The socket does not become quiet while
+ * datagrams wait in it. */
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet);
 
-/* socket.c: sets the ECN bits of messages without a control message. */
+/* socket.c: sets the ECN bits for messages that have no control message. */
 void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn);
 
-/* socket.c: returns the bytes of skb truesize in the receive buffer; 0 if unknown. */
+/* socket.c: returns how many bytes of the receive buffer are in use, in skb truesize; 0 if
+ * unknown. */
 uint32_t socket_waiting_bytes(const struct link_socket *s);
 
-/* busy.c: counts an arrival on socket 0. */
+/* busy.c: counts an arrival on socket 0 from peer `from`. May connect a socket to this peer. */
 void busy_note(struct link *l, const struct udp_address *from);
-/* busy.c: returns the index of the socket for sending to `to`. */
+/* busy.c: returns the index of the socket that sends to `to`: the connected socket, or 0. */
 unsigned busy_socket(const struct link *l, const struct udp_address *to);
 
-/* wait.c: adds a new socket to epoll while the endpoint watches its sockets. */
+/* wait.c: adds the new socket `index` to the epoll set. Call it only while `watching`. */
 void link_watch_add(struct link *l, unsigned index);
 
 /* receive.c: polls the sockets once; the inbox must be empty. Returns true for an arrival. */
 bool link_inbox_look(struct link *l);
 
-/* segments.c: returns the longest GSO batch, in datagrams, that the kernel accepts; 1: no GSO.
- * Sends a few datagrams to itself over loopback. */
+/* segments.c: returns the maximum number of datagrams that the kernel accepts in a GSO batch; 1: no
+ * GSO. Tests this with a few datagrams to its own socket over loopback. */
 unsigned segments_probe(void);
 
-/* wait.c: opens eventfd and epoll set; the socket must be open. */
+/* wait.c: creates the eventfd and the epoll set. */
 int wait_open(struct link *l);
 void wait_close(struct link *l);
 
-/* send.c: sends the due datagrams that the fault injector delayed. */
+/* send.c: sends those datagrams that the fault injector delayed and that are due now. */
 void send_held(struct link *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses DXP_FAULT. It reads digits itself, because strtod depends on the locale's decimal
- * point. */
+/* Parses DXP_FAULT. It converts the digits itself, because strtod expects the decimal point of the
+ * locale. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,15 @@
 #include "link/fault.h"
 
 #define PPM_PER_PERCENT 10000u
-#define ITEM_BYTES      64 /* longest "name=value", with the final zero */
+/* bytes of the longest "name=value", including the zero byte that ends the text */
+#define ITEM_BYTES 64
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* Parses "1%", "0.01%", "100%": at most four decimals and a percent sign. */
+/* Parses a percentage such as "1%", "0.01%" or "100%", with at most four decimals. */
 static bool rate_parse(const char *text, uint32_t *ppm)
 {
 	uint32_t value = 0, unit = PPM_PER_PERCENT;

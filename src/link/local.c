@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UNIX packet sockets. A path too long for an address is reached through its open folder, as
- * /proc/self/fd/N/name, without chdir. */
+/* UNIX sockets for packets (SOCK_SEQPACKET). A path that is too long for a socket address is
+ * replaced by /proc/self/fd/N/name, where N is its open folder. So no chdir is needed. */
 #include "link/local.h"
 
 #include <assert.h>
@@ -23,8 +23,9 @@
 #include "base/util.h"
 #include "link/limits.h"
 
-#define NAME_MAX_BYTES 80 /* bytes; space of an address after "/proc/self/fd/N/" */
-/* tries to lock, 1 ms apart, while another process holds the lock */
+/* bytes; the space that "/proc/self/fd/N/" leaves in a socket address */
+#define NAME_MAX_BYTES 80
+/* attempts to lock a folder that another process has locked, 1 ms apart */
 #define LOCK_TRIES 200
 
 static int status_of_errno(void)
@@ -41,7 +42,7 @@ static int status_of_errno(void)
 	}
 }
 
-/* A path as address: its open folder, and the name in that folder. */
+/* A path as a socket address: its open folder, and the name in that folder. */
 struct socket_path {
 	int folder;
 	const char *name; /* points into the caller's path */
@@ -85,7 +86,7 @@ static int address_connect(int fd, const struct socket_path *p)
 	return connect(fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 }
 
-/* Returns true for a socket without a listener. */
+/* Returns true if the path is a socket on which no process listens. */
 static bool stale(const struct socket_path *p)
 {
 	struct stat st;
@@ -100,8 +101,8 @@ static bool stale(const struct socket_path *p)
 	return refused;
 }
 
-/* Locks the folder. If two programs find the same stale socket, the second must not remove the
- * first one's new socket. */
+/* Locks the folder. Two programs may find the same stale socket. The lock keeps the second program
+ * from removing the new socket of the first one. */
 static bool folder_lock(int folder)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};
@@ -125,7 +126,7 @@ static int socket_bind(int fd, const struct socket_path *p)
 {
 	bool locked = folder_lock(p->folder);
 
-	/* Sets the mode before the path exists, so others can never access the socket. */
+	/* Sets the mode before the path exists, so other users can never access the socket. */
 	int status = fchmod(fd, 0600) == 0 ? bind_once(fd, p) : -1;
 	if (status != 0 && errno == EADDRINUSE && locked && stale(p) &&
 	    unlinkat(p->folder, p->name, 0) == 0)
@@ -187,7 +188,8 @@ bool local_clear(const char *path)
 
 	if (socket_path_open(path, &p) != DXP_OK)
 		return false;
-	/* The lock protects a socket that is bound but does not listen yet. */
+	/* Another program may have bound this socket and not called listen yet. The lock keeps this
+	 * code from removing such a socket. */
 	if (folder_lock(p.folder)) {
 		cleared = stale(&p) && unlinkat(p.folder, p.name, 0) == 0;
 		flock(p.folder, LOCK_UN);
@@ -246,7 +248,7 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd)
 
 union control {
 	struct cmsghdr align;
-	/* the most descriptors that a packet can carry */
+	/* space for the maximum number of descriptors per packet */
 	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_ALL)];
 };
 
@@ -272,10 +274,11 @@ int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned 
 	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? DXP_EAGAIN : DXP_ECLOSED;
 }
 
-/* Returns the received descriptors, each above 2. False: too many; all are closed. */
+/* Stores the received descriptors, each above 2, in `fds`. Returns false if there are too many, or
+ * if one cannot be moved above 2; then all are closed. */
 static bool fds_receive(struct msghdr *m, int *fds, unsigned space, unsigned *fd_count)
 {
-	/* `control` is padded, so one descriptor more than its size may arrive */
+	/* The kernel pads `control`, so it may hold one descriptor more than was requested. */
 	int got[LOCAL_FDS_ALL + 1];
 	unsigned count = 0;
 	bool raised = true;

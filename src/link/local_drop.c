@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Closes descriptors and unmaps memory that untrusted processes passed. Each group has its own
- * thread, so that a hanging close blocks no other. LOCAL_DROPS_MAX bounds the number per party. */
+/* Closes descriptors and unmaps memory that untrusted processes passed. Each call uses its own
+ * thread, so a close that hangs does not block other calls. LOCAL_DROPS_MAX bounds the waiting
+ * descriptors per sender. */
 #include "link/local.h"
 
 #include <pthread.h>
@@ -12,13 +13,14 @@
 
 #include <dxp/status.h>
 
-#define STACK_BYTES   (256u << 10)
-#define AT_ONCE_BYTES (1u << 20) /* bytes unmapped without a thread, in half a millisecond */
+#define STACK_BYTES (256u << 10)
+/* bytes that are unmapped without a thread; this takes half a millisecond */
+#define AT_ONCE_BYTES (1u << 20)
 
 struct local_drops {
 	_Atomic uint32_t
-		/* references: one of the owner and one of each group; the last one that is dropped
-		 * frees this struct */
+		/* references: one by the owner and one by each `struct lot`; dropping the last
+		 * reference frees this struct */
 		holders;
 	_Atomic uint32_t waiting; /* descriptors not closed yet */
 };
@@ -72,7 +74,8 @@ static void *lot_close(void *context)
 	return NULL;
 }
 
-/* Blocks all signals, which are for the program's own threads. */
+/* Starts a detached thread with all signals blocked, because signals are for the program's own
+ * threads. */
 static bool thread_start(void *(*run)(void *), void *lot)
 {
 	pthread_attr_t how;

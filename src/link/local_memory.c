@@ -13,7 +13,7 @@
 
 #include <dxp/status.h>
 
-/* from linux/magic.h; memfds of huge pages have another value */
+/* from linux/magic.h; a memfd with huge pages has another file system type */
 #define TMPFS_MAGIC 0x01021994
 
 #ifndef MFD_NOEXEC_SEAL
@@ -28,7 +28,7 @@ static int memfd_make(const char *name)
 	int fd = descriptor_raise(
 		memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
 
-	/* Linux before 6.3 rejects the last flag. */
+	/* Linux before 6.3 rejects MFD_NOEXEC_SEAL, so this tries without that flag. */
 	return fd >= 0 || errno != EINVAL
 		       ? fd
 		       : descriptor_raise(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -62,7 +62,8 @@ int local_memory_create(const char *name, uint64_t bytes, struct local_memory *o
 	return DXP_OK;
 }
 
-/* Reads the seals first: they guarantee that the size, which is read after them, cannot shrink. */
+/* Returns true if the range of `fd` can be mapped safely. It reads the seals first. They guarantee
+ * that the size, which is read after them, cannot become smaller. */
 static bool trustworthy(int fd, uint64_t offset, uint64_t bytes)
 {
 	int seals = fcntl(fd, F_GET_SEALS);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receive buffers. One receive call fills several, and a cursor walks over their datagrams. GRO
- * merges datagrams of one sender into one buffer; they are split here.
+/* Receive buffers. One receive call fills several buffers, and a cursor walks over their datagrams.
+ * GRO merges datagrams of one sender into one buffer; this code splits them again.
  *
- * Invariant: messages cursor .. filled - 1 contain datagrams not yet handed out. The kernel gets
- * the buffers only when there are none. */
+ * Invariant: messages cursor .. filled - 1 contain datagrams that were not returned yet. The kernel
+ * writes to the buffers only when there are no such messages. */
 #ifndef LINK_RECEIVE_H
 #define LINK_RECEIVE_H
 
@@ -18,23 +18,26 @@
 /* bytes: space for the five control messages that the socket options request */
 #define INBOX_CONTROL_BYTES 192
 
-/* A socket becomes quiet if its datagrams arrive one at a time for a waiting reader. A quiet socket
- * has no GRO, no time stamps and no ECN bits (unless peers use them), and is read by recv. This
- * saves 0.3 us of a round trip of 5 us (Zen 5). */
+/* A socket becomes quiet if its datagrams arrive one at a time, as in a ping-pong. A quiet socket
+ * has no GRO, no time stamps and no ECN bits, and is read by recvfrom. This saves 0.3 us of a round
+ * trip of 5 us (Zen 5). A socket stays as it is if "congestion experienced" was received. */
 struct link_socket {
 	int fd;
-	struct udp_address peer; /* peer of a connected socket */
-	/* number of further polls that read the sender's address; unlimited for socket 0 */
+	struct udp_address peer; /* peer of a connected socket; unused for socket 0 */
+	/* Number of further polls that read and check the sender's address. Socket 0 always reads
+	 * it. */
 	unsigned named;
-	unsigned wanted; /* messages per receive: doubles while all arrive, 1 after none */
+	/* messages to request per receive: doubled if all arrive, 1 if none arrives */
+	unsigned wanted;
 	bool quiet;
-	bool marked;         /* "congestion experienced" was received since `quiet` changed */
+	bool marked;         /* true: "congestion experienced" was received since `quiet` changed */
 	unsigned alone;      /* consecutive polls with one short datagram */
 	unsigned streak;     /* consecutive polls with arrivals */
 	uint64_t used;       /* number of the poll in which a datagram last arrived */
 	uint32_t drops_seen; /* the kernel's drop count; wraps */
-	uint8_t ecn;         /* ECN bits of messages without control message */
-	unsigned ecn_other;  /* consecutive messages with other ECN bits */
+	/* ECN bits that the socket sets in messages without a control message */
+	uint8_t ecn;
+	unsigned ecn_other; /* consecutive messages with ECN bits other than `ecn` */
 };
 
 struct inbox {
@@ -42,10 +45,12 @@ struct inbox {
 	unsigned count;
 	unsigned filled;            /* messages in the last receive */
 	struct link_socket *source; /* socket of the last receive */
-	bool named;                 /* the last receive includes the senders' addresses */
-	unsigned cursor;            /* next message; `offset` is the position in it */
+	bool named;                 /* true: the last receive includes the senders' addresses */
+	/* index of the current message; `offset` is the position in it */
+	unsigned cursor;
 	size_t offset;
-	size_t segment_bytes; /* bytes of each datagram but the last in message `cursor` */
+	/* bytes of each datagram in message `cursor`; the last one may be shorter */
+	size_t segment_bytes;
 	struct datagram_arrival common; /* fields common to the datagrams of message `cursor` */
 	struct clock_pair read_at;      /* time of the last receive */
 	struct mmsghdr messages[DATAGRAM_BATCH];
@@ -66,12 +71,12 @@ static inline bool inbox_pending(const struct inbox *in)
 	return in->cursor < in->filled;
 }
 
-/* Receives once from the kernel; `wait`: blocks until an arrival or the socket's timeout. The inbox
- * must be empty. Returns true for an arrival. */
+/* Receives once from the kernel. If `wait` is true, blocks until an arrival or the socket's
+ * timeout. The inbox must be empty. Returns true if a message arrived. */
 bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 		     struct link_counters *counters);
 
-/* Hands out up to `count` datagrams without a system call; returns their number. */
+/* Returns up to `count` datagrams in `arrivals`, and their number. Makes no system call. */
 size_t link_inbox_dequeue(struct inbox *in, struct datagram_arrival *arrivals, size_t count,
 			  struct link_counters *counters);
 

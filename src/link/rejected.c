@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads ICMP errors for datagrams that the network did not deliver. */
+/* Reads ICMP errors of the bound socket, such as "port unreachable", from the socket's error
+ * queue. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include <dxp/status.h>
 
-#define HOST_BYTES 256 /* bytes of a name, RFC 1035, with the final zero */
+#define HOST_BYTES 256 /* bytes of a host name (RFC 1035), including the zero byte that ends it */
 
 /* Splits "HOST:PORT". Returns false if either part is invalid. */
 static bool parts_split(const char *text, char host[HOST_BYTES], uint16_t *port)
@@ -52,7 +52,7 @@ static int name_find(const char *host, uint16_t port, struct udp_address *out)
 
 	if (getaddrinfo(host, NULL, &hints, &found) != 0)
 		return DXP_ENOENT;
-	/* IPv4 first: managers listen on it by default, also at `localhost`. */
+	/* Prefers IPv4: managers listen on IPv4 by default, also at `localhost`. */
 	for (struct addrinfo *a = found; a; a = a->ai_next) {
 		memcpy(&address, a->ai_addr, sizeof(address));
 		if (!best || IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {
@@ -76,7 +76,8 @@ int resolve_address(const char *text, uint16_t port, struct udp_address *out)
 
 	if (address_parse(text, port, out) == DXP_OK || bare_v6(text, port, out))
 		return DXP_OK;
-	/* getaddrinfo would read numbers in unusual forms, such as 127.1. */
+	/* Rejects text of digits and dots here: getaddrinfo would accept unusual forms, such as
+	 * 127.1. */
 	if (!parts_split(text, host, &port) || strspn(host, "0123456789.") == strlen(host))
 		return DXP_EINVAL;
 	return name_find(host, port, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the longest GSO batch by trial, because no socket option reports it: 64 datagrams in the
- * first kernels with GSO, 128 in later ones. */
+/* Finds the maximum number of datagrams in a GSO batch by trial, because no socket option reports
+ * it. The first kernels with GSO accept 64 datagrams, later ones 128. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -11,8 +11,8 @@
 #include "base/descriptor.h"
 #include "link/endpoint.h"
 
-/* datagrams; all kernels with GSO accept them. Used without loopback, where no trial is
- * possible. */
+/* datagrams that all kernels with GSO accept; used if loopback does not work, so that no trial is
+ * possible */
 #define SEGMENTS_SAFE 64
 
 /* Sends one GSO batch of `segments` one-byte datagrams. Returns true if the kernel accepts it. */

@@ -23,7 +23,8 @@ static int fault_from_environment(uint16_t port, struct fault **out)
 	int status = fault_parse(text, &options);
 	if (status != DXP_OK)
 		return status;
-	/* Endpoints with the same seed must not drop packets in step. */
+	/* Adds the port to the seed. Otherwise all endpoints with the same DXP_FAULT would drop the
+	 * same packets. */
 	options.seed += (uint64_t)port << 32;
 	return fault_open(&options, out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reliable connection between two addresses (IPv4 or IPv6), without I/O: negotiates the queue
+/* A reliable connection between two addresses (IPv4 or IPv6), without I/O. It negotiates the queue
  * pairs by REQ, REP and RTU, then carries messages. The active side sends the REQ. A connection
  * that fails stays failed. Not thread-safe. */
 #ifndef RC_CONNECTION_H
@@ -12,32 +12,38 @@
 struct rc_options {
 	/* from: address and UDP source port of this side; to: address of the peer, port 4791 */
 	struct roce_ends ends;
-	uint32_t id; /* communication id, unique among the connections of this address */
-	/* number of this side's queue pair, unique among those of this address */
+	uint32_t id; /* communication id, unique among the connections of this side's address */
+	/* number of this side's queue pair, unique among the queue pairs of this side's address */
 	uint32_t number;
-	uint32_t first_psn;     /* random, so that packets of earlier connections do not match */
-	uint16_t window;        /* messages: a power of two */
+	/* packet number of the first message; random, so that packets of earlier connections do not
+	 * match */
+	uint32_t first_psn;
+	uint16_t window;        /* messages without acknowledgement: a power of two */
 	uint16_t message_bytes; /* length of the longest message; decides the path MTU */
-	uint8_t private_data[RC_CM_PRIVATE_BYTES]; /* active side: for the REQ */
+	/* active side: data that the REQ carries to the peer */
+	uint8_t private_data[RC_CM_PRIVATE_BYTES];
 };
 
 struct rc_connection;
 
-/* Begin a connection. The passive side passes the REQ that it accepts. DXP_ENOMEM;
- * DXP_EUNSUPPORTED: the REQ's path MTU is below message_bytes. */
+/* rc_connect() begins a connection as the active side. rc_accept() begins it as the passive side,
+ * from the REQ that it accepts. DXP_ENOMEM; DXP_EUNSUPPORTED: the REQ's path MTU is below
+ * message_bytes. */
 int rc_connect(const struct rc_options *options, uint64_t now_ns, struct rc_connection **out);
 int rc_accept(const struct rc_options *options, const struct rc_cm_message *req,
 	      struct rc_connection **out);
 void rc_close(struct rc_connection *c);
 
-/* Returns whether the packet belongs to reliable connections: RC, or to queue pair 1. */
+/* Returns whether the packet belongs to a reliable connection: its opcode is of service RC, or it
+ * goes to queue pair 1. */
 bool rc_packet(const uint8_t *data, size_t bytes);
 
-/* Reads a packet to queue pair 1. DXP_ENOENT: it is another packet; other statuses of
- * rc_cm_decode(). */
+/* Reads a connection message from a packet to queue pair 1. DXP_ENOENT: the packet is of another
+ * kind; other statuses of rc_cm_decode(). */
 int rc_cm_packet_decode(const uint8_t *data, size_t bytes, struct rc_cm_message *out);
 
-/* Returns whether a packet or message to this address is for this connection. */
+/* Returns whether this packet, which came to the connection's own address, belongs to this
+ * connection. */
 bool rc_owns(const struct rc_connection *c, const uint8_t *data, size_t bytes);
 /* Returns whether this REQ is a copy of the one that began the connection. The REP must then be
  * sent again. */
@@ -47,19 +53,21 @@ bool rc_request_again(struct rc_connection *c, const struct rc_cm_message *req);
 int rc_post(struct rc_connection *c, const void *front, size_t front_bytes, const void *rest,
 	    size_t rest_bytes);
 
-/* Processes a packet that rc_owns() and whose ICRC was checked. Returns a message to deliver and
+/* Processes a packet for which rc_owns() is true and the ICRC was checked. `ready` is false if the
+ * caller cannot take a message now; the peer sends it again later. Returns a message to deliver and
  * its length, or NULL. */
 const uint8_t *rc_receive(struct rc_connection *c, const uint8_t *data, size_t bytes, bool ready,
 			  uint64_t now_ns, size_t *message_bytes);
 
-/* Appends due packets to the batch. Returns true if it is full and more are due. */
+/* Appends due packets to the batch. Returns true if the batch is full and more packets are due. */
 bool rc_send(struct rc_connection *c, struct inc_batch *out, uint64_t now_ns);
 
 uint64_t rc_deadline(const struct rc_connection *c);
 bool rc_failed(const struct rc_connection *c);
 struct rc_qp_counters rc_counters(const struct rc_connection *c);
 
-/* Appends a MAD as packet between the queue pairs 1. `mad` must not change until it is sent. */
+/* Appends a connection message (MAD) to the batch, from queue pair 1 to queue pair 1. `mad` must
+ * not change until the batch is sent. */
 void rc_mad_add(struct inc_batch *out, const struct roce_ends *ends,
 		const uint8_t mad[RC_CM_MAD_BYTES]);
 

@@ -9,15 +9,17 @@
 
 #include "base/util.h"
 
-#define HALF          0x800000u /* PSNs this far ahead are behind */
+/* half of the 24-bit range: a PSN at this distance or more counts as older */
+#define HALF          0x800000u
 #define RNR_UNLIMITED 7
 
 struct message {
 	uint16_t bytes;
 };
 
-/* Requester: oldest <= to_send <= highest <= next, in 24 bits. Messages from `oldest` to `next` are
- * in the ring at index PSN % window. Those before `highest` have been sent. */
+/* Requester: oldest <= to_send <= highest <= next, in 24 bits. The messages from `oldest` to before
+ * `next` are in the ring at index PSN % window. The messages before `highest` have been sent at
+ * least once. */
 struct rc_qp {
 	struct rc_qp_options o;
 	uint32_t peer_number;
@@ -26,15 +28,15 @@ struct rc_qp {
 
 	uint32_t oldest, to_send, highest, next;
 	uint64_t timer_ns;   /* time of the ACK timeout; UINT64_MAX: not armed */
-	uint64_t rnr_end_ns; /* nothing is sent before; 0: no RNR NAK */
+	uint64_t rnr_end_ns; /* no message is sent before this time; 0: the peer sent no RNR NAK */
 	unsigned retries, rnr_retries;
 	struct message *messages;
 	uint8_t *bytes;
 
 	uint32_t expected, msn;
 	bool ack_due;
-	uint8_t nak_due; /* syndrome; 0: none */
-	bool nak_sent;   /* since the last message in sequence */
+	uint8_t nak_due; /* syndrome (kind and code) of the NAK to send; 0: none */
+	bool nak_sent;   /* a NAK was sent since the last message in sequence */
 };
 
 static uint32_t distance(uint32_t from, uint32_t to)
@@ -123,7 +125,7 @@ static void timer_arm(struct rc_qp *q, uint64_t now_ns)
 	q->timer_ns = q->oldest == q->highest ? UINT64_MAX : now_ns + timeout_ns(q);
 }
 
-/* Completes all messages before `psn`, which is within oldest .. highest. */
+/* Completes all messages before `psn`, which is between `oldest` and `highest`. */
 static void complete_before(struct rc_qp *q, uint32_t psn, uint64_t now_ns)
 {
 	if (psn == q->oldest)
@@ -136,7 +138,7 @@ static void complete_before(struct rc_qp *q, uint32_t psn, uint64_t now_ns)
 	timer_arm(q, now_ns);
 }
 
-/* Sends again from the oldest message on, unless the retry count is used up. */
+/* Restarts sending at the oldest message. If the retry count is used up, the queue pair fails. */
 static void go_back(struct rc_qp *q)
 {
 	if (q->retries++ == q->o.retry_count)
@@ -166,7 +168,7 @@ static void nak_receive(struct rc_qp *q, const struct roce_header *h, uint64_t n
 static void response_receive(struct rc_qp *q, const struct roce_header *h, uint64_t now_ns)
 {
 	if (distance(q->oldest, h->psn) >= distance(q->oldest, q->highest))
-		return; /* of an earlier round */
+		return; /* response to a message that is already acknowledged */
 	if ((h->syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_ACK)
 		complete_before(q, after(h->psn), now_ns);
 	else
@@ -196,7 +198,8 @@ static bool request_receive(struct rc_qp *q, const struct roce_header *h, size_t
 		fail(q);
 		return false;
 	}
-	/* Later requests are dropped without another NAK until this one is retransmitted. */
+	/* After an RNR NAK, later requests are dropped without another NAK until this request
+	 * arrives again. */
 	q->nak_sent = !ready;
 	q->nak_due = ready ? 0 : ROCE_AETH_RNR | q->o.rnr_code;
 	if (!ready)
@@ -241,7 +244,7 @@ static bool response_write(struct rc_qp *q, struct roce_header *h)
 		h->psn = (q->expected - 1) & ROCE_PSN_MASK;
 		q->counters.acks++;
 	}
-	q->nak_due = 0; /* a NAK acknowledges what is before it */
+	q->nak_due = 0; /* a NAK also acknowledges the requests before its PSN */
 	q->ack_due = false;
 	return true;
 }
@@ -252,7 +255,7 @@ static void timeout_check(struct rc_qp *q, uint64_t now_ns)
 		return;
 	q->counters.timeouts++;
 	go_back(q);
-	q->timer_ns = UINT64_MAX; /* armed by the next send */
+	q->timer_ns = UINT64_MAX; /* the next sent message arms it */
 }
 
 bool rc_qp_send(struct rc_qp *q, struct roce_header *h, const uint8_t **payload,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the receiver's ACK and NACK packets: one ACK per batch of arrivals, with the whole map,
- * and one NACK per rejection. If one is lost, the next one is built from the current state. */
+/* Builds the receiver's ACK and NACK packets: one ACK per batch of arrivals, and one NACK per
+ * rejection. An ACK contains the whole map of received packets. If an ACK or NACK is lost, the next
+ * one is built from the current state. */
 #include <string.h>
 
 #include "base/util.h"
@@ -22,8 +23,8 @@ bool rltp_ack_due(const struct rltp_session *s, uint64_t now_ns)
 	return s->io->ack_now || now_ns >= s->io->ack_deadline_ns;
 }
 
-/* Adds one credit limit that the peer has not received to the ACK. Further limits leave in a
- * CREDIT. */
+/* Adds one credit limit that the peer has not received to the ACK. If there are more limits, they
+ * are sent in a CREDIT packet. */
 static void grant_add(struct rltp_session *s, struct wire_header *h, struct wire_ack *ack)
 {
 	struct wire_credit_entry entry;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects the channel that sends next, over all sessions of an endpoint: fair in bytes by weight,
- * for any set of peers (C-37). Start-time fair queueing (Goyal, Vin and Cheng 1996): a channel's
- * virtual time is its sent bytes over its weight, and the least is next. Sessions that can send for
- * a channel wait in its run queue, first come, first served, a quantum each. A session that cannot
- * send delays no other (C-38).
+/* Selects the channel that sends next, over all sessions of an endpoint. It is fair in bytes by
+ * weight, for any set of peers (C-37). The method is start-time fair queueing (Goyal, Vin and Cheng
+ * 1996). A channel's virtual time is its sent bytes divided by its weight; the channel with the
+ * least virtual time is next.
  *
- * Channels of high priority go first. While they compete with others, the others get one byte in
- * RLTP_GUARD_SHARE, so no class starves.
+ * Sessions that can send for a channel wait in its run queue, first come, first served. Each may
+ * send one quantum. A session that cannot send does not delay other sessions (C-38).
  *
- * While only one channel without a limit has messages, run queues stay empty and sessions send at
- * once. docs/design/sharing.md "Sharing a NIC". */
+ * Channels of high priority are served first. While channels of low priority compete with them,
+ * these get one byte in RLTP_GUARD_SHARE, so neither class starves.
+ *
+ * While only one channel has messages, and it has no limit, run queues stay empty and sessions send
+ * at once. docs/design/sharing.md "Sharing a NIC". */
 #ifndef RLTP_ARBITER_H
 #define RLTP_ARBITER_H
 
@@ -22,27 +24,29 @@
 struct rltp_session;
 
 struct run_queue {
-	uint64_t served;                   /* virtual time: sent bytes over weight, 2^-16; wraps */
-	uint32_t cost;                     /* cost of a byte: 2^-16 over weight */
+	/* virtual time: sent bytes divided by weight, in units of 2^-16; wraps */
+	uint64_t served;
+	/* virtual time of one byte: 2^16 divided by the weight */
+	uint32_t cost;
 	uint32_t sessions;                 /* number of sessions with messages of this channel */
-	struct bucket *limit;              /* NULL: none */
-	struct rltp_session *first, *last; /* members of the run queue */
+	struct bucket *limit;              /* rate limit of the channel; NULL: none */
+	struct rltp_session *first, *last; /* first and last session in the run queue */
 };
 
 struct arbiter {
 	uint32_t busy;       /* bit c: a session has messages of channel c */
 	uint32_t limited;    /* bit c: channel c has a limit */
 	uint32_t lined;      /* bit c: run queue c is not empty */
-	bool contended;      /* run queues are in use now */
+	bool contended;      /* true: sessions send through run queues now */
 	uint32_t high;       /* bit c: channel c has high priority */
 	uint64_t reached[2]; /* per priority class: virtual time of the channel selected last */
-	/* Bytes that high channels sent while others had messages, less RLTP_GUARD_SHARE - 1 times
-	 * the bytes of the others. */
+	/* Guard against starvation: bytes that high channels sent while others had messages, minus
+	 * RLTP_GUARD_SHARE - 1 times the bytes of these others. */
 	uint64_t passed;
 	struct run_queue run_queues[RLTP_CHANNELS];
 };
 
-/* A session's links in the run queue of one channel. */
+/* Neighbours of a session in the run queue of one channel. */
 struct arbiter_link {
 	struct rltp_session *previous, *next;
 };
@@ -50,30 +54,29 @@ struct arbiter_link {
 void arbiter_init(struct arbiter *a);
 void arbiter_weight(struct arbiter *a, uint32_t channel, uint32_t weight);
 
-/* Moves a channel into the class of high priority, or out of it. */
+/* Sets whether the channel has high priority. */
 void arbiter_priority(struct arbiter *a, uint32_t channel, bool high);
 
-/* Sets or (NULL) removes the limit of a channel. The caller owns the bucket and may change its rate
+/* Sets the limit of a channel; NULL removes it. The caller owns the bucket and may change its rate
  * at any time. */
 void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit);
 
-/* arbiter_busy: the session has its first message of this channel. arbiter_idle: it has completed
- * the last one. */
+/* The session calls arbiter_busy for its first message of this channel, and arbiter_idle after it
+ * has completed the last one. */
 void arbiter_busy(struct arbiter *a, uint32_t channel);
 void arbiter_idle(struct arbiter *a, uint32_t channel);
 
-/* Appends the session to the run queues of the channels in `mask`, except run queues that contain
- * it. */
+/* Appends the session to the run queues of the channels in `mask`, but only once to each. */
 void arbiter_join(struct arbiter *a, struct rltp_session *s, uint32_t mask);
 
 void arbiter_leave(struct arbiter *a, struct rltp_session *s);
 
-/* Selects a channel and dequeues the first session of its run queue. Returns NULL if none may
- * send. */
+/* Selects a channel, writes it to *channel, and dequeues the first session of its run queue.
+ * Returns NULL if no session may send. */
 struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *channel);
 
-/* Returns the next channel of `mask` (not 0). First selects the priority class, then the channel
- * with the least virtual time in it. */
+/* Returns the channel of `mask` that is served next; `mask` is not 0. First selects the priority
+ * class, then the channel with the least virtual time in this class. */
 uint32_t arbiter_least(const struct arbiter *a, uint32_t mask);
 
 /* Returns a mask of the channels whose limit blocks them now. */
@@ -87,7 +90,8 @@ static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 	return mask;
 }
 
-/* Counts bytes for the guard against starvation. Called while there are high channels. */
+/* Counts bytes for the guard against starvation. Call it only while there are channels of high
+ * priority. */
 void arbiter_pass(struct arbiter *a, uint32_t channel, uint32_t bytes);
 
 /* Charges sent bytes to the channel: headers, payload and retransmissions. */
@@ -103,7 +107,8 @@ static inline void arbiter_charge(struct arbiter *a, uint32_t channel, uint32_t 
 		bucket_charge(l->limit, bytes, now_ns);
 }
 
-/* Returns when arbiter_next will find a session; 0: now, UINT64_MAX: no session waits. */
+/* Returns the time at which arbiter_next will find a session; 0: now, UINT64_MAX: no session
+ * waits. */
 uint64_t arbiter_deadline(const struct arbiter *a);
 
 #endif

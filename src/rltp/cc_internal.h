@@ -10,9 +10,10 @@
 struct cc_ops {
 	const char *name;
 	bool ecn;    /* needs ECN marks */
-	bool steady; /* window is always `most`, unpaced */
+	bool steady; /* the window is always `most`, and packets are not paced */
 	void (*acked)(struct cc *c, const struct cc_ack *ack); /* called per acknowledgement */
-	/* Called when a round trip completes, after `acked`. Clears the counts. */
+	/* Called when a round trip completes, after `acked`. It must clear the counts of the round
+	 * trip. */
 	void (*round)(struct cc *c, const struct cc_ack *ack);
 	void (*lost)(struct cc *c, uint32_t inflight,
 		     uint64_t now_ns); /* c->lost already includes the new losses */
@@ -21,11 +22,11 @@ struct cc_ops {
 
 extern const struct cc_ops cc_swift, cc_none, cc_dctcp, cc_reno;
 
-/* In cc_reno.c. DCTCP shares them. */
+/* Reactions to losses in cc_reno.c; module DCTCP uses them too. */
 void cc_reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
 void cc_reno_timeout(struct cc *c, uint64_t now_ns);
 
-/* Returns the time since `since_ns`; 0 if that is not in the past. */
+/* Returns the time since `since_ns`, or 0 if `since_ns` is in the future. */
 static inline uint64_t elapsed(uint64_t now_ns, uint64_t since_ns)
 {
 	return now_ns > since_ns ? now_ns - since_ns : 0;
@@ -36,15 +37,15 @@ static inline uint32_t round_length(const struct cc *c)
 	return c->rtt_ns ? c->rtt_ns : (uint32_t)RLTP_RTT_INITIAL_NS;
 }
 
-/* Returns true once per round trip. Signals that arrive earlier come from packets sent before the
- * last cut. */
+/* Returns true if the last cut was at least one round trip ago. Signals that arrive earlier come
+ * from packets sent before that cut. */
 static inline bool cut_allowed(const struct cc *c, uint64_t now_ns)
 {
 	return c->reduced_ns == 0 || elapsed(now_ns, c->reduced_ns) >= round_length(c);
 }
 
-/* Sets the window within [least, most]; `least` in 1/256 packets. If `most` is below `least`, the
- * window is `most`. */
+/* Sets the window to at least `least` and at most c->most. `least` is in 1/256 packets. If c->most
+ * is smaller, the window is c->most. */
 static inline void window_set(struct cc *c, uint64_t window, uint32_t least)
 {
 	uint64_t most = (uint64_t)c->most * CC_ONE;
@@ -60,11 +61,12 @@ static inline void window_cut(struct cc *c, uint64_t window, uint32_t least, uin
 	c->reduced_ns = now_ns;
 }
 
-/* Slow start: adds one packet per acknowledged packet while the window limits the sender. */
+/* Slow start: adds one packet per acknowledged packet, but only if the window limited the
+ * sender. */
 void cc_double(struct cc *c, const struct cc_ack *ack);
 
-/* Restarts after a timeout: the threshold becomes half of the window, and the window that half or
- * the initial window, if smaller. */
+/* Restarts after a timeout. The threshold becomes half of the window. The window becomes the
+ * smaller of this half and the initial window, but not less than `least`. */
 void cc_restart(struct cc *c, uint32_t least, uint64_t now_ns);
 
 void cc_counts_clear(struct cc *c);

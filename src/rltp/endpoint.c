@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sessions, and the dispatch of each datagram to one of them. */
+/* The table of sessions. Passes each received datagram to its session. */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@ static int deadlines_reserve(struct rltp_shared *shared, uint32_t active)
 {
 	struct rltp_endpoint *e = CONTAINER_OF(shared, struct rltp_endpoint, shared);
 
-	/* Only active sessions have deadlines, but the heap may still contain entries of closed
-	 * sessions. */
+	/* Reserves more than the active sessions need: they alone have deadlines, but the heap may
+	 * still contain entries of closed sessions. */
 	return schedule_reserve(&e->schedule, active + e->schedule.count);
 }
 
@@ -143,8 +143,9 @@ static int peer_add(struct rltp_endpoint *e, const struct rltp_peer_info *peer)
 	return DXP_OK;
 }
 
-/* Moves the session to the peer's new address. Another IP address may mean another network with
- * unknown congestion and MTU; another port alone does not. */
+/* Moves the session to the peer's new address. If the IP address is another one, the path may lead
+ * through another network with unknown congestion and MTU. If only the port changed, the path is
+ * the same. */
 static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
 		      const struct rltp_peer_info *peer, uint64_t now_ns)
 {
@@ -171,8 +172,8 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 	if (!s)
 		return peer_add(e, peer);
 	if (peer->incarnation > s->peer_incarnation) {
-		/* Fails only an open session. An outstanding HELLO is valid for the new process
-		 * too, and its session has sent no message. */
+		/* Only an open session must fail. If a HELLO is outstanding, the new process can
+		 * answer it, and this side has sent no message in that session. */
 		if (s->state == RLTP_OPEN && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);
 		s->peer_incarnation = peer->incarnation;
@@ -292,8 +293,9 @@ bool rltp_endpoint_watch(struct rltp_endpoint *e, struct rltp_session *s, bool o
 	return watched;
 }
 
-/* A session id has the peer's node id in the low 16 bits and a random generation above. This side
- * assigns it, so it may choose the format. */
+/* Returns the session with this id, or NULL. The low 16 bits of a session id are the peer's node
+ * id; the high bits are a random generation. This side assigns the id, so it may choose the
+ * format. */
 static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 {
 	struct rltp_session *s = rltp_endpoint_session(e, (uint16_t)id);
@@ -301,9 +303,9 @@ static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 	return s && s->local_id == id ? s : NULL;
 }
 
-/* Returns true for an open session whose protection is too weak, because the address of the peer or
- * of this node has changed since the handshake. Nothing is sent or accepted until an address
- * changes back, or the session dies. */
+/* Returns true for an open session with less protection than the peer's address requires, because
+ * an address has changed since the handshake. No packet is sent or accepted until the address
+ * changes back or the session times out. */
 static bool exposed(const struct rltp_endpoint *e, const struct rltp_session *s)
 {
 	return s->state == RLTP_OPEN && s->protect < handshake_protection(e, s);
@@ -344,8 +346,8 @@ static void session_frame(struct rltp_endpoint *e, struct wire_header *h,
 	schedule_ready(&e->schedule, s);
 }
 
-/* A node outside of the node table may have any id, even the id of this node. Its frames address
- * the node at this address, whatever id that has. */
+/* Returns true if the frame is for this node. If the sender of a HELLO does not know this node's
+ * id, the HELLO has no destination id; it is for the node at this IP address. */
 static bool frame_for_us(const struct rltp_endpoint *e, const struct wire_header *h)
 {
 	if (h->type == WIRE_HELLO && h->dst_node == WIRE_NODE_NONE)
@@ -389,7 +391,7 @@ static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, uint
 	n += handshake_send(e, s, out + n, count - n, now_ns);
 	size_t more = rltp_session_send(s, mask, out + n, count - n, now_ns);
 	if (exposed(e, s))
-		return n; /* they are lost packets for the session */
+		return n; /* the packets are not sent, so the session handles them as lost */
 	return n + (s->seal ? protect_seal(s, out + n, more) : more);
 }
 
@@ -401,8 +403,9 @@ static uint64_t session_deadline(const struct rltp_session *s)
 	return min_u64(deadline, dead_ns == UINT64_MAX ? dead_ns : dead_ns + 1);
 }
 
-/* Selects the next session and the channels of which it may send new packets. The ready queue comes
- * first; its sessions send new packets only without contention. The run queues follow. */
+/* Selects the next session. *mask is the set of channels from which the session may send new
+ * packets. Sessions in the ready queue come first; while channels compete, they may send no new
+ * packets. Then come the sessions in the run queues. */
 static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_ns, uint32_t *mask)
 {
 	struct rltp_session *s = schedule_dequeue(&e->schedule);
@@ -418,8 +421,8 @@ static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_n
 	return s;
 }
 
-/* Returns the most datagrams that the session may send in one poll. From a run queue this is about
- * RLTP_QUANTUM_BYTES, whatever the packet length. */
+/* Returns the maximum number of datagrams that the session may send in one poll. For a session from
+ * a run queue, these are about RLTP_QUANTUM_BYTES, for any packet length. */
 static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 {
 	if (mask == 0 || mask == UINT32_MAX)
@@ -427,7 +430,8 @@ static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 	return (uint32_t)clamp_u64(RLTP_QUANTUM_BYTES / (s->unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
 }
 
-/* Time in which this process did not run does not count as silence of the peers. */
+/* Detects that this process did not run for a time, and subtracts this time from the silence of
+ * each peer. */
 static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 {
 	if (now_ns <= e->due_ns || now_ns - e->due_ns < RLTP_AWAY_NS)
@@ -441,8 +445,8 @@ static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 	}
 }
 
-/* A session that used up its share goes to the back of the queue, so that it does not delay the
- * acknowledgements of others. */
+/* Polls sessions until `out` is full. A session that used up its share goes to the back of the
+ * queue, so that it does not delay the acknowledgements of other sessions. */
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t count,
 			  uint64_t now_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interfaces among endpoint.c, handshake.c, reset.c and schedule.c. */
+/* Interfaces between endpoint.c, handshake.c, protect.c, reject.c, reset.c and schedule.c. */
 #ifndef RLTP_ENDPOINT_INTERNAL_H
 #define RLTP_ENDPOINT_INTERNAL_H
 
@@ -8,12 +8,14 @@
 
 #define RESETS_PENDING 16
 
-/* A RESET, or with a `code` a REJECT, to send. */
+/* A packet to send: a RESET if `code` is 0, otherwise a REJECT with this code. */
 struct pending_reset {
 	struct udp_address to;
 	uint32_t session;
 	uint16_t node;
-	uint16_t echo; /* REJECT: its fields, and the tag of the frame that it answers */
+	/* a field of the REJECT, as `code` and `protect`; `tag` is the tag of the frame that it
+	 * answers */
+	uint16_t echo;
 	uint8_t code, protect;
 	uint8_t tag[WIRE_TAG_BYTES];
 };
@@ -35,24 +37,29 @@ struct rltp_endpoint {
 	struct rltp_session **peers; /* sorted by node id */
 	uint32_t peer_count, peer_space;
 	struct schedule schedule;
-	uint32_t epoch; /* epoch of the newest session */
-	/* Latest time of the next rltp_endpoint_send, as last returned to the caller. */
+	uint32_t epoch; /* epoch of the newest session; grows with each session */
+	/* Time at which rltp_endpoint_send must be called again, as returned by the last call. */
 	uint64_t due_ns;
 	struct pending_reset resets[RESETS_PENDING];
 	uint32_t reset_count;
-	uint64_t reset_window_ns; /* start of the second in which reset_spent RESETs were sent */
+	/* start of the current second, in which `reset_spent` RESETs were sent */
+	uint64_t reset_window_ns;
 	uint32_t reset_spent;
-	uint32_t hello_second, hello_spent; /* see struct rltp_session */
-	uint32_t outside_spent; /* handshakes of unknown addresses in `outside_second` */
+	/* current second, and handshakes accepted in it from known peers */
+	uint32_t hello_second, hello_spent;
+	/* handshakes from unknown addresses in the second `outside_second` */
+	uint32_t outside_spent;
 	uint32_t outside_second;
 	struct rltp_mismatch mismatch; /* valid if `mismatched` */
 	bool mismatched;
 	struct rltp_endpoint_counters counters;
 };
 
-/* schedule.c. schedule_reserve: reserves memory for `sessions` heap entries, or DXP_ENOMEM.
- * schedule_at: sets the deadline; UINT64_MAX removes it. schedule_due: moves due sessions to the
- * ready queue. schedule_dequeue: removes the first session of the ready queue, or returns NULL. */
+/* schedule.c.
+ * - schedule_reserve: reserves memory for `sessions` heap entries; DXP_ENOMEM.
+ * - schedule_at: sets the session's deadline; UINT64_MAX removes it.
+ * - schedule_due: moves sessions whose deadline has passed to the ready queue.
+ * - schedule_dequeue: removes the first session of the ready queue; NULL if it is empty. */
 int schedule_reserve(struct schedule *q, uint32_t sessions);
 void schedule_free(struct schedule *q);
 void schedule_ready(struct schedule *q, struct rltp_session *s);
@@ -62,25 +69,27 @@ struct rltp_session *schedule_dequeue(struct schedule *q);
 void schedule_forget(struct schedule *q, struct rltp_session *s);
 uint64_t schedule_deadline(const struct schedule *q);
 
-/* endpoint.c: returns the peer whose frames have the id `node` and come from this address, or
+/* endpoint.c: returns the peer that sends frames with the node id `node` from this address, or
  * NULL. */
 struct rltp_session *endpoint_peer_at(struct rltp_endpoint *e, uint16_t node,
 				      const struct udp_address *from);
 
-/* handshake.c: keyed hash of `text` with the fabric key; comparison in constant time. */
+/* handshake.c. endpoint_authenticate: computes the keyed hash of `text` with the fabric key.
+ * endpoint_tags_equal: compares in constant time. */
 void endpoint_authenticate(const struct rltp_endpoint *e, const uint8_t *text, size_t bytes,
 			   uint8_t tag[WIRE_TAG_BYTES]);
 bool endpoint_tags_equal(const uint8_t a[WIRE_TAG_BYTES], const uint8_t b[WIRE_TAG_BYTES]);
 
-/* protect.c: seals `count` datagrams and returns how many are left to send. */
+/* protect.c: seals `count` datagrams. Drops those that cannot be sealed, and returns how many
+ * remain. */
 size_t protect_seal(struct rltp_session *s, struct datagram *out, size_t count);
-/* protect.c: opens a frame of an open session and completes its header. Returns false, after
- * counting the reason, if it must be dropped. */
+/* protect.c: opens a sealed frame of an open session and completes its header. If the frame must be
+ * dropped, counts the reason and returns false. */
 bool protect_open(struct rltp_endpoint *e, struct rltp_session *s, struct wire_header *h,
 		  const struct datagram_arrival *a, struct datagram_arrival *opened);
 
-/* reject.c: queue a REJECT for a sealed frame of an unknown session, or for a HELLO with another
- * protection than `own`. */
+/* reject.c. reject_frame: queues a REJECT for a sealed frame of an unknown session. reject_hello:
+ * queues a REJECT for a HELLO that offers other protection than `own`. */
 void reject_frame(struct rltp_endpoint *e, const struct wire_header *h,
 		  const struct datagram_arrival *a);
 void reject_hello(struct rltp_endpoint *e, const struct wire_header *h,
@@ -96,10 +105,11 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
 		      size_t count, uint64_t now_ns);
 uint64_t handshake_deadline(const struct rltp_session *s);
-/* Returns the protection, enum wire_protect, that packets to the peer's present address need. */
+/* Returns the protection (enum wire_protect) that a session with the peer at its current address
+ * needs. */
 uint8_t handshake_protection(const struct rltp_endpoint *e, const struct rltp_session *s);
 
-/* reset.c: RESET and BYE */
+/* reset.c: RESET and BYE packets. */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 		 const struct udp_address *from);
 void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handshakes: open sessions and remove remains of older ones.
+/* Handshakes: open sessions and remove remains of older sessions.
  *
- * Each side draws a session id, an epoch and a first packet number. HELLO carries them; HELLO_ACK
- * carries the peer's own and echoes those of the HELLO. A side may send once it has the peer's
- * numbers. If both sides start at once, each accepts the peer's HELLO as the answer. The pair
- * (incarnation, epoch) only grows, so late copies of old handshakes are detected. A tag proves that
- * the sender has the fabric key. Its check is the most expensive, so it comes last and is
- * rate-limited.
+ * Each side draws a session id, an epoch and a first packet number. HELLO carries them. HELLO_ACK
+ * carries the numbers of the answering side and repeats the numbers of the HELLO. A side may send
+ * data when it has the peer's numbers. If both sides start at once without protection, each accepts
+ * the peer's HELLO as the answer.
+ *
+ * The pair (incarnation, epoch) only grows, so late copies of old handshakes are detected. A tag
+ * proves that the sender has the fabric key. The check of this tag is the most expensive one, so it
+ * comes last and is rate-limited.
  *
  * With protection, HELLO and HELLO_ACK also agree on keys (protect.h). Then the sides have roles:
- * if both start at once, the HELLO of one of them counts. The side that answers sends no data
- * before the first sealed frame, because only that shows that the HELLO was no replay. */
+ * if both start at once, only the HELLO of one of them counts. The answering side sends no data
+ * before it receives a sealed frame, because the HELLO may be a replay. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +24,8 @@
 #include "rltp/internal.h"
 #include "wire/ids.h"
 
-/* Draws new numbers for this side. Required whenever the peer may hold state of an earlier
- * session. */
+/* Draws new numbers for this side. This is required whenever the peer may still hold state of an
+ * earlier session. */
 static void numbers_draw(struct rltp_endpoint *e, struct rltp_session *s)
 {
 	uint32_t random[2];
@@ -39,7 +41,8 @@ void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t n
 {
 	numbers_draw(e, s);
 	if (s->outside)
-		s->peer_node = WIRE_NODE_NONE; /* another node may have this address now */
+		/* the id is unknown, because another node may have this address now */
+		s->peer_node = WIRE_NODE_NONE;
 	s->state = RLTP_HANDSHAKE;
 	s->io->hello_interval_ns = RLTP_HELLO_FIRST_NS;
 	s->io->hello_deadline_ns = now_ns;
@@ -52,8 +55,8 @@ static uint16_t tag_offset(const uint8_t *frame)
 								  : WIRE_OFF_HELLO_SEALED_TAG;
 }
 
-/* Computes the tag over the preceding bytes of the frame, except fields that change in transit or
- * per transmission. */
+/* Computes the tag over the bytes of the frame before it. Excludes fields that change in transit or
+ * with each transmission. */
 static void tag_compute(const struct rltp_endpoint *e, const uint8_t *frame,
 			uint8_t tag[WIRE_TAG_BYTES])
 {
@@ -103,7 +106,7 @@ static uint16_t hello_frame_bytes(uint8_t protect)
 					    : WIRE_HELLO_SEALED_FRAME;
 }
 
-/* Writes all but keys and tags. */
+/* Writes all fields of a HELLO or HELLO_ACK, except keys and tags. */
 static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
 			 uint8_t protect, uint8_t *frame)
 {
@@ -134,11 +137,12 @@ static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_
 	memcpy(hello.uuid, e->options.uuid, sizeof(hello.uuid));
 	wire_header_encode(&h, frame);
 	wire_hello_encode(&hello, frame + WIRE_COMMON_BYTES);
-	wire_control_seal(frame, hello_frame_bytes(protect)); /* tags cover length and flags */
+	/* sets length and flags, because the tags cover them */
+	wire_control_seal(frame, hello_frame_bytes(protect));
 }
 
-/* Draws a key and builds a HELLO, which is then sent unchanged until it is answered. Returns false
- * without memory. */
+/* Draws a key and builds a HELLO. This HELLO is sent unchanged until the peer answers. Returns
+ * false if memory is short. */
 static bool hello_start(struct rltp_endpoint *e, struct rltp_session *s, uint8_t protect)
 {
 	struct rltp_handshake *g = calloc(1, sizeof(*g));
@@ -180,15 +184,17 @@ static bool hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	return true;
 }
 
-/* The peer of an answered HELLO did not show itself: the HELLO was a replay, or the peer is gone.
- * Without own messages this side forgets the session, which never carried anything. */
+/* This side answered a HELLO, but received no sealed frame since: the HELLO was a replay, or the
+ * peer is gone. If this side has messages to send, it starts a handshake. Otherwise it forgets the
+ * session, which never carried data. */
 static void hello_expire(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	if (rltp_session_busy(s)) {
 		handshake_begin(e, s, now_ns);
 		return;
 	}
-	s->state = RLTP_HANDSHAKE; /* not an open session that ends */
+	/* then the close is not reported as the end of an open session */
+	s->state = RLTP_HANDSHAKE;
 	rltp_session_fail(s, DXP_ETIMEDOUT);
 }
 
@@ -219,14 +225,14 @@ uint64_t handshake_deadline(const struct rltp_session *s)
 	return s->state == RLTP_HANDSHAKE ? s->io->hello_deadline_ns : UINT64_MAX;
 }
 
-/* Returns true if the handshake was retransmitted and belongs to the open session. */
+/* Returns true if the handshake is a retransmission of the one that opened the current session. */
 static bool handshake_repeated(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return s->state == RLTP_OPEN && s->peer_id == hello->session &&
 	       s->peer_incarnation == hello->incarnation && s->peer_epoch == hello->epoch;
 }
 
-/* Returns true if the handshake is older than the known state of the peer, or belongs to a closed
+/* Returns true if the handshake is older than what is known of the peer, or belongs to a closed
  * session. */
 static bool handshake_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
@@ -238,13 +244,13 @@ static bool handshake_stale(const struct rltp_session *s, const struct wire_hell
 	return newer < 0 || (newer == 0 && !handshake_repeated(s, hello));
 }
 
-/* Returns true if this HELLO_ACK does not answer our latest HELLO. */
+/* Returns true if this HELLO_ACK does not answer this side's last HELLO. */
 static bool answer_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return hello->echo_session != s->local_id || hello->echo_psn != s->initial_psn;
 }
 
-/* Closes the session because the peer opened a new one. Draws new numbers for this side. */
+/* Closes the session because the peer started a new one. Draws new numbers for this side. */
 static void session_renew(struct rltp_endpoint *e, struct rltp_session *s)
 {
 	rltp_session_fail(s, DXP_EPEERRESET);
@@ -261,7 +267,7 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	else if (!repeated && s->state == RLTP_IDLE)
 		numbers_draw(e, s);
 	if (rltp_session_wake(s, now_ns) != DXP_OK)
-		return; /* the peer retransmits its HELLO */
+		return; /* memory is short; the peer will retransmit its HELLO */
 	if (!repeated) {
 		session_keys_drop(s);
 		rltp_session_open(s, hello, now_ns);
@@ -271,7 +277,8 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	s->hello_ack_due = true;
 }
 
-/* If both sides start at once, decides whose HELLO counts. */
+/* If both sides have sent a HELLO with protection, decides which one counts. Returns true if it is
+ * this side's HELLO. */
 static bool own_hello_counts(const struct rltp_endpoint *e, const struct rltp_session *s,
 			     const struct wire_header *h, const struct wire_hello *hello)
 {
@@ -281,8 +288,8 @@ static bool own_hello_counts(const struct rltp_endpoint *e, const struct rltp_se
 	       (order < 0 || (order == 0 && e->options.node < h->src_node));
 }
 
-/* Builds the HELLO_ACK and opens the session with the keys `seal`. Returns false without memory;
- * the peer retransmits its HELLO. */
+/* Builds the HELLO_ACK and opens the session with the keys `seal`. Returns false if memory is short
+ * or the peer's key is invalid. Then the peer retransmits its HELLO. */
 static bool hello_answer(struct rltp_endpoint *e, struct rltp_session *s,
 			 const struct wire_hello *hello, struct rltp_seal *seal, uint64_t now_ns)
 {
@@ -347,11 +354,12 @@ static void hello_ack_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	free(s->io->handshake);
 	s->io->handshake = NULL;
 	rltp_session_open(s, hello, now_ns);
-	s->io->ack_now = true; /* shows the peer that this side is present */
+	/* the answering side waits for a sealed frame, so this sends one at once */
+	s->io->ack_now = true;
 }
 
-/* Limits handshakes per second, per peer and in total. A flood that fakes one peer blocks only that
- * peer. */
+/* Limits handshakes per second, per peer and in total. If an attacker fakes the handshakes of one
+ * peer, only that peer is blocked. */
 static bool handshake_allowed(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	uint32_t second = (uint32_t)(now_ns / S_NS);
@@ -379,8 +387,8 @@ static bool outside_allowed(struct rltp_endpoint *e, uint64_t now_ns)
 	return e->outside_spent < RLTP_HANDSHAKES_OUTSIDE_PER_S && ++e->outside_spent;
 }
 
-/* Adds the sender of a handshake as a peer, if policy and tag permit. Otherwise counts the reason
- * and returns NULL. */
+/* Adds the sender of a handshake as a peer, if the policy admits it and its tag is right. Otherwise
+ * counts the reason and returns NULL. */
 static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct wire_header *h,
 					 const struct datagram_arrival *a, uint64_t now_ns)
 {
@@ -398,16 +406,16 @@ static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct w
 	return s;
 }
 
-/* Returns true for a handshake of this node that was sent back to it. Only handshakes to peers of
- * unknown id reach this check. */
+/* Returns true for a handshake that this node sent and that came back to it. This can happen only
+ * if the peer's id is unknown. */
 static bool handshake_own(const struct rltp_endpoint *e, const struct wire_hello *hello)
 {
 	return hello->incarnation == e->options.incarnation &&
 	       memcmp(hello->uuid, e->options.uuid, sizeof(hello->uuid)) == 0;
 }
 
-/* Returns whether both sides want the same protection. If not, answers a HELLO with a REJECT, which
- * has the reason. */
+/* Returns true if both sides require the same protection. If not, answers a HELLO with a REJECT
+ * that states the reason. */
 static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 			    const struct wire_header *h, const struct wire_hello *hello,
 			    const struct datagram_arrival *a)
@@ -424,7 +432,8 @@ static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 	return false;
 }
 
-/* Each cheap check protects the more expensive ones after it from a flood. */
+/* Processes a HELLO or HELLO_ACK. Cheap checks come first, so that a flood of bad packets does not
+ * reach the expensive ones. */
 void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		       const struct datagram_arrival *a, uint64_t now_ns)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keepalive. A session sends PINGs while it awaits an answer, is watched or is blocked by a rate
- * limit, unless a packet in flight will be acknowledged anyway. So a peer that computes for long
- * stays connected, and a dead peer is detected. Otherwise it sends nothing. */
+/* Keepalive. A session sends PINGs while it waits for an answer, is watched, or is blocked by a
+ * rate limit. It sends none while a packet in flight will be acknowledged anyway. So the session
+ * stays open if the peer computes for a long time, and a dead peer is detected. A session without
+ * outstanding work sends nothing. */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* Returns true if the session needs a sign of life from the peer, and no packet in flight will
- * cause one. */
+/* Returns true if the session must check that the peer is alive, and no packet in flight will cause
+ * an answer. */
 static bool sign_missing(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
@@ -71,7 +72,7 @@ void keepalive_ping_receive(struct rltp_session *s, const struct wire_header *h,
 		return;
 	}
 	if (h->type == WIRE_PONG)
-		return; /* this arrival is itself the sign of life */
+		return; /* nothing to do: the arrival itself shows that the peer is alive */
 	if (k->answer_due || (k->answered_ns && now_ns < k->answered_ns + RLTP_PONG_NS))
 		return;
 	k->opaque = opaque;

@@ -6,7 +6,8 @@
 
 #include "rltp/endpoint_internal.h"
 
-/* A datagram that cannot be sealed counts as lost: RLTP sends it again. */
+/* Seals datagrams. A datagram that cannot be sealed is dropped and counts as lost; RLTP sends it
+ * again. */
 size_t protect_seal(struct rltp_session *s, struct datagram *out, size_t count)
 {
 	size_t kept = 0;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that the receiver rejects. Packets rejected for lack of space wait and are retransmitted,
- * as are held packets without a later answer. A message that is rejected for good is abandoned, and
- * its packet numbers are filled with RESYNC. Cancelled messages end in the same way. */
+/* Packets that the receiver rejects. If a packet is rejected for lack of space, it waits and is
+ * retransmitted. A held packet is also retransmitted if no answer follows. If a message is rejected
+ * for good, it is abandoned, and its packet numbers are filled with RESYNC packets. Cancelled
+ * messages are completed in the same way. */
 #include <assert.h>
 
 #include <dxp/status.h>
 
 #include "rltp/internal.h"
 
-#define BACKOFF_MAX 6 /* doublings of the wait requested by the receiver */
-/* us until a packet is retransmitted that was rejected although it was granted: it crossed the
- * grant or was late */
+#define BACKOFF_MAX 6 /* how often the pause that the receiver requests may be doubled */
+/* us until a granted packet is retransmitted that was nevertheless rejected. The packet and the
+ * grant crossed on the way, or the packet was late. */
 #define GRANTED_US 1000
 
 int rltp_status_of_nack(uint32_t code)
@@ -32,7 +33,7 @@ static void message_rejected(struct rltp_session *s, struct rltp_message *m, int
 	struct rltp_io *io = s->io;
 
 	m->status = status;
-	/* Drops packets not yet built. Only the head of a flow can be partly built. */
+	/* Drops packets that are not built yet. Only the head of a flow can be partly built. */
 	if (m->next_sub != m->packet_count) {
 		assert(io->flows[m->flow].head == m);
 		m->packet_count = m->next_sub;
@@ -41,15 +42,15 @@ static void message_rejected(struct rltp_session *s, struct rltp_message *m, int
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
 		struct tx_entry *entry = tx_entry_at(io, psn);
 		if (entry->message == m && (entry->state == TX_SENT || entry->state == TX_WAIT)) {
-			recovery_entry_lost(s, entry); /* retransmitted as RESYNC */
+			recovery_entry_lost(s, entry); /* the packet is retransmitted as RESYNC */
 			entry->cause = DATAGRAM_CAUSE_NONE;
 		}
 	}
 }
 
-/* Packets in flight may still arrive and are not retransmitted because of the cancellation. At
- * least one packet is sent as RESYNC unless all are in flight, because the receiver counts
- * messages. */
+/* Cancels a message. Packets in flight may still arrive; they are not retransmitted because of the
+ * cancellation. The receiver counts messages. So if not all packets were sent, one more packet is
+ * sent as RESYNC. */
 void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status)
 {
 	struct rltp_io *io = s->io;
@@ -88,10 +89,10 @@ void rltp_session_messages(struct rltp_session *s,
 			visit(context, m);
 }
 
-/* Uses a rejected packet for loss detection like an acknowledged one: unanswered packets that were
- * sent earlier are late. Otherwise, if the receiver waits for a lost packet and rejects all others,
- * the sender would never detect that loss. Ignores a retransmission answered faster than the
- * shortest round trip (RFC 8985, 6.2). */
+/* Uses a rejected packet for loss detection in the same way as an acknowledged one: packets that
+ * were sent earlier and are not answered are late. This is needed if the receiver waits for a lost
+ * packet and rejects all others; otherwise the sender would not detect that loss. An answer to a
+ * retransmission that comes faster than the shortest round trip is ignored (RFC 8985, 6.2). */
 static void arrival_note(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -103,7 +104,7 @@ static void arrival_note(struct rltp_session *s, const struct tx_entry *entry, u
 	io->reorder_deadline_ns = min_u64(io->reorder_deadline_ns, now_ns);
 }
 
-/* Retransmits the packet after `wait_ns`, bounded by the longest timeout. */
+/* Schedules a retransmission of the packet after `wait_ns`, at most after the longest timeout. */
 static void entry_wait(struct rltp_io *io, struct tx_entry *entry, uint64_t wait_ns,
 		       uint64_t now_ns)
 {
@@ -130,8 +131,8 @@ static void entry_busy(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 	entry_rejected(s, entry, (uint64_t)retry_us * US_NS << doublings, now_ns);
 }
 
-/* Marks a packet as held by the receiver. It has arrived, so its flow continues, and missing
- * answers do not count as loss. */
+/* Marks a packet as held by the receiver. The packet has arrived. So its flow continues, and a
+ * missing answer does not count as loss. */
 static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t retry_us,
 		       uint64_t now_ns)
 {
@@ -140,7 +141,8 @@ static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 	io->flows[entry->message->flow].refused -= entry->rejections > 0;
 	entry->rejections = 0;
 	if (entry->cause == DATAGRAM_CAUSE_HELD && entry->state == TX_SENT && io->held_repeats > 0)
-		io->held_repeats--; /* answered, so not a duplicate */
+		/* the receiver answered this retransmission, so it will not report a duplicate */
+		io->held_repeats--;
 	entry->cause = DATAGRAM_CAUSE_HELD;
 	entry_wait(io, entry, (uint64_t)retry_us * US_NS, now_ns);
 	s->counters.held++;
@@ -148,7 +150,7 @@ static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 
 /* ---- messages that wait for a grant ---- */
 
-/* Marks sent packets beyond the grant as rejected too, because one NACK covers them all. */
+/* Marks sent packets beyond the grant as rejected too, because one NACK covers all of them. */
 static void message_waits(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -177,8 +179,8 @@ static bool is_named(const struct rltp_message *m, const struct wire_nack_body *
 	return m->waits && m->msg_id == nack->msg_id && m->index == nack->qp;
 }
 
-/* Returns the message that the NACK names, if packets of it wait or are not yet built. NULL: it is
- * complete, or never waited. */
+/* Returns the message that the NACK names, if packets of it wait or are not built yet. Returns NULL
+ * if the message is complete or never waited. */
 static struct rltp_message *message_named(struct rltp_io *io, const struct wire_nack_body *nack)
 {
 	for (uint32_t i = 1; i < RLTP_FLOWS; i++)
@@ -191,7 +193,7 @@ static struct rltp_message *message_named(struct rltp_io *io, const struct wire_
 	return NULL;
 }
 
-/* Applies a grant. Limits only grow, because a later grant may overtake it. */
+/* Applies a grant. A grant may arrive after a later one, so a limit is only ever raised. */
 static void grant_apply(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
 	struct rltp_message *m = message_named(s->io, nack);
@@ -225,7 +227,8 @@ void rejection_settled(struct rltp_session *s, const struct tx_entry *entry)
 
 	if (m->waits || m->granted == UINT32_MAX)
 		return;
-	m->granted = UINT32_MAX; /* the first packet was accepted */
+	/* the receiver accepted the first packet, so the message needs no grant */
+	m->granted = UINT32_MAX;
 	f->waited = false;
 }
 
@@ -244,15 +247,15 @@ void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack
 		grant_apply(s, nack, now_ns);
 
 	if (seq_before(nack->psn, io->tx_una) || !seq_before(nack->psn, s->tx_next))
-		return; /* already acknowledged */
+		return; /* the packet is already acknowledged */
 	struct tx_entry *entry = tx_entry_at(io, nack->psn);
 	if (entry->state == TX_ACKED || entry->message->status != DXP_OK)
 		return;
 	if (waits && entry->sub < nack->granted)
 		return; /* the NACK is a grant, not a rejection */
 	/* Ignores most NACKs for packets that are not in state TX_SENT. A lost packet is
-	 * retransmitted anyway, unless HELD shows that it arrived. A waiting packet can still be
-	 * rejected for good, if its device failed. */
+	 * retransmitted anyway, unless code HELD shows that it arrived. A waiting packet can still
+	 * be rejected for good, if the receiver's device failed. */
 	if (entry->state != TX_SENT && !lasting && !(held && entry->state == TX_LOST))
 		return;
 	io->probes = 0;
@@ -271,7 +274,8 @@ void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack
 		entry_busy(s, entry, nack->retry_us, now_ns);
 }
 
-/* Searches the whole list, so runs once per deadline. */
+/* Finds the earliest time at which a waiting packet is due. It searches the whole list, so it runs
+ * only once per deadline. */
 static void wait_deadline_find(struct rltp_io *io)
 {
 	io->wait_deadline_ns = UINT64_MAX;
@@ -288,6 +292,6 @@ struct tx_entry *rejection_due(struct rltp_io *io, uint64_t now_ns)
 	     entry = tx_entry_next(io, entry))
 		if (entry->sent_ns <= now_ns)
 			return entry;
-	wait_deadline_find(io); /* all due packets were sent or have arrived */
+	wait_deadline_find(io); /* no waiting packet is due now, so this finds the next deadline */
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notifies peers of closed sessions: RESET for an unknown session, BYE for an orderly close. Both
- * carry a token that only the side that made it and its peer know. A packet with a wrong token has
- * no effect. */
+/* Notifies peers of closed sessions: a RESET answers a packet of an unknown session, a BYE closes a
+ * session in order. Both carry a token that only the side that made it and its peer know. A packet
+ * with a wrong token has no effect. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -10,9 +10,9 @@
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
 
-/* Queues a RESET for a frame of an unknown session. Sends none for a frame shorter than the answer,
- * for a RESET, or to a sender that is not a peer at its address. RLTP_RESETS_PER_S limits the
- * rate. */
+/* Queues a RESET for a frame of an unknown session. Sends none if the frame is shorter than the
+ * answer or is itself a RESET. Sends none if the sender is not a known peer at its own address.
+ * RLTP_RESETS_PER_S limits the rate. */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 		 const struct udp_address *from)
 {
@@ -126,8 +126,8 @@ void reset_bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const st
 		e->counters.malformed++;
 		return;
 	}
-	/* Compares the frame's token with the token that this side sent in the handshake. A sealed
-	 * frame needs none. */
+	/* Compares the token of the frame with the token that this side sent in the handshake. A
+	 * sealed frame needs no token, because its tag is proof enough. */
 	if (s->state != RLTP_OPEN ||
 	    (!s->seal &&
 	     (bye.token ^ e->options.token(e->options.token_context, s->local_id)) != 0)) {

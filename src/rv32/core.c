@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs the work-groups of a launch on one core: memory, warps, barriers, limits. A work-group of
- * more than half a warp has warps of its own; smaller ones share a warp. */
+ * more than half a warp has its own warps. Smaller work-groups share a warp. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ struct rv32_core *rv32_core_create(const struct rv32_core_options *options)
 		rv32_core_destroy(core);
 		return NULL;
 	}
-	/* Marks all private memory as dirty: it is not zero yet, so the first launch must clear
+	/* Marks all private memory as written: it is not zero yet, so the first launch must clear
 	 * it. */
 	for (uint32_t i = 0; i < warps; i++)
 		core->dirty[i] = bytes;
@@ -75,7 +75,7 @@ static bool sizes_fit(const struct rv32_core *core, const struct rv32_launch *l)
 	       (l->entry - code->base) / 4 < code->count;
 }
 
-/* Adds the core's own segments. */
+/* Adds the segments that the core itself has: code, private memory and LOCAL memory. */
 static int add_own(struct rv32_core *core, const struct rv32_launch *l)
 {
 	const uint32_t page = RV32_PAGE_BYTES;
@@ -107,8 +107,8 @@ static int add_own(struct rv32_core *core, const struct rv32_launch *l)
 	return status;
 }
 
-/* Lists the memory that the vector handlers may access: memory without special rules that is the
- * same for all lanes. */
+/* Lists the memory that the vector handlers may access: segments without special rules, at the same
+ * host address for all lanes. The other segments get limits of 0. */
 static void list_spans(struct rv32_core *core)
 {
 	for (uint32_t i = 0; i < core->memory.count; i++) {
@@ -126,7 +126,8 @@ static void list_spans(struct rv32_core *core)
 	}
 }
 
-/* Computes the local ids of each warp's lanes. They are the same until the sizes change. */
+/* Computes the local ids of each warp's lanes. They stay valid until the work-group size
+ * changes. */
 static void local_ids_fill(struct rv32_core *core, const uint32_t local[3])
 {
 	memcpy(core->id_sizes, local, sizeof(core->id_sizes));
@@ -201,7 +202,7 @@ static int prepare(struct rv32_core *core, const struct rv32_launch *l)
 	return DXP_OK;
 }
 
-/* ---- a batch: the work-groups that run at the same time ---- */
+/* ---- a batch: work-groups that run at the same time ---- */
 
 static void set_group_ids(struct warp *w, uint32_t lane, uint32_t lanes, uint64_t index)
 {
@@ -215,7 +216,7 @@ static void set_group_ids(struct warp *w, uint32_t lane, uint32_t lanes, uint64_
 			w->group_id[k][i] = ids[k];
 }
 
-/* Assigns lanes to work-groups. */
+/* Sets the ids of the work-group of each lane. The first work-group has index `first`. */
 static void assign_groups(struct warp *w, uint64_t first)
 {
 	const uint32_t items = w->core->group_items, running = w->core->running;
@@ -273,7 +274,7 @@ static void start_warp(struct rv32_core *core, uint32_t k, uint64_t first)
 	rv32_warp_insert(w, (l->entry - l->code->base) / 4, w->live);
 }
 
-/* Traps at the step with index `pc` of a warp. */
+/* Stops the launch with a trap at the step with index `pc` of a warp. */
 static void trap_at(struct warp *w, uint32_t pc, uint32_t lane, enum rv32_trap_kind kind)
 {
 	w->steps = w->core->launch->code->full;
@@ -294,8 +295,8 @@ static void trap_barrier(struct warp *w, uint32_t waiting, uint32_t ended)
 	}
 }
 
-/* Releases a barrier that all work-items of a group have reached. False: trapped, because some
- * returned without reaching it. */
+/* If all work-items of the work-group wait at the barrier, releases them. Returns false after a
+ * trap: some work-items have ended without reaching the barrier. */
 static bool pass_barrier(struct rv32_core *core)
 {
 	uint32_t waiting = 0, live = 0, ended = 0;
@@ -317,8 +318,7 @@ static bool pass_barrier(struct rv32_core *core)
 	return true;
 }
 
-/* Releases barriers of work-groups that share a warp, if all work-items of the group have reached
- * it. False: trapped, because some returned without reaching it. */
+/* Does what pass_barrier() does, for each of the work-groups that share a warp. */
 static bool pass_packed_barriers(struct rv32_core *core)
 {
 	struct warp *w = core->warps;
@@ -348,7 +348,8 @@ static uint64_t items_done(const struct rv32_core *core)
 	return items;
 }
 
-/* Checks the stop flag and the limit after a warp ran. False: trapped. */
+/* Checks the stop flag and the limit of instructions after a warp ran. Returns false after a
+ * trap. */
 static bool may_continue(struct rv32_core *core, struct warp *w)
 {
 	const struct rv32_launch *l = core->launch;
@@ -364,7 +365,7 @@ static bool may_continue(struct rv32_core *core, struct warp *w)
 	return false;
 }
 
-/* Runs the started warps until all work-items have returned. False: trapped. */
+/* Runs the started warps until all work-items have returned. Returns false after a trap. */
 static bool run_batch(struct rv32_core *core)
 {
 	uint32_t live;
@@ -387,7 +388,8 @@ static bool run_batch(struct rv32_core *core)
 	return true;
 }
 
-/* Claims the next core->running work-groups, from *first on. False: none is left. */
+/* Claims the next work-groups: core->running of them, starting at *first. Returns false if none is
+ * left. */
 static bool claim(struct rv32_core *core, uint64_t *first)
 {
 	_Atomic uint64_t *shared = core->launch->next_group;

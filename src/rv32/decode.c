@@ -24,11 +24,11 @@
 #define JAL      0x6fu
 #define SYSTEM   0x73u
 
-/* Fixed bits: major opcode, funct3, funct7, rs2. */
+/* Fixed bits of an instruction. F3: major opcode and funct3. F7: also funct7. RS2: also rs2. */
 #define F3(major, f3)          ((major) | (uint32_t)(f3) << 12)
 #define F7(major, f3, f7)      (F3(major, f3) | (uint32_t)(f7) << 25)
 #define RS2(major, f3, f7, r2) (F7(major, f3, f7) | (uint32_t)(r2) << 20)
-/* funct5 of an atomic; aq and rl are free. */
+/* Fixed bits of an atomic instruction: funct5. Its bits aq and rl are free. */
 #define A5(f5) (F3(AMO, 2) | (uint32_t)(f5) << 27)
 
 static const uint32_t match_of[RV32_OPCODES] = {
@@ -131,7 +131,7 @@ static const uint32_t match_of[RV32_OPCODES] = {
 	[RV32_DXP_DEQUEUE] = F3(CUSTOM_1, 3),
 };
 
-/* The bits that match_of fixes, by format. FORMAT_NONE fixes all. */
+/* For each format, the bits that match_of fixes. FORMAT_NONE fixes all bits. */
 static const uint32_t mask_of[] = {
 	[RV32_FORMAT_NONE] = 0xffffffff,    [RV32_FORMAT_R] = 0xfe00707f,
 	[RV32_FORMAT_I] = 0x0000707f,       [RV32_FORMAT_SHIFT] = 0xfe00707f,
@@ -273,7 +273,7 @@ static struct rv32_op fields_of(enum rv32_opcode code, uint32_t word)
 	return op;
 }
 
-/* Returns false for operands that the fixed bits do not exclude but the device lacks. */
+/* Returns false if the fixed bits match but the device has no such operands. */
 static bool operands_exist(const struct rv32_op *op)
 {
 	enum rv32_format format = formats[op->code];
@@ -286,7 +286,8 @@ static bool operands_exist(const struct rv32_op *op)
 	return true;
 }
 
-/* The word of PAUSE also matches FENCE, so exact encodings are tried first. */
+/* Returns the instruction of a word. Instructions without operands are compared with the whole word
+ * first, because the word of PAUSE also matches FENCE. */
 static enum rv32_opcode opcode_of(uint32_t word)
 {
 	enum rv32_opcode found = RV32_ILLEGAL;
@@ -335,7 +336,8 @@ uint32_t rv32_encode(const struct rv32_op *op)
 
 	if (format == RV32_FORMAT_NONE)
 		return word;
-	/* Fields that a format lacks are 0 in `op`; fixed bits of funct3 and rs2 are in `word`. */
+	/* Fields that a format lacks are 0 in `op`. The fixed bits in funct3 and rs2 are already in
+	 * `word`. */
 	word |= (uint32_t)op->rd << 7 | (uint32_t)op->rs1 << 15 | (uint32_t)op->rs2 << 20 |
 		(uint32_t)op->rs3 << 27 | (uint32_t)op->aq << 25;
 	if (has_rounding(format))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoding: every 32-bit word is an instruction or illegal. Reserved encodings are illegal. */
+/* Decodes and encodes instructions. Each 32-bit word is an instruction or illegal. Reserved
+ * encodings are illegal. */
 #ifndef RV32_DECODE_H
 #define RV32_DECODE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes one line of text per instruction, by its operand format. */
+/* Writes one line of text for an instruction, as its operand format requires. */
 #include "rv32/disasm.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static const char *const f_names[32] = {"ft0", "ft1", "ft2",  "ft3",  "ft4", "ft
 static const char *const rounding_names[8] = {"rne", "rtz", "rdn", "rup", "rmm", "?", "?", "dyn"};
 static const char *const order_names[4] = {"", ".rl", ".aq", ".aqrl"};
 
-/* Writes a set of i, o, r, w. */
+/* Writes the operand of a FENCE: a set of the letters i, o, r, w. */
 static const char *order_set(unsigned bits, char text[5])
 {
 	int n = 0;
@@ -106,12 +106,13 @@ static int floats(const struct rv32_op *op, const char *m, char *text, size_t by
 	case RV32_FORMAT_FCMP: return snprintf(text, bytes, "%s %s, %s, %s", m, x, a, b);
 	case RV32_FORMAT_FTOX:
 	case RV32_FORMAT_FTOX_N: return snprintf(text, bytes, "%s %s, %s", m, x, a);
-	default: /* XTOF, XTOF_N */
+	default: /* FORMAT_XTOF, FORMAT_XTOF_N */
 		return snprintf(text, bytes, "%s %s, %s", m, d, x_names[op->rs1]);
 	}
 }
 
-/* Returns false for a FENCE whose ignored fields are not 0: its text would hide them. */
+/* Returns false for a FENCE in which fields that the device ignores are not 0. The text of a FENCE
+ * cannot show these fields. */
 static bool is_canonical(const struct rv32_op *op)
 {
 	return op->code != RV32_FENCE ||

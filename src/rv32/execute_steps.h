@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The vector handlers. Included twice by execute_body.h: MASKED 0: all lanes run; MASKED 1: lanes
- * of w->active run, and the others keep their registers. NAME(x) gives each copy its own name. */
+/* The vector handlers. execute_body.h includes this file twice. With MASKED 0, all lanes run. With
+ * MASKED 1, only the lanes of w->active run, and the other lanes keep their registers. NAME(x)
+ * gives each copy its own name. */
 
 #if MASKED
 #define NAME(x)    x##_masked
@@ -21,7 +22,7 @@
 
 /* ---- integers ---- */
 
-/* d = expression of x (rs1), y (rs2) */
+/* Handler: d = expression of x (rs1) and y (rs2). */
 #define BINARY(name, expression)                                \
 	HANDLER(name)                                           \
 	{                                                       \
@@ -37,7 +38,7 @@
 		return s + 1;                                   \
 	}
 
-/* d = expression of x (rs1), y (the immediate) */
+/* Handler: d = expression of x (rs1) and y (the immediate). */
 #define IMMEDIATE(name, expression)                    \
 	HANDLER(name)                                  \
 	{                                              \
@@ -54,7 +55,8 @@
 		return s + 1;                          \
 	}
 
-/* d = expression of x (rs1), y (rs2), word by word. Computes it also for lanes that do not run. */
+/* Handler: d = expression of x (rs1) and y (rs2), one lane after the other. Computes it also for
+ * lanes that do not run. */
 #define SCALAR(name, expression)                                     \
 	HANDLER(name)                                                \
 	{                                                            \
@@ -89,7 +91,7 @@ IMMEDIATE(xori, x ^ y)
 IMMEDIATE(ori, x | y)
 IMMEDIATE(andi, x &y)
 
-/* Shifts by one count for all lanes. */
+/* Handler: shifts all lanes by the same number of bits. */
 #define SHIFT(name, type, operator)                                \
 	HANDLER(name)                                              \
 	{                                                          \
@@ -112,7 +114,7 @@ SCALAR(divu, y ? x / y : UINT32_MAX)
 SCALAR(rem_, x - divide(x, y) * y)
 SCALAR(remu, y ? x % y : x)
 
-/* Executes LUI and AUIPC: code.c has computed their results. */
+/* Executes LUI and AUIPC. code.c has computed the result. */
 HANDLER(constant)
 {
 	const vec v = splat((uint32_t)s->imm);
@@ -143,7 +145,7 @@ HANDLER(jump)
 	return to;
 }
 
-/* Branches in the lanes of `branching`, a subset of the running ones. */
+/* Lets the lanes of `branching` branch; they are some or all of the lanes that run. */
 INLINE struct step *NAME(branch)(struct warp *w, struct step *s, uint32_t branching)
 {
 	if (branching == 0)
@@ -157,7 +159,7 @@ INLINE struct step *NAME(branch)(struct warp *w, struct step *s, uint32_t branch
 	return leave(w, s, 1, s + 1, EVENT_SPLIT);
 }
 
-/* Branches where the condition on x (rs1) and y (rs2) is all ones. */
+/* Handler: lanes branch in which the condition on x (rs1) and y (rs2) is all ones. */
 #define BRANCH(name, condition)                                                        \
 	HANDLER(name)                                                                  \
 	{                                                                              \
@@ -180,7 +182,7 @@ BRANCH(bge, (ivec)x >= (ivec)y)
 BRANCH(bltu, x < y)
 BRANCH(bgeu, x >= y)
 
-/* ---- floats, to nearest ---- */
+/* ---- floats, rounded to nearest ---- */
 
 BINARY(fadd, canonical((fvec)x + (fvec)y))
 BINARY(fsub, canonical((fvec)x - (fvec)y))
@@ -201,7 +203,7 @@ IMMEDIATE(fcvt_wu_s, vector_to_unsigned(x) + (y & 0))
 IMMEDIATE(fcvt_s_w, (vec) __builtin_convertvector((ivec)x, fvec) + (y & 0))
 SCALAR(fcvt_s_wu, float_bits((float)x) + (y & 0))
 
-/* d = x * y + z; the masks flip the signs of the product and of z. */
+/* Handler: d = x * y + z. product_sign and addend_sign flip the signs of the product and of z. */
 #define FUSED(name, product_sign, addend_sign)                                                   \
 	HANDLER(name)                                                                            \
 	{                                                                                        \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the line tables of the objects (.debug_line, DWARF version 4), so that messages and
- * profiles have source lines. A table that is damaged or of another version is left out, because
+ * profiles can show source lines. A table that is damaged or of another version is ignored, because
  * code runs without it. Reads at most LINES_MAX rows. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "rv32/image_internal.h"
 
-/* rows of a program: as many as the longest code has instructions */
+/* rows of a program at most: as many as the longest code has instructions */
 #define LINES_MAX   (1u << 20)
 #define VERSION     4
 #define OPCODES_MAX 32
@@ -20,18 +20,18 @@
 enum { COPY = 1, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC = 8, FIXED_ADVANCE_PC = 9 };
 enum { END_SEQUENCE = 1, SET_ADDRESS = 2 };
 
-/* A table while it is read; `bad` after a read beyond its end. */
+/* State while a table is read. `bad` is set by a read beyond the table's end. */
 struct lines {
 	struct rv32_image *image;
 	const uint8_t *at, *end;
 	bool bad;
 	uint32_t capacity;
-	/* the header */
+	/* values of the table's header */
 	uint8_t instruction_bytes, line_range, opcode_base;
 	int8_t line_base;
 	uint8_t operands[OPCODES_MAX];
-	uint32_t program_file; /* number of the program's text; 0: none */
-	/* the state machine */
+	uint32_t program_file; /* number of the file that is the program's text; 0: not found */
+	/* registers of the line program's state machine */
 	uint32_t address, file, line;
 };
 
@@ -50,7 +50,7 @@ static uint32_t number_read(struct lines *s, unsigned bytes)
 	return value;
 }
 
-/* Reads a LEB128 number; bits above 32 are dropped. */
+/* Reads a LEB128 number. Drops bits above the low 32. */
 static uint32_t leb_read(struct lines *s, bool is_signed)
 {
 	uint32_t value = 0;
@@ -150,7 +150,7 @@ static void program_run(struct lines *s)
 	}
 }
 
-/* Returns a text of the header, or NULL: it does not end. */
+/* Returns the next text of the header, or NULL if the text has no end. */
 static const char *text_read(struct lines *s)
 {
 	const char *text = (const char *)s->at;
@@ -163,27 +163,28 @@ static const char *text_read(struct lines *s)
 	return text;
 }
 
-/* Finds the program's text among the files: the engine compiles the program's text under this
- * name. */
+/* Finds the number of the program's text among the files. The engine compiles it under the name
+ * RV32_PROGRAM_FILE. */
 static void files_read(struct lines *s)
 {
 	const char *text;
 
 	s->program_file = 0;
 	do
-		text = text_read(s); /* a folder */
+		text = text_read(s); /* name of a folder */
 	while (text && text[0]);
 	text = text_read(s);
 	for (uint32_t number = 1; text && text[0]; number++, text = text_read(s)) {
 		const char *base = strrchr(text, '/');
 		if (strcmp(base ? base + 1 : text, RV32_PROGRAM_FILE) == 0)
 			s->program_file = number;
-		for (int i = 0; i < 3; i++) /* folder, time, bytes */
+		for (int i = 0; i < 3; i++) /* skips folder, time, length */
 			leb_read(s, false);
 	}
 }
 
-/* Reads the header up to the program; false: damaged or another version. */
+/* Reads the header, up to the line program. Returns false if the header is damaged or of another
+ * version. */
 static bool header_read(struct lines *s)
 {
 	if (number_read(s, 2) != VERSION)
@@ -193,7 +194,7 @@ static bool header_read(struct lines *s)
 		return false;
 	const uint8_t *program = s->at + bytes;
 	s->instruction_bytes = (uint8_t)number_read(s, 1);
-	number_read(s, 2); /* operations per instruction, default_is_stmt */
+	number_read(s, 2); /* skips operations per instruction, default_is_stmt */
 	s->line_base = (int8_t)number_read(s, 1);
 	s->line_range = (uint8_t)number_read(s, 1);
 	s->opcode_base = (uint8_t)number_read(s, 1);
@@ -207,7 +208,7 @@ static bool header_read(struct lines *s)
 	return !s->bad;
 }
 
-/* Reads the units of a section whose relocations are applied. */
+/* Reads the tables in a section. The section's relocations must be applied. */
 static void units_read(struct lines *s, const uint8_t *data, uint32_t bytes)
 {
 	const uint8_t *end = data + bytes;
@@ -279,8 +280,8 @@ static int by_address(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	/* At equal addresses, the row that closes a sequence (line 0) precedes the row that opens
-	 * the next one. */
+	/* At equal addresses, a row that ends a sequence (line 0) comes before the row that begins
+	 * the next sequence. */
 	return (x->line > y->line) - (x->line < y->line);
 }
 

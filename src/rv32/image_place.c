@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gives sections their addresses: code, then constants on the next page; LOCAL memory. */
+/* Gives sections their addresses: code, constants on the next page after the code, LOCAL memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ static uint8_t place_of(const Elf32_Shdr *s)
 	return s->sh_flags & SHF_EXECINSTR ? PLACE_CODE : PLACE_CONSTANT;
 }
 
-/* Returns 1 + the index of the object's kernel with this name, which need not end with a zero; 0:
- * none. */
+/* Returns 1 + the index of the object's kernel with this name of `letters` characters. Returns 0 if
+ * there is no such kernel. The name need not end with a zero. */
 static uint32_t kernel_index(const struct image_linker *l, const struct image_object *o,
 			     const char *name, size_t letters)
 {
@@ -30,7 +30,8 @@ static uint32_t kernel_index(const struct image_linker *l, const struct image_ob
 	return 0;
 }
 
-/* Returns the kernel of a section ".bss.KERNEL.NAME" or ".sbss.KERNEL.NAME". */
+/* Returns 1 + the index of the kernel that owns section ".bss.KERNEL.NAME" or ".sbss.KERNEL.NAME".
+ * Returns 0 if no kernel owns it. */
 static uint32_t owner_of(const struct image_linker *l, const struct image_object *o, uint32_t i)
 {
 	const char *name = image_section_name(o, i);
@@ -41,7 +42,7 @@ static uint32_t owner_of(const struct image_linker *l, const struct image_object
 	return name ? kernel_index(l, o, name, strcspn(name, ".")) : 0;
 }
 
-/* Returns the kernel that owns the code of a section ".text.FUNCTION"; 0: none. */
+/* Returns 1 + the index of the kernel that owns the code of a section ".text.FUNCTION"; 0: none. */
 static uint32_t code_owner(const struct image_linker *l, const struct image_object *o, uint32_t i)
 {
 	const size_t prefix = sizeof(RV32_ENTRY_PREFIX) - 1;
@@ -69,7 +70,8 @@ static void sections_sort(struct image_linker *l)
 	}
 }
 
-/* Shares a LOCAL variable with all kernels if code outside of its kernel refers to it. */
+/* Looks at references from a section to LOCAL variables. If the section's code does not belong to
+ * the kernel that owns a variable, all kernels share the variable. */
 static void references_see(struct image_linker *l, struct image_object *o, uint32_t table)
 {
 	const Elf32_Shdr *h = &o->headers[table];
@@ -89,7 +91,7 @@ static void references_see(struct image_linker *l, struct image_object *o, uint3
 	}
 }
 
-/* Adds a section behind *used; returns its offset. */
+/* Appends a section after the *used bytes. Returns the section's offset. */
 static uint64_t append(uint64_t *used, const Elf32_Shdr *s)
 {
 	const uint64_t align = s->sh_addralign ? s->sh_addralign : 1;
@@ -99,7 +101,8 @@ static uint64_t append(uint64_t *used, const Elf32_Shdr *s)
 	return at;
 }
 
-/* Places all sections of a kind, and of an owner, at `base`; *used: bytes so far. */
+/* Gives addresses from `base` on to all sections with this place and owner. *used counts the
+ * bytes. */
 static int kind_place(struct image_linker *l, uint8_t place, uint32_t owner, uint32_t base,
 		      uint64_t most, uint64_t *used)
 {

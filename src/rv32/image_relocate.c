@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Applies relocations (RISC-V ELF psABI, table "Relocation types"). A PCREL_LO12 names the
- * instruction of its PCREL_HI20, so the values of PCREL_HI20 are kept by instruction. */
+/* Applies relocations (RISC-V ELF psABI, table "Relocation types"). A PCREL_LO12 refers to the
+ * instruction of its PCREL_HI20, not to the symbol. So the values of PCREL_HI20 are stored by
+ * instruction. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +9,10 @@
 
 #include "rv32/image_internal.h"
 
-/* One relocation: `at` points to the bytes to change; `value` is symbol + addend. */
+/* One relocation. `at` points to the bytes to change; `value` is symbol + addend. */
 struct fix {
 	uint8_t *at;
-	uint32_t address; /* address of these bytes in the linked program */
+	uint32_t address; /* address of the changed bytes in the linked program */
 	uint32_t value;
 	uint32_t type;
 };
@@ -49,7 +50,7 @@ static void lower_s_put(uint8_t *at, uint32_t value)
 	put_le(at, (get_le(at) & 0x01fff07f) | (value & 0xfe0) << 20 | (value & 0x1f) << 7);
 }
 
-/* False: the distance does not fit. */
+/* Writes the distance into a branch. Returns false if the distance is too long. */
 static bool branch_put(uint8_t *at, uint32_t distance)
 {
 	const int32_t d = (int32_t)distance;
@@ -74,8 +75,8 @@ static bool jump_put(uint8_t *at, uint32_t distance)
 	return true;
 }
 
-/* Returns the number of bytes that a relocation of this type changes; 0: the type is unknown; 1: it
- * changes no byte. */
+/* Returns how many bytes a relocation of this type needs at its position. 0: the type is unknown;
+ * 1: the relocation changes nothing. */
 static uint32_t type_bytes(uint32_t type)
 {
 	switch (type) {
@@ -105,7 +106,7 @@ static bool is_pcrel_low(uint32_t type)
 	return type == R_RISCV_PCREL_LO12_I || type == R_RISCV_PCREL_LO12_S;
 }
 
-/* False: a distance does not fit. */
+/* Applies one relocation. Returns false if a branch or jump cannot reach its target. */
 static bool fix_apply(const struct fix *f)
 {
 	const uint32_t distance = f->value - f->address;
@@ -133,15 +134,17 @@ static bool fix_apply(const struct fix *f)
 	}
 }
 
-/* A pass over all relocations. `pcrels` has the values of PCREL_HI20, one per word of code. */
+/* State of a pass over all relocations. `pcrels` has one entry per word of code: the value of the
+ * PCREL_HI20 there. */
 struct pass {
 	struct image_linker *l;
 	size_t object;
 	struct pcrel *pcrels;
-	bool low; /* the second pass: PCREL_LO12 only */
+	bool low; /* second pass: only PCREL_LO12, which need the values of the first pass */
 };
 
-/* Replaces the address of the auipc by its distance. */
+/* Replaces f->value, the address of an auipc instruction, by the distance that this auipc
+ * computes. */
 static int pcrel_get(const struct pass *p, struct fix *f)
 {
 	const uint32_t index = (f->value - RV32_CODE_BASE) / 4;

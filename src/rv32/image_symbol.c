@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles symbols: finds global ones by name, their addresses, and the entries of kernels; lists
+/* Finds global symbols by name, the addresses of symbols, and the entries of kernels. Lists the
  * functions for messages. */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static uint32_t name_hash(const char *name)
 	return hash;
 }
 
-/* Returns the entry of this name, or the empty entry in which to store it. */
+/* Returns the hash table's entry for this name, or the empty entry where the name belongs. */
 static struct image_global *global_place(const struct image_linker *l, const char *name)
 {
 	uint32_t at = name_hash(name) & l->global_mask;
@@ -171,7 +171,9 @@ int image_symbols_list(struct image_linker *l)
 			if (!is_function(o, s))
 				continue;
 			if (strncmp(name, RV32_ENTRY_PREFIX, prefix) == 0)
-				name += prefix; /* messages name the kernel */
+				/* messages show the name of the kernel, not of its entry
+				 * function */
+				name += prefix;
 			image->symbols[image->symbol_count++] = (struct rv32_symbol){
 				o->sections[s->st_shndx].address + s->st_value, name};
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lane handlers of jumps, of system instructions and of floats in software; also traps. */
+/* Lane handlers of jumps, of system instructions and of floats in software. Traps. */
 #include "rv32/lane.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "rv32/decode.h"
 #include "rv32/float.h"
 
-#define FLAGS     31u /* bits of fcsr */
+#define FLAGS     31u /* bits of fcsr that are flags */
 #define FRM_SHIFT 5
 
 static uint32_t address_of(const struct warp *w, const struct step *s)
@@ -55,7 +55,7 @@ struct step *rv32_lane_trap(struct warp *w, struct step *s, uint32_t lane, enum 
 
 static struct step *illegal(struct warp *w, struct step *s)
 {
-	/* The program ran past its last instruction. */
+	/* The program continued after its last instruction. */
 	if ((uint32_t)(s - w->steps) >= w->core->launch->code->count)
 		return rv32_lane_trap(w, s, first_lane(w->mask), RV32_TRAP_JUMP, address_of(w, s),
 				      4);
@@ -74,7 +74,7 @@ static struct step *jump_to(struct warp *w, struct step *s, struct step *to)
 {
 	if (to <= s && --w->countdown <= 0)
 		return leave(w, s, 1, to, EVENT_COUNTDOWN);
-	/* The depth of calls changed, so another group may be first now. */
+	/* The depth of calls has changed, so another group of lanes may have to run first now. */
 	if (w->group_count > 0)
 		return leave(w, s, 1, to, EVENT_PASSED);
 	w->count += (uint64_t)(s - w->block) + 1;
@@ -100,14 +100,14 @@ struct step *rv32_lane_jal(struct warp *w, struct step *s)
 	return jump_to(w, s, s + s->imm);
 }
 
-/* Ends lanes that return from the entry function. */
+/* Marks lanes as ended: they return from the entry function. */
 static void end_lanes(struct warp *w, uint32_t mask)
 {
 	w->live &= ~mask;
 	w->ended |= mask;
 }
 
-/* Computes the targets of all lanes. Returns true if those of the running lanes are equal. */
+/* Computes the target of each lane. Returns true if all running lanes have the same target. */
 static bool targets_of(const struct warp *w, const struct step *s, uint32_t target[RV32_LANES])
 {
 	const uint32_t first = (w->row[s->a][first_lane(w->mask)] + (uint32_t)s->imm) & ~1u;
@@ -125,7 +125,8 @@ static bool is_target(const struct rv32_code *code, uint32_t t)
 	return t == RV32_RETURN || (t % 4 == 0 && (t - code->base) / 4 < code->count);
 }
 
-/* Moves the lanes of `mask` to the target; ends them if they return from the entry function. */
+/* Moves the lanes of `mask` to `target`. If the target is the return address of the entry function,
+ * ends the lanes. */
 static void move_lanes(struct warp *w, uint32_t mask, uint32_t target)
 {
 	if (target == RV32_RETURN)
@@ -163,7 +164,8 @@ static struct step *fence(struct warp *w, struct step *s)
 {
 	const unsigned order = (unsigned)s->imm;
 
-	/* x86 keeps the order of all accesses except a store before a load. */
+	/* Only the order of a store before a later load needs a full fence: x86 keeps all other
+	 * orders anyway. */
 	if ((order & 0x10) && (order & 0x2))
 		atomic_thread_fence(memory_order_seq_cst);
 	else
@@ -214,7 +216,7 @@ static void fill(uint32_t values[RV32_LANES], uint32_t value)
 		values[i] = value;
 }
 
-/* Reads a CSR that has x, y and z; k selects one of these. */
+/* Reads a CSR that has x, y and z. k selects the dimension. */
 static void read_dimension(const struct warp *w, uint32_t csr, uint32_t k,
 			   uint32_t values[RV32_LANES])
 {
@@ -235,7 +237,7 @@ static void read_dimension(const struct warp *w, uint32_t csr, uint32_t k,
 	}
 }
 
-/* Reads a CSR in all lanes. Returns false if there is none with this number. */
+/* Reads a CSR in all lanes. Returns false if no CSR has this number. */
 static bool csr_read(const struct warp *w, const struct step *s, uint32_t csr,
 		     uint32_t values[RV32_LANES])
 {
@@ -290,7 +292,7 @@ struct step *rv32_lane_csr(struct warp *w, struct step *s)
 	const bool immediate = code >= RV32_CSRRWI;
 	const bool swaps = code == RV32_CSRRW || code == RV32_CSRRWI;
 	const bool sets = code == RV32_CSRRS || code == RV32_CSRRSI;
-	/* An instruction that sets or clears the bits of x0 or of immediate 0 does not write. */
+	/* CSRRS and CSRRC with x0 or immediate 0 change no bit, and so do not write. */
 	const bool writes = swaps || s->a != 0;
 
 	uint32_t old[RV32_LANES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the table of segments. */
+/* The table of segments. */
 #include "rv32/memory.h"
 
 #include <string.h>

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of a launch: segments of a 32-bit address space. Each argument is a segment, so that every
- * access is checked exact to the byte. A segment starts at a multiple of RV32_PAGE_BYTES, and no
+/* Memory of a launch: segments of a 32-bit address space. Each argument is a segment, so that
+ * accesses are checked to the exact byte. A segment starts at a multiple of RV32_PAGE_BYTES, and no
  * two segments share a page. */
 #ifndef RV32_MEMORY_H
 #define RV32_MEMORY_H
 
 #include <stdint.h>
 
-#define RV32_PAGE_BYTES   65536u /* bytes: 65,536 table entries cover the address space */
-#define RV32_SEGMENTS_MAX 160    /* segments: 128 arguments, those of the core, and some more */
+/* bytes per page: 65,536 entries of the page table cover the address space */
+#define RV32_PAGE_BYTES 65536u
+/* segments of a launch: 128 arguments, the core's own segments, and some more */
+#define RV32_SEGMENTS_MAX 160
 
-/* Fixed addresses. The engine assigns addresses of code, constants, arguments and window between
- * them. */
+/* Fixed addresses. Between these addresses, the engine assigns addresses to code, constants,
+ * arguments and window. */
 #define RV32_CODE_BASE     0x00010000u
 #define RV32_BUFFER_BASE   0x10000000u
 #define RV32_BUFFER_END    0xe0000000u
@@ -24,26 +26,27 @@
 enum rv32_segment_kind {
 	RV32_GLOBAL = 1,
 	RV32_CONSTANT, /* constants of the program, and arguments of kind constant */
-	RV32_LOCAL,    /* added by the core */
-	RV32_PRIVATE,  /* added by the core */
-	RV32_CODE,     /* added by the core */
+	RV32_LOCAL,    /* LOCAL memory; the core adds this segment */
+	RV32_PRIVATE,  /* private memory; the core adds this segment */
+	RV32_CODE,     /* code of the program; the core adds this segment */
 	RV32_ARGUMENTS,
-	RV32_WINDOW /* NIC window: aligned words are single host accesses */
+	RV32_WINDOW /* NIC window: each aligned access is one access of the host */
 };
 
 enum rv32_access { RV32_READ = 1, RV32_WRITE = 2 };
 
 struct rv32_segment {
-	uint8_t *host;  /* aligned to 4 */
-	uint32_t base;  /* multiple of RV32_PAGE_BYTES */
-	uint32_t bytes; /* 1 or more; accesses beyond trap */
+	uint8_t *host;  /* host address of the first byte, aligned to 4 */
+	uint32_t base;  /* device address, a multiple of RV32_PAGE_BYTES */
+	uint32_t bytes; /* length, 1 or more; accesses beyond it trap */
 	uint8_t kind;   /* enum rv32_segment_kind */
-	uint8_t access; /* enum rv32_access, combined */
+	uint8_t access; /* bits of enum rv32_access */
 	int16_t argument;
 	const char *name; /* name of the argument, for messages; may be NULL */
 };
 
-/* Segments by address. Index 0 of `page` is no segment; index i is segments[i - 1]. */
+/* Table of segments. `page` has an entry for each page of the address space: 0: no segment; i:
+ * segments[i - 1]. */
 struct rv32_memory {
 	uint8_t page[65536];
 	struct rv32_segment segments[RV32_SEGMENTS_MAX];
@@ -53,12 +56,13 @@ struct rv32_memory {
 /* Removes all segments. */
 void rv32_memory_clear(struct rv32_memory *m);
 
-/* Adds a segment, which is copied. The host memory and the name must outlive the launch.
- * Errors: DXP_EINVAL: base not on a page, no bytes, past the address space, or overlaps another;
- *         DXP_ENOMEM: more than RV32_SEGMENTS_MAX. */
+/* Adds a copy of a segment. The host memory and the name must outlive the launch.
+ * Errors: DXP_EINVAL: the base is not a multiple of the page, the segment has no bytes, ends past
+ * the address space, or overlaps another segment. DXP_ENOMEM: there are RV32_SEGMENTS_MAX segments
+ * already. */
 int rv32_memory_add(struct rv32_memory *m, const struct rv32_segment *segment);
 
-/* Returns the segment that holds the page of an address, or NULL. */
+/* Returns the segment to which the page of an address belongs, or NULL. */
 static inline const struct rv32_segment *rv32_memory_find(const struct rv32_memory *m,
 							  uint32_t address)
 {

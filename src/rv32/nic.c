@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds descriptors from communication registers. */
+/* Builds NIC descriptors from communication registers. */
 #include "rv32/nic.h"
 
 #include <string.h>
 
 #include <dxp/status.h>
 
-#define QUEUE_BITS 8 /* bit position of the higher number in FLAGS and QUEUE */
+#define QUEUE_BITS 8 /* position of the upper number in FLAGS and QUEUE */
 #define LOW_BYTE   255u
-#define ATOMIC     8u /* bytes of an atomic's operand */
+#define ATOMIC     8u /* bytes of the operand of an atomic operation */
 
 static uint64_t wide(const uint32_t registers[RV32_NIC_REGISTERS], enum rv32_nic_register low)
 {
@@ -75,8 +75,8 @@ int rv32_nic_post(const struct rv32_nic *nic, unsigned op,
 		head.inline_bytes = (dxp_u16)source->bytes;
 	}
 	head.dst_count = op != DXP_OP_NAP;
-	/* The completion of an atomic has the old value. With 8 source bytes, the NIC also stores
-	 * it in local memory. */
+	/* The completion of an atomic operation has the old value. If the post has 8 source bytes,
+	 * the NIC also stores the old value in local memory there. */
 	head.src_count = !rv32_nic_inline(op) && (!is_atomic(op) || source->bytes == ATOMIC);
 	return nic->post(nic->context, &head, fetches ? &remote : &local,
 			 fetches ? &local : &remote, source->data);

@@ -8,68 +8,73 @@
 
 #include <dxp/window.h>
 
-/* Written by dxp.set, read by dxp.get. 64-bit values are two registers, low word first. */
+/* Communication registers. dxp.set writes them, dxp.get reads them. A 64-bit value occupies two
+ * registers, low word first. */
 enum rv32_nic_register {
-	RV32_NIC_NODE,       /* destination; 0: this node */
-	RV32_NIC_QUEUE,      /* function << 8 | queue pair there */
-	RV32_NIC_MAGIC,      /* magic of that queue pair */
-	RV32_NIC_LOCAL_KEY,  /* key of the region that contains the local bytes */
-	RV32_NIC_REMOTE_KEY, /* CFG operations: 0 */
+	RV32_NIC_NODE,       /* node id of the destination; 0: this node */
+	RV32_NIC_QUEUE,      /* destination at that node: function << 8 | queue pair */
+	RV32_NIC_MAGIC,      /* magic of the destination's queue pair */
+	RV32_NIC_LOCAL_KEY,  /* key of the region that contains the bytes to send or receive */
+	RV32_NIC_REMOTE_KEY, /* key of the remote region; CFG operations: 0 */
 	/* offset in the remote region; CFG operations: register index * 4 */
 	RV32_NIC_REMOTE_OFFSET,
-	/* enum dxp_flag, and the number of this function's queue pair << 8 */
+	/* enum dxp_flag, and in the bits from 8 on the number of the queue pair that posts */
 	RV32_NIC_FLAGS = 7,
 	RV32_NIC_IMM,             /* dxp.take stores the completion's immediate data here */
 	RV32_NIC_CONTEXT = 10,    /* dxp.take stores the completion's context here */
-	RV32_NIC_LOCAL_BASE = 12, /* offset of the argument's first byte in the local region */
-	RV32_NIC_TRAILER = 14,    /* COMPARE_SWAP: the new value */
+	RV32_NIC_LOCAL_BASE = 12, /* offset of the first byte of the argument in the local region */
+	RV32_NIC_TRAILER = 14,    /* COMPARE_SWAP: the new value to store */
 	RV32_NIC_REGISTERS = 16
 };
 
-/* Read-only values of the NIC, by dxp.get. */
+/* Values of the NIC that dxp.get reads; a program cannot write them. */
 enum rv32_nic_value {
-	RV32_NIC_ERROR = 64, /* negated status; 0: none */
+	RV32_NIC_ERROR = 64, /* negated status of the function; 0: no error */
 	RV32_NIC_PRODUCER,
 	RV32_NIC_CONSUMER,
-	RV32_NIC_TOTAL_LOW,  /* low word; a read of it latches the high word for this work-item */
-	RV32_NIC_TOTAL_HIGH, /* high word latched by the last read of RV32_NIC_TOTAL_LOW */
+	/* bytes received in total, low word; a read also stores the high word for this work-item */
+	RV32_NIC_TOTAL_LOW,
+	RV32_NIC_TOTAL_HIGH, /* high word that the last read of RV32_NIC_TOTAL_LOW stored */
 	RV32_NIC_OWN_NODE,
 	RV32_NIC_VALUES_END
 };
 
-/* The NIC of a launch. All callbacks run in the core's thread and must not block. */
+/* The NIC of a launch. The core's thread calls these functions, so they must not block. */
 struct rv32_nic {
 	void *context;
-	/* Posts a descriptor like dxp_post_lists(); the lists have 0 or 1 entry. `data` is valid
-	 * during the call. */
+	/* Posts a descriptor as dxp_post_lists() does. Each list has 0 or 1 entry. `data` is valid
+	 * only during the call. */
 	int (*post)(void *context, const struct dxp_descriptor *head, const struct dxp_entry *src,
 		    const struct dxp_entry *dst, const void *data);
-	/* Dequeues a completion like dxp_sent_dequeue(). Returns 1 and sets *event, or returns
+	/* Dequeues a completion as dxp_sent_dequeue() does. Returns 1 and sets *event, or returns
 	 * 0. */
 	int (*dequeue)(void *context, struct dxp_nic_event *event);
-	/* Reads a value; RV32_NIC_TOTAL_LOW is total_bytes, all 64 bits. */
+	/* Reads a value. RV32_NIC_TOTAL_LOW returns all 64 bits of total_bytes. */
 	uint64_t (*value)(void *context, enum rv32_nic_value which);
 };
 
-/* The operands of dxp.post that come from ordinary registers, not from communication registers. */
+/* Operands of dxp.post that come from ordinary registers, not from communication registers. */
 struct rv32_nic_source {
-	uint32_t bytes;      /* rs2 */
-	uint32_t offset;     /* offset of rs1 from the first byte of its argument */
-	const uint8_t *data; /* host copy of the bytes, for inline payloads; NULL: none */
+	uint32_t bytes; /* number of bytes: value of rs2 */
+	/* offset of the first byte (address in rs1) from the start of its argument */
+	uint32_t offset;
+	/* copy of the bytes in host memory, for inline payloads; NULL: no inline payload */
+	const uint8_t *data;
 };
 
-/* Posts the operation that the registers describe. Returns its status.
+/* Posts the operation that the communication registers describe. Returns its status.
  * Errors: DXP_EUNSUPPORTED: no NIC (nic is NULL); DXP_EINVAL: not an operation, or a NAP or
- *         CFG_WRITE longer than DXP_NAP_BYTES; other statuses of dxp_post_lists(). */
+ * CFG_WRITE longer than DXP_NAP_BYTES; other statuses of dxp_post_lists(). */
 int rv32_nic_post(const struct rv32_nic *nic, unsigned op,
 		  const uint32_t registers[RV32_NIC_REGISTERS],
 		  const struct rv32_nic_source *source);
 
-/* Dequeues a completion into IMM and CONTEXT. Returns its status + 1, or 0 if there is none.
+/* Dequeues a completion, and stores its values in the registers IMM and CONTEXT. Returns the
+ * completion's status + 1, or 0 if there is no completion.
  * Errors: DXP_EUNSUPPORTED: no NIC. */
 int rv32_nic_dequeue(const struct rv32_nic *nic, uint32_t registers[RV32_NIC_REGISTERS]);
 
-/* Returns true if `op` carries its bytes in the descriptor. */
+/* Returns true if a descriptor of operation `op` carries its bytes inline. */
 bool rv32_nic_inline(unsigned op);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include <dxp/status.h>
 
-/* One executed instruction. */
+/* Executions of one instruction of the code. */
 struct sample {
-	const struct rv32_symbol *symbol; /* NULL: none */
+	const struct rv32_symbol *symbol; /* NULL: no function has the instruction */
 	uint32_t line;
 	struct rv32_count count;
 };
@@ -25,7 +25,8 @@ static struct rv32_count sum_at(struct rv32_count *const *counts, uint32_t cores
 	return sum;
 }
 
-/* Orders by function, then by line. Symbols are in one array, by address. */
+/* Orders samples by function, then by line. Functions are compared by address, because all symbols
+ * are in one array in this order. */
 static int compare(const void *left, const void *right)
 {
 	const struct sample *a = left, *b = right;
@@ -51,7 +52,8 @@ static size_t samples_find(const struct rv32_image *image, struct rv32_count *co
 	return count;
 }
 
-/* Joins samples of one function and line; `rows` has space for all. */
+/* Sums samples of the same function and line to one row. `samples` are sorted; `rows` must have
+ * space for as many rows as samples. Returns the number of rows. */
 static size_t rows_join(const struct sample *samples, size_t count, struct rv32_profile_row *rows)
 {
 	size_t used = 0;

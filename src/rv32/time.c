@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The 32 lanes of a warp represent several warps of the modelled device. These warps fill one or
- * more cores of that device, called the group. The group runs all work of the launch, one warp
- * after the other; the result is scaled to the number of cores. */
+/* Models the time of a launch on another device. The 32 lanes of a warp stand for several warps of
+ * that modelled device. These warps fill one or more of its cores; these cores are called the
+ * group. The model lets the group execute the whole launch. It then divides the time by the ratio
+ * of the device's cores to the group's cores. */
 #include "rv32/time.h"
 
 #include <stdlib.h>
@@ -13,26 +14,27 @@
 #define REGISTERS 64 /* x0 .. x31, f0 .. f31 */
 #define FLOATS    32
 
+/* A line of a modelled data cache. */
 struct line {
-	uint32_t tag; /* address / line + 1; 0: empty */
-	uint64_t used;
+	uint32_t tag;  /* address / line + 1; 0: empty */
+	uint64_t used; /* cycle of the last access */
 };
 
-/* One core of the group under one assumption. */
+/* One core of the group, for one assumption about memory. */
 struct unit {
-	uint64_t issue;  /* next free cycle */
+	uint64_t issue;  /* next cycle in which the core can issue an instruction */
 	uint64_t port;   /* next cycle in which the port of the data cache is free */
-	uint64_t memory; /* next cycle in which a line may be fetched */
+	uint64_t memory; /* next cycle in which memory can send a line */
 	uint64_t missed;
 	struct line *lines;
 };
 
 struct thread_group {
-	uint64_t next; /* earliest issue */
+	uint64_t next; /* earliest cycle of its next instruction */
 	uint64_t ready[REGISTERS];
 };
 
-/* The group under one assumption. */
+/* State of the group for one assumption about memory. */
 struct assumed {
 	uint32_t memory, line_cycles;
 	struct unit units[RV32_LANES];
@@ -43,7 +45,7 @@ struct rv32_time {
 	struct rv32_time_parameters p;
 	uint32_t base, count;
 	struct rv32_op *ops;
-	uint32_t warp_count, unit_count; /* warps and units of the group */
+	uint32_t warp_count, unit_count; /* warps and cores of the group */
 	uint32_t line_count;             /* lines of one cache */
 	uint64_t issued, accessed;
 	struct assumed assumed[RV32_TIME_CASES];
@@ -58,10 +60,10 @@ struct rv32_time {
 		.cache_bytes = 16384, .line_bytes = 4 * (t), .memory = 50, .line_cycles = 2 \
 	}
 
-/* The Vortex paper of 2021 states these values for an Arria 10, except load, branch, memory and
- * line_cycles. */
+/* Presets. The values come from the Vortex paper of 2021, for an Arria 10. It does not state load,
+ * branch, memory and line_cycles; these are assumed. */
 static const struct rv32_time_parameters presets[] = {
-	VORTEX("vortex-0.2.3", 1, 4, 4), /* default configuration of that release */
+	VORTEX("vortex-0.2.3", 1, 4, 4), /* default configuration of release 0.2.3 */
 	VORTEX("vortex-4x4", 32, 4, 4),  VORTEX("vortex-2x4", 32, 2, 4),
 	VORTEX("vortex-8x4", 32, 8, 4),  VORTEX("vortex-4x8", 32, 4, 8),
 };
@@ -163,7 +165,7 @@ static uint32_t latency_of(const struct rv32_time_parameters *p, enum rv32_opcod
 	return p->integer;
 }
 
-/* Register numbers of an instruction: sources, then the destination; 0 for none. */
+/* Lists the registers of an instruction: three sources, then the destination. 0 means none. */
 static void registers_of(const struct rv32_op *op, uint32_t numbers[4])
 {
 	const enum rv32_format f = rv32_format_of((enum rv32_opcode)op->code);
@@ -190,7 +192,8 @@ static bool is_jump(const struct rv32_op *op)
 	return op->code >= RV32_JAL && op->code <= RV32_BGEU;
 }
 
-/* Looks a line up, and fetches it if it is missing. Returns true on a hit. */
+/* Looks up a line in the data cache. Returns true on a hit. On a miss, the line replaces the oldest
+ * one. */
 static bool cached(const struct rv32_time *m, struct unit *u, uint32_t line, uint64_t now)
 {
 	const uint32_t sets = m->line_count / RV32_TIME_WAYS;
@@ -209,8 +212,8 @@ static bool cached(const struct rv32_time *m, struct unit *u, uint32_t line, uin
 	return false;
 }
 
-/* Finds the distinct lines of a warp's threads. Returns their number. LOCAL and private memory are
- * not cached and count as one access for all threads. */
+/* Finds the different cache lines that the threads of a warp access. Returns their number. LOCAL
+ * and private memory are not cached. Their accesses count as one access for all threads. */
 static uint32_t lines_of(const struct rv32_time *m, const struct rv32_op *op, uint32_t mask,
 			 const uint32_t *addresses, uint32_t lines[RV32_LANES])
 {
@@ -232,7 +235,7 @@ static uint32_t lines_of(const struct rv32_time *m, const struct rv32_op *op, ui
 	return count;
 }
 
-/* Accesses lines from cycle `now`. Returns the cycle in which the last line has arrived. */
+/* Accesses lines from cycle `now` on. Returns the cycle in which the last line has arrived. */
 static uint64_t access_lines(const struct rv32_time *m, const struct assumed *a, struct unit *u,
 			     const uint32_t *lines, uint32_t count, uint64_t now)
 {
@@ -253,7 +256,7 @@ static uint64_t access_lines(const struct rv32_time *m, const struct assumed *a,
 	return done;
 }
 
-/* Issues one instruction of a modelled warp. */
+/* Issues one instruction of a modelled warp, and computes when its result is ready. */
 static void issue(const struct rv32_time *m, struct assumed *a, uint32_t warp,
 		  const struct rv32_op *op, const uint32_t *lines, uint32_t line_count)
 {
@@ -273,7 +276,7 @@ static void issue(const struct rv32_time *m, struct assumed *a, uint32_t warp,
 		w->ready[numbers[3]] = done;
 }
 
-/* Lets all warps of the group leave a barrier at the same cycle. */
+/* Lets all warps of the group leave a barrier in the same cycle. */
 static void meet(const struct rv32_time *m, struct assumed *a)
 {
 	uint64_t last = 0;
@@ -321,7 +324,7 @@ void rv32_time_read(const struct rv32_time *time, struct rv32_time_result *resul
 
 		for (uint32_t i = 0; i < time->warp_count; i++)
 			last = max_u64(last, a->warps[i].next);
-		/* The group represents unit_count of the device's cores. */
+		/* The group has unit_count cores. All cores of the device share its work evenly. */
 		last = (last * time->unit_count + time->p.cores - 1) / time->p.cores;
 		result->cycles[k] = last;
 		if (last)

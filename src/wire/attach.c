@@ -12,7 +12,8 @@
 #include "wire/manage.h"
 
 #define RIGHTS_ALL 7
-#define STATUS_MIN (-127) /* lowest status in a row or answer: an event has one byte for it */
+/* lowest status in a row or answer: an event stores a status in one byte */
+#define STATUS_MIN (-127)
 
 enum field {
 	FUNCTION = 1 << 0,
@@ -26,7 +27,8 @@ enum field {
 	VALUE = 1 << 8,
 	LABEL = 1 << 9,
 	LABEL_OR_NONE = 1 << 10,
-	QP_CHOICE = 1 << 11, /* of the queue pairs to open */
+	/* `qp` holds a choice of queue pairs: ATTACH_QP_ALL, ATTACH_QP() or ATTACH_QP_ANY */
+	QP_CHOICE = 1 << 11,
 };
 
 static const uint16_t request_fields[] = {
@@ -77,7 +79,7 @@ static uint8_t get_small(struct get_cursor *c, uint8_t high)
 	return v;
 }
 
-/* Reads which queue pairs to open. */
+/* Reads a choice of queue pairs to open: ATTACH_QP_ALL, ATTACH_QP() or ATTACH_QP_ANY. */
 static uint8_t get_choice(struct get_cursor *c)
 {
 	uint8_t v = get_8(c);
@@ -204,7 +206,7 @@ static void row_get(struct get_cursor *c, struct attach_row *r)
 	c->bad |= r->error > -STATUS_MIN;
 }
 
-/* Words that a device stores and loads, in the order of the register block. */
+/* Fields of the registers that a device stores and loads, in the order of the register block. */
 #define REGISTER_LIST(X)  \
 	X(64, send_vaddr) \
 	X(32, send_bytes) \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes frames and messages of the channel to the manager. Messages have all fields
- * at fixed places, used or not, so their length says little. */
+/* Encodes and decodes frames and messages of the channel to the manager. A message has all fields
+ * at fixed offsets, used or not, so the length of a sealed message reveals little about its
+ * content. */
 #include "wire/channel.h"
 
 #include <assert.h>
@@ -78,7 +79,7 @@ int channel_frame_decode(const uint8_t *data, size_t bytes, struct channel_frame
 	return DXP_OK;
 }
 
-/* Reads the rest, which must be zero. */
+/* Reads the remaining bytes; sets `bad` unless all are zero. */
 static void zeros_get(struct get_cursor *c)
 {
 	uint8_t any = 0;
@@ -135,7 +136,7 @@ int channel_opened_decode(const uint8_t *data, size_t bytes, struct channel_open
 	return DXP_OK;
 }
 
-/* Writes a name with a fixed length. */
+/* Writes a name with a fixed length, padded with zeros. */
 static void name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};
@@ -144,7 +145,7 @@ static void name_put(struct put_cursor *c, const char *name)
 	put_bytes(c, padded, sizeof(padded));
 }
 
-/* Reads a name, "*", or none. */
+/* Reads a name with a fixed length. It may be "*" or empty. */
 static void name_get(struct get_cursor *c, char name[FABRIC_NAME_BYTES])
 {
 	get_bytes(c, name, FABRIC_NAME_BYTES);

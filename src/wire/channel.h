@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames of the encrypted channel between a node or an operator and the manager
- * (docs/guide/manager.md "Admission"). The frame carries a message of the handshake Noise_IKpsk2
- * or, after it, a sealed request or answer; it has no MAC of its own. This file has the bytes in
- * clear; src/keys/noise.h seals them. */
+ * (docs/guide/manager.md "Admission"). A frame carries a message of the handshake Noise_IKpsk2 or,
+ * later, a sealed request or answer. A frame has no MAC of its own. This file has the messages
+ * before encryption; src/keys/noise.h encrypts them. */
 #ifndef WIRE_CHANNEL_H
 #define WIRE_CHANNEL_H
 
@@ -13,16 +13,18 @@
 #include "wire/limits.h"
 #include "wire/manage.h"
 
-#define CHANNEL_ID_BYTES     8
-#define CHANNEL_MESSAGE_MAX  1100 /* bytes of a message; the frame fits FABRIC_DATAGRAM_BYTES */
-#define CHANNEL_TOKEN_ID     5    /* bytes; TOKEN_ID_BYTES */
-#define CHANNEL_TOKENS_MAX   12   /* tokens in an answer */
-#define CHANNEL_OPEN_BYTES   240  /* payload of OPEN; so that OPENED is not longer */
+#define CHANNEL_ID_BYTES    8
+#define CHANNEL_MESSAGE_MAX 1100 /* bytes of a message; the frame fits FABRIC_DATAGRAM_BYTES */
+#define CHANNEL_TOKEN_ID    5    /* bytes of a token's id, as TOKEN_ID_BYTES */
+#define CHANNEL_TOKENS_MAX  12   /* tokens in one answer */
+/* bytes of the payload of OPEN: padded, so that OPENED is not longer than OPEN */
+#define CHANNEL_OPEN_BYTES   240
 #define CHANNEL_OPENED_BYTES 196
 
 enum channel_step { CHANNEL_OPEN = 1, CHANNEL_OPENED, CHANNEL_REQUEST, CHANNEL_ANSWER };
 
-/* `id` is drawn by the sender of OPEN. `number` counts requests of a channel from 0. */
+/* A frame of the channel. The sender of OPEN draws `id` at random. `number` counts the requests of
+ * a channel from 0. */
 struct channel_frame {
 	uint64_t id;
 	uint16_t number;
@@ -31,24 +33,27 @@ struct channel_frame {
 	size_t bytes;
 };
 
-/* Payload of OPEN: the token that admits this key; zero: the key is admitted already. */
+/* Payload of OPEN: id of the token that admits the sender's key. Zero: the key is already
+ * admitted. */
 struct channel_open {
 	uint8_t token[CHANNEL_TOKEN_ID];
 };
 
-/* Payload of OPENED. */
+/* Payload of OPENED, the answer to OPEN. */
 struct channel_opened {
 	int32_t status; /* enum dxp_status */
 	char text[MANAGE_TEXT_BYTES];
 };
 
+/* Commands of a request. A comment lists the members of the request that are used, then those of
+ * the answer. */
 enum channel_command {
 	CHANNEL_ADMIT = 1,    /* name; answer: role, fabric key */
 	CHANNEL_TOKEN_CREATE, /* id, psk, role, uses, seconds */
 	CHANNEL_TOKEN_LIST,   /* first; answer: tokens, next */
 	CHANNEL_TOKEN_REVOKE, /* id */
 	CHANNEL_NODE_REMOVE,  /* name */
-	CHANNEL_GRANT,        /* name: host; xpu */
+	CHANNEL_GRANT,        /* name: the host; xpu: the xPU */
 	CHANNEL_REVOKE,
 	CHANNEL_COMMANDS = CHANNEL_REVOKE
 };
@@ -69,8 +74,8 @@ enum channel_token_state { TOKEN_VALID, TOKEN_USED, TOKEN_EXPIRED, TOKEN_REVOKED
 struct channel_token {
 	uint8_t id[CHANNEL_TOKEN_ID];
 	uint8_t role, state; /* enum channel_token_state */
-	uint32_t uses;       /* left */
-	uint64_t seconds;    /* until it expires; 0: expired */
+	uint32_t uses;       /* keys that the token can still admit */
+	uint64_t seconds;    /* seconds until the token expires; 0: expired */
 	char used_by[FABRIC_NAME_BYTES];
 };
 
@@ -79,25 +84,26 @@ struct channel_answer {
 	char text[MANAGE_TEXT_BYTES];
 	uint8_t role;
 	uint8_t fabric_key[FABRIC_KEY_BYTES];
-	uint16_t next; /* first of the next request for tokens; 0: no more */
+	uint16_t next; /* `first` of the next request for tokens; 0: no tokens are left */
 	uint8_t count;
 	struct channel_token tokens[CHANNEL_TOKENS_MAX];
 };
 
-/* Writes what both sides of the handshake must agree on: the version and the channel's id. Returns
- * its length. */
+/* Writes the prologue of the handshake, which both sides must have equal: the version and the
+ * channel's id. Returns its length. */
 #define CHANNEL_PROLOGUE_BYTES 21
 size_t channel_prologue(uint64_t id, uint8_t out[CHANNEL_PROLOGUE_BYTES]);
 
-/* Frames: encode into FABRIC_DATAGRAM_BYTES and return the length. `source` and `target` are node
+/* Encodes a frame into FABRIC_DATAGRAM_BYTES and returns the length. `source` and `target` are node
  * ids. */
 size_t channel_frame_encode(const struct channel_frame *frame, uint16_t source, uint16_t target,
 			    uint8_t *out);
-/* DXP_EMALFORMED: no such frame; DXP_EIO: damaged in transit. out->message points into `data`. */
+/* DXP_EMALFORMED: not a frame of the channel; DXP_EIO: damaged in transit. out->message points into
+ * `data`. */
 int channel_frame_decode(const uint8_t *data, size_t bytes, struct channel_frame *out);
 
-/* Messages in clear. Encoding returns the length. Decoding returns DXP_EMALFORMED for a wrong
- * length or an invalid field, and leaves *out then. */
+/* Encode and decode messages before encryption. Encoders return the length. Decoders return
+ * DXP_EMALFORMED for a wrong length or an invalid field, and then leave *out unchanged. */
 void channel_open_encode(const struct channel_open *open, uint8_t out[CHANNEL_OPEN_BYTES]);
 int channel_open_decode(const uint8_t *data, size_t bytes, struct channel_open *out);
 void channel_opened_encode(const struct channel_opened *opened, uint8_t out[CHANNEL_OPENED_BYTES]);
@@ -107,9 +113,9 @@ int channel_request_decode(const uint8_t *data, size_t bytes, struct channel_req
 size_t channel_answer_encode(const struct channel_answer *answer, uint8_t *out);
 int channel_answer_decode(const uint8_t *data, size_t bytes, struct channel_answer *out);
 
-/* "host", "xpu" or "operator"; "?" for others. */
+/* Returns "host", "xpu" or "operator", or "?" for other values. */
 const char *channel_role_text(uint8_t role);
-/* ROLE_NONE: no such role. */
+/* Returns the role, or ROLE_NONE for other text. */
 enum manage_role channel_role_parse(const char *text);
 
 #endif

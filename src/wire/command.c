@@ -8,7 +8,7 @@
 #include "wire/command_codec.h"
 #include "wire/limits.h"
 
-#define LAZY_BIT 0x80 /* bit in the byte that counts the waits */
+#define LAZY_BIT 0x80 /* bit of the wait count's byte in a message: the command is lazy */
 
 static bool op_asynchronous(uint8_t op)
 {
@@ -16,7 +16,7 @@ static bool op_asynchronous(uint8_t op)
 	       (op >= COMMAND_BRIDGE && op <= COMMAND_MARK);
 }
 
-/* Does not check address ranges, because only the xPU knows its memory. */
+/* Checks the fields of a BRIDGE command, but not address ranges: only the xPU knows its memory. */
 static bool bridge_valid(const struct command *c)
 {
 	return c->path <= COMMAND_BRIDGE_THROUGH && c->mode <= COMMAND_BRIDGE_SEQUENTIAL &&
@@ -40,7 +40,8 @@ static bool data_valid(const struct command *c, uint32_t most)
 	return c->data && c->data_bytes >= 1 && c->data_bytes <= most;
 }
 
-/* Returns true for a package that is inline, or has `bytes` bytes at `address`. */
+/* Returns true if the package of a BUILD is inside the message, or is `bytes` bytes at
+ * `address`. */
 static bool build_valid(const struct command *c)
 {
 	return c->data_bytes ? c->data_bytes <= COMMAND_PACKAGE_BYTES && c->data &&
@@ -298,8 +299,8 @@ int command_decode(const uint8_t *data, size_t bytes, struct command *c)
 {
 	struct get_cursor t = {.at = data, .end = data + bytes};
 
-	/* Does not clear the fields from `text` on (3.5 KiB); readers use only their filled
-	 * part. */
+	/* Does not clear the fields from `text` on (3.5 KiB), to save time. Readers use only the
+	 * part of these fields that is filled. */
 	memset(c, 0, offsetof(struct command, text));
 	c->text[0] = '\0';
 	get_head(&t, c);

@@ -167,7 +167,7 @@ int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply
 	return DXP_OK;
 }
 
-/* Not inlined, because gcc 12 would report an overflow that the cursor prevents. */
+/* Not inlined, because gcc 12 would warn of an overflow that the cursor prevents. */
 static __attribute__((noinline)) void put_event(struct put_cursor *p, const struct command_event *e)
 {
 	put_8(p, COMMAND_EVENT);

@@ -2,11 +2,11 @@
 /* Encodes and decodes the body of RUN: kernel name, index space, arguments. */
 #include "wire/command_codec.h"
 
-/* Used only on the wire: an image whose description equals that of an earlier argument. The message
- * has the index of that argument. The descriptions of a kernel's 128 images would not fit in one
- * message. */
+/* Kind of an argument only on the wire: an image whose description equals the description of an
+ * earlier argument. The message then has the index of that argument. The descriptions of a kernel's
+ * 128 images would not fit in one message. */
 #define ARG_IMAGE_LIKE 6
-/* Used only on the wire: a buffer with its size. */
+/* Kind of an argument only on the wire: a buffer with its size. */
 #define ARG_BUFFER_SIZED 7
 
 static bool argument_valid(const struct command_argument *a)
@@ -50,7 +50,7 @@ static void get_name(struct get_cursor *g, char *to)
 	to[bytes] = '\0';
 }
 
-/* Returns the index of the first image with argument i's description. */
+/* Returns the index of the first image argument that has the same description as argument i. */
 static uint8_t image_like(const struct command *c, uint8_t i)
 {
 	const struct command_argument *a = c->arguments;
@@ -183,7 +183,8 @@ void command_run_put(struct put_cursor *p, const struct command *c)
 	put_arguments(p, c, true);
 	if (!p->bad || before.bad)
 		return;
-	/* If the message has no space for sizes of buffers, they are omitted. */
+	/* If the message has no space for the sizes of buffers, it is encoded again without
+	 * sizes. */
 	*p = before;
 	put_arguments(p, c, false);
 }

@@ -193,8 +193,8 @@ static void extension_decode(const uint8_t *p, struct wire_header *h)
 		h->trailer = get_be64(p);
 }
 
-/* Returns true for packets that may have a trailer: the last of a NAP, or of a PUT with an
- * event. */
+/* Returns true for packets that may have a trailer: the last packet of a NAP, or of a PUT that
+ * makes an event at its target. */
 static bool trailer_allowed(uint8_t type, uint16_t flags)
 {
 	const uint16_t end = WIRE_FLAG_LAST | WIRE_FLAG_SOL;
@@ -203,7 +203,7 @@ static bool trailer_allowed(uint8_t type, uint16_t flags)
 	       (type == WIRE_PUT && (flags & end) == end);
 }
 
-/* Returns the header length for type and flags; 0: invalid combination. */
+/* Returns the header length for type and flags; 0: the combination is invalid. */
 static size_t header_bytes_expected(uint8_t type, uint16_t flags)
 {
 	size_t bytes = WIRE_DATA_BYTES;

@@ -3,11 +3,12 @@
 #ifndef WIRE_IDS_H
 #define WIRE_IDS_H
 
-#define WIRE_NODE_NONE    0xffffu /* not registered yet */
+#define WIRE_NODE_NONE    0xffffu /* the node has no id yet */
 #define WIRE_NODE_MANAGER 0xfffeu
 #define WIRE_NODE_FIRST   1u
 #define WIRE_NODE_LAST    0xfffdu
-/* first of the numbers that a node gives to peers outside of its node table; never on the wire */
+/* first of the numbers that a node gives to peers that are not in its node table; never on the
+ * wire */
 #define WIRE_NODE_OUTSIDE 0xff00u
 #define WIRE_UUID_BYTES   16
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fields of the control payload and of rows, in wire order. Encoder, decoder, and the test that
- * compares with docs/reference/wire.md use these lists. X(bits, field). */
+/* Fields of the control payload and of rows, in wire order. The encoder, the decoder, and the test
+ * that compares them with docs/reference/wire.md use these lists. X(bits, field). */
 #ifndef WIRE_INC_FIELDS_H
 #define WIRE_INC_FIELDS_H
 
-/* Two zero bytes and path_count hops follow. */
+/* Fields of the control payload. Two zero bytes and path_count hops follow these fields. */
 #define INC_CONTROL_FIELDS(X) \
 	X(8, master_num)      \
 	X(8, hop)             \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of packets and messages, with unit and reason; both ends of a connection keep them. */
+/* Bounds of packets and messages, with unit and reason. Both ends of a connection obey them. */
 #ifndef WIRE_LIMITS_H
 #define WIRE_LIMITS_H
 
@@ -7,37 +7,41 @@
 
 /* packets */
 #define WIRE_PORT 4795 /* default UDP port of managers; nodes use any port */
-/* bytes; paths that carry less are rejected, IPv6 guarantees more */
+/* bytes of payload that a path must carry at least. Every IPv6 path carries more. */
 #define WIRE_PAYLOAD_MIN 1024
-/* bytes; payload of a data packet: 9000-byte MTU less headers, a multiple of 64. Also used on
- * loopback, where batches of such packets are faster than single datagrams of 64 KiB. */
+/* bytes of payload in a data packet at most: 9000-byte MTU less headers, a multiple of 64. Also
+ * used on loopback, where batches of such packets are faster than single datagrams of 64 KiB. */
 #define WIRE_PAYLOAD_MAX    8896
 #define WIRE_WINDOW_MAX     4096 /* packets in flight and in the receiver's map; a power of two */
-#define WIRE_SACK_WORDS_MAX 16   /* words of bitmap per acknowledgement: 1024 packets */
-/* queue pairs per CREDIT: half of a NIC's; not longer than the longest ACK */
+#define WIRE_SACK_WORDS_MAX 16   /* 64-bit words of bitmap in an acknowledgement: 1024 packets */
+/* queue pairs in one CREDIT packet: half of the 32 of a NIC. Such a packet is not longer than the
+ * longest ACK. */
 #define WIRE_CREDIT_ENTRIES_MAX 16
 #define WIRE_FUNCTIONS          8 /* functions of a NIC: one physical and seven virtual */
 
-/* bytes of a management datagram, which with headers fits every IPv6 path */
+/* bytes of a management datagram; with IP and UDP headers it fits every IPv6 path */
 #define FABRIC_DATAGRAM_BYTES 1200
 
 /* xPUs and their hosts */
 #define FABRIC_NAME_BYTES 32 /* bytes of a node's name, with the final zero: [A-Za-z0-9._-] */
-/* bytes; an engine's text about its device, with the final zero */
+/* bytes of the text in which an engine describes its device, with the final zero */
 #define FABRIC_DEVICE_BYTES 96
-/* bytes of incomplete commands of one host on one xPU: 90,000 short ones; hosts stay below it
- * (HOST_COMMANDS_BYTES) */
+/* bytes of incomplete commands of one host on one xPU: about 90,000 short commands. A host limits
+ * itself to fewer bytes (HOST_COMMANDS_BYTES). */
 #define WIRE_COMMANDS_BYTES   (64u << 20)
-#define WIRE_PEER_EVENTS_KEPT 2048 /* events of other xPUs that are kept per host */
-/* bytes that one kernel may print, as in PoCL; further bytes are counted and dropped */
+#define WIRE_PEER_EVENTS_KEPT 2048 /* events of other xPUs that an xPU keeps for each host */
+/* bytes that one kernel may print, as in PoCL; the xPU drops further bytes and counts them */
 #define WIRE_PRINT_BYTES (16u << 20)
-#define WIRE_BUFFERS_MAX 64          /* buffers of a bridge: more than 8 hide no more latency */
-#define WIRE_BUFFER_MIN  4096        /* bytes; the source project fails at 32 KiB and less (S-09) */
-#define WIRE_BUFFER_MAX  (16u << 20) /* bytes; no gain beyond 8 MiB (S-08) */
+#define WIRE_BUFFERS_MAX 64 /* buffers per ring of a bridge: more than 8 hide no more latency */
+/* bytes per buffer; in the source project, buffers of 32 KiB and less fail (S-09) */
+#define WIRE_BUFFER_MIN 4096
+#define WIRE_BUFFER_MAX (16u << 20) /* bytes per buffer: no gain beyond 8 MiB (S-08) */
 
 /* collectives */
-#define INC_SHORT_BYTES     256  /* bytes of an operation in one packet, as in the source */
-#define INC_WINDOW_MAX      1024 /* segments in flight per group and member */
-#define INC_KERNEL_CHILDREN 64   /* children per group at a switch that runs in XDP: one bit each */
+/* bytes of the longest operation that is one packet, as in the source paper */
+#define INC_SHORT_BYTES 256
+#define INC_WINDOW_MAX  1024 /* segments in flight for each member of a group */
+/* children of a group at a switch that runs in XDP: one bit of a 64-bit word each */
+#define INC_KERNEL_CHILDREN 64
 
 #endif

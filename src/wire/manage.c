@@ -9,15 +9,17 @@
 
 #include "wire/manage_entry.h"
 
-/* `dst_session` of the header: whether the body ends with the sender's public key. */
+/* Values of `dst_session` in the header of a management frame. FORM_KEYED: the body ends with the
+ * sender's public key. */
 #define FORM_PLAIN 0
 #define FORM_KEYED 1
 
-/* bytes: make a STATUS request as long as the longest rejection, so that the answer is no
+/* zero bytes that make a STATUS request as long as the longest rejection, so that a rejection is no
  * amplification */
 #define STATUS_PADDING 46
 
-/* Computes the mac. Header fields that the NIC may still change before sending count as zero. */
+/* Computes the mac of a frame. The NIC may still change some header fields before it sends the
+ * frame; these count as zero. */
 static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes,
 			 uint8_t out[MAC_BYTES])
 {
@@ -128,7 +130,8 @@ static size_t body_end(const struct put_cursor *c, uint8_t type, uint16_t source
 			   out);
 }
 
-/* Ends a request, whose sender may state its public key. */
+/* Completes the frame of a request. If `key` is not NULL, the request states this public key of its
+ * sender. */
 static size_t request_end(const struct put_cursor *c, uint8_t type, uint16_t source,
 			  const uint8_t *key, struct mac *mac, uint8_t *out)
 {
@@ -244,8 +247,8 @@ int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 	return DXP_OK;
 }
 
-/* Writes a name of an ASSIGN, padded to a fixed length. So the request is as long as the longest
- * unauthenticated refusal. */
+/* Writes a name of an ASSIGN, padded with zeros. The fixed length makes the request as long as the
+ * longest rejection that needs no authentication, so that a rejection is no amplification. */
 static void fixed_name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interface between manage.c and manage_rows.c: a row of the table, and the frame of a body. */
+/* Interface between manage.c and manage_rows.c: encodes a row of the node table, and completes the
+ * frame around a body. */
 #ifndef WIRE_MANAGE_ENTRY_H
 #define WIRE_MANAGE_ENTRY_H
 
@@ -10,11 +11,12 @@ void manage_entry_put(struct put_cursor *c, const struct node_entry *entry);
 /* Reads a row: writes every field of *entry, or sets c->bad. */
 void manage_entry_get(struct get_cursor *c, struct node_entry *entry);
 
-/* Completes the frame of a body of body_bytes at out + WIRE_COMMON_BYTES. Returns the frame's
- * length. */
+/* Completes a frame: its body of body_bytes is already at out + WIRE_COMMON_BYTES. Returns the
+ * frame's length. */
 size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_bytes,
 		   struct mac *mac, uint8_t *out);
-/* Does so for a sender that states its public key, or NULL. `out` has MANAGE_FRAME_BYTES. */
+/* Does what manage_seal() does, for a request. If `key` is not NULL, the body then ends with this
+ * public key of the sender. `out` has MANAGE_FRAME_BYTES. */
 size_t manage_seal_keyed(uint8_t type, uint16_t source, size_t body_bytes, const uint8_t *key,
 			 struct mac *mac, uint8_t *out);
 

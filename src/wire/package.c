@@ -23,7 +23,7 @@ static bool name_valid(const char *name)
 	return true;
 }
 
-/* Checks the number of files and inputs for a kind. */
+/* Checks the number of files and inputs of a package of this kind. Returns NULL or the fault. */
 static const char *kind_fault(uint8_t kind, uint32_t files, uint32_t inputs)
 {
 	switch (kind) {
@@ -38,7 +38,8 @@ static const char *kind_fault(uint8_t kind, uint32_t files, uint32_t inputs)
 	}
 }
 
-/* The name of the first file is unused. */
+/* Checks a file. The first file is the program's source and needs no name. Returns NULL or the
+ * fault. */
 static const char *file_fault(const struct dxp_file *f, uint32_t index)
 {
 	if (f->bytes && !f->data)
@@ -115,7 +116,8 @@ void package_encode(const struct package_source *s, uint8_t *out)
 		put_file(&p, &s->files[i]);
 }
 
-/* Reads `bytes` characters without a zero, then a zero. */
+/* Reads a text of `bytes` characters (fewer than `space`) and its final zero. The text must have no
+ * other zero. */
 static const char *get_string(struct get_cursor *g, size_t bytes, size_t space)
 {
 	const uint8_t *at = bytes < space ? get_raw(g, bytes + 1) : NULL;

@@ -41,7 +41,7 @@ enum option_code {
 #define DONT_FRAGMENT  0x4000
 #define OPTION_SPACE   4 /* bytes before each value: code and length */
 
-/* A block under construction. Little-endian like the machine. */
+/* A block of the file under construction. The numbers are little-endian, as on this machine. */
 struct block {
 	uint8_t *start, *at;
 };
@@ -117,7 +117,7 @@ static void options_end(struct block *b)
 	put_u16(b, 0);
 }
 
-/* A time is two words. The high word is first in either byte order. */
+/* Writes a time as two words. The high word comes first, in little-endian files too. */
 static void put_time(struct block *b, uint64_t time_ns)
 {
 	put_u32(b, (uint32_t)(time_ns >> 32));
@@ -166,7 +166,7 @@ size_t pcapng_statistics(uint8_t *out, uint32_t interface, uint64_t time_ns, uin
 	return block_end(&b);
 }
 
-/* Adds to an unfolded Internet checksum (RFC 1071). */
+/* Adds bytes to an Internet checksum (RFC 1071) in which the carries are not folded yet. */
 static uint64_t sum_add(uint64_t sum, const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i += 2)

@@ -2,11 +2,11 @@
 /* RoCEv2 framing of a payload: BTH, for UD also DETH, and the invariant CRC (ICRC) after the
  * payload.
  *
- * The ICRC covers the IP and UDP headers; fields that routers change count as ones. So both sides
- * need the packet's addresses and ports. Sent packets have Identification 0 and Don't Fragment,
- * which a check without the IP header assumes. In a GSO batch the kernel or NIC numbers the
- * packets; their ICRC still uses Identification 0, and INC_FLAG_TRAIN marks them. Source: N-03,
- * IBTA annex A17; docs/reference/wire.md. */
+ * The ICRC covers the IP and UDP headers, but fields that routers change count as ones. So both
+ * sides need the packet's addresses and ports. Sent packets have Identification 0 and Don't
+ * Fragment set; a check that does not see the IP header assumes these values. In a GSO batch the
+ * kernel or NIC numbers the packets by Identification. Their ICRC still uses Identification 0, and
+ * INC_FLAG_TRAIN marks them. Source: N-03, IBTA annex A17; docs/reference/wire.md. */
 #ifndef WIRE_ROCE_H
 #define WIRE_ROCE_H
 
@@ -23,12 +23,13 @@
 #define ROCE_AETH_BYTES   4
 #define ROCE_ICRC_BYTES   4
 #define ROCE_QP_MULTICAST 0xffffffu
-#define ROCE_SOURCE_PORT  0xc000u /* port of a host's first endpoint; the next ones count up */
+/* UDP source port of a host's first endpoint; each further endpoint has the next port */
+#define ROCE_SOURCE_PORT  0xc000u
 #define ROCE_SOURCE_PORTS 0x4000u
 
 enum roce_opcode { ROCE_RC_SEND_ONLY = 0x04, ROCE_RC_ACK = 0x11, ROCE_UD_SEND_ONLY = 0x64 };
 
-/* X(field, offset, bytes), from the start of the UDP payload. */
+/* Fields of BTH, DETH and AETH: X(field, offset, bytes), from the start of the UDP payload. */
 #define ROCE_FIELDS(X)           \
 	X(BTH_OPCODE, 0, 1)      \
 	X(BTH_FLAGS, 1, 1)       \
@@ -48,9 +49,10 @@ struct roce_header {
 	uint8_t pad_bytes; /* 0 .. 3, between payload and ICRC */
 	bool ack_request;
 	uint32_t dest_qp, psn;    /* 24 bits */
-	uint32_t qkey, source_qp; /* UD only; RC: 0 */
-	uint8_t syndrome;         /* RC_ACK: enum roce_syndrome, with a timer or code */
-	uint32_t msn;             /* RC_ACK */
+	uint32_t qkey, source_qp; /* UD only; in RC packets both are 0 */
+	/* RC_ACK: enum roce_syndrome in bits 5 .. 7, a timer or code in the lower bits */
+	uint8_t syndrome;
+	uint32_t msn; /* RC_ACK: message sequence number */
 };
 
 #define ROCE_PSN_MASK 0xffffffu
@@ -58,7 +60,8 @@ struct roce_header {
 /* Kinds of acknowledgements: bits 5 .. 7 of the AETH syndrome. */
 enum roce_syndrome {
 	ROCE_AETH_ACK = 0x00,
-	ROCE_AETH_RNR = 0x20, /* bits 0 .. 4: time until the next try, roce_rnr_ns() */
+	/* bits 0 .. 4: code of the time until the next try; roce_rnr_ns() converts it */
+	ROCE_AETH_RNR = 0x20,
 	ROCE_AETH_NAK = 0x60, /* bits 0 .. 4: enum roce_nak */
 	ROCE_AETH_KIND_MASK = 0xe0,
 	ROCE_AETH_CODE_MASK = 0x1f,
@@ -75,7 +78,7 @@ enum roce_nak {
 /* Returns how long a requester waits after an RNR NAK with this code (0 .. 31). */
 uint64_t roce_rnr_ns(unsigned code);
 
-/* Source and destination of a packet, in host order. */
+/* Source and destination of a packet. Numbers are in host byte order. */
 struct roce_path {
 	uint32_t from_ip, to_ip;
 	uint16_t from_port, to_port;
@@ -84,16 +87,17 @@ struct roce_path {
 /* Returns the header length of an opcode; 0: unsupported. */
 size_t roce_header_bytes(uint8_t opcode);
 
-/* Encodes with P_Key 0xffff, version 0, MigReq 0. Returns the header length. */
+/* Encodes a header, with P_Key 0xffff, version 0, MigReq 0. Returns the header length. */
 size_t roce_header_encode(const struct roce_header *h, uint8_t *out);
 
 /* Decodes a header; does not check the ICRC. *payload_bytes excludes pad and ICRC. DXP_EMALFORMED:
- * too short, or an invalid opcode, version or pad. */
+ * the packet is too short, or has an invalid opcode, version or pad. */
 int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 		       size_t *payload_bytes);
 
-/* Returns the ICRC of a packet made of `pieces`, with pad, without ICRC. The first piece contains
- * the BTH. The ICRC is stored least significant byte first. */
+/* roce_icrc() returns the ICRC of a packet. `pieces` hold the packet from the BTH to the pad,
+ * without the ICRC. The first piece contains the whole BTH. A packet stores the ICRC least
+ * significant byte first. */
 #define ROCE_PIECES_MAX 8
 struct roce_piece {
 	const uint8_t *data;
@@ -101,15 +105,16 @@ struct roce_piece {
 };
 uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count);
 
-/* Returns the ICRC of `front` followed by shift->bytes of payload and pad with CRC-32 `crc`. */
+/* Returns the ICRC of a packet: `front`, then shift->bytes bytes of payload and pad. `crc` is the
+ * CRC-32 of these bytes. */
 uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
 			  const struct crc32_shift *shift, uint32_t crc);
 
-/* Checks a UDP payload that ends with its ICRC. */
+/* Checks the ICRC at the end of a UDP payload. */
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes);
 
-/* Checks a packet from its IP header on: IPv6, or IPv4 without options, with its actual
- * Identification and fragment bits. */
+/* Checks the ICRC of a packet that starts at its IP header: IPv6, or IPv4 without options. Uses the
+ * Identification and fragment bits of that header. */
 bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes);
 
 /* ---- IPv4 or IPv6 ---- */
@@ -119,15 +124,15 @@ struct roce_ends {
 	struct udp_address from, to;
 };
 
-/* roce_icrc() and roce_icrc_right() for IPv4 or IPv6. */
+/* Do what roce_icrc() and roce_icrc_right() do, for addresses of IPv4 or IPv6. */
 uint32_t roce_ends_icrc(const struct roce_ends *ends, const struct roce_piece *pieces,
 			size_t count);
 bool roce_ends_icrc_right(const struct roce_ends *ends, const uint8_t *data, size_t bytes);
 
 #define ROCE_TRAILER_BYTES 8 /* pad and ICRC */
 
-/* Builds a datagram in `d`: the header with the right pad_bytes, the payload (not copied), then
- * `trailer`. */
+/* Builds a datagram in `d`: the header with the pad_bytes that the payload needs, the payload (not
+ * copied), then `trailer`. */
 void roce_datagram_encode(const struct roce_header *h, const struct roce_ends *ends,
 			  const void *payload, size_t payload_bytes, struct datagram *d,
 			  uint8_t trailer[ROCE_TRAILER_BYTES]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes the frames. Values are LEB128 numbers: 7 bits a byte, lowest first, bit 7 set
- * in all but the last byte. Most counters are small, so a page holds several sessions. */
+/* Encodes and decodes the frames that read counters. Values are LEB128 numbers: 7 bits in each
+ * byte, lowest bits first, bit 7 set in all bytes but the last. Most counters are small, so a page
+ * holds several sessions. */
 #include "wire/stats.h"
 
 #include <assert.h>
@@ -11,9 +12,9 @@
 #include "wire/manage_entry.h"
 
 #define HEAD_BYTES    25 /* bytes of a page's body before its rows */
-#define VARINT_BYTES  10 /* bytes of the longest 64-bit number */
+#define VARINT_BYTES  10 /* bytes of the longest LEB128 number of 64 bits */
 #define ADDRESS_BYTES (STATS_ADDRESS - 1)
-/* bytes of the longest row of a node: 6 plain fields, 3 texts, the values */
+/* bytes of the longest row of STATS_PART_NODE: 6 plain fields, 3 texts, the values */
 #define NODE_BYTES                                                       \
 	(1 + 4 + 3 * 8 + 4 + 2 * FABRIC_NAME_BYTES + 1 + ADDRESS_BYTES + \
 	 (STATS_NODE_FIELDS + STATS_SESSION_FIELDS) * VARINT_BYTES)
@@ -28,7 +29,8 @@ static void varint_put(struct put_cursor *c, uint64_t v)
 	put_8(c, (uint8_t)v);
 }
 
-/* Reads a number. Rejects numbers of more than 64 bits, and encodings longer than needed. */
+/* Reads a LEB128 number. Rejects a number of more than 64 bits, or an encoding longer than
+ * needed. */
 static uint64_t varint_get(struct get_cursor *c)
 {
 	uint64_t v = 0;
@@ -62,8 +64,8 @@ static bool printable(char letter)
 	return letter >= 0x20 && letter < 0x7f;
 }
 
-/* Writes a text of at most `space` bytes, with the final zero. '?' replaces unprintable
- * characters. */
+/* Writes a text from a field of `space` bytes, which includes the final zero. '?' replaces
+ * unprintable characters. */
 static void printable_put(struct put_cursor *c, const char *text, size_t space)
 {
 	char copy[STATS_ADDRESS];
@@ -165,7 +167,8 @@ static void session_get(struct get_cursor *c, struct stats_session *s)
 	c->bad |= s->active > 1 || s->node < WIRE_NODE_FIRST || s->node > WIRE_NODE_LAST;
 }
 
-/* Returns the number of a row; 0: a part of one row. */
+/* Returns the number of row i: index of a queue pair, or node id of a session. Returns 0 for
+ * STATS_PART_NODE, which has only one row. */
 static uint16_t row_number(const struct stats_page *page, unsigned i)
 {
 	switch (page->part) {
@@ -268,7 +271,7 @@ static bool head_sound(const struct stats_page *page)
 	return page->next == 0 || (page->next > page->first && page->count > 0);
 }
 
-/* Checks that rows are in order from `first` on, and all below `next`. */
+/* Checks that the row numbers grow, that none is below `first`, and that all are below `next`. */
 static bool order_sound(const struct stats_page *page)
 {
 	uint32_t at_least = page->first;

@@ -5,25 +5,25 @@
  *   STATS       key holder -> node    requests rows of one part, from `first` on
  *   STATS_PAGE  node -> key holder    those rows, as many as fit; `next` continues
  *
- * Both bodies begin with `request` and `nonce`; the page repeats those of the request. A page is
- * consistent; two pages may be of different times. Rows are in order of their number, so no session
- * is skipped if others open and close between two pages. */
+ * Both bodies begin with `request` and `nonce`; the page repeats the values of the request. The
+ * values of one page are of the same time; two pages may be of different times. Rows are in order
+ * of their number, so no session is skipped if other sessions open and close between two pages. */
 #ifndef WIRE_STATS_H
 #define WIRE_STATS_H
 
 #include "wire/manage.h"
 #include "wire/stats_fields.h"
 
-/* Parts of a node's counters. The rows of QPS have indices, those of SESSIONS node ids. */
+/* Parts of a node's counters. Rows of QPS are numbered by index, rows of SESSIONS by node id. */
 enum stats_part { STATS_PART_NODE = 1, STATS_PART_QPS = 2, STATS_PART_SESSIONS = 3 };
 
-/* rows of a page; the shortest one has 43 bytes, so 26 fit a datagram */
+/* rows in one page: the shortest row has 43 bytes, so at most 26 fit in a datagram */
 #define STATS_PAGE_ROWS 32
 
 struct stats_request {
 	uint64_t request, nonce;
 	uint8_t part;   /* enum stats_part */
-	uint16_t first; /* first row; 0 with STATS_PART_NODE */
+	uint16_t first; /* number of the first requested row; 0 with STATS_PART_NODE */
 };
 
 struct stats_qp_row {
@@ -34,28 +34,30 @@ struct stats_qp_row {
 struct stats_page {
 	uint64_t request, nonce;
 	uint8_t part;
-	bool published;       /* false: the node publishes no counters; the page has no rows */
-	uint16_t first, next; /* next 0: no further rows */
-	uint8_t count;        /* rows; NODE: 1 if published */
-	/* NODE */
+	bool published; /* false: the node publishes no counters; the page has no rows */
+	/* first: number of the first row; next: number of the first row in the next page, 0: no
+	 * further rows */
+	uint16_t first, next;
+	uint8_t count; /* rows in this page; STATS_PART_NODE: 1 if published */
+	/* STATS_PART_NODE */
 	uint32_t pid;
-	uint64_t age_ns;        /* time since published_ns */
-	struct stats_node node; /* without id, session_rows and qps */
-	/* QPS and SESSIONS */
+	uint64_t age_ns;        /* ns since published_ns */
+	struct stats_node node; /* all members but id, session_rows and qps are set */
+	/* STATS_PART_QPS and STATS_PART_SESSIONS */
 	struct stats_qp_row qps[STATS_PAGE_ROWS];
 	struct stats_session sessions[STATS_PAGE_ROWS];
 };
 
-/* Encode header, body and mac into `out` of MANAGE_FRAME_BYTES or, for a page, of
- * FABRIC_DATAGRAM_BYTES. Return the length. A page gets the first rows that fit, and `next` of the
- * first row that does not. */
+/* Encode header, body and mac into `out`, and return the length. `out` has MANAGE_FRAME_BYTES, or
+ * FABRIC_DATAGRAM_BYTES for a page. A page gets the rows that fit. If rows are left, `next` becomes
+ * the number of the first of these. */
 size_t stats_request_encode(const struct stats_request *request, uint16_t node, struct mac *mac,
 			    uint8_t *out);
 size_t stats_page_encode(const struct stats_page *page, uint16_t node, struct mac *mac,
 			 uint8_t *out);
 
-/* Decode a body of manage_open. DXP_EMALFORMED; a page: DXP_EUNSUPPORTED if it has another
- * STATS_VERSION. *out is written only on success. */
+/* Decode a body that manage_open() returned. DXP_EMALFORMED: wrong length or invalid field.
+ * DXP_EUNSUPPORTED: the page has another STATS_VERSION. *out is written only on success. */
 int stats_request_decode(struct manage_body body, struct stats_request *out);
 int stats_page_decode(struct manage_body body, struct stats_page *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of a node, as its file (node/stats.h) and its STATS_PAGE frames (wire/stats.h) have
- * them. Each change changes STATS_VERSION. */
+/* Counters of a node, for its file (node/stats.h) and its STATS_PAGE frames (wire/stats.h). A
+ * change of these lists or structs needs a new STATS_VERSION. */
 #ifndef WIRE_STATS_FIELDS_H
 #define WIRE_STATS_FIELDS_H
 
@@ -13,8 +13,9 @@
 #define STATS_QPS     (WIRE_FUNCTIONS * DXP_QPS)
 #define STATS_ADDRESS 64 /* bytes of an address as text, with the final zero */
 
-/* Values of a session, 64 bits each. `protect` is an enum wire_protect. COUNT only grows while the
- * node runs; LEVEL can also fall. Times in ns; other values in packets unless named bytes. */
+/* Values of a session, 64 bits each. COUNT marks values that only grow while the node runs; LEVEL
+ * marks values that can also fall. `protect` is an enum wire_protect. Times are in ns; values
+ * without a unit in their name are in packets. */
 #define STATS_SESSION_LIST(COUNT, LEVEL) \
 	LEVEL(open)                      \
 	LEVEL(payload_bytes)             \
@@ -57,8 +58,8 @@
 	LEVEL(reorder_window_ns)         \
 	LEVEL(pace_bytes_per_s)
 
-/* Values of a node; all only grow. They belong to its link, its RLTP endpoint, its NIC, and its
- * answers to requests for counters. */
+/* Counters of a node, which only grow. The four lists are the counters of its link, its RLTP
+ * endpoint, its NIC, and its answers to requests for counters. */
 #define STATS_LINK_LIST(X)    \
 	X(sent_datagrams)     \
 	X(sent_bytes)         \
@@ -111,7 +112,7 @@
 	X(atomics_received) \
 	X(cfg_sent)         \
 	X(cfg_received)
-/* Requests for counters over the network (node/stats_serve.h). */
+/* Counters of requests for counters that arrive over the network (node/stats_serve.h). */
 #define STATS_SERVE_LIST(X)  \
 	X(stats_answered)    \
 	X(stats_malformed)   \
@@ -131,9 +132,10 @@ enum stats_node_field {
 };
 
 struct stats_session {
-	char peer[FABRIC_NAME_BYTES]; /* "" if not in the node table */
+	/* name of the session's peer; "" if the node table does not have the peer */
+	char peer[FABRIC_NAME_BYTES];
 	uint16_t node;
-	uint16_t active; /* 0: idle session */
+	uint16_t active; /* 1: active session; 0: idle session */
 	uint32_t reserved;
 	uint64_t values[STATS_SESSION_FIELDS];
 };
@@ -145,25 +147,26 @@ struct stats_qp {
 	uint64_t waits_for_credit;
 };
 
-/* Identity and single values of a node. */
+/* Identity of a node, and the values that a node has once. */
 struct stats_node {
 	char name[FABRIC_NAME_BYTES];
 	char program[FABRIC_NAME_BYTES]; /* name of the process */
 	char address[STATS_ADDRESS];
-	uint16_t id; /* WIRE_NODE_NONE before a lease */
-	uint8_t xpu; /* 0: host */
+	uint16_t id; /* node id; WIRE_NODE_NONE before the first lease */
+	uint8_t xpu; /* 1: xPU; 0: host */
 	uint8_t reserved[5];
-	uint64_t started_ns;   /* monotonic clock, like published_ns */
+	uint64_t started_ns;   /* ns of the monotonic clock, like published_ns */
 	uint64_t published_ns; /* time of this snapshot */
-	uint32_t session_rows; /* rows after the header */
+	uint32_t session_rows; /* session rows that follow this struct */
 	uint32_t session_count;
 	uint64_t values[STATS_NODE_FIELDS];
-	/* COUNT: total of all sessions, also of past ones. LEVEL: sum; 0 for times. */
+	/* Totals of the values of sessions. COUNT: over all sessions, also closed ones. LEVEL: sum
+	 * over open sessions; 0 for times. */
 	uint64_t totals[STATS_SESSION_FIELDS];
 	struct stats_qp qps[STATS_QPS];
 };
 
-/* Returns true if the field only grows. */
+/* Returns true if the field only grows (COUNT in STATS_SESSION_LIST). */
 bool stats_session_counts(enum stats_session_field field);
 const char *stats_session_name(enum stats_session_field field);
 const char *stats_node_name(enum stats_node_field field);

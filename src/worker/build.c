@@ -49,7 +49,7 @@ int worker_build_part(struct worker_server *s, const void *bytes, uint32_t count
 	return DXP_OK;
 }
 
-/* A program's source for the engine; its texts point into the package. */
+/* A program's source in the form that the engine takes. Its texts point into the package. */
 struct opened {
 	struct package package;
 	struct engine_source source;
@@ -73,8 +73,8 @@ static int package_open(const struct worker_server *s, uint64_t bytes, struct op
 	const uint8_t *at = NULL;
 	struct dxp_file file;
 
-	/* The xPU has checked the package, so missing bytes mean that there was no memory for a
-	 * PART. */
+	/* The xPU checked the package before it sent it, so bytes are missing only if the worker
+	 * had no memory for a PART. */
 	if (bytes == 0 || bytes != s->package_bytes)
 		return DXP_ENOMEM;
 	if (package_decode(s->package, bytes, p) != DXP_OK)
@@ -105,7 +105,8 @@ static void opened_close(struct worker_server *s, struct opened *o)
 	s->package_bytes = 0;
 }
 
-/* Sends the engine's records about the kernels; if there are none, this is no failure. */
+/* Sends the engine's records about the program's kernels. An engine without such records is no
+ * error. */
 static void about_report(struct worker_server *s, struct engine_program *program)
 {
 	uint8_t *about;

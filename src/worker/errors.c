@@ -14,7 +14,7 @@
 #include "base/util.h"
 
 #define PREFIX     "worker: "
-#define PARTS_LEFT 16 /* reads of 4 KiB: what a pipe holds */
+#define PARTS_LEFT 16 /* reads of 4 KiB to empty a pipe, which holds 64 KiB */
 
 int worker_errors_open(struct worker_errors *e, int *write_fd)
 {
@@ -22,7 +22,8 @@ int worker_errors_open(struct worker_errors *e, int *write_fd)
 
 	if (descriptor_raise_pair(pipe2(fds, O_CLOEXEC), fds) != 0)
 		return DXP_EIO;
-	/* Each end of a pipe has its own flags, so a worker cannot make this end blocking. */
+	/* O_NONBLOCK belongs to one end of a pipe, so a worker cannot make the zygote's end
+	 * blocking. */
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	*e = (struct worker_errors){.read_fd = fds[0]};
 	*write_fd = fds[1];
@@ -37,10 +38,10 @@ static void line_write(const char *text, size_t bytes)
 	text_clean(line, (size_t)used, TEXT_LINE, NULL);
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)used) < 0)
-		return; /* no other way to report */
+		return; /* the message is lost: no other output is left */
 }
 
-/* Writes the collected line, unless there were too many. */
+/* Writes the collected line, unless the worker wrote too many lines in this second. */
 static void line_complete(struct worker_errors *e)
 {
 	static const char more[] = "further lines of this second are not shown";
@@ -58,7 +59,7 @@ static void line_complete(struct worker_errors *e)
 	e->bytes = 0;
 }
 
-/* Returns the result of read. */
+/* Reads a part of the pipe and writes its complete lines. Returns the result of read(). */
 static ssize_t part_copy(struct worker_errors *e)
 {
 	char part[4096];

@@ -9,8 +9,9 @@
 #include "engine/limits.h"
 #include "worker/server_internal.h"
 
-/* Returns the bytes from `address` on that an engine may map: up to the end of ENGINE_ALIGN bytes,
- * as drivers need it. They belong to the host, because its allocations have such sizes. */
+/* Returns how many bytes from `address` on an engine may map. The end is rounded up to
+ * ENGINE_ALIGN, because drivers need it. The extra bytes belong to the same host, because
+ * allocations have multiples of this size. */
 static uint64_t rest_align(uint64_t address, uint64_t rest)
 {
 	if (rest == 0)
@@ -18,8 +19,8 @@ static uint64_t rest_align(uint64_t address, uint64_t rest)
 	return (address + rest + ENGINE_ALIGN - 1) / ENGINE_ALIGN * ENGINE_ALIGN - address;
 }
 
-/* Sets the memory that a kernel reads or writes. The xPU has checked that it belongs to the
- * host. */
+/* Sets the memory that a kernel reads or writes. The xPU has checked that this memory belongs to
+ * the host. */
 static void memory_set(const struct worker_server *s, const struct worker_argument *from,
 		       struct engine_argument *to)
 {
@@ -29,7 +30,8 @@ static void memory_set(const struct worker_server *s, const struct worker_argume
 		to->memory = s->options.memory + from->address;
 }
 
-/* Windows follow device memory, which itself may be out of reach. */
+/* Returns where the worker can access a NIC window at this device address. Windows follow device
+ * memory, but in BRIDGED mode the worker maps only the windows. */
 static uint8_t *window_at(const struct worker_server *s, uint64_t address)
 {
 	const struct worker_server_options *o = &s->options;

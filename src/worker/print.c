@@ -26,13 +26,14 @@ struct text {
 };
 
 struct worker_print {
-	int fd; /* non-blocking */
+	int fd; /* read end of the pipe, non-blocking */
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards the fields below, and reads of the pipe */
-	struct text kept;     /* read, not returned yet */
-	uint64_t lost;        /* bytes dropped behind `kept` */
-	_Atomic bool read;    /* set before each read, cleared when all text was returned */
-	struct text given;    /* returned last, until the next call */
+	pthread_mutex_t lock; /* guards the members below, and reads of the pipe */
+	struct text kept;     /* text that was read from the pipe and not returned yet */
+	uint64_t lost;        /* bytes that were dropped after the text in `kept` */
+	/* set before each read of the pipe; cleared when all text was returned */
+	_Atomic bool read;
+	struct text given; /* text that the last call returned; valid until the next call */
 	char loss[128];
 };
 
@@ -51,7 +52,7 @@ static bool text_add(struct text *t, const char *bytes, size_t count)
 	return true;
 }
 
-/* Caller holds the lock. */
+/* Moves the text in the pipe to `kept`. Caller holds the lock. */
 static void drain(struct worker_print *p)
 {
 	char part[16384];
@@ -107,7 +108,8 @@ int worker_print_open(struct worker_print **out)
 	return DXP_OK;
 }
 
-/* Checks the pipe first: the thread sets `read` before it reads text from the pipe. */
+/* Returns whether there may be text to return. Checks the pipe before `read`, because print_main()
+ * sets `read` before it removes text from the pipe. */
 static bool print_any(struct worker_print *p)
 {
 	int waiting = 0;
@@ -127,7 +129,8 @@ static const char *loss_text(struct worker_print *p, size_t *bytes)
 	return p->loss;
 }
 
-/* Caller holds the lock. */
+/* Returns the text that is there. If there is none, returns the line about dropped text, or NULL.
+ * Caller holds the lock. */
 static const char *text_give(struct worker_print *p, size_t *bytes)
 {
 	struct text given = p->given;

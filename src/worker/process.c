@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A worker runs code of its host, which may be hostile. It has only the descriptors that it needs:
- * streams, its tenant's device memory, its own wakeup. Its eventfd and pipes are its own, because a
- * process can make a shared one blocking, or fill it, for all others. */
+/* A worker process runs code of its host, which may be hostile. It has only the descriptors that it
+ * needs: standard streams, its tenant's device memory, its own wakeup. Its eventfd and pipes are
+ * not shared with other workers: a worker could make a shared descriptor blocking, or fill it, and
+ * so block the others. */
 #include "worker/process.h"
 
 #include <errno.h>
@@ -28,10 +29,12 @@ static void wake(void *context)
 	const uint64_t one = 1;
 
 	if (worker_sleeps(&answers) && write(ZYGOTE_WAKEUP, &one, sizeof(one)) < 0)
-		return; /* only this worker fills its counter */
+		/* the counter of the eventfd is full, so the daemon wakes anyway; only this worker
+		 * fills it */
+		return;
 }
 
-/* Makes the kernel kill the worker, not the daemon, when memory is short. */
+/* Makes the kernel kill the worker, not the daemon, when memory is short. Disables core files. */
 static void worker_limit(void)
 {
 	const struct rlimit none = {0, 0};
@@ -51,14 +54,16 @@ static void signals_default(void)
 	sigset_t none;
 
 	signal(ZYGOTE_ORPHAN_SIGNAL, SIG_DFL);
-	signal(SIGINT, SIG_IGN); /* a terminal sends SIGINT to all processes of the group */
+	/* a terminal sends SIGINT to all processes of its group; the daemon handles it */
+	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Replaces the zygote's descriptors by the worker's own. The driver of a device may have opened
- * further descriptors, which its kernels need. */
+/* Replaces the zygote's descriptors by the worker's own descriptors. Closes all other descriptors
+ * if the engine is plain. Otherwise keeps those of the engine's driver, because kernels need
+ * them. */
 static void descriptors_set(const struct worker_process *p)
 {
 	if (dup2(p->errors_fd, STDERR_FILENO) < 0 || dup2(p->wakeup_fd, ZYGOTE_WAKEUP) < 0 ||
@@ -77,19 +82,19 @@ static void descriptors_set(const struct worker_process *p)
 	close(p->rings_fd);
 }
 
-/* Returns the sandbox's rules about files; -1: there are none. */
+/* Returns a descriptor with the sandbox's rules about files; -1: the rules could not be made. */
 static int rules_make(const struct worker_process *p, const struct worker_folders *own)
 {
 	const char *const writes[] = {own->work, own->cache[0] ? own->cache : NULL, NULL};
-	/* the runtime of rv32 */
+	/* the runtime of rv32 is in one of these folders */
 	const char *const reads[] = {p->folders->zygote,
 				     p->folders->node[0] ? p->folders->node : NULL, NULL};
 
 	return sandbox_rules(writes, reads, p->reads);
 }
 
-/* Gives the worker folders of its own, and enters the sandbox. Needs the zygote's current folder
- * for relative names. Call it while there is one thread. */
+/* Gives the worker its own folders, and enters the sandbox. Relative names of folders need the
+ * current folder of the zygote. Call this function while the process has one thread. */
 static bool confine(const struct worker_process *p)
 {
 	static struct worker_folders own;
@@ -113,11 +118,12 @@ void worker_process_run(const struct worker_process *p)
 	worker_limit();
 	struct worker_rings *rings =
 		mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, p->rings_fd, 0);
-	/* Enters the sandbox before the descriptors that this needs are closed, and while there is
-	 * one thread. */
+	/* Enters the sandbox now, because the next steps close descriptors that this needs, and
+	 * start a thread. */
 	if (!confine(p))
 		_exit(1);
-	/* A change of namespaces may clear it. */
+	/* Sets the signal again, because a change of namespaces may clear it. The worker must not
+	 * outlive the zygote. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != p->parent)
 		_exit(0);

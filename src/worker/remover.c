@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queue is a non-blocking pipe, so a full queue does not block the caller. */
+/* A thread that removes folders. Its queue is a non-blocking pipe, so a full queue does not block
+ * the caller. */
 #include "worker/remover.h"
 
 #include <errno.h>

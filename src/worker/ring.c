@@ -11,7 +11,8 @@
 #include "base/clock.h"
 #include "base/util.h"
 
-#define SPINS_PER_LOOK 64 /* between two reads of the clock */
+/* polls of the ring between two reads of the clock, which take longer */
+#define SPINS_PER_LOOK 64
 
 static uint32_t round_up(uint32_t bytes)
 {
@@ -29,7 +30,8 @@ bool worker_put(struct worker_side *e, uint32_t kind, const struct worker_parts 
 	const struct worker_head head = {
 		.bytes = (uint32_t)sizeof(head) + p->first_bytes + p->second_bytes, .kind = kind};
 	const uint32_t accepts = round_up(head.bytes);
-	/* Pairs with the release in worker_dequeue: the bytes were read out. */
+	/* Pairs with the release in worker_dequeue(): the consumer has copied the bytes before
+	 * `head`. */
 	uint64_t used = e->at - atomic_load_explicit(&r->head, memory_order_acquire);
 
 	assert(head.bytes <= WORKER_MESSAGE_BYTES);
@@ -46,8 +48,9 @@ bool worker_put(struct worker_side *e, uint32_t kind, const struct worker_parts 
 	return true;
 }
 
-/* Wakeup protocol of nic/wake.c. Producer: publish, full fence, read `sleeps`. Consumer: set
- * `sleeps`, full fence, check the ring, sleep. */
+/* Wakeup protocol, as in nic/wake.c. Producer: publish, full fence, read `sleeps`. Consumer: set
+ * `sleeps`, full fence, check the ring, sleep. So either the consumer sees the message, or the
+ * producer sees `sleeps`. */
 bool worker_sleeps(struct worker_side *e)
 {
 	atomic_thread_fence(memory_order_seq_cst);
@@ -63,7 +66,7 @@ bool worker_ready(const struct worker_side *e)
 int worker_dequeue(struct worker_side *e, void *out)
 {
 	struct worker_ring *r = e->ring;
-	/* Pairs with the release in worker_put: the message is complete. */
+	/* Pairs with the release in worker_put(): the bytes before `tail` are complete messages. */
 	uint64_t there = atomic_load_explicit(&r->tail, memory_order_acquire) - e->at;
 	struct worker_head head;
 
@@ -74,7 +77,9 @@ int worker_dequeue(struct worker_side *e, void *out)
 	    head.bytes > WORKER_MESSAGE_BYTES || round_up(head.bytes) > there)
 		return -1;
 	memcpy(out, head_address(e), head.bytes);
-	memcpy(out, &head, sizeof(head)); /* the head that was checked */
+	/* overwrites the copied head with the head that was checked, because the producer may have
+	 * changed it since */
+	memcpy(out, &head, sizeof(head));
 	e->at += round_up(head.bytes);
 	atomic_store_explicit(&r->head, e->at, memory_order_release);
 	return (int)head.bytes;
@@ -113,7 +118,7 @@ static void spin(const struct worker_side *e, uint32_t spin_ns)
 			relax();
 }
 
-/* FUTEX_PRIVATE would be wrong, because processes share the memory. */
+/* Calls futex(). Without FUTEX_PRIVATE_FLAG, because two processes share the word. */
 static void futex(_Atomic uint32_t *word, int op, uint32_t value)
 {
 	syscall(SYS_futex, word, op, value, NULL, NULL, 0);

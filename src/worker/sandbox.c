@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits files (by Landlock), capabilities and memory of a worker. */
+/* Limits the files (by Landlock), capabilities and memory of a worker. */
 #include "worker/sandbox.h"
 
 #include <errno.h>
@@ -22,7 +22,8 @@
 #include "base/util.h"
 #include "worker/limits.h"
 
-#define LANDLOCK_VERSION_LEAST 2 /* a compiler moves files between folders */
+/* the first version that permits moving files between folders, as a compiler does */
+#define LANDLOCK_VERSION_LEAST 2
 
 static const char *const modes[SANDBOX_MODES] = {"auto", "off", "strict"};
 
@@ -57,7 +58,8 @@ void sandbox_parts_text(uint32_t parts, char *out, size_t space)
 
 /* ---- files ---- */
 
-/* Permits the folder of a loaded library, because drivers load further libraries from there. */
+/* Permits reading the folder of a loaded library, because a driver loads further libraries from
+ * there. */
 static int library_permit(struct dl_phdr_info *info, size_t bytes, void *context)
 {
 	char folder[PATH_MAX];
@@ -70,7 +72,7 @@ static int library_permit(struct dl_phdr_info *info, size_t bytes, void *context
 	return 0;
 }
 
-/* Permits the other files that an OpenCL driver reads. */
+/* Permits reading other files that an OpenCL driver needs. */
 static void driver_permit(int rules)
 {
 	static const char *const paths[] = {"/etc/OpenCL", "/dev/urandom", "/proc/cpuinfo",
@@ -115,7 +117,7 @@ int sandbox_rules(const char *const *writes, const char *const *reads, const cha
 	return rules;
 }
 
-/* ---- a worker ---- */
+/* ---- limits of a worker ---- */
 
 static void resource_limit(int what, uint64_t most)
 {
@@ -127,7 +129,7 @@ static void resource_limit(int what, uint64_t most)
 	setrlimit(what, &limit);
 }
 
-/* Returns the bytes of address space in use. */
+/* Returns how many bytes of address space the process uses. */
 static uint64_t memory_used(void)
 {
 	unsigned long long pages = 0;
@@ -142,8 +144,8 @@ static uint64_t memory_used(void)
 }
 
 /* Enters a new user namespace and a new namespace of System V objects. In the user namespace, the
- * worker has no rights over other processes, and its processes are counted separately. If Linux
- * does not permit this, the other parts of the sandbox remain. */
+ * worker has no rights over processes outside, and its processes are counted separately. If Linux
+ * does not permit new namespaces, the other parts of the sandbox remain. */
 static void namespaces_enter(void)
 {
 	if (unshare(CLONE_NEWUSER | CLONE_NEWIPC) == 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sandbox of a worker, which runs code of its host. A kernel may contain machine code, so the
- * worker itself counts as hostile from its first order on. Each part is one mechanism of Linux. If
- * one is missing, the others remain.
+ * worker itself counts as hostile from its first order on. Each part of the sandbox is one
+ * mechanism of Linux. If one part is missing, the others remain.
  *
- * Works for engines that need files and programs only (`plain` of engine_description). */
+ * Works only for engines that need no devices, only files and programs (`plain` of
+ * engine_description). */
 #ifndef WORKER_SANDBOX_H
 #define WORKER_SANDBOX_H
 
@@ -12,16 +13,17 @@
 #include <stdint.h>
 
 enum sandbox_mode {
-	SANDBOX_AUTO,   /* all parts that this machine has */
-	SANDBOX_OFF,    /* none */
-	SANDBOX_STRICT, /* all parts, or no xPU */
+	SANDBOX_AUTO,   /* all parts that this machine supports */
+	SANDBOX_OFF,    /* no part */
+	SANDBOX_STRICT, /* all parts; if this machine lacks one, the xPU does not start */
 	SANDBOX_MODES,
 };
 
-/* Bits. */
+/* Parts of a sandbox, as bits. */
 enum sandbox_part {
-	SANDBOX_FILES = 1, /* Landlock: reads system folders, writes its own folders */
-	/* seccomp: permits a list of system calls; no sockets, no signals to other processes */
+	/* Landlock: the worker reads system folders and writes only its own folders */
+	SANDBOX_FILES = 1,
+	/* seccomp: permits only listed system calls; no sockets, no signals to other processes */
 	SANDBOX_CALLS = 2,
 	SANDBOX_ALL = SANDBOX_FILES | SANDBOX_CALLS,
 };
@@ -30,27 +32,31 @@ struct sandbox_options {
 	enum sandbox_mode mode;
 	/* bytes of address space that a worker may add after its start; 0: no limit */
 	uint64_t memory_bytes;
-	const char *reads; /* more folders to read, with ':' between them; NULL: none */
+	/* further folders that workers may read, with ':' between them; NULL: none */
+	const char *reads;
 };
 
-/* Parses "auto", "off" or "strict". */
+/* Parses "auto", "off" or "strict". Returns false for other text. */
 bool sandbox_mode_parse(const char *text, enum sandbox_mode *out);
 
-/* Returns the parts that this machine has. */
+/* Returns the parts that this machine supports, as bits of enum sandbox_part. */
 uint32_t sandbox_available(void);
 /* Writes the names of parts, such as "files (Landlock), system calls (seccomp)". */
 void sandbox_parts_text(uint32_t parts, char *out, size_t space);
 
-/* Prepares the rules about files. Returns a descriptor for sandbox_enter(). `writes`, `reads`:
- * folders, up to a NULL entry; `more`: see sandbox_options.reads. -1: it failed; logged. */
+/* Prepares the rules about files. Returns a descriptor for sandbox_enter(). `writes` and `reads`
+ * are lists of folders that end with NULL; `more`: see sandbox_options.reads. Returns -1, logged,
+ * if it failed. */
 int sandbox_rules(const char *const *writes, const char *const *reads, const char *more);
 
-/* Enters the sandbox permanently; the calling process must have one thread. `rules`: descriptor of
- * sandbox_rules(), if `parts` has FILES. Returns false if the kernel does not permit it; logged. */
+/* Enters the sandbox permanently. The calling process must have one thread. `rules`: descriptor
+ * from sandbox_rules(), if `parts` has SANDBOX_FILES. Returns false, logged, if the kernel does not
+ * permit it. */
 bool sandbox_enter(uint32_t parts, int rules, uint64_t memory_bytes);
 
-/* sandbox_calls.c: limits the system calls of this thread and of threads and processes it starts.
- * Returns false with errno set. */
+/* sandbox_calls.c
+ * Limits the system calls of this thread, and of the threads and processes that it starts. Returns
+ * false with errno set. */
 bool sandbox_calls_limit(void);
 
 #endif

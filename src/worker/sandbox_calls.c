@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits the system calls of a worker. It permits those for files, memory, threads, and starting
- * the compiler's linker. Others fail with EPERM: sockets, signals and traces of other processes,
- * namespaces, mounts, keys. A program that the worker starts has the same limits. */
+/* Limits the system calls of a worker. Permits calls for files, memory and threads, and to start
+ * the compiler's linker. Other calls fail with EPERM: sockets, signals and traces of other
+ * processes, namespaces, mounts, keys. A program that the worker starts has the same limits. */
 #include "worker/sandbox.h"
 
 #include <assert.h>
@@ -92,7 +92,7 @@ static const uint32_t plain_calls[] = {
 	SYS_msync,
 	SYS_brk,
 	SYS_membarrier,
-	/* signals of the process itself */
+	/* signals within the process */
 	SYS_rt_sigaction,
 	SYS_rt_sigprocmask,
 	SYS_rt_sigreturn,
@@ -121,7 +121,7 @@ static const uint32_t plain_calls[] = {
 	SYS_sched_getparam,
 	SYS_sched_getscheduler,
 	SYS_getpriority,
-	/* facts */
+	/* facts about the process and the system */
 	SYS_getpid,
 	SYS_gettid,
 	SYS_getppid,
@@ -138,7 +138,7 @@ static const uint32_t plain_calls[] = {
 	SYS_sysinfo,
 	SYS_uname,
 	SYS_times,
-	/* a sandbox inside: rv32_child.c */
+	/* calls for a further sandbox inside the worker: rv32_child.c */
 	SYS_landlock_create_ruleset,
 	SYS_landlock_add_rule,
 	SYS_landlock_restrict_self,
@@ -169,12 +169,12 @@ static const uint32_t plain_calls[] = {
 #endif
 };
 
-/* Calls whose argument `index` must be one of `values`. */
+/* System calls that are permitted only if argument `index` is one of `values`. */
 static const struct {
 	uint32_t number, index, count;
 	uint32_t values[VALUES_MAX];
 } value_calls[] = {
-	/* the list lacks F_SETOWN and F_SETSIG, which send signals */
+	/* no F_SETOWN and F_SETSIG, because they let the kernel send signals */
 	{SYS_fcntl,
 	 1,
 	 12,
@@ -186,7 +186,7 @@ static const struct {
 	 6,
 	 {PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_VMA,
 	  PR_SET_TIMERSLACK}},
-	{SYS_prlimit64, 0, 1, {0}}, /* of the process itself */
+	{SYS_prlimit64, 0, 1, {0}}, /* pid 0: the process itself */
 	{SYS_sched_setaffinity, 0, 1, {0}},
 };
 
@@ -211,15 +211,15 @@ static void answer(struct filter *f, uint32_t action)
 	add(f, BPF_RET | BPF_K, action, 0, 0);
 }
 
-/* Decides with `action` if the loaded value is `value`. */
+/* Appends: if the loaded value equals `value`, the filter ends with `action`. */
 static void answer_if(struct filter *f, uint32_t value, uint32_t action)
 {
 	add(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
 	answer(f, action);
 }
 
-/* Permits call `number` if the low half of argument `index`, which is all that the kernel reads of
- * it, is one of `values`. */
+/* Appends: permits call `number` if argument `index` is one of `values`. Compares only the low half
+ * of the argument, because the kernel reads only that half. */
 static void permit_values(struct filter *f, uint32_t number, uint32_t index, const uint32_t *values,
 			  uint32_t count)
 {
@@ -230,7 +230,7 @@ static void permit_values(struct filter *f, uint32_t number, uint32_t index, con
 	answer(f, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* Permits a clone without new namespaces. */
+/* Appends: permits clone() without new namespaces. */
 static void permit_clone(struct filter *f)
 {
 	add(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
@@ -238,8 +238,8 @@ static void permit_clone(struct filter *f)
 	add(f, BPF_JMP | BPF_JSET | BPF_K, NAMESPACES, 0, 1);
 	answer(f, SECCOMP_RET_ERRNO | EPERM);
 	answer(f, SECCOMP_RET_ALLOW);
-	/* The arguments of clone3 are in memory, which a filter cannot read. It fails with ENOSYS,
-	 * and libraries then use clone. */
+	/* The arguments of clone3() are in memory, which a filter cannot read. So clone3() fails
+	 * with ENOSYS, and libraries use clone() instead. */
 	answer_if(f, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
@@ -254,7 +254,7 @@ static void filter_make(struct filter *f)
 	for (size_t i = 0; i < ARRAY_COUNT(plain_calls); i++)
 		answer_if(f, plain_calls[i], SECCOMP_RET_ALLOW);
 	permit_clone(f);
-	permit_values(f, SYS_tgkill, 0, &self, 1); /* abort() */
+	permit_values(f, SYS_tgkill, 0, &self, 1); /* abort() sends a signal to its own process */
 	for (size_t i = 0; i < ARRAY_COUNT(value_calls); i++)
 		permit_values(f, value_calls[i].number, value_calls[i].index, value_calls[i].values,
 			      value_calls[i].count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by server.c, answer.c, launch.c and build.c. */
+/* Interface between server.c, answer.c, launch.c and build.c. */
 #ifndef WORKER_SERVER_INTERNAL_H
 #define WORKER_SERVER_INTERNAL_H
 
@@ -12,32 +12,33 @@ struct worker_built {
 	struct engine_program *handle;
 };
 
-/* hash buckets, 32 KiB: chains stay short for thousands of programs */
+/* hash buckets, 32 KiB in all: chains stay short for thousands of programs */
 #define WORKER_BUCKETS 4096
 
 struct worker_server {
 	struct worker_server_options options;
 	struct worker_side orders, answers;
-	struct worker_built *programs[WORKER_BUCKETS]; /* by the low bits of their ids */
-	uint8_t *package;                              /* package of the next BUILD, or NULL */
+	/* hash table: the low bits of a program's id select the bucket */
+	struct worker_built *programs[WORKER_BUCKETS];
+	uint8_t *package; /* package of the next BUILD as far as received, or NULL */
 	size_t package_bytes;
-	/* Ring of events of failed orders. It has as many entries as orders can be outstanding. */
+	/* Ring of the events of failed orders. It has an entry for each order that can be
+	 * outstanding. */
 	uint64_t failed[WORKER_QUEUE_MAX];
 	uint32_t failed_next;
-	char text[ENGINE_TEXT_BYTES]; /* why the current order failed, or "" */
+	char text[ENGINE_TEXT_BYTES]; /* reason why the current order failed, or "" */
 	struct engine_launch launch;
 	_Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES];
 };
 
-/* answer.c: send answers in order, and wait while the ring is full. server_answer_data splits long
- * data. */
+/* answer.c: these functions send answers in order, and wait while the ring is full.
+ * server_answer_data() splits long data into several messages. */
 void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts);
 void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
 
 /* launch.c */
-/* Runs a kernel, and returns when it has completed; sets `text` if it fails. Statuses of
- * engine_run(); DXP_EBUILD: no such program.
- */
+/* Runs a kernel, and returns when the kernel has completed. If it fails, sets s->text. Statuses of
+ * engine_run(); DXP_EBUILD: the program does not exist. */
 int worker_launch(struct worker_server *s, struct worker_run *run);
 
 /* build.c */

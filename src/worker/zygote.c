@@ -25,20 +25,22 @@
 
 extern char **environ;
 
-#define LOOK_NS        (50 * MS_NS) /* time between two checks that the zygote is alive */
-#define START_AGAIN_NS (1 * MS_NS)  /* while its socket is full */
+#define LOOK_NS (50 * MS_NS) /* ns between two checks that the zygote is alive */
+/* ns before the next attempt to send a START while the socket is full */
+#define START_AGAIN_NS (1 * MS_NS)
 
 struct zygote {
 	struct zygote_options options;
 	char *program, *engine, *cache, *reads;
-	struct scratch *scratch; /* holds what its workers compile */
+	struct scratch *scratch; /* folder that holds the compiler files of workers */
 	struct remover *remover;
-	char name[32]; /* the engine's */
-	pid_t pid;     /* 0: none */
+	char name[32]; /* name of the engine */
+	pid_t pid;     /* process id of the zygote; 0: no zygote runs */
 	int socket;
-	bool hello_done; /* the zygote's first message was received */
+	bool hello_done; /* the daemon has received the zygote's first message */
 	int news_fd;
-	_Atomic uint32_t *news; /* number of the zygote's messages; the zygote writes it */
+	/* in memory shared with the zygote: the zygote counts its messages here */
+	_Atomic uint32_t *news;
 	uint32_t news_received;
 	uint64_t look_ns, started_ns;
 };
@@ -55,7 +57,7 @@ static void gone(struct zygote *z)
 	z->pid = 0;
 }
 
-/* Descriptors that the zygote inherits, in the order of enum zygote_fd. */
+/* Descriptors that the zygote inherits, in the order of enum zygote_fd, with temporary numbers. */
 struct given {
 	int fds[ZYGOTE_FDS - ZYGOTE_SOCKET];
 };
@@ -67,8 +69,8 @@ static void given_close(struct given *g)
 			close(g->fds[i]);
 }
 
-/* Copies the descriptors to numbers above the final ones, so that no dup2 overwrites one that is
- * not copied yet. */
+/* Duplicates the descriptors. The new numbers are above all final numbers, so that a later dup2()
+ * does not overwrite a descriptor that is still needed. */
 static bool given_make(const struct zygote *z, int socket, struct given *out)
 {
 	const int from[] = {socket, z->news_fd, z->options.wakeup_fd};
@@ -83,7 +85,8 @@ static bool given_make(const struct zygote *z, int socket, struct given *out)
 	return good;
 }
 
-/* Redirects standard input and output; closes all other descriptors of this process. */
+/* Sets what posix_spawn() does in the new process. Redirects standard input and output, moves the
+ * descriptors to their final numbers and closes all others. */
 static int actions_make(const struct given *g, posix_spawn_file_actions_t *out)
 {
 	int error = posix_spawn_file_actions_init(out);
@@ -182,7 +185,7 @@ static int hello_receive(struct zygote *z, struct engine_description *about)
 	}
 	z->hello_done = true;
 	if (hello.status != DXP_OK)
-		return hello.status; /* logged by the zygote */
+		return hello.status; /* the zygote has logged the reason */
 	snprintf(z->name, sizeof(z->name), "%s", hello.name);
 	*about = (struct engine_description){
 		.kind = hello.kind,
@@ -274,7 +277,7 @@ void zygote_close(struct zygote *z)
 	free(z);
 }
 
-/* Replaces a lost zygote, at most once per WORKER_AGAIN_NS. */
+/* Starts a new zygote if there is none. Does so at most once per WORKER_AGAIN_NS. */
 static int respawn(struct zygote *z)
 {
 	if (z->pid)
@@ -289,7 +292,7 @@ uint64_t zygote_deadline(const struct zygote *z)
 	return z->pid ? clock_now_ns() + START_AGAIN_NS : z->started_ns + WORKER_AGAIN_NS;
 }
 
-/* Sends a request to the zygote. `fds`: ZYGOTE_START_FDS descriptors; NULL: none. */
+/* Sends a request to the zygote. `fds` has ZYGOTE_START_FDS descriptors; NULL: no descriptors. */
 static int request_send(struct zygote *z, const struct zygote_request *r, const int *fds)
 {
 	char control[CMSG_SPACE(ZYGOTE_START_FDS * sizeof(int))] = {0};
@@ -321,7 +324,8 @@ int zygote_start(struct zygote *z, const struct zygote_worker *w)
 	snprintf(request.host, sizeof(request.host), "%s", w->host);
 	if (request_send(z, &request, fds) == DXP_OK)
 		return DXP_OK;
-	/* The socket is full, or the zygote is lost, which zygote_next detects. */
+	/* The socket is full, or the zygote is lost. zygote_next() finds out, so its next call must
+	 * check at once. */
 	z->look_ns = 0;
 	return DXP_EAGAIN;
 }
@@ -333,7 +337,7 @@ int zygote_kill(struct zygote *z, uint32_t id)
 	return z->pid ? request_send(z, &request, NULL) : DXP_OK;
 }
 
-/* Receives one message of the zygote. DXP_EAGAIN: there is none; DXP_ECLOSED: the zygote is
+/* Receives one message from the zygote. DXP_EAGAIN: there is no message; DXP_ECLOSED: the zygote is
  * lost. */
 static int message_receive(struct zygote *z, struct zygote_news *out)
 {
@@ -359,8 +363,8 @@ static int message_receive(struct zygote *z, struct zygote_news *out)
 	}
 }
 
-/* Returns true after a change of `news`, and every LOOK_NS to check that the zygote is alive. Each
- * poll costs a system call. */
+/* Returns whether to read the socket now, which costs a system call. Returns true if `news` has
+ * changed, and otherwise every LOOK_NS, to check that the zygote is alive. */
 static bool look_due(struct zygote *z)
 {
 	uint32_t news = atomic_load_explicit(z->news, memory_order_acquire);
@@ -380,7 +384,8 @@ bool zygote_next(struct zygote *z, struct zygote_news *out, bool *lost)
 		return false;
 	int status = message_receive(z, out);
 	if (status == DXP_OK) {
-		z->look_ns = 0; /* there may be more */
+		/* there may be more messages, so the next call reads the socket again */
+		z->look_ns = 0;
 		if (out->unused)
 			remover_put(z->remover, out->unused);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The zygote process, which forks each worker. It has one thread, so that fork copies a
- * complete process. */
+/* The zygote process, which forks each worker. It has only one thread, because a fork copies only
+ * the calling thread. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,23 +26,24 @@
 #include "worker/sandbox.h"
 #include "worker/zygote_internal.h"
 
-#define PAGE_BYTES    4096u
-#define POLL_CHILDREN 2 /* descriptors polled before those of children */
+#define PAGE_BYTES 4096u
+/* descriptors that are polled before the pipes of children: socket and signals */
+#define POLL_CHILDREN 2
 #define CHILDREN_MAX        \
 	(WORKER_HOSTS_MAX + \
-	 WORKER_HOSTS_MAX / 2) /* a worker per host, and those of hosts that leave */
+	 WORKER_HOSTS_MAX / 2) /* a worker per host, and old workers of hosts that leave */
 
 struct child {
-	pid_t pid; /* 0: free entry */
+	pid_t pid; /* process id of the worker; 0: free entry */
 	uint32_t id;
-	uint32_t work;                 /* number of its folder of files; see folders_make */
-	char host[WORKER_LABEL_BYTES]; /* its label */
+	uint32_t work; /* number of the folder for its compiler; see folders_make() */
+	char host[WORKER_LABEL_BYTES]; /* label of its host */
 	struct worker_errors errors;
 };
 
-/* A folder for compilers that no worker uses. The next worker with its label gets it. */
+/* A compiler's folder that no worker uses. The next worker with its label gets the folder. */
 struct idle_work {
-	uint32_t work; /* 0: free entry */
+	uint32_t work; /* number of the folder; 0: this entry is free */
 	char host[WORKER_LABEL_BYTES];
 };
 
@@ -52,10 +53,10 @@ struct here {
 	int start_folder; /* descriptor of the daemon's current folder */
 	struct sandbox_options sandbox;
 	bool sandboxed;
-	uint32_t parts; /* enum sandbox_part */
+	uint32_t parts; /* enum sandbox_part: parts that this machine supports */
 	uint64_t memory_bytes;
 	uint32_t spin_ns;
-	uint8_t *memory; /* reserved addresses; only workers map ranges there */
+	uint8_t *memory; /* addresses reserved for device memory; only workers map memory there */
 	_Atomic uint32_t *news;
 	struct engine *engine;
 	bool plain; /* see engine_description */
@@ -63,15 +64,15 @@ struct here {
 	struct child children[CHILDREN_MAX];
 	struct pollfd pollers[POLL_CHILDREN + CHILDREN_MAX];
 	struct idle_work idle[FOLDERS_IDLE_MAX];
-	uint32_t idle_next; /* the entry that was filled first */
+	uint32_t idle_next; /* next entry to fill: the one that was filled first */
 };
 
 static void interrupt_none(void *context)
 {
 }
 
-/* Opens the engine. Gives it one private page, because the engine tests its memory when it is
- * opened. */
+/* Opens the engine. Gives the engine one page of private memory, because the engine tests its
+ * memory when it is opened. */
 static int engine_start(struct here *h)
 {
 	const struct engine_options options = {
@@ -90,7 +91,8 @@ static int engine_start(struct here *h)
 	return status;
 }
 
-/* Reports parts that this machine lacks. */
+/* Logs parts of the sandbox that this machine lacks. Returns DXP_EUNSUPPORTED if all are
+ * required. */
 static int parts_judge(const struct here *h)
 {
 	char missing[128];
@@ -115,7 +117,7 @@ static int parts_judge(const struct here *h)
 	return DXP_OK;
 }
 
-/* Prepares the sandbox of workers. The zygote itself needs none, because it runs no code of
+/* Prepares the sandbox of workers. The zygote itself needs no sandbox, because it runs no code of
  * hosts. */
 static int sandbox_prepare(struct here *h)
 {
@@ -124,7 +126,8 @@ static int sandbox_prepare(struct here *h)
 	engine_describe(h->engine, &about);
 	h->plain = about.plain;
 	if (h->sandbox.mode == SANDBOX_OFF || about.memory_kind != DXP_MEMORY_DIRECT)
-		return DXP_OK; /* without DIRECT memory the daemon runs kernels itself */
+		/* without DIRECT memory there are no workers: the daemon runs kernels itself */
+		return DXP_OK;
 	h->parts = sandbox_available();
 	int status = parts_judge(h);
 	if (status != DXP_OK || !h->plain)
@@ -148,7 +151,7 @@ static int memory_reserve(struct here *h)
 	}
 	h->memory = at;
 	h->news = news;
-	/* no worker may write there */
+	/* workers do not inherit this page, so that they cannot write to it */
 	return madvise(news, ZYGOTE_NEWS_BYTES, MADV_DONTFORK) == 0 ? DXP_OK : DXP_EIO;
 }
 
@@ -199,7 +202,8 @@ static struct child *child_find(struct here *h, pid_t pid)
 	return NULL;
 }
 
-/* Returns an idle folder of this label, and removes it from the idle folders; 0: there is none. */
+/* Returns an idle folder of this label, and removes it from the list of idle folders. Returns 0 if
+ * there is none. */
 static uint32_t idle_reuse(struct here *h, const char *host)
 {
 	for (int i = 0; i < FOLDERS_IDLE_MAX; i++) {
@@ -212,7 +216,8 @@ static uint32_t idle_reuse(struct here *h, const char *host)
 	return 0;
 }
 
-/* Keeps a folder that has become idle. Returns a folder to remove; 0: there is none. */
+/* Adds a folder to the list of idle folders. Returns a folder to remove from the disk instead; 0:
+ * none. */
 static uint32_t idle_keep(struct here *h, uint32_t work, const char *host)
 {
 	if (!host[0])
@@ -224,8 +229,8 @@ static uint32_t idle_keep(struct here *h, uint32_t work, const char *host)
 	return old;
 }
 
-/* Returns the number of a new worker's folder for compilers: one that its label has, or a new one.
- */
+/* Returns the number of the folder for a new worker's compiler: the folder of another worker with
+ * the same label, an idle folder of this label, or a new folder. */
 static uint32_t work_choose(struct here *h, const struct zygote_request *r)
 {
 	if (h->folders.shared)
@@ -239,7 +244,7 @@ static uint32_t work_choose(struct here *h, const struct zygote_request *r)
 	return idle ? idle : r->id;
 }
 
-/* Returns whether a worker that has ended was the last one to use its folder. */
+/* Returns whether a worker that has ended was the last worker to use its compiler's folder. */
 static bool work_unused(const struct here *h, const struct child *ended)
 {
 	for (int i = 0; i < CHILDREN_MAX; i++) {
@@ -250,7 +255,7 @@ static bool work_unused(const struct here *h, const struct child *ended)
 	return !h->folders.shared;
 }
 
-/* Closes the pipes of other workers. Called in a new worker. */
+/* Closes the pipes of other workers. A new worker calls this function after the fork. */
 static void errors_forget(const struct here *h)
 {
 	for (int i = 0; i < CHILDREN_MAX; i++)
@@ -290,7 +295,8 @@ static void worker_start(struct here *h, const struct zygote_request *r,
 
 	if (pid == 0) {
 		errors_forget(h);
-		if (fchdir(h->start_folder) != 0) /* for relative names of folders */
+		/* relative names of folders start at the daemon's current folder */
+		if (fchdir(h->start_folder) != 0)
 			_exit(1);
 		worker_process_run(&process);
 	}
@@ -316,8 +322,9 @@ static void worker_kill(struct here *h, uint32_t id)
 			kill(h->children[i].pid, SIGKILL);
 }
 
-/* Kills processes that exited workers left behind; Linux makes them children of this process. Only
- * workers start them: this process runs no program after it has opened its engine. */
+/* Kills processes that exited workers left behind. Linux makes them children of this process. Any
+ * child that is not a worker is such a process, because this process starts no program after it has
+ * opened its engine. */
 static void strays_kill(struct here *h)
 {
 	char path[64];
@@ -365,7 +372,7 @@ static void children_reap(struct here *h)
 		strays_kill(h);
 }
 
-/* Copies the descriptors of a message; -1 where there is none. */
+/* Copies the descriptors that a message carries; sets all to -1 if it carries none. */
 static void descriptors_read(struct msghdr *message, int fds[ZYGOTE_START_FDS])
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(message);
@@ -380,7 +387,7 @@ static void descriptors_read(struct msghdr *message, int fds[ZYGOTE_START_FDS])
 		fds[i] = descriptor_raise(fds[i]);
 }
 
-/* Returns false if the daemon has closed the socket. */
+/* Receives and executes a request. Returns false if the daemon has closed the socket. */
 static bool request_receive(struct here *h)
 {
 	char control[CMSG_SPACE(ZYGOTE_START_FDS * sizeof(int))];
@@ -408,16 +415,17 @@ static bool request_receive(struct here *h)
 
 static pid_t slot_process;
 
-/* Handles PR_SET_PDEATHSIG. The kernel also sends it when only the thread that started this process
- * exits. Exits if the whole parent process has exited. */
+/* Handles the signal of PR_SET_PDEATHSIG. The kernel sends this signal also if the parent lives but
+ * the thread that started this process exits. So this function exits only if the parent process has
+ * exited. */
 static void on_orphan(int number)
 {
 	if (getppid() != slot_process)
 		_exit(1);
 }
 
-/* Makes this process exit with the daemon at any time: while it opens an engine or compiles, which
- * takes seconds, it does not read the socket. */
+/* Makes this process exit when the daemon exits. It cannot rely on its socket alone: while it opens
+ * an engine or compiles, which takes seconds, it does not read the socket. */
 static void orphan_watch(pid_t parent)
 {
 	struct sigaction action = {.sa_handler = on_orphan, .sa_flags = SA_RESTART};
@@ -425,13 +433,13 @@ static void orphan_watch(pid_t parent)
 	slot_process = parent;
 	sigaction(ZYGOTE_ORPHAN_SIGNAL, &action, NULL);
 	prctl(PR_SET_PDEATHSIG, ZYGOTE_ORPHAN_SIGNAL);
-	/* The parent may have exited before. */
+	/* Exits now if the parent exited before prctl() was called. */
 	on_orphan(ZYGOTE_ORPHAN_SIGNAL);
 }
 
-/* Loads the compiler. Permits limit how many processes of a machine do this at once, to leave CPUs
- * to xPUs that are starting. If a host sends a program to compile, the zygote does not wait for a
- * permit. */
+/* Loads the compiler. Permits limit how many processes of a machine do this at the same time, so
+ * that CPUs are left for xPUs that are starting. If a request is waiting at the socket, the zygote
+ * does not wait for a permit. */
 static void warm(struct here *h)
 {
 	const char *node = h->folders.node;
@@ -447,7 +455,8 @@ static int signals_open(struct here *h)
 	sigset_t set;
 
 	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN); /* the daemon stops this process by exiting */
+	/* This process exits when the daemon closes the socket or exits. */
+	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
@@ -456,7 +465,7 @@ static int signals_open(struct here *h)
 	return h->signals >= 0 ? DXP_OK : DXP_EIO;
 }
 
-/* Lists the descriptors to poll; returns how many. */
+/* Lists the descriptors to poll. Returns their number. */
 static nfds_t pollers_fill(struct here *h)
 {
 	nfds_t count = POLL_CHILDREN;
@@ -470,7 +479,8 @@ static nfds_t pollers_fill(struct here *h)
 	return count;
 }
 
-/* Copies what workers wrote to standard error; `list` comes from pollers_fill(). */
+/* Copies text that workers wrote to standard error. `h->pollers` must be as pollers_fill() left
+ * it. */
 static void errors_copy(struct here *h)
 {
 	const struct pollfd *p = &h->pollers[POLL_CHILDREN];
@@ -498,7 +508,7 @@ int zygote_main(int argc, char **argv)
 	static struct here h;
 
 	if (argc != 10)
-		return 2; /* only the daemon calls this */
+		return 2; /* a user has called this, not the daemon */
 	h.engine_name = argv[0];
 	h.memory_bytes = strtoull(argv[1], NULL, 10);
 	h.spin_ns = (uint32_t)strtoul(argv[2], NULL, 10);
@@ -507,12 +517,12 @@ int zygote_main(int argc, char **argv)
 	h.sandbox.memory_bytes = strtoull(argv[8], NULL, 10);
 	h.sandbox.reads = argv[9][0] ? argv[9] : NULL;
 	for (int fd = ZYGOTE_SOCKET; fd < ZYGOTE_FDS; fd++)
-		fcntl(fd, F_SETFD, FD_CLOEXEC); /* compilers start programs of their own */
+		fcntl(fd, F_SETFD, FD_CLOEXEC); /* not inherited by programs that compilers start */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	h.start_folder = descriptor_raise(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	int status = folders_open(&h.folders, argv[3], argv[5][0] ? argv[5] : NULL,
 				  strtol(argv[6], NULL, 10) != 0);
-	/* All temporary files of the zygote are in this folder. */
+	/* The zygote's compiler makes its temporary files in this folder. */
 	if (status == DXP_OK)
 		setenv("TMPDIR", h.folders.zygote, 1);
 	if (status == DXP_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Permits to warm an engine: bytes of one file in the user's cache, each locked by its holder. The
- * kernel releases the lock when the holder exits for any reason. */
+/* Permits to warm an engine. Each permit is one byte of a file in the user's cache; the holder
+ * locks the byte. The kernel releases the lock when the holder exits for any reason. */
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include "base/descriptor.h"
 #include "worker/zygote_internal.h"
 
-/* ms between two attempts to get a permit; warming an engine takes a second */
+/* ms between two attempts to get a permit: short, because warming an engine takes a second */
 #define LOOK_MS 100
 
 static bool permit_acquire(int file, long count)

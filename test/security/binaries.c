@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attacks by program binaries: a node loads only those that it has made, unchanged. Skipped without
- * OpenCL. */
+/* Tests attacks by program binaries: a node loads a binary only if the node itself made it and it
+ * is unchanged. Skipped without OpenCL. */
 #include "test/unit/slot_workers_rig.h"
 
 #include <CL/cl.h>
@@ -8,7 +8,7 @@
 #include "engine/ocl_pack.h"
 #include "engine/seal.h"
 
-/* A binary in memory of the test. */
+/* A copy of a program binary in the test's memory; binary_fetch allocates `data`. */
 struct binary {
 	uint8_t *data;
 	size_t bytes;
@@ -33,7 +33,8 @@ static int load(const struct guest *g, const uint8_t *data, size_t bytes, struct
 	return dxp_program_create(g->xpu, &s, out);
 }
 
-/* The node rejects these bytes with a reason, and its loader has not seen them. */
+/* Checks that the node rejects these bytes with a reason, and does not pass them to its OpenCL
+ * loader. */
 static void rejected(const struct guest *g, const uint8_t *data, size_t bytes)
 {
 	struct dxp_program *p = NULL;
@@ -44,7 +45,7 @@ static void rejected(const struct guest *g, const uint8_t *data, size_t bytes)
 	dxp_program_release(p);
 }
 
-/* The node loads these bytes, and the program works. */
+/* Checks that the node loads this binary, and that its kernel works. */
 static void accepted(struct guest *g, const struct binary *b)
 {
 	struct dxp_program *own = g->program, *loaded;
@@ -64,13 +65,14 @@ static void binary__of_this_node_loads(void **state)
 	struct binary b = binary_fetch(&g);
 
 	accepted(&g, &b);
-	accepted(&other, &b); /* another host may choose to load it */
+	accepted(&other, &b); /* a second host may load a binary that another host received */
 	free(b.data);
 	guest_close(&other);
 	guest_close(&g);
 }
 
-/* A pack without a seal, as a host can make one: it has a valid checksum. */
+/* A file in the binary's format with a valid checksum but no seal is rejected. Any host can make
+ * one. */
 static void binary__without_seal_is_rejected(void **state)
 {
 	struct guest g = guest_open("forger");
@@ -85,7 +87,8 @@ static void binary__without_seal_is_rejected(void **state)
 	guest_close(&g);
 }
 
-/* A hostile file inside, with a new checksum, and the seal of the true binary. */
+/* A binary with a hostile file inside, a new checksum and the seal of the unchanged binary is
+ * rejected. */
 static void binary__repacked_is_rejected(void **state)
 {
 	struct guest g = guest_open("forger");
@@ -125,7 +128,8 @@ static void binary__of_another_node_is_rejected(void **state)
 	guest_close(&g);
 }
 
-/* The key of the fabric, which hosts have, does not seal binaries. */
+/* A seal made with the fabric key is rejected. Hosts know the fabric key, so the node seals with a
+ * key of its own. */
 static void binary__sealed_by_the_fabric_key_is_rejected(void **state)
 {
 	struct guest g = guest_open("forger");
@@ -140,7 +144,8 @@ static void binary__sealed_by_the_fabric_key_is_rejected(void **state)
 	guest_close(&g);
 }
 
-/* Flips bits all over the binary: test/unit/seal.c flips all of a short one. */
+/* A binary with one changed bit is rejected, for bits spread over the whole binary.
+ * test/unit/seal.c flips every bit of a short text. */
 static void binary__with_a_changed_bit_is_rejected(void **state)
 {
 	struct guest g = guest_open("flipper");
@@ -185,7 +190,8 @@ static void daemon_restart(void)
 	ok(world_reopen());
 }
 
-/* A node with a state folder accepts its binaries after a restart. With another key, none. */
+/* A node with a state folder accepts its own binaries after a restart. A node with another key
+ * rejects them. */
 static void binary__after_a_restart(void **state)
 {
 	struct guest g = guest_open("first");
@@ -209,7 +215,7 @@ static void binary__after_a_restart(void **state)
 	free(b.data);
 }
 
-/* A node whose key is damaged does not start, and states why. */
+/* A node with a damaged key file does not start, and reports the reason. */
 static void key__damaged_is_an_error(void **state)
 {
 	char path[128];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attacks by registers: what a host writes to the stream core of a board is its own. */
+/* Tests attacks by registers: settings that a host writes to the stream core of a board apply only
+ * to that host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 
 #define WORDS 5000
 
-/* A host with a buffer of its own. */
+/* A host of the board's xPU, with its own buffers. */
 struct guest {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpu;
@@ -75,7 +76,7 @@ static int guests_close(void **state)
 	return 0;
 }
 
-/* Sends the host's words through the core and back. */
+/* Sends the host's words `out` through the stream core into `in`. */
 static void stream(struct guest *g)
 {
 	const struct dxp_bridge_transfer t = {
@@ -103,7 +104,7 @@ static void core_is(const struct guest *g, enum dxp_core core, uint32_t operand,
 	assert_true(has_result == result);
 }
 
-/* A neighbour that sets the core changes no stream of this host. */
+/* A host sets the stream core. The streams of another host do not change. */
 static void core__of_another_host_does_not_apply(void **state)
 {
 	ok(dxp_core_set(one.xpu, DXP_CORE_ADD, 1000));
@@ -117,7 +118,7 @@ static void core__of_another_host_does_not_apply(void **state)
 	added(&one, 1000);
 }
 
-/* Neither settings nor the sum of a neighbour's data are visible. */
+/* A host reads neither the core settings of another host nor the sum over that host's data. */
 static void core__of_another_host_is_not_visible(void **state)
 {
 	uint64_t sum = 0;
@@ -132,7 +133,7 @@ static void core__of_another_host_is_not_visible(void **state)
 	core_is(&one, DXP_CORE_CHECKSUM, 0, sum);
 }
 
-/* A host that opens the xPU again, or another with the same node id, begins anew. */
+/* A host sets the core and opens the xPU again. The core then has its initial settings. */
 static void core__of_an_earlier_host_is_gone(void **state)
 {
 	ok(dxp_core_set(one.xpu, DXP_CORE_ADD, 1000));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attacks by files: a kernel that writes files plants no native code for another host, nor for the
- * node. Skipped without OpenCL, and on processors other than x86-64. */
+/* Tests attacks by files: a kernel that can write files must not place native code that another
+ * host or the node runs. Skipped without OpenCL, and on processors other than x86-64. */
 #include "test/unit/slot_calls_rig.h"
 
 #include <errno.h>
 
 #include "worker/folders.h"
 
-/* Returns the current folder of the only worker. */
+/* Writes the current folder of the only running worker to `out`. */
 static void worker_folder(char out[PATH_MAX])
 {
 	char path[64];
@@ -25,7 +25,7 @@ static void parent_of(char *path)
 	*strrchr(path, '/') = '\0';
 }
 
-/* Waits until a folder is removed. */
+/* Waits until the folder is removed. */
 static void gone(const char *folder)
 {
 	for (uint64_t until = clock_now_ns() + SOON_NS; access(folder, F_OK) == 0;) {
@@ -34,7 +34,8 @@ static void gone(const char *folder)
 	}
 }
 
-/* The worker of `bad` can neither make this file nor change it. */
+/* Checks that the worker of host `bad` can neither create the file `name` in this folder nor change
+ * it. */
 static void write_refused(const struct guest *bad, const char *folder, const char *name)
 {
 	char path[PATH_MAX];
@@ -58,7 +59,8 @@ static void kept_folder(const char *name, char out[PATH_MAX])
 	snprintf(out, PATH_MAX, "%s/kernels/%s", w.folder, name);
 }
 
-/* Returns the number of programs in a folder, and the name of one with content. */
+/* Returns the number of programs in a folder, and the name of one program file that is not
+ * empty. */
 static int programs_in(const char *folder, char name[256])
 {
 	struct dirent *e;
@@ -79,19 +81,21 @@ static int programs_in(const char *folder, char name[256])
 	return count;
 }
 
-/* Runs a host's program in a worker of its own, twice: then it is kept. */
+/* Runs a host's program twice, each time in a new worker. The node keeps a program after its second
+ * use. */
 static void program_keep(const char *name)
 {
 	for (int i = 0; i < 2; i++) {
 		char run[FABRIC_NAME_BYTES];
-		snprintf(run, sizeof(run), "%s-%d", name, i); /* as two processes of a program */
+		/* each run has another name, like two processes of one program */
+		snprintf(run, sizeof(run), "%s-%d", name, i);
 		struct guest g = guest_open(run);
 		ok(end(&g, add(&g, 1, NULL)));
 		guest_close(&g);
 	}
 }
 
-/* Programs that are kept for a neighbour, or for the node, are out of reach of a kernel. */
+/* A kernel cannot create or change programs that the node keeps for another host or for itself. */
 static void kept__programs_of_others_cannot_be_replaced(void **state)
 {
 	char victim[PATH_MAX], folder[PATH_MAX], name[256];
@@ -111,7 +115,8 @@ static void kept__programs_of_others_cannot_be_replaced(void **state)
 	write_refused(&bad, folder, "tried");
 	kept_folder("node/programs", folder);
 	write_refused(&bad, folder, "new.program");
-	kept_folder("programs", folder); /* where all hosts' programs were kept once */
+	/* earlier versions kept the programs of all hosts in this folder */
+	kept_folder("programs", folder);
 	mkdir(folder, 0700);
 	write_refused(&bad, folder, "new.program");
 	write_refused(&bad, w.folder, "binaries.key");
@@ -120,7 +125,8 @@ static void kept__programs_of_others_cannot_be_replaced(void **state)
 	guest_close(&bad);
 }
 
-/* The label of a host decides which programs it gets: those of others it neither gets nor sees. */
+/* The node keeps a host's programs in a folder named by the host's label. A kernel of a host with
+ * another label can neither list nor read that folder. */
 static void kept__programs_cannot_be_read_by_others(void **state)
 {
 	char victim[PATH_MAX], path[PATH_MAX], name[256];
@@ -135,7 +141,8 @@ static void kept__programs_cannot_be_read_by_others(void **state)
 	guest_close(&bad);
 }
 
-/* PoCL loads the code of kernels from files: those of another worker are out of reach. */
+/* PoCL loads the code of kernels from files. A kernel cannot write into the file folder of another
+ * running worker. */
 static void compiler__files_of_others_cannot_be_replaced(void **state)
 {
 	char own[PATH_MAX], first[PATH_MAX], scratch[PATH_MAX];
@@ -157,8 +164,8 @@ static void compiler__files_of_others_cannot_be_replaced(void **state)
 	guest_close(&bad);
 }
 
-/* Processes of one program, such as ranks of a job, share what the compiler made, at the same time
- * and one after another, also after a crash. */
+/* Processes of one program, such as ranks of a job, use one folder for compiled files. They use it
+ * at the same time, one after another, and after a crash. */
 static void compiler__files_are_shared_by_label(void **state)
 {
 	char first[PATH_MAX], later[PATH_MAX];
@@ -181,7 +188,8 @@ static void compiler__files_are_shared_by_label(void **state)
 	guest_close(&three);
 }
 
-/* Files of programs that have ended are removed when others have ended since. */
+/* The compiled files of a program are removed when FOLDERS_IDLE_MAX other programs have exited
+ * after it. */
 static void compiler__files_of_the_past_are_removed(void **state)
 {
 	char first[PATH_MAX], name[FABRIC_NAME_BYTES];
@@ -199,7 +207,8 @@ static void compiler__files_of_the_past_are_removed(void **state)
 	gone(first);
 }
 
-/* Hosts that trust each other share built programs by an option, and nothing else. */
+/* With the option that shares programs, all hosts can write the shared programs. The seal key and
+ * the node's own programs stay protected. */
 static void shared__by_an_option(void **state)
 {
 	char folder[PATH_MAX], name[256];

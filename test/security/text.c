@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attacks by text: what a kernel or a host writes reaches no log or terminal with control
- * characters, and no other host. Skipped without OpenCL, and on processors other than x86-64. */
+/* Tests attacks by text: text from a kernel or a host reaches logs and terminals without control
+ * characters, and never reaches another host. Skipped without OpenCL, and on processors other than
+ * x86-64. */
 #include "test/unit/slot_calls_rig.h"
 
 #include <errno.h>
 
 #define ESCAPE "\033]0;owned\007\033[2J\x9b"
 
-/* Standard error of this process, of its daemon and of workers, while a test runs. */
+/* File that receives the standard error of this process, its daemon and its workers during a
+ * test. */
 static char record[128];
 static int saved_error;
 
@@ -22,7 +24,7 @@ static int recording_open(void **state)
 	return world_open(state);
 }
 
-/* Returns the text so far, which the caller frees. */
+/* Returns the recorded text; the caller frees it. */
 static char *record_read(void)
 {
 	char *text = calloc(1, 65536);
@@ -35,7 +37,7 @@ static char *record_read(void)
 	return text;
 }
 
-/* Also shows what a failed test has recorded. */
+/* Stops recording. After a failed test, prints the recorded text. */
 static int recording_close(void **state)
 {
 	guests_close(state);
@@ -67,7 +69,7 @@ static void write_error(const struct guest *g, const char *text)
 	assert_int_equal(call(g, c), strlen(text));
 }
 
-/* Waits until the record has this text. */
+/* Waits until the recorded text contains `wanted`. */
 static void recorded_wait(const char *wanted)
 {
 	for (uint64_t until = clock_now_ns() + SOON_NS;; usleep(10000)) {
@@ -80,7 +82,8 @@ static void recorded_wait(const char *wanted)
 	}
 }
 
-/* Messages of a worker, names of kernels and messages of its compiler, in the log of dxpd. */
+/* The log of dxpd has no control characters, although a worker's messages, kernel names and
+ * compiler messages contain some. */
 static void log__without_control_characters(void **state)
 {
 	static const char wrong[] = "#error " ESCAPE "\n#warning \"" ESCAPE "\"\n";
@@ -99,7 +102,7 @@ static void log__without_control_characters(void **state)
 	free(text);
 }
 
-/* Returns the pipe that is standard output or error of a worker. */
+/* Writes to `out` the name of the pipe that is descriptor `fd` of a worker. */
 static void pipe_of(pid_t worker, int fd, char out[64])
 {
 	char path[64];
@@ -111,7 +114,8 @@ static void pipe_of(pid_t worker, int fd, char out[64])
 	assert_non_null(strstr(out, "pipe:"));
 }
 
-/* A kernel can open the other end of its pipes and read from it, so no neighbour writes there. */
+/* A kernel can open the read end of its own standard error pipe. So no other worker may write into
+ * that pipe. */
 static void errors__of_others_cannot_be_read(void **state)
 {
 	struct guest one = hostile_open("one");
@@ -134,7 +138,7 @@ static void errors__of_others_cannot_be_read(void **state)
 	guest_close(&three);
 }
 
-/* The last text of a worker reaches the log, also without a newline. */
+/* The last text that a worker writes before it exits reaches the log, even without a newline. */
 static void errors__of_a_worker_that_ends(void **state)
 {
 	struct guest g = hostile_open("last");
@@ -144,7 +148,8 @@ static void errors__of_a_worker_that_ends(void **state)
 	recorded_wait("worker: last words");
 }
 
-/* A kernel that fills its standard error, or makes it blocking, delays no other worker. */
+/* A kernel floods its standard error and changes the flags of that pipe. No other worker is
+ * delayed. */
 static void errors__of_one_delay_no_other(void **state)
 {
 	struct guest good = hostile_open("good"), bad = hostile_open("bad");
@@ -165,7 +170,7 @@ static void errors__of_one_delay_no_other(void **state)
 		write_error(&good, "a line\n");
 		ok(end(&good, start(&good, "address", &(uint32_t){0}, sizeof(uint32_t), NULL)));
 	}
-	/* whose flags it cannot change */
+	/* `bad` set O_NONBLOCK on its own pipe; the pipe of `good` does not have it */
 	assert_int_equal(
 		call(&good, (struct call){.number = SYS_fcntl, .a = {STDERR_FILENO, F_GETFL}}) &
 			O_NONBLOCK,

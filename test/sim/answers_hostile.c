@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hostile peer answers a GET with duplicate and overlapping parts, so that other parts are
- * missing. A GET may succeed only with all bytes: a missing part would expose old memory. In a
- * bridge buffer that is another tenant's memory. */
+/* A hostile peer answers a GET with duplicate and overlapping parts and omits other parts. The GET
+ * may succeed only if all bytes have arrived: a missing part would expose old memory. In a bridge
+ * buffer, the old memory belongs to another tenant. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,8 @@ static bool never(void *context)
 	return false;
 }
 
-/* Sends a GET from host 0 to host 1, which accepts it; the test makes the answer. */
+/* Sends a GET from host 0 to host 1. Host 1 accepts the request and never answers; the test makes
+ * the answers. */
 static struct nic_peer *request_send(void)
 {
 	static const struct nic_staged_ops ops = {.read_begin = never_answer,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions with limits get their rate, and leave the rest to others. */
+/* Tests functions with limits: each gets the rate of its limit, and the other functions get the
+ * rest. */
 #include "test/sim/arbiter_rig.h"
 
 static void limited_check(uint64_t limit, uint64_t duration_ns)
@@ -26,7 +27,8 @@ static void arbiter__limited_has_its_rate_and_others_the_rest(void **state)
 	limited_check(250 * MB, 50 * MS_NS);
 }
 
-/* The limit holds for a function with any number of peers; waiting does not spin. */
+/* Checks that a single function keeps its limit for any number of peers. While it waits, it
+ * requests no polls without work. */
 static void limited_alone(uint64_t limit, uint64_t duration_ns)
 {
 	struct fair_options o = functions(1, NIC_QPS_PER_FUNCTION);
@@ -59,7 +61,7 @@ static void arbiter__limits_of_any_size(void **state)
 	limited_alone(10000 * MB, 10 * MS_NS);
 }
 
-/* A peer is not declared dead when seconds pass between packets. */
+/* A limit is so low that seconds pass between packets. The peer is not declared lost. */
 static void arbiter__slower_than_silence(void **state)
 {
 	struct fair_options o = functions(1, 1);
@@ -93,7 +95,8 @@ static void arbiter__limits_change_in_flight(void **state)
 		run(f, 2 * MB);
 		rates(f, 50 * MS_NS, rate);
 		near(rate[0], 50e6, 0.03);
-		/* without a limit the function gets its share, but no compensation */
+		/* without its limit the function gets its share, but no compensation for the
+		 * limited time */
 		assert_int_equal(nic_function_limit(n, 0, 0), DXP_OK);
 		run(f, 2 * MB);
 		rates(f, 10 * MS_NS, rate);
@@ -121,7 +124,7 @@ static void arbiter__limited_and_lossy(void **state)
 	fair_close(f);
 }
 
-/* Operations of a closed function complete soon, even with a low limit. */
+/* A function with a low limit closes. Its operations complete soon. */
 static void arbiter__limited_function_can_close(void **state)
 {
 	struct fair_options o = one_and_many(2);
@@ -133,7 +136,8 @@ static void arbiter__limited_function_can_close(void **state)
 	assert_int_equal(nic_user_close(n, 1, DXP_OK, sim_now(fair_sim(f))), DXP_OK);
 	fair_run(f, UINT64_MAX, 50 * MS_NS);
 	assert_true(nic_user_idle(n, 1));
-	for (uint16_t node = 3; node <= 6; node++) /* the peers of the function */
+	/* nodes 3 to 6 are the peers of the closed function */
+	for (uint16_t node = 3; node <= 6; node++)
 		assert_false(rltp_session_busy(rltp_endpoint_session(nic_endpoint(n), node)));
 	fair_close(f);
 }

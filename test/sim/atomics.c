@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests atomics between nodes: the effect of each, their order on a queue pair, many on one word,
- * and counted and reported rejections. */
+/* Tests atomics between nodes: the effect of each operation, their order on a queue pair, many adds
+ * to one word, and rejections with their counters and statuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,8 @@ static void atomics__each_operation(void **state)
 	accounts_good(r, 2);
 }
 
-/* The previous value is also written to the source list, if there is one. */
+/* An atomic writes the previous value also to the requester's own memory if the request has an
+ * entry for it. */
 static void atomics__value_before_into_own_memory(void **state)
 {
 	struct rig *r = *state;
@@ -109,7 +110,8 @@ static bool counting(void *context)
 	return finished;
 }
 
-/* The sum is exact, and no two adds return the same previous value. */
+/* Many nodes add to one counter while packets are lost. The sum is exact, and no two adds return
+ * the same previous value. */
 static void atomics__many_nodes_one_counter_under_loss(void **state)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++) {
@@ -131,7 +133,8 @@ static void atomics__many_nodes_one_counter_under_loss(void **state)
 	}
 }
 
-/* One outstanding request, one answer, one packet in flight, in both directions. */
+/* Condition for sim_run. Both hosts post atomics to each other until ADDS have completed at each.
+ * The NICs have space for one outstanding request, one answer and one packet in flight. */
 static bool crossing(void *context)
 {
 	struct rig *r = context;
@@ -169,7 +172,7 @@ static void atomics__with_space_for_one_of_everything(void **state)
 /* ---- order ---- */
 
 #define ROUNDS    10
-#define PUT_BYTES 20000 /* the atomic targets its last word */
+#define PUT_BYTES 20000 /* bytes; the atomic changes the last word of the PUT */
 #define LAST      (PUT_BYTES / 8 - 1)
 
 static void completions_dequeue(struct rig *r)
@@ -217,7 +220,8 @@ static void order_round(struct rig *r, uint64_t round)
 	assert_true(sim_run(r->sim, 20 * S_NS, three_completed, r));
 }
 
-/* An atomic sees the PUTs before it on its queue pair; a NAP behind it arrives after it. */
+/* An atomic executes after the PUTs before it on its queue pair, and a NAP behind it arrives after
+ * it has executed. */
 static void atomics__in_the_order_of_the_queue_pair(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -245,8 +249,8 @@ static void refused(struct rig *r, struct dxp_entry at, const struct dxp_target 
 	assert_int_equal(*count, before + 1);
 }
 
-/* The target counts each rejection by its reason, and the requester receives the reason. Memory is
- * unchanged and the queue pair continues. */
+/* The target counts each rejected atomic by its reason, and the requester receives the reason. The
+ * target's memory is unchanged, and the queue pair continues. */
 static void atomics__rejections(void **state)
 {
 	struct rig *r = *state;
@@ -280,7 +284,8 @@ static void atomics__rejections(void **state)
 	accounts_good(r, 2);
 }
 
-/* A region at an unaligned address contains no valid words. */
+/* An atomic is rejected if its region starts at an unaligned address, because the word is then
+ * unaligned in memory. */
 static void atomics__region_off_its_alignment(void **state)
 {
 	struct rig *r = *state;
@@ -334,8 +339,8 @@ static void atomics__descriptors_that_cannot_be(void **state)
 	assert_int_equal(nic_counters(sim_nic(r->sim, 0))->atomics_sent, 0);
 }
 
-/* A node of an older version cannot decode atomics and never receives any; the rest of the stream
- * continues. */
+/* A node of an older version cannot decode atomics, so none is sent to it. Other requests to this
+ * node continue. */
 static void atomics__peer_of_an_older_version(void **state)
 {
 	struct rig *r = *state;

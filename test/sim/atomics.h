@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares hosts with words that others change, and a helper that posts one atomic. Include
- * cmocka.h first. */
+/* Sets up hosts with memory for atomics, and has a helper that posts one atomic and waits for it.
+ * Include cmocka.h first. */
 #ifndef TEST_SIM_ATOMICS_H
 #define TEST_SIM_ATOMICS_H
 
@@ -22,13 +22,15 @@ struct rig {
 	struct sim *sim;
 	uint64_t memory[HOSTS][WORDS];
 	uint32_t key[HOSTS];
-	struct dxp_nic_event event; /* the last completion of host 0 */
+	struct dxp_nic_event event; /* the last completion at host 0 */
 	uint32_t completions;
-	/* operations posted and completed, for tests with many hosts and one counter */
+	/* operations posted and completed by each host, for tests in which many hosts add to one
+	 * counter */
 	uint32_t posted[HOSTS], ended[HOSTS];
-	uint8_t found[HOSTS * ADDS]; /* completions that returned a previous value, indexed by it */
-	/* used with faults */
-	uint64_t at_sent; /* number of datagrams after which `mishap` runs */
+	/* number of completions that returned each previous value; the index is the value */
+	uint8_t found[HOSTS * ADDS];
+	/* number of sent datagrams after which `mishap` injects its fault; 0: never */
+	uint64_t at_sent;
 	void (*mishap)(struct rig *r);
 };
 
@@ -75,7 +77,8 @@ static inline bool completed(void *context)
 	return true;
 }
 
-/* Posts as host 0, runs until the completion and returns its status. */
+/* Posts one atomic as host 0 and runs until its completion. Returns the status of the
+ * completion. */
 static inline int atomic(struct rig *r, uint8_t op, struct dxp_entry at, uint64_t operand,
 			 uint64_t swap, const struct dxp_target *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the bridge between stages of every speed, in virtual time: speed, right bytes, buffer use,
- * and state after a failed step. DXP_SEED replays one seed. */
+/* Tests the bridge in virtual time with devices and networks of many speeds: its speed, right
+ * bytes, use of buffers, and its state after a failed step. DXP_SEED=n replays seed n. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 #define KIB      1024u
 #define MIB      (1u << 20)
 
-/* Steps of each path as stages. */
+/* For each path of the bridge, the steps that it passes in the simulated stages, in order. */
 static const enum stages_step steps[BRIDGE_PATHS][3] = {
 	[BRIDGE_IN] = {STAGES_READ, STAGES_IN, STAGES_KINDS},
 	[BRIDGE_OUT] = {STAGES_OUT, STAGES_WRITE, STAGES_KINDS},
@@ -50,7 +50,7 @@ static void rings_are_free(struct bridge_lab *l)
 
 /* ---- speed ---- */
 
-/* Returns the bytes per second of a single transfer on the machine of the source. */
+/* Returns the bytes per second of a single transfer on the modelled machine of the source. */
 static double source_rate(enum bridge_path path, uint64_t bytes)
 {
 	const struct bridge_lab_options o = {.stages = bridge_source_stages,
@@ -84,8 +84,8 @@ static void bridge__source_machine_runs_at_its_bottleneck(void **state)
 
 #define REPEATS 300
 
-/* Returns the time of transfers one after the other, which a bridge that measures has cut. Writes
- * the number of their pieces. */
+/* Returns the total seconds of REPEATS transfers, one after the other. During them the bridge
+ * measures and adapts the size of its pieces. Writes the number of their pieces. */
 static double repeated_seconds(const struct bridge_lab_options *o, enum bridge_path path,
 			       enum bridge_mode mode, uint64_t bytes, uint64_t *pieces)
 {
@@ -107,8 +107,9 @@ static double repeated_seconds(const struct bridge_lab_options *o, enum bridge_p
 	return sum;
 }
 
-/* Where each DMA costs a time of control, short pieces lose more than overlap gains. 64 KiB are
- * then one piece in both modes, except for the search. */
+/* Each DMA has a fixed cost, so many short pieces could cost more than overlap gains. The pipeline
+ * is not slower than sequential transfers, except for the search. 64 KiB are one piece in both
+ * modes. */
 static void bridge__never_slower_than_sequential(void **state)
 {
 	static const uint64_t sizes[] = {64 * KIB, 256 * KIB, MIB, 16 * MIB};
@@ -132,7 +133,7 @@ static void bridge__never_slower_than_sequential(void **state)
 		}
 }
 
-/* The engine `board` and the simulator model the same machine. */
+/* The simulator and the preset of the engine `board` describe the same machine. */
 static void bridge__source_machine_is_the_boards_preset(void **state)
 {
 	const struct stages_options *o = &bridge_source_stages;
@@ -146,7 +147,7 @@ static void bridge__source_machine_is_the_boards_preset(void **state)
 	assert_int_equal(o->from_device.end_ns, c.interrupt_ns);
 }
 
-/* The file describes the same controllers as the simulator. */
+/* The simulator and the file measured.conf of the engine `board` describe the same controllers. */
 static void bridge__source_controllers_are_a_boards_file(void **state)
 {
 	const struct stages_options o = bridge_source_controllers(57 * US_NS);
@@ -160,8 +161,9 @@ static void bridge__source_controllers_are_a_boards_file(void **state)
 	assert_int_equal(o.control_ns, c.control_ns);
 }
 
-/* With the rates that the source's controllers reached, the shipped bridge comes within 6 % of the
- * source's shares of PCIe: 81.0, 72.3, 60.1 %. None of the rates is from S-09. */
+/* The simulated controllers have the rates that the source measured. The shipped bridge then
+ * reaches the source's shares of PCIe (81.0, 72.3, 60.1 %) within 6 %. None of the rates is from
+ * S-09. */
 static void bridge__controllers_lose_what_the_source_did(void **state)
 {
 	static const struct {
@@ -192,7 +194,8 @@ static void bridge__controllers_lose_what_the_source_did(void **state)
 	}
 }
 
-/* The pipeline gains at least what the source reports, on the same two sets of stages. */
+/* The pipeline is faster than the naive transfer by at least the factor of the source. Both use the
+ * stages of the source. */
 static void bridge__pipeline_gains_what_the_source_did(void **state)
 {
 	uint64_t bytes = BRIDGE_SOURCE_NAIVE_BYTES;
@@ -203,7 +206,7 @@ static void bridge__pipeline_gains_what_the_source_did(void **state)
 
 	print_message("naive %.1f MB/s (source: %.1f), pipelined %.1f MB/s\n", naive / 1e6,
 		      BRIDGE_SOURCE_NAIVE / 1e6, own / 1e6);
-	/* the parts sum to 5 % less than the total */
+	/* the source's times of the single parts sum to 5 % less than its total time */
 	assert_true(naive >= (double)BRIDGE_SOURCE_NAIVE &&
 		    naive <= 1.05 * (double)BRIDGE_SOURCE_NAIVE);
 	assert_true(own / naive >= BRIDGE_SOURCE_GAIN);
@@ -252,7 +255,8 @@ static struct draw draw_of(uint64_t seed)
 	return d;
 }
 
-/* Returns the seconds of a stage's step, without the time of its bytes. */
+/* Returns the fixed seconds that one piece spends in this step, without the time to move its
+ * bytes. */
 static double latency(const struct stages_options *o, enum stages_step step)
 {
 	const struct stages_rate *enters = &o->to_device, *leaves = &o->to_device;
@@ -273,9 +277,10 @@ static double least(double a, double b)
 	return a < b ? a : b;
 }
 
-/* Returns the time bound of a pipeline of equal pieces: all bytes at the speed of the slowest part,
- * plus one piece through all stages. A part is a stage with its outstanding pieces, or a ring,
- * whose buffers serve two stages alternately. */
+/* Returns an upper bound for the seconds of a pipelined transfer. It is the time of all bytes at
+ * the slowest rate, plus one piece's time through all stages. A stage limits the rate by its
+ * bandwidth and by its number of outstanding pieces. A ring limits the rate because its buffers
+ * serve two stages alternately. */
 static double time_bound(const struct draw *d)
 {
 	const struct stages_options *o = &d->lab.stages;
@@ -310,7 +315,7 @@ static void pattern(uint8_t *out, uint64_t bytes, uint64_t seed)
 		out[i] = (uint8_t)rng_next(&r);
 }
 
-/* Host memory: source and destination of a transfer. */
+/* Host memory of one transfer: the bytes sent, and the bytes received. */
 struct memory {
 	uint8_t source[4 * MIB], sink[4 * MIB];
 };
@@ -342,7 +347,7 @@ static bool bytes_right(struct bridge_lab *l, const struct bridge_lab_transfer *
 	}
 }
 
-/* Runs the drawn transfer; writes its seconds to *took. Returns the first error, or NULL. */
+/* Runs the drawn transfer and writes its seconds to *elapsed. Returns the first error, or NULL. */
 static const char *draw_run(const struct draw *d, uint64_t seed, double *elapsed)
 {
 	static struct memory m;
@@ -371,7 +376,8 @@ static const char *draw_run(const struct draw *d, uint64_t seed, double *elapsed
 	return wrong;
 }
 
-/* Checks one drawn bridge with stages and transfer: right bytes, within its time bounds. */
+/* Draws a bridge, stages and a transfer from the seed. Checks that the bytes are right and the time
+ * is within its bounds. Returns the first error, or NULL. */
 static const char *seed_check(uint64_t seed)
 {
 	struct draw d = draw_of(seed);
@@ -388,7 +394,8 @@ static const char *seed_check(uint64_t seed)
 		return NULL;
 	if (d.order.piece_bytes && elapsed > 1.0001 * time_bound(&d) + 1e-6)
 		return "slower than its pipeline must be";
-	/* one buffer forms no pipeline; jitter has a random effect */
+	/* not compared with a sequential run: one buffer forms no pipeline, and jitter changes the
+	 * times at random */
 	if (d.lab.stages.jitter_ns || d.lab.buffers == 1)
 		return NULL;
 	d.order.mode = BRIDGE_SEQUENTIAL;
@@ -427,8 +434,8 @@ static void bridge__same_seed_same_time(void **state)
 	assert_true(a != c);
 }
 
-/* If the device is 100 times slower or faster than the network, the slow side determines the speed.
- * Nothing but the rings fills up. */
+/* If the device is 100 times slower or faster than the network, the slower side determines the
+ * speed. The transfer uses no memory besides the buffers of the rings. */
 static void bridge__slow_side_holds_the_fast_one(void **state)
 {
 	for (int slow_device = 0; slow_device < 2; slow_device++)
@@ -454,7 +461,7 @@ static void bridge__slow_side_holds_the_fast_one(void **state)
 			assert_true(p.to_device <= BRIDGE_BUFFERS &&
 				    p.from_device <= BRIDGE_BUFFERS);
 			assert_int_equal(p.ring_bytes, 2 * BRIDGE_BUFFERS * 64 * KIB);
-			/* the fast side is ahead by as much as the buffers allow */
+			/* if the device is slow, the network fills every buffer in advance */
 			if (path == BRIDGE_IN)
 				assert_int_equal(p.to_device,
 						 slow_device ? BRIDGE_BUFFERS : p.to_device);
@@ -463,7 +470,8 @@ static void bridge__slow_side_holds_the_fast_one(void **state)
 		}
 }
 
-/* Gain of several reads in flight (S-06). */
+/* Several concurrent reads hide the latency of the network: 8 are over 4 times as fast as 1
+ * (S-06). */
 static void bridge__reads_in_flight_hide_the_network(void **state)
 {
 	double elapsed[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many hosts PUT to one host whose memory is behind a few buffers: the DMA stays busy, senders
- * share it, and few packets are rejected. Virtual time makes the asserted shares the same on any
- * machine. */
+/* Many hosts PUT to one host whose memory is behind a few bridge buffers. The DMA stays busy, the
+ * senders share it equally, and few packets are rejected. Virtual time makes the asserted shares
+ * the same on every machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,8 @@
 #define UNIT     1408 /* payload bytes per packet */
 
 struct scene {
-	/* of each sender: number of concurrent PUTs; number of all PUTs */
+	/* number of senders; PUTs that each sender keeps outstanding; PUTs of each sender in
+	 * total */
 	uint32_t senders, depth, puts;
 	uint32_t bytes; /* bytes of a PUT; 0: 1 KiB to 256 KiB */
 	uint32_t dma_mb, link_gb, buffer_kib;
@@ -27,9 +28,9 @@ struct scene {
 };
 
 struct outcome {
-	double share; /* share of the capacity of the slower of DMA and port */
-	double sent;  /* packets sent for each packet needed */
-	double jain;  /* Jain's index when the first sender had finished */
+	double share; /* reached throughput divided by the rate of the slower of DMA and port */
+	double sent;  /* packets sent, retransmissions included, divided by packets needed */
+	double jain;  /* Jain's fairness index at the time when the first sender finished */
 };
 
 static struct rig *scene_rig(const struct scene *c)
@@ -61,8 +62,8 @@ static uint32_t size_draw(const struct scene *c, struct rng *g)
 	return (uint32_t)rng_below(g, KIB << rng_below(g, 9)) + 1;
 }
 
-/* Posts the work. All PUTs write the same bytes to the same address, so each check holds although
- * PUTs overwrite each other's bytes. Returns the total bytes; adds the packets needed to
+/* Posts all PUTs. All write the same bytes to the same address, so the content stays right although
+ * the PUTs overwrite each other. Returns the total bytes, and adds the number of needed packets to
  * *packets. */
 static uint64_t work_begin(struct rig *r, const struct scene *c, uint64_t *packets)
 {
@@ -97,7 +98,7 @@ static uint64_t packets_sent(struct rig *r)
 	return sent;
 }
 
-/* Bytes that each sender had in the device when the first sender had finished. */
+/* Bytes that the device received from each sender until the first sender finished. */
 struct shares {
 	struct rig *rig;
 	uint64_t bytes[RIG_HOSTS_MAX];
@@ -215,7 +216,7 @@ static void bridge_crowd__with_losses(void **state)
 	}
 }
 
-/* A sender with two PUTs at a time gets as much as senders with eight. */
+/* One sender keeps two PUTs outstanding, the others keep eight. All get the same share. */
 static void bridge_crowd__more_at_once_is_no_more(void **state)
 {
 	const struct scene c = {8, 8, 64, 64 * KIB, 500, 10, 64, 0};
@@ -235,8 +236,9 @@ static void bridge_crowd__more_at_once_is_no_more(void **state)
 	rig_destroy(r);
 }
 
-/* Returns the MB/s of a PUT to memory of the device's host that is outside the bridge. With
- * `crowd`, all sessions, including that of the PUT, also wait for a device of 100 MB/s. */
+/* Returns the MB/s of one PUT to memory outside the bridge, at the same host as the device. With
+ * `crowd`, PUTs of all sessions wait for a device of 100 MB/s at the same time. The measured PUT
+ * shares one of these sessions. */
 static double plain_rate(bool crowd)
 {
 	const struct scene c = {8, 8, 16, 64 * KIB, 100, 10, 64, 0};

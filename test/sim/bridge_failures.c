@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the bridge when a step fails or stalls: each step of each piece, in virtual time. The
- * transfer completes with an error that names the step, the bytes it reports are in place, and the
- * rings serve the next transfer. DXP_SEED replays one seed. */
+/* Tests the bridge when a step of any piece fails or stalls, in virtual time. The transfer
+ * completes with an error that names the step, and the reported bytes are in place. The rings then
+ * serve the next transfer. DXP_SEED=n replays seed n. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@
 
 static uint8_t source[BYTES], sink[BYTES];
 
-/* Steps of each path, in the names of the bridge and of the stages. */
+/* For each path, one step under its name in the bridge and its name in the simulated stages. */
 static const struct {
 	enum bridge_path path;
 	enum bridge_step step;
@@ -118,7 +118,8 @@ static void rings_work(struct bridge_lab *l)
 	}
 }
 
-/* Makes step number `nth` of a case fail or stall. */
+/* Makes the step of `cases[which]` fail or stall at its `nth` piece, and checks the reported
+ * error. */
 static void one_fails(size_t which, uint8_t mode, uint64_t nth, bool stall)
 {
 	struct bridge_lab_options o = options();
@@ -157,7 +158,8 @@ static void bridge_failures__each_step_of_each_piece(void **state)
 			}
 }
 
-/* A failed transfer reports at least the bytes that must be in place. */
+/* If piece 8 of a sequential transfer fails, the transfer reports the bytes of the 7 pieces before
+ * it. */
 static void bridge_failures__pieces_before_are_reported(void **state)
 {
 	struct bridge_lab_options o = options();
@@ -229,8 +231,8 @@ static void crowd_begin(struct bridge_lab *l, struct crowd *c, uint64_t seed)
 	}
 }
 
-/* Checks that successful transfers are in place completely, failed ones up to the bytes they
- * report. */
+/* Checks that a successful transfer is completely in place, and a failed one up to the bytes that
+ * it reports. Counts the failed transfers in *failed. */
 static void crowd_check(struct bridge_lab *l, const struct crowd *c, uint32_t *failed)
 {
 	*failed = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors by reference to a peer, over a network that loses, duplicates and reorders packets.
- * The last message raises the event, and a peer's wrong entry ends the request. */
+/* Tests chains: descriptors that refer to lists of ranges at the peer, over a network that loses,
+ * duplicates and reorders packets. The last message of a request raises its event. If a range at
+ * the peer is invalid, the request completes with an error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +53,8 @@ static bool completed(void *context)
 	return dxp_sent_dequeue(sim_window(r->sim, 0), &r->event);
 }
 
-/* Moves 16-byte entries of one side to the other in reverse, into entries of 8 and 24 bytes. */
+/* Copies the 16-byte ranges of one host to the other host in reverse order. The destination has
+ * ranges of 8 and 24 bytes. */
 static void chain_run(struct rig *r, uint8_t op, uint32_t bad_key)
 {
 	const struct dxp_target to = sim_target(r->sim, 1, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests NAP credits: no NAP is sent without space at the receiver; no sender starves. The smallest
- * pools do not deadlock, and a sender without credit delays no other. Each NAP carries its number
- * on its queue pair, so loss, duplicates and reordering are detected. */
+/* Tests NAP credits. No NAP is sent without space at the receiver, and every sender progresses. The
+ * smallest pools do not deadlock, and a sender without credit delays no other sender. Each NAP
+ * carries its number on its queue pair, so loss, duplicates and reordering are detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,15 +24,17 @@
 #define QPS       NIC_QPS_PER_FUNCTION
 
 struct pools {
-	uint16_t entries, credit; /* 0: shipped value */
+	/* receive buffers of a pool; first credit of a new sender; 0: the shipped value */
+	uint16_t entries, credit;
 };
 
 struct host {
-	uint32_t to;                 /* index of the target host; its own index: none */
-	uint32_t most;               /* NAPs to send on each queue pair */
+	/* index of the host it sends to; its own index: it sends nothing */
+	uint32_t to;
+	uint32_t most;               /* NAPs to send from each queue pair */
 	uint32_t posted[QPS];        /* NAPs posted on each queue pair */
-	uint32_t ended;              /* completions, all successful */
-	uint32_t dequeued_each_step; /* events that its user dequeues in a step */
+	uint32_t ended;              /* number of completions; each must be successful */
+	uint32_t dequeued_each_step; /* events that the host's user dequeues in each step */
 	uint32_t seen[HOSTS_MAX][QPS];
 	uint32_t received;
 };
@@ -102,7 +104,7 @@ static void naps_post(struct rig *r, uint32_t i)
 	}
 }
 
-/* Returns true on an error, or when everything was completed and received. */
+/* Condition for sim_run: returns true on an error, or when all NAPs have completed and arrived. */
 static bool step(void *context)
 {
 	struct rig *r = context;
@@ -139,8 +141,8 @@ static const struct rltp_counters *session_of(struct rig *r, uint32_t host, uint
 			->counters;
 }
 
-/* A receiver that dequeues nothing gets as many NAPs as it has space for, the same number from each
- * queue pair, and rejects none. */
+/* A receiver dequeues nothing. Senders send exactly as many NAPs as it has space for, the same
+ * number from each queue pair. The receiver rejects none. */
 static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 {
 	struct rig r;
@@ -160,7 +162,7 @@ static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 		assert_in_range(at.received_messages, 12, 20);
 		assert_true(from.waits_for_credit > 0);
 	}
-	/* continues when the events are dequeued: credit requests detect that */
+	/* when the receiver dequeues its events, credit requests of the senders get new credit */
 	r.host[1].dequeued_each_step = UINT32_MAX;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	assert_null(r.broken);
@@ -168,8 +170,8 @@ static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 	sim_destroy(r.sim);
 }
 
-/* While the user dequeues fast enough, credit arrives before it is needed, mostly in frames that
- * are sent anyway. */
+/* If the user dequeues fast enough, credit arrives before the sender needs it. Most credit travels
+ * in frames that are sent for another reason. */
 static void credit__few_frames_and_no_waiting(void **state)
 {
 	struct rig r;
@@ -185,8 +187,9 @@ static void credit__few_frames_and_no_waiting(void **state)
 	sim_destroy(r.sim);
 }
 
-/* Each host sends to a neighbour, or all to one host, with pools of 1 .. 4 buffers, first credits
- * beyond the pool, users that dequeue one event at a time, and a bad network. */
+/* Runs one seed: each host sends to its neighbour, or all send to one host, over a bad network.
+ * Pools have 1 .. 4 buffers, and the first credit may exceed the pool. Users dequeue one event at a
+ * time. */
 static void tiny_run(uint64_t seed)
 {
 	struct rng rng = {seed};
@@ -196,7 +199,7 @@ static void tiny_run(uint64_t seed)
 	struct pools pools = {.entries = (uint16_t)(1 + rng_below(&rng, 4)),
 			      .credit = (uint16_t)(1 + rng_below(&rng, 6))};
 	uint32_t hosts = 2 + (uint32_t)rng_below(&rng, HOSTS_MAX - 1);
-	bool crowd = rng_below(&rng, 2); /* all send to one host */
+	bool crowd = rng_below(&rng, 2); /* all hosts send to host 0 */
 	struct rig r;
 
 	rig_open(&r, seed, hosts, &faults, pools);
@@ -225,7 +228,8 @@ static void credit__tiny_pools_never_lock(void **state)
 		tiny_run(seed);
 }
 
-/* The sender counts a rejected NAP, so the receiver must count it too: no credit leaks. */
+/* A sender counts a NAP even if the receiver rejects it. The receiver must count it too; otherwise
+ * its credit would be lost for ever. */
 static void credit__rejected_naps_cost_none(void **state)
 {
 	struct rig r;
@@ -248,7 +252,7 @@ static void credit__rejected_naps_cost_none(void **state)
 	sim_destroy(r.sim);
 }
 
-/* Unused credit of an idle sender is soon granted to others. */
+/* An idle sender does not use its credit. The receiver soon grants this credit to other senders. */
 static void credit__idle_credit_is_promised_again(void **state)
 {
 	struct rig r;
@@ -258,7 +262,7 @@ static void credit__idle_credit_is_promised_again(void **state)
 	r.host[0].most = 20;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	const struct nic_user *u = &sim_nic(r.sim, 2)->users[0];
-	assert_true(u->promised > 4); /* credit that host 0 holds and does not use */
+	assert_true(u->promised > 4); /* host 0 holds more than 4 credits and does not use them */
 	sim_run(r.sim, 20 * MS_NS, NULL, NULL);
 	r.host[1].to = 2;
 	r.host[1].most = 200;
@@ -276,13 +280,13 @@ struct streams {
 	struct rig *rig;
 	uint8_t *memory[2];
 	uint32_t key[2];
-	uint32_t blocked_qp; /* blocked queue pair; QPS: none */
+	uint32_t blocked_qp; /* index of the blocked queue pair; QPS: none is blocked */
 	uint64_t puts;
 	uint32_t outstanding;
 };
 
-/* Sends PUTs on queue pair 1 at full speed while NAPs on queue pair 0 wait for a receiver that
- * dequeues none. */
+/* Sends PUTs on queue pair 1 without pause. Meanwhile NAPs on queue pair 0 wait, because their
+ * receiver dequeues none. */
 static bool put_step(void *context)
 {
 	struct streams *s = context;
@@ -342,7 +346,8 @@ static void credit__waiting_requests_delay_no_other(void **state)
 	assert_true(beside * 100 > alone * 97);
 }
 
-/* When a receiver dies, all senders that wait for its credit fail at the same time. */
+/* A receiver becomes silent. The requests of all senders that wait for its credit fail at the same
+ * time. */
 static void credit__silent_receiver_ends_waiting_requests(void **state)
 {
 	struct rig r;
@@ -366,7 +371,7 @@ static void credit__silent_receiver_ends_waiting_requests(void **state)
 	sim_destroy(r.sim);
 }
 
-/* A live receiver, even a slow one, fails no sender: it answers credit requests. */
+/* A slow receiver that answers credit requests is not declared lost, so no request to it fails. */
 static void credit__slow_receiver_is_not_dead(void **state)
 {
 	struct rig r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulates a fabric in virtual time: a registry with a store in memory, members, and a network
- * that loses, duplicates and delays datagrams from a seed. All code but the network is the shipped
- * code. Header only: each test has its own copy. */
+/* Simulates a fabric in virtual time: a manager's registry with its store in memory, members, and a
+ * network. The network loses, duplicates and delays datagrams as drawn from a seed. Everything
+ * except the network is shipped code. Each test that includes this header has its own copy of its
+ * state. */
 #ifndef TEST_SIM_FABRIC_H
 #define TEST_SIM_FABRIC_H
 
@@ -27,7 +28,7 @@
 #define FABRIC_MANAGER_PORT 4795
 #define FABRIC_PACKETS_MAX  65536
 #define FABRIC_MEMBERS_MAX  512
-#define FABRIC_IDS          8192 /* ids that tests reach */
+#define FABRIC_IDS          8192 /* more node ids than any test assigns */
 
 struct fabric_packet {
 	uint64_t due_ns, order;
@@ -36,7 +37,8 @@ struct fabric_packet {
 	uint8_t *data;
 };
 
-/* A peer as a member's owner derives it from change notifications; must match the table. */
+/* State of one peer that a test derives from a member's change notifications. It must match the
+ * member's table. */
 struct fabric_peer {
 	bool alive, granted;
 	uint64_t incarnation;
@@ -45,16 +47,17 @@ struct fabric_peer {
 };
 
 struct fabric_member {
-	struct member *m; /* NULL: no process */
+	struct member *m; /* the running process of the member; NULL: none runs */
 	struct udp_address address;
 	struct node_entry self;
-	bool keyed; /* joins with the key pair of `identity` */
+	bool keyed; /* the member joins with the key pair `identity` instead of the fabric key */
 	struct identity identity;
-	bool cut;        /* the network carries nothing from or to it */
-	bool mute, deaf; /* mute: the network carries nothing from it; deaf: nothing to it */
-	bool stopped;    /* its process does not run; arrivals wait */
+	bool cut; /* the network carries nothing from or to the member */
+	/* mute: the network carries nothing from the member; deaf: nothing to the member */
+	bool mute, deaf;
+	bool stopped; /* the process is stopped, as by SIGSTOP; its socket keeps arrivals */
 	uint64_t deadline_ns;
-	struct fabric_peer *peers; /* indexed by id */
+	struct fabric_peer *peers; /* one entry for each node id */
 };
 
 struct fabric {
@@ -67,25 +70,29 @@ struct fabric {
 	struct udp_address manager;
 	struct fabric_member members[FABRIC_MEMBERS_MAX];
 	size_t count;
-	const struct identity *requester; /* of fabric_request; NULL: the fabric key */
+	/* identity that fabric_request uses; NULL: the fabric key */
+	const struct identity *requester;
 	struct query *query;
 	struct channel *channel;
-	uint64_t wall_s; /* the manager's clock */
+	uint64_t wall_s; /* the manager's wall clock in seconds */
 	struct udp_address request_address;
-	struct store_op nodes[FABRIC_IDS]; /* the store; kind NODE_PUT for a valid entry */
+	/* the manager's stored nodes, by id; kind is NODE_PUT for a valid entry */
+	struct store_op nodes[FABRIC_IDS];
 	bool stored[FABRIC_IDS];
 	struct store_op grants[64];
 	size_t grant_count;
-	struct store_op keys[64], tokens[FABRIC_TOKENS_MAX]; /* by place; used up to the counts */
+	/* the stored keys and tokens; the first `key_count` and `token_count` entries are valid */
+	struct store_op keys[64], tokens[FABRIC_TOKENS_MAX];
 	size_t key_count, token_count;
 	struct fabric_packet *heap;
 	size_t packets;
-	bool stopped; /* the manager's process does not run */
+	bool stopped; /* the manager's process is stopped; its socket keeps arrivals */
 	struct fabric_packet held[64];
 	size_t held_count;
 	uint64_t order;
 	uint64_t manager_bytes_out, manager_datagrams_out;
-	/* Datagrams to the manager, if `recording`; an attacker on the path has them too. */
+	/* Copies of the datagrams to the manager, made while `recording` is true. A test replays
+	 * them, like an attacker on the path. */
 	bool recording;
 	struct fabric_packet records[64];
 	size_t record_count;
@@ -293,7 +300,7 @@ UNUSED static void fabric_store_lose(struct fabric *f)
 
 /* ---- members ---- */
 
-/* Adds a member that does not run yet: "host-N" or "xpu-N", N its index. */
+/* Adds a member that does not run yet. Its name is "host-N" or "xpu-N", with its index N. */
 UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum manage_kind kind)
 {
 	unsigned n = (unsigned)f->count++;
@@ -311,7 +318,7 @@ UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum man
 	return member;
 }
 
-/* Starts a process of this member, with a larger incarnation and a new magic. */
+/* Starts a process of this member. Its incarnation is larger than before, and its magic is new. */
 UNUSED static void fabric_member_start(struct fabric *f, struct fabric_member *member)
 {
 	struct member_options options = {.manager = f->manager,
@@ -337,7 +344,8 @@ UNUSED static void fabric_member_kill(struct fabric_member *member)
 	member->deadline_ns = UINT64_MAX;
 }
 
-/* Applies the changes to the peers as a NIC would, and checks that each step is valid. */
+/* Dequeues the member's change notifications and applies them to `peers`, as a NIC would. Checks
+ * that each change is valid. */
 static void changes_follow(struct fabric_member *member)
 {
 	struct table_change change;
@@ -352,7 +360,8 @@ static void changes_follow(struct fabric_member *member)
 			assert_true(peer->alive);
 		if (change.what & TABLE_JOINED)
 			assert_int_equal(change.what, TABLE_JOINED);
-		if (change.what & TABLE_LOST) /* lost; together with TABLE_GRANT: revoked */
+		/* a lost peer has no other change, except TABLE_GRANT if its grant was revoked */
+		if (change.what & TABLE_LOST)
 			assert_int_equal(change.what & ~TABLE_GRANT, TABLE_LOST);
 		*peer = (struct fabric_peer){!(change.what & TABLE_LOST), change.entry.granted,
 					     change.entry.incarnation, change.entry.address,
@@ -385,7 +394,8 @@ static struct fabric_member *fabric_member_at(struct fabric *f, const struct udp
 
 /* ---- time ---- */
 
-/* Returns whether the receiver of this packet is stopped. Its socket keeps the first packets. */
+/* Returns true if the receiver of this packet is stopped. Then keeps the packet for later, like a
+ * socket, while `held` has space. */
 static bool fabric_held(struct fabric *f, const struct fabric_packet *p)
 {
 	const struct fabric_member *member = fabric_member_at(f, &p->to);
@@ -460,7 +470,7 @@ static uint64_t fabric_next(const struct fabric *f)
 	return next_ns;
 }
 
-/* Runs all events due until now_ns + duration_ns. */
+/* Runs all events of the next `duration_ns`. */
 UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 {
 	uint64_t end_ns = f->now_ns + duration_ns, next_ns;
@@ -483,8 +493,8 @@ UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 	f->now_ns = end_ns;
 }
 
-/* Stops the process of this member, or of the manager if NULL, for the duration. It then reads the
- * packets that its socket kept. */
+/* Stops the process of this member, or of the manager if `member` is NULL, for `duration_ns`. Then
+ * the process reads the packets that its socket kept. */
 UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fabric_member *member)
 {
 	*(member ? &member->stopped : &f->stopped) = true;
@@ -497,8 +507,8 @@ UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fa
 	f->held_count = 0;
 }
 
-/* Sends one request to the manager and waits for its completion; returns the status. The request
- * object stays, so that tests can read its text and rows. */
+/* Sends one request to the manager and waits for its completion. Returns the status. `f->query`
+ * stays valid, so that tests can read its text and rows. */
 UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const char *host,
 				 const char *xpu)
 {
@@ -510,7 +520,8 @@ UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const c
 					.entropy = rng_entropy_rng,
 					.entropy_context = &f->rng};
 
-	channel_destroy(f->channel); /* it has the same address */
+	/* the channel uses the same local address as the query, so it must be closed first */
+	channel_destroy(f->channel);
 	f->channel = NULL;
 	query_destroy(f->query);
 	f->query = NULL;
@@ -523,8 +534,8 @@ UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const c
 	return query_status(f->query);
 }
 
-/* Makes one request over a channel and waits for its completion; returns the status. The channel
- * stays, so that tests can read its text and answer. */
+/* Makes one request over a new channel and waits for its completion. Returns the status.
+ * `f->channel` stays valid, so that tests can read its text and answer. */
 UNUSED static int fabric_channel(struct fabric *f, const struct identity *identity,
 				 const struct token *token, const struct channel_request *request)
 {
@@ -558,8 +569,8 @@ static bool fabric_granted(const struct fabric *f, const char *host, const char 
 	return false;
 }
 
-/* Checks one row as `viewer` must have it: alive if the process runs, right in every field. The row
- * of a dead node may be missing. */
+/* Checks one row in the table of `viewer`. If the process of `subject` runs, the row is alive and
+ * right in every field. If it does not run, the row may also be missing. */
 static void row_check(const struct fabric *f, const struct fabric_member *viewer,
 		      const struct fabric_member *subject)
 {
@@ -597,8 +608,8 @@ static void row_check(const struct fabric *f, const struct fabric_member *viewer
 	assert_true(address_equal(&peer->address, &row->address) && peer->magic == row->magic);
 }
 
-/* Checks that every running member has joined, has exactly the right rows, and has no alive peer
- * that does not exist. */
+/* Checks that every running member has joined and has exactly the right rows. Each peer that a
+ * member believes to be alive must exist. */
 UNUSED static void fabric_check(const struct fabric *f)
 {
 	for (size_t v = 0; v < f->count; v++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes every allocation of NIC, transport and simulator fail once: the n-th, n = 1, 2, 3 ... until
- * a run needs fewer. During creation the result is DXP_ENOMEM without leaks (checked by the
- * sanitizer build). Afterwards it is a delay, never a wrong result. */
+/* Makes every allocation of NIC, transport and simulator fail once: the n-th for n = 1, 2, 3, ...,
+ * until a run needs fewer than n. During creation, the result is DXP_ENOMEM without leaks (the
+ * sanitizer build checks this). Later, a failed allocation causes a delay but never a wrong
+ * result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,8 +78,9 @@ static bool received(void *context)
 	return nic_user_received_peek(sim_window(context, 1), &data) != NULL;
 }
 
-/* The first message of a stream is rejected before the stream exists. If the receiver has no memory
- * to record the rejection, it must not treat it as recorded: all later messages would wait. */
+/* The first message of a stream arrives before the stream exists and is rejected. The receiver
+ * fails to allocate memory for the record of this rejection. It must not treat the rejection as
+ * recorded: otherwise all later messages would wait for ever. */
 static void faults__the_first_message_is_rejected(void **state)
 {
 	bool failed = true;

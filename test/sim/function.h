@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up and tears down two hosts: a process with its own function on one, its peer on the other,
- * and a correct pair beside them. Has the outstanding operations for tests that close functions.
- * Include cmocka.h first. */
+/* Sets up two hosts: a process with its own function on one, its peer on the other, and a second,
+ * honest pair of processes beside them. Posts the operations that tests interrupt by closing
+ * functions. Include cmocka.h first. */
 #ifndef TEST_SIM_FUNCTION_H
 #define TEST_SIM_FUNCTION_H
 
@@ -15,9 +15,9 @@
 #include "sim/sim.h"
 #include "test/support/invariants.h"
 
-#define BYTES    12000 /* bytes of a transfer: nine packets */
+#define BYTES    12000 /* bytes of a transfer; they fill nine packets */
 #define FUNCTION 1     /* function index of the process */
-#define OWN      0     /* host of the process */
+#define OWN      0     /* index of the host on which the process runs */
 #define PEER     1
 
 /* One user of a function. */
@@ -25,8 +25,9 @@ struct user {
 	struct nic *nic;
 	struct dxp_window *window;
 	uint8_t *memory;
-	uint32_t index, key, node; /* `index`: as in nic.h */
-	bool sims;                 /* the simulator owns its window */
+	/* `index`: number of the user as in nic.h; memory key; node id */
+	uint32_t index, key, node;
+	bool sims; /* the simulator owns the window */
 	uint32_t posted, ended, naps;
 	int status; /* status of the last completion */
 };
@@ -34,8 +35,8 @@ struct user {
 struct rig {
 	struct sim *sim;
 	struct user process, peer, honest[2];
-	uint32_t steps, stop_at; /* network steps */
-	bool split;              /* the honest pair shares the functions of the other one */
+	uint32_t steps, stop_at; /* network steps so far; step at which the run stops */
+	bool split;              /* the honest pair uses other queue pairs of the same functions */
 	const char *broken;
 };
 
@@ -54,7 +55,7 @@ static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint3
 {
 	*u = (struct user){
 		.nic = sim_nic(r->sim, host), .index = index, .node = host + 1, .sims = index == 0};
-	u->memory = malloc(BYTES); /* malloc gives the alignment that atomics need */
+	u->memory = malloc(BYTES); /* malloc aligns to 16 bytes; atomics need 8 */
 	assert_non_null(u->memory);
 	for (uint32_t i = 0; i < BYTES; i++)
 		u->memory[i] = (uint8_t)(i * 7 + host);
@@ -72,7 +73,8 @@ static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint3
 			 DXP_OK);
 }
 
-/* The process has died: no access to its former memory may follow. */
+/* Closes the user of a process that has died, and frees its memory. The NIC must not access this
+ * memory afterwards. */
 static inline void user_die(struct rig *r, struct user *u)
 {
 	assert_int_equal(nic_user_close(u->nic, u->index, DXP_ECLOSED, sim_now(r->sim)), DXP_OK);
@@ -96,7 +98,8 @@ static inline void rig_open(struct rig *r, const struct sim_options *o)
 	user_open(r, &r->honest[1], PEER, 0);
 }
 
-/* Opens the same users, but both users of a host share one function: each has two queue pairs. */
+/* Opens the same four users as rig_open, but both users of a host share one function. Each gets two
+ * queue pairs. */
 static inline void rig_open_split(struct rig *r, const struct sim_options *o)
 {
 	memset(r, 0, sizeof(*r));
@@ -142,7 +145,7 @@ static inline void transfer_post(struct user *from, const struct user *to, bool 
 
 static inline void naps_post(struct user *from, const struct user *to, uint32_t count)
 {
-	static const uint8_t data[DXP_NAP_BYTES]; /* two packets */
+	static const uint8_t data[DXP_NAP_BYTES]; /* a NAP of the largest size needs two packets */
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct dxp_target target = target_of(to, (uint8_t)(i % 2));
@@ -206,7 +209,8 @@ static inline void atomics_in(struct rig *r)
 	atomics_post(&r->peer, &r->process);
 }
 
-/* Posts short operations that must wait, for their order, behind long ones. */
+/* Posts short operations from the peer behind long ones on the same queue pair, so that the short
+ * ones must wait for their order. */
 static inline void mix_in(struct rig *r)
 {
 	struct dxp_target target = target_of(&r->process, 0);
@@ -278,7 +282,8 @@ static inline void run_all(struct rig *r)
 	assert_true(finished);
 }
 
-/* Checks every operation in both directions, with fresh memory. */
+/* Checks that every kind of operation works in both directions between two users, with fresh
+ * memory. */
 static inline void pair_works(struct rig *r, struct user *a, struct user *b)
 {
 	struct user *users[] = {a, b, a};

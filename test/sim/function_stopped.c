@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions lose a right during an operation: their user broke the rules, or a key was revoked.
- * Also tests the rules of opening and closing functions. */
+/* A function loses a right during an operation, because its user broke the rules or a key was
+ * revoked. Also tests the rules for opening and closing functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 
 #include "test/sim/function.h"
 
-/* A function whose user breaks the rules is stopped and reads the reason; its operations
- * complete. */
+/* A user breaks the rules, so its function is stopped. The user can read the reason, and its
+ * operations complete. Other functions continue. */
 static void function__is_stopped_alone(void **state)
 {
 	const struct sim_options o = {.seed = 5, .hosts = 2, .cfg = &cfg_ops};
@@ -29,13 +29,14 @@ static void function__is_stopped_alone(void **state)
 		dxp_store_release(&w->sent_consumer, w->sent_consumer - 1);
 		struct dxp_descriptor bad = {.op = DXP_OP_NAP, .qp = 9};
 		dxp_post(w, &bad, NULL, NULL);
-		r.process.window = NULL; /* prevents the rig from waiting for its completions */
+		/* the rig then does not wait for completions of the stopped process */
+		r.process.window = NULL;
 		run_all(&r);
 		assert_int_equal(dxp_error(w), DXP_EINVAL);
 		assert_int_equal(w->state, DXP_FUNCTION_STOPPED);
 		assert_false(nic_region_busy(r.process.nic, r.process.key));
 		r.process.window = w;
-		/* operations of others to it are rejected */
+		/* operations of the peer to the stopped function are rejected */
 		transfer_post(&r.peer, &r.process, false);
 		r.process.window = NULL;
 		run_all(&r);
@@ -49,7 +50,7 @@ static void function__is_stopped_alone(void **state)
 	}
 }
 
-/* A key is revoked during a transfer: the transfer may complete, the next one is rejected. */
+/* A key is revoked during a transfer. This transfer may complete; the next one is rejected. */
 static void function__revokes_a_key(void **state)
 {
 	const struct sim_options o = {.seed = 6, .hosts = 2};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares goodput against loss with test/golden/goodput.tsv. A change of more than 3 % of the
- * path's capacity must be intended and appear as a reviewed difference of that file. Every run
- * writes goodput.tsv into the build folder. Also checks the goals of the transport. */
+/* Compares goodput at several loss rates with test/golden/goodput.tsv. A difference of more than 3
+ * % of the path's capacity fails. An intended change is a reviewed difference of that file. Every
+ * run writes goodput.tsv into the build folder. Also checks the goals of the transport. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +17,10 @@
 
 #include "sim/goodput.h"
 
-#define GOLDEN    DXP_SOURCE_DIR "/test/golden/goodput.tsv"
-#define MESSAGES  50
-#define CARRIES   9.155 /* Gb/s of payload: 10 Gb/s * 1408 / 1538 */
+#define GOLDEN   DXP_SOURCE_DIR "/test/golden/goodput.tsv"
+#define MESSAGES 50
+/* capacity in Gb/s of payload: 10 Gb/s * 1408 payload bytes / 1538 bytes on the wire */
+#define CARRIES   9.155
 #define TOLERANCE (0.03 * CARRIES)
 
 static double table[GOODPUT_ROWS][GOODPUT_LOSSES];
@@ -101,7 +102,8 @@ static void goodput__as_golden(void **state)
 			 GOLDEN);
 }
 
-/* Checks the share of its lossless goodput that the default keeps, with one message at a time. */
+/* With the default recovery and one message at a time, goodput stays above a share of the goodput
+ * without loss: 96 % at 1 % loss, 85 % at 10 % loss. */
 static void goodput__goals(void **state)
 {
 	const double *rack = table[0];
@@ -112,7 +114,8 @@ static void goodput__goals(void **state)
 	assert_true(rack[5] >= 0.85 * rack[0]);
 }
 
-/* Each lost transmission costs one retransmission, with few exceptions. */
+/* Each lost transmission causes about one retransmission, so loss does not cause a storm of
+ * retransmissions. */
 static void goodput__no_storm_of_repeats(void **state)
 {
 	for (int loss = 0; loss < GOODPUT_LOSSES; loss++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests guarded regions over the network. A rejected message is rejected completely. Memory revoked
- * during a message accepts no further bytes. Memory that is not ready is retried. GET answers from
- * memory with a new owner stop. */
+/* Tests guarded regions over the network. If one part of a message is out of bounds, the whole
+ * message is rejected. If memory is revoked during a message, no further bytes are written. If
+ * memory is not ready, the request is retried. If memory gets a new owner, a GET from it sends no
+ * further bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +21,8 @@
 #define BYTES (4u << 20)
 #define RATE  10000000000ull
 
-/* Memory of host 1 that host 0 accesses: [first, end) is reachable; the first `not_yet` accesses
- * find it not ready. */
+/* Memory of host 1 that host 0 accesses. The bytes that `open` states are accessible. The first
+ * `not_yet` accesses get the answer that the memory is not ready. */
 static struct {
 	struct sim *sim;
 	uint8_t *memory, *own;
@@ -30,8 +31,9 @@ static struct {
 	uint64_t epoch;
 	uint32_t requested, not_yet;
 	struct dxp_nic_event end;
-	int revoked_ns;    /* bytes that arrive before the memory is revoked; 0: never */
-	uint8_t *snapshot; /* the memory at that time */
+	/* number of bytes that arrive before the memory is revoked; 0: never revoked */
+	int revoked_ns;
+	uint8_t *snapshot; /* copy of the memory at the time of the revocation */
 } g;
 
 static uint8_t reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
@@ -75,8 +77,8 @@ static int unmake(void **state)
 	return 0;
 }
 
-/* Revokes the memory for a new owner when enough bytes have arrived. Returns true at the
- * completion. */
+/* Condition for sim_run. Revokes the memory for a new owner when `revoked_ns` bytes have arrived.
+ * Returns true at the completion. */
 static bool ended(void *context)
 {
 	const uint8_t *there = context;
@@ -149,7 +151,7 @@ static void guard__not_ready_yet(void **state)
 	assert_int_equal(g.not_yet, 0);
 }
 
-/* Packets in flight are not written to it. */
+/* Memory is revoked during a PUT. Packets in flight do not change it. */
 static void guard__withdrawn_under_a_put(void **state)
 {
 	g.revoked_ns = BYTES / 2;
@@ -158,7 +160,8 @@ static void guard__withdrawn_under_a_put(void **state)
 	assert_memory_equal(g.memory, g.snapshot, BYTES);
 }
 
-/* No byte of the new owner leaves, not even in a retransmission. */
+/* Memory gets a new owner during a GET. No byte of the new owner is sent, not even in a
+ * retransmission. */
 static void guard__withdrawn_under_a_get(void **state)
 {
 	g.revoked_ns = BYTES / 4;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests in-network computing on whole trees without faults: all collectives, long operations in
- * windows, trees of one to four levels, members in any order and several on a host. */
+/* Tests in-network computing on whole trees without faults: all collectives, and long operations
+ * that exceed the window. The trees have one to four levels, with members in any order and several
+ * members on one host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +67,8 @@ static void inc_calls__more_levels_and_spines(void **state)
 	}
 }
 
-/* Ranks as a scheduler may map them: not contiguous, unevenly, several on a host. */
+/* Members are mapped to hosts as a job scheduler may do it: not contiguous, unevenly, several on a
+ * host. */
 static void inc_calls__members_anywhere(void **state)
 {
 	struct inc_location locations[20];
@@ -91,7 +93,7 @@ static void inc_calls__members_anywhere(void **state)
 	}
 }
 
-/* A member that computes longer than the deadline is late, not dead. */
+/* A member computes for longer than the deadline. It is treated as late, not as dead. */
 static void inc_calls__late_members(void **state)
 {
 	struct inc_sim_options o = rig_options(3);
@@ -102,7 +104,8 @@ static void inc_calls__late_members(void **state)
 	all_done(&o, &job, &load);
 }
 
-/* An allreduce takes one packet of each host, and none is retransmitted (N-11). */
+/* For an allreduce each host sends one packet per segment, and no packet is retransmitted
+ * (N-11). */
 static void inc_calls__one_packet_of_each_member(void **state)
 {
 	static struct rig r;
@@ -148,7 +151,7 @@ static void inc_calls__members_disagree(void **state)
 	}
 }
 
-/* The same seed gives the same run, to the nanosecond. */
+/* Two runs with the same seed are equal, with every event at the same nanosecond. */
 static void inc_calls__replays(void **state)
 {
 	uint64_t hash[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the checkers of in-network computing. Packets of one node are changed when they leave it,
- * with a right ICRC, as if the node had one defect. Every mutant must be detected; the correct node
- * must pass. */
+/* Tests the checkers of in-network computing. An adapter changes the packets that one node sends,
+ * with a right ICRC, as if that node had one defect. The checkers must detect every such mutant,
+ * and must pass the correct node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,26 +15,29 @@
 enum mutation {
 	SOUND,
 	WINDOW_IGNORED,  /* a host sends beyond its window */
-	WRONG_SUM,       /* a leaf's partial result has a wrong bit */
+	WRONG_SUM,       /* a leaf's partial result has one wrong bit */
 	ANOTHERS_RESULT, /* one member receives a different result */
 	OLD_RESULT,      /* the root sends the data of the previous segment */
-	OTHER_ORDER,     /* a leaf folds out of member order */
-	REPEATS_OTHERS,  /* a retransmitted contribution differs from the first */
+	/* a leaf sums contributions in another order than the order of the members */
+	OTHER_ORDER,
+	REPEATS_OTHERS, /* a retransmitted contribution differs from the first */
 	NEVER_REPEATS,
 	WRONG_ICRC,
-	FREEZE_BOASTS, /* a member reports more results than it has */
-	FREEZE_HIDES,  /* a member reports fewer results than it has */
-	FREEZE_MUTE,   /* a member does not answer FREEZE */
+	FREEZE_BOASTS, /* a member reports more results than it has when the group is frozen */
+	FREEZE_HIDES,  /* a member reports fewer results than it has when the group is frozen */
+	FREEZE_MUTE,   /* a member does not answer the request FREEZE */
 };
 
-#define SEEDS  20
-#define VICTIM 2 /* host with the defect; among the leaves, the first */
-#define PAIR   2 /* hosts, one per leaf: one is often ahead of the other */
+#define SEEDS 20
+/* index of the host with the defect; if a leaf has the defect, the first leaf has it */
+#define VICTIM 2
+/* number of hosts, one below each leaf; few hosts make it likely that one is ahead of the other */
+#define PAIR 2
 
 struct mutant {
 	struct inc_sim_tap tap;
 	enum mutation what;
-	uint32_t leaf, root, victim; /* nodes */
+	uint32_t leaf, root, victim; /* node numbers in the simulator */
 	uint8_t old[2048];
 	size_t old_bytes;
 	uint32_t old_segment;
@@ -71,7 +74,8 @@ static void old_result(struct mutant *m, const struct inc_packet *p, uint8_t *pa
 	size_t bytes = p->payload_bytes;
 
 	if (p->header.req_id == m->old_segment && bytes == m->old_bytes) {
-		memcpy(payload, m->old, bytes); /* sends it again to the next child */
+		/* sends the previous segment's data again, to the next child */
+		memcpy(payload, m->old, bytes);
 		return;
 	}
 	uint8_t now[sizeof(m->old)];
@@ -136,7 +140,8 @@ static bool changes(void *context, uint32_t node, const struct roce_path *path, 
 	return leaves;
 }
 
-/* Kills switches some time after the group's creation, for mutants that break the agreement. */
+/* Kills switches some time after the creation of the group, because some mutants show their defect
+ * only in the agreement after a death. */
 static void death(struct rig *r, void *context)
 {
 	const struct inc_job *job = r->jobs[0].job;
@@ -150,7 +155,7 @@ static void death(struct rig *r, void *context)
 	}
 }
 
-/* Runs one mutant. Returns the first error that the checkers report, or NULL. */
+/* Runs one mutant with one seed. Returns the first error that the checkers report, or NULL. */
 static const char *verdict(enum mutation what, uint64_t seed, bool dies)
 {
 	static struct rig r;
@@ -206,7 +211,8 @@ static void inc_mutants__sound_one_passes(void **state)
 	}
 }
 
-/* Checks that some seed detects the mutant: a defect need not appear in every run. */
+/* Checks that the mutant is detected with at least one seed. A defect need not appear in every
+ * run. */
 static void found(enum mutation what, bool dies)
 {
 	uint32_t times = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs whole fabrics in virtual time. Members and the manager start, leave, die, move and restart
- * while the network loses, duplicates and reorders. Then all faults stop, and within 15 seconds
- * every member has exactly the right table. DXP_SEED=n replays one seed, DXP_SEEDS=n runs seeds 1
- * .. n. */
+ * while the network loses, duplicates and reorders datagrams. Then all faults stop, and within 15
+ * seconds every member has exactly the right table. DXP_SEED=n replays seed n, DXP_SEEDS=n runs
+ * seeds 1 .. n. */
 #include "test/sim/fabric.h"
 
 #define SEEDS 200
@@ -15,7 +15,7 @@ static void member_disturb(struct fabric *f, struct fabric_member *member)
 		if (member->m)
 			fabric_member_kill(member);
 		break;
-	case 2: /* restart on the same socket */
+	case 2: /* the process restarts and keeps its socket address */
 		if (member->m)
 			fabric_member_kill(member);
 		fabric_member_start(f, member);
@@ -121,8 +121,8 @@ static void membership__converges_after_any_disturbance(void **state)
 	}
 }
 
-/* 500 nodes start at once with one datagram in ten lost: all join and have the full table within
- * seconds, and no node is flooded. */
+/* 500 nodes start at once while one datagram in ten is lost. All join and have the full table
+ * within seconds, and no node receives too many datagrams. */
 static void membership__five_hundred_nodes(void **state)
 {
 	struct fabric *f = fabric_create(500, GRANTS_ANY);

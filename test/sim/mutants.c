@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the checkers. An adapter between NIC and network adds one defect to a correct transport.
- * Every mutant must be detected; the correct transport must pass. */
+/* Tests the checkers of the transport. An adapter between NIC and network adds one defect to the
+ * correct transport. The checkers must detect every such mutant, and must pass the correct
+ * transport. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,23 +19,24 @@
 
 enum mutation {
 	SOUND,
-	CORRUPT_AFTER_CHECKSUM, /* a byte of payload changes between checksum and placement */
-	MISPLACE,               /* PUTs land 64 bytes further on */
-	REPLAY_NAP,             /* an old NAP arrives again */
-	REPLAY_AFTER_RESTART,   /* the same at the next process */
-	ACKNOWLEDGE_TOO_MUCH,   /* acknowledges packets that have not arrived */
-	WITHDRAW,               /* an acknowledgement covers less than an earlier one */
-	RESEND_ACKNOWLEDGED,    /* retransmits acknowledged packets */
-	REUSE_NUMBER,           /* two packets with one number */
+	/* a payload byte changes between the check of the checksum and its placement in memory */
+	CORRUPT_AFTER_CHECKSUM,
+	MISPLACE,             /* PUTs write 64 bytes behind their address */
+	REPLAY_NAP,           /* an old NAP arrives again */
+	REPLAY_AFTER_RESTART, /* an old NAP arrives again after a restart, at the new process */
+	ACKNOWLEDGE_TOO_MUCH, /* acknowledges packets that have not arrived */
+	WITHDRAW,             /* an acknowledgement covers fewer packets than an earlier one */
+	RESEND_ACKNOWLEDGED,  /* retransmits packets that were acknowledged */
+	REUSE_NUMBER,         /* two packets with one number */
 	SKIP_NUMBER,
 	OVERSPEND,  /* NAPs beyond the granted credit */
-	ALWAYS_DUE, /* requests polls without work */
-	NEVER_DUE,  /* loses its timers */
+	ALWAYS_DUE, /* requests polls without work, again and again */
+	NEVER_DUE,  /* forgets its timers, so it never requests a poll in time */
 };
 
 #define RUNS   4
-#define CREDIT 32 /* credit that a mutant assumes instead of 1 */
-#define REPEAT 50 /* packets before an old one is replayed */
+#define CREDIT 32 /* credit that the mutant OVERSPEND assumes, although its peer grants 1 */
+#define REPEAT 50 /* data packets that a mutant sends correctly before its defect */
 
 struct mutant {
 	struct sim *sim;
@@ -71,8 +73,8 @@ static void reseal_datagram(struct datagram *d)
 	wire_crc_set(d->header, crc);
 }
 
-/* Makes a copy of an old NAP valid again: new packet number, message id, session and magic. Returns
- * the frame's bytes. */
+/* Makes a copy of an old NAP acceptable again: sets a new packet number, message id, session and
+ * magic. Returns the frame's bytes. */
 static size_t nap_replay(struct mutant *m, uint8_t *frame, size_t bytes)
 {
 	static const struct {
@@ -186,7 +188,7 @@ static uint64_t deadline(void *host)
 
 static const struct net_host_ops mutant_ops = {receive, send, deadline};
 
-/* Runs one mutant. Returns the first error that the checkers report, or NULL. */
+/* Runs one mutant with one seed. Returns the first error that the checkers report, or NULL. */
 static const char *verdict(enum mutation what, uint64_t seed)
 {
 	const struct sim_options o = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Posts a PUT with data and a NAP behind it on the same queue pair: when the NAP arrives, all of
- * the data is in place, for every network fault. So a write and the command that reads it need no
- * round trip between them. Queue pairs have no such order among each other; the test checks that it
- * can detect this. */
+/* Posts a PUT with data and a NAP behind it on the same queue pair. Under every network fault, all
+ * data is in place when the NAP arrives. So a program can send data and the command that reads it
+ * without waiting for a round trip between them. Different queue pairs have no such order; the test
+ * uses this to show that it detects early NAPs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 #define SEEDS      1000
 #define QPS        4
-#define WRITES     24 /* writes of a seed */
+#define WRITES     24 /* number of writes in the run of one seed */
 #define MOST_BYTES 20000
 
 struct rig {
@@ -28,9 +28,12 @@ struct rig {
 	uint8_t from[WRITES][MOST_BYTES], to[WRITES][MOST_BYTES];
 	uint32_t bytes[WRITES];
 	uint32_t from_key, to_key;
-	uint32_t posted;                 /* halves of writes: the data, then its NAP */
-	uint32_t ended, received, early; /* early: NAPs that arrived before their data */
-	uint32_t apart;                  /* queue pairs between data and NAP */
+	/* number of posted requests; each write has two: its data, then its NAP */
+	uint32_t posted;
+	/* NAPs completed; NAPs received; NAPs that arrived before their data */
+	uint32_t ended, received, early;
+	/* the NAP uses queue pair (qp + apart); 0: the queue pair of its data */
+	uint32_t apart;
 };
 
 static struct rig rig;
@@ -43,10 +46,11 @@ static void rig_make(struct rig *r, const struct sim_options *o, uint32_t apart)
 	r->apart = apart;
 	assert_int_equal(sim_create(o, &r->sim), DXP_OK);
 	for (uint32_t i = 0; i < WRITES; i++) {
-		/* short ones share a batch with their NAP, long ones have many packets */
+		/* a short PUT travels in one batch with its NAP, a long one has many packets */
 		r->bytes[i] = 1 + (uint32_t)rng_below(&rng, rng_below(&rng, 2) ? MOST_BYTES : 300);
 		for (uint32_t k = 0; k < r->bytes[i]; k++)
-			r->from[i][k] = (uint8_t)(1 + (k * 31 + i) % 255); /* never 0 */
+			/* never 0, so that a missing byte is visible */
+			r->from[i][k] = (uint8_t)(1 + (k * 31 + i) % 255);
 	}
 	assert_int_equal(nic_region_register(sim_nic(r->sim, 0), 0, r->from, sizeof(r->from),
 					     NIC_LOCAL, &r->from_key),
@@ -56,7 +60,7 @@ static void rig_make(struct rig *r, const struct sim_options *o, uint32_t apart)
 			 DXP_OK);
 }
 
-/* Posts half k: the data of write k / 2, or its NAP. */
+/* Posts request k: the data of write k / 2 if k is even, else its NAP. */
 static int half_post(struct rig *r, uint32_t k)
 {
 	struct dxp_window *w = sim_window(r->sim, 0);
@@ -98,7 +102,8 @@ static bool all_received(void *context)
 	return r->received == WRITES && r->ended == 2 * WRITES;
 }
 
-/* Returns the number of NAPs that arrived before their data. */
+/* Runs one seed with the NAP `apart` queue pairs away from its data. Returns the number of NAPs
+ * that arrived before their data. */
 static uint32_t early_words(uint64_t seed, uint32_t apart)
 {
 	struct rng rng = {~seed};
@@ -136,7 +141,8 @@ static void order__data_is_there_when_its_word_is(void **state)
 				 (unsigned long long)seed, rig.early);
 }
 
-/* Without the order, the reader detects early NAPs. */
+/* If data and NAP use different queue pairs, some NAPs arrive early. This shows that the test
+ * detects them. */
 static void order__none_between_queue_pairs(void **state)
 {
 	uint32_t early = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions with protection: only frames with a tag of the present keys count, handshakes that are
- * replayed open nothing, peers agree on the protection, and a restart is reported as without. */
+/* Tests sessions with protection. A frame is accepted only with a tag under the current keys. A
+ * replayed handshake opens no session. Both peers must have the same protection. A RESET without a
+ * proof closes no session. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,8 @@ static int encrypted(void **state)
 	return 0;
 }
 
-/* Delivers a kept datagram, with `at` flipped unless it is 0, to its receiver. */
+/* Delivers recorded datagram i to its receiver again. Flips one bit of the byte at offset `at`,
+ * unless `at` is 0. */
 static void deliver_again(struct rig *r, uint32_t i, uint32_t at)
 {
 	uint8_t frame[2048];
@@ -62,8 +64,8 @@ static void protect__all_but_handshakes_is_sealed(void **state)
 	rig_destroy(r);
 }
 
-/* Many messages, keys of RIG_UPDATE_PACKETS packets, loss and reordering. A packet that is delayed
- * for longer than a key lasts has a wrong tag, and is sent again. */
+/* Sends many messages under loss and reordering; a key lasts for RIG_UPDATE_PACKETS packets. A
+ * packet delayed beyond the lifetime of its key fails the tag check and is sent again. */
 static void protect__keys_change_under_loss(void **state)
 {
 	const struct sim_faults faults = {
@@ -100,7 +102,9 @@ static void protect__copies_and_changes_are_counted(void **state)
 			continue;
 		deliver_again(r, i, 0);
 		replayed++;
-		deliver_again(r, i, WIRE_OFF_CRC); /* a counter far ahead */
+		/* the changed byte is part of the packet counter in the frame, which is then far
+		 * ahead */
+		deliver_again(r, i, WIRE_OFF_CRC);
 		wrong++;
 	}
 	assert_true(replayed > 3);
@@ -113,7 +117,8 @@ static void protect__copies_and_changes_are_counted(void **state)
 	rig_destroy(r);
 }
 
-/* A frame of version 1 with the right session id and a valid checksum is dropped. */
+/* A protected session receives a frame of version 1, which has no tag. The frame is dropped,
+ * although its session id and checksum are valid. */
 static void protect__plain_frames_are_dropped(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -140,7 +145,8 @@ static void protect__plain_frames_are_dropped(void **state)
 	rig_destroy(r);
 }
 
-/* A RESET with the right token of a session without protection closes none with it. */
+/* A RESET has the token that would close a session without protection. It does not close a session
+ * with protection. */
 static void protect__resets_need_a_proof(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -161,7 +167,8 @@ static void protect__resets_need_a_proof(void **state)
 	net_address(1, &a.from);
 	rltp_endpoint_receive(r->nodes[0].endpoint, &a, net_now(r->net));
 	assert_int_equal(counters(r, 0)->resets_refused, 1);
-	/* nor does a REJECT with a guessed proof, for each frame that was sent */
+	/* a REJECT with a guessed proof does not close the session either, for any of 20 sent
+	 * frames */
 	h.type = WIRE_REJECT;
 	for (uint16_t echo = 0; echo < 20; echo++) {
 		const struct wire_reject reject = {
@@ -177,7 +184,8 @@ static void protect__resets_need_a_proof(void **state)
 	rig_destroy(r);
 }
 
-/* A REJECT that was provoked by one session and recorded closes no later one. */
+/* A recorded REJECT that closed one session is delivered to a later session. It does not close the
+ * later session. */
 static void protect__recorded_rejects_are_refused(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -185,7 +193,7 @@ static void protect__recorded_rejects_are_refused(void **state)
 	rig_open(r, 0, 1);
 	r->keep = true;
 	assert_int_equal(rig_restart(r, 1, false), DXP_OK);
-	rig_post(r, 0, 1, 100); /* answered by a REJECT */
+	rig_post(r, 0, 1, 100); /* the restarted node 1 answers this message with a REJECT */
 	assert_true(rig_finish(r, 0, S_NS));
 	r->keep = false;
 	assert_int_equal(r->nodes[0].reset, 1);
@@ -228,7 +236,8 @@ static void mismatch_check(uint8_t a, uint8_t b)
 	struct rltp_mismatch m;
 
 	r->nodes[1].protect = b;
-	assert_int_equal(rig_restart(r, 1, true), DXP_OK); /* with its own keys */
+	/* the restart gives node 1 the protection `b` */
+	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
 	assert_false(rltp_endpoint_mismatch(r->nodes[0].endpoint, &m));
 	uint64_t begun_ns = net_now(r->net);
 	rig_post(r, 0, 1, 100);
@@ -256,7 +265,9 @@ static void protect__another_protection_is_refused(void **state)
 				mismatch_check(a, b);
 }
 
-/* A session without protection sends and accepts nothing while an address is one that needs it. */
+/* A session without protection exists when the policy of node 0 starts to require protection for
+ * this address. The session then sends and accepts nothing. It continues when the policy changes
+ * back. */
 static void protect__none_does_not_follow_an_address(void **state)
 {
 	rig_protect = WIRE_PROTECT_NONE;
@@ -280,7 +291,7 @@ static void protect__none_does_not_follow_an_address(void **state)
 	rig_destroy(r);
 }
 
-/* Restarts node 1 after a handshake, and delivers the recorded HELLOs to it again. */
+/* Opens a session, restarts node 1, and delivers the recorded HELLOs to node 1 again. */
 static struct rig *hellos_replay(void)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -295,8 +306,9 @@ static struct rig *hellos_replay(void)
 	return r;
 }
 
-/* The HELLO of a live peer, replayed to a node that restarted, opens a session at most until the
- * node has something to send. */
+/* A recorded HELLO of a live peer is replayed to a restarted node and opens a session on it that
+ * the peer never confirms. If the node then has a message to send, it opens a new session after
+ * RLTP_CONFIRM_NS. So the message is only delayed. */
 static void protect__replayed_handshakes_delay_a_message_only(void **state)
 {
 	struct rig *r = hellos_replay();
@@ -312,7 +324,8 @@ static void protect__replayed_handshakes_delay_a_message_only(void **state)
 	rig_destroy(r);
 }
 
-/* Without own messages the node forgets such a session. */
+/* A replayed HELLO has opened a session. If the node sends no message, it forgets this session
+ * after a time. */
 static void protect__replayed_handshakes_leave_nothing(void **state)
 {
 	struct rig *r = hellos_replay();
@@ -341,7 +354,7 @@ static void protect__a_rest_keeps_the_keys(void **state)
 	rig_destroy(r);
 }
 
-/* The BYE of a node that exits is sealed, and the peer accepts it. */
+/* The BYE of a node that exits has a tag, and the peer accepts it. */
 static void protect__bye_is_sealed(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -359,7 +372,8 @@ static void protect__bye_is_sealed(void **state)
 	rig_destroy(r);
 }
 
-/* The tag takes space from the payload, not from the path. */
+/* The tag reduces the payload of a packet, so the longest datagram is not longer than without
+ * protection. */
 static void protect__datagrams_are_not_longer(void **state)
 {
 	size_t longest[2] = {0};

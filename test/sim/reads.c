@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET requests are a class of their own (C-22): answers arrive for all sizes of the tables on both
- * sides, for requests in both directions at once, and beside PUTs on the same queue pairs. */
+/* GET requests have their own scheduling class (C-22). All answers arrive for every size of the
+ * read tables at both hosts, with requests in both directions at once, and beside PUTs on the same
+ * queue pairs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,11 +20,11 @@
 
 #define GETS   1000
 #define BYTES  1400 /* bytes of a GET: one packet */
-#define STRIDE 4096 /* distance of GETs in both memories */
+#define STRIDE 4096 /* bytes from one GET to the next, in source and target memory */
 #define QPS    NIC_QPS_PER_FUNCTION
 
 struct side {
-	uint8_t *source, *target; /* areas of GETS operations each */
+	uint8_t *source, *target; /* memory for GETS operations, at a distance of STRIDE */
 	uint32_t source_key, target_key;
 	uint32_t posted, ended;
 };
@@ -124,7 +125,8 @@ static void all_gets_arrive(struct rig *r)
 						 i < BYTES ? pattern(1 - s, g, i) : 0);
 }
 
-/* One outstanding request, one answer, one packet in flight, in each direction. */
+/* All GETs complete although each NIC has space for only one outstanding request, one answer and
+ * one packet in flight. */
 static void reads__with_space_for_one_of_everything(void **state)
 {
 	const struct sim_options o = {.seed = 1, .hosts = 2, .window_packets = 1};
@@ -170,7 +172,7 @@ static void reads__beside_puts(void **state)
 	}
 }
 
-/* The shipped bounds: a full table of reads on both sides. */
+/* All GETs complete with the largest read table (NIC_READS_MAX) at both hosts. */
 static void reads__as_many_as_there_may_be(void **state)
 {
 	const struct sim_options o = {
@@ -182,7 +184,8 @@ static void reads__as_many_as_there_may_be(void **state)
 	rig_close(&r);
 }
 
-/* A requester with a longer table than its responder waits but is not rejected. */
+/* The requester has more space for reads than the responder. The responder defers requests, and all
+ * GETs complete. */
 static void reads__more_requested_than_answered(void **state)
 {
 	const struct sim_options o = {.seed = 4, .hosts = 2};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests register mode between nodes that are not in each other's node table (P-03): by IP address
- * and port, as far as the policies of both admit the addresses. Host 0 sends, host 2 receives. */
+/* Tests register mode between nodes that are not in each other's node table (P-03). They address
+ * each other by IP address and port, if the policies of both admit these addresses. Host 0 sends,
+ * host 2 receives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +43,7 @@ static void part(struct rig *r)
 	nic_peer_lost(sim_nic(r->sim, 2), 1, DXP_EPEERLOST);
 }
 
-/* Starts a send to the address of host `to`. */
+/* Starts a send from host `from` to the address and port of host `to`. */
 static void send_start(struct rig *r, uint32_t from, uint32_t to)
 {
 	struct udp_address a;
@@ -84,13 +85,14 @@ static void outside__admitted_by_both(void **state)
 		message_arrives(r, 0, 2);
 		message_arrives(r, 2, 0);
 	}
-	/* one session, opened once by each side */
+	/* both directions used one session, so host 2 received a single HELLO */
 	assert_int_equal(rltp_endpoint_counters(nic_endpoint(sim_nic(r->sim, 2)))->hellos_received,
 			 1);
-	message_goes(r); /* between nodes of the table */
+	message_goes(r); /* nodes of the table still reach each other */
 }
 
-/* Two fabrics assign ids independently. */
+/* Each fabric assigns node ids independently, so nodes of two fabrics can have the same id. They
+ * still reach each other by address. */
 static void outside__both_have_the_same_id(void **state)
 {
 	struct rig *r = *state;
@@ -133,7 +135,8 @@ static void outside__a_restarted_peer(void **state)
 	const struct nic_area area = {BASE, MEMORY, 0, r->key[2]};
 	assert_int_equal(nic_area_add(n, 0, &area), DXP_OK);
 	policy(r, 2, admits_all);
-	assert_int_not_equal(send_outside(r, 0, 2), DXP_OK); /* detects the restart */
+	/* this send fails, because its answer shows that host 2 has restarted */
+	assert_int_not_equal(send_outside(r, 0, 2), DXP_OK);
 	message_arrives(r, 0, 2);
 }
 
@@ -177,7 +180,8 @@ static bool dequeued(void *context)
 	return dxp_sent_dequeue(d->window, &d->event);
 }
 
-/* A node outside of the table knows magic and key of memory, and may still not use them. */
+/* A node outside of the table has the magic and the key of memory. It may still send only to the
+ * receive registers. */
 static void outside__only_receive_registers(void **state)
 {
 	struct rig *r = *state;
@@ -206,7 +210,7 @@ static void outside__only_receive_registers(void **state)
 	message_arrives(r, 0, 2);
 }
 
-/* Returns the first datagram that the NIC sends, as it arrives. */
+/* Copies the first datagram that the NIC sends to `frame`. Returns its bytes. */
 static size_t frame_copy(struct nic *n, uint64_t now_ns, uint8_t frame[FRAME])
 {
 	struct datagram out[4];
@@ -217,7 +221,7 @@ static size_t frame_copy(struct nic *n, uint64_t now_ns, uint8_t frame[FRAME])
 	return out[0].header_bytes;
 }
 
-/* A node that reflects another's handshake gets no session, although the tag is valid. */
+/* A node sends another node's own HELLO back to it. The tag is valid, but no session opens. */
 static void outside__own_handshake_reflected(void **state)
 {
 	struct rig *r = *state;
@@ -236,7 +240,8 @@ static void outside__own_handshake_reflected(void **state)
 	assert_int_equal(rltp_endpoint_counters(nic_endpoint(n))->hellos_received, 0);
 }
 
-/* Numbers of idle peers are used again. A peer of the table takes over a number that is its id. */
+/* The NIC assigns numbers to addresses outside of the table, and reuses the numbers of idle peers.
+ * A new peer of the table has such a number as its node id, so the NIC gives it this number. */
 static void outside__more_addresses_than_space(void **state)
 {
 	struct rig *r = *state;

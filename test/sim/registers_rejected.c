@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests rejections in register mode (P-06): the device reads the reason, nothing else changes, and
- * later messages work. */
+/* Tests rejections in register mode (P-06): the device can read the reason, nothing else changes,
+ * and later messages arrive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,10 +45,10 @@ static void registers_rejected__lookup_misses(void **state)
 	assert_int_equal(receive(r, 2, BASE, UINT32_MAX), DXP_ENOENT);
 	assert_int_equal(send(r, 0, 1, BASE, 0), DXP_EINVAL);
 	assert_int_equal(send(r, 0, 1, BASE, 0x80000000u), DXP_EINVAL);
-	/* DXP_EBUSY, because the receiver's area had failed the lookup */
+	/* DXP_EBUSY, because host 2 has no receive area: all its areas failed the lookup */
 	assert_int_equal(send(r, 0, 2, BASE, 10), DXP_EBUSY);
 	assert_true(total(r, 1) == 0 && total(r, 2) == 0);
-	message_goes(r); /* later messages arrive */
+	message_goes(r);
 }
 
 static void registers_rejected__bad_words(void **state)
@@ -58,12 +58,18 @@ static void registers_rejected__bad_words(void **state)
 		uint32_t value;
 		int status;
 	} bad[] = {
-		{REGISTER(node), 99, DXP_EPEERLOST},    {REGISTER(node), 0x10002, DXP_EINVAL},
-		{REGISTER(node), 0, DXP_EINVAL}, /* neither is the port valid */
-		{REGISTER(queue), 4, DXP_EINVAL},       {REGISTER(queue), 8 << 8, DXP_EINVAL},
-		{REGISTER(queue), 0x10001, DXP_EINVAL}, {REGISTER(queue), 1 << 8, DXP_EACCESS},
-		{REGISTER(magic), 0, DXP_EACCESS},      {REGISTER(magic), 12345, DXP_EACCESS},
-		{REGISTER(qp), 4, DXP_EINVAL},          {REGISTER(qp), UINT32_MAX, DXP_EINVAL},
+		{REGISTER(node), 99, DXP_EPEERLOST},
+		{REGISTER(node), 0x10002, DXP_EINVAL},
+		/* node 0 selects sending by IP address and port, but the port is not valid */
+		{REGISTER(node), 0, DXP_EINVAL},
+		{REGISTER(queue), 4, DXP_EINVAL},
+		{REGISTER(queue), 8 << 8, DXP_EINVAL},
+		{REGISTER(queue), 0x10001, DXP_EINVAL},
+		{REGISTER(queue), 1 << 8, DXP_EACCESS},
+		{REGISTER(magic), 0, DXP_EACCESS},
+		{REGISTER(magic), 12345, DXP_EACCESS},
+		{REGISTER(qp), 4, DXP_EINVAL},
+		{REGISTER(qp), UINT32_MAX, DXP_EINVAL},
 	};
 	struct rig *r = *state;
 
@@ -88,7 +94,8 @@ static void registers_rejected__longer_than_the_area(void **state)
 	assert_int_equal(*word(r, 1, REGISTER(recv_error)), -DXP_ERANGE);
 	assert_true(total(r, 1) == 0);
 	pattern(r, 0, 0, 4000, 9);
-	assert_int_equal(send(r, 0, 1, BASE, 4000), DXP_OK); /* the area is still valid */
+	/* the rejection did not change the receive area */
+	assert_int_equal(send(r, 0, 1, BASE, 4000), DXP_OK);
 	assert_memory_equal(r->memory[1] + 8, r->memory[0], 4000);
 	assert_int_equal(r->memory[1][4008], 0);
 }
@@ -98,7 +105,8 @@ static void registers_rejected__no_register_mode_there(void **state)
 	struct rig *r = *state;
 	struct dxp_window *w = sim_window(r->sim, 1);
 
-	assert_int_equal(sim_restart(r->sim, 1, true), DXP_OK); /* its table is empty */
+	/* after the restart, the lookup table of host 1 is empty */
+	assert_int_equal(sim_restart(r->sim, 1, true), DXP_OK);
 	w = sim_window(r->sim, 1);
 	arm(r, 1, BASE, MEMORY);
 	send_words(r, 0, 1, BASE, 100);
@@ -149,7 +157,8 @@ static bool late(void *context)
 	return sent(r, 0);
 }
 
-/* The sender's engine retries; messages of others pass meanwhile. */
+/* The receiver sets its area after the message was sent. The sender's NIC retries until then, and
+ * messages of other hosts pass meanwhile. */
 static void registers_rejected__receiver_comes_late(void **state)
 {
 	struct rig *r = *state;
@@ -187,13 +196,13 @@ static void registers_rejected__full_until_named_again(void **state)
 	assert_int_equal(receive(r, 1, BASE, 5000), DXP_OK);
 	assert_int_equal(*word(r, 1, REGISTER(recv_used)), 0);
 	assert_int_equal(send(r, 0, 1, BASE, 3000), DXP_OK);
-	assert_int_equal(receive(r, 1, BASE, 0), DXP_OK); /* withdrawn */
+	assert_int_equal(receive(r, 1, BASE, 0), DXP_OK); /* length 0 removes the receive area */
 	assert_int_equal(send(r, 0, 1, BASE, 1), DXP_EBUSY);
 	assert_true(total(r, 1) == 8000);
 }
 
-/* The device sets another area in the middle of a message: no further byte goes into the old area,
- * and no byte of the message into the new one. */
+/* The device sets another area in the middle of a message. No further byte is written to the old
+ * area, and no byte of the message to the new one. */
 static bool half_there(void *context)
 {
 	return total(context, 1) > MEMORY / 2;
@@ -215,14 +224,15 @@ static void registers_rejected__area_changed_in_the_middle(void **state)
 	uint64_t seen = total(r, 1);
 	assert_true(seen < MEMORY);
 	memset(r->memory[1], 0, MEMORY);
-	assert_int_equal(finish(r, 0), DXP_ERANGE); /* the NIC retried it, and now it is too long */
+	/* the NIC sends the message again, but it is longer than the new area */
+	assert_int_equal(finish(r, 0), DXP_ERANGE);
 	assert_true(total(r, 1) == seen);
 	for (uint32_t i = 0; i < MEMORY; i++)
 		assert_int_equal(r->memory[1][i], 0);
 }
 
-/* A message whose first packets found no area is rejected, even if an area is set before its last
- * packets arrive. It is sent again and counted once. */
+/* The first packets of a message are rejected, because no area is set. The area is set before its
+ * last packets arrive. The message is sent again completely, and counted once. */
 static bool one_rejected(void *context)
 {
 	const struct rig *r = context;
@@ -248,8 +258,8 @@ static void registers_rejected__area_named_in_the_middle(void **state)
 
 /* ---- hostile ---- */
 
-/* Random words in every register at every moment: no access leaves the registered memory, other
- * hosts are unaffected, and later operations work. */
+/* Condition for sim_run. Stores random words in random registers of hosts 0 and 1 at every step. No
+ * access may leave the registered memory, host 2 is unaffected, and later operations work. */
 static bool scribble(void *context)
 {
 	struct rig *r = context;
@@ -271,7 +281,8 @@ static bool scribble(void *context)
 	return false;
 }
 
-/* Returns whether the engines are idle and agree with the registers. */
+/* Condition for sim_run: returns true when the engines of hosts 0 and 1 are idle and have handled
+ * every GO. Then corrects the registers that the test overwrote. */
 static bool quiet(void *context)
 {
 	const struct rig *r = context;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how sessions between bare endpoints open, live, close, and which peers may open one, in
- * virtual time. Every case is deterministic; DXP_SEED changes the random faults of the network. */
+/* Tests sessions between bare endpoints, without NICs, in virtual time: how they open, live and
+ * close, and which peers may open one. Every case is deterministic; DXP_SEED=n changes the random
+ * faults of the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,11 +28,12 @@ static void session__close_notifies_the_peers(void **state)
 	for (uint32_t i = 1; i < 4; i++)
 		rig_open(r, 0, i);
 	net_blackhole(r->net, 1, 2, true);
-	net_blackhole(r->net, 0, 1, true); /* node 1 does not receive the answer */
+	/* node 1 sends a message, but does not receive the answer of node 0 */
+	net_blackhole(r->net, 0, 1, true);
 	rig_post(r, 1, 0, 3000);
 	rig_run(r, MS_NS);
 	net_blackhole(r->net, 0, 1, false);
-	rig_session(r, 1, 0)->awaited = 1; /* node 0 also waits for an answer */
+	rig_session(r, 1, 0)->awaited = 1; /* node 1 also waits for the answer to a request */
 	rig_post(r, 0, 3, 3000);
 	uint32_t closed = r->nodes[0].closed;
 	rltp_endpoint_close(r->nodes[0].endpoint);
@@ -50,8 +52,8 @@ static void session__close_notifies_the_peers(void **state)
 	rig_destroy(r);
 }
 
-/* Delivers to node `to` a control frame of its session with `from`, in the name of `from`; the body
- * already follows the header. */
+/* Delivers to node `to` a control frame that claims to come from node `from`, on the session of
+ * both. The frame's body already follows the space for the header. */
 static void control_give(struct rig *r, uint32_t to, uint32_t from, uint8_t type, uint8_t *frame,
 			 size_t bytes)
 {
@@ -84,7 +86,7 @@ static void session__bye_without_its_token(void **state)
 	bye_give(r, 1, 0, rig_session(r, 1, 0)->peer_token);
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_OPEN);
 	assert_int_equal(rltp_endpoint_counters(r->nodes[1].endpoint)->byes_rejected, 1);
-	/* the token that node 1 sent to node 0 */
+	/* the right token: the one that node 1 sent to node 0 */
 	bye_give(r, 1, 0, rig_session(r, 0, 1)->peer_token);
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);
 	rig_destroy(r);
@@ -97,7 +99,8 @@ static void session__slow_answers_live_and_dead_peers_die(void **state)
 	struct rig *r = rig_make(2, 1408);
 
 	rig_open(r, 0, 1);
-	rig_session(r, 0, 1)->awaited = 1; /* a request was accepted; its answer takes a minute */
+	/* node 1 has accepted a request, and its answer takes a minute */
+	rig_session(r, 0, 1)->awaited = 1;
 	rig_post(r, 0, 1, 100);
 	rig_run(r, 60 * S_NS);
 	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
@@ -174,7 +177,8 @@ static void session__another_key_opens_nothing(void **state)
 	struct rig *r = rig_make(3, 1408);
 	const struct rltp_endpoint_counters *c = rltp_endpoint_counters(r->nodes[1].endpoint);
 
-	/* A hostile node with another key, at node 1's address, claims the newest incarnation. */
+	/* a hostile node at node 1's address (index 0) uses another key and claims a very new
+	 * incarnation */
 	r->nodes[0].key = 9;
 	r->nodes[0].incarnation = UINT64_MAX - 200;
 	assert_int_equal(rig_restart(r, 0, false), DXP_OK);
@@ -185,7 +189,7 @@ static void session__another_key_opens_nothing(void **state)
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);
 	assert_null(rig_session(r, 1, 0)->io);
 	assert_int_equal(r->nodes[1].sent_type[WIRE_HELLO_ACK], 0);
-	/* the right node can still connect */
+	/* a node with the right key can still connect */
 	r->nodes[0].key = 7;
 	r->nodes[0].incarnation = 5000;
 	assert_int_equal(rig_restart(r, 0, false), DXP_OK);
@@ -206,7 +210,7 @@ static void session__handshake_changed_on_the_way(void **state)
 	rig_run(r, MS_NS);
 	assert_int_equal(r->kept_count, 1);
 	net_address(0, &a.from);
-	/* flips every bit that the tag covers; other checks may fail first */
+	/* flips each bit that the tag covers; another check may fail before the check of the tag */
 	for (uint32_t bit = 0; bit < 8 * sizeof(frame); bit++) {
 		memcpy(frame, r->kept[0], sizeof(frame));
 		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -216,7 +220,8 @@ static void session__handshake_changed_on_the_way(void **state)
 				continue;
 		wire_control_seal(frame, sizeof(frame));
 		rltp_endpoint_receive(r->nodes[1].endpoint, &a, net_now(r->net) + bit * S_NS);
-		/* seal restores length and flags, so a flip of those bits is undone */
+		/* wire_control_seal sets length and flags again, so it undoes a flip of their
+		 * bits */
 		if (memcmp(frame, r->kept[0], sizeof(frame)) != 0)
 			assert_int_equal(c->hellos_received, 0);
 		else
@@ -250,8 +255,8 @@ static void flood_frame(struct hello_flood *f, uint16_t node, uint64_t incarnati
 	wire_control_seal(f->frame, sizeof(f->frame));
 }
 
-/* HELLOs of unknown nodes, of known nodes from wrong addresses, and with a known node's id and
- * address but a guessed tag. */
+/* Sends HELLOs from unknown nodes, and from known nodes at wrong addresses. Also sends HELLOs with
+ * the id and address of a known node but a guessed tag. */
 static void session__a_hundred_thousand_hostile_handshakes(void **state)
 {
 	struct rig *r = rig_make(3, 1408);
@@ -278,7 +283,7 @@ static void session__a_hundred_thousand_hostile_handshakes(void **state)
 	assert_true(victim->tags <= seconds * RLTP_HANDSHAKES_PEER_PER_S);
 	assert_true(c->unknown_peer > 60000 && c->flooded > 30000);
 	assert_true(r->sent == sent);
-	/* another peer is unaffected */
+	/* the flood does not affect the session of node 2 */
 	messages_work(r, 2, 1);
 	rig_destroy(r);
 }
@@ -291,7 +296,7 @@ static void session__unknown_peers_get_no_answer(void **state)
 	struct datagram out[4];
 
 	for (uint16_t node = 1; node < 4;
-	     node += 2) { /* a known peer at a wrong address; an unknown node */
+	     node += 2) { /* 1: a known peer, but at a wrong address; 3: an unknown node */
 		struct wire_header h = {.type = WIRE_ACK,
 					.header_bytes = WIRE_COMMON_BYTES,
 					.dst_session = 77,
@@ -303,7 +308,7 @@ static void session__unknown_peers_get_no_answer(void **state)
 		rltp_endpoint_receive(r->nodes[1].endpoint, &a, S_NS);
 		assert_int_equal(rltp_endpoint_send(r->nodes[1].endpoint, out, 4, S_NS), 0);
 	}
-	/* the peer itself is notified */
+	/* a known peer at its own address gets a RESET */
 	struct wire_header h = {.type = WIRE_ACK,
 				.header_bytes = WIRE_COMMON_BYTES,
 				.dst_session = 77,
@@ -335,7 +340,8 @@ static void session__window_is_shared_by_active_sessions(void **state)
 		messages_work(r, i, 0);
 		assert_int_equal(rig_session(r, i, 0)->peer_window, 80);
 	}
-	rig_run(r, 3 * S_NS); /* all idle: the next session gets the whole window */
+	/* after 3 s all sessions are idle, so the next session gets the whole window */
+	rig_run(r, 3 * S_NS);
 	messages_work(r, 2, 0);
 	assert_int_equal(rig_session(r, 2, 0)->peer_window, 240);
 	rig_destroy(r);
@@ -352,7 +358,8 @@ static void session__level_is_reported(void **state)
 	rig_destroy(r);
 }
 
-/* Three active sessions share each batch; none waits until another has finished. */
+/* Three active sessions share each batch: none has to wait until another one has sent all its
+ * data. */
 static void session__every_session_is_served(void **state)
 {
 	struct rig *r = rig_make(4, 1408);

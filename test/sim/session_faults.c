@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes every allocation of endpoints, sessions and network fail once: the n-th, n = 1, 2, 3 ...
- * until a run needs fewer. During creation the result is DXP_ENOMEM without leaks (checked by the
- * sanitizer build). Afterwards a message is rejected at once, or is late. */
+/* Makes every allocation of endpoints, sessions and network fail once: the n-th for n = 1, 2, 3,
+ * ..., until a run needs fewer than n. During creation, the result is DXP_ENOMEM without leaks (the
+ * sanitizer build checks this). Later, a message is rejected at once or arrives late. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,9 +49,11 @@ static void lifetime(struct rig *r)
 {
 	talk(r, 0, 1, 10);
 	talk(r, 1, 0, 10);
-	rig_run(r, 3 * S_NS); /* idle, then active again */
+	/* the session becomes idle, and the next message makes it active again */
+	rig_run(r, 3 * S_NS);
 	talk(r, 0, 1, 4);
-	net_mtu(r->net, 0, 1, 1472); /* a path-MTU black hole */
+	/* from now on the path drops long packets without notice (a path-MTU black hole) */
+	net_mtu(r->net, 0, 1, 1472);
 	talk(r, 0, 1, 4);
 	net_mtu(r->net, 0, 1, 0);
 	rig_move(r, 1, 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the path MTU of a session, and a session whose node moves to another address, in virtual
- * time. DXP_SEED changes the random faults of the network. */
+ * time. DXP_SEED=n changes the random faults of the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "sim/sim.h"
 #include "test/sim/rig.h"
 
-/* Delivers to the node every datagram ever sent to it once more. */
+/* Delivers every recorded datagram to node `to` once more. */
 static void replay(struct rig *r, uint32_t to)
 {
 	uint32_t count = r->kept_count;
@@ -42,7 +42,7 @@ static void session_path__long_packets_after_a_probe(void **state)
 	struct rig *r = rig_make(2, 8896);
 
 	rig_post(r, 0, 1, 100);
-	rig_run(r, 65 * US_NS); /* open, with an outstanding probe */
+	rig_run(r, 65 * US_NS); /* the session is open, and its path-MTU probe is outstanding */
 	assert_int_equal(rig_session(r, 0, 1)->unit, 1408);
 	assert_true(rig_finish(r, 0, S_NS));
 	rig_run(r, MS_NS);
@@ -63,8 +63,8 @@ static void session_path__no_probe_where_all_paths_carry_it(void **state)
 	rig_destroy(r);
 }
 
-/* A path carries `datagram` bytes between interfaces of 9000: only probes are lost, and the search
- * stops close to that size. */
+/* Interfaces allow 9000 bytes, but the path carries only `datagram` bytes. Only probes are lost,
+ * and the search finds a size close to the largest size of the path. */
 static void narrow_check(uint32_t datagram)
 {
 	struct rig *r = rig_make(2, 8896);
@@ -99,7 +99,8 @@ static void session_path__a_path_that_becomes_narrow(void **state)
 	for (uint32_t i = 0; i < 20; i++)
 		rig_post(r, 0, 1, 100000);
 	assert_true(rig_finish(r, 0, 2 * S_NS));
-	/* messages cut before the detection, at most a window, complete with DXP_EPATH */
+	/* messages that were cut into long packets before the detection complete with DXP_EPATH;
+	 * they are at most a window */
 	assert_true(r->nodes[0].path_less > 0);
 	assert_int_equal(r->nodes[0].ok + r->nodes[0].path_less, 21);
 	assert_int_equal(rig_session(r, 0, 1)->counters.black_holes, 1);
@@ -107,7 +108,8 @@ static void session_path__a_path_that_becomes_narrow(void **state)
 	messages_work(r, 0, 1);
 	rig_run(r, S_NS);
 	assert_in_range(rig_session(r, 0, 1)->unit, 1152, 1408);
-	/* the path is wide again: detected after ten minutes, when there is traffic */
+	/* the path is wide again; the session detects it after RLTP_PMTU_AGAIN_NS (ten minutes), if
+	 * it has traffic */
 	net_mtu(r->net, 0, 1, 0);
 	rig_run(r, RLTP_PMTU_AGAIN_NS);
 	messages_work(r, 0, 1);
@@ -166,7 +168,8 @@ static bool sent_event(void *context)
 	return dxp_sent_dequeue(sim_window(g->sim, 0), &g->event);
 }
 
-/* The packets of a GET's answer were cut too long; the requester must not wait forever. */
+/* The path becomes narrow after the answer to a GET was cut into long packets. The answer is lost;
+ * the requester gets DXP_EPATH and does not wait for ever. */
 static void session_path__an_answer_lost_to_a_narrow_path(void **state)
 {
 	static uint8_t here[1 << 20], there[1 << 20];
@@ -245,7 +248,7 @@ static void session_path__frames_from_elsewhere(void **state)
 	r->keep = true;
 	rig_open(r, 0, 1);
 	r->keep = false;
-	/* node 3 replays node 1's datagrams from its own address */
+	/* a hostile node 3 replays node 1's datagrams from its own address */
 	r->nodes[0].host_index = 2;
 	replay(r, 1);
 	r->nodes[0].host_index = 0;

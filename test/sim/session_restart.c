@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer restarts at any moment: outstanding operations complete and are never replayed, and
- * nothing of the earlier process is accepted as the new one's. In virtual time; DXP_SEED changes
- * the random faults of the network. */
+/* A peer restarts at any moment. Outstanding operations complete and are never replayed. No packet
+ * of the earlier process is accepted as one of the new process. All runs in virtual time;
+ * DXP_SEED=n changes the random faults of the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,8 @@ static void moment_reach(struct rig *r, enum moment moment)
 		break;
 	case UNDER_WAY:
 		rig_open(r, 0, 1);
-		net_blackhole(r->net, 1, 0, true); /* the packet arrives, but its answer is lost */
+		/* the packet arrives, but its acknowledgement is lost */
+		net_blackhole(r->net, 1, 0, true);
 		rig_post(r, 0, 1, 3000);
 		rig_run(r, MS_NS);
 		net_blackhole(r->net, 1, 0, false);
@@ -54,12 +55,14 @@ static void restart_check(enum moment moment, bool announce)
 	moment_reach(r, moment);
 	assert_int_equal(rig_restart(r, 1, announce), DXP_OK);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
-	/* messages in flight complete at once and are not replayed; those not sent yet arrive */
+	/* a message in flight completes at once and is not replayed; messages that were not sent
+	 * yet arrive */
 	assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
 	assert_int_equal(r->nodes[0].timed_out + r->nodes[0].failed, 0);
 	rig_post(r, 0, 1, 100);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
-	/* without an announcement the answer to a packet shows the restart */
+	/* without an announcement, node 0 detects the restart only by the answer to its next
+	 * packet, so that message fails */
 	if (announce || moment == NEVER_MET || moment == HANDSHAKE || moment == UNDER_WAY)
 		assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
 	else
@@ -100,7 +103,7 @@ static void session_restart__restart_twice_quickly(void **state)
 	moment_reach(r, UNDER_WAY);
 	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
 	rig_post(r, 0, 1, 3000);
-	rig_run(r, 30 * US_NS); /* its HELLO travels to a process that restarts again */
+	rig_run(r, 30 * US_NS); /* node 0's HELLO is in flight when node 1 restarts again */
 	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
 	assert_int_equal(r->nodes[0].timed_out, 0);
@@ -110,7 +113,7 @@ static void session_restart__restart_twice_quickly(void **state)
 	rig_destroy(r);
 }
 
-/* Delivers to the node every datagram ever sent to it once more. */
+/* Delivers every recorded datagram to node `to` once more. */
 static void replay(struct rig *r, uint32_t to)
 {
 	uint32_t count = r->kept_count;
@@ -154,7 +157,8 @@ static void session_restart__packets_of_an_earlier_incarnation(void **state)
 	rig_destroy(r);
 }
 
-/* A closed session leaves no state that a copy of its handshake could revive. */
+/* A session has closed. A copy of its HELLO that arrives later opens no session, because no state
+ * of the old session is left. */
 static void session_restart__late_handshake_of_a_session_that_ended(void **state)
 {
 	struct rig *r = rig_make(2, 1408);

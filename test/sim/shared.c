@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of one NIC use the same queue pair of the same peer, thus the same stream and table of
- * reads. Each gets its share. Data that a function requests counts against its limit like data that
- * it sends. */
+/* Functions of one NIC use the same queue pair of the same peer, and so share one stream and one
+ * table of reads. Each function gets its share. Data that a function requests counts against its
+ * limit like data that it sends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,10 +28,11 @@ struct user {
 
 struct scene {
 	struct sim *sim;
-	struct user users[NIC_FUNCTIONS]; /* users of host 0 */
-	uint32_t key;                     /* key of host 1 */
+	struct user users[NIC_FUNCTIONS]; /* the users of host 0, one for each function */
+	uint32_t key;                     /* key of the memory of host 1 */
 	uint8_t op;
-	uint32_t bytes, active; /* active: bit i: function i posts */
+	/* bytes of one operation; bit i of `active`: function i posts operations */
+	uint32_t bytes, active;
 	uint8_t *memory;
 };
 
@@ -138,7 +139,8 @@ static void run(struct scene *s, uint64_t duration_ns)
 
 static void none_starves(uint8_t op, uint32_t bytes)
 {
-	/* at the second delay, entries become free in step with a rotation by function number */
+	/* one-way delays in ns; with 2250, table entries become free at the pace at which functions
+	 * rotate, so that always the same functions could win */
 	static const uint64_t delays[] = {1000, 2250, 8500, 15000, 26000};
 
 	for (size_t k = 0; k < ARRAY_COUNT(delays); k++) {
@@ -195,7 +197,8 @@ static void limited(uint8_t op, uint32_t bytes, uint32_t wire_bytes)
 	scene_close(&s);
 }
 
-/* The bytes that peers read from a function's registers count as its output. */
+/* Peers read registers of a function that has a limit. The bytes of the answers count against that
+ * limit. */
 static void shared__limits_hold_for_answers(void **state)
 {
 	const uint64_t limit = 1000000, duration_ns = 500 * MS_NS;
@@ -217,7 +220,8 @@ static void shared__limits_hold_for_requests(void **state)
 	limited(DXP_OP_GET, 64, WIRE_DATA_BYTES + WIRE_GET_BYTES);
 }
 
-/* A function with a limit shares the queue pair with others without one; they use all the rest. */
+/* One function has a limit, and shares its queue pair with functions that have none. These others
+ * use all the rest of the rate. */
 static void shared__limited_holds_back_no_other(void **state)
 {
 	static const uint64_t limits[] = {20000, 100000, 10000000};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A network silent for 2.9 s closes no session and fails no transfer, register access or lease, at
- * any moment and in any direction. A lost peer is still detected. A stopped process resumes its
- * sessions within the time for which its peer keeps them. */
+/* The network is silent for 2.9 s, at any moment and in any direction. No session closes, and no
+ * transfer, register access or lease fails. A lost peer is still detected. A stopped process
+ * resumes its sessions if it continues within the time for which its peers keep them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,8 @@ static void rig_cut(struct rig *r, enum direction direction, bool on)
 	net_blackhole(r->net, 1, 0, on && cuts(direction, BACK));
 }
 
-/* Sends a message after every pause; the pause exceeds the silence. */
+/* Sends a message, then pauses, until `duration_ns` has passed. 3000 bytes need more than one
+ * packet. */
 static void rig_talk(struct rig *r, uint64_t pause_ns, uint64_t duration_ns)
 {
 	for (uint64_t passed_ns = 0; passed_ns < duration_ns; passed_ns += pause_ns) {
@@ -57,7 +58,7 @@ static void session_survives(enum direction direction, uint64_t phase_ns, uint32
 		rig_open(r, 0, 1);
 	if ((load & AWAITS) && (load & OPEN)) {
 		rig_session(r, 0, 1)->awaited = 1;
-		rig_post(r, 0, 1, 100); /* a request */
+		rig_post(r, 0, 1, 100); /* a request, so that node 0 awaits an answer */
 	}
 	rig_talk(r, 50 * MS_NS, talks ? phase_ns : 0);
 	rig_run(r, talks ? 0 : phase_ns);
@@ -83,7 +84,8 @@ static void silence__of_2900_ms_ends_no_session(void **state)
 				session_survives(d, phase_ns + 7 * MS_NS, load);
 }
 
-/* Silence begins after the longest pause between two frames. */
+/* The network becomes silent at any phase between two keepalives, so up to one keepalive period is
+ * added to the silence. The session stays open. */
 static void silence__counts_from_the_last_keepalive(void **state)
 {
 	for (uint64_t phase_ns = 0; phase_ns < 2 * RLTP_PING_NS; phase_ns += 5 * MS_NS) {
@@ -97,7 +99,7 @@ static void silence__counts_from_the_last_keepalive(void **state)
 		rig_cut(r, BOTH, false);
 		rig_run(r, S_NS);
 		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
-		rig_cut(r, BOTH, true); /* a lost peer is detected */
+		rig_cut(r, BOTH, true); /* a lost peer is still detected */
 		rig_run(r, RLTP_DEAD_NS + 10 * MS_NS);
 		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_IDLE);
 		rig_destroy(r);
@@ -113,8 +115,8 @@ static bool session_watch(struct rig *r, struct rltp_session *s, bool on)
 	return watched;
 }
 
-/* A watched idle session pings its peer. It stays open while the peer answers, and closes soon
- * after the answers stop. Unwatched, it idles again. */
+/* A watched session pings its peer although it is idle. It stays open while the peer answers, and
+ * closes soon after the answers stop. If it is no longer watched, it is idle again. */
 static void silence__is_noticed_by_a_watched_session(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -167,7 +169,7 @@ static uint8_t cfg_read(void *context, uint16_t node, uint32_t first, uint32_t c
 static uint8_t cfg_write(void *context, uint16_t node, uint32_t first, uint32_t count,
 			 const uint32_t *values)
 {
-	cfg_value += values[0]; /* shows a second execution */
+	cfg_value += values[0]; /* a sum, so that a second execution of the same write is visible */
 	return 0;
 }
 
@@ -175,7 +177,7 @@ static const struct nic_cfg_ops cfg_ops = {cfg_read, cfg_write};
 
 static void nics_open(struct nics *n)
 {
-	/* 1 MiB takes 80 ms */
+	/* at this rate 1 MiB takes 80 ms */
 	struct sim_options o = {.seed = 3, .hosts = 2, .rate_bps = 100000000, .cfg = &cfg_ops};
 
 	*n = (struct nics){0};
@@ -321,7 +323,8 @@ static void silence__of_2900_ms_ends_no_lease(void **state)
 			lease_survives(d, phase_ns);
 }
 
-/* Tests the silence while a member joins, and during a request of an operator. */
+/* The network is silent while a member joins, and during an operator's request to the manager. Both
+ * succeed. */
 static void silence__of_2900_ms_ends_no_question(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -349,7 +352,8 @@ static void silence__of_2900_ms_ends_no_question(void **state)
 
 /* ---- stopped processes ---- */
 
-/* The manager was stopped: renewals wait in its socket, and no node is declared dead. */
+/* The manager is stopped for a time. Renewals wait in its socket, so it declares no node dead when
+ * it continues. */
 static void silence__of_a_stopped_manager_kills_no_node(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -364,7 +368,8 @@ static void silence__of_a_stopped_manager_kills_no_node(void **state)
 	fabric_destroy(f);
 }
 
-/* The manager declares a stopped node dead, and restores the same node when it runs again. */
+/* A member is stopped until the manager declares it dead. When it runs again, the manager restores
+ * it with the same id and incarnation. */
 static void silence__of_a_stopped_member_is_no_new_incarnation(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -378,15 +383,16 @@ static void silence__of_a_stopped_member_is_no_new_incarnation(void **state)
 	assert_int_equal(registry_counters(f->registry)->died, 1);
 	fabric_run(f, 500 * MS_NS);
 	assert_int_equal(member_state(host->m), MEMBER_JOINED);
-	assert_null(member_notice(host->m, &level)); /* no notice for users */
+	/* users are not notified of the interruption */
+	assert_null(member_notice(host->m, &level));
 	assert_int_equal(member_id(host->m), id);
 	assert_int_equal(registry_counters(f->registry)->joined, 2);
 	fabric_check(f);
 	fabric_destroy(f);
 }
 
-/* Host node 0 is stopped while messages wait in both directions; node 1 keeps the session for a
- * minute. */
+/* Stops the process of node 0 while messages wait in both directions. Node 1 keeps the session for
+ * a minute, so all messages arrive when node 0 runs again. */
 static void stopped_resumes(uint64_t stopped_ns, uint64_t phase_ns)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -425,7 +431,7 @@ static void silence__of_a_stopped_host_ends_no_session(void **state)
 			stopped_resumes(seconds[i] * S_NS, phase_ns);
 }
 
-/* After more than a minute the session is lost, and both sides are notified. */
+/* A process is stopped for more than a minute. The session is lost, and both nodes are notified. */
 static void silence__of_more_than_a_minute_ends_the_session(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -439,7 +445,8 @@ static void silence__of_more_than_a_minute_ends_the_session(void **state)
 	rig_open(r, 0, 1);
 	net_stall(r->net, 0, 65 * S_NS);
 	rig_post(r, 1, 0, 500);
-	rig_post(r, 0, 1, 500); /* sent on the old session when the process runs again */
+	/* waits at the stopped node, and is sent on the old session when the process runs again */
+	rig_post(r, 0, 1, 500);
 	rig_run(r, FABRIC_HOST_KEEP_NS - S_NS);
 	assert_int_equal(r->nodes[1].timed_out, 0);
 	rig_run(r, 3 * S_NS);
@@ -451,8 +458,8 @@ static void silence__of_more_than_a_minute_ends_the_session(void **state)
 	rig_destroy(r);
 }
 
-/* A peer that died while this process was stopped is declared dead soon after, but not before a
- * probe. */
+/* A peer dies while this process is stopped. When this process runs again, it first sends a probe.
+ * Soon after, it declares the peer lost. */
 static void silence__of_our_own_hides_no_death(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -469,7 +476,8 @@ static void silence__of_our_own_hides_no_death(void **state)
 	rig_destroy(r);
 }
 
-/* Repeated stops of this process extend the deadline only up to a bound. */
+/* The peer is dead, and this process stops again and again. Each stop extends the deadline for the
+ * peer, but only RLTP_AWAY_MAX times. */
 static void silence__is_not_excused_for_ever(void **state)
 {
 	struct rig *r = rig_make(2, 1408);

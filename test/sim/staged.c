@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests staged memory, which a NIC cannot address, over the network (docs/guide/bridge.md): any
- * latency of the device, every loss, rings too small for the traffic, device failures, restarts of
- * peers. */
+/* Tests staged memory, which a NIC cannot address, over the network (docs/guide/bridge.md). Cases
+ * are any latency of the device, every loss, rings too small for the traffic, device failures, and
+ * restarts of peers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 
 #define SEEDS 60
 
-/* Runs the plan. Returns the first error, or NULL. All started operations must have completed and
- * been released. */
+/* Runs the plan and checks that all started operations have completed and were released. Returns
+ * the first error, or NULL. */
 static const char *run(const struct staged_plan *plan, struct staged_scene *out)
 {
 	static char verdict[200];
@@ -60,7 +60,8 @@ static void staged__any_latency(void **state)
 	}
 }
 
-/* A DMA of five seconds does not make a peer dead and costs few retransmissions. */
+/* Each DMA takes five seconds. The peer is not declared lost, and only few packets are
+ * retransmitted. */
 static void staged__five_seconds(void **state)
 {
 	struct staged_plan plan = plain(5 * S_NS);
@@ -72,7 +73,7 @@ static void staged__five_seconds(void **state)
 	const struct rltp_session *from =
 		rltp_endpoint_session(nic_endpoint(sim_nic(s.sim, 0)), STAGED_HOST + 1);
 	assert_true(finished);
-	/* for each PUT: about one every 80 ms, for 5 s */
+	/* each of 3 PUTs is rejected as held about every 80 ms, for 5 s */
 	assert_in_range(from->counters.held, 50, 600);
 	assert_int_equal(from->counters.spurious, 0);
 	assert_int_equal(from->counters.timeouts, 0);
@@ -106,8 +107,9 @@ static void staged__drop_each_datagram_once(void **state)
 	}
 }
 
-/* Two senders, each with one flow to several queue pairs, and space for two packets. A message in a
- * buffer waits for packets that arrive only after other senders got space. */
+/* Two senders each use one queue pair to several queue pairs of the target, which has buffers for
+ * two packets. A buffered message waits for packets that arrive only after other senders have got a
+ * buffer. */
 static void staged__two_buffers(void **state)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -128,7 +130,7 @@ static void staged__two_buffers(void **state)
 	}
 }
 
-/* Fewer concurrent reads than requested: the others wait in the NIC. */
+/* The device accepts two reads at once, but more are requested. The others wait in the NIC. */
 static void staged__two_reads(void **state)
 {
 	struct staged_plan plan = plain(50 * US_NS);
@@ -157,7 +159,8 @@ static void staged__recoveries(void **state)
 	}
 }
 
-/* Makes each DMA fail once with `status`; the initiator gets `expected`. */
+/* For each n, makes the n-th DMA fail with `status`. Checks that exactly one operation completes
+ * with `expected`. */
 static void each_fails(struct staged_plan plan, int status, int expected)
 {
 	struct staged_scene s;
@@ -177,7 +180,8 @@ static void each_fails(struct staged_plan plan, int status, int expected)
 	}
 }
 
-/* Successful operations are in the device, the others fail, and the rings continue. */
+/* The device fails. The bytes of successful operations are in place, the other operations fail, and
+ * the rings still work. */
 static void staged__device_fails(void **state)
 {
 	struct staged_plan plan = plain(30 * US_NS);

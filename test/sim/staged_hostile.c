@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hostile peer PUTs into staged memory: packets that overlap, differ in length, repeat, or
- * address another position than the first. The owner of the memory counts bytes to fill a
- * buffer, so missing bytes would expose another tenant's data. None of these packets may reach
- * the memory. */
+/* A hostile peer PUTs into staged memory. Its packets overlap, differ in length, repeat, or have an
+ * address that does not fit the message's first address. The owner of staged memory only counts the
+ * bytes that fill a buffer, so missing bytes would expose another tenant's data. None of these
+ * packets may reach the memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +20,8 @@
 static struct staged_scene scene;
 static const uint8_t payload[BYTES];
 
-/* Passes a packet to the NIC as RLTP's receiver does: packet `sub` with `bytes` at offset `at` of
- * the message to BASE. Returns the NACK code, or 0. */
+/* Passes one packet to the NIC, as RLTP's receiver does. It is packet number `sub` of a message to
+ * address BASE, with `bytes` for the offset `at` of the message. Returns the NACK code, or 0. */
 static uint8_t give(uint32_t sub, uint16_t bytes, uint64_t at, uint16_t flags)
 {
 	struct nic *n = sim_nic(scene.sim, STAGED_HOST);
@@ -48,7 +48,7 @@ static uint8_t give(uint32_t sub, uint16_t bytes, uint64_t at, uint16_t flags)
 	return code;
 }
 
-/* Starts a message with its packet 1 on a new queue pair. */
+/* Opens the scene and starts a message: packet 1 of it arrives first, on a new queue pair. */
 static void begin(void)
 {
 	const struct staged_plan plan = {
@@ -56,7 +56,7 @@ static void begin(void)
 		.device = {.buffers = 4, .buffer_bytes = 4096, .latency_ns = US_NS},
 		.senders = 1,
 		.puts = 1,
-		.one_flow = true, /* from and to queue pair 0 */
+		.one_flow = true, /* uses only queue pair 0, so that queue pair 1 is new */
 	};
 
 	staged_open(&scene, &plan);
@@ -72,23 +72,30 @@ static void staged_hostile__packets_that_do_not_fit(void **state)
 		uint64_t at;
 		uint16_t flags;
 	} bad[] = {
-		{1, U, U, 0},                                   /* twice */
-		{2, 50, 100, 0},                                /* short: overlaps packet 1 */
-		{2, 120, 240, 0},                               /* longer */
-		{2, 150, 200, WIRE_FLAG_LAST},                  /* the last packet, too long */
-		{1, 250, 100, WIRE_FLAG_LAST},                  /* overlaps packet 1 */
-		{0, 50, 300, WIRE_FLAG_FIRST | WIRE_FLAG_LAST}, /* claims to be the whole message */
-		{7, 50, 300, WIRE_FLAG_LAST},                   /* skips packets */
-		{2, U, 2 * U + 8, 0},                           /* addressed to another offset */
-		{2, 0, 2 * U, 0},                               /* empty */
-		{3, U, 3 * U, 0},                               /* past the end of the message */
+		{1, U, U, 0}, /* packet 1 a second time */
+		/* packet 2, too short: overlaps packet 1 */
+		{2, 50, 100, 0},
+		{2, 120, 240, 0}, /* packet 2, too long */
+		/* the last packet, too long for the message */
+		{2, 150, 200, WIRE_FLAG_LAST},
+		/* packet 1 with all remaining bytes, overlaps packet 1 */
+		{1, 250, 100, WIRE_FLAG_LAST},
+		/* packet 0, claims to be the whole message */
+		{0, 50, 300, WIRE_FLAG_FIRST | WIRE_FLAG_LAST},
+		/* packet 7 of a message of 4 packets */
+		{7, 50, 300, WIRE_FLAG_LAST},
+		/* packet 2, 8 bytes behind its offset */
+		{2, U, 2 * U + 8, 0},
+		{2, 0, 2 * U, 0}, /* packet 2, empty */
+		/* packet 3, ends behind the end of the message */
+		{3, U, 3 * U, 0},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
 		begin();
 		if (give(bad[i].sub, bad[i].bytes, bad[i].at, bad[i].flags) != WIRE_NACK_BOUNDS)
 			fail_msg("case %zu is not refused", i);
-		/* Matching packets are still accepted. */
+		/* packets that fit the message are still accepted */
 		assert_int_equal(give(0, U, 0, WIRE_FLAG_FIRST), 0);
 		assert_int_equal(give(3, 50, 300, WIRE_FLAG_LAST), 0);
 		assert_int_equal(give(3, 50, 300, WIRE_FLAG_LAST), WIRE_NACK_BOUNDS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests staged memory while processes restart, peers are lost and functions close, at many moments.
- * All resources of the device are released, and all operations of its users complete. */
+ * The device's buffers and requests are all released, and all operations of its users complete. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ enum ending {
 	ENDINGS
 };
 
-/* Does the same as staged_step, but posts nothing and checks no completions. */
+/* Does what staged_step does, but posts no operations and checks no completions. */
 static bool quiet_step(void *context)
 {
 	struct staged_scene *s = context;
@@ -44,8 +44,8 @@ static void quiet_run(struct staged_scene *s, uint64_t for_ns)
 
 	while (sim_now(s->sim) < end_ns && !s->wrong[0]) {
 		s->until_ns = min_u64(staged_device_next(&s->device), end_ns);
-		/* An idle network does not advance the clock, but the last polls of the device
-		 * do. */
+		/* an idle network does not advance the clock; the last polls of the device do, so
+		 * run until both stop */
 		if (sim_now(s->sim) == before_ns && !staged_device_poll(&s->device, s->until_ns))
 			break;
 		before_ns = sim_now(s->sim);
@@ -79,8 +79,8 @@ static void end_bring(struct staged_scene *s, enum ending what)
 		net_touch(sim_net(s->sim), i);
 }
 
-/* Checks that all posted operations completed, except those of a sender that restarted, and that
- * the device is idle. */
+/* Checks that the device is idle and that all posted operations have completed. Operations of a
+ * restarted sender are not checked. */
 static void ended_check(struct staged_scene *s, enum ending what)
 {
 	struct dxp_nic_event event;
@@ -130,7 +130,7 @@ static void staged_lifetime__ends_at_any_moment(void **state)
 	}
 }
 
-/* A sender that becomes silent during its PUTs is dropped, and its buffers become free. */
+/* A sender becomes silent during its PUTs. The target declares it lost and releases its buffers. */
 static void staged_lifetime__silent_sender(void **state)
 {
 	const struct staged_plan plan = {

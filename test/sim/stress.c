@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs hundreds of worlds (test/support/world.h), each with hosts, path, faults and mishaps drawn
- * from its seed: every fault of the simulator, alone and combined. After the network recovers,
- * everything completes within 20 timeouts.
+/* Runs hundreds of worlds (test/support/world.h). Each world has hosts, a path, faults and mishaps
+ * drawn from its seed: every fault of the simulator, alone and combined. After the network
+ * recovers, everything completes within 20 timeouts.
  *
- *   DXP_SEED=n         only that seed
+ *   DXP_SEED=n         runs only seed n
  *   DXP_SEEDS=n        number of seeds (400; with a sanitizer, which is slow, 60)
  *   DXP_SEED_FIRST=n   first seed (1) */
 #include <setjmp.h>
@@ -26,17 +26,18 @@
 
 #define SEEDS (SANITIZED_ADDRESS || SANITIZED_THREAD ? 60 : 400)
 
-#define SLICES         40
-#define LIVENESS_NS    (20 * RLTP_RTO_MAX_NS)
-#define HELD_BACK      12 /* operations posted while copies of old datagrams arrive */
-#define LATE_NS        (95 * S_NS)
-#define HOUR_NS        (3600 * S_NS)
-#define FAILURES_MAX   20          /* seeds: stops after so many failed ones */
-#define MEMORY_MAX     (12u << 20) /* bytes for each host and its network; 3 times the use seen */
+#define SLICES       40
+#define LIVENESS_NS  (20 * RLTP_RTO_MAX_NS)
+#define HELD_BACK    12 /* operations posted while copies of old datagrams arrive */
+#define LATE_NS      (95 * S_NS)
+#define HOUR_NS      (3600 * S_NS)
+#define FAILURES_MAX 20 /* number of failed seeds after which the program stops */
+/* bytes for each host and its network: three times the largest use seen */
+#define MEMORY_MAX     (12u << 20)
 #define DATAGRAM       1538
 #define UPDATE_PACKETS 64 /* packets per key of a session with protection */
 
-/* Bytes allocated, counted by the wrapped allocation functions. */
+/* Bytes that are allocated now, and their maximum. The wrapped allocation functions count them. */
 static struct {
 	uint64_t live, most;
 } memory;
@@ -91,14 +92,14 @@ struct stress {
 	struct rng rng;
 	struct rng secrets;
 	bool mishaps;   /* restarts, blackholes and similar faults */
-	bool may_fail;  /* mishaps, or so much loss that a session may be silent for too long */
-	bool old;       /* numbers are close to the wrap */
-	uint32_t edges; /* first numbers drawn */
+	bool may_fail;  /* mishaps occur, or so many packets are lost that a session may close */
+	bool old;       /* packet numbers and indices start close to their wrap */
+	uint32_t edges; /* number of first packet numbers drawn so far */
 	struct sim_options options;
 };
 
-/* Sets counters of packets, doorbells, events and reads close to their wrap. Message ids only if no
- * session closes, since both sides must agree on them. */
+/* Sets the counters of packets, doorbells, events and reads of host i close to their wrap. Sets
+ * message ids only if no session can close: both peers must agree on them. */
 static void indices_age(struct stress *t, uint32_t i)
 {
 	struct nic *n = sim_nic(t->world.sim, i);
@@ -118,9 +119,10 @@ static void indices_age(struct stress *t, uint32_t i)
 	}
 }
 
-/* Draws first packet numbers (the first of two words) just before the wrap, and all other words at
- * random. This applies only to the first sessions. Later sessions must differ, because a late
- * packet of an earlier session between the same nodes is identified only by its number. */
+/* Draws the first packet number just before the wrap, and everything else at random. A request for
+ * 8 bytes draws a first packet number, in its first word. Only the first sessions get such numbers.
+ * Later sessions must differ, because only the number identifies a late packet of an earlier
+ * session between the same nodes. */
 static void entropy_edge(void *context, void *out, uint64_t bytes)
 {
 	struct stress *t = context;
@@ -162,14 +164,15 @@ static struct sim_faults faults_draw(struct rng *r, uint64_t delay_ns)
 	return f;
 }
 
-/* Returns whether the faults may close a session. Twenty transmissions fit into the timeout of a
- * session; a third of them lost is harmless. */
+/* Returns true if the faults may close a session. About 20 transmissions fit into a session's
+ * timeout, so losing a third of them does not close it. */
 static bool harsh(const struct sim_faults *f)
 {
 	return f->burst_ppm > 0 || f->loss_ppm > 300000;
 }
 
-/* A third of the seeds each: no protection, integrity, encryption; with keys that change often. */
+/* Draws the protection: none, integrity or encryption, each for a third of the seeds. Keys change
+ * often. */
 static void protection_draw(struct sim_options *o, uint64_t seed)
 {
 	struct rng r = {~seed * 3};
@@ -203,7 +206,8 @@ static void options_draw(struct stress *t, struct rng *r, uint64_t seed)
 	}
 }
 
-/* Steps and drifts the wall clocks; only the ages of stamps may change. */
+/* Steps the wall clock of `host` by an hour or not at all, and makes it drift. Only the reported
+ * ages of time stamps may change. */
 static void clock_mishap(struct stress *t, uint32_t host)
 {
 	int64_t step_ns = rng_below(&t->rng, 2) ? (int64_t)HOUR_NS : -(int64_t)HOUR_NS;
@@ -252,7 +256,8 @@ static void network_heal(struct stress *t)
 	}
 }
 
-/* Posts the last operations while copies of datagrams arrive that are older than a minute. */
+/* Posts the last operations of a run. Meanwhile copies of datagrams arrive that are older than a
+ * minute. */
 static void late_run(struct stress *t)
 {
 	struct world *w = &t->world;

@@ -7,8 +7,9 @@
 
 struct cursor {
 	struct capture *c;
-	const uint8_t *start, *at, *end; /* bounds and position of the block's body */
-	bool ended;                      /* reached the end option */
+	/* first byte of the options, next byte to read, end of the block's body */
+	const uint8_t *start, *at, *end;
+	bool ended; /* the end option was read */
 };
 
 static uint16_t le16(const uint8_t *p)
@@ -42,8 +43,8 @@ static uint64_t time_at(const uint8_t *p)
 	return (uint64_t)le32(p) << 32 | le32(p + 4);
 }
 
-/* Reads the next option. Returns false at the end option, which must end the block, or on an
- * error. */
+/* Reads the next option. Returns false after the end option, which must be the last of the block,
+ * and on an error. */
 static bool option_next(struct cursor *o, uint16_t *code, const uint8_t **value, uint16_t *bytes)
 {
 	if (o->end - o->at < 4)

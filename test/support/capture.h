@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A strict reader of the files of wire/pcapng.h: checks every length, padding, option and checksum,
- * and rejects everything that the writer has no reason to write. It shares no code with the writer,
- * so that the two can disagree. */
+/* A strict reader of the files that wire/pcapng.h writes. It checks every length, padding, option
+ * and checksum, and rejects everything that the writer never writes. It shares no code with the
+ * writer, so that the two can disagree. */
 #ifndef SUPPORT_CAPTURE_H
 #define SUPPORT_CAPTURE_H
 
@@ -18,7 +18,7 @@ struct capture_packet {
 	uint32_t interface;
 	uint64_t time_ns;
 	struct udp_address from, to;
-	const uint8_t *payload; /* payload of UDP */
+	const uint8_t *payload; /* UDP payload of the packet, in `bytes` of struct capture */
 	uint32_t captured_bytes, bytes;
 	uint16_t udp_checksum;
 	uint8_t ecn;
@@ -28,22 +28,23 @@ struct capture_packet {
 };
 
 struct capture {
-	uint8_t *bytes; /* allocated by capture_load */
+	uint8_t *bytes; /* content of the file, allocated by capture_load */
 	struct capture_packet *packets;
 	uint32_t packet_count;
 	uint32_t interface_count;
 	struct {
 		char name[CAPTURE_TEXT + 1];
-		uint32_t snap_bytes; /* length as written, with link headers */
+		/* longest captured packet in bytes, as the file states it, with link headers */
+		uint32_t snap_bytes;
 		bool summed;
 		uint64_t seen, dropped;
 	} interfaces[CAPTURE_INTERFACES];
 	char program[CAPTURE_TEXT + 1];
-	char wrong[160]; /* "" if all is right */
+	char wrong[160]; /* the first error and its position; "" if there is none */
 };
 
-/* Return false on an error, described with its position in `wrong`. The packets point into
- * `bytes`. */
+/* Return false on an error and describe it in `wrong`. The packets point into `bytes`, which must
+ * stay valid. */
 bool capture_parse(struct capture *c, const uint8_t *bytes, size_t count);
 bool capture_load(struct capture *c, const char *path);
 void capture_free(struct capture *c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processor time used by this process. On a busy machine wall time depends on other processes. */
+/* Returns the processor time that this process has used. On a busy machine, elapsed time depends on
+ * other processes; processor time does not. */
 #ifndef TEST_SUPPORT_CPU_TIME_H
 #define TEST_SUPPORT_CPU_TIME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs nodes and the layer above their transport in virtual time. */
+/* Runs RLTP endpoints and the layer above them in virtual time. */
 #include "test/support/endpoints.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void done(void *user, struct rltp_session *s, struct rltp_message *messag
 	struct rig_node *n = user;
 
 	if (m->ended)
-		abort(); /* aborts: completed twice */
+		abort(); /* the layer above must get only one completion for each message */
 	m->ended = true;
 	m->status = status;
 	n->ended++;
@@ -128,7 +128,7 @@ static uint64_t host_deadline(void *host)
 
 static const struct net_host_ops host_ops = {host_receive, host_send, host_deadline};
 
-/* Drops arrivals at a host without a node. */
+/* Drops all datagrams to a host that has no node. */
 static void silent_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 }
@@ -145,7 +145,7 @@ static uint64_t silent_deadline(void *host)
 
 static const struct net_host_ops silent_ops = {silent_receive, silent_send, silent_deadline};
 
-/* Advances time without events. */
+/* Returns the time of the next alarm, so that virtual time advances to it even without packets. */
 static uint64_t clock_deadline(void *host)
 {
 	const struct rig *r = host;
@@ -160,7 +160,8 @@ static uint64_t token_of(void *context, uint32_t id)
 	return (id + (uint64_t)(uintptr_t)context) * 0x9e3779b97f4a7c15ull;
 }
 
-/* Computes a tag like HMAC: it cannot be guessed by chance without the key. */
+/* Computes a tag that depends on the key and on every byte. It stands for an HMAC: no test guesses
+ * it without the key. */
 static void tag_of(void *context, const uint8_t *frame, size_t bytes, uint8_t tag[WIRE_TAG_BYTES])
 {
 	struct rig_node *n = context;
@@ -213,7 +214,8 @@ static int node_start(struct rig *r, uint32_t i)
 		.entropy = rng_entropy_rng,
 		.entropy_context = &r->rng,
 		.token = token_of,
-		.token_context = (void *)(uintptr_t)(i + 1), /* same token after a restart */
+		/* the token depends only on the node, so it is the same after a restart */
+		.token_context = (void *)(uintptr_t)(i + 1),
 		.authenticate = n->key ? tag_of : NULL,
 		.authenticate_context = n,
 		.protect = protection_of,
@@ -338,7 +340,7 @@ int rig_restart(struct rig *r, uint32_t node, bool announce)
 {
 	struct rig_node *n = &r->nodes[node];
 
-	/* its outstanding operations disappear with the process */
+	/* outstanding operations of the process vanish with it, without a completion */
 	for (uint32_t i = 0; i < n->posted; i++) {
 		n->ended += !n->messages[i].ended;
 		n->messages[i].ended = true;

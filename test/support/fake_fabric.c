@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fabric of fake xPUs: a manager, and the threads of the xPUs. */
+/* Creates a fabric of fake xPUs: a manager, and a thread for each xPU. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs a whole fabric inside a test: a real manager in a thread, and xPUs that are real nodes with
- * a toy instead of an engine. Memory, registers and transport are the shipped ones; only "kernels"
- * are fake:
+ * a toy instead of an engine. Memory, registers and transport are the shipped ones. Only "kernels"
+ * are fake; the name selects what a launch does:
  *   "ok"     completes at once        "fail"   completes with DXP_EDEVICE
  *   "never"  does not complete        "print"  prints "printed" and completes
- *   "why"    completes with DXP_EDEVICE and a sentence; before it come sentences with a wrong
- *            event, which nothing may show
+ *   "why"    completes with DXP_EDEVICE and a sentence; before, it sends sentences for other
+ *            events, which no user may see
  *   others   complete with DXP_ENOENT */
 #ifndef TEST_FAKE_XPU_H
 #define TEST_FAKE_XPU_H
@@ -19,7 +19,7 @@
 #define FAKE_SENTENCE     "kernel 'why', work-item (1,2,3): fails; why+0x4, line 7"
 
 struct fake_fabric;
-struct fake_bridge_faults; /* test/support/fake_bridge.h */
+struct fake_bridge_faults; /* defined in test/support/fake_bridge.h */
 
 /* Opens a fabric with xPUs named xpu1, xpu2, ... Asserts on failure. */
 struct fake_fabric *fake_fabric_open(unsigned xpus);
@@ -27,30 +27,32 @@ void fake_fabric_close(struct fake_fabric *f);
 
 const char *fake_fabric_folder(const struct fake_fabric *f);
 
-/* Stops polling the xPU: its peers see a dead node. */
+/* Stops polling the xPU, so that its peers see a dead node. */
 void fake_xpu_freeze(struct fake_fabric *f, unsigned index);
 
 void fake_manager_stop(struct fake_fabric *f);
 
 unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index);
 
-/* fake_xpu_pieces returns the pieces moved by its BRIDGE commands; fake_xpu_faults returns the
- * faults to inject. The xPU reports BRIDGED memory with 8 buffers of 1 MiB, and a stream core. */
+/* fake_xpu_pieces returns the number of pieces that the xPU's BRIDGE commands have moved.
+ * fake_xpu_faults returns the faults to inject. The xPU reports bridged memory with 8 buffers of 1
+ * MiB, and a stream core. */
 unsigned fake_xpu_pieces(const struct fake_fabric *f, unsigned index);
 struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index);
 
 /* Returns the largest number of register writes that arrived in one poll of the xPU. */
 unsigned fake_xpu_writes_at_once(const struct fake_fabric *f, unsigned index);
 
-/* Makes the xPU report its memory as DIRECT, which it is, from the next OPEN on. */
+/* Makes the xPU report direct memory to hosts that open it from now on. Its memory is in fact
+ * direct. */
 void fake_xpu_direct(struct fake_fabric *f, unsigned index);
 
-/* driver error of a kernel that fails */
+/* driver error code that a failing kernel reports */
 #define FAKE_NATIVE (-54)
 
 unsigned fake_xpu_hurries(const struct fake_fabric *f, unsigned index);
 
-/* ns by which CLOCK answers are ahead of this clock */
+/* ns by which the xPU's answers to CLOCK are ahead of this process's clock */
 #define FAKE_CLOCK_NS (1000ull * 1000 * 1000 * 1000)
 
 uint8_t *fake_xpu_memory(struct fake_fabric *f, unsigned index);

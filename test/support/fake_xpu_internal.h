@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by fake_xpu.c and fake_fabric.c. */
+/* Declares the fake xPU and its fabric for fake_xpu.c and fake_fabric.c. */
 #ifndef TEST_FAKE_XPU_INTERNAL_H
 #define TEST_FAKE_XPU_INTERNAL_H
 
@@ -13,7 +13,7 @@
 #include "wire/command.h"
 
 #define XPUS_MAX 4
-#define HELD_MAX 8192 /* waiting commands */
+#define HELD_MAX 8192 /* commands that wait for events, at most */
 
 struct done {
 	uint64_t event;
@@ -39,7 +39,7 @@ struct fake_xpu {
 		uint32_t bytes;
 	} held[HELD_MAX];
 	unsigned held_count;
-	struct done done[8192]; /* ring of completed events */
+	struct done done[8192]; /* ring of the last completed events and their statuses */
 	unsigned done_count;
 };
 
@@ -54,8 +54,9 @@ struct fake_fabric {
 	uint8_t fabric_key[FABRIC_KEY_BYTES];
 };
 
-extern const struct nic_cfg_ops fake_xpu_cfg_ops; /* context: struct fake_xpu */
-/* Thread function; `context` is a struct fake_xpu. */
+/* registers of the xPU; the context is a struct fake_xpu */
+extern const struct nic_cfg_ops fake_xpu_cfg_ops;
+/* Thread that polls one xPU; `context` is its struct fake_xpu. */
 void *fake_xpu_run(void *context);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes of known answers, written as hexadecimal digits. */
+/* Converts hexadecimal digits to bytes, for tests with known answers. */
 #ifndef TEST_SUPPORT_HEX_H
 #define TEST_SUPPORT_HEX_H
 

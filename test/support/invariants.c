@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recounts each account from the state that it describes. */
+/* Recounts each account of a NIC from the state that it summarizes, and compares both. */
 #include "test/support/invariants.h"
 
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 
 #define HELD_MAX 8192
 
-/* Messages held by RLTP, each with its packets in flight. */
+/* A message that RLTP holds, and the number of its transmit entries. */
 struct held {
 	const struct nic_message *message;
 	uint32_t entries;
@@ -21,12 +21,14 @@ struct held {
 struct tally {
 	struct nic *nic;
 	uint32_t held_count;
-	/* by user */
+	/* for each user: reserved receive buffers, promised NAPs, waiting streams in its list */
 	uint32_t reserved[NIC_USERS], promised[NIC_USERS], listed[NIC_USERS];
-	uint32_t waiters[NIC_USERS]; /* streams that wait for receive buffers */
-	uint32_t hostile;            /* bit i: user i writes nonsense to its window */
+	uint32_t waiters[NIC_USERS]; /* for each user, streams that wait for a receive buffer */
+	/* bit i: user i writes nonsense to its window, so its window is not checked */
+	uint32_t hostile;
 	const char *broken;
-	/* each check clears the fields above completely, the following only as far as used */
+	/* members above are cleared by each check; the large arrays below only as far as they were
+	 * used */
 	uint32_t region_uses[NIC_REGIONS_MAX];
 	struct held held[HELD_MAX];
 };
@@ -41,7 +43,7 @@ static void held_add(struct tally *t, const struct rltp_message *m, uint32_t ent
 {
 	const struct nic_message *message = CONTAINER_OF(m, const struct nic_message, rltp);
 
-	/* searches newest first: the same message often follows itself */
+	/* searches from the newest entry: successive packets often belong to one message */
 	for (uint32_t i = t->held_count; i-- > 0;) {
 		if (t->held[i].message != message)
 			continue;
@@ -151,7 +153,7 @@ static void record_check(struct tally *t, const struct rx_record *r, uint32_t us
 	     "an empty record holds something");
 }
 
-/* Returns the number of records in use. */
+/* Checks one receive stream. Returns the number of its records in use. */
 static uint32_t rx_stream_check(struct tally *t, const struct rx_stream *s, uint32_t *answers)
 {
 	uint32_t user = nic_stream_user(t->nic, s->index)->index, held = 0;
@@ -231,7 +233,7 @@ static void request_check(struct tally *t, const struct nic_request *r)
 	must(t, r->pending == pending, "pending of a request");
 }
 
-/* Checks that every write and read of staged memory has an owner and holds its region. */
+/* Checks that each write and read of staged memory has an owner and holds its region. */
 static void staged_check(struct tally *t)
 {
 	uint32_t puts = 0;
@@ -328,7 +330,7 @@ const char *invariants_broken_but(struct nic *n, uint32_t hostile)
 			user_check(&t, &n->users[i]);
 		must(&t, n->users[i].waiters == t.waiters[i], "who waits for a receive slot");
 	}
-	/* Tests register few regions, so the hint is above all of them. */
+	/* tests register few regions, so all of them are below region_hint */
 	for (uint32_t i = 0; i < n->region_hint; i++)
 		must(&t, n->regions[i].uses == t.region_uses[i], "uses of a region");
 	return t.broken;

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAGIC_NS 0xa1b23c4du /* times in nanoseconds, in the byte order of this machine */
+/* magic number of a pcap file: times in nanoseconds, in the byte order of this machine */
+#define MAGIC_NS 0xa1b23c4du
 #define RAW_IP   101
 
 static FILE *file;

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Starts NAME.pcap in the folder $DXP_RC_CAPTURES; without that variable nothing is written. */
+/* Starts the file NAME.pcap in the folder $DXP_RC_CAPTURES. If the variable is not set, nothing is
+ * written. */
 void rc_capture_open(const char *name);
 void rc_capture_write(const uint8_t *ip, size_t bytes, uint64_t now_ns);
 void rc_capture_close(void);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks a captured exchange against the rules of InfiniBand's reliable connections (specification
- * 1.2.1, sections 9.6, 9.7, 12.6 and 12.7; RoCEv2: annex A17). Independent of src/: it has its own
- * parser, ICRC and state machine, and only observes.
+ * 1.2.1, sections 9.6, 9.7, 12.6 and 12.7; RoCEv2: annex A17). It only observes. It is independent
+ * of src/: it has its own parser, ICRC and state machine.
  *
- * Each packet is reported when it is sent, and again when (and if) it arrives. So the checker knows
- * what each side has seen, and what it may do. Requests of one direction are a flow; a connection
- * has two. Packets to a queue pair that no connection management announced break a rule, and then
- * form a flow of their own, so that their other errors are seen as well.
+ * The test reports each packet when it is sent, and again if it arrives. So the checker can derive
+ * which packets each side has received, and which packets it may send. The requests of one
+ * direction are a flow; a connection has two flows. A packet to a queue pair that no connection
+ * management announced breaks a rule. Such packets form their own flow, so that their other errors
+ * are detected too.
  *
  * Not checked: operations other than SEND only, path migration, atomic and READ responses. */
 #ifndef SUPPORT_RC_CHECKER_H
@@ -14,7 +15,7 @@
 
 #include "test/support/rc_frame.h"
 
-/* X(rule, text) */
+/* X(rule, text that is printed when it is violated) */
 #define RC_RULES(X)                                                                         \
 	X(RULE_HEADER, "IP, UDP or BTH is invalid (9.2, A17.3)")                            \
 	X(RULE_ICRC, "the ICRC is wrong (7.8.1, A17.3.3)")                                  \
@@ -40,34 +41,38 @@ enum rc_rule { RC_RULES(RULE_ENUM) RC_RULE_COUNT };
 
 #define RC_CHECKER_FLOWS       64
 #define RC_CHECKER_CONNECTIONS 64
-#define RC_CHECKER_PSNS        4096 /* newest requests whose bytes are remembered */
+/* number of newest requests for which the checker keeps a checksum of the bytes */
+#define RC_CHECKER_PSNS 4096
 
-/* Requests of one direction. PSNs and MSN have 24 bits. */
+/* The requests of one direction and their responses. PSNs and MSNs have 24 bits. */
 struct rc_flow {
 	uint8_t from[16], to[16];
-	uint32_t source_qp, dest_qp; /* source_qp 0: unknown, an unannounced flow */
-	uint32_t payload_max;        /* path MTU */
+	/* queue pairs; source_qp 0: unknown, the flow was not announced */
+	uint32_t source_qp, dest_qp;
+	uint32_t payload_max; /* payload bytes of the path MTU */
 	unsigned timeout_exponent, retry_count, rnr_retry;
 
-	/* requester, as its wire shows it */
+	/* the requester, as its packets show it */
 	bool started;
-	uint32_t next_psn;    /* of the next new request */
-	uint32_t oldest_psn;  /* not acknowledged by any arrived response */
-	uint32_t sent_psn;    /* last sent request */
-	uint64_t progress_ns; /* last send or arrived response */
+	uint32_t next_psn;    /* PSN of the next new request */
+	uint32_t oldest_psn;  /* PSN of the oldest request that no arrived response acknowledges */
+	uint32_t sent_psn;    /* PSN of the request that was sent last */
+	uint64_t progress_ns; /* time of the last send or arrived response, in ns */
 	uint64_t rnr_end_ns;
-	bool nak_arrived; /* the next request must have nak_psn */
-	bool may_repeat;  /* since a NAK arrived or the timeout passed */
+	bool nak_arrived; /* a NAK arrived, so the next request must have the PSN nak_psn */
+	/* the requester may retransmit, because a NAK arrived or the timeout has passed */
+	bool may_repeat;
 	uint32_t nak_psn;
-	unsigned retries, rnr_retries; /* since the last progress */
+	unsigned retries, rnr_retries; /* timeouts and RNR NAKs since the last progress */
 	uint32_t sums[RC_CHECKER_PSNS];
 
-	/* responder, as arrivals determine it */
+	/* the responder, as the arrived requests determine it */
 	uint32_t expected_psn, msn;
-	bool gap, gap_nak; /* a request beyond expected_psn arrived; its NAK was sent */
-	bool completed;    /* any message */
-	bool owes;         /* an arrived request asked for an acknowledgement */
-	bool rnr_fits;     /* an RNR NAK takes back the last arrival */
+	/* a request beyond expected_psn arrived; the responder sent the NAK for it */
+	bool gap, gap_nak;
+	bool completed; /* at least one message has completed */
+	bool owes;      /* a request with the acknowledge bit arrived and was not answered yet */
+	bool rnr_fits;  /* an RNR NAK is allowed now: it would reject the last arrival */
 	uint64_t requests, repeats, acks, naks, rnr_naks;
 };
 
@@ -76,7 +81,7 @@ enum rc_checker_state { RC_STATE_REQ = 1, RC_STATE_REP, RC_STATE_LIVE };
 struct rc_checker_connection {
 	enum rc_checker_state state;
 	uint8_t active[16], passive[16];
-	uint32_t active_id, passive_id; /* communication ids */
+	uint32_t active_id, passive_id; /* communication ids of both sides */
 	uint32_t active_qp, passive_qp, active_psn, passive_psn;
 	uint8_t transaction[8];
 	uint32_t payload_max;
@@ -86,21 +91,22 @@ struct rc_checker_connection {
 struct rc_checker {
 	uint64_t packets;
 	uint64_t violations[RC_RULE_COUNT];
-	char first[RC_RULE_COUNT][200]; /* text of each rule's first violation */
+	char first[RC_RULE_COUNT][200]; /* for each rule, the text of its first violation */
 	struct rc_flow flows[RC_CHECKER_FLOWS];
 	unsigned flow_count;
 	struct rc_checker_connection connections[RC_CHECKER_CONNECTIONS];
 	unsigned connection_count;
 };
 
-/* Reports a packet, from its IP header on. Only UDP packets to port 4791 are checked. */
+/* Report one packet from its IP header on, when it is sent and when it arrives. Only UDP packets to
+ * port 4791 are checked. */
 void rc_checker_sent(struct rc_checker *c, const uint8_t *ip, size_t bytes, uint64_t now_ns);
 void rc_checker_arrived(struct rc_checker *c, const uint8_t *ip, size_t bytes, uint64_t now_ns);
 
-/* Checks what is due at the end of an exchange, when nothing is in flight. */
+/* Checks rules that apply when the exchange is over and no packet is in flight. */
 void rc_checker_finish(struct rc_checker *c);
 
-/* Returns the sum of all violations; prints the first of each rule. */
+/* Prints the first violation of each rule. Returns the number of all violations. */
 uint64_t rc_checker_report(const struct rc_checker *c);
 
 /* ---- rc_checker_flow.c and rc_checker_cm.c ---- */

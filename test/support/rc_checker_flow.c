@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requester and responder of one flow, as their packets show them. */
+/* Checks requester and responder of one flow by the packets that they send and receive. */
 #include <stdio.h>
 
 #include "test/support/rc_checker.h"
 
-#define HALF         0x800000u /* PSNs this far ahead are behind */
+#define HALF         0x800000u /* a PSN at this distance or farther ahead is in fact behind */
 #define RNR_INFINITE 7
 
-/* Timer of an RNR NAK in units of 10 us (table 45). */
+/* Delay that an RNR NAK requests, in units of 10 us, by its timer field (table 45). */
 static const uint32_t rnr_times[32] = {65536, 1,    2,    3,     4,     6,     8,     12,
 				       16,    24,   32,   48,    64,    96,    128,   192,
 				       256,   384,  512,  768,   1024,  1536,  2048,  3072,
@@ -29,7 +29,8 @@ static void repeat_check(struct rc_checker *c, struct rc_flow *w, const struct r
 {
 	uint32_t outstanding = rc_distance(w->oldest_psn, w->next_psn);
 	uint32_t step = rc_distance(w->sent_psn, f->psn);
-	/* An acknowledgement in the middle of a round moves it forward. */
+	/* an acknowledgement that arrives in the middle of a retransmission lets it continue at the
+	 * oldest PSN */
 	bool follows = step == 1 || (f->psn == w->oldest_psn && step > 0 && step < HALF);
 	bool first = f->psn == w->oldest_psn && !(follows && !w->may_repeat);
 
@@ -40,7 +41,8 @@ static void repeat_check(struct rc_checker *c, struct rc_flow *w, const struct r
 		rc_violate(c, RULE_REPEAT_BYTES, f, NULL);
 	if (follows && !(first && w->may_repeat))
 		return;
-	/* Starts a round of repeats. Timeouts are at least the nominal value. */
+	/* here a new retransmission starts; the requester must have waited at least for the nominal
+	 * timeout */
 	if (!w->may_repeat && now_ns - w->progress_ns < (uint64_t)4096 << w->timeout_exponent)
 		rc_violate(c, RULE_REPEAT_EARLY, f, NULL);
 	if (now_ns < w->rnr_end_ns)
@@ -89,13 +91,13 @@ void rc_flow_response_arrived(struct rc_flow *w, const struct rc_frame *f, uint6
 	unsigned kind = f->syndrome >> 5;
 
 	if (distance >= outstanding)
-		return; /* of an earlier round */
+		return; /* the response belongs to requests that were acknowledged before */
 	if (distance > 0 || kind == 0) {
 		w->oldest_psn = (f->psn + (kind == 0)) & 0xffffff;
 		w->retries = w->rnr_retries = 0;
 		w->progress_ns = now_ns;
 		w->rnr_end_ns = 0;
-		w->nak_arrived = false; /* it is acknowledged */
+		w->nak_arrived = false; /* the request of the NAK is acknowledged by now */
 	}
 	if (kind == 0)
 		return;
@@ -124,7 +126,8 @@ void rc_flow_request_arrived(struct rc_flow *w, const struct rc_frame *f)
 	}
 }
 
-/* A responder without a buffer does not complete the message that just arrived. */
+/* The responder has no receive buffer, so it sends an RNR NAK. The message that arrived last does
+ * not count as completed. */
 static void rnr_sent(struct rc_checker *c, struct rc_flow *w, const struct rc_frame *f)
 {
 	w->rnr_naks++;
@@ -135,7 +138,7 @@ static void rnr_sent(struct rc_checker *c, struct rc_flow *w, const struct rc_fr
 	w->expected_psn = f->psn;
 	w->msn = (w->msn - 1) & 0xffffff;
 	w->rnr_fits = w->owes = false;
-	w->gap_nak = true; /* until that PSN arrives again */
+	w->gap_nak = true; /* no further NAK is due until this PSN arrives again */
 }
 
 static void nak_sent(struct rc_checker *c, struct rc_flow *w, const struct rc_frame *f)
@@ -148,7 +151,8 @@ static void nak_sent(struct rc_checker *c, struct rc_flow *w, const struct rc_fr
 			rc_violate(c, RULE_NAK, f, NULL);
 		w->gap_nak = true;
 	}
-	w->owes = false; /* the requester repeats, or is in error */
+	/* no acknowledgement is due: the requester retransmits or reports an error */
+	w->owes = false;
 }
 
 void rc_flow_response_sent(struct rc_checker *c, struct rc_flow *w, const struct rc_frame *f)
@@ -171,7 +175,7 @@ void rc_flow_response_sent(struct rc_checker *c, struct rc_flow *w, const struct
 		if (f->psn == ((w->expected_psn - 1) & 0xffffff))
 			w->owes = false;
 	}
-	/* A late acknowledgement of an earlier PSN has the number of its time. */
+	/* an acknowledgement of an earlier PSN must have the MSN of that time */
 	uint32_t later = rc_distance(f->psn + (kind == 0), w->expected_psn);
 	uint32_t msn = (w->msn - (later < HALF ? later : 0)) & 0xffffff;
 

@@ -32,14 +32,16 @@ static uint32_t crc_byte(uint32_t crc, uint8_t byte)
 	return crc;
 }
 
-/* Returns whether routers may change the byte at this offset. `udp`: offset of the UDP header. */
+/* Returns true if routers may change the byte at this offset, so that the ICRC does not cover it.
+ * `udp` is the offset of the UDP header. */
 static bool varies(size_t at, size_t udp)
 {
 	bool v6 = udp == 40;
 
 	if (at == udp + 6 || at == udp + 7 || at == udp + 8 + 4)
-		return true; /* UDP checksum; BTH resv8a */
-	if (v6)              /* flow label and hop limit; the traffic class is done by bits */
+		return true; /* UDP checksum; reserved byte of the BTH (resv8a) */
+	/* flow label and hop limit; icrc_of masks the bits of the traffic class */
+	if (v6)
 		return at == 2 || at == 3 || at == 7;
 	return at == 1 || at == 8 || at == 10 || at == 11;
 }
@@ -184,7 +186,7 @@ static size_t ipv4_make(const struct rc_frame_path *path, size_t bytes, uint8_t 
 	memset(out, 0, 20);
 	out[0] = 0x45;
 	store(out + 2, (uint32_t)bytes + 28, 2);
-	out[6] = 0x40; /* Don't Fragment */
+	out[6] = 0x40; /* flag Don't Fragment */
 	out[8] = 64;
 	out[9] = 17;
 	memcpy(out + 12, path->from + 12, 4);
@@ -217,7 +219,7 @@ size_t rc_frame_make(const struct rc_frame_path *path, const uint8_t *data, size
 	store(out + at, path->from_port, 2);
 	store(out + at + 2, path->to_port, 2);
 	store(out + at + 4, (uint32_t)bytes + 8, 2);
-	store(out + at + 6, 0, 2); /* A17.3.2: no UDP checksum */
+	store(out + at + 6, 0, 2); /* UDP checksum 0: none, as A17.3.2 requires */
 	memcpy(out + at + 8, data, bytes);
 	return at + 8 + bytes;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which sanitizer this build has: gcc defines a macro, clang answers __has_feature. */
+/* Defines which sanitizer this build has. gcc defines a macro for each sanitizer; clang has
+ * __has_feature. */
 #ifndef TEST_SUPPORT_SANITIZER_H
 #define TEST_SUPPORT_SANITIZER_H
 

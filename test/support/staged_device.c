@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the device with fixed tables. Its only clock is the time that the NIC's calls and its
- * polls pass. */
+/* Implements the device with tables of fixed size. It reads no clock: the time comes from its polls
+ * and from calls of the NIC. */
 #include "test/support/staged_device.h"
 
 #include <stdlib.h>
@@ -11,14 +11,15 @@
 #include "base/util.h"
 
 struct staged_write {
-	bool used, requested; /* requested: write_settled returned EAGAIN */
+	/* entry in use; write_settled returned EAGAIN, so the NIC must be notified later */
+	bool used, requested;
 	uint64_t offset, bytes, placed, done;
-	uint8_t *seen; /* placed bytes */
+	uint8_t *seen; /* for each byte, whether it was placed */
 	int status;
 };
 
 struct staged_read {
-	struct nic_staged_read *nic; /* NULL: free */
+	struct nic_staged_read *nic; /* request of the NIC; NULL: the entry is free */
 	uint64_t offset, bytes, begun, handed;
 };
 
@@ -26,15 +27,16 @@ enum buffer_state { BUFFER_FREE, BUFFER_FILL, BUFFER_DMA, BUFFER_READY, BUFFER_O
 
 struct staged_buffer {
 	uint8_t state;
-	struct staged_write *write; /* NULL: the write was cancelled */
-	struct staged_read *read;   /* NULL: the read was cancelled */
+	struct staged_write *write; /* write of the bytes; NULL: the write was cancelled */
+	struct staged_read *read;   /* read of the bytes; NULL: the read was cancelled */
 	uint64_t at, offset, due_ns;
 	uint32_t bytes, filled;
 	bool fails;
 	uint8_t *data;
 };
 
-#define KEPT 2 /* buffers that one packet may need: no packet is longer than a buffer */
+/* buffers that one packet may need: 2 at most, because no packet is longer than a buffer */
+#define KEPT 2
 
 static void broken(struct staged_device *d, const char *what)
 {
@@ -48,7 +50,7 @@ static void dma_begin(struct staged_device *d, struct staged_buffer *b)
 
 	d->dmas++;
 	b->state = BUFFER_DMA;
-	b->due_ns = 0; /* due at the next poll */
+	b->due_ns = 0; /* the DMA completes at the next poll */
 	b->fails = d->dmas == o->fail_nth || (o->fail_every && d->dmas % o->fail_every == 0);
 }
 
@@ -143,9 +145,10 @@ static bool write_live(struct staged_device *d, const struct nic_staged_write *n
 	return false;
 }
 
-/* Reserves KEPT buffers, which one packet may need, for one write at a time that blocks on no
- * other. The reservation lasts until that write's partial buffers are full or space is free again
- * (src/bridge/feed.c). */
+/* Returns true if the write `w` may use `needed` free buffers. The last KEPT free buffers, enough
+ * for one packet, are for a write whose message waits for no other message. Only one write at a
+ * time may use them: `favoured`. It keeps this right until its partial buffers are full or space is
+ * free again (src/bridge/feed.c). */
 static bool admit(struct staged_device *d, const struct staged_write *w, uint32_t needed,
 		  bool first)
 {
@@ -236,7 +239,8 @@ static void write_end(void *context, struct nic_staged_write *nic)
 	d->writes--;
 }
 
-/* A DMA continues after its write has ended. */
+/* Returns true if a DMA still touches this range. A DMA continues after its write has completed or
+ * was cancelled. */
 static bool write_touches(void *context, uint64_t offset, uint64_t bytes)
 {
 	const struct staged_device *d = context;
@@ -359,7 +363,7 @@ static void answer(struct staged_device *d, struct staged_buffer *b, uint64_t no
 	b->read = NULL;
 	r->handed += b->bytes;
 	if (r->handed == r->bytes) {
-		r->nic = NULL; /* all bytes were passed to the NIC */
+		r->nic = NULL; /* the NIC has received all bytes, so the entry is free */
 		d->reads--;
 	}
 }
@@ -382,7 +386,7 @@ static void read_dma_end(struct staged_device *d, struct staged_buffer *b, uint6
 	answer(d, b, now_ns);
 }
 
-/* Assigns free buffers to reads with bytes left. */
+/* Assigns free buffers to reads that still have bytes to fetch. */
 static bool reads_advance(struct staged_device *d)
 {
 	bool any = false;

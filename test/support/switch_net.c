@@ -12,7 +12,8 @@
 #include "rc/connection.h"
 
 #define BATCH_MAX 1024
-#define RUN_MAX   100000 /* packets: bound of one swnet_run */
+/* largest number of packets in one swnet_run; more means that packets circulate */
+#define RUN_MAX 100000
 
 static struct datagram datagrams[BATCH_MAX];
 static uint8_t trailers[BATCH_MAX][INC_TRAILER_BYTES];
@@ -78,7 +79,8 @@ static struct swnet_packet *packet_copy(const struct swnet_packet *from)
 	return p;
 }
 
-/* Puts the packet on the wire; duplicates or drops it if its number is configured. */
+/* Puts the packet on the wire. If the test configured its number, the packet is duplicated or
+ * dropped instead. */
 static void wire_add(struct switch_net *net, struct swnet_packet *p)
 {
 	net->carried++;
@@ -194,7 +196,7 @@ void swnet_raw(struct switch_net *net, const struct roce_path *path, const void 
 	int index = switch_index(net, path->to_ip);
 
 	assert(index >= 0);
-	/* exact size, so that sanitizers detect reads past its end */
+	/* exact size, so that a sanitizer detects reads past the end of the packet */
 	uint8_t *copy = malloc(bytes ? bytes : 1);
 
 	assert(copy);
@@ -285,7 +287,8 @@ void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *lea
 	}
 }
 
-/* Returns the index of a switch on a member's path, or -1. */
+/* Returns the position of the switch `ip` on the member's path, or -1 if the path does not contain
+ * it. */
 static int switch_index_on(const struct swnet_member *member, uint32_t ip)
 {
 	for (unsigned i = 0; i < member->path_count; i++)
@@ -294,8 +297,8 @@ static int switch_index_on(const struct swnet_member *member, uint32_t ip)
 	return -1;
 }
 
-/* Returns the key of the child through which member `m` reaches this position of its path: the
- * member or a switch. */
+/* Returns the key of the child of the switch at this position of member m's path. At position 0 the
+ * child is the member itself, else the switch before. */
 static uint64_t child_key(const struct swnet_group *g, uint32_t m, int position)
 {
 	const struct swnet_member *member = &g->members[m];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connects switch cores on a virtual clock; the hosts around them are inboxes. Packets of switches
- * are checked (right ICRC, decodable, own source address), carried in order, and lost or duplicated
- * as configured. */
+/* Connects switch cores on a virtual clock. A host is only an inbox. Packets that switches send are
+ * checked: a right ICRC, a valid format, their own source address. Packets are carried in order,
+ * and lost or duplicated as configured. */
 #ifndef SUPPORT_SWITCH_NET_H
 #define SUPPORT_SWITCH_NET_H
 
@@ -12,7 +12,7 @@
 
 struct swnet_packet {
 	struct roce_path path;
-	struct inc_packet decoded; /* its payload is in `data` */
+	struct inc_packet decoded; /* decoded packet; its payload points into `data` */
 	size_t bytes;
 	uint8_t data[];
 };
@@ -28,18 +28,19 @@ struct switch_net {
 	unsigned count;
 	uint64_t now_ns;
 	struct swnet_list wire;  /* packets in flight */
-	struct swnet_list inbox; /* arrived at hosts, oldest first */
-	uint64_t carried;        /* packets put on the wire */
-	/* number of the packet, counted from 1, that is lost; that arrives twice; 0: none */
+	struct swnet_list inbox; /* packets that arrived at hosts, oldest first */
+	uint64_t carried;        /* number of packets put on the wire so far */
+	/* number of the packet that is lost, and of the packet that arrives twice, counted from 1;
+	 * 0: none */
 	uint64_t lose, repeat;
-	size_t batch;    /* packets requested from a switch at once; 0: 64 */
-	char wrong[160]; /* description of the first wrong packet, or "" */
+	size_t batch;    /* packets requested from a switch in one call; 0: 64 */
+	char wrong[160]; /* description of the first wrong packet, or "" if there is none */
 };
 
 void swnet_open(struct switch_net *net);
 void swnet_close(struct switch_net *net);
 
-/* Creates a switch with these options (ip must be set). Returns NULL on failure. */
+/* Creates a switch with these options, which include its IP address. Returns NULL on failure. */
 struct sw *swnet_switch(struct switch_net *net, const struct sw_options *options);
 struct sw *swnet_switch_at(const struct switch_net *net, uint32_t ip);
 void swnet_switch_kill(struct switch_net *net, uint32_t ip);
@@ -48,7 +49,7 @@ struct swnet_send {
 	struct roce_path path;
 	struct inc_header header;
 	uint32_t qkey;
-	bool rc; /* as RC data, to INC_QP */
+	bool rc; /* true: sent as data of a reliable connection to queue pair INC_QP */
 	const void *payload;
 	size_t bytes;
 };
@@ -57,16 +58,16 @@ void swnet_send(struct switch_net *net, const struct swnet_send *what);
 void swnet_raw(struct switch_net *net, const struct roce_path *path, const void *data,
 	       size_t bytes);
 
-/* Delivers the packets in flight to switches, without collecting their output. */
+/* Delivers the packets in flight to the switches. Does not collect what the switches send. */
 void swnet_receive(struct switch_net *net);
 
 void swnet_run(struct switch_net *net);
 
-/* Removes from the inbox the oldest packet of this kind with ip:port as source or
+/* Removes the oldest packet of this kind from the inbox that has ip:port as its source or
  * destination. The caller frees it. Returns NULL if there is none. */
 struct swnet_packet *swnet_dequeue(struct switch_net *net, uint32_t ip, uint16_t port,
 				   uint8_t kind);
-void swnet_forget(struct switch_net *net); /* drops all arrived packets */
+void swnet_forget(struct switch_net *net); /* removes all arrived packets from the inbox */
 
 /* ---- a group ---- */
 
@@ -74,21 +75,22 @@ struct swnet_member {
 	uint32_t ip;
 	uint16_t port;
 	uint8_t path_count;
-	uint32_t path[INC_PATH_MAX]; /* switches above it, nearest first */
+	uint32_t path[INC_PATH_MAX]; /* addresses of the switches above the member, nearest first */
 };
 
 struct swnet_group {
 	uint32_t id, qkey;
 	uint16_t epoch, segment_bytes, window;
-	bool compat; /* packets in the compatible format */
+	bool compat; /* packets have the compatible format */
 	uint8_t planes;
 	uint64_t job_id;
 	uint32_t count;
 	struct swnet_member members[NET_MEMBERS];
 };
 
-/* Plans a group with the defaults: id 7, window 4, 1408 bytes. Member m is below leaf m / each of
- * `leaves`, and all leaves are below `root`; leaves NULL: all members are below root. */
+/* Plans a group with the defaults: id 7, window 4, 1408 bytes. Each switch in `leaves` has `each`
+ * members below it, in order, and all of these switches are below `root`. If `leaves` is NULL, all
+ * members are below `root`. */
 void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *leaves, uint32_t each,
 		      uint32_t root);
 
@@ -97,23 +99,23 @@ struct inc_control swnet_control(const struct swnet_group *g, uint32_t member);
 void swnet_control_send(struct switch_net *net, const struct swnet_group *g, uint8_t kind,
 			uint32_t member, const struct inc_control *c, const struct roce_path *path);
 
-/* Send NOTIFY or KILL for one member, or for all; the caller calls swnet_run. */
+/* Send NOTIFY or KILL from one member, or from all members. The caller then calls swnet_run. */
 void swnet_notify(struct switch_net *net, const struct swnet_group *g, uint32_t member,
 		  uint8_t kind);
 void swnet_notify_all(struct switch_net *net, const struct swnet_group *g, uint8_t kind);
 
-/* Creates the group. Returns whether every member received its NOTIFY; removes these from the
- * inboxes. */
+/* Creates the group. Removes the members' NOTIFY packets from the inbox. Returns true if every
+ * member received one. */
 bool swnet_group_make(struct switch_net *net, const struct swnet_group *g);
 
 void swnet_contribute(struct switch_net *net, const struct swnet_group *g, uint32_t member,
 		      const struct inc_header *h, const void *payload, size_t bytes);
 
-/* Returns the header of an operation of one segment. */
+/* Returns the header of an operation that has one segment. */
 struct inc_header swnet_call(uint32_t seq, enum dxp_inc_op op, enum dxp_inc_type type,
 			     uint16_t elements);
 
-/* Returns the result that arrived at a member, or NULL. The caller frees it. */
+/* Returns the result that arrived at the member, or NULL. The caller frees it. */
 struct swnet_packet *swnet_result(struct switch_net *net, const struct swnet_group *g,
 				  uint32_t member);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A lane is the reliable packets of one session in one direction. The receiver assigns the session
- * id in a handshake, so a changed id is a new session. */
+/* Follows each session in each direction by its reliable packets, as a struct stream. The receiver
+ * assigns the session id in a handshake, so a new id means a new session. */
 #include "test/support/witness.h"
 
 #include <stdio.h>
@@ -21,39 +21,43 @@ enum seen_flag { SEEN_ARRIVED = 1, SEEN_KNOWN = 2, SEEN_RESYNC = 4 };
 
 struct seen {
 	uint32_t session, psn;
-	uint64_t identity; /* content of the packet with this number */
-	uint8_t flags;     /* enum seen_flag; KNOWN: its sender received the acknowledgement */
+	uint64_t identity; /* hash of the content of the packet with this number */
+	/* an enum seen_flag; SEEN_KNOWN: the sender received the acknowledgement of this packet */
+	uint8_t flags;
 };
 
-/* Credit for NAPs to one queue pair of the receiver. */
+/* NAPs sent to one queue pair of the receiver, and the limit that the receiver granted. */
 struct credit {
 	uint32_t sent, limit;
 };
 
 struct stream {
 	bool open;
-	bool credits; /* the receiver grants them */
+	bool credits; /* the receiver grants credit to this sender */
 	uint32_t session;
-	/* una: oldest packet that no cumulative acknowledgement has made KNOWN; next: next packet
-	 * to send */
+	/* una: oldest packet whose cumulative acknowledgement has not reached the sender; next:
+	 * number of the next new packet */
 	uint32_t una, next;
 	uint32_t cum_sent; /* cumulative acknowledgement last sent by the receiver */
 	struct credit naps[STREAMS];
 	struct seen *seen;
 };
 
-/* Sealed frames of one session in one direction. Their counters must differ, because two frames
- * with one nonce break AES-GCM. */
+/* Frames with protection of one session in one direction. Their counters must differ, because two
+ * frames with one nonce break AES-GCM. */
 struct sealed_lane {
 	uint32_t session, next;
 };
 
 struct witness {
-	struct stream streams[WITNESS_HOSTS][WITNESS_HOSTS]; /* indices: from, to */
-	/* session id that a host assigned to another */
+	/* indices: sending host, receiving host */
+	struct stream streams[WITNESS_HOSTS][WITNESS_HOSTS];
+	/* session ids; indices: host that assigned the id, host that uses it */
 	uint32_t handed[WITNESS_HOSTS][WITNESS_HOSTS];
-	uint16_t credit[WITNESS_HOSTS][WITNESS_HOSTS]; /* first NAP limit of that handshake */
-	struct sealed_lane sealed[WITNESS_HOSTS][WITNESS_HOSTS]; /* indices: from, to */
+	/* NAP limit that the handshake grants; indices as in `handed` */
+	uint16_t credit[WITNESS_HOSTS][WITNESS_HOSTS];
+	/* indices: sending host, receiving host */
+	struct sealed_lane sealed[WITNESS_HOSTS][WITNESS_HOSTS];
 	struct witness_counts counts;
 	bool trace;
 	char wrong[160];
@@ -123,7 +127,7 @@ static void limit_read(struct stream *l, uint16_t qp, uint32_t limit)
 		l->naps[stream].limit = limit;
 }
 
-/* Reads grants: ACKs and CREDITs carry them to the sender of a lane. */
+/* Reads the grants in an ACK or CREDIT. They apply to the sender that receives this frame. */
 static void grants_read(struct stream *l, const struct sim_packet *p, const struct wire_header *h)
 {
 	const uint8_t *body = p->data + h->header_bytes;
@@ -171,7 +175,7 @@ static void packet_sent(struct witness *w, const struct sim_packet *p, const str
 		wrong(w, p, h->psn, "more in flight than any window allows");
 }
 
-/* Calls `each` for every packet that a frame acknowledges from `first` on. */
+/* Calls `each` for every packet from number `first` on that the frame acknowledges. */
 static void acknowledged(const struct sim_packet *p, const struct wire_header *h, uint32_t first,
 			 void (*each)(struct witness *w, struct stream *l,
 				      const struct sim_packet *p, uint32_t psn),
@@ -201,13 +205,14 @@ static void arrived_check(struct witness *w, struct stream *l, const struct sim_
 		wrong(w, p, psn, "acknowledged, but never arrived");
 }
 
-/* Records the acknowledgement that `p->from` sends for the lane towards it. */
+/* Records the acknowledgement that host `p->from` sends for the packets that it receives from
+ * `p->to`. */
 static void acknowledgement_sent(struct witness *w, const struct sim_packet *p,
 				 const struct wire_header *h)
 {
 	struct stream *l = &w->streams[p->to][p->from];
 
-	/* has no effect if it is for an earlier process of the sender */
+	/* an acknowledgement for an earlier process of the sender has no effect */
 	if (!l->open || l->session != w->handed[p->from][p->to] ||
 	    h->dst_session != w->handed[p->to][p->from])
 		return;
@@ -247,8 +252,8 @@ static void hello_sent(struct witness *w, const struct sim_packet *p, const stru
 {
 	uint32_t id = get_be32(p->data + WIRE_OFF_HELLO_SESSION);
 
-	/* Ids and first numbers are drawn together, so a new id also starts a new lane in the other
-	 * direction. */
+	/* id and first packet number are drawn together, so a new id also starts a new stream in
+	 * the other direction */
 	if (id != w->handed[p->from][p->to])
 		w->streams[p->from][p->to].open = false;
 	w->handed[p->from][p->to] = id;
@@ -303,7 +308,7 @@ static void delivered(void *context, const struct sim_packet *p, uint64_t now_ns
 	    wire_header_decode(p->data, p->bytes, &h) != DXP_OK)
 		return;
 	trace(w, "came", p, &h, now_ns);
-	/* RLTP ignores the number in a NACK */
+	/* the acknowledgement number of a NACK is not used by RLTP */
 	if (h.flags & WIRE_FLAG_ACKV && h.type != WIRE_NACK)
 		acknowledgement_delivered(w, p, &h);
 	if (!wire_type_data(h.type) || !l->open || h.dst_session != l->session)

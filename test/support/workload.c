@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each operation has its own area of the target memory, so the order of arrival cannot hide an
- * error. Remote lists have one or two entries, local ones up to nine, cut at random. */
+/* Each operation has its own range of the target memory, so a wrong order of arrival cannot hide an
+ * error. A list of remote ranges has one or two entries, a local list up to nine; the bytes are cut
+ * at random. */
 #include "test/support/workload.h"
 
 #include <stdio.h>
@@ -21,17 +22,19 @@ enum kind { KIND_PUT, KIND_GET, KIND_NAP };
 struct operation {
 	enum kind kind;
 	uint8_t qp;
-	uint32_t bytes, source; /* offset in the source memory */
-	uint32_t number;        /* number of the NAP on its queue pair */
+	uint32_t bytes, source; /* length; offset in the source memory */
+	uint32_t number;        /* sequence number of the NAP on its queue pair */
 };
 
 struct side {
-	uint8_t *source, *target; /* source of reads; target of writes */
+	/* memory that is sent or that the peer's GETs read; memory that GETs and the peer's PUTs
+	 * write */
+	uint8_t *source, *target;
 	uint64_t memory;
 	uint32_t source_key, target_key;
 	struct operation *operations;
 	uint32_t posted, completed;
-	/* index of the operation that must complete next on this queue pair */
+	/* for each queue pair, index of the operation that must complete next */
 	uint32_t completed_on[NIC_QPS_PER_FUNCTION];
 	uint32_t naps_sent[NAP_QPS], naps_received[NAP_QPS];
 };
@@ -56,7 +59,7 @@ static void operation_draw(struct workload *w, struct side *side, struct operati
 	op->kind = roll < 4 ? KIND_PUT : roll < 7 ? KIND_GET : KIND_NAP;
 	op->qp = (uint8_t)rng_below(&w->rng, NAP_QPS);
 	uint32_t bound = op->kind == KIND_NAP ? NIC_NAP_BYTES_MAX : w->options.bytes_max;
-	/* mostly small, some near the bound */
+	/* a quarter has any length up to the bound, the others are short */
 	op->bytes = 1 + (uint32_t)rng_below(&w->rng, rng_below(&w->rng, 4) ? bound / 8 + 1 : bound);
 	op->source = (uint32_t)rng_below(&w->rng, side->memory - op->bytes + 1);
 	if (op->kind == KIND_NAP)
@@ -118,7 +121,8 @@ void workload_destroy(struct workload *w)
 	free(w);
 }
 
-/* Cuts `bytes` from `offset` into 1 .. count_max entries. */
+/* Cuts `bytes` from `offset` into 1 .. count_max list entries at random. Returns the number of
+ * entries. */
 static uint16_t list_cut(struct workload *w, struct dxp_entry *list, uint32_t count_max,
 			 uint64_t offset, uint32_t bytes, uint32_t key)
 {
@@ -134,8 +138,8 @@ static uint16_t list_cut(struct workload *w, struct dxp_entry *list, uint32_t co
 	return count;
 }
 
-/* Returns the offset that operation k of a side writes: PUT in the peer's target memory, GET in its
- * own. */
+/* Returns the offset at which operation k of a host writes. A PUT writes in the peer's target
+ * memory, a GET in the host's own. */
 static uint64_t target_offset(const struct workload *w, uint32_t k)
 {
 	return (uint64_t)k * w->options.bytes_max;
@@ -219,7 +223,8 @@ bool workload_step(void *context)
 	return finished || w->wrong[0];
 }
 
-/* Checks every byte of side i's target memory, which its GETs and its peer's PUTs write. */
+/* Checks every byte of the target memory of host i, which its own GETs and the peer's PUTs
+ * write. */
 static void memory_check(struct workload *w, uint32_t i)
 {
 	const struct side *side = &w->sides[i], *peer = &w->sides[1 - i];
@@ -234,7 +239,8 @@ static void memory_check(struct workload *w, uint32_t i)
 				must = other = peer->source[put->source + b];
 			if (get->kind == KIND_GET && b < get->bytes)
 				other = peer->source[get->source + b];
-			/* Both may write area k at the same time, so both values are right. */
+			/* a GET and a PUT may both write range k at the same time, so both values
+			 * are right */
 			if (put->kind != KIND_PUT || b >= put->bytes)
 				must = other;
 			if (is != must && is != other) {

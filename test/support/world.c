@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each operation has its own area of the target memory, with a guard behind it, so the order of
- * arrival cannot hide an error. */
+/* Each operation has its own range of the target memory with guard bytes behind it, so a wrong
+ * order of arrival cannot hide an error. */
 #include "test/support/world.h"
 
 #include <stdio.h>
@@ -35,8 +35,8 @@ static uint8_t pattern(uint32_t host, uint32_t number, uint32_t i)
 	return (uint8_t)(host * 71 + number * 131 + i * 13 + (i >> 8) * 7) | 1;
 }
 
-/* Returns the offset that operation k of a writer uses: in the target's memory, or for a GET in its
- * own. */
+/* Returns the offset of operation k of host `writer`: in the target's memory, or for a GET in the
+ * writer's own memory. */
 static uint64_t memory_offset(const struct world *w, uint32_t writer, uint32_t k)
 {
 	uint64_t base = 0;
@@ -144,7 +144,7 @@ void world_destroy(struct world *w)
 	}
 }
 
-/* Returns the trailer of a NAP; 0, none, for every third. */
+/* Returns the trailer of NAP `number` of a host. Every third NAP has none: 0. */
 static uint64_t trailer_of(uint32_t host, uint32_t number)
 {
 	return number % 3 ? (uint64_t)number << 32 | (host + 1) : 0;
@@ -165,7 +165,7 @@ static int nap_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_ta
 	return dxp_post(sim_window(w->sim, i), &d, NULL, data);
 }
 
-/* Adds the pattern to the zeros of its area: the sum is the pattern. */
+/* Posts an atomic add of the pattern to a word that is 0, so that the sum must be the pattern. */
 static int add_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_target *to)
 {
 	const struct world_operation *op = &w->hosts[i].operations[k];
@@ -211,9 +211,9 @@ static bool status_allowed(const struct world *w, int status)
 {
 	switch (status) {
 	case DXP_OK: return true;
-	case DXP_EACCESS: /* the key or magic belongs to a process that has exited */
+	case DXP_EACCESS: /* the key or magic belonged to a process that has exited */
 	case DXP_ETIMEDOUT:
-	case DXP_EPATH: /* the path now carries less */
+	case DXP_EPATH: /* the path carries smaller packets than before */
 	case DXP_EPEERRESET:
 	case DXP_EPEERLOST:
 	case DXP_ENOENT: return w->may_fail;
@@ -229,7 +229,7 @@ static void operation_check(struct world *w, uint32_t i, uint32_t k)
 	const uint8_t *offset = where->target + memory_offset(w, i, k);
 
 	if (put && op->generation != where->generation)
-		return; /* that memory is gone together with its process */
+		return; /* the memory vanished with its process */
 	for (uint32_t b = 0; b < op->bytes; b++)
 		if (offset[b] != pattern(put ? i : op->to, k, b))
 			world_wrong(w, "ended well, but its data is not in place", i, k);
@@ -347,7 +347,8 @@ int world_restart(struct world *w, uint32_t i, bool announce)
 	return host_register(w, i);
 }
 
-/* Returns whether operation k of `writer` may have changed its area in the memory of host i. */
+/* Returns true if operation k of host `writer` may have changed its range in the memory of host
+ * i. */
 static bool may_write(const struct world *w, uint32_t i, uint32_t writer, uint32_t k)
 {
 	const struct world_host *h = &w->hosts[writer];
@@ -365,7 +366,7 @@ static bool zeros(const uint8_t *p, uint64_t bytes)
 	return bytes == 0 || (p[0] == 0 && memcmp(p, p + 1, bytes - 1) == 0);
 }
 
-/* Checks the areas of the writer's operations, which lie in sequence in the memory of host i. */
+/* Checks the ranges of all operations of host `writer` in the memory of host i. */
 static void memory_check(struct world *w, uint32_t i, uint32_t writer)
 {
 	const struct world_host *h = &w->hosts[writer];

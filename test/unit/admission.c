@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys and tokens at a manager: admission, refusals, roles, grants, removal. The whole exchange
- * runs in virtual time; only the store and the network are the tests'. */
+/* Tests keys and tokens at a manager: admission, rejections, roles, grants, removal. The whole
+ * exchange runs in virtual time. Only store and network are replaced by test versions. */
 #include "test/sim/fabric.h"
 
 #include "keys/token.h"
 #include "node/limits.h"
 
-#define REMOVED_NS (3 * S_NS) /* within this time all nodes know a removal */
+#define REMOVED_NS (3 * S_NS) /* ns; a removal reaches all nodes within this time */
 
-/* A machine or user with a key pair that knows this manager's key. */
+/* Makes the identity of a machine or user: a key pair, and the public key of this manager. */
 static struct identity identity_of(const struct fabric *f, uint8_t seed)
 {
 	uint8_t private_key[KEYS_BYTES] = {8, seed, 2, 3}, manager[KEYS_BYTES];
@@ -19,7 +19,7 @@ static struct identity identity_of(const struct fabric *f, uint8_t seed)
 	return out;
 }
 
-/* Puts a token of the manager itself into the registry. */
+/* Adds a token to the manager's registry, as the manager does when it creates one. */
 static struct token token_make(struct fabric *f, uint8_t number, enum manage_role role,
 			       uint32_t uses)
 {
@@ -49,7 +49,7 @@ static int admit(struct fabric *f, const struct identity *identity, const struct
 	return fabric_channel(f, identity, token, &request);
 }
 
-/* Admits a new key with this role. */
+/* Admits a new key with this role. Returns its identity. */
 static struct identity admitted(struct fabric *f, uint8_t seed, enum manage_role role,
 				const char *name)
 {
@@ -121,7 +121,7 @@ static void admission__each_bad_token_has_its_reason(void **state)
 	assert_int_equal(admit(f, &machine, &used, "machine"), DXP_EACCESS);
 	TEXT_HAS(f, "was used by other; make another");
 	assert_int_equal(COUNTER(f, token_used), 1);
-	f->wall_s += 24 * 3600; /* also what a clock that is off by a day does */
+	f->wall_s += 24 * 3600; /* a clock that is wrong by a day has the same effect */
 	assert_int_equal(admit(f, &machine, &old, "machine"), DXP_EACCESS);
 	TEXT_HAS(f, "has expired; make another");
 	assert_int_equal(COUNTER(f, token_expired), 1);
@@ -137,7 +137,8 @@ static void admission__each_bad_token_has_its_reason(void **state)
 	fabric_destroy(f);
 }
 
-/* The id of a token is no secret. Without the secret nothing is spent, and the sender learns it. */
+/* An admission with the id of a token and a wrong secret fails with EAUTH and a message. It uses up
+ * nothing: the owner of the secret is admitted afterwards. */
 static void admission__a_wrong_secret(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -181,7 +182,8 @@ static void admission__a_name_has_one_key(void **state)
 	TEXT_HAS(f, "choose another with --name");
 	assert_int_equal(COUNTER(f, name_used), 1);
 	assert_int_equal(admit(f, &second, &token, "machine2"), DXP_OK);
-	/* Nor can another key be a node of the first one, dead or alive. */
+	/* Another key cannot join as the node of the first key, even after the lease of that node
+	 * has expired. */
 	struct fabric_member *node = keyed_start(f, MANAGE_XPU, &first);
 	struct fabric_member *copy = fabric_member_add(f, MANAGE_XPU);
 	copy->self = node->self;
@@ -241,7 +243,8 @@ static void admission__the_fabric_key_does_not_suffice(void **state)
 	fabric_destroy(f);
 }
 
-/* The list of grants is for admitted keys, as the table is; a removed key reads it no more. */
+/* An admitted key can read the list of grants, as it can read the node table. After its removal it
+ * cannot. */
 static void admission__admitted_keys_read_the_grants(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT);
@@ -264,7 +267,8 @@ static void admission__admitted_keys_read_the_grants(void **state)
 	fabric_destroy(f);
 }
 
-/* A key that no token admitted is not known, and its pair's secret does not help. */
+/* A key pair that no token admitted cannot join, although it has a valid shared secret with the
+ * manager. */
 static void admission__an_unknown_key_cannot_join(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -306,7 +310,7 @@ static void admission__removal_reaches_all_nodes(void **state)
 	assert_int_equal(admit(f, &machine, &token, "machine"), DXP_EACCESS);
 	TEXT_HAS(f, "removed from the fabric");
 	assert_int_equal(fabric_channel(f, &admin, NULL, &remove), DXP_ENOENT);
-	/* The machine returns with a new key, as the same node. */
+	/* With a new key, the machine joins again as the same node. */
 	struct identity again = identity_of(f, 4);
 	assert_int_equal(admit(f, &again, &token, "machine"), DXP_OK);
 	fabric_member_kill(gone);
@@ -318,7 +322,7 @@ static void admission__removal_reaches_all_nodes(void **state)
 	fabric_destroy(f);
 }
 
-/* A grant is the key's: another key does not get it by a node of that name. */
+/* A grant belongs to a key. Another key does not get it by using the name of that node. */
 static void admission__grants_are_the_keys(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT);
@@ -348,7 +352,7 @@ static void admission__grants_are_the_keys(void **state)
 	fabric_destroy(f);
 }
 
-/* Recorded datagrams of an admission and of a removal have no effect later. */
+/* An attacker replays recorded datagrams of an admission and of a removal. They have no effect. */
 static void admission__records_have_no_effect(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -378,8 +382,8 @@ static void admission__records_have_no_effect(void **state)
 	fabric_destroy(f);
 }
 
-/* Loss and duplicates: each admission uses the token once, also when it is run again because no
- * answer arrived. */
+/* With packet loss and duplicates, each admission uses the token once. This also holds if the
+ * admission is run again because no answer arrived. */
 static void admission__a_bad_network_uses_a_token_once(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -429,7 +433,7 @@ static void admission__tokens_are_made_and_listed(void **state)
 	fabric_destroy(f);
 }
 
-/* A restarted manager knows keys, tokens and the nodes of keys. */
+/* A restarted manager still knows all keys and tokens, and which node belongs to which key. */
 static void admission__restarts_change_nothing(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -448,7 +452,7 @@ static void admission__restarts_change_nothing(void **state)
 	fabric_destroy(f);
 }
 
-/* A key of the fabric renews, moves and removes only its own nodes. */
+/* A key cannot renew, move or remove a node of another key. */
 static void admission__a_key_cannot_act_for_others(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -479,7 +483,8 @@ static void admission__a_key_cannot_act_for_others(void **state)
 	fabric_destroy(f);
 }
 
-/* A flood of handshakes gets few answers, none longer than its request. */
+/* A flood of handshakes gets at most FABRIC_CHANNELS_PER_S answers. No answer is longer than its
+ * request, so the manager does not amplify an attack. */
 static void admission__a_flood_of_handshakes(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The announced PUT (C-20) between two functions: request and address before the data, announcement
- * after it. Each part that is missing makes the other side wait. */
+/* Tests the announced PUT (C-20) between two functions: request and address come before the data,
+ * the announcement after it. If one of these parts is missing, the other side waits. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>
@@ -11,12 +11,12 @@
 #define BYTES    (1u << 20)
 #define SHORT_NS (20 * MS_NS)
 
-/* Kinds of messages, docs/reference/window.md */
+/* kinds of messages; docs/reference/window.md defines them */
 enum { REQUEST = 1, ADDRESS, DATA, DONE };
 
 struct rig {
 	struct dxp_nic *nic;
-	struct dxp_function *a, *b; /* sender, receiver */
+	struct dxp_function *a, *b; /* `a` sends, `b` receives */
 	struct dxp_memory from, to;
 	struct dxp_announced_put send, receive;
 	int status; /* result of the sender's thread */
@@ -92,7 +92,8 @@ static void announced_put__moves(void **state)
 	rig_close(&r);
 }
 
-/* One thread calls both sides in alternation; each call continues where the last one stopped. */
+/* One thread calls sender and receiver alternately. Each call continues where the previous call of
+ * that side stopped. */
 static void announced_put__continues(void **state)
 {
 	int send = DXP_ETIMEDOUT, receive = DXP_ETIMEDOUT, calls = 0;
@@ -132,7 +133,7 @@ static void message_expect(struct dxp_function *f, int kind, uint8_t message[16]
 	dxp_received_release(w);
 }
 
-/* Without an address nothing moves, and the sender does not return success. */
+/* The receiver sends no address. No data moves, and the sender does not return success. */
 static void announced_put__without_address(void **state)
 {
 	struct rig r;
@@ -149,7 +150,7 @@ static void announced_put__without_address(void **state)
 	rig_close(&r);
 }
 
-/* The data arrives, but without its announcement the sender does not return success. */
+/* The data arrives, but its announcement does not. The sender does not return success. */
 static void announced_put__without_announcement(void **state)
 {
 	const uint8_t empty[16] = {0};
@@ -174,7 +175,7 @@ static void announced_put__without_announcement(void **state)
 	rig_close(&r);
 }
 
-/* Request and address are exchanged, but without the data the receiver announces nothing. */
+/* Request and address are exchanged, but no data arrives. The receiver announces nothing. */
 static void announced_put__without_data(void **state)
 {
 	uint8_t message[16] = {0};

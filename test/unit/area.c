@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the lookup table of register mode: which entries it accepts, which it finds, and that an
- * entry is removed with its key. */
+/* Tests the lookup table of register mode: which entries it accepts, and which entry it finds for
+ * an address. If a memory key is revoked, its entry is removed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static int add(struct rig *r, uint64_t vaddr, uint64_t bytes, uint64_t offset)
 	return nic_area_add(r->nic, 0, &area);
 }
 
-/* Returns the offset in the region, or UINT64_MAX. */
+/* Returns the offset of `vaddr` in its region, or UINT64_MAX if no entry covers the range. */
 static uint64_t find(struct rig *r, uint64_t vaddr, uint64_t bytes)
 {
 	uint32_t key;
@@ -89,7 +89,7 @@ static void area__rejected(void **state)
 	assert_int_equal(add(r, 0x1000, MEMORY, 1), DXP_ERANGE);
 	assert_int_equal(nic_area_add(r->nic, 0, &area), DXP_EACCESS);
 	area.key = r->key;
-	assert_int_equal(nic_area_add(r->nic, 1, &area), DXP_ENOENT); /* not open */
+	assert_int_equal(nic_area_add(r->nic, 1, &area), DXP_ENOENT); /* user 1 is not open */
 	assert_int_equal(nic_area_add(r->nic, 8, &area), DXP_ENOENT);
 	assert_int_equal(nic_areas(r->nic, 0, &area, 1), 0);
 }
@@ -130,7 +130,7 @@ static void area__found_in_one_area(void **state)
 	assert_int_equal(find(r, 0x2000, 1), 0x8000);
 	assert_int_equal(find(r, UINT64_MAX, 1), 0x4f);
 	assert_true(find(r, 0xfff, 1) == UINT64_MAX);
-	assert_true(find(r, 0x1fff, 2) == UINT64_MAX); /* the next area begins directly behind it */
+	assert_true(find(r, 0x1fff, 2) == UINT64_MAX); /* crosses into the next area */
 	assert_true(find(r, UINT64_MAX, 2) == UINT64_MAX);
 	assert_true(find(r, 0x1800, UINT64_MAX) == UINT64_MAX);
 	assert_true(find(r, 0x3000, 1) == UINT64_MAX);

@@ -19,7 +19,7 @@
 #define OFF_VERSION 4
 #define OFF_TYPE    5
 #define OFF_STATUS  6
-#define OFF_BODY    6 /* offset in a request */
+#define OFF_BODY    6 /* offset of the body in a request */
 
 static const struct attach_request requests[] = {
 	{.type = ATTACH_OPEN, .function = 7, .label = "left.sensor_1-a"},
@@ -66,7 +66,7 @@ static struct attach_row row_of(uint8_t function)
 	return r;
 }
 
-/* The longest answer of each type. */
+/* Returns the longest answer of a type. */
 static struct attach_answer answer_of(int i)
 {
 	struct attach_answer a = {.type = (uint8_t)(i % ANSWERS)};
@@ -114,7 +114,7 @@ static int decode_exact(const uint8_t *data, size_t bytes, bool request, void *o
 	return status;
 }
 
-/* Checks that every shorter length and one byte more are rejected, and that the output stays
+/* Checks that a message that is shorter, or one byte longer, is rejected and leaves the output
  * unchanged. */
 static void lengths_rejected(const uint8_t *wire, size_t bytes, bool request)
 {
@@ -161,7 +161,7 @@ static void attach_answer_decode__what_was_encoded_and_no_other_length(void **st
 	}
 }
 
-/* Sets one byte of a valid message and decodes it. */
+/* Sets the byte at offset `at` of a valid request. Returns the status of decoding it. */
 static int changed(const struct attach_request *r, size_t at, uint8_t to)
 {
 	uint8_t wire[ATTACH_BYTES_MAX];
@@ -227,7 +227,8 @@ static void attach_answer_decode__bounds(void **state)
 	wire[OFF_VERSION] = 9;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EUNSUPPORTED);
 
-	/* An undefined status, success of an undefined type, and an undefined type. */
+	/* Rejected are an undefined status, success with an undefined type, and an error with an
+	 * undefined type. */
 	a = (struct attach_answer){.type = ATTACH_ARM, .status = 1};
 	bytes = attach_answer_encode(&a, wire);
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the limit of a pipeline, computed from its stages alone. */
+/* Tests the limit of a pipeline, which is computed from measurements of its single stages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void limit__slowest_stage_as_fast_as_its_fastest_way(void **state)
 	(void)state;
 	assert_string_equal(l.name, "DMA in");
 	assert_float_equal(l.gb_per_s, 2.5, 1e-9);
-	/* 500 + 125 + 175 ns of processor time for each KB, on two processors */
+	/* 1 KB takes 500 + 125 + 175 ns of processor time, shared by two processors. */
 	assert_float_equal(l.processors_gb_per_s, 2.5, 1e-9);
 	l = bridge_limit_of(ways, ARRAY_COUNT(ways) - 1, 1);
 	assert_string_equal(l.name, "pulled");
@@ -33,7 +33,7 @@ static void limit__nothing_is_claimed_of_what_was_not_measured(void **state)
 {
 	static const struct bridge_alone ways[] = {
 		{STAGE_NONE, "pipelined", 0.5, 900},
-		{STAGE_NETWORK, "pushed", 0, 0}, /* failed */
+		{STAGE_NETWORK, "pushed", 0, 0}, /* this measurement failed */
 		{STAGE_DMA, "DMA", 8, 125},
 	};
 	struct bridge_limit l = bridge_limit_of(ways, ARRAY_COUNT(ways), 2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A board on a machine without OpenCL opens, logs once that it runs no kernels, and moves bytes. */
+/* Tests a board on a machine without OpenCL. The board opens, logs once that it runs no kernels,
+ * and moves bytes. */
 #include <stdlib.h>
 
 #include "test/unit/board_rig.h"
@@ -39,7 +40,8 @@ static void engine_open__without_opencl(void **state)
 	engine_close(board);
 }
 
-/* A missing engine that the description names is an error. */
+/* If the board's description names an engine, and that engine is missing, opening the board
+ * fails. */
 static void engine_open__without_the_requested_engine(void **state)
 {
 	struct engine_options options = {.memory_bytes = MEMORY};
@@ -77,7 +79,7 @@ static int run_all(void)
 
 int main(void)
 {
-	/* Where OpenCL's loader searches for drivers. */
+	/* The OpenCL loader searches this folder for drivers, and finds none. */
 	setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
 	return rig_main(run_all);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests board descriptions: their meaning, the message for each mistake, and that the manual's
- * table matches the parser. */
+/* Tests board descriptions: how each line is parsed, and the message for each mistake. The table in
+ * the manual must match the parser. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -199,7 +199,7 @@ static void board_config_load__files(void **state)
 	assert_int_equal(
 		board_config_load(DXP_SOURCE_DIR "/examples/boards/pac-a10.conf", &written),
 		DXP_OK);
-	/* the preset equals this file, as its comment states */
+	/* a comment in this example file states that it equals the preset */
 	assert_memory_equal(&preset, &written, sizeof(preset));
 	assert_int_equal(board_config_load("no such board", &config), DXP_EINVAL);
 	assert_int_equal(board_config_load(DXP_SOURCE_DIR "/examples", &config), DXP_EIO);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the controllers: faults at every DMA, resets, and timing. Only lower bounds of time are
- * tested, because this machine may be busy. */
+/* Tests the DMA controllers of a board: faults at every DMA, resets, and timing. Only lower bounds
+ * of time are tested, because the machine of the test may be busy. */
 #include "test/unit/board_rig.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ static void engine_dma__every_nth_fails(void **state)
 	}
 }
 
-/* A DMA that fails has moved half of its bytes. */
+/* A failed DMA has moved the first half of its bytes. */
 static void engine_dma__fails_part_way(void **state)
 {
 	struct engine_dma d = dma_through(sink, source, 1000);
@@ -37,7 +37,7 @@ static void engine_dma__fails_part_way(void **state)
 		assert_int_equal(sink[i], 0xee);
 }
 
-/* Any DMA may stall: later ones wait, and a reset completes all of them. */
+/* The n-th DMA stalls, for each n. Later DMAs wait behind it, and a reset completes all of them. */
 static void engine_dma__stall_and_reset(void **state)
 {
 	for (unsigned n = 1; n <= 6; n++) {
@@ -91,7 +91,7 @@ static void engine_dma_reset__host_memory_is_free(void **state)
 	pthread_mutex_lock(&dma->lock);
 	uint64_t clock_ns = max_u64(dma->tx.clock_ns, dma->rx.clock_ns);
 	pthread_mutex_unlock(&dma->lock);
-	assert_true(clock_ns < clock_now_ns()); /* cancelled DMAs delay nothing */
+	assert_true(clock_ns < clock_now_ns()); /* cancelled DMAs do not delay later ones */
 	memset(sink, 0x11, HOST);
 	usleep(5000);
 	for (uint32_t i = 0; i < HOST; i++)
@@ -122,11 +122,12 @@ int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in
 	return __real_board_core_step(c, out, in, bytes);
 }
 
-/* Controller Tx moves the bytes of a stream, and Rx reports its completion. After a reset, the
- * completion comes only after the last byte is written. */
+/* Controller Tx moves the bytes of a stream, and controller Rx reports its completion. After a
+ * reset, the completion is reported only after the last byte is written. */
 static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 {
-	/* longer than a stream that the starting thread moves itself */
+	/* The caller's thread moves streams of at most BOARD_SHORT_BYTES itself; this one is
+	 * longer. */
 	struct engine_dma d = dma_through(sink, source, 2 * BOARD_SHORT_BYTES);
 	struct engine_dma_end end;
 
@@ -145,7 +146,8 @@ static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 	RUN(dma_through(sink, source, 4096));
 }
 
-/* A stream needs both controllers: while a DMA of Rx stalls, none of it moves. */
+/* A stream needs both controllers. While a DMA of controller Rx stalls, no byte of the stream
+ * moves. */
 static void engine_dma__through_waits_for_rx(void **state)
 {
 	struct engine_dma d[2] = {dma_out(sink, 0, 100), dma_through(sink + 100, source, 100)};
@@ -175,7 +177,8 @@ static unsigned threads_now(void)
 
 static unsigned threads_alone; /* number of threads before this process opens a board */
 
-/* Waits until all threads of boards are gone; a joined thread may be listed for a moment. */
+/* Waits until all threads of boards have exited. The kernel may list a joined thread for a short
+ * time. */
 static void threads_end(void)
 {
 	uint64_t until_ns = clock_now_ns() + LONGEST;
@@ -187,8 +190,8 @@ static void threads_end(void)
 	assert_int_equal(threads_now(), threads_alone);
 }
 
-/* Close stops all DMAs part way, even a stalled one. Afterwards no thread accesses host memory, and
- * nothing is reported. */
+/* engine_close stops all DMAs in the middle, even a stalled one. Afterwards no thread accesses host
+ * memory, and no completion is reported. */
 static void engine_close__with_all_outstanding(void **state)
 {
 	enum { WHOLE_NS = 1000000000 }; /* minimum time for HOST bytes at 1 MB/s */
@@ -223,7 +226,8 @@ static void engine_close__with_all_outstanding(void **state)
 
 /* ---- timing ---- */
 
-/* Starts all at once. Returns the time from the first start to the last completion, in ns. */
+/* Starts `count` DMAs without waiting in between. Returns the time from the first start to the last
+ * completion, in ns. */
 static uint64_t time_all(const struct engine_dma *d, uint32_t count)
 {
 	uint64_t start_ns = clock_now_ns();
@@ -244,7 +248,7 @@ static void lasts_at_least(uint64_t least_ns, const struct engine_dma *d, uint32
 			 (unsigned long long)least_ns);
 }
 
-/* 1 MB/s is 1000 ns per byte. */
+/* A controller moves at most the configured number of MB/s. 1 MB/s is 1000 ns per byte. */
 static void engine_dma__not_faster_than_the_controllers(void **state)
 {
 	struct engine_dma d[3];
@@ -262,7 +266,7 @@ static void engine_dma__not_faster_than_the_controllers(void **state)
 	for (int i = 0; i < 3; i++)
 		d[i] = dma_out(sink, 0, 1 + 100000 * (unsigned)i);
 	lasts_at_least(6000060, d, 3);
-	/* Rx is busy when the stream starts. */
+	/* Controller Rx is busy with d[0] when the stream d[1] starts, so the stream waits. */
 	d[0] = dma_out(sink, 0, 100000);
 	d[1] = dma_through(sink + 500000, source, 100000);
 	lasts_at_least(4000000, d, 2);
@@ -287,7 +291,8 @@ static void engine_dma__latency_and_interrupt(void **state)
 	lasts_at_least(5000000, d + 1, 1);
 }
 
-/* Control takes a controller's time for each DMA, so that others do not hide it. */
+/* The option `control` adds its time (ns) before each DMA. Concurrent DMAs of one controller do not
+ * hide it. */
 static void engine_dma__control_before_each(void **state)
 {
 	struct engine_dma d[3];
@@ -312,7 +317,8 @@ static void engine_dma__streams_not_faster_than_through(void **state)
 	lasts_at_least(2000000, &d, 1);
 }
 
-/* A controller that was delayed for long does not catch up in a burst. */
+/* After a long delay, a controller does not exceed its configured speed to make up for lost
+ * time. */
 static void engine_dma__no_burst_after_a_delay(void **state)
 {
 	struct engine_dma d = dma_in(0, source, HOST);
@@ -323,17 +329,19 @@ static void engine_dma__no_burst_after_a_delay(void **state)
 	start(&d);
 	pthread_mutex_lock(&dma->lock);
 	uint64_t moved =
-		/* one slice may be in progress at this moment */
+		/* the controller may be moving one more slice now */
 		dma->tx.jobs[0].moved + BOARD_SLICE_BYTES;
 	usleep(50000);
 	uint64_t start_ns = clock_now_ns();
 	pthread_mutex_unlock(&dma->lock);
 	assert_int_equal(end_wait().status, DXP_OK);
-	if (moved < HOST) /* otherwise this thread was delayed, and there is nothing to check */
+	/* if this thread was delayed, all bytes have moved and nothing remains to check */
+	if (moved < HOST)
 		assert_true(clock_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
 }
 
-/* Returns how many DMAs Rx has moved but not yet completed; -1: all are completed. */
+/* Returns the number of DMAs that controller Rx has moved but not yet reported as complete. Returns
+ * -1 if all are complete. */
 static int rx_passed(void)
 {
 	struct board_dma *d = engine_board_of(board)->dma;
@@ -344,8 +352,8 @@ static int rx_passed(void)
 	return count;
 }
 
-/* The next DMA's bytes move while the previous one's interrupt is pending. A busy machine may delay
- * this thread by a whole interrupt; the test then tries again. */
+/* A DMA moves its bytes while the interrupt of the previous DMA is pending. On a busy machine, this
+ * thread may miss that interval; the test then tries again. */
 static void engine_dma__interrupts_hide(void **state)
 {
 	struct engine_dma d[3] = {dma_out(sink, 0, 50), dma_out(sink + 50, 50, 50),
@@ -377,7 +385,7 @@ static struct board_dma *at_rest(void)
 	return d;
 }
 
-/* The completion is available when the start returns, and no interrupt is raised. */
+/* The call that starts a short DMA also completes it, and raises no interrupt. */
 static void engine_dma__short_ones_end_at_once(void **state)
 {
 	struct engine_dma d[] = {dma_in(0, source, BOARD_SHORT_BYTES),
@@ -398,7 +406,8 @@ static void engine_dma__short_ones_end_at_once(void **state)
 	assert_int_equal(atomic_load(&interrupts), 0);
 }
 
-/* A kernel may never return, so only a controller's thread runs it. */
+/* The calling thread does not help with a stream through a kernel, because a kernel may never
+ * return. Only a controller's thread runs kernels. */
 static void engine_dma_help__no_kernels(void **state)
 {
 	struct engine_dma d = dma_through(sink, source, 100);
@@ -417,7 +426,7 @@ static void engine_dma_help__no_kernels(void **state)
 	atomic_store(&kernel, false);
 }
 
-/* Helps with a DMA whose thread is not scheduled. */
+/* The controller's thread is not scheduled. Each call of the helper moves one slice of the DMA. */
 static void engine_dma_help__slice_by_slice(void **state)
 {
 	struct board_dma *d = at_rest();
@@ -439,7 +448,8 @@ static void engine_dma_help__slice_by_slice(void **state)
 	assert_memory_equal(sink, source, 3 * BOARD_SLICE_BYTES);
 }
 
-/* Helping callers and the controllers' threads do not conflict, also during resets. */
+/* This thread helps with DMAs while the controllers' threads run, also during resets. No DMA is
+ * lost. */
 static void engine_dma_help__beside_the_threads(void **state)
 {
 	enum { COUNT = 300, BYTES = BOARD_SLICE_BYTES + 5000 };

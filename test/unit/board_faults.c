@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes every fallible call of opening a board fail once: the n-th, n = 1, 2, 3 ... until a board
- * opens. The caller gets an error, nothing is leaked, and the next try succeeds. */
+/* Makes every fallible call of opening a board fail once: in run n = 1, 2, 3 ... the n-th call
+ * fails, until a board opens. After a failure the caller gets an error, no memory leaks, and the
+ * next try succeeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,10 +25,11 @@
 #include "engine/engine.h"
 
 #define MEMORY   (1u << 20)
-#define CALLS    1000 /* a bound: opening a board makes far fewer calls */
+#define CALLS    1000 /* upper bound of n; opening a board makes far fewer calls */
 #define PATIENCE 600000
 
-/* NAME(parameters) fails with errno and `result` when the countdown reaches it. */
+/* Wraps function `name`: if the countdown reaches this call, it sets errno to `error` and returns
+ * `result`. */
 #define FALLIBLE(type, name, parameters, arguments, error, result) \
 	type __real_##name parameters;                             \
 	type __wrap_##name parameters;                             \
@@ -56,7 +58,7 @@ static void write_file(const char *name, const char *text)
 	close(fd);
 }
 
-/* Checks that an open board works: it adds 1 to each word or to each byte. */
+/* Checks that an open board works. Its core adds 1 to each word, its kernel 1 to each byte. */
 static void use(struct engine *e)
 {
 	static uint8_t in[64], out[64];
@@ -82,7 +84,8 @@ static void use(struct engine *e)
 		assert_true(out[i] == 0x5b || (out[i] == 0x5a && i % 4 != 0));
 }
 
-/* Opens until it succeeds. Returns how many calls failed. */
+/* Opens the board again and again; in try n the n-th call fails, until the open succeeds. Returns
+ * the number of calls that failed. */
 static uint32_t open_until_it_does(const char *name)
 {
 	struct engine_options options = {.name = name, .memory_bytes = MEMORY};
@@ -111,11 +114,12 @@ static void engine_open__every_call_fails_once(void **state)
 	uint32_t count = open_until_it_does("board:" DXP_SOURCE_DIR "/examples/boards/usb3.conf");
 
 	print_message("%u calls failed\n", count);
-	assert_true(count >= 9); /* file, text, copy; board, memory, core, controllers, threads */
+	/* calls for file, text, copy, board, memory, core, controllers and threads */
+	assert_true(count >= 9);
 }
 
-/* Lets each call fail once for a board with an engine inside and a kernel in the stream; skipped
- * without OpenCL. */
+/* Lets each call fail once while opening a board with an inner engine and a kernel in its stream.
+ * Skipped without OpenCL. */
 static void engine_open__every_call_of_a_kernel_fails_once(void **state)
 {
 	static const char kernel[] = "kernel void next(global const uchar *in, global uchar *out, "

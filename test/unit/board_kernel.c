@@ -70,7 +70,8 @@ static void engine_run__in_board_memory(void **state)
 			assert_int_equal(out, word + round * n);
 		}
 	}
-	assert_null(l.arguments[0].memory); /* the address is hidden from the caller */
+	/* the engine does not reveal the address to the caller */
+	assert_null(l.arguments[0].memory);
 }
 
 static void engine_run__rejects(void **state)
@@ -107,7 +108,8 @@ static void *run_often(void *argument)
 	return good ? argument : NULL;
 }
 
-/* Streams through a kernel while another thread, the engine's owner, runs kernels in memory. */
+/* Moves a stream through a kernel. Meanwhile the thread that owns the engine runs kernels in
+ * memory. */
 static void engine_run__beside_a_stream_kernel(void **state)
 {
 	const uint32_t bytes = BOARD_CHUNK_BYTES + 1001;
@@ -149,7 +151,7 @@ static void engine_run__beside_a_stream_kernel(void **state)
 	}
 }
 
-/* A board without an engine inside rejects builds and runs with a message. */
+/* A board without an inner engine rejects builds and launches with a message. */
 static void engine_build__none(void **state)
 {
 	const struct engine_file file = {.data = ""};

@@ -23,7 +23,7 @@
 
 #define MEMORY  (8u << 20)
 #define HOST    (1u << 20)
-#define LONGEST (60 * S_NS) /* a longer wait has failed */
+#define LONGEST (60 * S_NS) /* ns; a test fails if it waits longer */
 
 static struct engine *board;
 static char file_name[64];
@@ -48,7 +48,7 @@ UNUSED static struct engine *open_named(const char *name)
 	return e;
 }
 
-/* Opens a board that a file with these lines describes. */
+/* Writes `lines` to a file, and opens the board that this file describes. */
 UNUSED static struct engine *open_lines(const char *lines)
 {
 	char name[80];
@@ -113,7 +113,7 @@ UNUSED static struct engine_dma dma_through(void *to, const void *from, uint64_t
 				   .first = true};
 }
 
-/* Waits for one completion; they come in any order. */
+/* Waits for the next completion, of any DMA. */
 UNUSED static struct engine_dma_end end_wait(void)
 {
 	struct engine_dma_end end;
@@ -145,7 +145,7 @@ UNUSED static int run(const struct engine_dma *dma)
 		assert_int_equal(run(&run_dma), DXP_OK); \
 	} while (0)
 
-/* Runs `tests` with host memory allocated. Returns their result. */
+/* Allocates host memory and runs `tests`. Returns the result of `tests`. */
 UNUSED static int rig_main(int (*tests)(void))
 {
 	snprintf(file_name, sizeof(file_name), "board-%d.conf", (int)getpid());

@@ -5,7 +5,8 @@
 #include "bridge/ring.h"
 #include "test/sim/memory.h"
 
-/* Row: from-state; one digit for each to-state; 1: legal. */
+/* Each row is a state. Its digits are the possible next states; 1 means that the transition is
+ * legal. */
 static void ring_legal__is_the_documented_table(void **state)
 {
 	static const char *const to_device[BUFFER_STATES] = {
@@ -102,7 +103,7 @@ static void bridge__in_step_by_step(void **state)
 	assert_int_equal(two.at, BUFFER_BYTES);
 	assert_int_equal(two.bytes, 1);
 	assert_true(one.in && two.in && one.in != two.in && !one.out);
-	done(two, DXP_OK); /* any order */
+	done(two, DXP_OK); /* steps may complete in any order */
 	struct bridge_action dma = next(BRIDGE_DMA_IN);
 	assert_ptr_equal(dma.in, two.in);
 	assert_int_equal(dma.at, two.at);
@@ -126,13 +127,13 @@ static void bridge__counts_the_time_of_dma(void **state)
 
 	begin(BRIDGE_IN, 2 * BUFFER_BYTES);
 	struct bridge_action one = next(BRIDGE_FILL), two = next(BRIDGE_FILL);
-	now_ns += 1000; /* time spent on filling is not DMA time */
+	now_ns += 1000; /* filling a buffer is not counted as DMA time */
 	done(one, DXP_OK);
 	done(two, DXP_OK);
 	one = next(BRIDGE_DMA_IN);
 	now_ns += 10;
 	two = next(BRIDGE_DMA_IN);
-	now_ns += 100; /* two concurrent DMAs count once */
+	now_ns += 100; /* the time of two concurrent DMAs is counted once */
 	done(one, DXP_OK);
 	now_ns += 7;
 	assert_int_equal(c->to_device_ns, 110);
@@ -156,7 +157,7 @@ static void bridge__through_holds_a_buffer_of_each_ring(void **state)
 	uint32_t to, from;
 
 	done(two, DXP_OK);
-	nothing(); /* the core gets its pieces in order */
+	nothing(); /* piece `one` is not full yet, and the core needs pieces in order */
 	done(one, DXP_OK);
 	struct bridge_action dma = next(BRIDGE_DMA_THROUGH);
 	assert_int_equal(dma.at, 0);
@@ -241,7 +242,8 @@ static void bridge__limits_of_steps(void **state)
 	assert_int_equal(ended(in).bytes, BUFFER_BYTES);
 }
 
-/* One reader is slow; the other transfer continues with the reserved buffer. */
+/* The reader of transfer `slow` holds its buffers. Transfer `quick` continues with the reserved
+ * buffer. */
 static void bridge__slow_reader_holds_up_no_other(void **state)
 {
 	struct bridge_transfer *slow = begin(BRIDGE_OUT, 1u << 30);
@@ -262,7 +264,8 @@ static void bridge__slow_reader_holds_up_no_other(void **state)
 		done(next(BRIDGE_DRAIN), DXP_OK);
 	}
 	assert_int_equal(ended(quick).status, DXP_OK);
-	struct bridge_action last = next(BRIDGE_DMA_OUT); /* no other transfer waits now */
+	/* transfer `slow` may use the reserve, as no other transfer waits */
+	struct bridge_action last = next(BRIDGE_DMA_OUT);
 	assert_ptr_equal(last.transfer, slow);
 	bridge_cancel_all(b, DXP_ECLOSED);
 	done(last, DXP_ECLOSED);
@@ -299,9 +302,9 @@ static bool is_dma(const struct bridge_action *a)
 	return a->step != BRIDGE_FILL && a->step != BRIDGE_DRAIN;
 }
 
-/* A stream through the core needs both controllers at once; transfers that need one do not starve
- * it. The network is fast here and the oldest DMA completes first, so the controllers are never
- * both idle by chance. */
+/* A stream through the core needs both controllers at once. Other transfers need one controller
+ * each, and do not starve the stream. The network is fast here and the oldest DMA completes first,
+ * so the controllers are never both idle by chance. */
 static void bridge__core_is_not_starved(void **state)
 {
 	struct bridge_action a, dmas[8];
@@ -310,7 +313,8 @@ static void bridge__core_is_not_starved(void **state)
 	bridge_with(8, 0, 1);
 	begin(BRIDGE_IN, 1u << 30);
 	begin(BRIDGE_OUT, 1u << 30);
-	/* The stream is short, and cannot use the buffers of the others either. */
+	/* The stream is one buffer long, so it gets few buffers. The buffers of the other transfers
+	 * are not available to it. */
 	for (int i = 0; bridge_counters(b)->pieces[BRIDGE_DMA_THROUGH] == 0; i++) {
 		assert_true(i < 10);
 		if (i == 3)
@@ -345,7 +349,7 @@ static void bridge__failure_reports_where(void **state)
 	done(a[1], DXP_EPEERLOST);
 	assert_int_equal(bridge_settled(t), DXP_EPEERLOST);
 	nothing();
-	none_ended(); /* one step is running */
+	none_ended(); /* step a[3] is still running */
 	done(a[3], DXP_EIO);
 	struct bridge_end end = ended(t);
 	assert_int_equal(end.status, DXP_EPEERLOST);
@@ -363,7 +367,7 @@ static void bridge_done__reported_twice(void **state)
 	done(one, DXP_OK);
 	bridge_done(b, one.id, DXP_OK, now_ns);
 	struct bridge_action dma = next(BRIDGE_DMA_IN);
-	/* the piece is in another step now, so its id is no longer valid */
+	/* This piece is already in its next step, so the id of its FILL step is stale. */
 	bridge_done(b, one.id, DXP_EIO, now_ns);
 	bridge_done(b, UINT32_MAX, DXP_EIO, now_ns);
 	assert_int_equal(bridge_counters(b)->stale, 3);
@@ -390,12 +394,12 @@ static void bridge_later__comes_again(void **state)
 	assert_int_equal(again.at, 0);
 	bridge_later(b, again.id);
 	nothing();
-	done(a, DXP_OK); /* a completed step */
+	done(a, DXP_OK); /* step `a` completes */
 	done(next(BRIDGE_DMA_IN), DXP_OK);
 	again = next(BRIDGE_FILL);
 	assert_ptr_equal(again.in, refused.in);
 	bridge_cancel(b, t, DXP_ECLOSED);
-	/* the owner returns a step of a transfer that it has cancelled meanwhile */
+	/* The transfer is cancelled first. Then the owner returns a step of it for a later try. */
 	bridge_later(b, again.id);
 	ended(other);
 	assert_int_equal(ended(t).bytes, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the choice of pieces by measurement, on machines of which the test knows the times. */
+/* Tests how the bridge chooses the way to cut a transfer by measurement. The test sets the time
+ * that each way takes on its machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,10 +18,10 @@
 #define MIB (1024 * KIB)
 #define ALL ((1u << CHOICE_WAYS) - 1)
 
-/* ns per transfer of each way */
+/* A machine on which a transfer by way w takes ns[w] nanoseconds. */
 struct machine {
 	uint64_t ns[CHOICE_WAYS];
-	uint32_t disturbed; /* one in so many transfers takes ten times as long; 0: none */
+	uint32_t disturbed; /* one of this many transfers takes ten times as long; 0: none */
 	struct rng random;
 };
 
@@ -39,7 +40,7 @@ static uint64_t transfer(struct choice *c, struct machine *m, uint64_t bytes, ui
 	return ns;
 }
 
-/* Returns the time of `count` transfers as a multiple of that of the fastest way. */
+/* Returns how many times longer `count` transfers take than they would by the fastest way. */
 static double times_best(struct choice *c, struct machine *m, uint64_t bytes, uint32_t count)
 {
 	uint32_t counts[CHOICE_WAYS] = {0};
@@ -64,7 +65,7 @@ static void choice__first_by_the_formula(void **state)
 	assert_false(choice_covers(UINT64_MAX));
 }
 
-/* Whichever way is fastest, it is found, and the search costs little. */
+/* Each way is the fastest on one machine. The search finds it and takes little time. */
 static void choice__finds_the_fastest(void **state)
 {
 	for (int best = 0; best < CHOICE_WAYS; best++) {
@@ -87,7 +88,8 @@ static void choice__despite_disturbances(void **state)
 	}
 }
 
-/* A load makes another way the fastest, then ends. */
+/* While the machine is loaded, another way is the fastest. The choice follows this change, and the
+ * change back. */
 static void choice__follows_changes(void **state)
 {
 	struct choice c = {0};
@@ -139,7 +141,7 @@ static void choice__several_pieces_are_timed(void **state)
 	}
 }
 
-/* Lengths of another class, and other paths, have their own times. */
+/* The choice keeps separate times for each class of lengths and each path. */
 static void choice__by_class_and_path(void **state)
 {
 	struct choice c = {0};
@@ -152,7 +154,8 @@ static void choice__by_class_and_path(void **state)
 	assert_int_equal(choice_next(&c, BRIDGE_OUT, 64 * KIB, ALL), CHOICE_RAMP);
 }
 
-/* A way that does not differ from others is never chosen. */
+/* A way that cuts a transfer exactly as another way does is never chosen. The argument `ways`
+ * leaves it out. */
 static void choice__only_ways_that_differ(void **state)
 {
 	const uint32_t ways = 1u << CHOICE_RAMP | 1u << CHOICE_BUFFERS;

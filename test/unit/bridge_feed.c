@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests fed transfers: bytes in any order, a lack of buffers, and senders that share them. */
+/* Tests fed transfers: bytes arrive in any order, buffers are scarce, and several senders share
+ * them. */
 #include "test/unit/bridge_rig.h"
 
 static uint8_t data[1u << 20];
@@ -22,7 +23,7 @@ static int feed(struct bridge_transfer *t, uint64_t at, uint32_t bytes, bool fir
 	return bridge_feed(b, t, at, data + at % (sizeof(data) / 2), bytes, first, now_ns);
 }
 
-/* Completes a DMA for each full buffer. Returns their number. */
+/* Runs and completes the DMA of each full buffer. Returns the number of DMAs. */
 static uint32_t drain_all(void)
 {
 	struct bridge_action a;
@@ -44,7 +45,7 @@ static void bridge_feed__any_order_and_across_borders(void **state)
 	assert_int_equal(feed(t, BUFFER_BYTES - 10, 20, false), DXP_OK); /* spans two blocks */
 	assert_int_equal(drain_all(), 0);
 	assert_int_equal(feed(t, BUFFER_BYTES + 10, BUFFER_BYTES - 10, false), DXP_OK);
-	assert_int_equal(drain_all(), 1); /* the second block is complete first */
+	assert_int_equal(drain_all(), 1); /* the second block is complete, the first is not */
 	assert_int_equal(feed(t, 0, 0, false), DXP_OK);
 	assert_int_equal(feed(t, 2 * BUFFER_BYTES, 100, false), DXP_OK);
 	assert_int_equal(feed(t, 0, BUFFER_BYTES - 10, true), DXP_OK);
@@ -73,7 +74,7 @@ static void bridge_feed__twice_fails(void **state)
 	static const struct {
 		uint64_t at;
 		uint32_t bytes;
-		bool in_place; /* the first block was drained before */
+		bool in_place; /* the first block was drained before this feed */
 	} rows[] = {{0, 1, false}, {0, 1, true}, {BUFFER_BYTES - 1, 2, true}, {20000, 1001, true}};
 
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
@@ -96,13 +97,15 @@ static void bridge_feed__last_buffers_are_for_the_first(void **state)
 	struct bridge_transfer *one = begin_fed(8 * BUFFER_BYTES);
 	struct bridge_transfer *two = begin_fed(8 * BUFFER_BYTES);
 
-	/* Takes two of the four buffers; the others are the reserve. */
+	/* Occupies two of the four buffers. The other two are the reserve. */
 	assert_int_equal(feed(one, 4 * BUFFER_BYTES, 10, false), DXP_OK);
 	assert_int_equal(feed(two, 4 * BUFFER_BYTES, 10, false), DXP_OK);
 	assert_int_equal(feed(one, 5 * BUFFER_BYTES, 10, false), DXP_EAGAIN);
-	assert_int_equal(feed(one, 4 * BUFFER_BYTES + 10, 10, false), DXP_OK); /* has a buffer */
+	/* this block has a buffer already */
+	assert_int_equal(feed(one, 4 * BUFFER_BYTES + 10, 10, false), DXP_OK);
 	assert_int_equal(feed(one, 0, BUFFER_BYTES - 5, true), DXP_OK);
-	/* Now `one` owns the reserve, which it needs to cross the block border. */
+	/* Now transfer `one` owns the reserve, because it needs a second buffer to cross the block
+	 * border. */
 	assert_int_equal(feed(two, 0, 100, true), DXP_EAGAIN);
 	assert_int_equal(feed(one, BUFFER_BYTES - 5, 10, true), DXP_OK);
 	assert_int_equal(drain_all(), 1);
@@ -140,7 +143,8 @@ static void bridge_feed__far_ahead_waits(void **state)
 	assert_int_equal(feed(t, 0, BUFFER_BYTES, true), DXP_OK);
 	assert_int_equal(drain_all(), 1);
 	assert_int_equal(feed(t, BRIDGE_FED_BLOCKS * (uint64_t)BUFFER_BYTES, 1, false), DXP_OK);
-	/* The window of blocks wraps. */
+	/* Blocks are tracked in a ring, which wraps in this loop. Block BRIDGE_FED_BLOCKS stays
+	 * incomplete, so the ring is full from block 2 * BRIDGE_FED_BLOCKS on. */
 	for (uint64_t block = 1; block < 3000; block++) {
 		if (block == BRIDGE_FED_BLOCKS)
 			continue;
@@ -176,7 +180,7 @@ static void bridge_feed__pulled_ones_leave_some(void **state)
 	}
 	assert_int_equal(accepted, 16);
 	assert_true(bridge_counters(b)->pieces[BRIDGE_FILL] >=
-		    16 + 12); /* the fair shares of the two */
+		    16 + 12); /* fair shares of the fed and the pulled transfer */
 	bridge_cancel_all(b, DXP_ECLOSED);
 	for (int i = 0; i < BUFFERS; i++) {
 		if (a[i].in)
@@ -200,7 +204,8 @@ static void bridge_feed__fed_ones_leave_some(void **state)
 	assert_int_equal(feed(fed, 0, BUFFER_BYTES, true), DXP_OK);
 	assert_int_equal(feed(fed, BUFFER_BYTES, BUFFER_BYTES, true), DXP_EAGAIN);
 	done(next(BRIDGE_DMA_IN), DXP_OK);
-	/* the pulled transfer gets its share, although the fed one requests buffers too */
+	/* The pulled transfer gets its share of buffers, although the fed transfer also requests
+	 * buffers. */
 	a = next(BRIDGE_FILL);
 	assert_ptr_equal(a.transfer, pulled);
 	bridge_cancel_all(b, DXP_ECLOSED);
@@ -239,7 +244,7 @@ static void bridge_feed__half_a_block_stalls(void **state)
 	now_ns += MS_NS / 2;
 	assert_int_equal(feed(t, 10, BUFFER_BYTES / BRIDGE_FED_STEPS, true), DXP_OK);
 	now_ns += MS_NS / 2;
-	assert_false(bridge_expire(b, now_ns)); /* the time limit counts from the last bytes */
+	assert_false(bridge_expire(b, now_ns)); /* the time limit starts anew when bytes arrive */
 	assert_int_equal(bridge_settled(t), DXP_EAGAIN);
 	now_ns += MS_NS / 2;
 	assert_int_equal(bridge_deadline(b), now_ns);
@@ -247,8 +252,8 @@ static void bridge_feed__half_a_block_stalls(void **state)
 	assert_int_equal(ended(t).status, DXP_ETIMEDOUT);
 }
 
-/* Bytes that arrive slowly do not occupy a buffer for long: a block may take BRIDGE_FED_STEPS stall
- * times at most. */
+/* Bytes that arrive slowly do not occupy a buffer for long. A block expires after at most
+ * BRIDGE_FED_STEPS stall times. */
 static void bridge_feed__dribbled_block_stalls(void **state)
 {
 	struct bridge_transfer *t = begin_fed(2 * BUFFER_BYTES);

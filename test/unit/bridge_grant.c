@@ -3,7 +3,7 @@
 #include "test/unit/bridge_rig.h"
 
 #define UNIT      4096u
-#define PACKETS   (BUFFER_BYTES / UNIT) /* packets of a block */
+#define PACKETS   (BUFFER_BYTES / UNIT) /* packets per block */
 #define RESERVE   2
 #define TRANSFERS 6
 
@@ -60,8 +60,8 @@ static void drain_all(void)
 		done(a, DXP_OK);
 }
 
-/* Fills all buffers except the reserve with a complete transfer; they are drained block by
- * block. */
+/* Fills all buffers except the reserve with the blocks of one complete transfer. The test then
+ * drains block by block. */
 static struct bridge_transfer *buffers_fill(void)
 {
 	struct bridge_transfer *t = begin_from(99, (BUFFERS - RESERVE) * BUFFER_BYTES);
@@ -89,15 +89,15 @@ static void bridge_grant__in_order_of_arrival(void **state)
 		t[i] = begin_from(i, BUFFER_BYTES);
 		assert_int_equal(feed(t[i], 0), DXP_EBUSY);
 	}
-	/* no block is incomplete, so the grant comes from the reserve */
+	/* No block is partly filled, so the grant may use the reserve. */
 	granted(t[0], BUFFER_BYTES);
 	none_granted();
 	drain();
-	none_granted(); /* the reserve is not complete */
+	none_granted(); /* the reserve lacks one buffer */
 	drain();
 	granted(t[1], BUFFER_BYTES);
 	none_granted();
-	/* Free buffers are reserved for the transfers with grants. */
+	/* The free buffers are reserved for t[0] and t[1], which have grants. */
 	assert_int_equal(feed(t[2], 0), DXP_EBUSY);
 	feed_block(t[1], 0);
 	feed_block(t[0], 0);
@@ -139,7 +139,8 @@ static void bridge_grant__sources_alternate(void **state)
 	all_end(6);
 }
 
-/* Later transfers, fed or pulled, do not overtake a waiting one, even if buffers are free. */
+/* Transfer `t` waits for a grant. Transfers that start later, fed or pulled, do not overtake it,
+ * even if buffers are free. */
 static void bridge_grant__none_is_overtaken(void **state)
 {
 	struct bridge_transfer *t, *late, *pulled;
@@ -149,7 +150,7 @@ static void bridge_grant__none_is_overtaken(void **state)
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
 	pulled = begin(BRIDGE_IN, 8 * BUFFER_BYTES);
-	struct bridge_action fill = next(BRIDGE_FILL); /* its share */
+	struct bridge_action fill = next(BRIDGE_FILL); /* the pulled transfer's share: one buffer */
 	nothing();
 	granted(t, BUFFER_BYTES);
 	late = begin_from(2, BUFFER_BYTES);
@@ -167,7 +168,7 @@ static void bridge_grant__none_is_overtaken(void **state)
 }
 
 /* An unused grant expires. Then the transfer gets grants of one packet, at growing intervals. When
- * that packet arrives, it queues again for whole blocks. */
+ * that packet arrives, the transfer queues again for grants of whole blocks. */
 static void bridge_grant__in_vain(void **state)
 {
 	struct bridge_transfer *t, *other;
@@ -179,7 +180,7 @@ static void bridge_grant__in_vain(void **state)
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
 	granted(t, BUFFER_BYTES);
-	assert_int_equal(feed(other, 0), DXP_OK); /* no transfer waits */
+	assert_int_equal(feed(other, 0), DXP_OK); /* accepted, as no transfer waits for a grant */
 	for (uint32_t i = 1; i < PACKETS; i++)
 		assert_int_equal(feed(other, i * UNIT), DXP_OK);
 	drain_all();
@@ -193,7 +194,8 @@ static void bridge_grant__in_vain(void **state)
 		patience_ns *= 2;
 	}
 	assert_int_equal(bridge_counters(b)->withdrawn, 1);
-	struct bridge_transfer *again = buffers_fill(); /* no buffer is reserved any more */
+	/* succeeds because no buffer is reserved now */
+	struct bridge_transfer *again = buffers_fill();
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
 	granted(t, BUFFER_BYTES);
@@ -203,8 +205,8 @@ static void bridge_grant__in_vain(void **state)
 	all_end(4);
 }
 
-/* The sender of a block that began without a grant is notified that the rest may follow. The next
- * block gets its own grant. */
+/* A block begins in a reserved buffer, without a grant. Its sender is granted the rest of this
+ * block. The next block gets its own grant. */
 static void bridge_grant__the_rest_of_a_block(void **state)
 {
 	struct bridge_transfer *t;
@@ -212,7 +214,8 @@ static void bridge_grant__the_rest_of_a_block(void **state)
 	buffers_fill();
 	t = begin_from(1, 2 * BUFFER_BYTES);
 	assert_int_equal(feed(t, BUFFER_BYTES), DXP_EBUSY);
-	assert_int_equal(bridge_feed(b, t, 0, data, UNIT, true, now_ns), DXP_OK); /* reserve */
+	/* uses the reserve */
+	assert_int_equal(bridge_feed(b, t, 0, data, UNIT, true, now_ns), DXP_OK);
 	granted(t, BUFFER_BYTES);
 	now_ns += BRIDGE_GRANT_NS / 4;
 	assert_int_equal(feed(t, UNIT), DXP_OK);
@@ -239,13 +242,14 @@ static void bridge_grant__is_withdrawn_with_its_transfer(void **state)
 	bridge_cancel(b, t, DXP_ECANCELED);
 	bridge_cancel(b, other, DXP_ECANCELED);
 	none_granted();
-	struct bridge_transfer *free = buffers_fill(); /* its reserved buffer is free */
+	/* the buffer reserved for `t` is free again */
+	struct bridge_transfer *free = buffers_fill();
 	drain_all();
 	assert_int_equal(bridge_settled(free), DXP_OK);
 	all_end(4);
 }
 
-/* Transfers whose packets exceed a buffer, or have no fixed length, get no grants. */
+/* A transfer gets no grants if its packets are larger than a buffer or have no fixed length. */
 static void bridge_grant__not_without_a_unit(void **state)
 {
 	static const uint32_t units[] = {0, BUFFER_BYTES + 64};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the bridge's tests: a bridge with its own rings, and its actions by name. */
+/* Helpers of the bridge's tests: a bridge with its own buffer rings, and functions that dequeue,
+ * complete and check its actions. */
 #ifndef TEST_UNIT_BRIDGE_RIG_H
 #define TEST_UNIT_BRIDGE_RIG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares the rate of a pipeline with its slowest stage, in virtual time. Stages have a given
- * speed (S-07) and a latency after each step; nothing else costs time. */
+/* Compares the rate of a pipeline with the rate of its slowest stage, in virtual time. Each stage
+ * has a given speed (S-07) and a latency after each step. Nothing else takes time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,8 @@
 #define STEPS_MAX  256
 
 struct stage {
-	uint64_t mb_s, free_ns; /* free_ns: when it can accept the next bytes */
+	/* mb_s: speed in MB/s; free_ns: time when the stage can accept the next bytes */
+	uint64_t mb_s, free_ns;
 };
 
 struct flight {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verdict about a bridge: one row for each bottleneck of docs/guide/observe.md, and which one
- * wins if several apply. */
+/* Tests the verdict about a bridge. Each bottleneck of docs/guide/observe.md has one row. If
+ * several apply, the test checks which one is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,8 @@ static void bridge_verdict__texts(void **state)
 	}
 }
 
-/* Counters of 32 bits wrap; busy time of a long DMA may exceed the interval. */
+/* Rates stay correct when 32-bit counters wrap. The busy time of a long DMA may exceed the
+ * interval. */
 static void bridge_view__rates(void **state)
 {
 	struct bridge_view v = {.before.at_ns = 1000000000, .after.at_ns = 3000000000};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the pool of NAP buffers (C-30): numbers are prefetched and returned in any order, once
- * each, only by their user. Buffers that the user keeps reduce its space. */
+/* Tests the pool of NAP buffers (C-30). Buffer numbers are prefetched, and returned in any order,
+ * each once, only by their user. Buffers that the user keeps are not available for new NAPs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,13 +11,13 @@
 
 #include "test/unit/local_rig.h"
 
-#define LAPS 5 /* rounds of the ring of numbers */
+#define LAPS 5 /* times that the ring of buffer numbers wraps */
 
 struct pool {
 	struct rig rig;
 	struct nic_user *user;
 	struct dxp_window *window;
-	uint16_t dequeued[NIC_EVENTS]; /* oldest first */
+	uint16_t dequeued[NIC_EVENTS]; /* numbers of buffers in use, oldest first */
 	uint32_t count;
 };
 
@@ -74,7 +74,8 @@ static void buffer__all_of_them(void **state)
 	rig_end(&p.rig);
 }
 
-/* The NIC holds its own copy of prefetched numbers: the user may overwrite their ring entries. */
+/* The NIC copies the buffer numbers that it prefetches. The user may then overwrite their entries
+ * in the ring. */
 static void buffer__fetched_ahead(void **state)
 {
 	struct pool p;
@@ -114,8 +115,8 @@ static void buffer__any_order(void **state)
 	rig_end(&p.rig);
 }
 
-/* A NAP that was read and kept occupies space for the next ones, also for those without a
- * buffer. */
+/* The user keeps the buffers of received NAPs until none is left. The next NAP waits until the user
+ * returns a buffer. */
 static void buffer__kept_is_no_space(void **state)
 {
 	uint16_t kept[NIC_EVENTS];
@@ -145,7 +146,7 @@ static void buffer__kept_is_no_space(void **state)
 	rig_end(&p.rig);
 }
 
-/* ---- misuse: the user is stopped, and its next generation has all buffers ---- */
+/* ---- misuse: the NIC stops the user; the next user gets all buffers ---- */
 
 static void stopped_check(struct pool *p)
 {
@@ -178,7 +179,7 @@ static void buffer__returned_twice(void **state)
 	stopped_check(&p);
 }
 
-/* The same, with a fetch between the two returns. */
+/* The user returns a buffer, the NIC fetches its number, and the user returns it again. */
 static void buffer__returned_twice_apart(void **state)
 {
 	struct pool p;
@@ -217,7 +218,7 @@ static void buffer__more_than_there_are(void **state)
 	stopped_check(&p);
 }
 
-/* An impossible count adds no buffers. */
+/* The user reports an impossible number of returned buffers. No buffer is added. */
 static void buffer__count_is_nonsense(void **state)
 {
 	struct pool p;

@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-/* Text written to standard error between the two calls, for messages that users rely on. */
+/* Captures text that is written to standard error between stderr_capture_begin and
+ * stderr_capture_end. Tests use it for messages that users rely on. */
 struct stderr_capture {
 	FILE *file;
 	int saved;

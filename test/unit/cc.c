@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests congestion control: rules of single modules, and every module with arbitrary input.
- * cc_loop.c runs them in a loop with a bottleneck. */
+/* Tests congestion control: rules of single congestion modules, and every module with arbitrary
+ * input. cc_loop.c runs the modules in a loop with a bottleneck. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void cc__resume_halves_for_each_10_ms(void **state)
 		assert_int_equal(cc_window(&c), expected);
 		assert_int_equal(c.starting, expected < 800);
 	}
-	/* a pause does not raise a small window; a clock that does not advance is no pause */
+	/* A pause does not raise a small window. A clock that does not advance is no pause. */
 	c.window = CC_ONE / 2;
 	cc_resume(&c, 2 * S_NS);
 	assert_int_equal(c.window, CC_ONE / 2);
@@ -79,7 +79,8 @@ static struct cc_ack ack_at(uint64_t now_ns, uint32_t delay_ns)
 			       .limited = true};
 }
 
-/* Passes `count` round trips of 100 us. Returns the time after them. */
+/* Acknowledges packets during `count` round trips of 100 us each. Returns the time after these
+ * round trips. */
 static uint64_t rounds(struct cc *c, uint64_t now_ns, int count, uint32_t delay_ns)
 {
 	for (int i = 0; i < 4 * count; i++) {
@@ -91,7 +92,8 @@ static uint64_t rounds(struct cc *c, uint64_t now_ns, int count, uint32_t delay_
 	return now_ns;
 }
 
-/* A loss is congestion for swift only with delay, a mark, or a heavy share of losses. */
+/* `swift` treats a loss as congestion only in one of three cases: the delay is long, a packet
+ * carries a congestion mark, or many packets are lost. */
 static void cc__swift_gates_losses(void **state)
 {
 	struct cc c;
@@ -110,7 +112,7 @@ static void cc__swift_gates_losses(void **state)
 	cc_lost(&c, 1, 100, now_ns + 1);
 	assert_true(c.window < before);
 	before = c.window;
-	cc_lost(&c, 1, 100, now_ns + 2); /* at most once per round trip */
+	cc_lost(&c, 1, 100, now_ns + 2); /* a loss reduces the window at most once per round trip */
 	assert_int_equal(c.window, before);
 
 	cc_init(&c, CC_SWIFT, 1024, 0);
@@ -130,8 +132,8 @@ static void cc__swift_gates_losses(void **state)
 	assert_int_equal(cc_window(&c), c.window / CC_ONE);
 }
 
-/* The path becomes longer than the target: the window falls to its minimum, then the longer path is
- * learned. */
+/* The delay of the path becomes longer than the target delay. The window falls to its minimum; then
+ * `swift` learns the new delay. */
 static void cc__swift_learns_a_longer_path(void **state)
 {
 	struct cc c;
@@ -148,8 +150,8 @@ static void cc__swift_learns_a_longer_path(void **state)
 	assert_true(c.window > 10 * CC_ONE);
 }
 
-/* The first samples of sessions that start together measure their own queue, so a long path is
- * learned slowly. After a measurement by the handshake it is used at once. */
+/* Sessions that start together fill a queue, and their first samples include its delay. So `swift`
+ * learns a long path slowly. If the handshake has measured the path, `swift` uses it at once. */
 static void cc__swift_believes_a_long_path_slowly(void **state)
 {
 	struct cc c;
@@ -207,7 +209,7 @@ static void cc__full_receive_buffer(void **state)
 		cc_acked(&c, &a);
 	}
 	assert_true(cc_window(&c) < before / 20);
-	/* the path is not the cause, so its window stays */
+	/* The receive buffer makes the window small, not the path, so the path's window stays. */
 	assert_true(c.window >= before * CC_ONE);
 	rounds(&c, now_ns, 100, 20000);
 	assert_true(cc_window(&c) >= before);
@@ -237,7 +239,7 @@ static void cc__timeouts(void **state)
 	assert_int_equal(cc_window(&c), 77);
 }
 
-/* Returns a mostly plausible, sometimes arbitrary value. */
+/* Returns a random value: below `usual` in most cases, otherwise 0, the maximum or any value. */
 static uint32_t value(struct rng *r, uint32_t usual)
 {
 	switch (rng_below(r, 8)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors by reference between functions of one NIC: lists of any length against a model of
- * bytes, wrong chains without effect, chains that change or lose their key, and bounds of memory
- * and of each poll. */
+/* Tests descriptors by reference between functions of one NIC. Lists of any length are compared
+ * with a model of bytes. Wrong chains have no effect. Chains change, or their key is revoked, while
+ * they run. Memory and the work of each poll are bounded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,8 @@ static void draft_end(struct rig *r, struct draft *d)
 	free(d->memory);
 }
 
-/* Fills both lists with entries of `bytes` each: source in order, destination backwards. */
+/* Fills both lists with entries of `bytes` bytes each. Source entries ascend in memory; destination
+ * entries descend. */
 static void draft_fill(const struct rig *r, struct draft *d, uint32_t bytes)
 {
 	const bool reading = d->chain->head.op == DXP_OP_GET;
@@ -105,7 +106,8 @@ static void chain__65536_entries_on_both_sides(void **state)
 	}
 }
 
-/* Cuts `total` bytes into `count` entries of random lengths, at disjoint places with gaps. */
+/* Cuts `total` bytes into `count` entries of random lengths. The entries do not overlap and have
+ * gaps between them. */
 static void cut(struct rng *rng, struct dxp_entry *out, uint32_t count, uint32_t total,
 		uint32_t key)
 {
@@ -139,7 +141,7 @@ static void model_check(const struct draft *d, const uint8_t *from, const uint8_
 	free(want);
 }
 
-/* Includes short chains, and lists of one entry against lists of many. */
+/* Covers short chains, and a list of one entry paired with a list of many. */
 static void chain__random_lists_match_a_model(void **state)
 {
 	struct rng rng = {20260101};
@@ -285,7 +287,7 @@ static void chain__wrong_ones_move_no_byte(void **state)
 	}
 }
 
-/* ---- time ---- */
+/* ---- chains that run over several polls ---- */
 
 /* Posts a chain on queue pair 0, and polls until the engine has checked it. */
 static void checked_begin(struct rig *r, struct draft *d)
@@ -315,7 +317,7 @@ static void chain__change_after_the_copy_has_no_effect(void **state)
 	rig_end(&r);
 }
 
-/* Revokes a key after the check, of the source and of the target. */
+/* The key of the source or of the target is revoked after the engine has checked the chain. */
 static void chain__key_revoked_midway(void **state)
 {
 	for (uint32_t which = 0; which < 2; which++) {
@@ -331,7 +333,8 @@ static void chain__key_revoked_midway(void **state)
 	}
 }
 
-/* No poll moves more than the quantum, and other queue pairs and functions complete meanwhile. */
+/* During a long chain, no poll moves more than the quantum. Other queue pairs and functions
+ * complete their requests meanwhile. */
 static void chain__others_make_progress(void **state)
 {
 	struct rig r;
@@ -357,14 +360,16 @@ static void chain__others_make_progress(void **state)
 		rig_received(&r, 1);
 	}
 	assert_int_equal(e.status, DXP_OK);
-	/* The least number of polls: both lists are copied, checked and cut, each at its cost. */
+	/* Least number of polls: each entry of both lists is copied, checked and cut, and each of
+	 * these steps has a cost in bytes. */
 	assert_true(2 * polls >= 2 * LIST * (16 + 2 * LOCAL_COST_BYTES) / NIC_QUANTUM_BYTES);
 	assert_true(naps + 2 >= polls);
 	draft_end(&r, &d);
 	rig_end(&r);
 }
 
-/* The fourth chain does not fit beside three; it waits in its entry, and the engine may sleep. */
+/* Three chains use all memory for chains. The fourth waits in its queue entry. It sets no doorbell,
+ * so the engine may sleep. */
 static void chain__memory_is_bounded(void **state)
 {
 	struct rig r;
@@ -390,7 +395,7 @@ static void chain__memory_is_bounded(void **state)
 	rig_end(&r);
 }
 
-/* The function closes in each phase of a chain. */
+/* The function closes while a chain is in progress, after a different number of polls each time. */
 static void chain__closed_midway(void **state)
 {
 	for (int polls = 1; polls < 40; polls += 6) {

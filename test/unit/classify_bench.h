@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs one operator on the local device and compares the result with a test's expectation. The
- * operator is lowered as in a run; each tensor has its own buffer. */
+/* Runs one operator on the local device and compares the result with the result that a test
+ * expects. The operator is translated to kernels as in a normal run. Each tensor has its own
+ * buffer. */
 #ifndef CLASSIFY_BENCH_H
 #define CLASSIFY_BENCH_H
 
@@ -17,12 +18,12 @@ static struct backend *device;
 static struct rng rng = {.state = 1};
 static const char *source = kernels_source; /* source of the kernels under test */
 
-/* A model of one operator, which the cases fill. */
+/* A network of one operator. Each test case fills it in. */
 struct bench {
 	struct model m;
 	struct tensor tensors[TENSORS_MAX];
 	struct op op;
-	float *values[TENSORS_MAX]; /* inputs; expected output */
+	float *values[TENSORS_MAX]; /* floats of each input, and of the expected output */
 	uint8_t *constants[TENSORS_MAX];
 	float scale[TENSORS_MAX];
 	int32_t zero[TENSORS_MAX];
@@ -75,8 +76,8 @@ static inline int32_t add_input(struct bench *b, int32_t dims, const int32_t *sh
 	return i;
 }
 
-/* Adds a constant input. With `quantised` it has 8 bits, and `values` become what its bytes
- * represent. */
+/* Adds a constant input. If `quantised`, its elements have 8 bits, and `values` holds the floats
+ * that these bytes represent. */
 static inline int32_t add_constant(struct bench *b, int32_t dims, const int32_t *shape,
 				   bool quantised)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels without a window, compared with plain loops. */
+/* Tests kernels that slide no window over an image, such as fully connected layers. Results are
+ * compared with plain loops. */
 #include "classify_bench.h"
 
 static void fully_connected__rows(void **state)
@@ -107,7 +108,8 @@ static void elementwise__each(void **state)
 		b.op.activation = kinds[i] == OP_RELU    ? ACTIVATION_RELU
 				  : kinds[i] == OP_RELU6 ? ACTIVATION_RELU6
 							 : ACTIVATION_NONE;
-		if (kinds[i] == OP_QUANTIZE) { /* clamped to the range of the type: -0.5 .. 0.775 */
+		/* results are clamped to what 8 bits can hold here: -0.5 .. 0.775 */
+		if (kinds[i] == OP_QUANTIZE) {
 			b.scale[0] = 0.005f;
 			b.zero[0] = 100;
 			b.tensors[1].type = TENSOR_UINT8;
@@ -134,7 +136,8 @@ static void softmax__rows(void **state)
 	b.op.beta = 0.7f;
 	float *out = set_output(&b, 2, (int32_t[]){2, 1001});
 	for (int32_t k = 0; k < 2002; k++)
-		/* without subtracting the largest value, exp() would overflow */
+		/* With inputs this large, exp() overflows unless the kernel first subtracts the
+		 * largest input. */
 		b.values[0][k] *= 90;
 	for (int32_t row = 0; row < 2; row++) {
 		double sum = 0;

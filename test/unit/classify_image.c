@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests decoders with valid, truncated and foreign files. Crop and resize, compared with the
- * published rule and with an image made by it. */
+/* Tests image decoders with valid files, truncated files and files of other formats. Crop and
+ * resize are compared with the published rule, and with an image made by that rule. */
 #include "classify_support.h"
 
 #include <png.h>
@@ -19,7 +19,8 @@ static void write_temporary(char *path, const void *bytes, size_t count)
 	assert_int_equal(file_write(path, bytes, count, &fault), DXP_OK);
 }
 
-/* Reads a stream; returns the status that ends it, and how many frames came before. */
+/* Reads a stream of frames to its end. Returns the last status; *frames is the number of frames
+ * before it, `last` the pixels of the last frame. */
 static int frames_read(const char *bytes, size_t count, uint32_t *frames, uint8_t last[6])
 {
 	FILE *in = fmemopen((void *)(uintptr_t)bytes, count, "rb");
@@ -128,7 +129,7 @@ static void image_decode__png(void **state)
 	static const uint8_t rgb[18] = {1,  2,  3,  4,  5,  6,  7,  8,  9,
 					10, 11, 12, 13, 14, 15, 16, 17, 18};
 	static const uint8_t grey[6] = {0, 50, 100, 150, 200, 250};
-	/* a transparent pixel: the white background shows through */
+	/* transparent pixels, which the decoder draws on a white background */
 	static const uint8_t clear[24] = {9, 9, 9, 0};
 	uint8_t file[4096];
 	struct image image;
@@ -138,7 +139,8 @@ static void image_decode__png(void **state)
 	assert_int_equal(image_decode("p", file, bytes, &image, &fault), DXP_OK);
 	assert_memory_equal(image.rgb, rgb, sizeof(rgb));
 	image_release(&image);
-	for (size_t cut = 8; cut < bytes - 12; cut++) { /* the IEND chunk may be missing */
+	/* a file that lacks only the IEND chunk is accepted */
+	for (size_t cut = 8; cut < bytes - 12; cut++) {
 		uint8_t *part = malloc(cut);
 		memcpy(part, file, cut);
 		assert_int_equal(image_decode("p", part, cut, &image, &fault), DXP_EMALFORMED);
@@ -170,7 +172,8 @@ static void image_decode__jpeg_cut(void **state)
 	free(file);
 }
 
-/* chelsea-227.ppm is chelsea.jpg resized by the rule; decoders may differ by one or two levels. */
+/* The file chelsea-227.ppm is chelsea.jpg resized by the published rule. JPEG decoders may differ
+ * by one or two grey levels. */
 static void image_square__bilinear(void **state)
 {
 	static uint8_t got[227 * 227 * 3];
@@ -199,7 +202,7 @@ static void image_square__bilinear(void **state)
 
 static void image_square__by_hand(void **state)
 {
-	/* 6 x 2: the crop starts at column 2 */
+	/* The image has 6 x 2 pixels, so the square crop starts at column 2. */
 	uint8_t rgb[36] = {0};
 	uint8_t got[4 * 4 * 3];
 	struct image image = {6, 2, rgb};
@@ -211,21 +214,23 @@ static void image_square__by_hand(void **state)
 		rgb[9 * 3 + c] = 40;
 	}
 	assert_int_equal(image_square(&image, 4, RESIZE_BILINEAR, got), DXP_OK);
-	/* sources at 0 (clamped), 0.25, 0.75, 1 (clamped) */
+	/* The four output pixels read source positions 0 (clamped), 0.25, 0.75 and 1 (clamped). */
 	assert_int_equal(got[0], 0);
 	assert_int_equal(got[3], 25);
 	assert_int_equal(got[6], 75);
 	assert_int_equal(got[9], 100);
 	assert_int_equal(got[12], 50);
 	assert_int_equal(got[15], 59); /* 25 * 0.75 + 160 * 0.25 = 58.75 */
-	/* one pixel: the two-tap rule reads the middle; the average is the same here */
+	/* With one output pixel, the two-tap rule reads the middle. The average of all pixels is
+	 * the same here. */
 	assert_int_equal(image_square(&image, 1, RESIZE_BILINEAR, got), DXP_OK);
 	assert_int_equal(got[0], 85);
 	assert_int_equal(image_square(&image, 1, RESIZE_PIL_BILINEAR, got), DXP_OK);
 	assert_int_equal(got[0], 85);
 }
 
-/* Reduction by eight: the mean of a checkerboard, where two taps read only neighbours. */
+/* An image of a checkerboard is reduced by eight. The result is its mean; a rule with two taps
+ * would read only neighbouring pixels. */
 static void image_square__averages(void **state)
 {
 	static uint8_t rgb[64 * 64 * 3];

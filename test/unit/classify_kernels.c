@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that slide a window over an image, compared with plain loops in double, at odd
- * sizes. */
+/* Tests kernels that slide a window over an image. Results are compared with plain loops in double
+ * precision, at odd image sizes. */
 #include "classify_bench.h"
 
 struct window_case {
@@ -9,7 +9,8 @@ struct window_case {
 	enum activation activation;
 };
 
-/* Returns output size and padding by the published rules, not by the code under test. */
+/* Computes the output size by the published rules, without the code under test. *before is the
+ * padding in front. */
 static int32_t output_size(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation,
 			   int32_t *before)
 {
@@ -37,7 +38,7 @@ static void set_window(struct bench *b, const struct window_case *c, int32_t *he
 			     &b->op.pad_left);
 }
 
-/* Computes the index of an input pixel. Returns false outside the image. */
+/* Computes the index of an input pixel. Returns false if the pixel is outside the image. */
 static bool pixel(const struct bench *b, int32_t oy, int32_t ox, int32_t ky, int32_t kx, size_t *at)
 {
 	const int32_t *shape = b->tensors[0].shape;
@@ -120,7 +121,8 @@ static void conv__odd_shapes(void **state)
 		convolution_case(&cases[i], false);
 }
 
-/* Tests the tiles for devices with fewer registers, even on a device with many. */
+/* Tests the kernels' smaller tiles, made for devices with fewer registers, also on a device with
+ * many. */
 static void conv__narrow_tiles(void **state)
 {
 	char *narrow;

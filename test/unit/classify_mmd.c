@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the fabric's backend with a fake host library that fails on request: the messages to the
- * user, and that everything opened is closed, in order. */
+/* Tests the classifier's backend for a fabric. A fake host library fails on request. The tests
+ * check the messages to the user, and that everything opened is closed, in order. */
 #include "classify_support.h"
 
 #include <dxp/async.h>
 #include <dxp/mmd.h>
 
-/* One fabric with xPUs "xpu1" .. "xpu3"; "xpu2" is dead, "foreign" is not granted. */
+/* State of the fake host library: one fabric with xPUs "xpu1" to "xpu3". "xpu2" is dead; "foreign"
+ * is not granted. */
 static struct {
 	int open_status, alloc_status, build_status, wait_status;
 	const char *error;
 	uint32_t fabrics, xpus, programs; /* counts of open objects */
-	struct dxp_launch launch;         /* the last one */
+	struct dxp_launch launch;         /* the last launch */
 	struct dxp_transfer transfer;
 	uint32_t from, to;
 } fake;
@@ -26,7 +27,7 @@ struct dxp_program {
 	int unused;
 };
 
-/* The way through the host: the last read, the last write, and the event released. */
+/* Calls that move data through the host: the last read, the last write, and the event released. */
 static struct {
 	struct dxp_xpu *from, *to;
 	uint64_t from_address, to_address;
@@ -284,7 +285,8 @@ static void backend_mmd__passes_on(void **state)
 	b->ops->close(b);
 }
 
-/* A transfer reads to host memory after its waits, and writes the same memory after the read. */
+/* A transfer through the host reads to host memory once the events in its wait list are complete.
+ * It writes that memory to the destination after the read. */
 static void backend_mmd__through_the_host(void **state)
 {
 	struct backend *b = open_two();
@@ -301,7 +303,7 @@ static void backend_mmd__through_the_host(void **state)
 	fake.from = 0;
 	backend_mmd_through_host(b);
 	assert_int_equal(b->ops->send(b, &t, &event, &fault), DXP_OK);
-	assert_int_equal(fake.from, 0); /* no xPU sends */
+	assert_int_equal(fake.from, 0); /* dxp_send was not called */
 	assert_int_equal(event, 71);
 	assert_int_equal(passage.from->node, 1);
 	assert_int_equal(passage.to->node, 3);
@@ -313,7 +315,7 @@ static void backend_mmd__through_the_host(void **state)
 	assert_int_equal(passage.forgotten, 70);
 	const void *before = passage.memory_in;
 	assert_int_equal(b->ops->send(b, &t, &event, &fault), DXP_OK);
-	assert_ptr_equal(passage.memory_in, before); /* the same transfer uses its memory again */
+	assert_ptr_equal(passage.memory_in, before); /* an equal transfer reuses the host memory */
 	t.from_address = 4;
 	assert_int_equal(b->ops->send(b, &t, &event, &fault), DXP_OK);
 	assert_ptr_not_equal(passage.memory_in, before);

@@ -8,7 +8,8 @@
 #include "options.h"
 #include "photos.h"
 
-/* getopt reorders the pointers and leaves the texts unchanged. */
+/* Counts the arguments and parses them. The cast is safe: getopt reorders the pointers, but leaves
+ * the strings unchanged. */
 static int read_all(const char **argv, struct options *o, struct fault *fault)
 {
 	int argc = 0;
@@ -107,7 +108,8 @@ static void options_find_model__missing(void **state)
 	assert_non_null(strstr(fault.text, "tools/model"));
 }
 
-/* A folder with two photos and another file, created and removed here. */
+/* Finds the two photos in a folder that also holds another file. The test creates and removes the
+ * folder. */
 static void photos_find__folder(void **state)
 {
 	char folder[] = "classify-photos-XXXXXX", path[3][64];
@@ -151,7 +153,8 @@ static void labels_read__counts(void **state)
 	labels_name(&l, 2, name, sizeof(name));
 	assert_string_equal(name, "shark");
 	labels_release(&l);
-	assert_int_equal(labels_read(path, 4, &l, &fault), DXP_OK); /* class 0 is missing */
+	/* the file of labels has no line for class 0 */
+	assert_int_equal(labels_read(path, 4, &l, &fault), DXP_OK);
 	labels_name(&l, 0, name, sizeof(name));
 	assert_string_equal(name, "background");
 	labels_name(&l, 3, name, sizeof(name));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests cuts of the test networks, and the memory of their stages. Networks with branches are
- * written by hand. */
+/* Tests where the test networks are cut into stages, and the memory layout of the stages. */
 #include "classify_support.h"
 
 #include "memory.h"
@@ -25,11 +24,11 @@ static void plan_crossing__counts(void **state)
 	assert_int_equal(plan_crossing(&squeeze, 10, &cut), 1);
 	assert_int_equal(cut.tensors[0], 25);
 	assert_int_equal(plan_cut_bytes(&squeeze, &cut), 401408);
-	/* the cut lies between the two branches of fire2: the squeezed tensor and the first branch
-	 * cross it */
+	/* This cut lies between the two branches of fire2. Two tensors cross it: the squeezed
+	 * tensor and the first branch's output. */
 	assert_int_equal(plan_crossing(&squeeze, 3, &cut), 2);
 	assert_int_equal(cut.count, 2);
-	/* behind all operators only the answer crosses */
+	/* After the last operator, only the answer crosses. */
 	assert_int_equal(plan_crossing(&squeeze, 38, &cut), 1);
 	assert_int_equal(cut.tensors[0], squeeze.output);
 }
@@ -48,7 +47,7 @@ static void plan_layers__by_name_number_part(void **state)
 		assert_int_equal(p.stages[1].macs + p.stages[2].macs, 291823616);
 		assert_int_equal(p.cuts[0].count, 1);
 	}
-	/* behind the first of two branches, two tensors cross */
+	/* Two tensors cross a cut after the first of two branches. */
 	assert_int_equal(plan_layers(&tiny, "expand1x1", &p, &fault), DXP_OK);
 	assert_int_equal(p.stages[0].last, 3);
 	assert_int_equal(p.cuts[0].count, 2);
@@ -78,13 +77,13 @@ static void plan_layers__errors(void **state)
 		if (!strstr(fault.text, cases[i].words) || !strstr(fault.text, "nearest cuts are "))
 			fail_msg("%s: %s", cases[i].layers, fault.text);
 	}
-	/* the suggested cut is valid and nearby */
+	/* The error message suggests a valid cut near the invalid one. */
 	plan_layers(&squeeze, "pool5,pool3", &p, &fault);
 	assert_non_null(strstr(fault.text, "pool3 (10)"));
 }
 
-/* The largest stage of the automatic split is no larger than with the best cut, found by trying
- * all. */
+/* Tries all cuts to find the best split. The largest stage of the automatic split must be no larger
+ * than the largest stage of the best split. */
 static void plan_auto__is_the_best(void **state)
 {
 	struct plan p;
@@ -125,8 +124,8 @@ static void plan_auto__every_count(void **state)
 		assert_int_equal(sum, model_macs(&squeeze));
 	}
 	struct plan p;
-	/* tiny-cnn has 9 operators and 7 cuts of one tensor: 9 stages need a cut of two tensors, 10
-	 * are too many */
+	/* tiny-cnn has 9 operators, so 10 stages are too many. Only 7 of its cuts are crossed by
+	 * one tensor, so 9 stages need a cut of two tensors. */
 	assert_int_equal(plan_auto(&tiny, 9, &p, &fault), DXP_OK);
 	assert_int_equal(plan_auto(&tiny, 10, &p, &fault), DXP_EINVAL);
 	assert_non_null(strstr(fault.text, "at most 9"));
@@ -134,7 +133,7 @@ static void plan_auto__every_count(void **state)
 	assert_int_equal(plan_auto(&tiny, STAGES_MAX + 1, &p, &fault), DXP_EINVAL);
 }
 
-/* Finds the first and last operator that needs a tensor of the stage. */
+/* Finds the first and last operator that use the tensor; -1: none. */
 static void alive(const struct model *m, int32_t tensor, int32_t *from, int32_t *to)
 {
 	*from = *to = -1;
@@ -186,7 +185,8 @@ static void layout_build__nothing_overlaps(void **state)
 	}
 }
 
-/* Memory is reused: the arena of the whole network is a fraction of the sum of its tensors. */
+/* Tensors reuse memory: the arena of the whole network is less than half of the sum of its
+ * tensors. */
 static void layout_build__reuses(void **state)
 {
 	struct plan p;
@@ -199,7 +199,8 @@ static void layout_build__reuses(void **state)
 			 DXP_OK);
 	for (int32_t i = 0; i < squeeze.op_count; i++)
 		all += tensor_float_bytes(&squeeze.tensors[squeeze.ops[i].output]);
-	/* conv1 and pool1 are alive together: less is impossible */
+	/* The outputs of conv1 and pool1 are in use at the same time, so their sum is a lower
+	 * bound. */
 	uint64_t least = tensor_float_bytes(&squeeze.tensors[squeeze.ops[0].output]) +
 			 tensor_float_bytes(&squeeze.tensors[squeeze.ops[1].output]);
 	uint64_t arena = l.slots_at - l.arena_at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests whole networks on the local device: known answers, the same answer for every split, answers
- * in order of photos, and correct byte counts. */
+/* Tests whole networks on the local device. Answers are known, do not depend on the split into
+ * stages, and come in the order of the photos. Byte counts are correct. */
 #include "classify_support.h"
 
 #include <jansson.h>
@@ -18,7 +18,7 @@
 static struct model squeeze;
 static uint8_t chelsea[PHOTO];
 
-/* A network in stages on the local device. */
+/* A network, split into stages that run on the local device. */
 struct rig {
 	struct plan plan;
 	struct backend *backend;
@@ -81,8 +81,8 @@ static void run__tiny_cnn(void **state)
 	free(input);
 }
 
-/* Unsplit; at the three cuts of the demonstration; where two tensors cross and pass through a
- * stage; at every layer. */
+/* The answer is the same for each of these splits: none; the cuts of the demonstration; cuts that
+ * two tensors cross, also through a whole stage; a cut after every layer. */
 static void run__same_answer_wherever_cut(void **state)
 {
 	static const char *const splits[] = {NULL,
@@ -108,7 +108,8 @@ static void run__same_answer_wherever_cut(void **state)
 	}
 }
 
-/* Small networks with all other operators, 8-bit and float, cut behind each operator. */
+/* Runs small networks that contain all operators which the larger network lacks, with 8-bit and
+ * with float weights. Each is cut after every operator. */
 static void run__every_cut_of_small_networks(void **state)
 {
 	static const char *const files[] = {"quantised", "float"};
@@ -139,7 +140,7 @@ static void run__every_cut_of_small_networks(void **state)
 	}
 }
 
-/* Compares a tensor inside the network with golden.json. */
+/* Compares a tensor inside the network with the values that golden.json holds for it. */
 static void check_tensor(struct rig *r, const char *name, const json_t *expected)
 {
 	const struct cut *cut = NULL;
@@ -150,7 +151,7 @@ static void check_tensor(struct rig *r, const char *name, const json_t *expected
 		if (strcmp(squeeze.tensors[r->plan.cuts[i].tensors[0]].name, name) == 0)
 			cut = &r->plan.cuts[i];
 	if (!cut)
-		return; /* the last pool is not at a cut of this split */
+		return; /* no cut of this split passes this tensor */
 	const struct tensor *t = &squeeze.tensors[cut->tensors[0]];
 	float *got = calloc((size_t)t->elements, sizeof(*got));
 	double most = json_real_value(json_object_get(expected, "max"));
@@ -190,7 +191,8 @@ static void run__tensors_inside(void **state)
 	json_decref(all);
 }
 
-/* Compares the five best classes with a golden result, each within its tolerance. */
+/* Compares the scores of the five best classes with a golden result, within its tolerance. The best
+ * class must be the same. */
 static void check_top(const json_t *result, const float *answer)
 {
 	double tolerance = json_real_value(json_object_get(result, "tolerance"));
@@ -248,8 +250,8 @@ static void run__golden_photos(void **state)
 	json_decref(all);
 }
 
-/* More photos than may be in progress at once, all different: each answer belongs to its own
- * photo. */
+/* Submits different photos, more than may be in progress at the same time. Each answer belongs to
+ * its own photo. */
 static void run__pipelined_photos_stay_apart(void **state)
 {
 	enum { COUNT = 9 };
@@ -291,7 +293,8 @@ static void run__pipelined_photos_stay_apart(void **state)
 	rig_close(&r);
 }
 
-/* The default model, if it was fetched: 8-bit weights, raw scores as output. */
+/* Runs the default model, if it was downloaded. Its weights have 8 bits, and its outputs are raw
+ * scores. */
 static void run__inception_names_the_coffee(void **state)
 {
 	static const char path[] = DXP_SOURCE_DIR "/models/inception_v3.tflite";
@@ -320,7 +323,7 @@ static void run__inception_names_the_coffee(void **state)
 		rig_close(&r);
 	}
 	labels_top(answers[0], 1001, 1, best);
-	assert_int_equal(best[0], 968); /* espresso; 0 is "background" */
+	assert_int_equal(best[0], 968); /* class 968 is espresso, if "background" is class 0 */
 	assert_true(answers[0][968] > 0.9f);
 	for (size_t i = 0; i < 1001; i++)
 		assert_true(fabsf(answers[0][i] - answers[1][i]) <= 1e-4f);

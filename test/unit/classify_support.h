@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the classifier's tests: the folder of models beside the source, and skips without
- * it. */
+/* Helpers of the classifier's tests. The test models are in a folder beside the source tree;
+ * without it the tests are skipped. */
 #ifndef CLASSIFY_SUPPORT_H
 #define CLASSIFY_SUPPORT_H
 
@@ -57,7 +57,7 @@ static inline uint8_t *load(const char *path, size_t *count)
 	return bytes;
 }
 
-/* Returns the largest absolute difference from a file of float32. */
+/* Returns the largest absolute difference between `values` and the float32 values of a file. */
 static inline double difference(const float *values, int32_t count, const char *path)
 {
 	size_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening a run compiles all kernels that otherwise compile at their first launch. PoCL keeps
- * compiled kernels as files in a folder, which is empty at the start here. */
+/* Tests that run_open compiles all kernels, so that the first photo compiles none. PoCL keeps each
+ * compiled kernel as a file in a folder, which is empty when the test starts. */
 #include "classify_support.h"
 
 #include <ftw.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs plans of collectives in memory, their steps in random orders that the waits permit. Several
- * operations follow each other in one group, so that a missing wait between steps of one operation
- * or of two shows as a wrong result. Elements are uint64_t; the reference is a loop on the host. */
+/* Runs plans of collectives in memory. Their steps run in random orders that the plan's waits
+ * permit. Several operations follow each other in one group. So a missing wait, within one
+ * operation or between two, shows as a wrong result. Elements are uint64_t; the reference is a loop
+ * on the host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,11 +20,13 @@
 
 #define OPERATIONS 6 /* operations in one run */
 #define ELEMENTS   600
-#define SCRATCH    16384 /* bytes of a member */
-/* bytes that plans of few members may use: operations have up to dozens of segments */
+#define SCRATCH    16384 /* bytes of scratch memory per member */
+/* bytes of scratch memory for plans of few members; so small that an operation has dozens of
+ * segments */
 #define SCRATCH_FEW 1024
 
-/* Memory of one member. Each operation has buffers of its own; all share the scratch memory. */
+/* Memory of one member. Each operation has its own buffers; all operations share the scratch
+ * memory. */
 struct member {
 	uint64_t from[OPERATIONS][ELEMENTS], to[OPERATIONS][ELEMENTS];
 	uint64_t scratch[SCRATCH / 8];
@@ -38,7 +41,8 @@ struct run {
 	struct member *members;
 };
 
-/* Memory of the program may be used from its member's begin mark on. */
+/* Returns the address that a step uses. Buffers of the program may be used only after the begin
+ * mark of their member is complete. */
 static uint64_t *place(struct run *r, uint32_t operation, uint32_t member,
 		       const struct plan_place *at, uint64_t bytes)
 {
@@ -53,7 +57,7 @@ static uint64_t *place(struct run *r, uint32_t operation, uint32_t member,
 	assert_true(at->space == PLAN_SCRATCH || r->done[operation][member]);
 	if (at->space != PLAN_SCRATCH && in_place) {
 		const struct plan_request *q = &r->requests[operation];
-		/* The shorter side is a part of the longer one, which is in `to` here. */
+		/* In place, the shorter buffer is a part of the longer buffer, which is in `to`. */
 		if ((q->operation == PLAN_ALL_GATHER && at->space == PLAN_FROM) ||
 		    (q->operation == PLAN_REDUCE_SCATTER && at->space == PLAN_TO))
 			shift = member * q->count;
@@ -99,8 +103,8 @@ static bool step_ready(const struct run *r, uint32_t operation, uint32_t index)
 	return r->done[operation - 1][r->plans[operation - 1].ends[index]];
 }
 
-/* Runs one random ready step; false: there is none. Newer operations are preferred at times, to
- * find a missing wait between operations. */
+/* Runs one random ready step; false: no step is ready. The search starts at a random operation, so
+ * newer operations may run first. This finds a missing wait between operations. */
 static bool step_any(struct run *r)
 {
 	uint32_t shift = (uint32_t)rng_below(&r->rng, OPERATIONS);
@@ -200,7 +204,7 @@ static void request_make(struct run *r, uint32_t operation, uint32_t members, bo
 					q->operation == PLAN_ALL_TO_ALL);
 	if (q->operation != PLAN_ALL_TO_ALL)
 		q->in_place = rng_next(&r->rng);
-	/* Only the root has both sides of these. */
+	/* Only the root has both buffers in these operations. */
 	if (q->operation == PLAN_REDUCE || q->operation == PLAN_BROADCAST)
 		q->in_place &= 1ull << q->root;
 }
@@ -265,7 +269,7 @@ static void plan__many_members(void **state)
 	run_once(2, 19);
 }
 
-/* Every member's end follows all begin marks. */
+/* In a barrier, the end of each member comes after the begin marks of all members. */
 static void plan__barrier(void **state)
 {
 	for (uint32_t n = 1; n <= DXP_GROUP_MEMBERS_MAX; n++) {
@@ -285,7 +289,8 @@ static void plan__barrier(void **state)
 	}
 }
 
-/* A fixed function of the arguments, with a limit by length. */
+/* The way depends only on the request: tree up to COLLECTIVE_SHORT bytes, ring above, unless the
+ * request names a way. */
 static void plan__way(void **state)
 {
 	struct plan_request q = {.operation = PLAN_ALLREDUCE, .members = 4, .element_bytes = 4};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests parts of commands: prints, images and samplers, rectangles; and the table of command
- * numbers. */
+/* Tests parts of commands: prints, images, samplers and rectangles. Also compares the table of
+ * command numbers with its documentation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void command_failed__there_and_back(void **state)
 		assert_true(name == event);
 		assert_string_equal(back, text);
 		for (uint8_t wrong = 0; wrong <= 0x7f; wrong += wrong < 0x1f ? 1 : 0x60) {
-			wire[10] = wrong; /* a control character */
+			wire[10] = wrong; /* a control character inside the name */
 			assert_int_equal(command_failed_decode(wire, (size_t)length, &name, back),
 					 DXP_EMALFORMED);
 		}
@@ -91,7 +91,7 @@ static void command_failed__there_and_back(void **state)
 	assert_int_equal(command_failed_encode(0, "text", wire), DXP_EINVAL);
 	assert_int_equal(command_failed_encode(event, "", wire), DXP_EINVAL);
 	assert_int_equal(command_failed_encode(event, "two\nlines", wire), DXP_EINVAL);
-	memset(text, 'x', sizeof(text)); /* not terminated */
+	memset(text, 'x', sizeof(text)); /* no zero byte ends the text */
 	assert_int_equal(command_failed_encode(event, text, wire), DXP_EINVAL);
 	assert_int_equal(command_failed_encode(event, "text", wire), 14);
 	memset(wire + 1, 0, 8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A checksum joined from two parts equals that of the whole; so do packets sealed with joined
- * checksums. */
+/* Tests joined checksums. The checksum joined from two parts equals the checksum of the whole.
+ * Packets sealed with joined checksums are equal too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compares every CRC-32C implementation that this processor has with known answers and a bitwise
- * model. The bytes lie at the upper bound of a mapping, so a read past them faults. */
+ * model. The bytes end at the upper bound of a mapping, so a read past them faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #define BYTES       (17 * PAGE_BYTES)
 #define SPLIT_TRIES 2000
 
-static uint8_t *bytes; /* BYTES bytes, then no memory */
+static uint8_t *bytes; /* BYTES bytes; the next page is not mapped */
 
 static uint32_t bits_run(uint32_t crc, const uint8_t *p, size_t count)
 {
@@ -51,7 +51,7 @@ static int bytes_free(void **state)
 	return munmap(bytes, BYTES + PAGE_BYTES);
 }
 
-/* RFC 3720 appendix B.4, and the usual check value. */
+/* Known answers: the examples of RFC 3720 appendix B.4, and the usual check value. */
 static void crc32c__known_answers(void **state)
 {
 	uint8_t block[32];
@@ -72,7 +72,8 @@ static void crc32c__known_answers(void **state)
 	assert_int_equal(crc32c_portable(0, "123456789", 9), 0xe3069283);
 }
 
-/* Every length and alignment: all pieces lie at the upper bound of the mapping. */
+/* Pieces of every length end at the upper bound of the mapping, so they also have every
+ * alignment. */
 static void crc32c__every_length_and_alignment(void **state)
 {
 	for (size_t n = 0; n <= LONGEST; n++) {
@@ -85,7 +86,8 @@ static void crc32c__every_length_and_alignment(void **state)
 	}
 }
 
-/* A CRC continued over pieces, each with any implementation, equals that of the whole. */
+/* A CRC is continued over several pieces, each with any implementation. It equals the CRC of the
+ * whole. */
 static void crc32c__random_splits(void **state)
 {
 	struct rng r = {6};

@@ -28,7 +28,8 @@ static void distance__edits(void **state)
 	assert_int_equal(between("kitten", "sitting"), 3);
 }
 
-/* Longer names are compared by their first bytes, without access beyond the row. */
+/* Names longer than DISTANCE_BYTES_MAX are compared by their first bytes only. No access leaves the
+ * row of the table. */
 static void distance__long(void **state)
 {
 	char a[4 * DISTANCE_BYTES_MAX], b[4 * DISTANCE_BYTES_MAX];

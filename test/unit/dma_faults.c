@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxp/dma.h on boards whose DMAs fail and stall; reset and close with outstanding
+/* Tests dxp/dma.h on boards whose DMAs fail or stall. Also tests reset and close with outstanding
  * transfers. */
 #include "test/unit/dma_rig.h"
 
-/* Every Nth DMA fails: each transfer with a failed DMA reports it, the others are correct. */
+/* Every 30th DMA of the board fails. Each transfer with a failed DMA returns EDEVICE; the other
+ * transfers are correct. */
 static void fails(int kind, bool in_place)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nfail = 30\n");
@@ -18,8 +19,8 @@ static void fails(int kind, bool in_place)
 			assert_added(w->from, w->to, o.bytes);
 	}
 	assert_true(failed >= 3);
-	/* The order needs one DMA. If that is the thirtieth, it fails, but the next one does
-	 * not. */
+	/* This order needs one DMA. If it is a 30th DMA, the order fails, and the next order
+	 * succeeds. */
 	struct dxp_dma_order small = o;
 	small.bytes = 4096;
 	if (dxp_dma_move(w->dma, &small) != DXP_OK)
@@ -49,7 +50,8 @@ static void stalls(int kind, bool in_place)
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		assert_int_equal(dxp_dma_wait(t[i], WAIT_NS), DXP_EDEVICE);
 	has_text("reset");
-	/* On a busy machine DMA number 20 may start only now; then it stalls here, once. */
+	/* DMA number 20 stalls. On a busy machine it may be part of this transfer, which may then
+	 * fail. */
 	dxp_dma_move(w->dma, &o);
 	all_kinds(w, (struct dxp_dma_order){.bytes = 1234567});
 	world_close((void **)&w);
@@ -68,7 +70,8 @@ static void *wait_long(void *transfer)
 	return (void *)(intptr_t)dxp_dma_wait(transfer, UINT64_MAX);
 }
 
-/* Without a reset by the caller, the stall is detected and the device is reset. */
+/* A DMA stalls and the caller does not reset the device. The library detects the stall and resets
+ * the device. */
 static void move__stalls(void **state)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nstall = 20\n");
@@ -80,7 +83,8 @@ static void move__stalls(void **state)
 	world_close((void **)&w);
 }
 
-/* Transfers outlive their device. */
+/* The device is closed while transfers are outstanding. Their handles stay valid, and waits for
+ * them return ECLOSED. */
 static void close__with_transfers(void **state)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nstall = 5\n");
@@ -117,7 +121,8 @@ static void *wait_often(void *transfer)
 	return (void *)(intptr_t)status;
 }
 
-/* A wait that starts while the device closes returns, before or after the close. */
+/* A thread starts to wait while the device closes. Its wait returns, whether it begins before or
+ * after the close. */
 static void close__while_others_come_to_wait(void **state)
 {
 	for (int i = 0; i < 20; i++) {

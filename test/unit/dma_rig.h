@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of dxp/dma.h: a board, and memory of both sides. */
+/* Helpers of the tests of dxp/dma.h: a board, source and destination memory. */
 #ifndef TEST_UNIT_DMA_RIG_H
 #define TEST_UNIT_DMA_RIG_H
 
@@ -46,7 +46,7 @@ UNUSED static void has_text(const char *part)
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
 }
 
-/* Opens a board with this `description` (lines of docs/guide/bridge.md). */
+/* Opens a board. `description` holds the lines of its file, which docs/guide/bridge.md explains. */
 UNUSED static struct world *world_of(const char *description)
 {
 	struct world *w = calloc(1, sizeof(*w));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxpd as a process: its messages for wrong options, keys and names, and a stable node id. A
- * kill in the middle of a transfer completes what other nodes wait for. Needs no OpenCL. Skipped if
- * the program is not built. */
+/* Tests dxpd as a process: its messages for wrong options, keys and names, and a stable node id. If
+ * a daemon is killed in the middle of a transfer, the waits of other nodes complete. Needs no
+ * OpenCL. Skipped if the program is not built. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,16 +28,17 @@
 #include "manager/server.h"
 #include "test/support/sanitizer.h"
 
-#define PROGRAM        "bin/dxpd"
-#define WAIT_NS        (20 * S_NS)
-#define DIES_WITHIN_NS (16 * S_NS) /* ns; lease and pings: 8 s on an idle machine */
+#define PROGRAM "bin/dxpd"
+#define WAIT_NS (20 * S_NS)
+/* ns until a killed node is detected: lease and pings take 8 s on an idle machine */
+#define DIES_WITHIN_NS (16 * S_NS)
 #define ARGUMENTS      24
 #define STOPPED_BYTES  (1u << 20) /* bytes that each stopped host has allocated on the xPU */
 #define OUT_BYTES      8192
 
 struct process {
 	pid_t pid;
-	int out; /* its standard output and error */
+	int out; /* read end of a pipe for its standard output and error */
 	char text[OUT_BYTES];
 };
 
@@ -103,8 +104,8 @@ static int world_close(void **state)
 	return system(command);
 }
 
-/* Starts dxpd with --engine none, this fabric's manager and key, and these options (up to NULL),
- * which override the former. */
+/* Starts dxpd with --engine none, and manager and key of this fabric. The arguments are further
+ * options up to NULL, which override these. */
 static struct process start(const char *first, ...)
 {
 	const char *argv[ARGUMENTS] = {PROGRAM,     "--engine",   "none",  "--memory", "4M",
@@ -121,7 +122,8 @@ static struct process start(const char *first, ...)
 	p.pid = fork();
 	assert_true(p.pid >= 0);
 	if (p.pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves nothing behind */
+		/* the kernel kills dxpd if the test process dies */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(pipe_ends[1], 1);
 		dup2(pipe_ends[1], 2);
 		execv(PROGRAM, (char **)argv);
@@ -133,7 +135,8 @@ static struct process start(const char *first, ...)
 	return p;
 }
 
-/* Reads output until it contains `text`, or the process closes it; at most WAIT_NS. */
+/* Reads output of the process until it contains `text`, the process closes it, or WAIT_NS have
+ * passed. */
 static bool has_text(struct process *p, const char *text)
 {
 	size_t used = strlen(p->text);
@@ -152,8 +155,8 @@ static bool has_text(struct process *p, const char *text)
 	return strstr(p->text, text) != NULL;
 }
 
-/* Sends the process signal `number`; 0: it exits by itself. Returns its exit status, or -1 if a
- * signal killed it. */
+/* Sends signal `number` to the process, or none if 0, and waits for its exit. Returns the exit
+ * status, or -1 if a signal killed the process. */
 static int end(struct process *p, int number)
 {
 	int status;
@@ -206,7 +209,8 @@ static void dxpd__options(void **state)
 	REFUSED(5, "cannot make folder", "--state", "/proc/nothing");
 }
 
-/* Measures and sets the buffers of a board; rejects settings that cannot work. */
+/* dxpd measures the buffers of a board, or uses those that options set. It rejects settings that
+ * cannot work. */
 static void dxpd__buffers(void **state)
 {
 	REFUSED(0, "<- auto", "--engine", "board:fast", "--measure-buffers");
@@ -278,8 +282,8 @@ static struct dxp_xpu *xpu_open(struct dxp_fabric *f, const char *name)
 	return x;
 }
 
-/* Sends from `from` to `to` until `victim` is killed. Returns the status of the first failed
- * transfer. */
+/* Sends data from one xPU to another again and again, and kills process `victim` during one
+ * transfer. Returns the status of the first failed transfer. */
 static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dxp_xpu *to,
 			   struct process *victim)
 {
@@ -294,7 +298,7 @@ static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dx
 			.from_address = source, .to_address = destination, .bytes = bytes};
 		dxp_event event;
 		if (dxp_send(from, to, &t, &event) != DXP_OK)
-			return DXP_EPEERLOST; /* the host has detected it already */
+			return DXP_EPEERLOST; /* the host has already detected the death */
 		if (i == 20) {
 			kill(victim->pid, SIGKILL);
 			killed_ns = clock_now_ns();
@@ -335,8 +339,8 @@ static void dxpd__killed_in_the_middle(void **state)
 	assert_int_equal(end(&a, SIGTERM), 0);
 }
 
-/* Beta is stopped before its event completes, then killed: waits for that event on alpha
- * complete. */
+/* Daemon w-beta is stopped before its transfer completes, then killed. A transfer of w-alpha waits
+ * for that transfer's event, and completes with EPEERLOST. */
 static void dxpd__killed_while_awaited(void **state)
 {
 	struct process p[] = {start("--name", "w-alpha", NULL), start("--name", "w-beta", NULL)};
@@ -367,8 +371,8 @@ static void dxpd__killed_while_awaited(void **state)
 	assert_int_equal(end(&p[0], SIGTERM), 0);
 }
 
-/* The host is killed, and dxpd keeps nothing for it: its memory on the xPU is free again within the
- * lease. */
+/* dxpd runs with --keep-hosts 0, and a host is killed. The host's memory on the xPU is free again
+ * within the lease. */
 static void dxpd__host_killed(void **state)
 {
 #if SANITIZED_THREAD
@@ -413,8 +417,8 @@ static void dxpd__host_killed(void **state)
 
 enum { KEPT = 0, OTHER = 1, NOTIFIED = 10 };
 
-/* Starts a host in its own process, which writes to the xPU and stops. When it continues, its exit
- * status reports whether its memory was kept. */
+/* Starts a host in its own process. The process writes to the xPU and stops itself. Once it is
+ * continued, its exit status reports whether its memory was kept. */
 static pid_t stopped_host(const char *name)
 {
 	static uint8_t data[STOPPED_BYTES], back[STOPPED_BYTES];
@@ -457,8 +461,9 @@ static int goes_on(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* Hosts that are stopped for longer than their lease keep their memory, unless another host needs
- * it: then they get an error. A killed host is removed when its name is used again. */
+/* A host that is stopped for longer than its lease keeps its memory, unless another host needs it.
+ * In that case the stopped host gets an error later. A killed host is removed when another process
+ * uses its name. */
 static void dxpd__host_stopped(void **state)
 {
 #if SANITIZED_THREAD
@@ -491,11 +496,12 @@ static void dxpd__host_stopped(void **state)
 	assert_int_equal(dxp_fabric_open(&again, &g), DXP_OK);
 	while (now != before + 2 * STOPPED_BYTES && clock_now_ns() < until)
 		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
-	/* bytes of the first stopped host, and of the killed one */
+	/* bytes of the first stopped host and of the killed host are free again */
 	assert_int_equal(now, before + 2 * STOPPED_BYTES);
 	dxp_fabric_close(g);
 
-	/* Allocates until it needs the memory of the second stopped host as well. */
+	/* This allocation is so large that it also needs the memory of the second stopped host. It
+	 * fails until dxpd has evicted that host. */
 	while (dxp_mem_alloc(x, (4u << 20) - STOPPED_BYTES / 2, &address) != DXP_OK)
 		assert_true(clock_now_ns() < until);
 	assert_int_equal(goes_on(two), NOTIFIED);
@@ -521,7 +527,8 @@ int main(void)
 		printf("skipped: %s is not built\n", PROGRAM);
 		return 77;
 	}
-	/* Leaks of dxpd only: what PoCL keeps is suppressed (test/support/pocl/leaks.c). */
+	/* Report only leaks of dxpd. Memory that PoCL keeps is suppressed
+	 * (test/support/pocl/leaks.c). */
 	setenv("LSAN_OPTIONS",
 	       "print_suppressions=0:suppressions=" DXP_SOURCE_DIR "/test/support/pocl/leaks.supp",
 	       0);

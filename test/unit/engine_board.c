@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the board: every kind of DMA at odd addresses and lengths, bounds, order and queues, its
- * description, and pins. */
+/* Tests the engine `board`: every kind of DMA at odd addresses and lengths, bounds, order and
+ * queues, the engine's description, and pins. */
 #include "test/unit/board_rig.h"
 
 #include "base/clock.h"
 #include "base/rng.h"
 
 #define SMALL    300            /* all lengths 1 .. SMALL are tested */
-#define ENDS_MAX BOARD_ENDS_MAX /* completions per call */
+#define ENDS_MAX BOARD_ENDS_MAX /* most completions that one call dequeues */
 
-/* Copies source to the device, within the device, and back to sink. Nothing beside it changes. */
+/* Copies `source` to the device, within the device, and back to `sink`. No byte outside the
+ * destination changes. */
 static void round_trip(uint64_t address, uint32_t offset, uint64_t bytes)
 {
 	memset(sink, 0xee, offset + bytes + 64);
@@ -85,7 +86,8 @@ static void engine_dma__bounds(void **state)
 
 /* ---- order and queues ---- */
 
-/* Each controller completes in its own order, independently of the other. */
+/* Each controller completes its DMAs in the order of their start, independently of the other
+ * controller. */
 static void engine_dma__in_order(void **state)
 {
 	struct rng rng = {.state = 7};
@@ -113,7 +115,8 @@ static void engine_dma__in_order(void **state)
 	}
 }
 
-/* One controller runs DMAs one after another: the second reads what the first has written. */
+/* One controller runs DMAs one after another: the second DMA reads the bytes that the first has
+ * written. */
 static void engine_dma__same_controller_waits(void **state)
 {
 	struct engine_dma first = dma_in(0, source, HOST);
@@ -141,7 +144,8 @@ static void engine_dma__queue_full(void **state)
 	d = dma_through(sink, source, 100);
 	assert_int_equal(engine_dma_start(board, &d), DXP_EAGAIN);
 	for (int i = 0; i < 5; i++)
-		RUN(dma_out(sink, 4096, 100)); /* the other controller still has space */
+		/* the queue of the other controller still has space */
+		RUN(dma_out(sink, 4096, 100));
 	engine_dma_reset(board);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(end_wait().status, DXP_EDEVICE);
@@ -149,7 +153,8 @@ static void engine_dma__queue_full(void **state)
 	RUN(dma_through(sink, source, 100));
 }
 
-/* If completions are not removed, new DMAs are rejected before a completion could be lost. */
+/* The caller does not dequeue completions. New DMAs are then rejected before a completion is
+ * lost. */
 static void engine_dma__completions_wait_until_dequeued(void **state)
 {
 	struct engine_dma_end ends[ENDS_MAX];
@@ -174,7 +179,7 @@ static void engine_dma__completions_wait_until_dequeued(void **state)
 	RUN(dma_in(0, source, 1));
 }
 
-/* Many DMAs of both controllers, with retries of rejected ones: every byte arrives. */
+/* Starts many DMAs on both controllers, and retries rejected DMAs. Every byte arrives. */
 static void engine_dma__a_hundred_at_once(void **state)
 {
 	const uint64_t bytes = 4001;
@@ -258,7 +263,7 @@ static void engine_core_set__of_streams_to_come(void **state)
 	assert_int_equal(run(&d), DXP_OK);
 	assert_int_equal(engine_core_set(board, 0, ENGINE_CORE_CHECKSUM, 0), DXP_OK);
 	d = dma_through(sink + 4000, source + 4000, 4000);
-	d.first = false; /* the stream continues with its core */
+	d.first = false; /* continues the stream, with the core setting of its first DMA */
 	assert_int_equal(run(&d), DXP_OK);
 	for (uint32_t i = 0; i < 8000; i += 4) {
 		memcpy(&word, source + i, 4);

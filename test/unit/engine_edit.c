@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests WRITE, COPY and FILL compared with a byte-by-byte model; invalid rectangles. */
+/* Tests the commands WRITE, COPY and FILL against a model that works byte by byte. Also tests
+ * invalid rectangles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +68,8 @@ static void edit_draw(struct rng *r, struct engine_edit *e, uint8_t *data)
 			e->data_bytes * (1 + rng_below(r, 8192 / e->data_bytes / 40 + 1));
 	pitches_draw(r, &e->rect, &e->rect.to_row_pitch, &e->rect.to_slice_pitch);
 	pitches_draw(r, &e->rect, &e->rect.from_row_pitch, &e->rect.from_slice_pitch);
-	e->from = rng_below(r, BYTES / 2); /* the halves do not overlap */
+	/* source in the lower half, destination in the upper half, so they do not overlap */
+	e->from = rng_below(r, BYTES / 2);
 	e->to = BYTES / 2 + rng_below(r, BYTES / 2);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the OpenCL engine on PoCL's CPU device: kernels work in the caller's memory in place, and
- * each kind of wrong launch has its own message. Skipped without OpenCL or PoCL. */
+/* Tests the OpenCL engine on PoCL's CPU device. Kernels work in place in the caller's memory. Each
+ * kind of wrong launch has its own message. Skipped without OpenCL or PoCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static struct engine_launch add_launch(const uint32_t *n)
 				  .argument_count = 3};
 
 	l.arguments[0] = buffer_at(4096, 256);
-	l.arguments[1] = buffer_at(8196, 256); /* any alignment of the type works */
+	l.arguments[1] = buffer_at(8196, 256); /* the alignment of the element type suffices */
 	l.arguments[2] =
 		(struct engine_argument){.kind = COMMAND_ARG_BYTES, .bytes = 4, .value = n};
 	return l;
@@ -93,7 +93,8 @@ static void engine_run__in_place(void **state)
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
 	for (uint32_t i = 0; i < 64; i++)
 		assert_int_equal(out[i], 1000 + i);
-	/* The second launch sees a write of the NIC between the two. */
+	/* Memory is written between two launches, as the NIC may do. The second launch reads the
+	 * new value. */
 	a[5] = 77;
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
 	assert_int_equal(out[5], 1077);
@@ -167,7 +168,7 @@ static void engine_build__second_time_is_free(void **state)
 	free(log);
 	engine_release(engine, p);
 	assert_int_equal(watched.sources + watched.binaries + watched.builds, 0);
-	/* a new source must be built */
+	/* A source that the cache does not hold must be compiled. */
 	assert_int_equal(build("kernel void fresh(global uint *p) { p[0] = 9; }", &p, &log),
 			 DXP_OK);
 	free(log);
@@ -223,7 +224,8 @@ static void include_run(const char *options)
 	assert_int_equal(d->dst_magic, 0x12345678);
 	assert_int_equal(d->imm, 99);
 	assert_int_equal(d->context, 77);
-	/* A buffer is not the NIC, nor the NIC a buffer. */
+	/* A launch fails with EINVAL if the argument for the NIC window is a buffer, or the other
+	 * way round. */
 	l.arguments[0] = buffer_at(0, 4096);
 	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
 	assert_non_null(
@@ -246,7 +248,8 @@ static void engine_build__device_header(void **state)
 	include_run("-cl-std=CL3.0");
 }
 
-/* Messages use the program's own line numbers, before and after the header. */
+/* Build messages use the line numbers of the user's program, before and after an included
+ * header. */
 static void engine_build__lines_are_the_programs(void **state)
 {
 	struct engine_program *p;
@@ -300,7 +303,8 @@ static void ocl_source_expand__where_it_is_a_directive(void **state)
 	expands("\\", 0);
 }
 
-/* A program of such lines alone would grow a thousandfold. */
+/* Each include line is replaced by the whole header, so a program of such lines would grow a
+ * thousandfold. Only 64 lines are replaced; the next one becomes an error. */
 static void ocl_source_expand__not_without_bound(void **state)
 {
 	static const char line[] = "#include <dxp/device.h>\n";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels on the engine rv32: ids, arguments of every kind, work-groups, cores. */
+/* Tests kernels on the engine `rv32`: ids, arguments of every kind, work-groups, and several
+ * cores. */
 #include "test/unit/engine_rv32_rig.h"
 
 /* ---- ids and sizes ---- */
@@ -33,7 +34,8 @@ static void engine_run__ids(void **state)
 	engine_release(engine, p);
 }
 
-/* Sizes around a warp and a work-group, chosen by the engine or given. */
+/* Global sizes just below and above the sizes of a warp and a work-group. The engine chooses the
+ * local size if it is 0. */
 static void engine_run__sizes(void **state)
 {
 	static const uint64_t sizes[][2] = {{1, 0},    {31, 0},      {32, 0},   {33, 0},
@@ -96,7 +98,8 @@ static void engine_run__values(void **state)
 	engine_release(engine, p);
 }
 
-/* Two arguments over the same bytes are one memory, also where one starts inside the other. */
+/* Two buffer arguments overlap; one starts inside the other. A write through one is read through
+ * the other. */
 static void engine_run__overlap(void **state)
 {
 	struct engine_program *p =
@@ -130,8 +133,8 @@ static const char sums[] =
 	"	}\n"
 	"	data[get_global_id(0)] = t[0] + more[n - 1] + last;\n"
 	"}\n"
-	/* this kernel nearly fills LOCAL memory, so its variables share addresses with those of
-	 * `sum` */
+	/* This kernel nearly fills local memory, so its variables use the same addresses as the
+	 * variables of kernel `sum`. */
 	"kernel void other(global uint *data) {\n"
 	"	local uint big[15000];\n"
 	"	big[get_local_id(0) * 100] = get_local_id(0);\n"
@@ -139,7 +142,8 @@ static const char sums[] =
 	"	data[get_global_id(0)] = big[(get_local_size(0) - 1 - get_local_id(0)) * 100];\n"
 	"}\n";
 
-/* A scalar that every work-item stores first is still one variable of the group. */
+/* Every work-item stores to a local scalar first. The scalar is still one variable that the
+ * work-group shares. */
 static void engine_run__local_scalar(void **state)
 {
 	struct engine_program *p = rig_program("kernel void one(global uint *out) {\n"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests functions of OpenCL C on the engine rv32: vectors against scalars inside a kernel, and
- * scalars against the host's library. */
+/* Tests built-in functions of OpenCL C on the engine `rv32`. Inside a kernel, vector results are
+ * compared with scalar results. Scalar results are compared with the host's library. */
 #include "test/unit/engine_rv32_rig.h"
 
 #include <math.h>
 
-/* ---- vectors give the results of scalars, although both are passed by another convention ---- */
+/* ---- vector functions return the results of scalar functions, despite another call convention
+ * ---- */
 
 static const char widths[] =
 	"#define SCALARS(at, n, e) for (int k = 0; k < n; k++) b[at + k] = e;\n"
@@ -117,7 +118,7 @@ static float half_value(uint16_t h)
 			      : sign * ldexpf((float)mantissa, -24);
 }
 
-/* Every half is loaded exactly and stored unchanged. */
+/* All 65536 values of type half are loaded exactly, and stored unchanged. */
 static void engine_run__halves(void **state)
 {
 	struct engine_program *p = rig_program(scalars);
@@ -139,7 +140,8 @@ static void engine_run__halves(void **state)
 		}
 		assert_true(f[i] == right);
 		assert_int_equal(h[i + 65536], i);
-		/* values below the next half are cut off */
+		/* The kernel multiplies by 1.0002, which does not reach the next half. The store
+		 * rounds towards zero, so it restores the value. */
 		if (fabsf(right) > 1e-4f && !isinf(right))
 			assert_int_equal(h[i + 131072], i);
 	}

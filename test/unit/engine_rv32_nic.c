@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests NIC instructions of kernels (dxp/rv32.h) on a window in this process: descriptors that they
- * post, completions that they read, values of the NIC, and 64-bit loads that do not tear. */
+/* Tests the NIC instructions of kernels (dxp/rv32.h) on a window in this process. Tested are the
+ * descriptors that kernels post, the completions and NIC values that they read, and 64-bit loads
+ * that must not tear. */
 #include "test/unit/engine_rv32_rig.h"
 
 #include <pthread.h>
@@ -99,7 +100,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Each work-item posts its own descriptor, in order; the 33rd finds the ring full. */
+/* Each of 33 work-items posts its own descriptor, in order. The ring holds 32, so the last post
+ * returns EAGAIN. */
 static void dxp_insn_put__descriptors(void **state)
 {
 	const struct dxp_target to = {.node = 5, .function = 3, .qp = 1, .magic = 0x55667788};
@@ -146,7 +148,7 @@ static void dxp_insn_cfg__descriptors(void **state)
 	memcpy(entries, read->body, sizeof(entries));
 	assert_int_equal(read->head.op, DXP_OP_CFG_READ);
 	assert_int_equal(read->head.dst_node, 0);
-	/* The source of a fetch is the peer. */
+	/* In a GET, the source entry is memory of the peer. */
 	assert_true(entries[0].offset == 36 && entries[0].bytes == 8);
 	assert_true(entries[1].offset == 16 && entries[1].bytes == 8 && entries[1].key == 7);
 	assert_int_equal(write->head.op, DXP_OP_CFG_WRITE);
@@ -213,8 +215,8 @@ static struct nic *nic_make(struct rng *secrets)
 	return nic;
 }
 
-/* A kernel stores 40 doorbells without a claim. The instructions and the functions of dxp/device.h
- * then return the function's error. */
+/* A kernel stores 40 doorbells without a check for space. After this overrun, the NIC instructions
+ * and the functions of dxp/device.h return EOVERRUN. */
 static void dxp_insn__overrun(void **state)
 {
 	struct rng secrets = {7};
@@ -232,7 +234,8 @@ static void dxp_insn__overrun(void **state)
 
 /* ---- descriptors by reference (C-14) ---- */
 
-/* A kernel builds a list of more entries than a descriptor holds, and posts it by address. */
+/* A kernel builds a list with more entries than a descriptor holds. It posts the list by its
+ * address. */
 static void dxp_post_reference__long_list(void **state)
 {
 	struct rng secrets = {7};
@@ -262,8 +265,8 @@ static void dxp_post_reference__long_list(void **state)
 
 static atomic_bool counting;
 
-/* Steps over multiples of 2^32, upwards. Stops before 64 bits wrap: a slow kernel may read for more
- * than the few seconds that 2^32 steps last. */
+/* Stores values just below and at growing multiples of 2^32, so that a torn load is detected. It
+ * stops before 64 bits wrap, because a slow kernel may read for longer than these few seconds. */
 static void *count_main(void *context)
 {
 	for (uint64_t high = 1; atomic_load(&counting) && high < UINT32_MAX; high++) {

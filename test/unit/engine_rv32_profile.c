@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests what observes launches on the engine rv32: profiles by source line, lists of executed
- * instructions; and the option warps=. */
+/* Tests profiles by source line and lists of executed instructions on the engine `rv32`. Also tests
+ * its option warps=. */
 #include <CL/cl.h>
 #include <dxp/about.h>
 
@@ -74,7 +74,8 @@ static uint64_t lanes_of(const struct profile *p)
 	return sum;
 }
 
-/* Runs 4 warps of 100 rounds; the loop dominates, and the branch of one work-item runs once. */
+/* Runs 4 warps of 100 rounds each. Most instructions are in the lines of the loop. The branch that
+ * one work-item takes counts one lane. */
 static void counts_check(void)
 {
 	struct engine_program *p = rig_program(loops);
@@ -113,7 +114,7 @@ static void engine_fetch__profile(void **state)
 	engine = one;
 }
 
-/* A program that is only compiled runs nothing, so it has no profile. */
+/* A program that is compiled but not linked cannot run, so it has no profile. */
 static void engine_fetch__no_profile(void **state)
 {
 	const struct engine_file file = {.data = loops, .bytes = strlen(loops)};

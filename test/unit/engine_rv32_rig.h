@@ -79,7 +79,7 @@ static inline struct engine_program *rig_program(const char *source)
 	return p;
 }
 
-/* Returns `bytes` of memory from `offset` on as an argument. */
+/* Returns a buffer argument for `bytes` bytes of memory, from `offset` on. */
 static inline struct engine_argument rig_buffer(uint64_t offset, uint64_t bytes)
 {
 	return (struct engine_argument){.kind = COMMAND_ARG_BUFFER,
@@ -98,7 +98,7 @@ static inline struct engine_argument rig_local(uint32_t bytes)
 	return (struct engine_argument){.kind = COMMAND_ARG_LOCAL, .bytes = bytes};
 }
 
-/* A launch in one dimension with one buffer, all of memory. */
+/* Returns a launch in one dimension with one argument: a buffer that covers all of memory. */
 static inline struct engine_launch rig_launch(struct engine_program *p, const char *kernel,
 					      uint64_t global, uint64_t local)
 {

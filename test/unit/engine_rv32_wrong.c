@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests programs and kernels that are wrong, on the engine rv32: each launch fails with a sentence
- * that names kernel, work-item and position, and the next launch runs. */
+/* Tests wrong programs and kernels on the engine `rv32`. Each launch fails with a sentence that
+ * names kernel, work-item and position. The next launch succeeds. */
 #include "test/unit/engine_rv32_rig.h"
 
 #include <CL/cl.h>
@@ -34,7 +34,8 @@ static const char wrongs[] =
 
 static struct engine_program *program;
 
-/* Runs a kernel that must fail with all of these parts in its text, and then one that works. */
+/* Runs a kernel that must fail; its message must contain all of `parts`. Then runs a kernel that
+ * must succeed. */
 static void wrong(const char *kernel, const char *const *parts)
 {
 	struct engine_launch l = rig_launch(program, kernel, 64, 64);
@@ -132,7 +133,7 @@ static void engine_run__rejected(void **state)
 
 /* ---- builds that fail ---- */
 
-/* Builds a text that must fail with `part` in its log. */
+/* Builds a source; the build must fail, and its log must contain `part`. */
 static void build_fails(const char *source, const char *options, const char *part, int native)
 {
 	struct engine_program *p = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests DMAs outstanding in a driver: how a completion is detected, the effect of a reset, and a
- * device that never recovers. The driver here is an array of commands. */
+/* Tests the bookkeeping of DMAs that are outstanding in a driver: how a completion is detected, the
+ * effect of a reset, and a device that never recovers. The driver here is an array of commands. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static struct flight *launch(struct flights *all, uint32_t queue, unsigned i, bo
 	return f;
 }
 
-/* Collects `count` completions, within 20 s. */
+/* Dequeues `count` completions. Fails if this takes longer than 20 s. */
 static void collect(struct flights *all, struct engine_dma_end *ends, uint32_t count)
 {
 	uint64_t until_ns = clock_now_ns() + 20 * S_NS;
@@ -121,8 +121,8 @@ static void flight__callback(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* The callback comes after a poll has found the completion: it counts once, and nothing is freed
- * too early. */
+/* A poll detects the completion, and the driver's callback comes later. The completion counts once,
+ * and the command is freed only after the callback. */
 static void flight__late_callback(void **state)
 {
 	struct flights *all = begin(false, 0);
@@ -161,7 +161,7 @@ static void flight__waiting_threads(void **state)
 	launch(all, 0, 1, false);
 	launch(all, 1, 2, false);
 	commands[2].status = DXP_EDEVICE;
-	collect(all, e, 1); /* one queue does not wait for the other queue */
+	collect(all, e, 1); /* the command of queue 1 does not wait for commands of queue 0 */
 	assert_int_equal(e[0].id, 2);
 	assert_int_equal(e[0].status, DXP_EDEVICE);
 	commands[1].status = DXP_OK;
@@ -182,7 +182,7 @@ static void flight__queue_is_full(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		f[i] = launch(all, 0, i, true);
 	assert_int_equal(flight_begin(all, 0, 9, &f[4]), DXP_EAGAIN);
-	f[4] = launch(all, 1, 4, true); /* the other queue is not full */
+	f[4] = launch(all, 1, 4, true); /* queue 0 is full, queue 1 is not */
 	for (unsigned i = 0; i < 5; i++)
 		flight_land(f[i], DXP_OK);
 	assert_int_equal(flights_dequeue(all, e, 5), 5);
@@ -194,8 +194,8 @@ static void flight__queue_is_full(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* A DMA completed before the reset stays successful. An outstanding one fails once the driver is
- * done with it. A later one is not affected. */
+/* A DMA that completed before the reset stays successful. A DMA that is outstanding at the reset
+ * fails, once the driver has completed it. A later DMA is not affected. */
 static void flights_reset__marks_what_is_outstanding(void **state)
 {
 	struct flights *all = begin(false, 0);
@@ -217,8 +217,8 @@ static void flights_reset__marks_what_is_outstanding(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* If all DMAs of a reset have completed, other work that still runs does not mark the device as
- * lost. */
+/* After a reset, all DMAs that it cancelled complete in time. Newer DMAs still run. The device is
+ * not marked as lost. */
 static void flights_reset__device_comes_back(void **state)
 {
 	struct flights *all = begin(false, 300 * MS_NS);
@@ -252,7 +252,7 @@ static void lost(bool waits)
 	assert_true(flights_lost(all));
 	assert_int_equal(flight_begin(all, 0, 5, &refused), DXP_EDEVICE);
 	assert_false(flights_destroy(all)); /* the device may still write, so nothing is freed */
-	/* when the commands complete at last, everything is freed */
+	/* The commands complete late; then everything is freed. */
 	commands[0].status = commands[1].status = DXP_OK;
 	if (!waits)
 		flight_land(f, DXP_OK);
@@ -267,7 +267,7 @@ static void flights_reset__device_is_lost(void **state)
 	lost(true);
 }
 
-/* an interrupt of the driver's thread that takes long */
+/* state of an interrupt handler that blocks until the test lets it return */
 static atomic_bool inside, leave, left;
 
 static void slow_interrupt(void *context)
@@ -291,8 +291,8 @@ static void *let_leave(void *argument)
 	return NULL;
 }
 
-/* The completion is collected before its interrupt returns. Destruction waits for the interrupt,
- * whose target must outlive it. */
+/* The completion is dequeued before its interrupt handler returns. Destruction waits for the
+ * handler, because the handler's target must exist until it returns. */
 static void flights_destroy__waits_for_an_interrupt(void **state)
 {
 	const struct flights_options options = {
@@ -318,8 +318,8 @@ static void flights_destroy__waits_for_an_interrupt(void **state)
 	pthread_join(threads[1], NULL);
 }
 
-/* A lost device completes its commands after destruction: no interrupt is raised, as its target may
- * be gone. */
+/* A lost device completes its commands after destruction. No interrupt is raised, because its
+ * target may no longer exist. */
 static void flights_destroy__late_ends_notify_none(void **state)
 {
 	struct flights *all = begin(false, 20 * MS_NS);
@@ -330,13 +330,14 @@ static void flights_destroy__late_ends_notify_none(void **state)
 	assert_true(flights_lost(all));
 	flight_land(f, DXP_OK);
 	commands[1].status = DXP_OK;
-	pause_ms(30); /* long enough for a poll, if there were one */
+	/* ms; long enough for a polling thread to detect the completion, if one still ran */
+	pause_ms(30);
 	assert_int_equal(atomic_load(&interrupts), 0);
 	while (!flights_destroy(all))
 		pause_ms(1);
 }
 
-/* Callbacks on their own thread, concurrent with polls and collection: each id is collected
+/* One thread runs the callbacks, while another polls and dequeues completions. Each id is dequeued
  * once. */
 static struct flight *in_air[COMMANDS];
 static atomic_uint launched;

@@ -19,7 +19,7 @@
 
 static const struct rltp_tuning plain = {.cc = CC_NONE, .no_pacing = true};
 
-/* Sends up to `count` packets, drops them and counts them by key. */
+/* Removes up to `count` packets from the sender, drops them and counts them by key. */
 static void packets_count(struct session_pair *p, size_t count, uint32_t *by_key)
 {
 	struct datagram d;
@@ -55,7 +55,7 @@ static void flow__channels_share_by_weight(void **state)
 	pair_destroy(p);
 }
 
-/* Shares are in bytes: a flow of small packets sends more of them. */
+/* Shares are counted in bytes, so a flow of small packets sends more packets. */
 static void flow__shares_are_bytes(void **state)
 {
 	struct session_pair *p = pair_create(&plain, WINDOW);
@@ -71,7 +71,7 @@ static void flow__shares_are_bytes(void **state)
 	pair_destroy(p);
 }
 
-/* A quantum is a batch: packets of one flow leave in runs, not alternately. */
+/* A flow sends its whole quantum in a row. Packets of two flows do not alternate one by one. */
 static void flow__quanta_are_batches(void **state)
 {
 	struct session_pair *p = pair_create(&plain, WINDOW);
@@ -89,7 +89,8 @@ static void flow__quanta_are_batches(void **state)
 	pair_destroy(p);
 }
 
-/* A flow whose packets the receiver rejects occupies part of the window, not all of it. */
+/* The receiver rejects all packets of one flow. That flow occupies only a part of the send
+ * window. */
 static void flow__blocked_flow_leaves_the_window(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 128);
@@ -101,7 +102,7 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 	pair_settle(p, p->now_ns + 20 * MS_NS);
 	assert_int_equal(p->ends[0].done, 1);
 	assert_int_equal(p->ends[1].delivered, 2000);
-	/* Only the packets of one quantum were sent, again and again. */
+	/* The rejected flow retransmitted the packets of one quantum and sent no others. */
 	assert_true(p->ends[0].session->io->flows[RLTP_FLOW(0, 0)].unacked <= 128);
 	p->ends[1].reject_key = 0;
 	pair_settle(p, p->now_ns + 20 * MS_NS);
@@ -109,8 +110,8 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 	pair_destroy(p);
 }
 
-/* A flow with too much in flight does not save the unused part of its quantum; otherwise it could
- * later occupy the whole session. */
+/* A flow with too many packets in flight cannot use its whole quantum. It does not save the rest,
+ * because it could later occupy the whole session. */
 static void flow__unused_quanta_are_not_saved(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 32);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the codec: round trips, every truncated and every damaged frame, and agreement with
- * docs/reference/wire.md. */
+/* Tests the codec of frames: each frame decodes to the values encoded, and truncated and damaged
+ * frames are rejected. The code must agree with docs/reference/wire.md. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,13 +66,15 @@ static void frame__round_trip(void **state)
 	size_t bytes = frame_make(frame);
 
 	assert_int_equal(wire_header_decode(frame, bytes, &h), DXP_OK);
-	assert_int_equal(frame_of(&h, again), bytes); /* compares bytes: the struct has padding */
+	/* compares encoded bytes, as the struct has padding */
+	assert_int_equal(frame_of(&h, again), bytes);
 	assert_memory_equal(again, frame, bytes);
 	assert_true(h.addr == put_header.addr && h.imm == put_header.imm &&
 		    h.trailer == put_header.trailer && h.sub == put_header.sub);
 }
 
-/* Immediate data and trailer, each with and without the other; an absent field decodes as 0. */
+/* Encodes a NAP in four forms: with and without immediate data, with and without trailer. An absent
+ * field decodes as 0. */
 static void frame__imm_and_trailer(void **state)
 {
 	for (uint16_t with = 0; with < 4; with++) {
@@ -93,7 +95,8 @@ static void frame__imm_and_trailer(void **state)
 	}
 }
 
-/* Each type with each set of the flags that matter to it, and each header length. */
+/* A frame may have a trailer only if it ends a message that raises an event. Tests each type with
+ * all combinations of four flags, and each header length. */
 static void frame__trailer_only_where_an_event_ends(void **state)
 {
 	const uint16_t flags[] = {WIRE_FLAG_IMM, WIRE_FLAG_TRAILER, WIRE_FLAG_LAST, WIRE_FLAG_SOL};
@@ -165,7 +168,7 @@ static void frame__every_flipped_bit_is_seen(void **state)
 	}
 }
 
-/* Bodies: only the exact length decodes, to the values encoded. */
+/* A body decodes only if its length is exact, and then to the values encoded. */
 static void frame__bodies(void **state)
 {
 	uint8_t body[WIRE_HELLO_BYTES + 1] = {0};
@@ -282,7 +285,7 @@ static void frame__ack_credit_and_level(void **state)
 	assert_int_equal(wire_ack_decode(body, sizeof(body), WIRE_FLAG_CREDIT, &out), DXP_OK);
 	assert_true(out.credit && out.credit_qp == ack.credit_qp && out.rx_level == 31 &&
 		    out.credit_limit == ack.credit_limit);
-	/* Without the flag the fields are ignored. */
+	/* Without the flag for credit, the credit fields are ignored. */
 	assert_int_equal(wire_ack_decode(body, sizeof(body), 0, &out), DXP_OK);
 	assert_true(!out.credit && out.credit_qp == 0 && out.credit_limit == 0);
 	ack.credit = false;
@@ -320,7 +323,7 @@ static void frame__credit(void **state)
 		assert_int_equal(out.entries[i].limit, credit.entries[i].limit);
 	}
 
-	/* Invalid queue pairs: those of function 8, and number 4 of function 0. */
+	/* Invalid queue pairs: function 8, queue pair 4 of function 0, and the highest value. */
 	static const uint16_t bad[] = {8 << 8, 4, 0xffff};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		credit.entries[15].qp = bad[i];
@@ -360,7 +363,7 @@ static void frame__ping_pmtu_bye(void **state)
 	assert_int_equal(wire_pmtu_probe_decode(body, 0, &pmtu_out), DXP_EMALFORMED);
 }
 
-/* A frame sealed in two pieces equals the frame sealed in one. */
+/* A frame whose checksum is computed over two pieces equals the same frame sealed as a whole. */
 static void frame__seal_with_a_tail(void **state)
 {
 	uint8_t whole[1472] = {0}, head[WIRE_COMMON_BYTES + WIRE_PMTU_BYTES];
@@ -379,8 +382,8 @@ static void frame__seal_with_a_tail(void **state)
 	assert_int_equal(wire_header_decode(whole, sizeof(whole), &out), DXP_EIO);
 }
 
-/* Only the right header length for a type and its flags decodes. A control frame has no immediate
- * data, not even 0. */
+/* A frame decodes only with the header length that its type and flags require. A control frame has
+ * no immediate data, not even 0. */
 static void frame__every_wrong_header_length_is_malformed(void **state)
 {
 	uint8_t *frame = malloc(WIRE_COMMON_BYTES);
@@ -442,13 +445,15 @@ static char *document_read(void)
 	assert_non_null(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	fclose(f);
-	char *other = strstr(text, "\n## In-network computing\n"); /* see inc_document.c */
+	/* cuts off the chapter that inc_document.c tests */
+	char *other = strstr(text, "\n## In-network computing\n");
 	assert_non_null(other);
 	*other = '\0';
 	return text;
 }
 
-/* The document lists each field of the code with its offset and length, and no other. */
+/* The document lists each field of the code with its offset and length, and lists no other
+ * field. */
 static void frame__document_agrees(void **state)
 {
 	char *text = document_read(), row[96], name[64];

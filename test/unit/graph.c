@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the event graph: order, cascades, bounds; then random graphs, compared with an oracle that
- * checks everything each time. */
+/* Tests the event graph: order, cascades of failures, bounds. Then compares random graphs with an
+ * oracle, which examines all commands at each step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +75,8 @@ static void graph_next__posting_order(void **state)
 	assert_int_equal(graph_count(g), 0);
 }
 
-/* A chain for the engine is issued as a whole; a command lists its unfinished predecessors. */
+/* Commands for the engine that wait for each other are issued without waiting. Each lists its
+ * unfinished predecessors. */
 static void graph_next__chain_of_kernels(void **state)
 {
 	struct graph_command c[4];
@@ -115,15 +116,16 @@ static void graph_failed__cascade(void **state)
 	for (struct graph_command *f; (f = graph_failed(g)); cancelled++)
 		assert_int_equal(f->status, DXP_ECANCELED);
 	assert_int_equal(cancelled, 3);
-	/* a command that is added after the failure fails too */
+	/* A command that waits for a failed command also fails, even if it is added later. */
 	assert_int_equal(ADD(&late, GRAPH_ENGINE, OWN(4), OWN(3)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &late);
 	assert_int_equal(graph_count(g), 0);
-	/* An event that no command waits for any more is still accepted. */
+	/* An event is accepted even if no command waits for it any more. */
 	assert_int_equal(graph_event(g, FAR(9), DXP_OK), DXP_OK);
 }
 
-/* A command whose predecessor was issued is ready; it is cancelled before it is issued itself. */
+/* A command is ready once its predecessor is issued. If the predecessor fails before the command is
+ * issued, the command is cancelled. */
 static void graph_failed__ready_behind_issued(void **state)
 {
 	struct graph_command c[2];
@@ -183,7 +185,7 @@ static void graph_add__rejections(void **state)
 	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(8), OWN(2)), DXP_ENOENT);
 	assert_int_equal(ADD0(&c, GRAPH_ENGINE, OWN(8)), DXP_EINVAL);
 	assert_int_equal(graph_count(g), 0);
-	/* for its waiters, a rejected command has failed */
+	/* A command that waits for a rejected command fails. */
 	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(10), OWN(7)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &c);
 	assert_int_equal(c.status, DXP_ECANCELED);
@@ -191,7 +193,7 @@ static void graph_add__rejections(void **state)
 	assert_int_equal(graph_event(g, OWN(10), 0), DXP_EINVAL);
 }
 
-/* Commands are bounded by their memory, not by their number. */
+/* The graph limits the memory of its commands, not their number. */
 static void graph_add__bounded_by_bytes(void **state)
 {
 	const uint32_t bytes = COMMAND_KEPT_BYTES(100), most = WIRE_COMMANDS_BYTES / bytes;
@@ -208,7 +210,8 @@ static void graph_add__bounded_by_bytes(void **state)
 	assert_int_equal(graph_bytes(g), (uint64_t)most * bytes);
 	p.event = OWN(most + 1);
 	assert_int_equal(graph_add(g, &c[most], &p), DXP_EAGAIN);
-	/* The first commands are found, although the ring of events has no entry for them. */
+	/* The ring of events has no entries left for the first commands. The graph still finds
+	 * these commands. */
 	assert_int_equal(graph_event(g, wait, DXP_OK), DXP_OK);
 	for (uint32_t i = 0; i < most; i++) {
 		f = graph_next(g, GRAPH_ENGINE);
@@ -223,7 +226,8 @@ static void graph_add__bounded_by_bytes(void **state)
 	free(c);
 }
 
-/* A command waits for one of the oldest of very many predecessors. */
+/* There are more commands than the ring of events has entries. A new command may still wait for the
+ * oldest one. */
 static void graph_add__waits_for_a_predecessor(void **state)
 {
 	const uint32_t most = 3 * XPU_EVENTS_KEPT;
@@ -247,8 +251,8 @@ static void graph_add__bounds(void **state)
 {
 	struct graph_command c[1], late;
 
-	/* Far more events than are kept: done ones make space, and waits for forgotten ones are
-	 * rejected. */
+	/* Far more events complete than the graph keeps. Completed events are forgotten to make
+	 * space, and waits for forgotten events are rejected. */
 	for (uint32_t i = 0; i < 3 * XPU_EVENTS_KEPT; i++) {
 		assert_int_equal(ADD0(&c[0], GRAPH_ENGINE, OWN(100000 + i)), DXP_OK);
 		graph_done(g, graph_next(g, GRAPH_ENGINE), DXP_OK);
@@ -261,14 +265,14 @@ static void graph_add__bounds(void **state)
 			 DXP_OK);
 	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &late);
 	graph_done(g, &late, DXP_OK);
-	/* At most XPU_SOURCES_MAX other xPUs. */
+	/* Events may come from at most XPU_SOURCES_MAX other xPUs. */
 	for (uint32_t i = 0; i < XPU_SOURCES_MAX - 1; i++)
 		assert_int_equal(graph_event(g, EVENT_NAME(HOST, 100 + i, 1), DXP_OK), DXP_OK);
 	assert_int_equal(graph_event(g, EVENT_NAME(HOST, 99, 1), DXP_OK), DXP_EAGAIN);
 }
 
-/* An event that a command waits for stays known, however many others arrive. Events of the host may
- * arrive in any order. */
+/* An event that a command waits for stays known while many other events arrive. Events of the host
+ * may arrive in any order. */
 static void graph_add__old_events_of_others(void **state)
 {
 	struct graph_command old, newer[2], of_host;
@@ -315,7 +319,7 @@ struct oracle_node {
 	enum graph_queue queue;
 	uint8_t wait_count;
 	uint64_t waits[COMMAND_WAITS_MAX];
-	int fate; /* status when it runs */
+	int fate; /* status that the command returns when it runs */
 	bool added, issued, ended;
 	int status;
 };
@@ -349,8 +353,9 @@ static bool wait_done(uint64_t event, int *status)
 	return own_wait(event) ? node_of(event)->ended : o.remote_done[count];
 }
 
-/* Returns true if the command is ready by definition: each of its waits succeeded, or is a command
- * for the engine that was issued before, and this command is for the engine too. */
+/* Returns true if the command is ready by definition. Each event that it waits for must have
+ * succeeded. If the command is for the engine, the event may also belong to an engine command that
+ * was issued. */
 static bool oracle_ready(const struct oracle_node *n)
 {
 	int status;
@@ -484,7 +489,7 @@ static void oracle_step(void)
 
 static uint64_t seed_now;
 
-/* a failed assertion leaves the seed here */
+/* Runs after the test, also after a failed assertion. Prints the seed that replays it. */
 static int seed_report(void **state)
 {
 	print_message("last seed: replay with DXP_SEED=%llu\n", (unsigned long long)seed_now);

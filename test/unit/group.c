@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests groups of real xPUs beside a reference on the host: all types, reductions, operations and
- * ways, lengths 0, 1 and primes, 1 to 8 members. */
+/* Tests groups of real xPUs against a reference on the host: all types, reductions, operations and
+ * ways. Lengths are 0, 1 and primes; groups have 1 to 8 members. */
 #include <math.h>
 
 #include "switch/reduce_half.h"
@@ -8,7 +8,7 @@
 
 #define ELEMENTS_MAX 4001
 
-/* ---- elements as doubles; integers of the tests are short enough to be exact ---- */
+/* ---- elements as doubles; the integers used here are exact as doubles ---- */
 
 static double element_get(const void *at, enum dxp_type type, uint64_t i)
 {
@@ -61,7 +61,7 @@ static double reduced(enum dxp_reduction reduction, double a, double b)
 	}
 }
 
-/* Numbers whose sums and products of 8 are exact in every type. */
+/* Returns an input element. Sums and products of 8 such numbers are exact in every type. */
 static double input_of(enum dxp_type type, uint32_t member, uint64_t i)
 {
 	const uint32_t v = (uint32_t)(i * 7 + member * 3 + i / 11);
@@ -85,7 +85,7 @@ static const struct operation operations[] = {
 };
 enum { ALLREDUCE, REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, ALL_TO_ALL };
 
-/* Returns element i of member m's output. */
+/* Returns the expected element i of the output of member m. */
 static double expected(const struct dxp_collective *c, uint32_t operation, uint32_t members,
 		       uint32_t m, uint64_t i)
 {
@@ -221,7 +221,7 @@ static uint64_t host_bytes(struct rig *r)
 	return sum;
 }
 
-/* Long operations, by the ring: the host exchanges commands with the xPUs, but no data. */
+/* A long operation uses the ring. The host exchanges commands with the xPUs, but no data. */
 static void group__nothing_through_the_host(void **state)
 {
 	struct rig *r = *state;
@@ -235,7 +235,8 @@ static void group__nothing_through_the_host(void **state)
 		data[i] = (uint32_t)i;
 	for (uint32_t m = 0; m < 4; m++)
 		ok(dxp_mem_write(r->xpus[m], r->from[m], data, BUFFER_BYTES));
-	/* Builds the kernels, which takes messages with the source. */
+	/* The first operation builds the kernels. It runs before the measurement, because its
+	 * messages carry the source. */
 	ok(dxp_allreduce(
 		g, &(struct dxp_collective){.parts = parts_of(r), .count = 1, .type = DXP_UINT32}));
 	ok(dxp_group_wait(g, LONG_NS));
@@ -253,7 +254,8 @@ static void group__nothing_through_the_host(void **state)
 	free(data);
 }
 
-/* Each operation multiplies the numbers by the members, in place, and none is waited for. */
+/* Starts many operations in place without waiting in between. Each multiplies all numbers by the
+ * number of members. */
 static void group__many_outstanding(void **state)
 {
 	struct rig *r = *state;
@@ -272,7 +274,8 @@ static void group__many_outstanding(void **state)
 	for (uint32_t i = 0; i < 40; i++) {
 		c.root = i % 5;
 		power *= 5;
-		/* A reduce leaves the sum at the root only; the broadcast evens it out. */
+		/* A reduce leaves the sum only at the root. The broadcast copies it to the other
+		 * members. */
 		if (i % 3) {
 			ok(dxp_allreduce(g, &c));
 		} else {
@@ -304,7 +307,8 @@ static void random_floats(struct rig *r, uint32_t members, uint64_t count)
 	free(data);
 }
 
-/* Sums that depend on the order of additions: all members and all runs have the same bits. */
+/* Floating-point sums depend on the order of additions. All members and all runs still have the
+ * same bits. */
 static void group__same_bits(void **state)
 {
 	struct rig *r = *state;
@@ -358,7 +362,8 @@ static void group__nan_and_infinity(void **state)
 
 /* ---- order ---- */
 
-/* The operation waits for events of its members; commands wait for its events. */
+/* An operation waits for the event of one member's part. A read waits for the event of the
+ * operation. */
 static void group__events(void **state)
 {
 	struct rig *r = *state;
@@ -414,7 +419,7 @@ static void group__barrier(void **state)
 	dxp_group_destroy(g);
 }
 
-/* One xPU is two of the members. */
+/* One xPU occurs twice among the members. */
 static void group__xpu_twice(void **state)
 {
 	struct rig *r = *state;
@@ -454,7 +459,8 @@ static int close_rig(void **state)
 	return 0;
 }
 
-/* The other engine that builds kernels. It has no doubles: the member is named. */
+/* Tests groups on the engine `rv32`. It has no type double, so such an operation is rejected with a
+ * message that names the member. */
 static void group__rv32(void **state)
 {
 	struct rig *r = calloc(1, sizeof(*r));
@@ -486,7 +492,8 @@ static void group__rv32(void **state)
 	free(r);
 }
 
-/* Members with different engines also have the same bits, although they may round differently. */
+/* Members with different engines also get the same bits, although the engines may round
+ * differently. */
 static void group__mixed_engines(void **state)
 {
 	struct rig *r = calloc(1, sizeof(*r));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests what groups reject, and how operations end whose members die or whose memory is freed: with
- * the member's name, and never with a wait that has no end. */
+/* Tests arguments that groups reject, and operations whose members die or whose memory is freed.
+ * Such operations fail with the name of the member, and every wait returns. */
 #include "test/unit/group_rig.h"
 
 #define GROUP   3
-#define ENDS_NS (30 * S_NS) /* a lost xPU is detected within 4.5 s of a free machine */
+#define ENDS_NS (30 * S_NS) /* ns; on an idle machine, a lost xPU is detected within 4.5 s */
 
 static int open_rig(void **state)
 {
@@ -57,7 +57,8 @@ static void rejected(struct dxp_group *g, const struct dxp_collective *c, int st
 	ok(dxp_group_status(g));
 }
 
-/* Each bad argument is named, with its member, and starts nothing. */
+/* Each bad argument fails with a message that names the argument and its member. No operation
+ * starts. */
 static void group__arguments_rejected(void **state)
 {
 	struct rig *r = *state;
@@ -99,7 +100,8 @@ static void group__arguments_rejected(void **state)
 	dxp_group_destroy(g);
 }
 
-/* A buffer that was freed: the kernel's node names the argument. Another group goes on. */
+/* A member's buffer was freed before the operation. The operation fails, and the message of the xPU
+ * names the argument. Another group still works. */
 static void group__freed_buffer(void **state)
 {
 	struct rig *r = *state;
@@ -107,7 +109,8 @@ static void group__freed_buffer(void **state)
 	const struct dxp_collective c = ints(r, 1000);
 	uint64_t freed;
 
-	/* Now the group has its scratch memory, which could otherwise get the freed range. */
+	/* The first operation allocates the group's scratch memory. If it were allocated later, it
+	 * could get the freed range. */
 	ok(dxp_allreduce(g, &c));
 	ok(dxp_group_wait(g, LONG_NS));
 	ok(dxp_mem_alloc(r->xpus[1], 4096, &freed));
@@ -129,7 +132,7 @@ static void group__freed_buffer(void **state)
 	dxp_group_destroy(g);
 }
 
-/* An event of the wait list fails: the operation does not run. */
+/* An event in the wait list of an operation fails. The operation does not run. */
 static void group__failed_wait(void **state)
 {
 	struct rig *r = *state;
@@ -148,7 +151,7 @@ static void group__failed_wait(void **state)
 	dxp_group_destroy(g);
 }
 
-/* After an abort no call waits, although an operation never ends. */
+/* An operation never completes. After the group is aborted, all calls return at once. */
 static void group__abort(void **state)
 {
 	struct rig *r = *state;
@@ -171,7 +174,7 @@ static void group__abort(void **state)
 	dxp_event_forget(r->fabric, gate);
 }
 
-/* ---- death; these come last ---- */
+/* ---- xPUs die; these tests come last, because they stop the daemons ---- */
 
 static void lost_check(struct dxp_group *g, const struct dxp_collective *c)
 {
@@ -182,8 +185,8 @@ static void lost_check(struct dxp_group *g, const struct dxp_collective *c)
 	has_text("xpu4");
 }
 
-/* One member stops within an operation, at once or after some of its commands. All others end, the
- * member is named, and a group of the others works. */
+/* One member stops during an operation, before or after some of its commands. The operations of all
+ * members complete, and the message names the dead member. A group of the other members works. */
 static void group__member_dies(void **state)
 {
 	struct rig *r = *state;
@@ -199,7 +202,7 @@ static void group__member_dies(void **state)
 		ok(dxp_event_wait(r->fabric, ends[m], LONG_NS, NULL));
 	ok(dxp_event_create(r->fabric, &gate));
 	for (int i = 0; i < 4; i++) {
-		/* The last one begins when the member is dead. */
+		/* The last operation waits for `gate`, so it begins after the member has died. */
 		r->parts[0].wait = &gate;
 		r->parts[0].wait_count = i == 3;
 		c.events = i == 3 ? ends : NULL;
@@ -220,7 +223,7 @@ static void group__member_dies(void **state)
 	dxp_group_destroy(g);
 }
 
-/* The member is dead before the group, or the operation, begins. */
+/* A member dies before its group is created, or before an operation of the group begins. */
 static void group__member_is_dead(void **state)
 {
 	struct rig *r = *state;
@@ -233,7 +236,7 @@ static void group__member_is_dead(void **state)
 	ok(dxp_allreduce(g, &c));
 	ok(dxp_group_wait(g, LONG_NS));
 	test_daemon_stop(&r->daemon);
-	/* Noticed when the lease ends, or by a command. */
+	/* The host detects the death when the lease expires, or when a command fails. */
 	for (uint64_t end_ns = clock_now_ns() + ENDS_NS;
 	     dxp_group_status(g) == DXP_OK && clock_now_ns() < end_ns;)
 		if (dxp_allreduce(g, &c) == DXP_OK)

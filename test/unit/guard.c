@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests guarded regions among functions of one NIC. Rejected accesses move no byte, the guard's
- * answer is cached until the epoch changes, and memory of own descriptors is held. */
+/* Tests guarded regions among functions of one NIC. Rejected accesses move no byte. The guard's
+ * answer is cached until the epoch changes. While a descriptor of the region's owner uses the
+ * memory, it is held. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 #include "test/unit/local_rig.h"
 #include "wire/frame.h"
 
-/* Range [first, end) is accessible. */
+/* State of the guard: the accessible range, and counts of its calls. */
 static struct gate {
 	struct nic_reach open;
 	uint64_t epoch;
@@ -52,7 +53,7 @@ static void guard_set(uint64_t first, uint64_t end)
 	gate.epoch++;
 }
 
-/* Function 0 sends requests; function 1 has the guarded region. */
+/* Makes a NIC where function 0 sends requests and function 1 has the guarded region. */
 static void guarded_make(struct rig *r, bool holds)
 {
 	struct nic_options o = rig_options();
@@ -92,7 +93,7 @@ static int get(struct rig *r, uint64_t at, uint32_t bytes)
 	return dxp_post_get(r->window[0], 0, &to, &there, &here, 1);
 }
 
-/* One byte out of bounds, on either side, fails the whole access. */
+/* An access that is partly outside the accessible range, on either side, fails as a whole. */
 static void guard__put_get_and_atomics(void **state)
 {
 	static uint8_t before[RIG_BYTES];
@@ -140,7 +141,7 @@ static void guard__queried_once_for_a_stream(void **state)
 		ends(&r, 0, 1, DXP_OK);
 	}
 	assert_int_equal(gate.requested, 1);
-	guard_set(0, 8192); /* this access fails at once when the range shrinks */
+	guard_set(0, 8192); /* the range shrinks, and the next access to the removed part fails */
 	assert_int_equal(put(&r, 8192, 64), DXP_OK);
 	ends(&r, 0, 1, DXP_EACCESS);
 	assert_int_equal(put(&r, 8128, 64), DXP_OK);
@@ -148,7 +149,8 @@ static void guard__queried_once_for_a_stream(void **state)
 	rig_end(&r);
 }
 
-/* The guard may name other memory for a part of the region, even in the middle of an access. */
+/* The guard may return other memory for a part of the region. It may change its answer in the
+ * middle of an access. */
 static void guard__names_the_memory(void **state)
 {
 	static uint8_t other[RIG_BYTES];
@@ -184,7 +186,8 @@ static void guard__names_the_memory(void **state)
 	rig_end(&r);
 }
 
-/* Long accesses are copied in slices: a range withdrawn between two slices is not written. */
+/* A long access is copied in slices. If the guard withdraws a range between two slices, the rest is
+ * not written. */
 static void guard__revoked_between_slices(void **state)
 {
 	struct rig r;
@@ -205,7 +208,8 @@ static void guard__revoked_between_slices(void **state)
 	rig_end(&r);
 }
 
-/* Function 1 PUTs out of its own memory, and GETs into it. */
+/* Function 1 PUTs from its own guarded memory and GETs into it. The guard checks these accesses
+ * too. */
 static void guard__own_descriptors(void **state)
 {
 	struct rig r;
@@ -222,12 +226,12 @@ static void guard__own_descriptors(void **state)
 	assert_int_equal(dxp_post_put(r.window[1], 0, &to, &own, &there, 0, 0, 3), DXP_OK);
 	ends(&r, 1, 3, DXP_OK);
 	assert_memory_equal(r.memory[0], r.memory[1] + 4096, 256);
-	assert_int_equal(gate.held, 0); /* the hold is not dropped twice */
+	assert_int_equal(gate.held, 0); /* the hold was dropped exactly once */
 	rig_end(&r);
 }
 
-/* A PUT waits for a receive entry, because the peer has none free. The PUT's memory is held until
- * its function closes. */
+/* A PUT waits because its peer has no free receive entry. The source memory of the PUT is held
+ * until its function closes. */
 static void guard__held_until_the_function_ends(void **state)
 {
 	struct nic_options o = rig_options();
@@ -264,7 +268,8 @@ static bool permits_node_7(void *context, uint16_t node)
 	return node == 7;
 }
 
-/* A key counts as wrong for a node that may not use it; one that may is queried for once. */
+/* For a node that the guard does not permit, the key counts as wrong. For a permitted node, the
+ * guard is queried once. */
 static void guard__permits_one_node(void **state)
 {
 	struct nic_options o = rig_options();
@@ -313,7 +318,7 @@ static void guard__without_hold_no_own_descriptors(void **state)
 	rig_end(&r);
 }
 
-/* A guard is not called after its key is revoked, because its owner may be gone. */
+/* After its key is revoked, a guard is not called, because its owner may no longer exist. */
 static void guard__not_queried_once_revoked(void **state)
 {
 	struct rig r;

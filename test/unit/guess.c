@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the allowance of wrong keys and magics, alone and between functions of one NIC. A function
- * that searches for a key is slowed down; what it used before, and other functions, are not. */
+ * that searches for a key is slowed down. Values that it used before are not slowed down, and other
+ * functions are not either. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,14 +37,16 @@ static void guess__allowance_returns_at_its_rate(void **state)
 	assert_int_equal(wrong_until_wait(&g, &all, 1000, now_ns), 1);
 	now_ns += 5 * (uint64_t)NIC_WRONG_OWN_NS;
 	assert_int_equal(wrong_until_wait(&g, &all, 2000, now_ns), 5);
-	now_ns += 1000 * (uint64_t)NIC_WRONG_OWN_NS; /* no more than the whole is saved */
+	/* time refills the allowance up to its maximum, NIC_WRONG_OWN */
+	now_ns += 1000 * (uint64_t)NIC_WRONG_OWN_NS;
 	assert_int_equal(wrong_until_wait(&g, &all, 3000, now_ns), NIC_WRONG_OWN);
-	/* the function's next user has new values but no new allowance */
+	/* The next user of the function does not inherit the known values, but does inherit the
+	 * used-up allowance. */
 	guess_forget(&g);
 	assert_int_equal(wrong_until_wait(&g, &all, 4000, now_ns), 0);
 }
 
-/* Requesters that come and go for each attempt share one allowance. */
+/* An attacker uses a new requester for each attempt. All requesters share one allowance. */
 static void guess__all_requesters_share_a_bound(void **state)
 {
 	struct guess_allowance all = {0};
@@ -75,12 +78,14 @@ static void guess__known_and_repeated_values_are_free(void **state)
 		guess_key_right(&g, key);
 		assert_true(guess_key_known(&g, key));
 	}
-	assert_false(guess_key_known(&g, 1)); /* the oldest was replaced */
+	assert_false(guess_key_known(&g, 1)); /* the oldest known key was replaced */
 	for (uint32_t key = 2; key <= NIC_KEYS_KNOWN + 1; key++)
-		guess_key_wrong(&g, &all, key, 1); /* revoked by now */
+		/* a known key that is now wrong, as after a revocation, costs nothing */
+		guess_key_wrong(&g, &all, key, 1);
 	assert_true(g.own.paid_ns == 0);
 	for (int i = 0; i < 1000; i++)
-		guess_key_wrong(&g, &all, WRONG(1), 1); /* packets of one message */
+		/* repeating one wrong key, as packets of one message do, counts once */
+		guess_key_wrong(&g, &all, WRONG(1), 1);
 	assert_true(g.own.paid_ns == 1 + NIC_WRONG_OWN_NS);
 	guess_magic_right(&g, 5);
 	guess_magic_right(&g, 31);
@@ -101,7 +106,8 @@ static int put_result(struct rig *r, uint32_t from, const struct dxp_target *to,
 	return dxp_sent_dequeue(r->window[from], &e) ? e.status : DXP_EAGAIN;
 }
 
-/* Function 0 tries keys of function 1 until its requests wait. */
+/* Function 0 tries keys of function 1 until a request waits. Returns the number of tries that did
+ * not wait. */
 static uint32_t keys_search(struct rig *r, const struct dxp_target *to)
 {
 	uint32_t tries = 0;
@@ -122,10 +128,10 @@ static void guess__function_that_searches_waits(void **state)
 	assert_int_equal(keys_search(&r, &to), NIC_WRONG_OWN);
 	assert_int_equal(rig_counters(&r, 1).refused_key, NIC_WRONG_OWN);
 	assert_true(nic_counters(r.nic)->key_waits > 0);
-	uint64_t due_ns = nic_deadline(r.nic); /* no spinning until then */
+	uint64_t due_ns = nic_deadline(r.nic); /* the NIC need not poll before this time */
 	assert_in_range(due_ns, r.now_ns + NIC_WRONG_OWN_NS - S_NS / 2,
 			r.now_ns + NIC_WRONG_OWN_NS);
-	/* another function uses the same memory */
+	/* another function can still use the same memory */
 	assert_int_equal(put_result(&r, 2, &to, r.key[1]), DXP_OK);
 	r.now_ns = due_ns;
 	rig_run(&r);
@@ -134,8 +140,8 @@ static void guess__function_that_searches_waits(void **state)
 	rig_end(&r);
 }
 
-/* A right key waits like a wrong one: the time reveals nothing. One that was used before does not
- * wait, whichever way the NIC executes the request. */
+/* Without allowance, a right key waits as long as a wrong one, so the time reveals nothing. A key
+ * that was used before does not wait, in each way by which the NIC executes a request. */
 static void guess__known_key_does_not_wait(void **state)
 {
 	struct nic_options o = rig_options();
@@ -174,7 +180,7 @@ static void guess__magics_are_bounded_too(void **state)
 		waits = !dxp_sent_dequeue(r.window[0], &e);
 	}
 	assert_int_equal(tries, NIC_WRONG_OWN + 1);
-	/* in another queue pair, so not behind the one that waits */
+	/* The NAP uses another queue pair, so it is not queued behind the request that waits. */
 	struct dxp_target to = rig_target(&r, 1, 0);
 	assert_int_equal(dxp_post_nap(r.window[0], 1, &to, "x", 1, 0, 2), DXP_OK);
 	rig_run(&r);
@@ -189,7 +195,7 @@ static void guess__magics_are_bounded_too(void **state)
 	rig_end(&r);
 }
 
-/* A chain of entries shows its keys in the same way. */
+/* A chain is checked in the same way: without allowance, it waits although its keys are right. */
 static void guess__chain_waits(void **state)
 {
 	struct nic_options o = rig_options();
@@ -199,7 +205,8 @@ static void guess__chain_waits(void **state)
 	const struct dxp_target to = rig_target(&r, 1, 0);
 	assert_int_equal(keys_search(&r, &to), NIC_WRONG_OWN);
 	r.now_ns += NIC_WRONG_OWN_NS;
-	rig_run(&r); /* the last of the search has failed, and used what returned */
+	/* the last request of the search fails, and uses the allowance that had returned */
+	rig_run(&r);
 	rig_sent(&r, 0, 1, DXP_EACCESS);
 	struct dxp_entry own[40], other[40];
 	for (uint32_t i = 0; i < 40; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests packets that the receiver holds for a device: no loss, no round-trip sample, no stall. They
- * are accepted or rejected without a retransmission. Any one message about them may be lost. */
+/* Tests packets that the receiver holds for a device. They do not count as lost, give no round-trip
+ * sample and do not stall the session. Later they are accepted or rejected without a
+ * retransmission. Any one message about them may be lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,8 +33,9 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
 	return p;
 }
 
-/* Delivers the pending datagrams of each end to the other, except datagram number `lost` of all so
- * far; 0: none. Then a one-way delay passes. Returns how many were sent. */
+/* Delivers the pending datagrams of each end to the other end. Datagram number `lost`, counted over
+ * all calls, is dropped; 0: none. Then a one-way delay passes. Returns the number of datagrams sent
+ * so far. */
 static uint64_t exchange(struct session_pair *p, uint64_t sent, uint64_t lost)
 {
 	struct datagram d[64];
@@ -86,17 +88,18 @@ static void held__others_go_on(void **state)
 	assert_int_equal(p->ends[0].done, 2);
 	assert_int_equal(p->ends[0].last_status, DXP_OK);
 	assert_int_equal(s->io->waiting.count, 0);
-	/* Nothing was treated as a loss. */
+	/* No packet was treated as lost. */
 	assert_int_equal(s->counters.retransmitted_gap + s->counters.retransmitted_probe +
 				 s->counters.retransmitted_timeout + s->counters.retransmitted_busy,
 			 0);
-	/* A second acceptance has no effect. */
+	/* A second acceptance of the same packet has no effect. */
 	rltp_session_accept(p->ends[1].session, psn, 8, p->now_ns);
 	assert_int_equal(p->ends[1].session->counters.received_packets, 21);
 	pair_destroy(p);
 }
 
-/* For any speed of the device, the round-trip time is the network's, and the session stays open. */
+/* The device accepts a held packet only after 5 s. The session still measures the round-trip time
+ * of the network, and stays open. */
 static void held__is_no_round_trip(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -123,7 +126,8 @@ static void held__is_no_round_trip(void **state)
 	pair_destroy(p);
 }
 
-/* A retransmission that crosses the acknowledgement is no sign of a reordering network. */
+/* A retransmission of a held packet crosses the acknowledgement and arrives as a duplicate. This
+ * does not count as a sign that the network reorders packets. */
 static void held__repeat_that_crosses_is_excused(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -134,7 +138,7 @@ static void held__repeat_that_crosses_is_excused(void **state)
 	exchange(p, 0, 0);
 	exchange(p, 0, 0);
 	uint32_t psn = waiting_psn(p);
-	s->io->repeats_sent = 5; /* a duplicate could be attributed to these */
+	s->io->repeats_sent = 5; /* the duplicate must not be attributed to these */
 	p->now_ns += RETRY_US * US_NS;
 	assert_int_equal(pair_send(p, 0, &d, 1), 1);
 	assert_int_equal(d.cause, DATAGRAM_CAUSE_HELD);
@@ -169,7 +173,7 @@ static void held__rejected_after_all(void **state)
 	pair_destroy(p);
 }
 
-/* First there is no space, then there is: the stopped flow continues. */
+/* The receiver first has no space for a packet, then has space. The stopped flow continues. */
 static void held__after_no_space(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -190,7 +194,7 @@ static void held__after_no_space(void **state)
 	pair_destroy(p);
 }
 
-/* A sender without this feature gets a rejection that it supports. */
+/* A sender that does not support held packets gets a rejection that it supports. */
 static void held__to_a_sender_of_old(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -207,8 +211,9 @@ static void held__to_a_sender_of_old(void **state)
 	pair_destroy(p);
 }
 
-/* Sends one message before the held one and one behind it. After `device_ns` the device accepts the
- * held one, or has failed. Datagram `lost` is lost. Returns how many were sent. */
+/* Sends a message before the held one and a message behind it. After `device_ns` the device accepts
+ * the held message, or fails. Datagram number `lost` is dropped. Returns the number of datagrams
+ * sent. */
 static uint64_t scene(enum rltp_recovery recovery, uint64_t device_ns, bool fails, uint64_t lost)
 {
 	struct session_pair *p = pair_of(recovery);
@@ -225,7 +230,8 @@ static uint64_t scene(enum rltp_recovery recovery, uint64_t device_ns, bool fail
 		p->ends[1].reject.code = WIRE_NACK_DEVICE;
 		rltp_session_reject(to, &nack);
 	} else {
-		p->ends[1].reject_key = 0; /* from now on a retransmission is a duplicate */
+		/* from now on the receiver treats a retransmission as a duplicate */
+		p->ends[1].reject_key = 0;
 		rltp_session_accept(to, psn, 8, p->now_ns);
 	}
 	uint64_t ended_ns = p->now_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxp/async.h with a real manager and real nodes with toy devices. */
+/* Tests dxp/async.h with a real manager and real nodes, which have simple fake devices. */
 #include "host/internal.h"
 #include "base/clock.h"
 #include "test/unit/host_async_rig.h"
@@ -22,7 +22,7 @@ static void event_set__releases_waiting_threads(void **state)
 	ok(ended(w, chained));
 	ok(ended(w, two));
 	ok(ended(w, one));
-	/* Completed events are not waited for. */
+	/* A command does not wait for an event that has completed. */
 	ok(ended(w, run_after(w, w->one, "ok", &user, 1)));
 	assert_int_equal(dxp_event_set(w->fabric, user, DXP_OK), DXP_EINVAL);
 	has_text("already complete");
@@ -72,8 +72,8 @@ static void write_read__every_size(void **state)
 	}
 }
 
-/* Behind an unfinished command the xPU fetches the bytes; behind an event of the program this host
- * sends them. */
+/* A write waits for an unfinished command: then the xPU fetches the bytes later. Or it waits only
+ * for a user event: then this host sends the bytes later. */
 static void write_read__behind_others(void **state)
 {
 	struct world *w = *state;
@@ -106,7 +106,8 @@ static void write_read__behind_others(void **state)
 	}
 }
 
-/* Many writes at once, disjoint and overlapping, in the order of their waits. */
+/* Many writes are outstanding, some overlapping. Each waits for the one before, so they take effect
+ * in this order. */
 static void write__many(void **state)
 {
 	struct world *w = *state;
@@ -122,7 +123,7 @@ static void write__many(void **state)
 	}
 	dxp_event last = run_after(w, w->two, "ok", &before, 1);
 	ok(ended(w, last));
-	/* 199 % 3 is 1, so the last write is at 1000. */
+	/* 199 % 3 is 1, so the last write is to offset 1000. */
 	assert_memory_equal(memory_of(w, w->two) + 1000, w->from + 199, 1793 + 997 * (199 % 70));
 	for (uint32_t i = 0; i < 200; i++)
 		ok(ended(w, events[i]));
@@ -168,7 +169,8 @@ static void write_read__rejected(void **state)
 	assert_int_equal(dxp_write(w->one, 0, w->from, 4, &waits, &e), DXP_ENOENT);
 }
 
-/* The bytes are read only when the waits have completed, even if they are few. */
+/* With `late`, a write reads the program's bytes only after its waits have completed, even if the
+ * bytes are few. */
 static void write__late_bytes(void **state)
 {
 	struct world *w = *state;
@@ -264,8 +266,8 @@ static void waits__any_number(void **state)
 
 /* ---- space ---- */
 
-/* An idle xPU gets its command within the call, even directly after another command. Otherwise the
- * progress thread would send it, at the cost of a core each time. */
+/* The call sends a command to an idle xPU itself, even directly after another command. Otherwise
+ * the progress thread would send it, and would use a CPU core for a moment each time. */
 static void run__an_idle_one_is_not_kept_waiting(void **state)
 {
 	struct world *w = *state;
@@ -282,7 +284,8 @@ static void run__an_idle_one_is_not_kept_waiting(void **state)
 	}
 }
 
-/* A command behind a write needs no round trip, and never sees a partial write. */
+/* A command waits for a write. It is sent without waiting for the write's completion, and never
+ * reads a partial write. */
 static void write__command_behind_it(void **state)
 {
 	struct world *w = *state;

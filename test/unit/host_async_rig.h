@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of dxp/async.h: a BRIDGED and a DIRECT xPU with a program each. */
+/* Helpers of the tests of dxp/async.h: one xPU with bridged memory and one with direct memory. Each
+ * has a program. */
 #ifndef TEST_UNIT_HOST_ASYNC_RIG_H
 #define TEST_UNIT_HOST_ASYNC_RIG_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxp/bridge.h with a real manager and real nodes with toy devices: every path, rejected
- * orders, and registered memory when a transfer fails or its objects close early. */
+/* Tests dxp/bridge.h with a real manager and real nodes, which have simple fake devices. Covers
+ * every path, rejected orders, and registered memory when a transfer fails or its objects close
+ * early. */
 #include <dxp/bridge.h>
 #include <unistd.h>
 
@@ -50,7 +51,7 @@ static struct dxp_bridge *start(struct world *w, const struct dxp_bridge_transfe
 	return b;
 }
 
-/* One size and mode: to the device, from it, and through it, at odd addresses. */
+/* Moves `bytes` bytes to the device, from the device and through it, at odd addresses. */
 static void all_paths(struct world *w, uint64_t bytes, enum dxp_bridge_mode mode, uint32_t piece)
 {
 	struct dxp_event_times times = {0};
@@ -201,7 +202,7 @@ static void pieces_await(struct world *w, unsigned count)
 	}
 }
 
-/* The xPU reads host memory while the program makes no call at all. */
+/* The program makes no call after the start. The xPU still reads all of the host memory. */
 static void start__while_the_program_computes(void **state)
 {
 	struct world *w = *state;
@@ -306,13 +307,15 @@ static void fails(struct world *w, int fault, int status, const char *part)
 static void move__device_fails(void **state)
 {
 	fails(*state, DXP_EDEVICE, DXP_EDEVICE, "device");
-	/* From wait, DXP_ETIMEDOUT would mean that the transfer continues. */
+	/* The status of the xPU, ETIMEDOUT, becomes EDEVICE: from dxp_bridge_wait, ETIMEDOUT means
+	 * that the transfer continues. */
 	fails(*state, DXP_ETIMEDOUT, DXP_EDEVICE, "stalled");
 	fails(*state, DXP_EPEERLOST, DXP_EPEERLOST, "this host");
 	fails(*state, DXP_ERANGE, DXP_ERANGE, "dxp_mem_alloc()");
 }
 
-/* Memory is registered only until the transfer completes, even if the xPU continues. */
+/* The xPU reports a failure but continues to write. Memory is registered only until the transfer
+ * completes, so the later writes do not reach it. */
 static void move__xpu_goes_on_after_the_end(void **state)
 {
 	struct world *w = *state;
@@ -355,7 +358,7 @@ static void move__peer_dies(void **state)
 	all_paths(w, 65537, DXP_BRIDGE_PIPELINED, 0);
 }
 
-/* The handle outlives its xPU, and the fabric as well. */
+/* The xPU and the fabric are closed while transfers are outstanding. Their handles stay valid. */
 static void close__with_transfers(void **state)
 {
 	struct world *w = *state;
@@ -364,7 +367,7 @@ static void close__with_transfers(void **state)
 
 	b[0] = start(w, &t);
 	pieces_await(w, DATA_BYTES / (256u << 10));
-	/* The last piece has started; its event is on the way. */
+	/* The last piece has started; waits until its event arrives. */
 	for (int i = 0; i < 10000 && dxp_event_done(w->fabric, dxp_bridge_event(b[0])) != 1; i++)
 		usleep(1000);
 	assert_int_equal(dxp_event_done(w->fabric, dxp_bridge_event(b[0])), 1);
@@ -438,7 +441,8 @@ static void event__waited_for_failed(void **state)
 	assert_int_equal(dxp_bridge_wait(b, WAIT_NS, NULL), DXP_EDEVICE);
 }
 
-/* More transfers than a NIC has regions and a host has events: none may be kept. */
+/* Runs more transfers than a NIC has regions and a host has events. So each transfer must release
+ * its regions and events. */
 static void move__nothing_is_kept(void **state)
 {
 	struct world *w = *state;

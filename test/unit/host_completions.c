@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxp/async.h: notification of completions, space for commands, and completion of everything
- * when a node or the program goes. */
+/* Tests dxp/async.h: notification of completions, and space for commands. When a node is lost or
+ * the program closes, everything outstanding completes. */
 #include "test/unit/host_async_rig.h"
 
 #include <poll.h>
@@ -46,7 +46,7 @@ static void completions__report_each_end_once(void **state)
 		}
 	}
 	assert_int_equal(dxp_completions(w->fabric, dequeued, 1, MS_NS), 0);
-	/* Notification also works for an event that has already completed. */
+	/* The program also gets a notification if the event completed before the request. */
 	ok(dxp_event_notify(w->fabric, user, 77));
 	assert_int_equal(dxp_completions(w->fabric, dequeued, 1, 0), 1);
 	assert_int_equal(dequeued[0].cookie, 77);
@@ -55,7 +55,8 @@ static void completions__report_each_end_once(void **state)
 	assert_int_equal(dxp_event_notify(w->fabric, user, 1), DXP_ENOENT);
 }
 
-/* A long command also reports its start, if the program requests that. */
+/* If the program requests reports of starts, a long command reports its start and later its
+ * completion. */
 static void completions__begun(void **state)
 {
 	struct world *w = *state;
@@ -82,7 +83,8 @@ static void completions__begun(void **state)
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0);
 }
 
-/* The same if the report arrives before the program requests the completion. */
+/* The command starts before the program requests notification of its event. The start is still
+ * reported, once. */
 static void completions__begun_before_the_request(void **state)
 {
 	struct world *w = *state;
@@ -102,10 +104,12 @@ static void completions__begun_before_the_request(void **state)
 		}
 		dxp_event_forget(w->fabric, event);
 	}
-	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0); /* only once */
+	/* the start is reported only once */
+	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0);
 }
 
-/* The report also wakes a thread that sleeps until something arrives from the network. */
+/* The report of a start that has already arrived also wakes a thread that sleeps until data arrives
+ * from the network. */
 static void completions__begun_wakes_a_sleeping_thread(void **state)
 {
 	struct world *w = *state;
@@ -117,7 +121,7 @@ static void completions__begun_wakes_a_sleeping_thread(void **state)
 	struct pollfd wakeup = {.fd = f->leader_wakeup, .events = POLLIN};
 	assert_int_equal(poll(&wakeup, 1, 0), 0);
 	host_fabric_enter(f);
-	f->leader_polls = true; /* makes it look as if a thread slept */
+	f->leader_polls = true; /* simulates a thread that sleeps in its poll */
 	host_fabric_leave(f);
 	ok(dxp_event_notify(f, event, 7));
 	assert_int_equal(poll(&wakeup, 1, 0), 1);
@@ -150,7 +154,8 @@ static void completions__woken(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* A wait for a lazy command makes the node report its completion soon (HURRY). */
+/* The node may report the completion of a lazy command late. If a thread waits for it, the host
+ * sends one HURRY, so that the node reports soon. */
 static void completions__hurry_lazy_ones(void **state)
 {
 	struct world *w = *state;
@@ -178,7 +183,8 @@ static void completions__hurry_lazy_ones(void **state)
 
 /* ---- space ---- */
 
-/* More commands than fit: calls wait for space, and events that are kept forever use none of it. */
+/* The program starts more commands than there is space for. Calls wait for space. Completed events
+ * that the program never forgets use no space. */
 static void run__more_than_there_is_space_for(void **state)
 {
 	struct world *w = *state;
@@ -213,9 +219,9 @@ static void run__no_space_for_ever(void **state)
 	has_text("set the events");
 }
 
-/* Consecutive commands leave together. The last one leaves without a further call, by the progress
- * thread's timer for batches. Without the timer, its next poll would be as early in only 3 of 200
- * rounds. A busy machine is slow too, but not in all rounds. */
+/* Consecutive commands leave in one batch. The last command leaves without a further call, when the
+ * progress thread's timer for batches expires. Without this timer, its next poll would be as early
+ * in only 3 of 200 rounds. A busy machine is slow too, but not in all rounds. */
 static void run__the_last_leaves_without_a_call(void **state)
 {
 	struct world *w = *state;
@@ -248,12 +254,15 @@ static void lost__everything_ends(void **state)
 
 	ok(dxp_event_create(w->fabric, &user));
 	const struct dxp_waits own = after(&user, 1);
-	ok(dxp_write(w->one, 0, w->from, 100000, &waits, &events[0])); /* PULLED */
-	ok(dxp_write(w->one, 0, w->from, 100000, &own, &events[1]));   /* WAITING */
+	/* state PULLED: the xPU fetches */
+	ok(dxp_write(w->one, 0, w->from, 100000, &waits, &events[0]));
+	/* state WAITING: this host sends the bytes after the event */
+	ok(dxp_write(w->one, 0, w->from, 100000, &own, &events[1]));
 	ok(dxp_write(w->one, 0, w->from, 100, &own, &events[2]));
 	events[3] = run_after(w, w->one, "never", NULL, 0);
 	fake_xpu_freeze(w->fake, 0);
-	ok(dxp_write(w->one, 0, w->from, DATA_BYTES, NULL, &events[4])); /* RUNNING */
+	/* state RUNNING: this host is sending the bytes */
+	ok(dxp_write(w->one, 0, w->from, DATA_BYTES, NULL, &events[4]));
 	for (uint64_t i = 0; i < 5; i++)
 		ok(dxp_event_notify(w->fabric, events[i], i));
 	for (int i = 0; i < 5; i++) {
@@ -262,7 +271,7 @@ static void lost__everything_ends(void **state)
 		assert_in_range(c.cookie, 0, 4);
 	}
 	assert_int_equal(ended(w, never), DXP_EPEERLOST);
-	/* The other node continues. */
+	/* The other node still works. */
 	there_and_back(w, w->two, 70000, NULL, 0);
 	ok(dxp_event_set(w->fabric, user, DXP_OK));
 	assert_int_equal(dxp_mark(w->one, NULL, &user), DXP_EPEERLOST);
@@ -293,7 +302,8 @@ static void close__everything_ends(void **state)
 	ok(dxp_event_set(w->fabric, user, DXP_OK));
 }
 
-/* A failed command has the xPU's sentence: in the error text, and by the event's name. */
+/* The xPU explains a failed command with a sentence. The error text contains it, and
+ * dxp_event_failure returns it for the event. */
 static void event_failure__sentence(void **state)
 {
 	struct world *w = *state;
@@ -308,7 +318,7 @@ static void event_failure__sentence(void **state)
 		assert_int_equal(dxp_event_failure(w->fabric, event, text), strlen(FAKE_SENTENCE));
 		assert_string_equal(text, FAKE_SENTENCE);
 	}
-	/* The oldest sentence was dropped to make space for the last one. */
+	/* The host keeps HOST_FAILURES sentences, so the oldest was dropped. */
 	assert_int_equal(dxp_event_failure(w->fabric, first, text), 0);
 	assert_string_equal(text, "");
 	event = run_after(w, w->one, "fail", NULL, 0);

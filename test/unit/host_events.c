@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the ring of events: growth, events beyond it, order of freeing, counts that wrap. */
+/* Tests the ring of a host's events: growth, events that no longer fit into it, order of freeing,
+ * and counts that wrap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +58,7 @@ static void events__oldest_waits_for_the_oldest(void **state)
 	events_destroy(&e);
 }
 
-/* Events that are kept forever use no space of later ones, and are still found. */
+/* Completed events that the program keeps forever use no ring entries, and can still be found. */
 static void events__kept_ones_use_no_space(void **state)
 {
 	struct events e;
@@ -121,8 +122,8 @@ static void events__silent_ones_free_themselves(void **state)
 	events_destroy(&e);
 }
 
-/* More pending events than the ring holds: old ones move to the list and complete there like all
- * others. */
+/* There are more pending events than ring entries. Old events move to a list and complete there
+ * normally. */
 static void events__pending_ones_have_no_bound(void **state)
 {
 	const uint32_t count = 3 * HOST_EVENTS_RING, first = 0xffffff00u;
@@ -154,7 +155,7 @@ static void events__pending_ones_have_no_bound(void **state)
 	events_destroy(&e);
 }
 
-/* A pending event that is never set does not prevent new ones. */
+/* One event stays pending. New events can still be added without bound. */
 static void events__one_pending_for_ever(void **state)
 {
 	struct events e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes every fallible call for memory, files, mappings and threads fail once: the n-th, n = 1, 2,
- * 3 ... until a function opens, works and closes without a failure. Each time the caller gets the
- * reason, and nothing is leaked. */
+/* Makes every fallible call for memory, files, mappings and threads fail once: in run n = 1, 2, 3
+ * ... the n-th call fails, until a function opens, works and closes without a failure. After each
+ * failure the caller gets the reason, and nothing leaks. */
 #include "test/unit/host_function.h"
 
 #include <dirent.h>
@@ -17,7 +17,8 @@
 
 #define RUNS_MAX 1000
 
-/* NAME(parameters) fails with errno and `result` when the countdown reaches it. */
+/* Wraps function `name`: if the countdown reaches this call, it sets errno to `error` and returns
+ * `result`. */
 #define FALLIBLE(type, name, parameters, arguments, error, result) \
 	type __real_##name parameters;                             \
 	type __wrap_##name parameters;                             \
@@ -52,7 +53,7 @@ static unsigned files_open(void)
 	return count;
 }
 
-/* Checks that a failure has a reason. Returns whether there was none. */
+/* Returns true if `status` is success. Otherwise checks that the failure has a plausible status. */
 static bool reported(int status)
 {
 	if (status == DXP_OK)
@@ -75,7 +76,7 @@ static bool function_use(struct dxp_function *f)
 	well = reported(dxp_memory_create(f, 4096, DXP_REMOTE_READ, &two)) &&
 	       reported(dxp_memory_register(f, two.fd, 0, 4096, DXP_LOCAL, &key)) &&
 	       reported(dxp_function_arm(f)) &&
-	       /* the wait works even if memory is short */
+	       /* the wait needs no memory, so it must not fail */
 	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT;
 	dxp_memory_destroy(f, &one);
 	return well;
@@ -113,7 +114,8 @@ static bool attached_use(const struct dxp_nic_options *options)
 	return well;
 }
 
-/* The peer closes its side of a connection a moment later. */
+/* Waits until `wanted` files are open. The peer may close its side of a connection a little
+ * later. */
 static void files_settle(unsigned wanted, uint64_t n)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -131,7 +133,7 @@ static void each_fails_once(bool (*use)(const struct dxp_nic_options *options),
 	uint64_t n = 0;
 	bool well;
 
-	/* the first run sets up logs and other permanent objects */
+	/* The first run creates objects that stay, such as logs; they must not count as leaks. */
 	assert_true(use(options));
 	files_settle(files, 0);
 	do {
@@ -162,8 +164,8 @@ static void nic__survives_each_failure_of_its_thread(void **state)
 	each_fails_once(nic_use, &options);
 }
 
-/* Either side may fail: the side of the n-th call differs from run to run, since the NIC's thread
- * counts too. */
+/* The failure may hit the NIC or the attached program. The NIC's thread makes calls too, so the
+ * n-th call differs from run to run. */
 static void attached__survives_each_failure(void **state)
 {
 	char folder[] = "/tmp/dxp-host-faults-XXXXXX";

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the host library with a real manager and real nodes with toy engines: every call once, its
- * rejections, and its result when a node dies. */
+/* Tests the host library with a real manager and real nodes, which have simple fake engines. Covers
+ * every call, its rejections, and its result when a node dies. */
 #include "host/limits.h"
 #include "base/clock.h"
 #include "test/support/cpu_time.h"
 #include "test/unit/host_rig.h"
 
-#define DIES_WITHIN_NS (10 * S_NS) /* ns; 3 to 4 s on an idle machine */
+/* ns until a dead node is detected; 3 to 4 s on an idle machine */
+#define DIES_WITHIN_NS (10 * S_NS)
 
 static int world_open(void **state)
 {
@@ -70,7 +71,8 @@ static void xpu__open_by_id_and_twice(void **state)
 	ok(dxp_xpu_caps(w->one, &caps));
 }
 
-/* Programs compiled with a shorter or a longer struct, and those without a size. */
+/* A program may be compiled with a shorter or longer struct than the library, or with a release
+ * that passes no size. */
 static void xpu__structs_of_other_releases(void **state)
 {
 	struct world *w = *state;
@@ -251,7 +253,8 @@ static void run__wait_list(void **state)
 	ok(wait_for(w, first));
 }
 
-/* xpu1 does not get an event of xpu2 by itself: a signal must carry it. */
+/* A command on xpu1 waits for an event of xpu2. xpu1 does not know this event until it gets a
+ * signal. */
 static void run__waits_for_another_xpu(void **state)
 {
 	struct world *w = *state;
@@ -344,8 +347,8 @@ static void fabric__progress_thread(void **state)
 	const struct timespec pause = {.tv_sec = 4};
 	uint64_t used_ns = UINT64_MAX;
 
-	/* Manager, two xPUs and this host, all in this process: 1 % of 4 s each. On a busy machine
-	 * each wakeup costs more, so the test may retry. */
+	/* Manager, two xPUs and this host run in this process. Each may use 1 % of 4 s of CPU time.
+	 * On a busy machine each wakeup costs more, so the test may retry. */
 	for (int i = 0; i < 3 && used_ns >= 160 * MS_NS; i++) {
 		dxp_event event = run(w, "ok", 0);
 		uint64_t begin_ns = cpu_time_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests NICs inside this program, polled by a waiting call or by a thread of their own. */
+/* Tests NICs inside this program. A NIC is polled by calls that wait, or by a thread of its own. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>
@@ -70,7 +70,8 @@ static void nic_function__hands_out_eight(void **state)
 		dxp_function_close(all[3]);
 		all[3] = function_open(nic, NULL);
 		assert_int_equal(dxp_function_window(all[3])->function, 3);
-		/* the function that opened the node may be closed and opened again */
+		/* The first function, with which the node was opened, can be closed and opened
+		 * again. */
 		dxp_function_close(all[0]);
 		all[0] = function_open(nic, NULL);
 		assert_int_equal(dxp_function_window(all[0])->function, 0);
@@ -130,7 +131,7 @@ static void function_arm__is_counted(void **state)
 	ok(dxp_function_disarm(f));
 	ok(dxp_function_disarm(f));
 	fails(dxp_function_disarm(f), DXP_EINVAL, "without a matching arm");
-	ok(dxp_function_arm(f)); /* close disarms it */
+	ok(dxp_function_arm(f)); /* closing the function disarms it */
 	dxp_function_close(f);
 	dxp_nic_close(nic);
 }
@@ -186,9 +187,10 @@ static void memory__opens_nothing_once_revoked(void **state)
 			assert_int_equal(completion(a).status, DXP_EACCESS);
 			fails(dxp_memory_revoke(b, keys[i]), DXP_ENOENT, "key");
 		}
-		memset(m.base, 1, 4096); /* still accessible here */
+		/* the keys are revoked, but this program still has its memory */
+		memset(m.base, 1, 4096);
 		dxp_memory_destroy(b, &m);
-		dxp_memory_destroy(b, &m); /* has no effect */
+		dxp_memory_destroy(b, &m); /* a second call has no effect */
 		dxp_function_close(a);
 		dxp_function_close(b);
 		dxp_nic_close(nic);
@@ -284,7 +286,8 @@ static void nic__accepts_posts_of_many_threads(void **state)
 	}
 }
 
-/* Hosts see the xPUs, not each other. */
+/* A NIC joins a fabric as a host. It can reach the xPUs of the fabric by name, but not other
+ * hosts. */
 static void nic__joins_a_fabric(void **state)
 {
 	struct fake_fabric *fabric = fake_fabric_open(1);
@@ -296,12 +299,13 @@ static void nic__joins_a_fabric(void **state)
 	for (int thread = 0; thread < 2; thread++) {
 		options.thread = thread;
 		ok(dxp_nic_open(&options, &left));
-		if (thread) /* the NIC's thread renews the lease */
+		if (thread) /* the NIC's thread renews the lease, so the name stays in use */
 			fails(dxp_nic_open(&options, &right), DXP_EBUSY, "left");
 		struct dxp_function *f = function_open(left, NULL), *g;
 		fails(dxp_nic_function(left, "xpu1", &g), DXP_EBUSY, "'xpu1'");
 		assert_int_not_equal(target_of(f, 0).node, 0);
-		/* the name of a node finds its service queue pair, whatever number is requested */
+		/* The name of a node always leads to the node's service queue pair. The number of
+		 * the requested queue pair is ignored. */
 		ok(dxp_function_find(f, "xpu1", 1, &t));
 		assert_int_equal(t.function, 0);
 		assert_int_equal(t.qp, 0);

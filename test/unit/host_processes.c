@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests 31 processes that use one NIC at once, each with a queue pair of its own (C-12, C-36): they
- * exchange NAPs, PUTs and GETs, one of them is killed, and another takes its queue pair. */
+/* Tests 31 processes that use one NIC at the same time, each with a queue pair of its own (C-12,
+ * C-36). They exchange NAPs, PUTs and GETs. One process is killed, and another process gets its
+ * queue pair. */
 #include "test/unit/host_function.h"
 
 #include <limits.h>
@@ -13,21 +14,21 @@
 
 #include "base/clock.h"
 
-#define PROCESSES 31 /* beside the NIC's own program: 8 functions of 4 queue pairs */
+#define PROCESSES 31 /* 8 functions of 4 queue pairs, minus one for the NIC's own program */
 #define BYTES     4096
 #define KILLED    7
-#define LIMIT_NS  (120 * S_NS) /* a hang, also on a loaded machine */
+#define LIMIT_NS  (120 * S_NS) /* ns; longer is a hang, also on a busy machine */
 
-/* Shared by all processes. */
+/* Memory that all processes share. */
 struct board {
-	_Atomic bool open;           /* the NIC serves */
-	_Atomic uint32_t attached;   /* how many have their queue pair */
-	_Atomic uint32_t arrived[4]; /* how many have reached each meeting */
-	uint32_t place[PROCESSES];   /* function * 4 + queue pair of each */
+	_Atomic bool open;           /* the NIC accepts processes */
+	_Atomic uint32_t attached;   /* number of processes that have a queue pair */
+	_Atomic uint32_t arrived[4]; /* for each barrier, number of processes that reached it */
+	uint32_t place[PROCESSES];   /* for each process, its function * 4 + its queue pair */
 };
 
 static struct board *board;
-static bool child; /* a failed assertion in it continues in the next test */
+static bool child; /* true in a child, where a failed assertion would continue with the next test */
 static char run[PATH_MAX];
 
 struct hello {
@@ -65,7 +66,7 @@ static struct dxp_function *attach(uint32_t i)
 	return f;
 }
 
-/* Events of a process in one round, in any order. */
+/* Which events a process has received in one round; they arrive in any order. */
 struct inbox {
 	bool nap, put;
 	struct hello hello;
@@ -88,8 +89,9 @@ static void receive(struct dxp_function *f, struct inbox *in)
 	dxp_received_release(w);
 }
 
-/* Greets the process `to` with the own key, then writes and reads the memory of `from`, which has
- * greeted. So `to` writes here, to [BYTES, 2 BYTES). */
+/* Sends the own memory key to process `to` and receives the key of process `from`. Then writes to
+ * and reads from the memory of `from`. At the same time, `to` writes to bytes [BYTES, 2 * BYTES) of
+ * this process. */
 static void exchange(struct dxp_function *f, const struct dxp_memory *m, uint32_t self, uint32_t to,
 		     uint32_t from)
 {
@@ -132,7 +134,7 @@ static uint32_t before(uint32_t i)
 	return (i + PROCESSES - 1) % PROCESSES;
 }
 
-/* Returns the next process in that direction, without the killed one. */
+/* Returns the next process in the direction of `next`, and skips the killed process. */
 static uint32_t living(uint32_t (*next)(uint32_t i), uint32_t i)
 {
 	return next(i) == KILLED ? next(next(i)) : next(i);
@@ -154,7 +156,7 @@ static void process(uint32_t i)
 	if (i == KILLED)
 		raise(SIGKILL);
 	exchange(f, &m, i, living(after, i), living(before, i));
-	meeting(2, PROCESSES); /* with the parent, which stands for the killed one */
+	meeting(2, PROCESSES); /* the parent takes part instead of the killed process */
 	dxp_function_close(f);
 	_exit(0);
 }
@@ -171,7 +173,7 @@ static struct dxp_nic *nic_serve(void)
 
 static void places_differ(void)
 {
-	uint32_t seen = 1; /* queue pair 0 of function 0: the NIC's program */
+	uint32_t seen = 1; /* queue pair 0 of function 0 belongs to the NIC's program */
 
 	for (uint32_t i = 0; i < PROCESSES; i++) {
 		assert_in_range(board->place[i], 1, PROCESSES);
@@ -231,7 +233,8 @@ static int folder_make(void **state)
 
 static int folder_remove(void **state)
 {
-	return child ? 0 : rmdir(run); /* empty, because NICs have removed their sockets */
+	/* the folder must be empty, because each NIC removes its socket */
+	return child ? 0 : rmdir(run);
 }
 
 static void processes__31_at_once(void **state)
@@ -241,7 +244,7 @@ static void processes__31_at_once(void **state)
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	assert_ptr_not_equal(board, MAP_FAILED);
-	/* before the NIC has a thread */
+	/* Forks before the NIC starts a thread, because fork copies only the calling thread. */
 	for (uint32_t i = 0; i < PROCESSES; i++) {
 		children[i] = fork();
 		assert_int_not_equal(children[i], -1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up and checks one NIC with a user that breaks the rules of its window, and a neighbour that
- * does not. Include cmocka.h first. */
+/* Helpers of tests with a hostile user of a NIC. One user breaks the rules of its window; its
+ * neighbour does not. Include cmocka.h first. */
 #ifndef TEST_UNIT_HOSTILE_RIG_H
 #define TEST_UNIT_HOSTILE_RIG_H
 
@@ -19,13 +19,13 @@
 
 #define MEMORY      4096
 #define CANARY      0x5C
-#define GOOD        0 /* function of the neighbour */
+#define GOOD        0 /* function of the well-behaved neighbour */
 #define BAD         1
 #define HOSTILE_BIT (1u << BAD)
 
 struct user {
 	struct dxp_window *window;
-	uint8_t memory[3][MEMORY]; /* the middle one is registered */
+	uint8_t memory[3][MEMORY]; /* memory[1] is registered; the others must not change */
 	uint32_t key;
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests groups in the compatible format over real switch cores: results despite loss, beside a
- * widened group on the same switches, numbers beyond 24 bits, and the modes of groups. */
+/* Tests groups in the compatible format over real switch cores: results despite loss, a widened
+ * group on the same switches, numbers beyond 24 bits, and the modes of groups. */
 #include "test/unit/inc_rig.h"
 
 #include "wire/inc_compat.h"
 
 #define GROUP    0x8001u
-#define ELEMENTS 64 /* 256 bytes */
+#define ELEMENTS 64 /* 256 bytes: the longest operation in this format */
 
 static const uint8_t two_leaves[4] = {1, 1, 2, 2};
 static const uint8_t one_root[3] = {0, 1, 1};
@@ -14,7 +14,7 @@ static const uint8_t one_root[3] = {0, 1, 1};
 static unsigned compat_packets;
 static unsigned lost_at, sent;
 
-/* Counts data in the compatible format, and loses packet `lost_at`. */
+/* Counts data packets in the compatible format, and drops packet number `lost_at`. */
 static unsigned watch(struct rig *r, const struct rig_packet *p)
 {
 	struct inc_packet packet;
@@ -41,7 +41,7 @@ static void group_make(struct rig *r, uint32_t id, enum dxp_inc_framing framing)
 	}
 }
 
-/* Makes one sum on all members and checks it. */
+/* Runs one allreduce sum on all members and checks the results. */
 static void sum(struct rig *r, unsigned salt, size_t elements)
 {
 	static int32_t in[RIG_MEMBERS][ELEMENTS], out[RIG_MEMBERS][ELEMENTS];
@@ -85,7 +85,8 @@ static void compat__sums(void **state)
 	r.hook = watch;
 	for (unsigned i = 0; i < 10; i++)
 		sum(&r, i, 1 + i * 7);
-	/* 4 from members, 2 partial results, 2 results down, 4 results to members */
+	/* packets per sum: 4 contributions, 2 partial results, 2 results to leaves, 4 results to
+	 * members */
 	assert_int_equal(compat_packets, 10 * 12);
 	rig_close(&r);
 }
@@ -107,7 +108,7 @@ static void compat__each_packet_lost_once(void **state)
 	}
 }
 
-/* Creating a group also succeeds if any one packet of it is lost. */
+/* Creating a group also succeeds if any one packet of the creation is lost. */
 static void compat__creation_lossy(void **state)
 {
 	for (unsigned k = 1; k <= 40; k++) {
@@ -123,7 +124,7 @@ static void compat__creation_lossy(void **state)
 	}
 }
 
-/* The same switches serve a group in each format, operation by operation. */
+/* The same switches serve two groups, one in each format. The operations of both alternate. */
 static void compat__beside_widened(void **state)
 {
 	struct inc_group *widened[4];
@@ -154,7 +155,7 @@ static void compat__beside_widened(void **state)
 	rig_close(&r);
 }
 
-/* Segment numbers beyond the 8 and the 24 bits on the wire. */
+/* Segment numbers exceed the 8 bits of req_id and the 24 bits of the PSN. */
 static void compat__numbers_wrap(void **state)
 {
 	static const uint32_t starts[] = {250, 0xfffffa, 0xfffffffa};
@@ -188,12 +189,14 @@ static void compat__unsupported(void **state)
 	group_make(&r, GROUP, DXP_INC_COMPAT);
 	assert_int_equal(inc_group_start(r.hosts[0].group, &barrier, r.now_ns), DXP_EUNSUPPORTED);
 	assert_int_equal(inc_group_start(r.hosts[0].group, &longer, r.now_ns), DXP_EUNSUPPORTED);
-	/* its elements have 16 bytes and the largest number of a type */
+	/* Elements of DOUBLE_INT have 16 bytes, and DOUBLE_INT has the largest number of a type;
+	 * the group rejects it. */
 	assert_false(inc_group_accepts(r.hosts[0].group, DXP_INC_MINLOC, DXP_INC_DOUBLE_INT, 1));
 	rig_close(&r);
 }
 
-/* Ranks with different lengths get the error through an element count of 0. */
+/* The members request operations of different lengths. All get EINVAL; the switch signals it by an
+ * element count of 0. */
 static void compat__disagreement(void **state)
 {
 	int32_t data[4] = {0};
@@ -219,7 +222,7 @@ static void compat__disagreement(void **state)
 	rig_close(&r);
 }
 
-/* Creates a group in a mode, on switches that support some modes. Returns the status. */
+/* Creates a group in mode `mode`, on switches that support `modes`. Returns the status. */
 static int creation(uint16_t modes, enum dxp_inc_mode mode, uint8_t *cause)
 {
 	struct inc_control n = {0};
@@ -243,7 +246,8 @@ static int creation(uint16_t modes, enum dxp_inc_mode mode, uint8_t *cause)
 	return status;
 }
 
-/* sup_mpi_type and master_num decide: a switch rejects a mode that it does not support. */
+/* A switch compares the fields sup_mpi_type and master_num. It rejects a mode that it does not
+ * support. */
 static void compat__modes(void **state)
 {
 	uint8_t cause;

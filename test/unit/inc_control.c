@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests encoding, decoding and rejection of control payloads and of messages between members. */
+/* Tests encoding and decoding of control payloads, and of messages between members. Invalid ones
+ * are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +76,7 @@ static void inc_control__every_length(void **state)
 	}
 }
 
-/* Each of these changes of one byte makes a valid payload malformed or invalid. */
+/* Changes one byte of a valid payload. Each row gives the expected status. */
 static void inc_control__rejected(void **state)
 {
 	static const struct {
@@ -87,12 +88,12 @@ static void inc_control__rejected(void **state)
 		{1, INC_PATH_MAX, DXP_OK},
 		{1, INC_PATH_MAX + 1, DXP_EMALFORMED},
 		{3, INC_CAUSES, DXP_EMALFORMED},
-		{13, 0x81, DXP_EMALFORMED}, /* segment_bytes */
-		{17, 3, DXP_EMALFORMED},    /* path_count: one above the maximum */
+		{13, 0x81, DXP_EMALFORMED}, /* invalid segment_bytes */
+		{17, 3, DXP_EMALFORMED},    /* path_count: more hops than the payload holds */
 		{17, INC_PATH_MAX + 1, DXP_EMALFORMED},
 		{70, 1, DXP_EMALFORMED}, /* must be zero */
 		{71, 1, DXP_EMALFORMED},
-		{77, 3, DXP_EMALFORMED}, /* child count equal to one child's index */
+		{77, 3, DXP_EMALFORMED}, /* children of a hop: not above the hop's index */
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

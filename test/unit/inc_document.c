@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* docs/reference/wire.md "In-network computing" has one row for each field, kind, operation, type
- * and cause of the code, and no others. */
+/* Tests that docs/reference/wire.md "In-network computing" has one row for each field, kind,
+ * operation, type and cause of the code, and no others. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 static char text[128 << 10];
 
-/* One section of the page: from its heading to the next one, or to the last line. */
+/* One section of the page: from its heading to the next heading, or to the end of the page. */
 struct section {
 	const char *at;
 	size_t bytes;
@@ -46,7 +46,8 @@ static void row_expect(struct section *s, const char *row)
 	s->rows++;
 }
 
-/* Fails unless the section has exactly the found rows: every table row starts with a digit. */
+/* Fails unless the section has exactly the rows that the test has found. A table row starts with a
+ * digit. */
 static void rows_are_all(const struct section *s)
 {
 	size_t rows = 0;
@@ -110,7 +111,8 @@ static void inc_document__payloads(void **state)
 	field_expect(&s, 4, 4, "next");
 	rows_are_all(&s);
 	s = section_find("\n### Inquiry and answer\n");
-	s.rows = 8; /* rows of the two headers */
+	/* rows of the headers of inquiry and answer, which this test does not compare */
+	s.rows = 8;
 	field_expect(&s, 0, INC_NAME_BYTES, "name");
 	at = INC_NAME_BYTES;
 	INC_SWITCH_ROW_FIELDS(NEXT)

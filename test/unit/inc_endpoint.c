@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests endpoints with real sockets over loopback; a switch and the members run in threads. */
+/* Tests endpoints of in-network computing with real sockets over loopback. A switch and the members
+ * run in threads. */
 #include "test/unit/inc_endpoint_rig.h"
 
 #include "base/clock.h"
@@ -7,7 +8,7 @@
 
 /* ---- tests that depend on time ---- */
 
-/* Measures the longest time for which threads of this process did not run. */
+/* A thread that measures the longest time for which the machine did not run it. */
 struct canary {
 	pthread_t thread;
 	_Atomic bool stop;
@@ -28,7 +29,8 @@ static void *canary_run(void *context)
 	return NULL;
 }
 
-/* Runs a timed test up to 10 times. A failure does not count if the machine stalled meanwhile. */
+/* Runs a test that depends on time, up to 10 times. A failure does not count if the machine stalled
+ * during the run. */
 static void play_timed(int (*how)(struct member *), uint64_t deadline_ns, bool ends)
 {
 	int failed = 1;
@@ -91,7 +93,7 @@ static int kinds_play(struct member *me)
 	if (me->index == 1)
 		memset(text, 'x', sizeof(text));
 	CHECK(dxp_inc_barrier(g) == DXP_OK);
-	/* three operations at once, waited for in reverse order */
+	/* Starts three operations, then waits for them in reverse order. */
 	CHECK(dxp_inc_allreduce_start(g, &one, &sum, 1, DXP_INC_INT32, DXP_INC_SUM, &c[0]) ==
 	      DXP_OK);
 	CHECK(dxp_inc_broadcast_start(g, text, sizeof(text), 1, &c[1]) == DXP_OK);
@@ -133,7 +135,8 @@ static int two_threads_play(struct member *me)
 	return (int)(intptr_t)line;
 }
 
-/* Member 1 stays away longer than the deadline; its progress thread answers for it. */
+/* Member 1 starts its operation later than the deadline. Meanwhile its progress thread answers the
+ * other members, so the group is not lost. */
 static int late_play(struct member *me)
 {
 	if (me->index == 1)
@@ -141,7 +144,8 @@ static int late_play(struct member *me)
 	return sums(me->group, me->index, 3, 1000);
 }
 
-/* The switch exits. Member 1 has no outstanding operation and detects the loss later. */
+/* The switch exits. Member 1 starts its operation later than the others, and detects the loss
+ * then. */
 static int lost_play(struct member *me)
 {
 	int64_t in = 1, out = 0;
@@ -159,8 +163,8 @@ static int lost_play(struct member *me)
 	CHECK(dxp_inc_allreduce(me->group, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM, &done) ==
 	      DXP_EPEERLOST);
 	CHECK(done == 0 && out == 0);
-	/* the deadline counts from the arrival of the last member: waiting for it before is no
-	 * loss */
+	/* The deadline counts from the start of the last member's operation. Before that, waiting
+	 * for this member is no loss. */
 	CHECK(clock_now_ns() - begin_ns <
 	      (me->index == 1 ? 0 : AWAY_NS) + me->options.deadline_ns + 600 * MS_NS);
 	dxp_inc_group_view(me->group, &v);
@@ -239,8 +243,9 @@ static void endpoint__selftest(void **state)
 	assert_memory_equal(line, "offload works: switch 127.", 26);
 	assert_non_null(strstr(line, "(user plane), 0 switches above it, 8 B in "));
 	bench_close(&b);
-	/* The kernel reports that no process listens. A stalled machine may read the switch's last
-	 * packets late and count them as received from a live switch. */
+	/* The kernel reports that no process listens on the port. A stalled machine may read the
+	 * switch's last packets late. Then the endpoint counts them as received from a live switch,
+	 * so the test retries. */
 	for (unsigned i = 0; i < 10 && !strstr(line, "nothing listens"); i++) {
 		usleep(INC_RECEIVED_NS / 1000);
 		assert_int_equal(dxp_inc_selftest(inc, line), DXP_ENOENT);

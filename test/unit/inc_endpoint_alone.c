@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests endpoints without other members: what they reject, child processes, and exit without a
- * close. */
+/* Tests endpoints without other members: calls that they reject, use in child processes, and exit
+ * without a close. */
 #include "test/unit/inc_endpoint_rig.h"
 
 #include "base/clock.h"
@@ -9,7 +9,8 @@
 
 /* ---- tests that depend on time ---- */
 
-/* A switch that owns the port but never answers is reported as such. */
+/* A process owns the switch's port but never answers. The self-test reports that it does not
+ * answer. */
 static void endpoint__silent_switch(void **state)
 {
 	struct bench b = {.ip = 0x7f000000u | ((unsigned)getpid() & 0x7fff) << 8 | 8};
@@ -87,8 +88,8 @@ static void endpoint__wrong_arguments(void **state)
 	bench_close(&b);
 }
 
-/* The results of a group of one need no retransmission, so its close does not wait INC_LINGER_NS. A
- * busy machine may delay a close that long, but not each time. */
+/* A member that is alone in its group never needs to resend results, so closing does not wait
+ * INC_LINGER_NS. A busy machine may delay a close for that long, but not each time. */
 static void endpoint__close_does_not_linger(void **state)
 {
 	uint64_t best_ns = UINT64_MAX;
@@ -139,7 +140,7 @@ static void endpoint__child_process(void **state)
 		assert_int_equal(waitpid(child, &how, 0), child);
 		assert_int_equal(how, 0);
 	}
-	/* an executed program inherits none of the sockets */
+	/* A program that this process executes inherits no socket and no eventfd. */
 	char command[80];
 	snprintf(command, sizeof(command), "! ls -l /proc/self/fd | grep -q -e socket: -e eventfd");
 	assert_int_equal(system(command), 0);
@@ -150,7 +151,7 @@ static void endpoint__child_process(void **state)
 	bench_close(&b);
 }
 
-/* exit() with an open group terminates the process normally, as after an error. */
+/* A program may call exit() while a group is open. The process then exits normally. */
 static void endpoint__exit_without_close(void **state)
 {
 	struct bench b;
@@ -164,7 +165,8 @@ static void endpoint__exit_without_close(void **state)
 		exit(7);
 	}
 	assert_int_equal(waitpid(child, &how, 0), child);
-	assert_true(WIFEXITED(how)); /* sanitizers exit with their own statuses */
+	/* any exit status is accepted, because sanitizers use their own */
+	assert_true(WIFEXITED(how));
 	bench_close(&b);
 }
 

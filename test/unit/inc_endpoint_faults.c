@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes the n-th allocation, socket, thread or send of two members fail, for n = 1, 2, 3 ... until
  * no failure occurs. The caller gets the error, both members have the same status, and nothing
- * leaks. Started operations give the right result, since unsent packets are retransmitted. */
+ * leaks. An operation that started gives the right result, because unsent packets are
+ * retransmitted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +60,7 @@ FALLIBLE(ssize_t, sendto,
 FALLIBLE(int, sendmmsg, (int fd, struct mmsghdr *m, unsigned count, int flags),
 	 (fd, m, count, flags), EPERM, -1)
 
-/* ---- the switch, in its own process without failures ---- */
+/* ---- the switch, in its own process, where no call fails ---- */
 
 struct scene {
 	pid_t sw;
@@ -123,8 +124,8 @@ static int allgather(void *context, const void *own, void *all, size_t bytes)
 	return 0;
 }
 
-/* Runs three operations. An operation that lacks memory does not start and is tried again; all
- * others give the right result. */
+/* Runs three operations. If memory is short, an operation does not start and is tried again.
+ * Returns whether all results are right. */
 static bool calls(struct dxp_inc_group *g)
 {
 	static const double in[3000] = {1, 2};
@@ -170,7 +171,8 @@ static unsigned files_open(void)
 	return count;
 }
 
-/* Opens, uses and closes both members once. Returns whether nothing failed. */
+/* Opens, uses and closes both members once, while call number `n` fails. Returns whether no call
+ * failed. */
 static bool lifetime(struct scene *s, uint64_t n)
 {
 	struct dxp_inc_options o = {
@@ -197,7 +199,7 @@ static bool lifetime(struct scene *s, uint64_t n)
 		assert_int_equal(__real_pthread_create(&other, NULL, member, &seats[1]), 0);
 		member(&seats[0]);
 		pthread_join(other, NULL);
-		/* two threads that count at once may make it negative */
+		/* two threads that decrement at the same time may wrap `countdown` below 0 */
 		well = countdown > 0 && countdown <= n;
 		countdown = 0;
 		assert_int_equal(seats[0].status, seats[1].status);
@@ -216,7 +218,7 @@ static void faults__each_call_for_help(void **state)
 
 	log_level_set(LOG_LEVEL_ERROR);
 	scene_open(&s);
-	lifetime(&s, 1u << 30); /* a first run, because objects that are made only once stay */
+	lifetime(&s, 1u << 30); /* a first run without failure creates the objects that stay */
 	unsigned files = files_open();
 	while (!lifetime(&s, n)) {
 		assert_true(n++ < RUNS_MAX);

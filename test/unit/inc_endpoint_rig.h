@@ -39,7 +39,8 @@ struct bench {
 	char text[32];
 };
 
-/* Memory that the members share outside the network: barrier and allgather buffer. */
+/* Memory of the members, which run in threads: a barrier and a buffer to exchange data outside the
+ * network. */
 struct meeting {
 	pthread_barrier_t barrier;
 	uint8_t all[MEMBERS][256];
@@ -54,7 +55,7 @@ struct member {
 	struct dxp_inc_group *group, *other;
 	struct dxp_inc_options options;
 	int (*play)(struct member *);
-	int failed; /* line number; 0: none */
+	int failed; /* line number of the first failed CHECK; 0: none */
 };
 
 #define CHECK(what)                      \
@@ -151,7 +152,7 @@ UNUSED static void *member_run(void *context)
 	return NULL;
 }
 
-/* Returns the line number of a failed CHECK, or 0. */
+/* Runs `how` in one thread for each member. Returns the line number of a failed CHECK, or 0. */
 UNUSED static int played(struct bench *b, int (*how)(struct member *),
 			 struct dxp_inc_options options)
 {
@@ -178,7 +179,8 @@ UNUSED static int played(struct bench *b, int (*how)(struct member *),
 	return 0;
 }
 
-/* Runs a test in which no group may be lost: long timeouts, since this machine may be busy. */
+/* Runs a test in which no group may be lost. Timeouts are long, because this machine may be
+ * busy. */
 UNUSED static void play(struct bench *b, int (*how)(struct member *),
 			struct dxp_inc_options options)
 {

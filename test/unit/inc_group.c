@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests operations of members over real switch cores: right results despite loss and duplicates. */
+/* Tests the operations of a group's members over real switch cores. Results are right despite loss
+ * and duplicates. */
 #include "test/unit/inc_rig.h"
 
 #define ELEMENTS 2000
@@ -60,7 +61,8 @@ static void sum_check(const struct rig *r, const struct work *w, size_t elements
 		assert_int_equal(w->out[i], expected(r, i, salt));
 }
 
-/* Three operations at once on each member give the right results: long, short, longer. */
+/* Starts three operations on each member without waiting in between: long, short, longer. Checks
+ * all results. */
 static void three_calls(struct rig *r)
 {
 	static const size_t sizes[3] = {1100, 5, ELEMENTS};
@@ -102,7 +104,8 @@ static void group__operations_complete_right(void **state)
 	assert_int_equal(v.calls, 3);
 	assert_int_equal(v.segments_sent, 4 + 1 + 6);
 	assert_int_equal(v.segments_repeated, 0);
-	/* per segment: 4 from members, 2 partial results, 2 results, 4 results to members */
+	/* packets per segment: 4 contributions, 2 partial results, 2 results to leaves, 4 results
+	 * to members */
 	assert_int_equal(r.count - before, 11 * 12);
 	rig_close(&r);
 }
@@ -251,7 +254,7 @@ static void group__broadcast_reduce_barrier(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		assert_true(w[i].call.done && w[i].call.status == DXP_OK);
 		assert_true(i == 2 || memcmp(w[i].out, w[2].in, 1501) == 0);
-		assert_false(i > 0 && barriers[i].done); /* member 0 has not arrived */
+		assert_false(i > 0 && barriers[i].done); /* member 0 has not started the barrier */
 		fill(&w[i], i, 10, 0);
 		memset(w[i].out, 0, 40);
 		w[i].call = (struct inc_operation){.collective = INC_REDUCE,
@@ -299,7 +302,8 @@ static void group__what_it_rejects(void **state)
 	rig_close(&r);
 }
 
-/* A member that computes for a long time does not cost the other members their group. */
+/* One member computes for 20 s before it starts its operation. The group is not lost for the other
+ * members. */
 static void group__a_late_member_is_awaited(void **state)
 {
 	struct rig r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests lost groups: all members have the same completed operations, regardless of what each had
- * received. */
+/* Tests lost groups. Afterwards all members agree which operations completed, regardless of the
+ * packets that each had received. */
 #include "test/unit/inc_rig.h"
 
 #define ELEMENTS 20000 /* 57 segments */
@@ -10,7 +10,7 @@ struct job {
 	struct inc_operation calls[CALLS];
 	int32_t *data[CALLS];
 	unsigned started;
-	size_t total; /* elements known to be complete at all members */
+	size_t total; /* number of elements that are complete at all members */
 	int status[CALLS];
 };
 
@@ -37,7 +37,8 @@ static void jobs_free(struct job *jobs, unsigned count)
 			free(jobs[i].data[c]);
 }
 
-/* Starts the member's next operation after the previous one has completed, as a program does. */
+/* Starts the next operation of `member` once its previous operation is complete, as a program
+ * does. */
 static void job_next(struct rig *r, struct job *j, unsigned member)
 {
 	struct inc_group *g = r->hosts[member].group;
@@ -104,8 +105,8 @@ static int32_t summed(const struct rig *r, unsigned call, size_t k)
 	return s;
 }
 
-/* Asserts that all live members have completed the same operations, to the same element. The
- * results must be right, and no byte behind them may change. */
+/* Checks that all live members completed the same operations, up to the same element. Results must
+ * be right, and bytes behind them unchanged. */
 static void all_the_same(const struct rig *r, const struct job *jobs)
 {
 	unsigned first = 0;
@@ -138,8 +139,8 @@ static void switch_kill(struct rig *r, unsigned i)
 }
 
 struct death {
-	unsigned victim; /* switch index */
-	uint64_t at;     /* packet count */
+	unsigned victim; /* index of the switch that dies */
+	uint64_t at;     /* packets sent until it dies */
 	bool reborn;
 	bool lossy;
 };
@@ -233,7 +234,8 @@ static void lose__dead_member(void **state)
 	rig_close(&r);
 }
 
-/* A restarted switch reports that it lost the group, so no member waits for the deadline. */
+/* A restarted switch does not know the group and reports this. So no member waits for the
+ * deadline. */
 static void lose__forgotten_group_is_noticed_at_once(void **state)
 {
 	struct rig r;
@@ -251,7 +253,8 @@ static void lose__forgotten_group_is_noticed_at_once(void **state)
 	rig_close(&r);
 }
 
-/* Members that disagree on an operation all get the error, for the same segment. */
+/* One member requests another operator than the others. All members get EINVAL, for the same
+ * operation. */
 static void lose__disagreement(void **state)
 {
 	struct rig r;
@@ -288,17 +291,17 @@ static void lose__disagreement(void **state)
 
 /* ---- members lost during the agreement ---- */
 
-/* Results reach some members only, then the root exits. One member still reaches only some
- * others for a while, then exits. Those others must not accept results from it that the rest
- * cannot get. */
+/* Results reach only some members; then the root switch exits. One member, `dumb`, reaches only
+ * some members for a while, then exits. The members that it reached must not accept results from it
+ * that the other members cannot get. */
 struct rumour {
-	uint64_t quiet_from;   /* packets: from this count on results are lost */
-	unsigned root_packets; /* packets from quiet_from until the root exits */
-	unsigned dumb;         /* member whose packets get lost */
+	uint64_t quiet_from;   /* packet count from which on results are dropped */
+	unsigned root_packets; /* packets between quiet_from and the exit of the root */
+	unsigned dumb;         /* member that sends but is received only in part */
 	uint8_t served;        /* bit mask of members that still get results */
 	uint8_t deaf;          /* bit mask of members that get nothing from `dumb` */
-	unsigned words;        /* packets of `dumb` that still arrive */
-	unsigned fetched_from; /* first FETCHED of `dumb` that are lost */
+	unsigned words;        /* number of packets of `dumb` that still arrive */
+	unsigned fetched_from; /* number of first FETCHED messages of `dumb` that are dropped */
 };
 
 static struct rumour rumour;
@@ -358,8 +361,8 @@ static void lose__member_that_only_some_receive(void **state)
 		one_rumour(seed);
 }
 
-/* Drops all packets to one member, whose own packets arrive. That member gives up all others while
- * they wait for a dead one. They must not give up each other for that reason. */
+/* Drops all packets to member `dumb`, but its own packets arrive. This member gives up all others
+ * while they wait for a dead member. The others must not give up each other because of this. */
 static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
 {
 	unsigned from = p->path.from_ip - rig_host_ip(0), to = p->path.to_ip - rig_host_ip(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests whole packets of in-network computing: encoded, sealed, decoded; every wrong length and
- * wrong value is rejected. */
+/* Tests whole packets of in-network computing: they are encoded, sealed and decoded. Every wrong
+ * length and wrong value is rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static const struct inc_header data_header = {
 	.collective = INC_ALLREDUCE,
 };
 
-/* Copies a datagram to `out` as it leaves: header and slices in a row. */
+/* Copies a datagram to `out` as it is sent: the header, then the slices. */
 static size_t flatten(const struct datagram *d, uint8_t *out)
 {
 	size_t bytes = d->header_bytes;
@@ -104,12 +104,12 @@ static void inc_packet__rc_ack(void **state)
 	assert_int_equal(p.roce.opcode, ROCE_RC_ACK);
 	assert_int_equal(p.roce.psn, 7);
 	assert_int_equal(p.roce.msn, 7);
-	data[7] ^= 1; /* another queue pair */
+	data[7] ^= 1; /* changes the destination queue pair */
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_ENOENT);
 }
 
-/* Shorter than the tag: a packet of another protocol. Longer but incomplete: ours, and
- * malformed. */
+/* A packet that ends before the tag counts as another protocol's (ENOENT). A longer but incomplete
+ * packet is malformed. */
 static void inc_packet__every_length(void **state)
 {
 	struct inc_header h = data_header;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs members and switches in one process on a virtual clock. The network delivers every packet in
- * order unless the test's hook decides otherwise. Member i is 10.0.0.(i + 1), switch i is 10.0.1.(i
- * + 1). */
+ * order unless the test's hook decides otherwise. Member i has the address 10.0.0.(i + 1), switch i
+ * has 10.0.1.(i + 1). */
 #ifndef TEST_INC_RIG_H
 #define TEST_INC_RIG_H
 
@@ -46,17 +46,17 @@ struct rig {
 	uint64_t now_ns;
 	unsigned members, switches;
 	struct rig_host hosts[RIG_MEMBERS];
-	struct sw *sw[RIG_SWITCHES]; /* NULL: dead */
+	struct sw *sw[RIG_SWITCHES]; /* NULL: the switch is dead */
 	struct sw_options sw_options[RIG_SWITCHES];
 	uint32_t leaf[RIG_MEMBERS];
 	struct rig_packet *queue;
 	unsigned head, tail;
-	/* Returns how many copies of a packet arrive; NULL: one of each. */
+	/* Returns how many copies of a packet arrive. If NULL, each packet arrives once. */
 	unsigned (*hook)(struct rig *r, const struct rig_packet *p);
 	/* Called for each packet that arrives; may be NULL. */
 	void (*arrives)(struct rig *r, const struct rig_packet *p);
 	uint64_t count; /* packets sent */
-	uint64_t drop;  /* for the test's use, such as the packet to drop */
+	uint64_t drop;  /* meaning set by each test, such as the number of a packet to drop */
 	struct rng rng;
 	struct datagram datagrams[RIG_BATCH];
 	uint8_t trailers[RIG_BATCH][INC_TRAILER_BYTES];
@@ -144,7 +144,8 @@ static inline void rig_host_receive(struct rig *r, unsigned i, const struct rig_
 
 	if (h->dead)
 		return;
-	/* filters of the real sockets: docs/reference/inc.md "Endpoints and sockets" */
+	/* Checks what filters of real sockets check: docs/reference/inc.md "Endpoints and
+	 * sockets". */
 	if (p->path.to_port == ROCE_PORT)
 		assert_true(p->path.from_ip == r->leaf[i] && p->path.from_port == ROCE_SOURCE_PORT);
 	else
@@ -199,7 +200,7 @@ static inline uint64_t rig_deadline(struct rig *r)
 	return at_ns;
 }
 
-/* Handles everything that is due now, and all packets that result. */
+/* Sends and delivers all packets that are due now, and all packets that result from them. */
 static inline void rig_settle(struct rig *r)
 {
 	for (unsigned i = 0; i < r->members; i++)
@@ -213,8 +214,8 @@ static inline void rig_settle(struct rig *r)
 		rig_deliver(r);
 }
 
-/* Settles, then advances the clock to the next deadline, but not past `end_ns`. Returns false if
- * none is due until then. */
+/* Delivers all packets, then advances the clock to the next deadline, but not past `end_ns`.
+ * Returns false if no deadline is before `end_ns`. */
 static inline bool rig_step(struct rig *r, uint64_t end_ns)
 {
 	rig_settle(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a switch's status rows: all three kinds, up to the largest count. */
+/* Tests the codec of a switch's status rows: all three kinds, up to the largest number of rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,18 +91,18 @@ static void inc_rows__values(void **state)
 	assert_int_equal(out.first, 7);
 }
 
-/* Each of these changes of one byte makes a valid status answer malformed. */
+/* Changes one byte of a valid status answer. Each change makes it malformed. */
 static void inc_rows__rejected(void **state)
 {
 	static const struct {
 		uint16_t at;
 		uint8_t value;
 	} cases[] = {
-		{0, 0}, /* section */
+		{0, 0}, /* undefined section */
 		{0, 4},
-		{1, 2},             /* two switches */
+		{1, 2},             /* row count 2, but only one switch row is possible */
 		{2, 1},             /* must be zero */
-		{HEAD_BYTES, '\n'}, /* name */
+		{HEAD_BYTES, '\n'}, /* control character in the name */
 		{HEAD_BYTES + 31, 'x'},
 		{HEAD_BYTES + SWITCH_ROW_BYTES - 1, INC_PARENTS_MAX + 1},
 	};
@@ -119,7 +119,7 @@ static void inc_rows__rejected(void **state)
 	}
 	a = sample(INC_SECTION_SWITCH, 1);
 	size_t bytes = inc_answer_encode(&a, data);
-	memset(data + HEAD_BYTES, 'x', INC_NAME_BYTES); /* no terminator */
+	memset(data + HEAD_BYTES, 'x', INC_NAME_BYTES); /* no zero byte ends the name */
 	assert_int_equal(inc_answer_decode(data, bytes, &out), DXP_EMALFORMED);
 }
 

@@ -18,7 +18,8 @@ static void inc_types__bytes(void **state)
 	assert_int_equal(dxp_inc_type_bytes((enum dxp_inc_type) - 1), 0);
 }
 
-/* One letter for each type in order of their values: y where the operation is defined. */
+/* Each row is an operation, with one letter for each type in the order of their values: y if the
+ * operation is defined for the type. */
 static void inc_types__defined(void **state)
 {
 	static const char *const rows[DXP_INC_OPS] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the arbiter: classes of packets, shares by weight, order within a class, full queues. */
+/* Tests the arbiter of a switch's input: classes of packets, shares by weight, order within a
+ * class, full queues. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,7 @@ static void put(struct input *a, enum input_class class, uint16_t number)
 	input_put(a, class, &path, data, sizeof(data));
 }
 
-/* Takes `count` packets; returns how many are computed ones. */
+/* Dequeues `count` packets. Returns how many of them are of the class INPUT_COMPUTED. */
 static unsigned computed_of(struct input *a, unsigned count)
 {
 	unsigned computed = 0;
@@ -54,7 +55,8 @@ static void input__shares(void **state)
 			put(a, INPUT_FORWARDED, n);
 			put(a, INPUT_COMPUTED, n);
 		}
-		/* any window of one round has these shares: no class waits longer */
+		/* Each round of forwarded + computed packets has exactly these shares, so no class
+		 * waits longer. */
 		for (unsigned round = 1; round <= 10; round++) {
 			assert_int_equal(computed_of(a, forwarded + computed), computed);
 			assert_int_equal(c->first[INPUT_COMPUTED], round * computed);
@@ -72,7 +74,7 @@ static void input__alone(void **state)
 	for (uint16_t n = 0; n < 100; n++)
 		put(a, INPUT_COMPUTED, n);
 	assert_int_equal(computed_of(a, 50), 50);
-	/* the other class is next within its first turn */
+	/* a packet of the other class is among the next two */
 	put(a, INPUT_FORWARDED, 0);
 	assert_true(computed_of(a, 2) <= 1);
 	assert_int_equal(computed_of(a, 49), 49);
@@ -82,7 +84,7 @@ static void input__alone(void **state)
 	input_destroy(a);
 }
 
-/* Packets keep contents, sender and order, also where the ring wraps. */
+/* Packets keep contents, sender and order, also when the ring of the queue wraps. */
 static void input__order(void **state)
 {
 	struct input *a = input_make(2, 3);
@@ -121,7 +123,8 @@ static void input__full(void **state)
 	input_destroy(a);
 }
 
-/* Encodes a packet and returns its class. Each shorter one is forwarded. */
+/* Encodes a packet and returns its class. Checks that each truncated packet has the class
+ * INPUT_FORWARDED. */
 static enum input_class class_of(uint8_t kind, uint8_t opcode, uint8_t tag_xor)
 {
 	const struct inc_header h = {.kind = kind, .collective = INC_BARRIER, .comm_id = 7};

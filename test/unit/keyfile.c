@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests key files: a created file can be read; any file that is not exactly a private key file is
+/* Tests key files. A created file can be read. Any file that is not exactly a private key file is
  * rejected. */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static int folder_make(void **state)
 static int scratch_folder_remove(void **state)
 {
 	unlink(path);
-	return rmdir(folder); /* fails if a temporary file was left */
+	return rmdir(folder); /* fails if a temporary file is left in the folder */
 }
 
 static void write_text(const char *text, mode_t mode)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests labels of hosts. */
+/* Tests the labels of hosts, under which an xPU keeps files for them. */
 #include "xpu/label.h"
 
 #include <setjmp.h>

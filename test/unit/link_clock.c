@@ -37,12 +37,12 @@ static void clock_arrived_ns__survives_a_stepped_wall_clock(void **state)
 {
 	struct clock_pair now = {.monotonic_ns = 10 * S_NS, .wall_ns = 1700000000 * S_NS};
 
-	/* clock set back by an hour after the stamp, which now lies in the future */
+	/* The wall clock was set back by an hour after the stamp, so the stamp is in the future. */
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns + HOUR_NS), 10 * S_NS);
-	/* clock set forward by an hour after the stamp */
+	/* The wall clock was set forward by an hour after the stamp, so the age is bounded. */
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - HOUR_NS),
 			 10 * S_NS - DATAGRAM_AGE_NS);
-	/* just after boot */
+	/* Just after boot, the arrival cannot be before time 0. */
 	now.monotonic_ns = 5;
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - HOUR_NS), 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the crossbar: datagrams between its ports arrive unchanged and in order without a system
- * call; those to other addresses leave by the socket; a full queue drops; sockets do not starve. */
+/* Tests the crossbar. Datagrams between its ports arrive unchanged and in order, without a system
+ * call. Datagrams to other addresses leave by the socket. A full queue drops datagrams. Sockets do
+ * not starve. */
 #include "test/unit/link_pair.h"
 
 #include "link/crossbar.h"
@@ -43,7 +44,8 @@ static void crossbar__carries_all_sizes(void **state)
 	uint64_t bytes = 0;
 
 	link_address(p.a, &from);
-	for (uint32_t round = 0; round < 3000; round++) { /* several times around the queue */
+	/* enough rounds that the queue wraps several times */
+	for (uint32_t round = 0; round < 3000; round++) {
 		struct datagram d[ARRAY_COUNT(sizes)];
 		for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
 			d[i] = datagram_of(&p.to_b, (uint8_t)i, 7, payload + i, sizes[i]);
@@ -71,7 +73,7 @@ static void crossbar__carries_all_sizes(void **state)
 	pair_close(&p);
 }
 
-/* Datagrams stay in a queue that is never empty, so records wrap at its end. */
+/* The queue is never empty, so its records wrap at its end. All datagrams arrive in order. */
 static void crossbar__wraps(void **state)
 {
 	struct link_pair p = ports_open();
@@ -96,7 +98,8 @@ static void crossbar__wraps(void **state)
 	pair_close(&p);
 }
 
-/* Datagrams that the receiver holds stay valid while more arrive. */
+/* A full queue drops new datagrams. A datagram that the receiver still uses stays valid
+ * meanwhile. */
 static void crossbar__full_queue_drops(void **state)
 {
 	struct link_pair p = ports_open();
@@ -111,7 +114,8 @@ static void crossbar__full_queue_drops(void **state)
 		assert_int_equal(link_send(p.a, &d, 1), 1);
 		sent++;
 	}
-	assert_in_range(link_receive_level(p.b), 25, 31); /* all but one record and a rest */
+	/* in 1/31 of the queue: full, except for space that is too small for one more datagram */
+	assert_in_range(link_receive_level(p.b), 25, 31);
 	assert_int_equal(a->data[0], 1);
 	assert_memory_equal(a->data + 4, payload, sizeof(payload));
 	for (size_t got; (got = link_receive(p.b, a, DATAGRAM_BATCH)) > 0;)
@@ -123,8 +127,9 @@ static void crossbar__full_queue_drops(void **state)
 	pair_close(&p);
 }
 
-/* A list for ports and others keeps the order of each; an address of no port leaves by the socket,
- * also that of a port that was closed. */
+/* A list contains datagrams to a port and to another address. Each receiver gets its datagrams in
+ * order. A datagram leaves by the socket if its address is no port, also after that port was
+ * closed. */
 static void crossbar__others_leave_by_the_socket(void **state)
 {
 	struct link_pair p = ports_open();
@@ -153,7 +158,7 @@ static void crossbar__others_leave_by_the_socket(void **state)
 	link_close(other_link);
 }
 
-/* A queue that always has datagrams does not keep those of the socket waiting. */
+/* The queue of a port always has datagrams. Datagrams from the socket are still received. */
 static void crossbar__sockets_do_not_starve(void **state)
 {
 	struct link_pair p = ports_open();

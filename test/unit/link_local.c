@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests local sockets that pass descriptors with bytes, and memory that two processes map. */
+/* Tests local sockets, which pass file descriptors together with bytes, and memory that two
+ * processes map. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,7 +119,8 @@ static void local_send__bytes_and_descriptors(void **state)
 	pair_close(&p, path);
 }
 
-/* Returns the lowest free descriptor: equal before and after if none has leaked. */
+/* Returns the lowest free file descriptor. A test compares it before and after a call to detect a
+ * leak. */
 static int lowest_free(void)
 {
 	int fd = dup(0);
@@ -136,7 +138,7 @@ static void local_receive__too_much_is_rejected_and_closed(void **state)
 	unsigned count;
 	char data[4];
 
-	/* A message with more descriptors than space, by one or by many. */
+	/* A message carries more descriptors than the receiver has space for, by one or by many. */
 	for (unsigned sent = 1; sent <= LOCAL_FDS_MAX; sent++) {
 		for (unsigned space = 0; space < sent; space++) {
 			assert_int_equal(local_send(p.client, "ab", 2, fds, sent), 2);
@@ -146,10 +148,10 @@ static void local_receive__too_much_is_rejected_and_closed(void **state)
 			assert_int_equal(lowest_free(), before);
 		}
 	}
-	/* A message with more bytes than space. */
+	/* A message carries more bytes than the receiver has space for. */
 	assert_int_equal(local_send(p.client, "abcde", 5, fds, 1), 5);
 	assert_int_equal(receive(p.server, data, 4, got, 4, &count), DXP_EMALFORMED);
-	assert_int_equal(count, 1); /* the caller still owns it */
+	assert_int_equal(count, 1); /* the caller owns the received descriptor and must close it */
 	close(got[0]);
 	assert_int_equal(lowest_free(), before);
 	assert_int_equal(local_send(p.client, "abcd", 4, NULL, 0), 4);
@@ -200,7 +202,7 @@ static void local_listen__replaces_what_a_dead_process_left(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(local_connect(path, SECOND, &fd), DXP_ENOENT);
 	assert_int_equal(local_listen(path, &fd), DXP_OK);
-	/* A path in use and a plain file are kept. */
+	/* A socket in use and a plain file at the path are not replaced. */
 	assert_int_equal(local_listen(path, &other), DXP_EBUSY);
 	assert_int_equal(local_connect(path, SECOND, &other), DXP_OK);
 	close(other);
@@ -221,7 +223,7 @@ static void local_connect__names_the_error(void **state)
 	assert_int_equal(local_connect("", SECOND, &fd), DXP_EINVAL);
 }
 
-/* A listener that never accepts blocks a connect no longer than its time limit. */
+/* A listener never accepts. A connect to it returns within its time limit. */
 static void local_connect__in_time(void **state)
 {
 	const char *path = path_of("a");

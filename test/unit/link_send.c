@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests batches to a kernel that accepts them, rejects them, or rejects every datagram. */
+/* Tests sending batches when the kernel accepts them, rejects batches, or rejects every
+ * datagram. */
 #include <errno.h>
 #include <net/if.h>
 #include <sched.h>
@@ -69,7 +70,8 @@ static void link_send__gives_gso_up_when_the_kernel_rejects(void **state)
 	struct datagram d[700];
 
 	need_gso(p.a);
-	/* a batch longer than any kernel accepts: EINVAL, as from a broken GSO */
+	/* This batch is longer than any kernel accepts. The kernel returns EINVAL, as a broken GSO
+	 * does. */
 	p.a->limits.segments = 600;
 	numbers_make(d, 700, &p.to_b, 5);
 	send_all(p.a, d, 700);
@@ -88,8 +90,8 @@ static void link_send__blames_the_peer_not_gso(void **state)
 	unsigned segments = p.a->limits.segments;
 	struct datagram d[12];
 
-	/* port 0 is EINVAL for a batch and for each of its datagrams; later datagrams are still
-	 * sent */
+	/* The kernel rejects port 0 with EINVAL, in a batch and in single datagrams. Later
+	 * datagrams are still sent. */
 	nowhere.port = 0;
 	numbers_make(d, 12, &p.to_b, 50);
 	for (uint32_t i = 0; i < 8; i++)
@@ -118,7 +120,7 @@ static void link_send__survives_what_cannot_be_sent(void **state)
 	assert_int_equal(link_send(p.a, d, 3), 3);
 	assert_int_equal(counters_of(p.a).send_errors, 2);
 	assert_int_equal(counters_of(p.a).sent_datagrams, 1);
-	/* the first datagram exceeded every limit, and this is reported once */
+	/* The first datagram exceeds every limit. link_too_big reports it once. */
 	struct udp_address to;
 	size_t bytes;
 	assert_int_equal(counters_of(p.a).too_big, 1);
@@ -157,8 +159,9 @@ static bool loopback_configure(int mtu)
 	return done;
 }
 
-/* In its own network namespace with a loopback MTU of 1500: batches of 2000-byte datagrams fail
- * with EMSGSIZE, while IP fragments single ones. Returns 0, or the number of the failed step. */
+/* Runs in its own network namespace, where loopback has an MTU of 1500. Batches of 2000-byte
+ * datagrams fail with EMSGSIZE, but IP fragments single ones. Returns 0, or the number of the
+ * failed step. */
 static int small_mtu(void)
 {
 	struct datagram d[8];
@@ -181,7 +184,8 @@ static int small_mtu(void)
 	size_t bytes;
 	if (!link_too_big(p.a, &to, &bytes) || !address_equal(&to, &p.to_b) || bytes != 2000)
 		return 7;
-	/* the next ones of this length are sent singly at once; shorter ones still form a batch */
+	/* Later datagrams of this length are sent singly from the start. Shorter ones still form a
+	 * batch. */
 	uint64_t calls = counters_of(p.a).send_calls;
 	if (link_send(p.a, d, 8) != 8 || counters_of(p.a).send_calls != calls + 1 ||
 	    !receive_numbered(p.b, 8, 2000))
@@ -194,8 +198,7 @@ static int small_mtu(void)
 	return 0;
 }
 
-/* The kernel rejects all datagrams of the endpoint: EPERM or ENETUNREACH on a loopback that is
- * down. */
+/* The loopback device is down, so the kernel rejects all datagrams with EPERM or ENETUNREACH. */
 static int no_network(void)
 {
 	struct datagram d[8];
@@ -213,14 +216,16 @@ static int no_network(void)
 	return 0;
 }
 
-/* Limits the loopback of a new namespace to 100 Mb/s, so that the socket's send buffer fills up. */
+/* Makes a new namespace and limits its loopback to 100 Mb/s, so that the socket's send buffer fills
+ * up. */
 static bool loopback_shape(void)
 {
 	return unshare(CLONE_NEWNET) == 0 && loopback_configure(1500) &&
 	       system("tc qdisc add dev lo root tbf rate 100mbit burst 10k latency 1s 2>&1") == 0;
 }
 
-/* With a full send buffer the link accepts fewer datagrams, the rest later, and loses none. */
+/* The send buffer is full. The link accepts fewer datagrams now and the others later. None is
+ * lost. */
 static int no_space_now(void)
 {
 	static struct datagram d[300];
@@ -245,8 +250,8 @@ static int no_space_now(void)
 	return 0;
 }
 
-/* The same with fault injection: each datagram is decided once, and the kernel gets exactly the
- * result. */
+/* The send buffer is full and fault injection is on. The injector decides once for each datagram,
+ * and the kernel gets exactly the result. */
 static int no_space_with_faults(void)
 {
 	static struct datagram d[300];
@@ -288,7 +293,7 @@ static int no_space_with_faults(void)
 	return 0;
 }
 
-/* Runs `steps` in a child process, so that the namespace vanishes with it. */
+/* Runs `steps` in a child process. Its network namespace is removed when it exits. */
 static void in_child(int (*steps)(void))
 {
 	int status;

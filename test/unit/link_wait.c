@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests waits: deadlines, arrivals and wakeups, with and without a spin. */
+/* Tests link_wait: deadlines, arrivals and wakeups, with and without spinning. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -43,7 +43,8 @@ static void link_wait__sees_what_arrived(void **state)
 		struct datagram_arrival arrival;
 		send_all(p.a, &d, 1);
 		assert_true(link_wait(p.b, UINT64_MAX));
-		assert_true(link_wait(p.b, UINT64_MAX)); /* still unread */
+		/* returns again, as the datagram is unread */
+		assert_true(link_wait(p.b, UINT64_MAX));
 		assert_int_equal(link_receive(p.b, &arrival, 1), 1);
 		assert_memory_equal(arrival.data, d.header, 10);
 		assert_false(link_wait(p.b, 0));
@@ -75,8 +76,8 @@ static void link_wake__ends_the_next_wait(void **state)
 	link_wake(l);
 	link_wake(l);
 	assert_true(readable(link_fd(l)));
-	assert_false(link_wait(l, UINT64_MAX)); /* hangs without the wakeup */
-	assert_false(readable(link_fd(l)));     /* both wakeups consumed */
+	assert_false(link_wait(l, UINT64_MAX)); /* would hang without the wakeup */
+	assert_false(readable(link_fd(l)));     /* one wait consumes both wakeups */
 	link_close(l);
 }
 
@@ -94,8 +95,8 @@ static void link_fd__is_readable_when_something_arrived(void **state)
 	pair_close(&p);
 }
 
-/* Ping-pong of wakeups: each side waits until the other has counted. A lost wakeup hangs until the
- * test's time limit. */
+/* One side of a ping-pong of wakeups: it waits for its wakeup, then wakes the other side. If a
+ * wakeup is lost, the test hangs until its time limit. */
 struct relay {
 	struct link *own, *other;
 	_Atomic int *own_due, *other_due;
@@ -120,7 +121,7 @@ static void link_wake__is_never_lost_between_threads(void **state)
 
 	for (size_t i = 0; i < ARRAY_COUNT(both); i++) {
 		struct link_pair p = pair_open("127.0.0.1", both[i]);
-		_Atomic int due_a = 1, due_b = 0; /* a starts */
+		_Atomic int due_a = 1, due_b = 0; /* side `a` starts */
 		struct relay a = {p.a, p.b, &due_a, &due_b}, b = {p.b, p.a, &due_b, &due_a};
 		pthread_t thread;
 		assert_int_equal(pthread_create(&thread, NULL, relay_run, &b), 0);

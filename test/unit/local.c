@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests operations between functions of one NIC: effects, and order of completions. */
+/* Tests operations between functions of one NIC: their effects, and the order of their
+ * completions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,8 +69,8 @@ static void local__nap(void **state)
 	rig_end(&r);
 }
 
-/* Node 0 always means the own node, as does the own id once it is known. The event holds the source
- * for an answer. */
+/* Node 0 as a target always means the own node. The own node id means the same once it is known.
+ * The event contains the source node, so that the receiver can answer. */
 static void local__own_node(void **state)
 {
 	struct nic_options o = rig_options();
@@ -107,8 +108,8 @@ static const struct lists unequal[] = {
 	{2, 2, {300000, 1}, {1, 300000}},
 };
 
-/* Lays `count` ranges one behind the other with gaps of 3 bytes, in reverse order if `backwards`.
- * Returns their total bytes. */
+/* Fills `out` with `count` ranges of memory, with gaps of 3 bytes between them; in reverse order if
+ * `backwards`. Returns the sum of their bytes. */
 static uint32_t pieces_lay(const struct rig *r, uint32_t function, const uint32_t *bytes,
 			   uint16_t count, bool backwards, struct dxp_entry *out)
 {
@@ -165,7 +166,7 @@ static void local__put_of_unequal_lists(void **state)
 
 	rig_make(&r, &o, 2);
 	lists_check(&r, false);
-	/* 1 + 100 + 100008 + 200016 + 300001 */
+	/* sum of the cases: 1 + 100 + 100008 + 200016 + 300001 bytes */
 	assert_int_equal(r.window[1]->total_bytes, 600126);
 	assert_int_equal(rig_counters(&r, 1).received_bytes, 600126);
 	assert_int_equal(rig_counters(&r, 0).sent_bytes, 600126);
@@ -218,7 +219,8 @@ static void local__put_with_event(void **state)
 	rig_end(&r);
 }
 
-/* A copy onto overlapping memory: shared bytes are undefined, all others are as without overlap. */
+/* Source and destination of a PUT overlap. Bytes outside the destination must not change; the
+ * overlap itself is undefined. */
 static void local__overlap_touches_nothing_else(void **state)
 {
 	struct nic_options o = rig_options();
@@ -324,8 +326,9 @@ static void local__registers_of_the_node(void **state)
 	rig_end(&r);
 }
 
-/* Key 0 means the target's receive area (register mode): messages are stored one behind the other,
- * and are rejected when the area is full. The target's own registers send the same way. */
+/* Key 0 means the target's receive area (register mode). Messages are stored there one after
+ * another, and rejected when the area is full. A PUT that the sender's registers start arrives in
+ * the same way. */
 static void local__receive_area(void **state)
 {
 	struct nic_options o = rig_options();
@@ -374,7 +377,8 @@ static void local__receive_area(void **state)
 
 /* ---- order ---- */
 
-/* Local requests behind a remote one take effect at once, but complete after it. */
+/* Local requests are posted after a remote request. They take effect at once, but complete after
+ * the remote request. */
 static void local__completions_in_order_with_remote_ones(void **state)
 {
 	struct nic_options o = rig_options();
@@ -400,8 +404,8 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	struct dxp_nic_event e;
 	assert_false(dxp_sent_dequeue(r.window[0], &e));
 	assert_int_equal(rig_received(&r, 1), 3);
-	/* a request that took effect holds its sender's memory until it completes, but not its
-	 * target's */
+	/* A request that took effect holds its sender's memory until it completes. It no longer
+	 * holds its target's memory. */
 	assert_int_equal(nic_region_deregister(r.nic, r.key[1]), DXP_OK);
 	assert_int_equal(nic_region_deregister(r.nic, r.key[0]), DXP_EBUSY);
 	nic_peer_lost(r.nic, 9, DXP_EPEERLOST);
@@ -412,7 +416,7 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	rig_end(&r);
 }
 
-/* Requests of one queue pair take effect in order, whatever their kind. */
+/* Requests of different kinds on one queue pair take effect in order. */
 static void local__effects_in_order(void **state)
 {
 	struct nic_options o = rig_options();

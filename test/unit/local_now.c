@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests operations inside one NIC that run when their descriptor is read, without a request: same
- * effects and same rejections as with one, and fair shares. */
+/* Tests operations inside one NIC that run at once when the NIC reads their descriptor, without a
+ * stored request. They have the same effects, rejections and fair shares as stored requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void local_now__put_with_event(void **state)
 	rig_end(&r);
 }
 
-/* Posts a PUT that stores nothing and completes with `status`. */
+/* Posts a PUT that must fail with `status`. Checks that it stores nothing. */
 static void refused(struct rig *r, const struct dxp_entry *own, const struct dxp_entry *other,
 		    uint8_t flags, int status)
 {
@@ -115,8 +115,8 @@ static void local_now__put_rejected(void **state)
 	rig_end(&r);
 }
 
-/* Immediate PUTs of one queue pair could use nearly all of each poll, but it must leave half to the
- * other queue pair. */
+/* PUTs of one queue pair run at once and could use nearly all of each poll. They must leave half to
+ * the other queue pair. */
 static void local_now__busy_queue_pairs_keep_their_order(void **state)
 {
 	const uint32_t piece = NIC_QUANTUM_BYTES - 4096;
@@ -143,8 +143,8 @@ static void local_now__busy_queue_pairs_keep_their_order(void **state)
 	rig_end(&r);
 }
 
-/* During a burst the NIC rereads the user's index only when needed, and still never overwrites an
- * unread completion. */
+/* During a burst, the NIC rereads the user's consumer index only when needed. It still never
+ * overwrites an unread completion. */
 static void local_now__rows_end_at_a_full_ring(void **state)
 {
 	struct nic_options o = rig_options();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests rejected operations between functions of one NIC: status, counter, and no effect; also when
- * the target stops or closes. */
+/* Tests rejected operations between functions of one NIC: their status, their counter, and that
+ * they have no effect. This includes operations whose target stops or closes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 struct rejection {
 	const char *text;
 	uint8_t op;
-	uint8_t function;      /* function that is addressed */
-	uint32_t magic_change; /* xor mask */
+	uint8_t function;      /* function that the operation addresses */
+	uint32_t magic_change; /* xor mask for the target's magic */
 	uint8_t owner;         /* function whose key is used */
 	uint32_t rights;       /* rights of the addressed region */
 	uint64_t offset;
@@ -52,7 +52,8 @@ static const struct rejection rejections[] = {
 	 COUNTER(refused_other)},
 };
 
-/* Posts the operation. If it has a chain, 8 valid bytes precede the invalid ones. */
+/* Posts the operation of a row. If it uses lists, an entry of 8 valid bytes precedes the invalid
+ * entry. */
 static void rejected_post(struct rig *r, const struct rejection *x)
 {
 	struct dxp_target to = rig_target(r, 1, 1);
@@ -104,7 +105,8 @@ static void local__rejections(void **state)
 	}
 }
 
-/* A function stopped for a broken rule is rejected like a closed one. */
+/* The NIC stops a function that breaks a rule. Requests to it are rejected like requests to a
+ * closed function. */
 static void local__stopped_target(void **state)
 {
 	struct nic_options o = rig_options();
@@ -124,7 +126,8 @@ static void local__stopped_target(void **state)
 	rig_end(&r);
 }
 
-/* A target closes during a PUT, a GET and a wait: afterwards the NIC does not access its memory. */
+/* A target closes during a PUT, during a GET and while a NAP waits. Afterwards the NIC does not
+ * access the target's memory. */
 static void local__target_closed_in_flight(void **state)
 {
 	for (int polls = 0; polls < 4; polls++) {

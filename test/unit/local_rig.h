@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up one NIC with some functions, each with its own memory, for tests of operations between
- * them. Include cmocka.h first. */
+/* Helpers of tests of operations between functions of one NIC. Each function has its own memory.
+ * Include cmocka.h first. */
 #ifndef TEST_UNIT_LOCAL_RIG_H
 #define TEST_UNIT_LOCAL_RIG_H
 
@@ -111,7 +111,7 @@ static inline struct dxp_entry rig_entry(const struct rig *r, uint32_t function,
 	return (struct dxp_entry){.offset = offset, .bytes = bytes, .key = r->key[function]};
 }
 
-/* Dequeues the function's next completion and asserts its context and status. */
+/* Dequeues the function's next completion and checks its context and status. */
 static inline struct dxp_nic_event rig_sent(struct rig *r, uint32_t function, uint64_t context,
 					    int status)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests fairness inside one NIC: shares of copied bytes, order of receive entries, waits that
- * neither delay others nor spin, and bounded polls. DXP_SEED replays one seed. */
+/* Tests fairness inside one NIC: shares of copied bytes, order of receive entries, and bounded
+ * polls. Requests that wait neither delay others nor make the NIC spin. DXP_SEED replays one
+ * seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +21,8 @@ static uint64_t seed(void)
 
 /* ---- bytes ---- */
 
-/* Keeps `outstanding[qp]` PUTs of random lengths posted on each queue pair in the bit mask
- * `qps`. */
+/* Load by one function: PUTs of random lengths, between bytes_min and bytes_max. On each queue pair
+ * in the bit mask `qps`, up to 8 are outstanding; outstanding[qp] is their number. */
 struct stream {
 	uint32_t function, qps, outstanding[NIC_QPS_PER_FUNCTION];
 	uint32_t bytes_min, bytes_max;
@@ -79,8 +80,9 @@ static void streams_run(struct rig *r, struct stream *s, uint32_t count, uint64_
 	}
 }
 
-/* Eight functions PUT messages of random sizes to random functions, on one queue pair or on four,
- * short or long: equal shares after 10 MB. */
+/* Eight functions PUT messages of random sizes to random functions. Some use one queue pair, some
+ * four; some send short messages, some long ones. After 10 MB, all have copied equally many
+ * bytes. */
 static void local_shares__functions_share_bytes(void **state)
 {
 	struct nic_options o = rig_options();
@@ -125,8 +127,8 @@ static void local_shares__weights(void **state)
 	rig_end(&r);
 }
 
-/* The guard's share goes to the normal functions by weight. The function of high priority gets the
- * rest. */
+/* One byte in RLTP_GUARD_SHARE + 1 goes to the functions of normal priority, by weight. The
+ * function of high priority gets the rest. */
 static void local_shares__priority(void **state)
 {
 	struct nic_options o = rig_options();
@@ -153,8 +155,8 @@ static void local_shares__priority(void **state)
 	rig_end(&r);
 }
 
-/* A function of high priority with little to copy is served in the same poll, and costs the others
- * only that. */
+/* A function of high priority has little to copy. It is served in the same poll, and the other
+ * functions lose only these bytes. */
 static void local_shares__priority_without_need(void **state)
 {
 	const uint64_t polls = 200;
@@ -192,7 +194,8 @@ static void local_shares__queue_pairs_share_bytes(void **state)
 	rig_end(&r);
 }
 
-/* A changed limit reschedules a waiting function at once, not at the old limit's deadline. */
+/* A function waits because of its limit. When the limit changes, the NIC reschedules it at once,
+ * not at the deadline of the old limit. */
 static void local_shares__another_limit_holds_at_once(void **state)
 {
 	struct nic_options o = rig_options();
@@ -217,7 +220,8 @@ static void local_shares__another_limit_holds_at_once(void **state)
 	}
 }
 
-/* A limit covers copies too, slows no other function, and lets the NIC sleep meanwhile. */
+/* The rate limit of a function also covers copies inside the NIC. It slows no other function, and
+ * the NIC may sleep while the function waits. */
 static void local_shares__limit(void **state)
 {
 	struct nic_options o = rig_options();
@@ -245,8 +249,8 @@ static void local_shares__limit(void **state)
 	rig_end(&r);
 }
 
-/* A poll is bounded, regardless of how much is posted, so the network is served. A single function
- * may use the whole quantum. */
+/* A poll copies a bounded number of bytes, however much is posted, so that the network is served
+ * too. A single function may use the whole quantum. */
 static void local_shares__a_poll_is_bounded(void **state)
 {
 	for (uint32_t count = 1; count <= NIC_FUNCTIONS; count++) {
@@ -264,7 +268,7 @@ static void local_shares__a_poll_is_bounded(void **state)
 			before = r.window[7]->total_bytes;
 			rig_poll(&r);
 			after = r.window[7]->total_bytes;
-			/* The first poll may give a new function one share among eight. */
+			/* In the first poll, a new function may get only one of eight shares. */
 			uint32_t least = poll == 0 ? NIC_QUANTUM_BYTES / 8 : NIC_QUANTUM_BYTES / 2;
 			assert_in_range(after - before, least,
 					NIC_QUANTUM_BYTES + count * NIC_REST_BYTES);
@@ -274,7 +278,8 @@ static void local_shares__a_poll_is_bounded(void **state)
 	}
 }
 
-/* A function that posts long PUTs without pause does not delay short messages of another one. */
+/* One function posts long PUTs without pause. Short messages of another function are not
+ * delayed. */
 static void local_shares__short_messages_pass_long_ones(void **state)
 {
 	struct nic_options o = rig_options();
@@ -311,8 +316,8 @@ static void naps_post(struct rig *r, uint32_t function, uint8_t qp, uint8_t to, 
 			++*posted;
 }
 
-/* A consumer that never dequeues blocks its senders on that queue pair only. The NIC sleeps longer
- * and longer. Everything arrives after the consumer dequeues. */
+/* A consumer does not dequeue. This blocks only the queue pairs that send to it, and the NIC checks
+ * for space at growing intervals. After the consumer dequeues, everything arrives. */
 static void local_shares__a_full_ring_holds_back_no_other(void **state)
 {
 	struct nic_options o = rig_options();
@@ -358,7 +363,7 @@ static void local_shares__a_full_ring_holds_back_no_other(void **state)
 	rig_end(&r);
 }
 
-/* Seven senders to one slow reader get equally many entries, in any polling order. */
+/* Seven functions send to one slow reader. They get equally many receive entries. */
 static void local_shares__waiters_alternate(void **state)
 {
 	struct nic_options o = rig_options();
@@ -388,7 +393,8 @@ static void local_shares__waiters_alternate(void **state)
 	rig_end(&r);
 }
 
-/* Buffers returned out of order serve NAPs through more laps than the ring has. */
+/* The user returns buffers out of order. NAPs still use the right buffers while the ring wraps
+ * several times. */
 static void local_shares__buffers(void **state)
 {
 	struct nic_options o = rig_options();
@@ -416,7 +422,7 @@ static void local_shares__buffers(void **state)
 	rig_end(&r);
 }
 
-/* A sender that closes while it waits for an entry is removed, and the next one gets it. */
+/* A sender closes while it waits for a receive entry. The next sender gets the entry. */
 static void local_shares__closed_while_waiting(void **state)
 {
 	struct nic_options o = rig_options();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests HMAC against an independent vector, in pieces, repeated, and with another key. */
+/* Tests HMAC against a published test vector, with the message in pieces, repeated, and with
+ * another key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 #include "base/mac.h"
 
-/* RFC 4231 test case 1; its 20-byte key is padded with zeros, as HMAC does. */
+/* Key and result of RFC 4231 test case 1. The 20-byte key is padded with zeros, as HMAC does. */
 static const uint8_t rfc_key[FABRIC_KEY_BYTES] = {11, 11, 11, 11, 11, 11, 11, 11, 11, 11,
 						  11, 11, 11, 11, 11, 11, 11, 11, 11, 11};
 static const uint8_t rfc_mac[MAC_BYTES] = {0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the management codec: every frame decodes to what was encoded. Every shorter, longer or
- * changed frame is rejected, even if sealed with the right key. */
+/* Tests the management codec. Every frame decodes to the values encoded. Every shorter, longer or
+ * changed frame is rejected, even if it is sealed with the right key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static size_t stats_page_sample(uint8_t *out)
 	return stats_page_encode(&page, 6, mac, out);
 }
 
-/* Writes one frame of each type. Returns its length, or 0 for a type without frames. */
+/* Writes a sample frame of a type. Returns its length, or 0 for a type without frames. */
 static size_t frame_sample(uint8_t type, uint8_t *out)
 {
 	struct manage_writer w;
@@ -192,8 +192,8 @@ static void manage_open__rejects_every_flipped_bit(void **state)
 	}
 }
 
-/* A forger can compute the CRC, not the MAC: every bit flip in the MAC or its range is
- * DXP_EAUTH. */
+/* An attacker can compute the CRC, but not the MAC. Every bit flip in the MAC, or in the bytes that
+ * it covers, fails with EAUTH. */
 static void manage_open__a_right_crc_does_not_help_a_forger(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
@@ -211,7 +211,9 @@ static void manage_open__a_right_crc_does_not_help_a_forger(void **state)
 			wire_control_seal(frame, bytes);
 			int status = manage_open(frame, bytes, mac, &header, &body);
 			if (byte >= WIRE_OFF_DST_SESSION && byte < WIRE_OFF_SRC_NODE)
-				assert_int_not_equal(status, DXP_OK); /* the form of the body */
+				/* this flip also changes the form of the body, so the status may
+				 * differ */
+				assert_int_not_equal(status, DXP_OK);
 			else
 				assert_int_equal(status, DXP_EAUTH);
 			frame[byte] ^= (uint8_t)(1u << bit % 8);
@@ -233,7 +235,7 @@ static void manage_open__another_key(void **state)
 	mac_destroy(other);
 }
 
-/* Sealed bodies that are cut anywhere, or have bytes behind them, are rejected. */
+/* A sealed body that is truncated anywhere, or has more bytes at its end, is rejected. */
 static void body_decode__rejects_every_other_length(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
@@ -249,8 +251,8 @@ static void body_decode__rejects_every_other_length(void **state)
 	}
 }
 
-/* Any byte may change to any value: the decoder may accept or reject it, but stays within the body
- * (checked by the sanitizers). */
+/* Changes each byte to many values. The decoder may accept or reject the result, but it must not
+ * read outside the body (checked by the sanitizers). */
 static void body_decode__survives_every_changed_byte(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
@@ -271,7 +273,7 @@ static void body_decode__survives_every_changed_byte(void **state)
 	assert_true(accepted > 0 && refused > 0);
 }
 
-/* The result is compared as encoded bytes: padding of structs is undefined. */
+/* Compares the decoded struct by encoding it again, because padding of structs is undefined. */
 static void manage_join__comes_back(void **state)
 {
 	uint8_t frame[MANAGE_FRAME_BYTES], again[MANAGE_FRAME_BYTES];
@@ -310,7 +312,7 @@ static void manage_answer__never_longer_than_requested(void **state)
 	assert_int_equal(strlen(out.text), MANAGE_TEXT_BYTES - 1);
 }
 
-/* No request is shorter than the shortest rejection, so a manager cannot amplify traffic. */
+/* Every request is at least as long as a rejection. So a manager does not amplify traffic. */
 static void manage_requests__are_as_long_as_a_rejection(void **state)
 {
 	static const uint8_t requests[] = {WIRE_RENEW, WIRE_LEAVE, WIRE_ASSIGN, WIRE_STATUS};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests allreduce in three ways: closed forms, the claims of the source as inequalities, and
- * calibration. Six rows of a machine whose values differ from the prior must predict its other
- * rows. */
+/* Tests the model of allreduce in three ways: host, node and socket. Compares it with closed forms
+ * and with claims of the source. Then calibrates it: six rows of a machine with other values must
+ * predict the other rows. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "model/roles.h"
 
 static const uint32_t hosts[] = {4, 9, 16}, ranks[] = {8, 32, 64};
-#define SIZES    7 /* 4 .. 256 B */
+#define SIZES    7 /* number of sizes: 4, 8, ... 256 bytes */
 #define MACHINES 3
 
 static double ns_of(const struct model_parameters *p, enum model_way way, uint32_t host_count,
@@ -34,7 +34,8 @@ static double ns_of(const struct model_parameters *p, enum model_way way, uint32
 	return ns;
 }
 
-/* One rank on each of two hosts: two overheads, two services, one one-way latency. */
+/* One rank on each of two hosts. The time is two overheads, two services and one one-way
+ * latency. */
 static void allreduce__closed_form_of_two_hosts(void **state)
 {
 	struct model_parameters p;
@@ -47,8 +48,8 @@ static void allreduce__closed_form_of_two_hosts(void **state)
 	assert_true(fabs(ns_of(&p, MODEL_WAY_HOST, 2, 1, 8) * 1000 - expected) < 3);
 }
 
-/* Two ToRs: a spine and a ToR more, each with a cable. At the NIC, the longer of gap and wire time
- * counts under nic_service=max, both under sum. */
+/* Two hosts on two ToRs: the path has one more ToR and a spine, each with a cable. At the NIC, the
+ * longer of gap and wire time counts under nic_service=max, their sum under nic_service=sum. */
 static void allreduce__closed_form_of_two_tors(void **state)
 {
 	static const int64_t gaps_ps[] = {1000, 200000};
@@ -71,8 +72,8 @@ static void allreduce__closed_form_of_two_tors(void **state)
 		}
 }
 
-/* One rank on each host: node mode crosses ToR, spine, ToR. The ToR computes for each host, one
- * after another, the spine for each ToR, and the ToR again to fill in the result. */
+/* One rank on each host, in node mode. The path is ToR, spine, ToR. The ToR computes once for each
+ * host, the spine once for each ToR, and the ToR once more to fill in the result. */
 static void allreduce__closed_form_of_a_tree(void **state)
 {
 	struct model_parameters p;
@@ -85,7 +86,7 @@ static void allreduce__closed_form_of_a_tree(void **state)
 	assert_true(fabs(ns_of(&p, MODEL_WAY_NODE, 16, 1, 8) * 1000 - expected) < 5);
 }
 
-/* N-11, with prior values. */
+/* The claims of the source (N-11) hold with the default values of the parameters. */
 static void allreduce__claims_of_the_source(void **state)
 {
 	struct model_parameters p;
@@ -116,8 +117,8 @@ static void allreduce__grows_with_ranks_and_bytes(void **state)
 		}
 }
 
-/* N-05 and N-09: one leader per group, one packet up and one down for each, one message each way
- * for every other rank; and the counts are all messages of the simulation. */
+/* N-05 and N-09: each group has one leader, which sends one packet up and gets one down. Every
+ * other rank exchanges one message each way. The simulation has no other messages. */
 static void allreduce__roles(void **state)
 {
 	struct model_parameters p;
@@ -182,7 +183,8 @@ static void allreduce__rejects(void **state)
 
 /* ---- calibration ---- */
 
-/* A machine that the model was not made for: other values, other switches, and noise. */
+/* Makes a machine that differs from the model's defaults: other values, and other switches if
+ * requested. */
 static void machine_make(struct model_parameters *p, struct rng *rng, bool other_switches)
 {
 	int64_t *values[] = {&p->mpi_overhead_ps, &p->intra_ps,       &p->inter_ps,
@@ -219,7 +221,7 @@ static int winner(const double *ns)
 static struct score calibrated_score(const struct model_parameters *machine, struct rng *rng,
 				     double noise)
 {
-	/* the smallest and the largest number of hosts and ranks, all three ways */
+	/* the samples cover the fewest and the most hosts and ranks, and all three ways */
 	static const struct model_allreduce cases[6] = {
 		{MODEL_WAY_HOST, 4, 8, 4},  {MODEL_WAY_HOST, 16, 64, 256},
 		{MODEL_WAY_NODE, 4, 64, 4}, {MODEL_WAY_NODE, 16, 8, 64},
@@ -277,8 +279,8 @@ static void calibrate__recovers_machines(void **state)
 		fail_msg("error %.3f, winners %.3f", all.error, all.winners);
 }
 
-/* One row of one rank on each host cannot determine shared memory; it determines the NIC in
- * part. */
+/* The sample has one rank on each host. It cannot determine the parameters of shared memory. It
+ * determines the parameters of the NIC in part. */
 static void calibrate__reports_what_is_determined(void **state)
 {
 	const struct model_sample sample = {{MODEL_WAY_HOST, 2, 1, 8}, 4000};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the crossbar: head-of-line limits, conservation, the law of Little, monotony, deadlock. */
+/* Tests the model of the crossbar: head-of-line limits, conservation of packets, Little's law,
+ * monotonicity, deadlock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +37,8 @@ static uint64_t saturation(const struct model_parameters *p)
 	return ppm;
 }
 
-/* One deep queue for each input, saturated: the known limits of head-of-line blocking, as a share
- * of the 0.8 that header and processing leave. */
+/* Each input has one deep queue, and load is 1. The throughput is the known limit of head-of-line
+ * blocking, as a share of the 0.8 that header and processing leave. */
 static void crossbar__head_of_line(void **state)
 {
 	static const unsigned limits[] = {0, 0, 7500, 6825, 6553, 6399, 6302, 6234, 6184};
@@ -54,12 +55,11 @@ static void crossbar__head_of_line(void **state)
 	struct model_parameters p = setting(64, 1);
 	p.own_port = 1;
 	p.depth = 1024;
-	/* 0.586 for very many ports */
+	/* the known limit for very many ports is 0.586 */
 	assert_in_range(saturation(&p) * 10 / 8, 580000, 600000);
 }
 
-/* With a queue for each output, and sources that continue while one queue is full, nothing
- * blocks. */
+/* Each output has a queue, and sources continue while one queue is full. Then nothing blocks. */
 static void crossbar__all_causes_off(void **state)
 {
 	struct model_parameters p = setting(4, 4);
@@ -68,12 +68,12 @@ static void crossbar__all_causes_off(void **state)
 	p.allocator = MODEL_ALLOCATE_MAXIMAL;
 	p.source = MODEL_SOURCE_ANY_ORDER;
 	assert_in_range(saturation(&p), 795000, 800001);
-	/* 9 cycles a packet without the processing: the limit of the source */
+	/* Without processing, a packet takes 9 cycles; this is the limit of the source. */
 	p.process_cycles = 0;
 	assert_in_range(saturation(&p), 880000, 888900);
 }
 
-/* At a load near zero nothing queues: three transfers. */
+/* At a load near zero no packet waits, so its time is three transfers. */
 static void crossbar__idle(void **state)
 {
 	struct model_parameters p = setting(4, 2);
@@ -111,7 +111,7 @@ static void crossbar__conserves(void **state)
 	}
 }
 
-/* Mean number inside = rate x mean time. */
+/* Little's law: the mean number of packets inside is the rate times their mean time. */
 static void crossbar__little(void **state)
 {
 	for (int64_t load = 100; load <= 500; load += 200) {
@@ -142,7 +142,8 @@ static void crossbar__carries_the_load(void **state)
 	assert_true(point.saturated);
 }
 
-/* More channels and deeper queues never carry less; more ports never more (C-44). */
+/* More channels or deeper queues never reduce the throughput. More ports never increase it
+ * (C-44). */
 static void crossbar__more_is_never_slower(void **state)
 {
 	uint64_t last = 0;
@@ -184,7 +185,7 @@ static void crossbar__knee(void **state)
 	assert_in_range(again, knee * 98 / 100, knee * 102 / 100);
 }
 
-/* The settings that model-hardware.md lists as open. */
+/* The settings are exactly those that model-hardware.md lists as open. */
 static void crossbar__settings(void **state)
 {
 	static const struct {
@@ -220,13 +221,14 @@ static void interval_row(void *context, const struct model_row *row)
 		rows[1] = *row;
 }
 
-/* The intervals of knee and saturation are the least and the largest over all settings. */
+/* The intervals of knee and saturation range from the least to the largest value over all
+ * settings. */
 static void crossbar__intervals(void **state)
 {
 	struct model_parameters p = setting(3, 2);
 	struct model_row rows[2] = {{.value = 0}, {.value = 0}};
 	const struct model_sink sink = {interval_row, rows};
-	uint64_t knee[3], full[3]; /* named, least, largest */
+	uint64_t knee[3], full[3]; /* ppm: named prediction, least, largest */
 
 	assert_int_equal(model_crossbar_knee(&p, 1, &knee[0]), DXP_OK);
 	full[0] = full[1] = full[2] = saturation(&p);
@@ -251,7 +253,7 @@ static void crossbar__intervals(void **state)
 		assert_int_equal(rows[i].low * 1e6 + 0.5, expected[i][1]);
 		assert_int_equal(rows[i].high * 1e6 + 0.5, expected[i][2]);
 	}
-	/* without intervals: points */
+	/* without intervals, low and high equal the value */
 	assert_int_equal(model_crossbar_knee_rows(&p, 1, false, &sink), DXP_OK);
 	for (unsigned i = 0; i < 2; i++)
 		assert_true(rows[i].low == rows[i].value && rows[i].high == rows[i].value);

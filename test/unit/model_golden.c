@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pins the model's outputs to test/golden/model.tsv, and changes every parameter of NIC, PCIe,
- * crossbar and share: each must move a row. Every run writes model.tsv into the build folder; to
- * accept an intended change, copy it to test/golden. */
+/* Compares the model's outputs with test/golden/model.tsv. Then changes every parameter of NIC,
+ * PCIe, crossbar and share; each must change a row. Every run writes model.tsv into the build
+ * folder; to accept an intended change, copy it to test/golden. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,8 @@
 
 #define GOLDEN    DXP_SOURCE_DIR "/test/golden/model.tsv"
 #define ROWS_MOST 96
-#define CYCLES    50000 /* cycles of a crossbar */
-#define QUANTA    2000  /* quanta of a share */
+#define CYCLES    50000 /* simulated cycles of a crossbar */
+#define QUANTA    2000  /* simulated quanta of a share */
 
 struct rows {
 	char names[ROWS_MOST][48];
@@ -41,7 +41,7 @@ static void PRINTF_LIKE(3, 4) add(struct rows *r, uint64_t value, const char *fo
 	r->values[r->count++] = value;
 }
 
-/* Adds a latency; a rejected size is a row of 0. */
+/* Adds a row with a latency, or 0 if the model rejects the size. */
 static void add_latency(struct rows *r, const struct model_parameters *p, enum model_op op,
 			uint64_t bytes, const char *name)
 {
@@ -159,7 +159,7 @@ static void model__as_golden(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* Returns whether the rows of some part differ from the golden ones. */
+/* Returns whether any row for the parameters `p` differs from its golden row. */
 static bool moved(const struct model_parameters *p, const struct rows *golden)
 {
 	static struct rows now;
@@ -173,7 +173,8 @@ static bool moved(const struct model_parameters *p, const struct rows *golden)
 	return memcmp(now.values, golden->values, now.count * sizeof(*now.values)) != 0;
 }
 
-/* Tries near and far values; rejected ones are skipped. */
+/* Sets one parameter to values near its default and far from it, and skips values that are
+ * rejected. Returns whether one of them changes a row. */
 static bool some_value_moves(const struct model_parameter *row, const struct rows *golden)
 {
 	const int64_t v = row->value;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests judge files: names, values, every rejection; and the table that they fill in. */
+/* Tests judge files, which hold measured values to compare with the model: names, values, every
+ * rejection, and the table that they fill in. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +57,7 @@ static void judge__names_match_loosely(void **state)
 	assert_false(model_name_same("knees", "", "knee", ""));
 }
 
-/* Spellings of a name, a size and a unit that mean the same row. */
+/* A row may be named with different spellings of name, size and unit. */
 static void judge__spellings(void **state)
 {
 	static const struct {
@@ -94,7 +95,7 @@ static void judge__spellings(void **state)
 	}
 }
 
-/* A unit of another kind is an error that names the right one. */
+/* A value in a unit of another kind is an error. The message names the right unit. */
 static void judge__a_wrong_unit(void **state)
 {
 	const struct model_row row = {.quantity = "latency PUT", .x = "64", .unit = "ns"};
@@ -240,7 +241,7 @@ static void check__given_rows_are_exact(void **state)
 	assert_int_equal(c.shapes_failed, 0);
 }
 
-/* A cost that moves a row moves it out of tolerance. */
+/* One constant of the model is slightly wrong. All rows that depend on it leave their tolerance. */
 static void check__a_wrong_constant_is_found(void **state)
 {
 	struct table t = {0};
@@ -281,7 +282,7 @@ static void check__an_unknown_name_is_rejected(void **state)
 	assert_int_equal(model_check_run(&c, parts, ARRAY_COUNT(parts), &p, 1), DXP_EINVAL);
 }
 
-/* Rows that calibration used are marked, and not among the judged errors. */
+/* Rows that were used for calibration are marked. They do not count in the judged errors. */
 static void check__calibrated_rows_prove_nothing(void **state)
 {
 	struct model_judge j = read_text("latency put 64 2000\n");
@@ -300,7 +301,7 @@ static void check__calibrated_rows_prove_nothing(void **state)
 	model_judge_destroy(&used);
 }
 
-/* --only needs a judged row. */
+/* With --only, the judge file must name a row of that item. */
 static void check__a_judge_of_other_items_is_rejected(void **state)
 {
 	struct model_judge j = read_text("knee 4x2 0.5\n");
@@ -356,7 +357,8 @@ static void tally__by_family(void **state)
 	judged_add(&t, "latency NAP-imm", "64", "ns", 110, 100);
 	judged_add(&t, "knee", "4x2", "share", 0.6, 0.5);
 	judged_add(&t, "knee", "4x4", "share", 0.7, 0.7);
-	judged_add(&t, "knee", "8x2", "share", 0.5, 0.6); /* not below 4x2 */
+	/* wrong: the prediction for 8x2 is not below that for 4x2 */
+	judged_add(&t, "knee", "8x2", "share", 0.5, 0.6);
 	judged_add(&t, "allreduce winner", "9x32x64", "way", 2, 2);
 	judged_add(&t, "allreduce winner", "9x8x64", "way", 1, 2);
 	model_tally_emit(&t, &sink);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the NIC pipeline: closed forms, the row of 1 byte, tags, and that more hardware is never
- * slower. */
+/* Tests the model of the NIC pipeline: closed forms, the latencies of 1 byte, and tags. More
+ * hardware must never be slower. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,12 +47,13 @@ static void pcie__cuts_accesses(void **state)
 	assert_int_equal(model_pcie_packets(0, 1, 128, 64), 1);
 	assert_int_equal(model_pcie_packets(0, 0, 128, 64), 0);
 	assert_int_equal(model_pcie_piece(10, 1000, 128, 64), 118);
-	/* Known shares of the link: 128 and 256 B of completions. */
+	/* Known efficiencies of a PCIe link, with completions of 128 and 256 bytes. */
 	assert_int_equal(model_pcie_efficiency_ppm(128), 864864);
 	assert_int_equal(model_pcie_efficiency_ppm(256), 927536);
 }
 
-/* Transfers per second, lanes and coding: 8b/10b up to generation 2, then 128b/130b. */
+/* The link rate follows from transfers per second, lanes and coding. The coding is 8b/10b up to
+ * generation 2, then 128b/130b. */
 static void pcie__link_rates(void **state)
 {
 	static const double gigatransfers[] = {0, 2.5, 5, 8, 16, 32};
@@ -83,7 +84,8 @@ static void pcie__return_cycles(void **state)
 	assert_int_equal(model_pcie_return_cycles(&p, 128), 10);
 }
 
-/* Checks the four latencies of 1 byte: exactly under base=row, within 5 % under base=value. */
+/* Checks the latencies of 1 byte for the four operations. They equal `row` under base=row, and
+ * `value` under base=value; the two differ by less than 5 %. */
 static void nic__one_byte(void **state)
 {
 	static const uint64_t row[] = {1242, 1846, 1762, 1838};
@@ -134,19 +136,20 @@ static void nic__parts_add_up(void **state)
 	}
 }
 
-/* The prototype's peak, and the drop below the tags of eq. (2). */
+/* Checks the peak bandwidth of the prototype. With fewer tags than eq. (2) requires, it drops. */
 static void nic__tags(void **state)
 {
 	struct model_parameters p;
 
 	model_parameters_default(&p);
 	assert_in_range(bandwidth(&p, 2000000), 3180000, 3200000);
-	/* Unloaded, a read of 128 B returns after 130 cycles and 7 more beats. The tag's own cycle
-	 * and the link's first bytes are hidden, so 14 tags of 10 cycles suffice. */
+	/* Without load, a read of 128 bytes returns after 130 cycles, and its last byte 7 cycles
+	 * later. The cycle that takes the tag and the link's first bytes are hidden, so 14 tags of
+	 * 10 cycles suffice. */
 	p.tags = 14;
 	uint64_t full = bandwidth(&p, 2000000);
 	assert_in_range(full, 3130000, 3200000);
-	/* A request of four completions keeps its tag until the last is extracted. */
+	/* A request with four completions keeps its tag until the last completion is extracted. */
 	p.tags = 1;
 	p.request_bytes = 512;
 	assert_in_range(bandwidth(&p, 2000000), 700000, 512 * 250000 / (130 + 3 * 10));
@@ -159,8 +162,8 @@ static void nic__tags(void **state)
 	}
 }
 
-/* A NAP in pieces is never slower than whole or piece by piece. Of several pieces, piece by piece
- * over the wire is the slowest. */
+/* Compares the three settings of nap_overlap. Overlapping pieces are never slower than the whole
+ * NAP or than one piece after another. With several pieces, one after another is the slowest. */
 static void nic__nap_settings_are_ordered(void **state)
 {
 	struct model_parameters p;
@@ -179,7 +182,8 @@ static void nic__nap_settings_are_ordered(void **state)
 	}
 }
 
-/* Twice the clock halves all parts but host, memory and wire, which keep their times. */
+/* Doubling the clock halves all parts of a latency except host, memory and wire, which do not
+ * depend on the clock. */
 static void nic__clock(void **state)
 {
 	struct model_parameters p;
@@ -188,7 +192,7 @@ static void nic__clock(void **state)
 	uint64_t fixed = 200000 + 2 * 126 * 4000 + 240000 + 90000;
 	uint64_t once = latency(&p, MODEL_PUT, 2048);
 	p.clock_mhz = 500;
-	p.pcie_generation = 3; /* so that the link is not the bottleneck */
+	p.pcie_generation = 3; /* a faster link, so that it is not the bottleneck */
 	uint64_t twice = latency(&p, MODEL_PUT, 2048);
 	assert_in_range(2 * (twice - fixed), once - fixed - 4000, once - fixed + 8000);
 }
@@ -228,7 +232,8 @@ static void nic__more_is_never_slower(void **state)
 	never_slower("pcie_lanes", 1, 16);
 }
 
-/* Both ends of every parameter either run or are refused with a reason. */
+/* Sets each parameter to the lowest and the highest value of its range. The model either runs or
+ * rejects the value with a reason. */
 static void nic__both_ends(void **state)
 {
 	for (unsigned i = 0; model_parameter_at(i); i++) {
@@ -269,7 +274,7 @@ static void nic__rejects_sizes(void **state)
 	assert_int_equal(model_nic_run(&p, &job, &r), DXP_EINVAL);
 }
 
-/* A misaligned source makes more packets and is slower; the same job gives the same result. */
+/* A misaligned source makes more packets and is slower. Repeating a job gives the same result. */
 static void nic__alignment_and_repeat(void **state)
 {
 	struct model_parameters p;
@@ -285,10 +290,11 @@ static void nic__alignment_and_repeat(void **state)
 	assert_true(latency(&p, MODEL_PUT, 4096) > aligned);
 }
 
-/* Rows of a sink, by item. */
+/* What a sink has received, counted and added up. */
 struct seen {
-	unsigned rows, open; /* rows; rows whose interval is wider than a point */
-	double reads, sum;   /* value of the descriptor read; sum of all parts, in cycles */
+	/* number of rows; number of rows with an interval wider than one value */
+	unsigned rows, open;
+	double reads, sum; /* cycles: value of the row "descriptor read"; sum of all rows */
 };
 
 static void seen_row(void *context, const struct model_row *row)
@@ -304,7 +310,7 @@ static void seen_row(void *context, const struct model_row *row)
 		s->sum += row->value;
 }
 
-/* The peak has an interval at each size of a request. */
+/* The peak is printed with an interval for each size of a request. */
 static void nic__peak_has_intervals(void **state)
 {
 	struct seen s = {0};
@@ -312,13 +318,15 @@ static void nic__peak_has_intervals(void **state)
 	struct model_parameters p;
 
 	model_parameters_default(&p);
-	p.mtu_bytes = p.datapath_bytes = 512; /* two sizes of requests, and few packets */
+	/* leaves two sizes of requests, and needs few packets */
+	p.mtu_bytes = p.datapath_bytes = 512;
 	assert_int_equal(model_nic_peak(&p, &sink), DXP_OK);
 	assert_int_equal(s.rows, 2);
 	assert_int_equal(s.open, 2);
 }
 
-/* C-43: the parts of NAP-imm and PUT add up to both latencies; one is a read of 130 cycles. */
+/* C-43: the parts of NAP-imm and of PUT add up to the two latencies. One part is a read of 130
+ * cycles. */
 static void nic__stages_add_up(void **state)
 {
 	struct seen s = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests parameters: units, ranges, texts, presets, impossible combinations; lists and grids. */
+/* Tests the parameters of the model: units, ranges, texts, presets, impossible combinations, lists
+ * and grids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 static const struct {
 	const char *text;
 	int status;
-	const char *error; /* part of the sentence; NULL: accepted */
+	const char *error; /* part of the error message; NULL: the text is accepted */
 } cases[] = {
 	{"clock_mhz=300", DXP_OK, NULL},
 	{" clock_mhz = 300MHz ", DXP_OK, NULL},
@@ -98,7 +99,7 @@ static void parameter__names_the_line(void **state)
 	assert_non_null(strstr(error_text(), "line 3: hops"));
 }
 
-/* Every value that is printed is read again, and each row's default is within its range. */
+/* Every value prints as text that parses to the same value. Each default is within its range. */
 static void parameter__prints_what_it_reads(void **state)
 {
 	struct model_parameters p;
@@ -162,8 +163,8 @@ static void parameter__lists_assumptions(void **state)
 
 	model_assumptions("share", text, sizeof(text));
 	assert_non_null(strstr(text, "largest_bytes"));
-	assert_null(strstr(text, "functions")); /* stated */
-	assert_null(strstr(text, "depth"));     /* a parameter of another group */
+	assert_null(strstr(text, "functions")); /* not printed: its value is stated by the source */
+	assert_null(strstr(text, "depth"));     /* not printed: a parameter of another group */
 }
 
 static void list(const char *text, unsigned count, int64_t last)

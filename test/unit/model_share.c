@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests shares of the functions: closed forms beside simulation, policies, weights. */
+/* Tests the model of the functions' shares: closed forms compared with simulation, policies, and
+ * weights. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,9 +41,9 @@ static uint64_t median_settled(const struct model_parameters *p)
 	return settled[SEEDS / 2];
 }
 
-/* The closed form is within a factor of two of the median. With random functions this holds only
- * for small tolerances; for larger ones the FIFOs hold what the arbiter needs to level the
- * shares. */
+/* The median of the simulation is within a factor of two of the closed form. With random arrival
+ * this holds only for small tolerances. For larger ones, the FIFOs hold enough messages for the
+ * arbiter to equalise the shares. */
 static void share__as_closed_form(void **state)
 {
 	for (int64_t arrival = 0; arrival < 2; arrival++) {
@@ -58,8 +59,8 @@ static void share__as_closed_form(void **state)
 	}
 }
 
-/* F m / B x (z / e)^2 x (cv^2 + 1 - 1 / F) cycles, for uniform sizes: cv^2 is a third. Random
- * functions add the last two terms. */
+/* The closed form is F m / B x (z / e)^2 x (cv^2 + 1 - 1 / F) cycles. For uniform sizes cv^2 is a
+ * third. The terms 1 - 1 / F apply only to random arrival. */
 static void share__closed_form(void **state)
 {
 	struct model_parameters p;
@@ -74,9 +75,10 @@ static void share__closed_form(void **state)
 }
 
 #define SPREAD_SEEDS    200
-#define SPREAD_MESSAGES 5000 /* of each function */
+#define SPREAD_MESSAGES 5000 /* messages of each function */
 
-/* Returns the mean square of the relative deviation of a share, over functions and seeds. */
+/* Returns the mean square of a share's relative deviation from an equal share, over all functions
+ * and seeds. */
 static double mean_square(const struct model_parameters *p)
 {
 	double sum = 0;
@@ -93,9 +95,9 @@ static double mean_square(const struct model_parameters *p)
 	return sum / (8 * SPREAD_SEEDS);
 }
 
-/* After k messages of each of F functions, the variance of a share is (1 - 1 / F) cv^2 / k, and
- * with random functions (1 - 1 / F) (1 + cv^2) / k. The closed form leaves 1 - 1 / F at cv^2 out.
- */
+/* After k messages of each of F functions, the variance of a share is (1 - 1 / F) cv^2 / k. With
+ * random arrival it is (1 - 1 / F) (1 + cv^2) / k. The closed form omits the factor 1 - 1 / F
+ * before cv^2. */
 static void share__spread(void **state)
 {
 	struct model_parameters p;
@@ -108,7 +110,8 @@ static void share__spread(void **state)
 	assert_true(fabs(mean_square(&p) / (level * (1 + cv2)) - 1) < 0.08);
 }
 
-/* If the FIFOs stay full, packets and bytes are level at once; messages are not (C-37). */
+/* If the FIFOs stay full, arbitration by packets or bytes gives equal shares soon. Arbitration by
+ * messages takes much longer (C-37). */
 static void share__policies(void **state)
 {
 	struct model_parameters p;
@@ -125,7 +128,8 @@ static void share__policies(void **state)
 	assert_true(packet < bytes);
 }
 
-/* Half the tolerance takes four times as long; twice the size takes twice as long. */
+/* Half the tolerance needs four times as many cycles. Twice the message size needs twice as
+ * many. */
 static void share__scales(void **state)
 {
 	struct model_parameters p;
@@ -168,7 +172,7 @@ static void share__conserves_and_repeats(void **state)
 		for (int64_t i = 0; i < p.functions; i++)
 			sum += a.bytes[i];
 		assert_int_equal(sum, a.total_bytes);
-		/* At most 12.8 B a cycle. */
+		/* The link carries at most 12.8 bytes per cycle. */
 		assert_true(a.total_bytes * 10 <= a.cycles * 128);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests which way calls take: order of timed calls, outliers, near equal ways, distances between
- * measurements, size classes. */
+/* Tests how the library chooses the way of a collective call, by switches or by ordinary MPI.
+ * Covers the order of timed calls, outliers, nearly equal ways, the number of calls between
+ * measurements, and size classes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,8 @@
 
 #include "plugins/mpi/choice.h"
 
-/* Makes one measurement with a constant time for each way. Returns the number of ordinary calls. */
+/* Makes one measurement in which each way takes a constant time. Returns the number of calls that
+ * used ordinary MPI. */
 static unsigned measure(struct choice *c, int64_t switches_ns, int64_t ordinary_ns, int64_t calls)
 {
 	unsigned ordinary = 0;
@@ -27,7 +29,7 @@ static unsigned measure(struct choice *c, int64_t switches_ns, int64_t ordinary_
 	return ordinary;
 }
 
-/* Returns the number of calls until the next timed one; all must take the chosen way. */
+/* Makes calls until the next measurement, and returns their number. All must use the chosen way. */
 static int64_t untimed(struct choice *c)
 {
 	int64_t count = 0;
@@ -59,7 +61,7 @@ static void choice__faster_way(void **state)
 	assert_false(c.ordinary);
 }
 
-/* A difference below a tenth changes nothing, in both directions. */
+/* If the times of the two ways differ by less than a tenth, the choice does not change. */
 static void choice__near(void **state)
 {
 	struct choice c = {0};
@@ -91,7 +93,7 @@ static void choice__interval(void **state)
 	assert_int_equal(untimed(&c), 10);
 }
 
-/* Two slow calls of each way, at any place, do not matter. */
+/* Any two calls of a measurement are very slow. The choice is not affected. */
 static void choice__outliers(void **state)
 {
 	for (unsigned first = 0; first < CHOICE_CALLS; first++)
@@ -110,8 +112,8 @@ static void choice__outliers(void **state)
 		}
 }
 
-/* A program with a short and a long message in turn: the ways have both, so neither is preferred
- * because of the lengths. */
+/* A program alternates short and long messages. Each way is timed with both lengths, so neither is
+ * preferred because of the lengths. */
 static void choice__two_lengths(void **state)
 {
 	unsigned longer[2] = {0};
@@ -125,7 +127,8 @@ static void choice__two_lengths(void **state)
 	assert_in_range(longer[1], 2, 3);
 }
 
-/* A measurement without use leaves the choice, and is repeated after the first distance. */
+/* A measurement is spoilt. The choice stays, and the measurement is repeated after the shortest
+ * interval. */
 static void choice__useless(void **state)
 {
 	struct choice c = {0};

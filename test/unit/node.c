@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests nodes on loopback with a real manager: they join, find each other in the table, move data,
- * and detect departures. */
+/* Tests nodes on loopback with a real manager. They join, find each other in the node table, move
+ * data, and detect departures. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,8 @@ struct rig {
 	struct node *host, *xpu;
 	uint8_t *host_memory, *xpu_memory;
 	uint32_t host_key, xpu_key;
-	uint32_t lost, silent, back; /* reported changes of each kind */
+	/* number of reports that a peer is lost, is silent, and is back */
+	uint32_t lost, silent, back;
 };
 
 static void *manager_main(void *server)
@@ -145,7 +146,8 @@ static void both_join(struct rig *r)
 			 DXP_OK);
 }
 
-/* PUTs all of the host's memory, or GETs it back; returns the completion's status. */
+/* PUTs all of the host's memory to the xPU, or GETs it back. Returns the status of the
+ * completion. */
 static int transfer(struct rig *r, bool get)
 {
 	const struct dxp_entry local = {0, MEMORY, r->host_key}, remote = {0, MEMORY, r->xpu_key};
@@ -181,8 +183,8 @@ static void node__put_and_get(void **state)
 	assert_int_equal(received, MEMORY);
 }
 
-/* Forges a table of another manager that has not received from the xPU for a lease. The real
- * manager makes the host reload the real table at the next renewal of the lease. */
+/* Gives the host a forged table, as of a new manager that received nothing from the xPU for a lease
+ * time. At the next renewal of the lease, the real manager makes the host reload the real table. */
 static void table_forge(struct rig *r)
 {
 	struct node_table *t = (struct node_table *)node_table(r->host);
@@ -224,7 +226,8 @@ static void node__a_session_with_a_live_peer_outranks_the_table(void **state)
 	assert_int_equal(r->lost, 0);
 }
 
-/* A session idle for longer than RLTP_DEAD_NS probes the peer before it trusts the table. */
+/* A session was idle for longer than RLTP_DEAD_NS, and the table lists the peer as dead. The
+ * session probes the peer before it trusts the table. */
 static void node__an_idle_session_probes_before_the_table_counts(void **state)
 {
 	struct rig *r = *state;
@@ -240,7 +243,7 @@ static void node__an_idle_session_probes_before_the_table_counts(void **state)
 		poll_both(r);
 		assert_true(clock_now_ns() < end_ns);
 	}
-	/* as if the last receive was long ago */
+	/* makes the last packet from the peer look older than RLTP_DEAD_NS */
 	s->received_ns -= min_u64(s->received_ns, RLTP_DEAD_NS);
 	r->lost = r->silent = r->back = 0;
 	table_forge(r);
@@ -255,7 +258,7 @@ static void node__an_idle_session_probes_before_the_table_counts(void **state)
 	assert_int_equal(transfer(r, false), DXP_OK);
 }
 
-/* Without a session that receives from the peer, the manager's table counts at once. */
+/* There is no session that receives from the peer. The host trusts the manager's table at once. */
 static void node__the_table_counts_without_a_live_session(void **state)
 {
 	struct rig *r = *state;
@@ -325,7 +328,8 @@ static void node__a_peer_that_leaves_ends_work(void **state)
 	assert_true(node_target(r->host, id, &to) < 0);
 }
 
-/* A closing node sends one BYE to its peer, before the manager's table reports the loss. */
+/* A closing node sends one BYE to its peer. So the peer knows before the manager's table reports
+ * the loss. */
 static void node__sends_bye(void **state)
 {
 	struct rig *r = *state;

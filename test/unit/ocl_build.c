@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests programs of every kind on PoCL: headers, compile and link, binaries, the disk cache, and
- * rejections. */
+/* Tests programs of every kind on PoCL: source with headers, compile and link, binaries, programs
+ * from the disk cache, and rejected programs. */
 #include "ocl_rig.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 
 static const char one[] = "kernel void put(global uint *out, uint n) { out[0] = n; }\n";
 
-/* Returns the value that the program's kernel `put` writes. */
+/* Runs the program's kernel `put`. Returns the value that it writes. */
 static uint32_t put(struct engine_program *p)
 {
 	const uint32_t n = 77;
@@ -74,7 +74,7 @@ static void engine_build__headers(void **state)
 	assert_int_equal(files_in(cache_folder, "dxp-build-"), 0);
 }
 
-/* The log uses the host's file names and does not reveal the node's folders. */
+/* The compiler's log contains the host's names of the files, and no path of the node. */
 static void engine_build__log_of_headers(void **state)
 {
 	const struct engine_file files[] = {
@@ -162,7 +162,8 @@ static void engine_build__compile_and_link(void **state)
 		if (status != DXP_OK)
 			fail_msg("%s: %s", options[i], log ? log : "no log");
 		free(log);
-		/* it is not built again for the kernel information, which is known */
+		/* the second launch needs no second build, because the kernel information is
+		 * already known */
 		assert_int_equal(put(p), 154);
 		engine_release(engine, p);
 	}
@@ -197,7 +198,7 @@ static void engine_build__library(void **state)
 		fail_msg("%s", log ? log : "no log");
 	free(log);
 	assert_int_equal(put(linked), 155);
-	/* A built program is no valid input. */
+	/* a built program is not accepted as an input of a link */
 	struct engine_program *none;
 	both[0] = linked;
 	assert_int_equal(engine_build(engine, &s, &none, &log), DXP_EBUILD);
@@ -231,7 +232,7 @@ static void engine_build__binary(void **state)
 	assert_int_equal(again_bytes, about_bytes);
 	assert_memory_equal(again, about, about_bytes);
 	engine_release(engine, q);
-	/* Every damage is detected before any device gets the binary. */
+	/* each damaged byte is detected before any device gets the binary */
 	for (size_t i = 0; i < bytes; i += 1 + bytes / 50) {
 		binary[i] ^= 0x40;
 		assert_int_equal(rig_build_log(DXP_PROGRAM_BINARY, "", &file, 1, &q, &log),
@@ -293,7 +294,7 @@ static void ocl_cache__get_put_trim(void **state)
 		ocl_cache_put(folder, key, data, sizeof(data));
 		usleep(2000);
 	}
-	key[0] = 0; /* marks the file as used now */
+	key[0] = 0; /* uses the first file, so that it is the newest */
 	uint8_t *got = ocl_cache_get(folder, key, &bytes);
 	assert_non_null(got);
 	assert_int_equal(bytes, sizeof(data));
@@ -336,13 +337,14 @@ static void build_in_another_process(void)
 	assert_int_equal(how, 0);
 }
 
-/* Two other processes have built the program, so it is in the disk cache. This process passes no
- * source to the compiler. */
+/* Two other processes have built this program, so the disk cache has it. This process then passes
+ * no source to the compiler. */
 static void engine_build__from_disk(void **state)
 {
 	build_in_another_process();
 	build_in_another_process();
-	for (int i = 0; i < 3; i++) { /* the reopened engine has no entry in its list */
+	/* a newly opened engine has no program in memory, only on disk */
+	for (int i = 0; i < 3; i++) {
 		engine_close(engine);
 		assert_int_equal(rig_engine(), DXP_OK);
 		struct ocl_library *cl = compiler_watch();
@@ -385,7 +387,8 @@ static void engine_build__damaged_on_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(engine_build__from_disk), /* first test: it forks */
+		/* must be the first test, because it forks */
+		cmocka_unit_test(engine_build__from_disk),
 		cmocka_unit_test(engine_build__damaged_on_disk),
 		cmocka_unit_test(ocl_cache__get_put_trim),
 		cmocka_unit_test(engine_build__headers),

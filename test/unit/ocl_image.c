@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests images over device memory on PoCL: kernels read and write it in place at the host's
- * pitches, for every kind. Also samplers and invalid images. */
+/* Tests images over device memory on PoCL, for every kind of image. Kernels read and write them in
+ * place, with the pitches that the host chose. Also tests samplers and invalid images. */
 #include "ocl_rig.h"
 
 #include "engine/ocl_arguments.h"
 
 #define AT 8192u
 
-/* Each kernel adds 1 to every channel of every pixel, or sums one image's pixels into a buffer. */
+/* Kernels. Each adds 1 to every channel of every pixel, or adds up the pixels of one image in a
+ * buffer. */
 static const char kernels[] =
 	"#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n"
 	"constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | "
@@ -46,7 +47,8 @@ static struct engine_argument image_at(uint64_t address, struct dxp_image image)
 					.image = image};
 }
 
-/* Runs a kernel on at most 5 x 3 x 4 pixels; the gaps between rows and slices stay unchanged. */
+/* Runs a kernel on an image of at most 5 x 3 x 4 pixels. Checks the pixels, and that the gaps
+ * between rows and slices are unchanged. */
 static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint32_t slices,
 		       uint64_t row_pitch, uint64_t slice_pitch)
 {
@@ -72,12 +74,13 @@ static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint3
 	l.argument_count = 2;
 	l.arguments[0] = image_at(AT, image);
 	l.arguments[1] = flat ? rig_buffer(AT + 65536, 65536) : image_at(AT + 65536, image);
-	/* the second launch must read the changed input */
+	/* the second launch must read the input again, because it has changed */
 	for (uint8_t round = 0; round < 2; round++) {
 		memset(rig_memory(AT + 65536), 0xee, 65536);
 		for (uint32_t i = 0; i < 65536; i++)
 			rig_memory(AT)[i] =
-				(uint8_t)((i * 7 + round) & 0x7f); /* no channel saturates */
+				/* at most 0x7f, so that no channel overflows */
+				(uint8_t)((i * 7 + round) & 0x7f);
 		rig_run(&l);
 		const uint64_t row = row_pitch ? row_pitch : 20;
 		const uint64_t slice = slice_pitch ? slice_pitch : row * rows;
@@ -113,7 +116,8 @@ static void engine_run__image_kinds(void **state)
 /* ---- images of buffers, and their largest width ---- */
 
 static struct ocl_library real;
-static size_t reported_width; /* pixels; 0: as the device reports */
+/* largest width that the device pretends to have, in pixels; 0: its real one */
+static size_t reported_width;
 
 static cl_int narrow_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t bytes,
 				     void *value, size_t *size)
@@ -125,7 +129,7 @@ static cl_int narrow_clGetDeviceInfo(cl_device_id device, cl_device_info what, s
 	return error;
 }
 
-/* Returns the library's function table, writable; it is shared by the whole process. */
+/* Returns the OpenCL function table for writing. The whole process uses this table. */
 static struct ocl_library *calls(void)
 {
 	const struct ocl_library *cl;
@@ -170,7 +174,7 @@ static void buffer_copied(size_t width)
 		assert_int_equal(rig_memory(RIG_BYTES / 2)[i], i < 4 * width ? 6 : 5);
 }
 
-/* Buffer images may be wider than any other image, on devices that have them. */
+/* A device may allow buffer images that are wider than its other images. */
 static void engine_run__image_buffers(void **state)
 {
 	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
@@ -188,8 +192,8 @@ static void engine_run__image_buffers(void **state)
 	buffer_copied(line + 1);
 }
 
-/* Runs a kernel whose only argument is a buffer image of the largest reported width; on PoCL also
- * one pixel wider. */
+/* Runs a kernel whose only argument is a buffer image of the largest reported width. On PoCL, also
+ * checks that an image one pixel wider is rejected. */
 static void alone_at_the_limit(void)
 {
 	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
@@ -208,14 +212,14 @@ static void alone_at_the_limit(void)
 	assert_int_equal(rig_memory(0)[4 * line], 0xee);
 	if (!ocl_device_is_pocl(o->device))
 		return;
-	l.arguments[0].image.width = (uint32_t)line + 1; /* PoCL crashes on it */
+	l.arguments[0].image.width = (uint32_t)line + 1; /* PoCL would crash on this width */
 	l.arguments[0].memory_bytes = 4 * (line + 1);
 	assert_int_equal(engine_run(engine, &l, text), DXP_EUNSUPPORTED);
 	assert_non_null(strstr(text, "is the only argument"));
 }
 
-/* The widest buffer image works as the only argument. PoCL's limit depends on the machine's memory:
- * 8192, 16384, ... */
+/* A buffer image of the largest width works as the only argument. PoCL's largest width depends on
+ * the machine's memory: 8192, 16384, ... */
 static void engine_run__image_buffers_alone(void **state)
 {
 	struct ocl_library *cl = calls();
@@ -250,8 +254,8 @@ static void engine_run__samplers(void **state)
 			(struct dxp_sampler){i % 2, CL_ADDRESS_CLAMP_TO_EDGE,
 					     i % 4 < 2 ? CL_FILTER_NEAREST : CL_FILTER_LINEAR};
 		rig_run(&l);
-		/* Normalised 0.5 is the middle of the four pixels; unnormalised 0.5 is the first
-		 * one's. */
+		/* 0.5 is the middle of the four pixels with normalised coordinates, else the first
+		 * pixel */
 		float want = i % 2 == 0 ? 1.0f : i % 4 < 2 ? 4.0f : 2.5f;
 		assert_true(out[0] > want - 0.01f && out[0] < want + 0.01f);
 	}

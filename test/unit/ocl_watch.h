@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts an engine's calls to the device's compiler. This shows a cache hit on every machine,
- * unlike a measured time. Header only; include after cmocka.h. */
+/* Counts the calls of the device's compiler, and so detects a cache hit on every machine. A
+ * measured time would not. Include after cmocka.h. Each file that includes this header has its own
+ * counters. */
 #ifndef TEST_OCL_WATCH_H
 #define TEST_OCL_WATCH_H
 
@@ -10,8 +11,9 @@
 
 static struct {
 	struct ocl_library real;
-	unsigned sources, binaries; /* programs created */
-	unsigned builds;            /* compiled or linked, also from a binary */
+	/* programs created from source; programs created from a binary */
+	unsigned sources, binaries;
+	unsigned builds; /* programs compiled or linked, those from a binary included */
 } watched;
 
 static cl_program watched_source(cl_context context, cl_uint count, const char **texts,
@@ -38,8 +40,8 @@ static cl_int watched_build(cl_program program, cl_uint count, const cl_device_i
 	return watched.real.clBuildProgram(program, count, devices, options, done, context);
 }
 
-/* Starts to count. Returns the function table of the whole process; the caller puts `watched.real`
- * back into it. */
+/* Starts to count. Returns the OpenCL function table of the whole process. The caller restores
+ * `watched.real` in it at the end. */
 static inline struct ocl_library *compiler_watch(void)
 {
 	const struct ocl_library *cl;

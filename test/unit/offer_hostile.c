@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests attacks of a process that has one socket of one function on the program that runs the NIC:
- * others are not affected. The process passes descriptors that block on close, reads into memory
- * that is missing, and registers objects that are no memory. */
+/* A process that has one socket for one function attacks the program that runs the NIC. It passes
+ * descriptors whose close blocks, reads into memory that is missing, and registers objects that are
+ * no memory. Other processes are not affected. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,15 +23,18 @@
 #include "node/limits.h"
 #include "test/unit/offer_rig.h"
 
-#define LINGER_S   30
-#define PROMPT_NS  (10 * S_NS) /* far below LINGER_S */
-#define OTHERS     20          /* descriptors that this test opens itself, and a reserve */
-#define SLOW       40          /* messages with four blocking descriptors each */
+#define LINGER_S  30
+#define PROMPT_NS (10 * S_NS) /* well below LINGER_S, the time for which a hostile close blocks */
+/* number of descriptors that this test itself opens, and some more */
+#define OTHERS 20
+/* number of messages, each with four descriptors whose close blocks */
+#define SLOW       40
 #define MUCH       (256u << 20)
 #define HUGE_BYTES (1ull << 40)
-#define SERVED     2 /* function of the hostile process */
+#define SERVED     2 /* number of the function that the hostile process has */
 
-/* Returns a TCP socket with more to send than *peer reads: its close blocks for LINGER_S. */
+/* Returns a TCP socket that has more to send than *peer reads. A close of this socket blocks for
+ * LINGER_S. */
 static int slow_to_close(int *peer)
 {
 	const struct linger linger = {.l_onoff = 1, .l_linger = LINGER_S};
@@ -70,8 +73,8 @@ static void hostile_open(const struct rig *r, struct user *u)
 	assert_int_equal(user_open(u, 0, ""), DXP_OK);
 }
 
-/* Passes `fd` with these bytes and closes it here before the node reads it, so the node has the
- * last copy. */
+/* Passes `fd` with these bytes to the node. Closes it here before the node reads the message, so
+ * that the node closes the last copy. */
 static void pass(struct rig *r, struct user *u, const void *bytes, size_t length, int fd)
 {
 	node_hold(r);
@@ -90,8 +93,9 @@ static int register_and_close(struct rig *r, struct user *u, int fd)
 	return answer_decode(u);
 }
 
-/* The descriptor is passed as memory, with a malformed request, in the queue of a socket, and in
- * messages that are never read. */
+/* A client passes descriptors whose close blocks: as memory, with a malformed request, inside
+ * another socket, and in messages that the node never reads. Other clients are served without
+ * delay. */
 static void hostile__passed_descriptors_close_at_no_other_cost(void **state)
 {
 	struct rig *r = *state;
@@ -127,7 +131,7 @@ static void hostile__passed_descriptors_close_at_no_other_cost(void **state)
 	others_are_served(r);
 	assert_true(freed(r, SERVED));
 	for (int i = 0; i < 6; i++)
-		close(peers[i]); /* unblocks the close */
+		close(peers[i]); /* closes the other end, so that the blocked close returns */
 	assert_true(all_back(mappings(), open_before));
 }
 
@@ -141,8 +145,8 @@ static uint64_t node_cpu_ns(const struct rig *r)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* A process that passes many such descriptors must wait. The node does not spin, and others are not
- * delayed. */
+/* A client passes more descriptors whose close blocks than the node accepts. The client must wait.
+ * The node uses no processor time meanwhile, and other clients are not delayed. */
 static void hostile__more_than_is_closed_makes_the_client_wait(void **state)
 {
 	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = 4096};
@@ -172,7 +176,7 @@ static void hostile__more_than_is_closed_makes_the_client_wait(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 300 * MS_NS}, NULL);
 		used_ns = node_cpu_ns(r) - begin_ns;
 	}
-	assert_true(used_ns < 30 * MS_NS); /* no spin meanwhile */
+	assert_true(used_ns < 30 * MS_NS); /* the node does not spin while the client waits */
 	close(peer);
 	user_close(&u);
 	assert_true(freed(r, SERVED));
@@ -193,8 +197,8 @@ static void *read_main(void *context)
 	return (void *)(intptr_t)read(reading->fd, reading->into, 64);
 }
 
-/* Maps a page that is missing until the test provides it. Returns the userfaultfd, or -1 without
- * permission. */
+/* Maps a page that stays missing until the test provides it, so that access to it blocks. Returns
+ * the userfaultfd, or -1 if the process may not create one. */
 static int page_withhold(void **page)
 {
 	struct uffdio_api api = {.api = UFFD_API};
@@ -210,7 +214,7 @@ static int page_withhold(void **page)
 	return fd;
 }
 
-/* Announces a sleep of the user, then causes an event. */
+/* Makes the NIC wake the user: marks the user as sleeping, then sends it a NAP. */
 static void wake_provoke(struct user *u, uint32_t number)
 {
 	struct dxp_target self = {.function = SERVED, .qp = 1, .magic = u->w->qp_magic[1]};
@@ -242,7 +246,7 @@ static void hostile__a_read_that_hangs_holds_up_no_other(void **state)
 	struct pollfd faults = {.fd = pages, .events = POLLIN};
 	assert_int_equal(poll(&faults, 1, PROMPT_NS / MS_NS), 1);
 	assert_int_equal(read(pages, &fault, sizeof(fault)), sizeof(fault));
-	/* the read is blocked now, with any kernel locks that it holds */
+	/* the read is blocked now, and may hold locks in the kernel */
 	wake_provoke(&u, 2);
 	others_are_served(r);
 	struct uffdio_zeropage zero = {.range = {(uintptr_t)reading.into, 4096}};
@@ -298,7 +302,7 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 		eventfd(0, 0),
 		epoll_create1(0),
 		dup(u.socket),
-		dup(u.fds[0]), /* its own window: valid memory, but too short at this offset */
+		dup(u.fds[0]), /* its own window: valid memory, but at this offset too short */
 		memfd_sealed(1 << 20, 0, 0),
 		memfd_sealed(1 << 20, 0, F_SEAL_GROW),
 		memfd_sealed(1 << 20, 0, seals | F_SEAL_WRITE),
@@ -318,7 +322,7 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 		assert_int_equal(request_send(&u, &request, strange[i]), DXP_EINVAL);
 		close(strange[i]);
 	}
-	/* Huge and empty: the bound is on mapped bytes. */
+	/* huge but without pages: the limit counts mapped bytes, not pages in use */
 	struct attach_request huge = {.type = ATTACH_REGISTER, .bytes = HUGE_BYTES};
 	int fd = memfd_sealed(HUGE_BYTES, 0, seals);
 	assert_int_equal(request_send(&u, &huge, fd), DXP_EBUSY);
@@ -333,7 +337,8 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 	assert_true(all_back(maps_before, open_before));
 }
 
-/* Returns the time in ns that this machine takes to free MUCH memory; 0: not enough memory. */
+/* Returns the processor time in ns that this machine needs to free MUCH bytes, or 0 if it does not
+ * have so much memory. */
 static uint64_t freeing_ns(void)
 {
 	int fd = memfd_sealed(MUCH, 0, F_SEAL_SHRINK);
@@ -348,8 +353,8 @@ static uint64_t freeing_ns(void)
 		     : 0;
 }
 
-/* Freeing many pages takes long if no other process maps them. A client that exits with many pages,
- * or deregisters them, delays no other client. */
+/* Freeing many pages takes long if no other process maps them. A client exits with many registered
+ * pages. The node does not spend its own time on freeing them, so other clients are not delayed. */
 static void hostile__much_memory_goes_at_nobodys_cost(void **state)
 {
 	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = MUCH};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a node in a thread that offers its functions, and processes that attach by hand. Include
- * cmocka.h first. */
+/* Runs a node that offers its functions, in a thread, and processes that attach without the
+ * library. Include cmocka.h first. */
 #ifndef TEST_UNIT_OFFER_RIG_H
 #define TEST_UNIT_OFFER_RIG_H
 
@@ -29,7 +29,8 @@ struct rig {
 	struct node_loop loop;
 	_Atomic int stop;
 	pthread_t thread;
-	pthread_mutex_t hold; /* held by the test: the node pauses at the end of its poll */
+	/* while a test holds this mutex, the node pauses at the end of its poll */
+	pthread_mutex_t hold;
 	_Atomic int held;
 };
 
@@ -46,7 +47,7 @@ static inline uint32_t service(void *context)
 	return 0;
 }
 
-/* Pauses the node until node_release: meanwhile it reads nothing. */
+/* Pauses the node until node_release. The node reads nothing meanwhile. */
 static inline void node_hold(struct rig *r)
 {
 	pthread_mutex_lock(&r->hold);
@@ -89,7 +90,7 @@ static inline int rig_open(void **state)
 				     .service_context = r,
 				     .stop = &r->stop};
 	assert_int_equal(pthread_create(&r->thread, NULL, loop_main, &r->loop), 0);
-	/* The node's loop runs and has opened its files. */
+	/* waits until the node has opened its files and its loop sleeps */
 	while (dxp_load_acquire(&node_window(r->node)->need_wakeup) == 0)
 		usleep(50);
 	*state = r;
@@ -104,7 +105,7 @@ static inline int rig_close(void **state)
 	node_wake(r->node);
 	pthread_join(r->thread, NULL);
 	node_close(r->node);
-	assert_int_equal(rmdir(r->folder), 0); /* sockets and their folder are removed */
+	assert_int_equal(rmdir(r->folder), 0); /* fails if the node left a socket in its folder */
 	free(r);
 	return 0;
 }
@@ -129,7 +130,8 @@ static inline bool user_connect(const struct rig *r, uint32_t function, struct u
 	       local_connect(path, WAIT_NS, &u->socket) == DXP_OK;
 }
 
-/* Returns the answer's status, or DXP_ETIMEDOUT or DXP_ECLOSED without an answer. */
+/* Returns the status of the next answer, DXP_ETIMEDOUT without an answer, or DXP_ECLOSED if the
+ * node closed the socket. */
 static inline int answer_decode(struct user *u)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
@@ -214,7 +216,7 @@ static inline bool sent_wait(struct user *u, struct dxp_nic_event *event)
 			return true;
 		}
 		if (read(u->fds[2], drop, sizeof(drop)) < 0)
-			return false; /* no wakeup */
+			return false; /* no wakeup came in time */
 	}
 	return false;
 }
@@ -230,7 +232,7 @@ static inline struct attach_row row_of(const struct rig *r, uint8_t function)
 	return u.answer.rows[0];
 }
 
-/* Returns whether the function becomes free soon after its user has gone. */
+/* Returns true if the function becomes free soon after its user has closed. */
 static inline bool freed(const struct rig *r, uint8_t function)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};
@@ -244,7 +246,8 @@ static inline bool freed(const struct rig *r, uint8_t function)
 	return false;
 }
 
-/* Returns the number of shared memories that this process maps, for the NIC and for the test. */
+/* Returns the number of shared memories that this process maps, both for the node and for the
+ * test. */
 static inline unsigned mappings(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -267,8 +270,8 @@ static inline unsigned descriptors(void)
 	return count;
 }
 
-/* Returns whether mappings and descriptors fall to these counts in time: the node closes its end
- * later. */
+/* Waits until the process has at most so many mappings and descriptors. Returns false after 3 s.
+ * The node closes its end later than the test. */
 static inline bool all_back(unsigned maps, unsigned fds)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};

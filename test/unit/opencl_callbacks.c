@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests notification of the completion of events: callbacks and waiting threads. */
+/* Tests how the plugin reports the completion of events: by callbacks and to waiting threads. */
 #include "test/unit/opencl_events_rig.h"
 
 struct record {
@@ -11,7 +11,8 @@ static void CL_CALLBACK callback_record(cl_event e, cl_int status, void *data)
 {
 	struct record *h = data;
 
-	/* the callback may call the plugin, whose lock is free, and the event is alive */
+	/* calls the plugin: a callback may do so, because the plugin holds no lock, and the event
+	 * is still alive */
 	status_of(e);
 	h->status[h->count] = status;
 	h->count++;
@@ -25,7 +26,8 @@ static void await_records(const struct record *h, uint32_t count)
 	assert_int_equal(h->count, count);
 }
 
-/* No thread waits for the command. */
+/* Callbacks for each state of a command are called once, although no thread waits for the
+ * command. */
 static void callback__each_state_once(void **state)
 {
 	cl_command_queue q = queue_new(0, 0);
@@ -40,7 +42,7 @@ static void callback__each_state_once(void **state)
 	assert_int_equal(dxp_clSetEventCallback(e, CL_COMPLETE, NULL, &h), CL_INVALID_VALUE);
 	await_records(&h, 1);
 	assert_int_equal(h.status[0], CL_SUBMITTED);
-	release(e); /* the callbacks still get a live event */
+	release(e); /* the callbacks that come later still get a live event */
 	dxp_clSetUserEventStatus(u, CL_COMPLETE);
 	await_records(&h, 3);
 	assert_int_equal(h.status[1] + h.status[2], CL_COMPLETE + CL_RUNNING);
@@ -65,7 +67,7 @@ static void callback__of_a_failed_command(void **state)
 	dxp_clReleaseCommandQueue(q);
 }
 
-/* A callback waits for a lock of the program that the thread in clWaitForEvents holds. */
+/* A callback waits for a lock of the program. A thread in clWaitForEvents holds this lock. */
 static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void CL_CALLBACK locks(cl_event e, cl_int status, void *data)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests where current bytes are, with a model that keeps every byte of every copy and its expected
- * value: writes, transfers that fail later, lost devices. The model makes each move that
- * copies_next returns; then each byte has the value written last, or is reported lost. */
+/* Tests which copy has the current bytes of a buffer, against a model. The model keeps every byte
+ * of every copy, and the value that each byte should have. Cases are writes, transfers that fail
+ * later, and lost devices. The model makes each transfer that copies_next returns. After that, each
+ * byte has the value written last, or is reported lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,18 +22,20 @@
 #define ROUNDS    60
 
 struct transfer {
-	int status; /* returned by `ended` */
+	int status; /* result of the callback `ended` for this transfer */
 	int holds;
 };
 
 struct model {
 	struct copies copies;
 	struct rng rng;
-	uint32_t now; /* number of the last write */
+	uint32_t now; /* number of the last write, counted from 1 */
 	/* for each byte, the number of the last write to it; 0: none */
 	uint32_t truth[BYTES];
-	bool lost[BYTES];                  /* for each byte, whether no copy has it any more */
-	uint32_t held[1 + DEVICES][BYTES]; /* contents of each copy; copy 0: the host */
+	bool lost[BYTES]; /* true for each byte that no copy has any more */
+	/* for each copy and byte, the number of the write that the byte comes from; copy 0 is the
+	 * host */
+	uint32_t held[1 + DEVICES][BYTES];
 	bool there[1 + DEVICES];
 	uint32_t generation;
 	struct transfer transfers[TRANSFERS];
@@ -44,7 +47,7 @@ struct model {
 	} pending[TRANSFERS];
 };
 
-/* Device handles are addresses in this array. */
+/* The address of element i is the device handle of copy i. */
 static char handles[1 + DEVICES];
 
 static struct _cl_device_id *handle(int index)
@@ -104,7 +107,7 @@ static void check(struct model *m)
 			if (!pending && !m->lost[i] && m->truth[i])
 				assert_int_equal(m->held[index_of(c)][i], m->truth[i]);
 		}
-		/* Sorted, disjoint, not empty. */
+		/* the ranges must be sorted, disjoint and not empty */
 		for (uint32_t r = 0; r < c->latest.count; r++) {
 			assert_true(c->latest.at[r].start < c->latest.at[r].end);
 			if (r)
@@ -140,8 +143,8 @@ static int free_transfer(const struct model *m)
 	return -1;
 }
 
-/* Starts one transfer. The model moves the bytes at once, and reverts them if the transfer
- * fails. */
+/* Starts the transfer of piece `p` to the copy `to`. The model moves the bytes at once. If the
+ * transfer fails later, the model restores the old bytes. */
 static void transfer(struct model *m, const struct piece *p, struct copy *to, int entry)
 {
 	struct transfer *t = &m->transfers[entry];
@@ -163,7 +166,7 @@ static void transfer(struct model *m, const struct piece *p, struct copy *to, in
 		m->held[index][i] = m->held[from][i];
 }
 
-/* Transfers all that `to` lacks of a range, except lost bytes. */
+/* Transfers to a random copy all bytes of a random range that it lacks, except lost bytes. */
 static void bring(struct model *m)
 {
 	uint64_t start, end;
@@ -203,8 +206,8 @@ static void lose_byte(struct model *m, uint64_t i)
 	m->lost[i] |= !held && m->truth[i];
 }
 
-/* Completes a random transfer. A failed one leaves the old bytes, unless a later write replaced
- * them. */
+/* Completes a random transfer with success or failure. After a failure, the destination has its old
+ * bytes again, except where a later write has replaced them. */
 static void end_one(struct model *m)
 {
 	int entry = (int)pick(m, TRANSFERS);
@@ -298,7 +301,8 @@ static void opencl_copies__never_written(void **state)
 	copies_free(&c, drop);
 }
 
-/* Prefers a near copy, then the device copy with the longest run, then the host. */
+/* Source of a transfer: a near copy is preferred, then the device copy that has the longest range,
+ * then the host. */
 static void opencl_copies__source(void **state)
 {
 	struct copies c = {0};
@@ -323,7 +327,7 @@ static void opencl_copies__source(void **state)
 	copies_free(&c, drop);
 }
 
-/* Bytes that only the lost node had are lost until they are written again. */
+/* A device is lost. The bytes that only this device had are lost until they are written again. */
 static void opencl_copies__lost(void **state)
 {
 	struct copies c = {0};
@@ -344,8 +348,9 @@ static void opencl_copies__lost(void **state)
 	copies_free(&c, drop);
 }
 
-/* A later transfer replaces the uses that it waited for, if it covers their bytes and does as much.
- * A transfer of which parts remain is kept for them. */
+/* A later transfer waits for earlier uses of the copy. It replaces a use if it covers all bytes of
+ * this use and has the same effect. If a part of an earlier use remains, the use is kept for this
+ * part. */
 static void opencl_copies__follow(void **state)
 {
 	struct copies c = {0};
@@ -376,7 +381,7 @@ static void opencl_copies__follow(void **state)
 	assert_int_equal(read.holds, 0);
 	assert_int_equal(a->use_count, 3);
 	assert_int_equal(a->uses[0].end, 10);
-	/* A write replaces the middle of a use; two parts of it remain. */
+	/* a write replaces the middle of a use, so two parts of the use remain */
 	assert_true(copies_reserve(&c, 1));
 	copies_wrote(&c, a, 40, 50);
 	assert_int_equal(a->use_count, 5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the OpenCL plugin's events over a scripted fabric: order of commands, status and times of
- * events, user events, lost devices. */
+/* Tests the events of the OpenCL plugin over a fabric that the test controls: order of commands,
+ * status and times of events, user events, lost devices. */
 #include "test/unit/opencl_events_rig.h"
 
 #include "base/clock.h"
@@ -33,7 +33,7 @@ static void in_order__other_queues_do_not_wait(void **state)
 
 	assert_int_equal(status_of(b), CL_COMPLETE);
 	assert_int_equal(status_of(a), CL_SUBMITTED);
-	/* Across devices, with a wait list. */
+	/* a command of another device waits for command `a` by its wait list */
 	cl_event c = marker(q, 1, &a);
 	assert_int_equal(status_of(c), CL_SUBMITTED);
 	dxp_clSetUserEventStatus(u, CL_COMPLETE);
@@ -57,7 +57,7 @@ static void failed__cancels_waiting_commands_and_no_later_one(void **state)
 	assert_int_equal(status_of(u), -77);
 	assert_int_equal(dxp_clWaitForEvents(1, &a), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
 	assert_int_equal(status_of(a), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-	/* The event has already failed when the next command waits for it. */
+	/* the user event has failed before this command waits for it */
 	cl_event b = marker(q, 1, &u);
 	assert_int_equal(dxp_clWaitForEvents(1, &b), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
 	cl_event c = marker(q, 0, NULL);
@@ -97,7 +97,8 @@ static void out_of_order__only_barriers_bind(void **state)
 	dxp_clReleaseCommandQueue(q);
 }
 
-/* A marker without a list waits for all earlier commands, more than any fixed list holds. */
+/* A marker without a wait list waits for all earlier commands of an out-of-order queue. There are
+ * more of them than any fixed list holds. */
 static void out_of_order__marker_waits_for_all(void **state)
 {
 	cl_command_queue q = queue_new(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -193,7 +194,8 @@ static cl_ulong profile(cl_event e, cl_profiling_info name)
 	return ns;
 }
 
-/* For any deviation of the node's clock, times are in host time and in order. */
+/* The node's clock deviates from the host's. Times of events are nevertheless in host time, and in
+ * order. */
 static void profiling__times_are_in_order(void **state)
 {
 	cl_command_queue q = queue_new(0, CL_QUEUE_PROFILING_ENABLE), plain = queue_new(0, 0);
@@ -203,7 +205,8 @@ static void profiling__times_are_in_order(void **state)
 
 	for (size_t i = 0; i < sizeof(aheads) / sizeof(aheads[0]); i++) {
 		fake_clock_ahead(aheads[i]);
-		/* the measured offset is right for the second command, but wrong for the others */
+		/* for i = 1 the measured offset between the clocks is right; for the other values
+		 * it is wrong */
 		if (i == 1)
 			assert_int_equal(dxp_clGetDeviceAndHostTimer(devices[0], &ns, &ns), 0);
 		cl_event u = user_event(), e = marker(q, 1, &u);
@@ -274,7 +277,7 @@ static void device__lost_and_back(void **state)
 			 CL_DEVICE_NOT_AVAILABLE);
 	assert_null(dxp_clCreateContext(NULL, 1, devices, NULL, NULL, &error));
 	assert_int_equal(error, CL_DEVICE_NOT_AVAILABLE);
-	/* The context's other device continues. */
+	/* the context's other device still works */
 	cl_event d = marker(other, 0, NULL);
 	assert_int_equal(dxp_clWaitForEvents(1, &d), CL_SUCCESS);
 
@@ -294,7 +297,7 @@ static void device__lost_and_back(void **state)
 	dxp_clReleaseCommandQueue(other);
 }
 
-/* A command that fails because of another node does not mark its own device as lost. */
+/* A command fails because another node is lost. The command's own device is not marked as lost. */
 static void device__not_lost_by_anothers_loss(void **state)
 {
 	cl_command_queue q = queue_new(0, 0);
@@ -341,7 +344,8 @@ static void context__destructors_last_first(void **state)
 	assert_int_equal(dxp_clSetContextDestructorCallback(NULL, first_added, NULL),
 			 CL_INVALID_CONTEXT);
 	dxp_clReleaseContext(c);
-	assert_int_equal(ended_count, 0); /* the queue still holds the command */
+	/* no destructor has run: the queue still holds the context */
+	assert_int_equal(ended_count, 0);
 	dxp_clReleaseCommandQueue(q);
 	assert_int_equal(ended_count, 2);
 	assert_int_equal(ended_order[0], 2);
@@ -409,7 +413,7 @@ static void queue__properties(void **state)
 	assert_memory_equal(list, good, sizeof(good));
 	assert_int_equal(dxp_clGetCommandQueueInfo(q, CL_QUEUE_SIZE, sizeof(size), &size, NULL),
 			 CL_INVALID_COMMAND_QUEUE);
-	/* A device without on-device queues rejects every queue. */
+	/* the devices have no on-device queues, so every queue is rejected */
 	assert_int_equal(dxp_clSetDefaultDeviceCommandQueue(context, devices[0], NULL),
 			 CL_INVALID_OPERATION);
 	assert_int_equal(dxp_clSetDefaultDeviceCommandQueue(context, devices[0], q),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests device memory in blocks, compared with a model of every byte's owner; and how parts are
- * allocated on a node and freed. */
+/* Tests the allocation of device memory in blocks. A model records the owner of every byte. Also
+ * tests how large parts are allocated on a node and freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,7 +153,8 @@ static void heap__large_ones_are_used_again(void **state)
 	assert_int_equal(fake_alloc_calls(), calls);
 }
 
-/* At most a sixteenth of 32 MiB and one part stay allocated but unused. */
+/* After all blocks are freed, at most a sixteenth of the node's 32 MiB and one part stay allocated
+ * on the node. */
 static void heap__gives_back(void **state)
 {
 	uint64_t at[6];
@@ -166,8 +167,8 @@ static void heap__gives_back(void **state)
 	assert_true(fake_allocated(0) <= (32u << 20) / 16 + (4u << 20));
 }
 
-/* Unused parts are freed before a node is reported full, and the remaining space is available in
- * small pieces. */
+/* The plugin frees unused parts before it reports a node as full. Small blocks can use the space
+ * that remains. */
 static void heap__full_node(void **state)
 {
 	uint64_t kept = allocate(2u << 20), address;
@@ -200,7 +201,7 @@ static void heap__after_a_loss(void **state)
 	device->retry_ns = 0;
 	uint64_t again = allocate(1000);
 	assert_int_equal(device->generation, generation + 1);
-	/* belongs to an earlier generation: no effect */
+	/* the address belongs to an earlier generation of the node, so freeing it has no effect */
 	opencl_enter();
 	heap_give(device, generation, again);
 	opencl_leave();

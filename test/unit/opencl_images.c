@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests images and samplers, case by case: regions of each kind, images of buffers, rejected
+/* Tests images and samplers: regions of each kind of image, images of buffers, and rejected
  * calls. */
 #include "test/unit/opencl_memory_rig.h"
 
@@ -22,7 +22,8 @@ static cl_mem image(cl_mem_object_type type, size_t width, size_t height, size_t
 	return m;
 }
 
-/* Each kind: filled, a region written on one device and read on the other, copied, mapped. */
+/* For each kind of image: fills it, writes a region on one device and reads it on the other, copies
+ * it, and maps it. */
 static void image__regions(void **state)
 {
 	static const cl_mem_object_type types[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the search for a source's includes, with files that exist only in a table. */
+/* Tests the search for the files that a source includes. The files exist only in a table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static char *tree_read(void *context, const char *path, size_t *bytes)
 		if (strcmp(tree[i].path, path) != 0)
 			continue;
 		*bytes = strlen(tree[i].text);
-		/* Without a terminating zero, like a file. */
+		/* without a terminating zero, as the content of a file */
 		char *text = malloc(*bytes ? *bytes : 1);
 		memcpy(text, tree[i].text, *bytes);
 		return text;
@@ -89,7 +89,7 @@ static void line__knows_includes(void **state)
 {
 	static const struct {
 		const char *text;
-		int kind; /* -1: none */
+		int kind; /* kind of the include line; -1: no include line */
 		const char *name;
 	} table[] = {
 		{"#include \"a.h\"", INCLUDE_LINE, "a.h"},
@@ -139,7 +139,8 @@ static void scan__goes_on_in_what_it_finds(void **state)
 	assert_int_equal(s.file_count, 4);
 	assert_true(found(&s, "/here/a.h"));
 	assert_true(found(&s, "/here/sub/b.h"));
-	assert_true(found(&s, "/here/sub/c.h")); /* beside the including file, before -I */
+	/* found beside the including file, which is searched before the folders of -I */
+	assert_true(found(&s, "/here/sub/c.h"));
 	assert_true(found(&s, "/here/d.h"));
 	assert_string_equal(s.used[0], "/here");
 	char *root = include_root(&s);
@@ -187,7 +188,7 @@ static void scan__adds_what_a_name_may_mean(void **state)
 	      {"/here/d.h", ""});
 	struct include_set s = begin(NULL, 0);
 
-	/* defined before and after the first use of a name */
+	/* one name is defined before its first use, the other one after it */
 	scan(&s, "#define EARLY <c.h>\n#include \"a.h\"\n#include EARLY\n#include LATE\n");
 	assert_true(s.computed);
 	assert_int_equal(s.file_count, 3);
@@ -195,7 +196,7 @@ static void scan__adds_what_a_name_may_mean(void **state)
 	assert_true(found(&s, "/here/d.h"));
 	include_clear(&s);
 
-	/* without such an include, a string is only a string */
+	/* if no include uses a macro, the string of a macro is not taken for a file name */
 	s = begin(NULL, 0);
 	scan(&s, "#define TEXT \"c.h\"\n");
 	assert_int_equal(s.file_count, 0);
@@ -220,7 +221,7 @@ static void root__is_above_folders_that_are_used(void **state)
 	PLANT({"/p/q/common/x.h", ""}, {"/p/qq/y.h", ""});
 	struct include_set s = begin(folders, 1);
 
-	/* the folder itself has no file, but the path passes through it */
+	/* the path /p/q/inc/../common/x.h passes through /p/q/inc, which itself has no file */
 	scan(&s, "#include \"../common/x.h\"");
 	char *root = include_root(&s);
 	assert_string_equal(root, "/p/q");
@@ -249,7 +250,7 @@ static void rename__changes_absolute_names_alone(void **state)
 	include_clear(&s);
 }
 
-/* Files that include ever more files do not exhaust memory. */
+/* Each file includes another new file without end. The search stops before memory is exhausted. */
 static char *endless_read(void *context, const char *path, size_t *bytes)
 {
 	char *text = malloc(64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests handles, settings, and the information about the platform and its devices. */
+/* Tests handles of objects, settings, and information about the platform and its devices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void object__ends_without_references_and_holds(void **state)
 	object_drop(NULL);
 }
 
-/* A stale handle is still detected after other objects of its kind are created. */
+/* A handle of a released object is still detected after other objects of its kind were created. */
 static void object__stale_handle_is_reported(void **state)
 {
 	struct thing *t = object_new(OBJECT_PROGRAM, sizeof(*t)), *others[32];
@@ -153,7 +153,7 @@ static void device__ids(void **state)
 	cl_device_id list[4];
 	cl_uint count = 9;
 
-	/* The third is not an OpenCL device. */
+	/* the third node is not an OpenCL device */
 	assert_int_equal(dxp_clGetDeviceIDs(NULL, CL_DEVICE_TYPE_CPU, 4, list, &count), 0);
 	assert_int_equal(count, 2);
 	assert_int_equal(dxp_clGetDeviceIDs(NULL, CL_DEVICE_TYPE_DEFAULT, 4, list, &count), 0);
@@ -201,7 +201,7 @@ static void device__own_extensions(void **state)
 			 CL_INVALID_DEVICE);
 }
 
-/* Values that the node's device does not report are not invented. */
+/* If the node's device does not report a value, the plugin does not invent one. */
 static void device__values_of_the_node(void **state)
 {
 	cl_device_id d = first();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests commands on memory objects over a fabric that completes them in any order that their
- * wait lists allow. Random programs run on three devices; each byte is compared with its
- * expected value. */
+/* Tests commands on memory objects. Random programs run on three devices of a fabric that completes
+ * commands in any order that their wait lists allow. Each byte is compared with its expected
+ * value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ const cl_icd_dispatch opencl_dispatch;
 
 static cl_device_id devices[DEVICES];
 static cl_context context;
-/* of each device, one queue in order and one out of order */
+/* for each device one in-order queue and one out-of-order queue */
 static cl_command_queue queues[QUEUES];
 static uint32_t events_before;
 
@@ -67,14 +67,16 @@ static int teardown(void **state)
 struct kernel {
 	const struct dxp_xpu *xpu;
 	uint64_t address, bytes;
-	uint32_t write_at, write_bytes; /* filled with `value` */
+	uint32_t write_at, write_bytes; /* range that the kernel fills with `value` */
 	uint8_t value;
 	uint8_t *expected,
-		/* expected bytes; which of them are known; both are stored behind this struct */
+		/* expected bytes, and which of them are known; both follow this struct in memory */
 		*known;
 };
 
-static int wrong_bytes; /* wrong bytes counted by kernels, which cannot fail a test themselves */
+/* number of wrong bytes that kernels found; kernels run on other threads, which cannot fail a
+ * test */
+static int wrong_bytes;
 
 static int kernel_act(void *data)
 {
@@ -95,12 +97,14 @@ struct thing {
 	cl_mem mem;
 	uint64_t bytes;
 	uint8_t *value, *known;
-	uint8_t *host; /* memory of USE_HOST_PTR */
-	cl_event last; /* later commands on the object wait for this */
+	uint8_t *host; /* memory that the program passed with USE_HOST_PTR */
+	/* event of the last command on the object; later commands on the object wait for it */
+	cl_event last;
 	uint8_t *map;
 	uint64_t map_at, map_bytes;
 	bool map_writes;
-	size_t row, rows; /* size of an image; 0: a buffer */
+	/* bytes of a row and number of rows of an image; 0: the object is a buffer */
+	size_t row, rows;
 };
 
 struct check {
@@ -208,7 +212,8 @@ static void op_write(struct thing *o)
 			 CL_SUCCESS);
 	memcpy(o->value + at, from, bytes);
 	memset(o->known + at, 1, bytes);
-	/* freed with the checks; compares equal with itself */
+	/* a write needs no check of its bytes: this check compares `from` with itself, and frees it
+	 * after the command */
 	expect(from, o, at, bytes);
 	keep(o, e);
 }
@@ -277,7 +282,8 @@ static uint64_t host_bytes(const struct rect *r)
 	return r->host_slice * r->region[2] + r->host_row * r->region[1] + 3;
 }
 
-/* Copies a rectangle's rows between object and host layout, in the direction of `to_host`. */
+/* Copies the rows of a rectangle from the object to the host's memory, or back if `to_host` is
+ * false. */
 static void rect_rows(const struct rect *r, uint8_t *host, uint8_t *object, bool to_host)
 {
 	for (size_t z = 0; z < r->region[2]; z++) {
@@ -298,7 +304,7 @@ static void op_read_rect(struct thing *o)
 	cl_event list[2], e;
 	cl_uint count = waits(o, NULL, list);
 
-	/* only the rows change */
+	/* the bytes between the rows must stay 0 */
 	memset(known, 1, bytes);
 	rect_rows(&r, expected, o->value, true);
 	rect_rows(&r, known, o->known, true);
@@ -353,7 +359,7 @@ static void op_copy_rect(struct thing *from, struct thing *to)
 	keep_both(from, to, e);
 }
 
-/* Posts a kernel as a launch does. */
+/* Posts a kernel in the way in which a launch does. */
 static void op_kernel(struct thing *o)
 {
 	cl_event list[2], e;
@@ -424,12 +430,13 @@ static void op_map(struct thing *o)
 	keep(o, e);
 }
 
-/* The program uses a map once its event has completed; other awaited commands may still be open. */
+/* Unmaps the object. In most cases the program waits for the map's event first and uses the map.
+ * Other commands that the program waits for may not have completed. */
 static void op_unmap(struct thing *o)
 {
 	cl_event list[2], e;
 	cl_uint count = waits(o, NULL, list);
-	bool touched = pick(3) != 0; /* otherwise unmaps without waiting for the map */
+	bool touched = pick(3) != 0; /* false: the program unmaps before the map has completed */
 
 	fake_hold(!touched);
 	if (touched)

@@ -34,16 +34,17 @@ static void split__removes_folders(void **state)
 	SPLITS("-I a -DX -Ib", "-DX", "a", "b");
 	SPLITS("-I\"a b\" -I \"c d\"/e", "", "a b", "c d/e");
 	SPLITS("-Ia\\ b -DY", "-DY", "a b");
-	/* quotes of other options stay */
+	/* quotes in other options are not changed */
 	SPLITS("-D \"Q=1 2\" -DP=\"\\\"x\\\"\" -I.", "-D \"Q=1 2\" -DP=\"\\\"x\\\"\"", ".");
-	/* the argument of -D is no folder */
+	/* -Ia is the argument of -D here, not a folder */
 	splits("-D -Ia", "-D -Ia", 0, NULL);
-	/* a promise that the devices do not use is removed, unless it is a macro */
+	/* this option promises a property that the devices do not use, so it is removed; as the
+	 * argument of -D it stays */
 	splits("-w -cl-no-subgroup-ifp -DX", "-w -DX", 0, NULL);
 	splits("-D -cl-no-subgroup-ifp", "-D -cl-no-subgroup-ifp", 0, NULL);
-	/* a folder that looks like an option */
+	/* a folder may look like an option */
 	SPLITS("-I -DX", "", "-DX");
-	/* unterminated quotes */
+	/* an unterminated quote ends with the text */
 	SPLITS("-I \"a b", "", "a b");
 	SPLITS("\"-Ia\" -DX", "-DX", "a");
 }

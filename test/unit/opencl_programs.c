@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests programs of the OpenCL plugin during their builds, on nodes whose compilers the test
- * controls. */
+/* Tests programs of the OpenCL plugin while they are built. The test controls the compilers of the
+ * nodes. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,10 +35,12 @@ struct dxp_program {
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static uint32_t open_to; /* number of builds that may complete, in the order of their start */
-static uint32_t begun;   /* number of builds that a node has started */
+/* number of builds that may complete; builds complete in the order of their start */
+static uint32_t open_to;
+static uint32_t begun; /* number of builds that the nodes have started */
 
-static _Atomic uint32_t programs; /* number of programs built and not released */
+/* number of programs that the nodes have built and not released */
+static _Atomic uint32_t programs;
 
 static void gate_open(uint32_t builds)
 {
@@ -68,8 +70,8 @@ static void record_add(struct dxp_program *p, uint32_t tag, const void *data, ui
 	p->about_bytes += 8 + bytes;
 }
 
-/* Writes the records of a program: one kernel "f" with one argument "int n"; an object has no
- * kernel. */
+/* Writes the records about a program. It has one kernel "f" with one argument "int n". An object
+ * file has no kernel. */
 static void about_make(struct dxp_program *p, enum dxp_program_kind kind)
 {
 	static const uint8_t argument[28] = {0x9e, 0x11,     0,          0,   0xa3, 0x11, 0,
@@ -154,7 +156,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	gate_open(ALL);
-	/* a thread of the plugin releases them on their nodes, except those of a failed case */
+	/* a thread of the plugin releases the programs on their nodes; a failed test may leave
+	 * programs behind */
 	for (int i = 0; programs > 0 && i < 50000; i++)
 		usleep(200);
 	assert_int_equal(programs, 0);
@@ -181,7 +184,7 @@ static cl_build_status status_of(cl_program p, int device)
 	return status;
 }
 
-/* The calls of a callback, and the state that it found. */
+/* Number of calls of a callback, and the program's state during the last call. */
 struct delivered {
 	_Atomic int count;
 	cl_kernel kernel;
@@ -208,7 +211,8 @@ static void delivered_wait(const struct delivered *t)
 	assert_int_equal(t->count, 1);
 }
 
-/* Opens the gate for `builds` a little later: a call that does not wait has failed by then. */
+/* Lets `builds` builds complete 20 ms later. If a call in between does not wait for the builds, it
+ * fails before. */
 struct later {
 	uint32_t builds;
 	pthread_t thread;
@@ -234,7 +238,8 @@ static void later_join(struct later *l)
 
 /* ---- outstanding builds ---- */
 
-/* The build status is available at once; kernels are not. */
+/* While a program is built, its build status is available at once. Calls that need its kernels wait
+ * for the build. */
 static void building__kernels_wait(void **state)
 {
 	struct delivered t = {0};
@@ -294,7 +299,8 @@ static void building__kernels_wait(void **state)
 	dxp_clReleaseProgram(p);
 }
 
-/* A job's callback waits for the builds of the other job, never for its own. */
+/* A program is built by two calls, each for one device and with a callback that needs a kernel. A
+ * callback waits for the builds of the other call, but not for the builds of its own call. */
 static void building__callbacks_wait_for_others(void **state)
 {
 	struct delivered first = {.queries = true}, second = {.queries = true};
@@ -315,7 +321,7 @@ static void building__callbacks_wait_for_others(void **state)
 	delivered_wait(&second);
 	assert_int_equal(first.error, CL_SUCCESS);
 	assert_int_equal(second.error, CL_SUCCESS);
-	/* therefore the kernel of the first job exists on both devices */
+	/* both builds were complete, so the first callback's kernel exists on both devices */
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(dxp_clGetKernelWorkGroupInfo(first.kernel, devices[i],
 							      CL_KERNEL_LOCAL_MEM_SIZE,
@@ -388,8 +394,8 @@ static void arguments__of_builds_with_argument_info(void **state)
 
 /* ---- fork ---- */
 
-/* A child has none of its parent's threads, so it waits for no build. Last test: the parent's
- * devices stay. */
+/* A forked child has no thread of its parent, so no build completes in the child, and the child
+ * must not wait for one. Must be the last test, because devices of the parent stay open. */
 static void building__forked(void **state)
 {
 	struct delivered t = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests packages: decoding returns what was encoded; cut, longer or malformed ones are rejected. */
+/* Tests packages: decoding returns what was encoded. A package that is cut, too long or malformed
+ * is rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +69,8 @@ static void package_decode__what_was_encoded(void **state)
 	}
 }
 
-/* Each input lies in memory of exactly its size, so that the sanitizer detects reads beyond it. */
+/* A package with any other length is rejected. Each input is in memory of exactly its size, so that
+ * a sanitizer detects reads past its end. */
 static void package_decode__every_other_length(void **state)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
@@ -89,7 +91,7 @@ static void package_decode__every_other_length(void **state)
 	}
 }
 
-/* With any byte changed, a package that still decodes is read within its bounds. */
+/* One byte of a package is changed. If it still decodes, all its content is within its bounds. */
 static void package_decode__any_byte_changed(void **state)
 {
 	size_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the pump with a device in its own thread: every path, a failure at every buffer, and no
- * leaks. The test's clock advances while nothing happens. */
+/* Tests the pump with a device that runs in its own thread: every path, and a failure at every
+ * buffer. Nothing is leaked. The clock is the test's own; it advances while nothing happens. */
 #include "test/unit/pump_rig.h"
 
 #include <sched.h>
@@ -16,7 +16,8 @@
 uint64_t __real_clock_now_ns(void);
 uint64_t __wrap_clock_now_ns(void);
 
-static uint64_t hurry_ns, ahead_ns; /* each read of the clock advances it by hurry_ns */
+/* ns that each read of the clock adds; ns by which the clock is ahead */
+static uint64_t hurry_ns, ahead_ns;
 
 uint64_t __wrap_clock_now_ns(void)
 {
@@ -29,13 +30,13 @@ uint64_t __wrap_clock_now_ns(void)
 enum manner { AT_ONCE, LATER, REJECTED_FIRST, MANNERS };
 
 struct mover {
-	struct pump_transfer t; /* first: `step` casts it to the mover */
+	struct pump_transfer t; /* must be the first member */
 	struct bridge_order order;
 	enum manner manner;
-	uint8_t *from, *to; /* host memory */
+	uint8_t *from, *to; /* source and destination in host memory */
 	uint64_t bytes;
 	uint32_t rejections;
-	int fill_status; /* result of the network's steps */
+	int fill_status; /* status of each network step */
 	uint32_t ended;
 	struct bridge_end end;
 };
@@ -43,7 +44,8 @@ struct mover {
 static struct device *device;
 static struct pump *pump;
 static uint64_t now_ns;
-static struct bridge_action waiting[BRIDGE_BUFFERS_MAX]; /* network steps that complete later */
+/* network steps that complete at the next poll */
+static struct bridge_action waiting[BRIDGE_BUFFERS_MAX];
 static uint32_t waiting_count;
 
 static void network(struct mover *m, const struct bridge_action *a)
@@ -102,7 +104,7 @@ static void mover_free(struct mover *m)
 	free(m->to);
 }
 
-/* Polls until `count` movers have completed. Time advances while nothing happens. */
+/* Polls until `count` movers have completed. The clock advances while nothing happens. */
 static void poll_until_ended(struct mover *movers, uint32_t count)
 {
 	for (;;) {
@@ -118,7 +120,8 @@ static void poll_until_ended(struct mover *movers, uint32_t count)
 			return;
 		if (happened)
 			continue;
-		/* A device that is only slow must not time out. */
+		/* advances in small steps unless the device hangs, because a device that is only
+		 * slow must not time out */
 		now_ns = device_hangs(device) ? max_u64(now_ns, pump_deadline(pump))
 					      : now_ns + US_NS;
 		sched_yield();
@@ -278,7 +281,7 @@ static void pump__hundred_at_once(void **state)
 	for (uint32_t i = 0; i < HUNDRED; i++) {
 		struct mover *m = &movers[i];
 		mover_init(m, i % 3, min_u64(1000 + i * 613, 40000), i % MANNERS);
-		m->t.device_to = (uint64_t)(i / 3) * 40000; /* separate ranges */
+		m->t.device_to = (uint64_t)(i / 3) * 40000; /* each mover writes its own range */
 		m->t.device_from = DEVICE_BYTES / 2 + i;
 		mover_begin(m);
 	}
@@ -292,7 +295,7 @@ static void pump__hundred_at_once(void **state)
 	rings_are_empty();
 }
 
-/* Transfers that bypass the ring: within the device, and between host and device. */
+/* Runs a transfer that uses no buffers: within the device, or directly between host and device. */
 static int direct(struct mover *m, uint64_t from, uint64_t to)
 {
 	m->t.device_from = from;
@@ -435,7 +438,8 @@ static void pump_destroy__leaves_rings_to_a_broken_device(void **state)
 	assert_int_equal(device->unpins, 0);
 	mover_free(&m);
 
-	/* Frees what the pump could not free, because the broken device may still use it. */
+	/* the pump did not free this memory, because the hanging device may still use it; the test
+	 * frees it */
 	pump = NULL;
 	__wrap_munmap(to, bytes);
 	__wrap_munmap(from, bytes);

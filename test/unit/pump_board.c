@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the pump on a board: all paths at once, DMAs that fail and stall, resets and cancellations
- * at any time, and a network that is early, late, busy or broken. Successful transfers are right,
- * failed ones are right as far as reported, and returned memory is not touched. The seed is
- * printed; DXP_SEED replays it. The polling thread sleeps until an interrupt or the pump's
- * deadline. On boards without a stall that is a minute away, so a lost interrupt fails the test. */
+/* Tests the pump on a board. All paths run at once, DMAs fail and stall, and resets and
+ * cancellations happen at any time. Network steps complete early or late, are rejected, or fail.
+ * Successful transfers have the right bytes; failed ones have the right bytes as far as they
+ * report. Memory of a completed transfer is not touched. The seed is printed, and DXP_SEED=n
+ * replays seed n.
+ *
+ * The polling thread sleeps until an interrupt or until the pump's deadline. On boards without a
+ * stall, the deadline is a minute away, so a lost interrupt fails the test. */
 #include <pthread.h>
 #include <time.h>
 
@@ -14,11 +17,11 @@
 
 #define ROUNDS  24
 #define MOVERS  24
-#define BYTES   200000u /* maximum of one transfer */
-#define EDGE    64u     /* guard bytes around host memory */
+#define BYTES   200000u /* largest number of bytes of one transfer */
+#define EDGE    64u     /* guard bytes before and behind the host memory of a transfer */
 #define OPERAND 0x01020304u
 #define STALL   (60 * S_NS)
-#define SHORT   (100 * MS_NS) /* time limit of boards that stall */
+#define SHORT   (100 * MS_NS) /* time limit of a DMA on boards that stall */
 
 enum kind { IN, OUT, THROUGH, IN_PLACE, OUT_PLACE, THROUGH_PLACE, COPY, KINDS };
 
@@ -26,7 +29,8 @@ struct mover {
 	struct pump_transfer t;
 	enum kind kind;
 	uint64_t bytes;
-	uint8_t *from, *to; /* host memory, EDGE bytes before and behind it */
+	/* host memory of the transfer, with EDGE guard bytes before and behind */
+	uint8_t *from, *to;
 	bool outstanding;
 	int status;
 	uint32_t ended;
@@ -37,7 +41,7 @@ static struct rng rng;
 static struct mover movers[MOVERS];
 static struct bridge_action late[2 * BRIDGE_BUFFERS_MAX]; /* network steps that complete later */
 static uint32_t late_count;
-static uint32_t network_fails; /* one network step in this many fails; 0: none */
+static uint32_t network_fails; /* one of so many network steps fails; 0: none */
 static uint32_t well;
 
 /* ---- waiting ---- */
@@ -74,8 +78,8 @@ static uint64_t any(uint64_t below)
 
 /* ---- memory ---- */
 
-/* Returns the mover's source: each mover owns a range of device memory in two halves, source and
- * sink. */
+/* Returns the device address of the mover's source. Each mover has a range of device memory: its
+ * first half is the source, its second half the destination. */
 static uint64_t device_from(const struct mover *m)
 {
 	return (uint64_t)(m - movers) * (MEMORY / MOVERS);
@@ -83,7 +87,7 @@ static uint64_t device_from(const struct mover *m)
 
 static uint64_t device_to(const struct mover *m)
 {
-	/* A copy may overlap itself. */
+	/* the destination of a COPY may overlap its source */
 	return device_from(m) + (m->kind == COPY ? 1 + m->bytes % 5000 : MEMORY / MOVERS / 2);
 }
 
@@ -163,11 +167,13 @@ static void late_end_one(void)
 
 /* ---- movers ---- */
 
-/* The mover is done: its owner now writes its memory, so no late DMA may. */
+/* Completes a mover and checks its bytes. Then writes a pattern to its memory, so that a late DMA
+ * is detected. */
 static void ended(struct pump_transfer *t, const struct bridge_end *end)
 {
 	struct mover *m = CONTAINER_OF(t, struct mover, t);
-	/* A copy upwards onto itself runs backwards. */
+	/* a copy to a higher overlapping address runs backwards, so its reported bytes are the last
+	 * ones */
 	bool backwards = m->kind == COPY && device_to(m) - device_from(m) < m->bytes;
 
 	assert_true(m->outstanding);
@@ -184,7 +190,7 @@ static void mover_fill(struct mover *m)
 {
 	scatter(m->from, BYTES + 2 * EDGE);
 	memset(m->to, 0x77, BYTES + 2 * EDGE);
-	/* while no DMA of this mover is outstanding, device memory is accessible directly */
+	/* the test may write device memory directly, because no DMA of this mover is outstanding */
 	if (m->kind == OUT || m->kind == OUT_PLACE || m->kind == COPY)
 		memcpy(device(device_from(m)), m->from + EDGE, m->bytes);
 }
@@ -243,7 +249,7 @@ static void disturb(bool resets)
 		engine_dma_reset(board);
 }
 
-/* Polls until no mover is running; begins `more` movers meanwhile. */
+/* Polls until no mover is running. Meanwhile starts up to `more` new movers. */
 static void poll_all(uint32_t more, bool resets)
 {
 	uint64_t until_ns = clock_now_ns() + LONGEST;
@@ -281,7 +287,8 @@ static void untouched(void)
 				fail_msg("mover %u: byte %u was written after its end", i, k);
 }
 
-/* Each kind works again after any failure; a failing DMA may still interfere. */
+/* Checks that each kind of transfer works again after any failure. A DMA that the board lets fail
+ * can still interfere, so it tries up to 100 times. */
 static void all_kinds_work(void)
 {
 	for (enum kind kind = IN; kind < KINDS; kind++) {
@@ -344,7 +351,7 @@ static void round_run(uint64_t seed)
 	untouched();
 	assert_true(stalls || bridge_counters(pump_bridge(pump))->stalls == 0);
 	assert_true(well >= KINDS);
-	/* once more, completed by pump_destroy */
+	/* starts movers again, so that pump_destroy has to complete them */
 	for (uint32_t i = 0; i < MOVERS / 2; i++)
 		mover_begin(&movers[i], (enum kind)(i % KINDS));
 	for (uint64_t polls = any(40); polls > 0; polls--)
@@ -364,7 +371,7 @@ static void pump_board__anything_at_any_time(void **state)
 	pthread_condattr_t monotonic;
 
 	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC); /* clock_now_ns() */
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC); /* the clock of clock_now_ns */
 	pthread_cond_init(&rings, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	for (uint32_t i = 0; i < MOVERS; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of the pump: an engine whose memory only its DMA reaches, with a thread that
- * fails, hangs and rejects on request, and transfers that verify their bytes. */
+/* Helpers of the tests of the pump: an engine whose memory only its DMA reaches. Its thread makes
+ * DMAs fail, hang and be rejected as the test requests. Transfers verify their bytes. */
 #ifndef TEST_UNIT_PUMP_RIG_H
 #define TEST_UNIT_PUMP_RIG_H
 
@@ -54,7 +54,7 @@ int __wrap_munmap(void *at, size_t bytes)
 
 /* ---- the device ---- */
 
-#define SLOW_US 700000 /* three in a row exceed PUMP_SLOW_NS */
+#define SLOW_US 700000 /* us; three such DMAs in a row exceed PUMP_SLOW_NS */
 
 struct device {
 	struct engine engine;
@@ -65,14 +65,15 @@ struct device {
 	struct engine_dma queue[DEVICE_QUEUE];
 	struct engine_dma_end ends[DEVICE_QUEUE];
 	uint32_t queued, ended, started;
-	uint64_t slow_above;       /* bytes; longer DMAs take SLOW_US; 0: none */
-	uint32_t fail_at, hang_at; /* the n-th DMA, from 1; 0: none */
-	uint32_t space;            /* DMAs it holds at once, including queued ones */
-	bool resets;               /* whether a reset completes hanging DMAs */
+	uint64_t slow_above; /* bytes; a DMA of more bytes takes SLOW_US; 0: no DMA is slow */
+	/* number of the DMA that fails; of the one that hangs; counted from 1; 0: none */
+	uint32_t fail_at, hang_at;
+	uint32_t space; /* largest number of outstanding DMAs, running and queued */
+	bool resets;    /* true: a reset completes hanging DMAs */
 	bool stop, hanging, reset;
 	uint32_t reset_count, pins, unpins, refused;
 	int pin_status;
-	uint64_t stream_bytes; /* bytes of the last stream, in order */
+	uint64_t stream_bytes; /* bytes of the last stream through the core */
 	uint32_t streams;
 };
 
@@ -100,7 +101,7 @@ static void device_move(struct device *d, const struct engine_dma *dma)
 	}
 }
 
-/* Runs one DMA with the lock held, except while bytes move. */
+/* Runs the first DMA of the queue. Caller holds the lock; it is released while the bytes move. */
 static void device_work(struct device *d)
 {
 	struct engine_dma dma = d->queue[0];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests functions whose queue pairs have a user each: 32 of them at once, what one user can and
- * cannot do to another of its function, and how a function is opened and closed in parts. */
+/* Tests functions whose queue pairs each have their own user. 32 users work at once. Tests what one
+ * user can do to another user of the same function, and how a function is opened and closed in
+ * parts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 #include "wire/ids.h"
 
 #define MEMORY 65536
-#define COPY   16384 /* a FIFO of them is more than a poll may copy */
+#define COPY   16384 /* bytes of one copy; a full queue of such copies takes more than one poll */
 #define RIGHTS (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
 
 struct user {
@@ -33,7 +34,7 @@ struct rig {
 	struct nic *nic;
 	uint64_t now_ns;
 	struct user users[NIC_USERS];
-	uint32_t hostile; /* users whose window may hold anything */
+	uint32_t hostile; /* bit i: user i may have written anything to its window */
 };
 
 static uint64_t token(void *context, uint32_t id)
@@ -96,7 +97,7 @@ static struct dxp_target target_of(const struct rig *r, uint32_t user)
 	return dxp_self(r->users[user].window, 0);
 }
 
-/* Polls until the user has a completion; checks context and status. */
+/* Polls until the user has a completion. Checks its context and status. */
 static struct dxp_nic_event completes(struct rig *r, uint32_t user, uint64_t context, int status)
 {
 	struct dxp_nic_event e = {0};
@@ -127,7 +128,7 @@ static void nap_received(struct rig *r, uint32_t user, uint32_t from)
 	dxp_received_release(w);
 }
 
-/* NAP, PUT and GET from one user to another. */
+/* Sends a NAP, a PUT and a GET from one user to another, and checks the result. */
 static void exchange(struct rig *r, uint32_t from, uint32_t to)
 {
 	struct user *a = &r->users[from], *b = &r->users[to];
@@ -191,7 +192,7 @@ static void open__in_parts_or_as_a_whole(void **state)
 	assert_int_equal(user_open(r, NIC_USER(3, 0), 0), DXP_EINVAL);
 	assert_int_equal(nic_user_open(r->nic, NIC_USERS, 1, r->users[0].window), DXP_EINVAL);
 
-	/* all parts are closed: the function may be opened as a whole */
+	/* when all parts are closed, the function can be opened as a whole */
 	assert_int_equal(nic_user_close(r->nic, NIC_USER(3, 1), DXP_ECLOSED, ++r->now_ns), DXP_OK);
 	assert_int_equal(nic_user_close(r->nic, NIC_USER(3, 2), DXP_ECLOSED, ++r->now_ns), DXP_OK);
 	assert_int_equal(nic_user_close(r->nic, NIC_USER(3, 2), DXP_ECLOSED, ++r->now_ns),
@@ -200,7 +201,7 @@ static void open__in_parts_or_as_a_whole(void **state)
 	assert_int_equal(user_open(r, NIC_USER(3, 1), 1), DXP_EEXIST);
 }
 
-/* Queue pairs are counted from the user's first one, in descriptors and in events. */
+/* A user has two queue pairs. Its descriptors and events number them from 0, its own first one. */
 static void open__several_queue_pairs_of_one_user(void **state)
 {
 	struct rig *r = *state;
@@ -224,7 +225,8 @@ static void open__several_queue_pairs_of_one_user(void **state)
 	dxp_received_release(r->users[one].window);
 }
 
-/* A descriptor that names a queue pair of a sibling stops its own user only. */
+/* A descriptor names a queue pair of another user of the same function. Only the user that posted
+ * it is stopped. */
 static void rejects__a_siblings_queue_pair(void **state)
 {
 	struct rig *r = *state;
@@ -246,8 +248,8 @@ static void rejects__a_siblings_queue_pair(void **state)
 	exchange(r, far, good);
 }
 
-/* Keys open only the regions of their user: neither in own descriptors nor in requests to the
- * sibling's queue pair. */
+/* A user has the key of a region of another user of the same function. The key is rejected in the
+ * user's own descriptors, and in requests of a third user to this user's queue pair. */
 static void rejects__a_siblings_key(void **state)
 {
 	struct rig *r = *state;
@@ -264,7 +266,7 @@ static void rejects__a_siblings_key(void **state)
 	memset(r->users[b].memory, 0x5a, MEMORY);
 	assert_int_equal(dxp_post_put(w, 0, &to_far, &siblings, &fars, 0, 0, 1), DXP_OK);
 	completes(r, a, 1, DXP_EACCESS);
-	/* into the sibling's memory through the own queue pair */
+	/* the user sends to its own queue pair, with the other user's key */
 	assert_int_equal(dxp_post_put(w, 0, &to_a, &own, &siblings, 0, 0, 2), DXP_OK);
 	completes(r, a, 2, DXP_EACCESS);
 	assert_int_equal(dxp_post_get(w, 0, &to_a, &siblings, &own, 3), DXP_OK);
@@ -274,7 +276,8 @@ static void rejects__a_siblings_key(void **state)
 	exchange(r, b, far);
 }
 
-/* An overrun, and a ring index that cannot be, stop one user of the function. */
+/* A user writes an impossible ring index. Only this user is stopped; another user of the same
+ * function continues. */
 static void stop__one_user_of_a_function(void **state)
 {
 	struct rig *r = *state;
@@ -288,14 +291,15 @@ static void stop__one_user_of_a_function(void **state)
 		poll(r);
 	assert_int_equal(dxp_error(r->users[bad].window), DXP_EOVERRUN);
 	exchange(r, good, good);
-	/* its requests in flight are dropped, and the sibling's are not */
+	/* requests of the stopped user are dropped; requests of the other user are not */
 	assert_int_equal(nic_user_close(r->nic, bad, DXP_ECLOSED, ++r->now_ns), DXP_OK);
 	assert_int_equal(user_open(r, bad, 1), DXP_OK);
 	r->hostile = 0;
 	exchange(r, bad, good);
 }
 
-/* The receive ring of one user is full; messages to its sibling arrive. */
+/* The receive ring of one user is full. Messages to another user of the same function still
+ * arrive. */
 static void full__receive_ring_of_a_sibling(void **state)
 {
 	struct rig *r = *state;
@@ -309,7 +313,7 @@ static void full__receive_ring_of_a_sibling(void **state)
 	struct dxp_window *w = r->users[from].window;
 	const struct dxp_target to = target_of(r, full);
 	struct dxp_nic_event e;
-	/* until its sender's queue pair waits with all its doorbells in use */
+	/* stops when the sender's queue pair waits and all its doorbells are in use */
 	for (int idle = 0; idle < 100; idle++) {
 		while (dxp_post_nap(w, 0, &to, "fill", 4, 0, posted) == DXP_OK) {
 			posted++;
@@ -324,7 +328,7 @@ static void full__receive_ring_of_a_sibling(void **state)
 	exchange(r, good, NIC_USER(1, 1));
 }
 
-/* A whole copy of a sibling does not delay a user for more than the function's share. */
+/* Two users of one function each post long copies. Both get the same share. */
 static void share__alternates_between_users(void **state)
 {
 	struct rig *r = *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests sets of bytes against a map of them, with and without memory for more ranges. */
+/* Tests sets of byte ranges against an array with an entry for each byte. Runs with enough memory
+ * for more ranges, and without. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ void *__wrap_realloc(void *old, size_t bytes)
 	return no_memory ? NULL : __real_realloc(old, bytes);
 }
 
-/* Returns the map's first range in [start, end), as ranges_next must. */
+/* Returns the first range of the array within [start, end), which ranges_next must also return. */
 static bool next(const bool map[BYTES], uint64_t start, uint64_t end, struct range *out)
 {
 	while (start < end && !map[start])
@@ -44,7 +45,9 @@ static void same(const struct ranges *r, const bool map[BYTES])
 	uint32_t count = 0;
 
 	for (; next(map, start, BYTES, &whole); start = whole.end) {
-		assert_true(count < r->count); /* neighbours were merged */
+		/* neighbours must be merged, so the set has exactly one range for each range of the
+		 * array */
+		assert_true(count < r->count);
 		assert_memory_equal(&r->at[count++], &whole, sizeof whole);
 	}
 	assert_int_equal(r->count, count);
@@ -91,8 +94,8 @@ static void ranges__as_a_map(void **state)
 	ranges_free(&r);
 }
 
-/* A change without memory fails and changes nothing. A change that adds no range, or has reserved
- * space, needs no memory. */
+/* A change that needs memory fails without it, and changes nothing. A change that adds no range, or
+ * whose range is reserved, needs no memory. */
 static void ranges__without_memory(void **state)
 {
 	struct rng rng = {6};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a few rounds of each raw measurement: it runs, stops, and rejects bad arguments. Figures
- * are not checked. */
+/* Runs a few rounds of each raw measurement: it runs, stops, and rejects invalid arguments. The
+ * measured values are not checked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,8 @@ static void raw_ping__rejects_bad_options(void **state)
 	assert_int_equal(raw_ping(&o, &sample), DXP_EIO);
 	o.ends = loopback("203.0.113.7");
 	assert_int_equal(raw_ping(&o, &sample), DXP_EIO);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child left */
+	/* the measurement left no child process */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 static void raw_stream__places_all_bytes(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests memory keys: no key repeats or predicts another. A revoked key is rejected, while users of
- * its region keep the memory. */
+/* Tests memory keys. No key repeats, and no key predicts another. A revoked key is rejected, while
+ * requests that already use its region keep the memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,8 @@ static struct nic *nic_of(uint64_t seed)
 	return n;
 }
 
-/* Each of an index's 2^20 secrets is used once before any repeats; 0 is no key. */
+/* For each index of a region there are 2^20 secrets. Each is used once before one repeats. Key 0 is
+ * never used. */
 static void region__keys_do_not_repeat(void **state)
 {
 	static const uint32_t indices[] = {0, 1, NIC_REGIONS_MAX - 1};
@@ -47,7 +48,8 @@ static void region__keys_do_not_repeat(void **state)
 
 	assert_non_null(seen);
 	for (uint32_t i = 0; i < ARRAY_COUNT(indices); i++) {
-		uint32_t generation = 0xfff00000; /* covers the wrap of the count */
+		/* 2^20 before the wrap of the 32-bit count, so that the test covers this wrap */
+		uint32_t generation = 0xfff00000;
 		memset(seen, 0, SECRETS);
 		for (uint32_t k = 0; k < SECRETS - (indices[i] == 0); k++) {
 			uint32_t key = key_next(n, indices[i], &generation);
@@ -60,8 +62,9 @@ static void region__keys_do_not_repeat(void **state)
 	free(seen);
 }
 
-/* A key's successor differs with seed and index. Differences between successive keys, few in an
- * affine permutation, are nearly all distinct. */
+/* The key after a given key depends on the seed and on the index. The differences between
+ * successive keys are nearly all distinct. An affine permutation, which is predictable, would have
+ * only few differences. */
 static void region__keys_reveal_nothing_of_the_next(void **state)
 {
 	enum { KEYS = 1000 };
@@ -115,7 +118,8 @@ static void region__is_found_by_its_key_and_function(void **state)
 	nic_destroy(n);
 }
 
-/* The entry of a revoked region is not reused while requests still access its memory. */
+/* A region is revoked while requests still access its memory. Its table entry is not reused until
+ * they have completed. */
 static void region__revoked_waits_for_its_uses(void **state)
 {
 	static uint8_t memory[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests register mode between functions of one NIC; test/sim/registers.c covers it over the
+/* Tests register mode between functions of one NIC. test/sim/registers.c tests it over the
  * network. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,14 +10,14 @@
 
 #include "test/unit/local_rig.h"
 
-#define BASE 0x100000u /* address of each device's memory */
+#define BASE 0x100000u /* address that each device uses for its own memory */
 
 static void devices_make(struct rig *r)
 {
 	struct nic_options o = rig_options();
 
 	rig_make(r, &o, 3);
-	for (uint32_t i = 0; i < 2; i++) { /* device 2 has no lookup table */
+	for (uint32_t i = 0; i < 2; i++) { /* device 2 gets no lookup table */
 		const struct nic_area area = {BASE, RIG_BYTES, 0, r->key[i]};
 		assert_int_equal(nic_area_add(r->nic, i, &area), DXP_OK);
 		for (uint32_t k = 0; k < RIG_BYTES; k++)
@@ -74,7 +74,8 @@ static void registers__rejected_inside_one_nic(void **state)
 	rig_end(&r);
 }
 
-/* The NIC retries until the target has space, for one second at most. */
+/* The target has no receive area yet, or its area is full. The NIC retries for at most one
+ * second. */
 static void registers__late_inside_one_nic(void **state)
 {
 	struct rig r;
@@ -87,7 +88,8 @@ static void registers__late_inside_one_nic(void **state)
 	rig_run(&r);
 	assert_int_equal(dxp_register_wait(r.window[0], 1), DXP_OK);
 	assert_memory_equal(r.memory[1] + 5000, r.memory[0], 1000);
-	assert_int_equal(send(&r, 0, 1, BASE, 1), DXP_ETIMEDOUT); /* area full */
+	/* the area is full, so the NIC retries */
+	assert_int_equal(send(&r, 0, 1, BASE, 1), DXP_ETIMEDOUT);
 	uint64_t end_ns = r.now_ns + NIC_REGISTERS_BUSY_NS + NIC_REGISTERS_PAUSE_MAX_NS;
 	while (r.now_ns < end_ns && nic_deadline(r.nic) != UINT64_MAX) {
 		r.now_ns = nic_deadline(r.nic);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests nodes that advertise another address than the one they send from: others see the advertised
- * one, and the manager answers at the other. Wrong addresses are rejected with the reason. */
+/* Tests nodes that send from one address and advertise another. Other nodes get the advertised
+ * address, and the manager sends its answers to the sender's address. A wrong advertised address is
+ * rejected with the reason. */
 #include "test/sim/fabric.h"
 
 #include "node/limits.h"
 
-#define OUTSIDE_IP 0xcb007107 /* 203.0.113.7 */
+#define OUTSIDE_IP 0xcb007107 /* 203.0.113.7, an address for documentation (RFC 5737) */
 
 static void advertise(struct fabric_member *member, struct udp_address address)
 {
@@ -13,7 +14,7 @@ static void advertise(struct fabric_member *member, struct udp_address address)
 	member->self.address = address;
 }
 
-/* A host, and an xPU at OUTSIDE_IP:5000. */
+/* Creates a fabric with a host, and an xPU that advertises OUTSIDE_IP:5000. */
 static struct fabric *world(void)
 {
 	struct fabric *f = fabric_create(1, GRANTS_ANY);
@@ -46,7 +47,8 @@ static void registry_advertise__others_see_the_advertised_address(void **state)
 	fabric_destroy(f);
 }
 
-/* The address that the packets come from changes, as with a new mapping of NAT. */
+/* The sender's address of a node changes, as after a new NAT mapping. Its row keeps the advertised
+ * address. */
 static void registry_advertise__a_move_changes_no_row(void **state)
 {
 	struct fabric *f = world();
@@ -73,8 +75,8 @@ static void registry_advertise__a_restarted_manager_keeps_it(void **state)
 	fabric_destroy(f);
 }
 
-/* Node and manager restart together: the node is known by its advertised address, so it need not
- * wait for its earlier lease. */
+/* Node and manager restart at the same time. The manager recognizes the node by its advertised
+ * address, so the node need not wait for its old lease. */
 static void registry_advertise__both_restart(void **state)
 {
 	struct fabric *f = world();
@@ -107,8 +109,8 @@ static void registry_advertise__a_second_node_at_the_same_address(void **state)
 	fabric_destroy(f);
 }
 
-/* A node that sends from the address which it advertises has it, also if another one advertised it
- * before from elsewhere. The other one does not get it back. */
+/* Two nodes advertise the same address. The node that also sends from this address gets it, even if
+ * the other node advertised it first. The other node does not get it back. */
 static void registry_advertise__the_sender_at_the_address_wins(void **state)
 {
 	struct fabric *f = world();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements a host without the library, for protocol tests: it can be silent and delay its
- * answers. Header only. Include cmocka.h first. */
+/* Implements a host without the host library, for protocol tests: the host can be silent and delay
+ * its answers. Each file that includes this header has its own copy. Include cmocka.h first. */
 #ifndef TEST_RUDE_HOST_H
 #define TEST_RUDE_HOST_H
 
@@ -16,10 +16,11 @@
 
 struct rude {
 	struct node *node;
-	struct dxp_target to; /* address of the xPU */
+	struct dxp_target to; /* target for messages to the xPU */
 	uint32_t key, memory_key;
-	uint64_t address; /* RUDE_BYTES allocated on the xPU */
-	uint8_t *memory;  /* RUDE_BYTES that the xPU may read and write with `key` */
+	uint64_t address; /* address of RUDE_BYTES allocated on the xPU */
+	/* RUDE_BYTES of the host's memory, which the xPU may read and write with `key` */
+	uint8_t *memory;
 };
 #define RUDE_BYTES (4u << 20)
 
@@ -50,7 +51,7 @@ static inline void rude_reply(struct rude *r, struct command_reply *reply)
 	dxp_received_release(node_window(r->node));
 }
 
-/* Joins, opens the xPU of this number and allocates memory there. */
+/* Joins the fabric, opens the xPU with this node id, and allocates memory on it. */
 static inline void rude_open(struct rude *r, const struct daemons *w, uint16_t xpu)
 {
 	static uint32_t number;
@@ -76,7 +77,7 @@ static inline void rude_open(struct rude *r, const struct daemons *w, uint16_t x
 	rude_reply(r, &reply);
 	assert_int_equal(reply.status, DXP_OK);
 	r->memory_key = reply.memory_key;
-	do { /* retried: a board's DMA may fail */
+	do { /* tries again, because a DMA of the board may fail */
 		rude_post(r, &(struct command){
 				     .op = COMMAND_ALLOC, .sequence = 2, .bytes = RUDE_BYTES});
 		rude_reply(r, &reply);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests work-groups, divergence, barriers, limits and traps of the rv32 core. */
+/* Tests the rv32 core: work-groups, lanes of a warp that branch differently, barriers, limits and
+ * traps. */
 #include "test/unit/rv32_rig.h"
 
-/* Appends: d = the buffer's address + 4 * CSR. */
+/* Appends instructions that set register d to the buffer's address + 4 * the value of a CSR. */
 static void emit_slot(struct rig *g, unsigned d, unsigned csr)
 {
 	emit_csr(g, d, csr);
@@ -11,7 +12,8 @@ static void emit_slot(struct rig *g, unsigned d, unsigned csr)
 	emit(g, RV32_ADD, d, d, T6, 0);
 }
 
-/* 64 lanes of two warps add 1 under a spin lock in global memory. */
+/* 64 lanes in two warps each add 1 to a word, under a spin lock in global memory. All adds are
+ * counted. */
 static void rv32_core__spin_lock(void **state)
 {
 	struct rig *g = rig_create();
@@ -60,7 +62,8 @@ static void rv32_core__flag_of_another_warp(void **state)
 	rig_destroy(g);
 }
 
-/* Every work-item sees its ids, in one, two and three dimensions, alone or sharing a warp. */
+/* Every work-item reads its ids, with index spaces of one, two and three dimensions. A work-group
+ * fills a warp or shares it with others. */
 static void check_ids(struct rig *g, const uint32_t local[3], const uint32_t groups[3])
 {
 	const uint32_t items = local[0] * local[1] * local[2];
@@ -69,7 +72,7 @@ static void check_ids(struct rig *g, const uint32_t local[3], const uint32_t gro
 	rig_restart(g);
 	memcpy(g->launch.local, local, sizeof(g->launch.local));
 	memcpy(g->launch.groups, groups, sizeof(g->launch.groups));
-	/* word[x + row y + plane z] = local index + 1000 * group x */
+	/* stores to word[x + row * y + plane * z] the local index + 1000 * the group's x */
 	emit_csr(g, A0, RV32_CSR_GLOBAL_ID);
 	emit_csr(g, A1, RV32_CSR_GLOBAL_ID + 1);
 	emit_csr(g, A2, RV32_CSR_GLOBAL_ID + 2);
@@ -116,8 +119,8 @@ static void rv32_core__ids(void **state)
 	rig_destroy(g);
 }
 
-/* Sum of a group by local memory and barriers; groups that share a warp have memory of their own.
- */
+/* Each work-group adds up its ids with local memory and barriers. Groups that share a warp have
+ * separate local memory. */
 static void check_reduction(struct rig *g, uint32_t items, uint32_t groups)
 {
 	rig_restart(g);
@@ -130,7 +133,7 @@ static void check_reduction(struct rig *g, uint32_t items, uint32_t groups)
 	emit_csr(g, A0, RV32_CSR_GLOBAL_ID);
 	emit(g, RV32_SW, 0, T1, A0, 0);
 	emit_li(g, A1, items / 2);
-	/* loop: */
+	/* start of the loop */
 	emit_barrier(g);
 	emit(g, RV32_BGEU, 0, T0, A1, 28);
 	emit(g, RV32_SLLI, A2, A1, 0, 2);
@@ -141,8 +144,8 @@ static void check_reduction(struct rig *g, uint32_t items, uint32_t groups)
 	emit(g, RV32_SW, 0, T1, A3, 0);
 	emit(g, RV32_SRLI, A1, A1, 0, 1);
 	emit(g, RV32_BNE, 0, A1, ZERO, -36);
-	/* Item 0 stores the sum: the branch of the other items skips the five words of emit_slot()
-	 * and two accesses. */
+	/* work-item 0 stores the sum; the branch of the other work-items skips the five words of
+	 * emit_slot() and two accesses */
 	emit(g, RV32_BNE, 0, T0, ZERO, 32);
 	emit_slot(g, A5, RV32_CSR_GROUP_ID);
 	emit(g, RV32_LW, A4, S0, 0, 0);
@@ -168,7 +171,8 @@ static void rv32_core__reduction(void **state)
 	rig_destroy(g);
 }
 
-/* Two work-items of the third group return before the barrier. */
+/* Two work-items of the third group return before a barrier that the others wait at. The launch
+ * fails with a trap. */
 static void rv32_core__barrier_not_reached(void **state)
 {
 	struct rig *g = rig_create();
@@ -197,7 +201,8 @@ static void rv32_core__barrier_not_reached(void **state)
 	rig_destroy(g);
 }
 
-/* One byte before, at and behind the end, for each width, vector and lane paths. */
+/* Accesses one byte before the buffer, at its end and behind it, for each width. Some accesses go
+ * through the code for whole vectors, some through the code for single lanes. */
 static void rv32_core__bounds(void **state)
 {
 	static const enum rv32_opcode codes[] = {RV32_LB, RV32_LHU, RV32_LW,
@@ -235,7 +240,8 @@ static void rv32_core__bounds(void **state)
 	rig_destroy(g);
 }
 
-/* Runs one instruction with A0 = value, and compares the sentence that follows the work-item. */
+/* Runs one instruction with A0 = value. Compares the trap's message from behind the name of the
+ * work-item with `sentence`. */
 static void check_trap(struct rig *g, uint32_t word, uint32_t value, const char *sentence)
 {
 	char want[256];
@@ -309,7 +315,7 @@ static void rv32_core__endless(void **state)
 	assert_int_equal(rig_run(g), DXP_EDEVICE);
 	assert_int_equal(g->trap.kind, RV32_TRAP_BUDGET);
 	assert_in_range(g->counters.instructions, 1000000, 1000000 + 32 * 4096);
-	/* waits in a pause as well */
+	/* the stop flag also ends a program that pauses */
 	rig_restart(g);
 	emit(g, RV32_PAUSE, 0, 0, 0, 0);
 	emit(g, RV32_JAL, ZERO, 0, 0, -4);
@@ -320,7 +326,8 @@ static void rv32_core__endless(void **state)
 	rig_destroy(g);
 }
 
-/* The highest lane's store wins; private memory is each lane's own. */
+/* If lanes store to the same word, the store of the highest lane remains. In private memory each
+ * lane has its own word. */
 static void rv32_core__stores_in_lane_order(void **state)
 {
 	struct rig *g = rig_create();
@@ -347,7 +354,7 @@ static void rv32_core__stores_in_lane_order(void **state)
 	rig_destroy(g);
 }
 
-/* Private memory of an earlier launch is not visible. */
+/* A launch does not read values that an earlier launch wrote to private memory. */
 static void rv32_core__private_is_fresh(void **state)
 {
 	struct rig *g = rig_create();
@@ -365,7 +372,8 @@ static void rv32_core__private_is_fresh(void **state)
 	rig_destroy(g);
 }
 
-/* Lanes call different functions by a table of addresses, and join behind the calls. */
+/* Lanes call different functions through a table of addresses. Behind the calls they execute
+ * together again. */
 static void rv32_core__indirect_calls(void **state)
 {
 	struct rig *g = rig_create();
@@ -405,7 +413,8 @@ static void record(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
 	masks[(pc - RV32_CODE_BASE) / 4] = mask;
 }
 
-/* The trace shows each instruction with its lanes, and changes no count. */
+/* A trace has each instruction with the lanes that execute it. Tracing does not change the
+ * counters. */
 static void rv32_core__trace(void **state)
 {
 	struct rig *g = rig_create();

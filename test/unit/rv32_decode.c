@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests decoder, encoder and disassembler. The words of the table are from another assembler. */
+/* Tests decoder, encoder and disassembler. Another assembler made the words of the table. */
 #include "base/rng.h"
 #include "rv32/disasm.h"
 #include "test/unit/rv32_rig.h"
@@ -8,7 +8,7 @@
 
 struct text_case {
 	uint32_t word;
-	const char *text; /* text at address 0x10000 */
+	const char *text; /* disassembled text of the word at address 0x10000 */
 };
 
 static const struct text_case texts[] = {
@@ -65,28 +65,29 @@ static void rv32_decode__texts(void **state)
 	}
 }
 
-/* Reserved encodings, other extensions, and operands that the device lacks. */
+/* Words that must not decode: reserved encodings, extensions that the device does not have, and
+ * invalid operands. */
 static void rv32_decode__illegal(void **state)
 {
 	static const uint32_t words[] = {
 		0x00000000, /* all zeros */
 		0xffffffff, /* all ones */
-		0x00000001, /* compressed */
+		0x00000001, /* a compressed instruction */
 		0x0000100f, /* fence.i */
 		0x30200073, /* mret */
 		0x10500073, /* wfi */
 		0x00003503, /* ld */
-		0x02051513, /* slli by 32 */
-		0x02c5f553, /* fadd.d */
+		0x02051513, /* slli by 32: registers have only 32 bits */
+		0x02c5f553, /* fadd.d: the device has no double */
 		0x00c5d553, /* fadd.s with rounding mode 5 */
-		0x00c5e553, /* the same with mode 6 */
-		0x1015a52f, /* lr.w with rs2 */
-		0x0400200b, /* custom-0 of another device */
-		0x0200400b, /* barrier of another device */
-		0x0105102b, /* dxp.set 16 */
-		0x0460252b, /* dxp.get 70 */
-		0x0205352b, /* dxp.take with rs2 */
-		0x00c5c02b, /* custom-1, funct3 4 */
+		0x00c5e553, /* fadd.s with rounding mode 6 */
+		0x1015a52f, /* lr.w with a register in rs2 */
+		0x0400200b, /* custom-0, used by other devices */
+		0x0200400b, /* barrier, encoded as in other devices */
+		0x0105102b, /* dxp.set with register 16, the first invalid one */
+		0x0460252b, /* dxp.get with number 70, which is invalid */
+		0x0205352b, /* dxp.take with a register in rs2 */
+		0x00c5c02b, /* custom-1 with funct3 = 4, which is unused */
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
@@ -97,8 +98,8 @@ static void rv32_decode__illegal(void **state)
 	}
 }
 
-/* Encoding a decoded word and decoding that again gives the same instruction, and the same word
- * except for bits that the ISA lets an implementation ignore: rd and rs1 of FENCE. */
+/* A decoded word is encoded and decoded again. The instruction is the same. The word is the same
+ * too, except for bits that implementations may ignore: rd and rs1 of FENCE. */
 static void rv32_decode__round_trip(void **state)
 {
 	struct rng rng = {.state = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the loader of rv32 objects, on two that clang made: two kernels, and the runtime's
+/* Tests the loader of rv32 objects with two objects that clang made: two kernels, and the runtime's
  * functions. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,17 +60,17 @@ static void rv32_image_link__kernels(void **state)
 	assert_int_equal(k->parameters[1].space, RV32_SPACE_VALUE);
 	assert_int_equal(k->parameters[2].space, RV32_SPACE_LOCAL);
 	assert_int_equal(k->local_bytes, 32);
-	/* Kernels share LOCAL addresses. */
+	/* both kernels use the same local addresses, because only one runs at a time */
 	assert_int_equal(rv32_image_kernel(image, "other")->local_bytes, 4);
 	assert_string_equal(rv32_image_symbol(image, k->entry)->name, "small");
 	assert_int_equal(rv32_image_symbol(image, k->entry)->address, k->entry);
-	/* The table of constants is there. */
+	/* the image contains the table of constants */
 	static const uint32_t table[] = {3, 1, 4, 1};
 	assert_non_null(memmem(image->constants, image->constant_bytes, table, sizeof(table)));
 	rv32_image_destroy(image);
 }
 
-/* Every call goes to the start of a function, and all words decode. */
+/* Every call in the image jumps to the start of a function, and all words decode. */
 static void rv32_image_link__calls(void **state)
 {
 	struct rv32_image *image;
@@ -88,7 +88,7 @@ static void rv32_image_link__calls(void **state)
 		assert_int_equal(rv32_image_symbol(image, to)->address, to);
 		calls++;
 	}
-	assert_true(calls >= 2); /* __udivdi3 from both copies of the kernel */
+	assert_true(calls >= 2); /* both copies of the kernel call __udivdi3 */
 	rv32_image_destroy(image);
 }
 
@@ -105,7 +105,8 @@ static void rv32_image_link__rejected(void **state)
 	assert_non_null(strstr(text, "defined twice"));
 }
 
-/* No prefix of an object links, and each has its own message. */
+/* An object that is cut after any number of bytes does not link. Each cut gives an error
+ * message. */
 static void rv32_image_link__truncated(void **state)
 {
 	for (size_t bytes = 0; bytes < kernels_bytes; bytes++) {
@@ -121,7 +122,8 @@ static void rv32_image_link__truncated(void **state)
 	}
 }
 
-/* Any byte may have any of some values: the link returns an image or a message. */
+/* One byte of the object has another value, for many bytes and values. Linking gives an image or an
+ * error message. */
 static void rv32_image_link__flipped(void **state)
 {
 	static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -144,13 +146,15 @@ static void rv32_image_link__flipped(void **state)
 	assert_true(rejected > 500);
 }
 
-/* Lines of a program.cl of six lines, with two functions. A damaged table changes lines only. */
+/* The object has line numbers of a file program.cl with six lines and two functions. If a byte of
+ * the line table is damaged, the object still links; only line numbers may be wrong. */
 static void rv32_image_link__lines(void **state)
 {
 	static uint8_t object[FILE_BYTES];
 	const size_t bytes = file_read("lines", object);
 	const struct rv32_object objects[] = {{object, bytes}};
-	const uint32_t k = RV32_CODE_BASE + 0xc; /* behind the function `deep` */
+	/* address of the kernel, which follows the function `deep` */
+	const uint32_t k = RV32_CODE_BASE + 0xc;
 	struct rv32_image *image;
 
 	if (rv32_image_link(objects, 1, &image, text) != DXP_OK)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listings: text that an assembler turns back into the same words, for random programs with every
- * instruction; labels and relocations of an object of clang; damaged files. The assembler is a
- * small one here, and clang's where it is installed. */
+/* Tests listings. An assembler turns a listing back into the same words, for random programs with
+ * every instruction. An object from clang is listed with labels and relocations, and damaged files
+ * are rejected or listed. The assembler is a small one in this file, and clang's where it is
+ * installed. */
 #include <elf.h>
 #include <unistd.h>
 
@@ -11,7 +12,8 @@
 #include "rv32/list.h"
 #include "test/unit/rv32_rig.h"
 
-#define TRIES      3000u /* random words for each instruction; one in 32 or more is that one */
+/* random words for each instruction; at least one in 32 of them decodes to that instruction */
+#define TRIES      3000u
 #define WORDS_MAX  (RV32_OPCODES * 40u)
 #define BASE       0x00020000u
 #define FILE_BYTES (WORDS_MAX * 4 + 1024)
@@ -26,7 +28,7 @@ static uint32_t flip(struct rng *rng, unsigned low, unsigned bits)
 	return rng_below(rng, 2) ? (uint32_t)rng_below(rng, 1u << bits) << low : 0;
 }
 
-/* Appends up to 40 random words of one instruction. */
+/* Appends up to 40 random words that decode to one instruction. */
 static void words_make(struct rng *rng, enum rv32_opcode code)
 {
 	const struct rv32_op plain = {.code = (uint8_t)code};
@@ -207,7 +209,7 @@ static void floats_read(struct rv32_op *o, enum rv32_format format, char **t)
 	}
 }
 
-/* Assembles one instruction at address pc; changes the text. */
+/* Assembles one instruction at address `pc` and returns its word. Modifies the text. */
 static uint32_t assemble(char *text, uint32_t pc)
 {
 	char *t[TOKENS] = {NULL}, *rest;
@@ -234,8 +236,8 @@ enum { SECTION_NULL, SECTION_TEXT, SECTION_SYMBOLS, SECTION_NAMES, SECTIONS };
 static const char names[] = "\0.text\0main\0b\033ad";
 static uint8_t file[FILE_BYTES];
 
-/* Writes an executable with the words at BASE, `main` at their start and a symbol with an escape
- * character behind it. Returns its bytes. */
+/* Writes an executable that has the words at address BASE. The symbol `main` is at their start. A
+ * second symbol has an escape character in its name. Returns the bytes of the executable. */
 static size_t executable_make(void)
 {
 	const uint32_t code = sizeof(Elf32_Ehdr), symbols = code + 4 * count;
@@ -319,7 +321,7 @@ static int list(const void *data, size_t bytes, struct seen *s, char *text)
 	return rv32_list(&object, line_keep, s, text);
 }
 
-/* Assembles each line of the listing, and compares with the words. */
+/* Assembles each line of the listing and compares the result with the word. */
 static void rv32_list__assembles_back(void **state)
 {
 	char text[RV32_IMAGE_TEXT_BYTES], instruction[RV32_LIST_LINE_BYTES];
@@ -350,19 +352,20 @@ static void rv32_list__assembles_back(void **state)
 	seen_free(&s);
 }
 
-/* Returns true if clang's assembler reads an instruction as this project prints it. */
+/* Returns true if clang's assembler accepts this instruction in the text form of this project. */
 static bool clang_knows(uint32_t word)
 {
 	const struct rv32_op op = rv32_decode(word);
 	const enum rv32_format format = rv32_format_of((enum rv32_opcode)op.code);
 
-	/* PAUSE is an extension there, which clang 15 does not enable by default. */
+	/* for clang PAUSE belongs to an extension, which clang 15 does not enable by default */
 	if (op.code >= RV32_DXP_BAR || op.code == RV32_PAUSE)
 		return false;
-	/* Numbers of branches are distances there, so forward ones from address 0 are equal. */
+	/* clang treats the number of a branch as a distance; it equals our target address only if
+	 * the branch is at address 0 and goes forward */
 	if (format == RV32_FORMAT_BRANCH || format == RV32_FORMAT_JUMP)
 		return op.imm >= 0;
-	/* An empty set of a FENCE is not in its syntax. */
+	/* clang has no syntax for an empty set of a FENCE */
 	return format != RV32_FORMAT_FENCE || ((op.imm & 15) && (op.imm >> 4 & 15));
 }
 
@@ -378,7 +381,7 @@ static size_t bytes_read(const char *folder, const char *name)
 	return bytes;
 }
 
-/* Assembles the texts by clang, in `folder`; false: no clang. */
+/* Assembles the texts with clang, in `folder`. Returns false if clang is not installed. */
 static bool clang_assemble(const char *folder)
 {
 	char path[512], command[1536], text[RV32_DISASM_BYTES];
@@ -434,7 +437,8 @@ static void rv32_list__clang_agrees(void **state)
 	seen_free(&s);
 }
 
-/* An object of clang: labels of functions and branches, and relocations. */
+/* The listing of an object from clang has the labels of functions and branches, and the
+ * relocations. */
 static void rv32_list__object(void **state)
 {
 	char text[RV32_IMAGE_TEXT_BYTES];
@@ -456,10 +460,11 @@ static void rv32_list__branches(void **state)
 	char text[RV32_IMAGE_TEXT_BYTES];
 	struct seen s;
 
-	words[0] = 0x00000013; /* addi zero, zero, 0 */
+	words[0] = 0x00000013; /* disassembled: addi zero, zero, 0 */
 	words[1] = 0x00000013;
-	words[2] = 0xfe059ee3; /* bne a1, zero, -4: b?ad */
-	words[3] = 0x0040006f; /* jal zero, 4: the next one */
+	/* bne a1, zero, -4: its target is the symbol with the escape character */
+	words[2] = 0xfe059ee3;
+	words[3] = 0x0040006f; /* jal zero, 4: jumps to the next instruction */
 	words[4] = 0x00008067;
 	count = 5;
 	assert_int_equal(list(file, executable_make(), &s, text), DXP_OK);
@@ -469,7 +474,8 @@ static void rv32_list__branches(void **state)
 	seen_free(&s);
 }
 
-/* Each prefix, and each file with one damaged byte, is listed or rejected with a sentence. */
+/* The file is cut at any length, or one byte is damaged. It is listed, or rejected with an error
+ * message. */
 static void rv32_list__damaged(void **state)
 {
 	char text[RV32_IMAGE_TEXT_BYTES];

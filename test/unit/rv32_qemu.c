@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Differential test: random programs run on 32 lanes here, and lane after lane under qemu-riscv32;
- * all registers, flags and memory must agree. DXP_PROGRAMS=n sets the number of programs,
- * DXP_SEED=n repeats a run. Skipped where qemu-riscv32 is missing.
+/* Compares random programs on the rv32 core with qemu-riscv32. A program runs on 32 lanes here, and
+ * for one lane after the other under qemu. All registers, flags and memory must be equal.
+ * DXP_PROGRAMS=n sets the number of programs, and DXP_SEED=n repeats a run. Skipped if qemu-riscv32
+ * is missing.
  *
- * Both images share the bodies. A frame differs: here, a lane computes the address of its area from
- * its number; under qemu, a loop counts the lanes. x30 and x31 belong to the frame. */
+ * Both images contain the same programs, called bodies, inside different frames. In the core's
+ * frame, a lane computes the address of its memory area from its number. In qemu's frame, a loop
+ * counts the lanes. Only the frame uses x30 and x31. */
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -13,21 +15,24 @@
 #include "base/rng.h"
 #include "test/unit/rv32_rig.h"
 
-#define PROGRAMS_DEFAULT 256u /* 2 s on 2 cores */
-#define BODIES           32   /* programs of one image */
-#define BODY_OPS         60   /* random instructions of a program */
-#define AREA             1024 /* bytes of a lane: memory, registers before, registers after */
-#define BEFORE           256  /* offset of the registers before */
-#define AFTER            512  /* offset of the registers after: x1 .. x29, f0 .. f31, fcsr */
-#define ELF_BYTES        84   /* ELF header and one program header */
-#define AREAS            (AREA * RV32_LANES)
-#define COUNTER          30
-#define BASE             31
+#define PROGRAMS_DEFAULT 256u /* programs; they take about 2 s on 2 cores */
+#define BODIES           32   /* programs in one image */
+#define BODY_OPS         60   /* random instructions in a program */
+/* bytes of the area of a lane: its memory, the registers before the program, the registers after
+ * it */
+#define AREA   1024
+#define BEFORE 256 /* offset of the registers before the program */
+/* offset of the registers after the program: x1 .. x29, f0 .. f31, fcsr */
+#define AFTER     512
+#define ELF_BYTES 84 /* bytes of an ELF header and one program header */
+#define AREAS     (AREA * RV32_LANES)
+#define COUNTER   30
+#define BASE      31
 
 struct random_code {
 	struct rig g;
 	struct rng rng;
-	bool flags; /* reads and writes fcsr */
+	bool flags; /* the program may read and write the float flags (fcsr) */
 };
 
 static unsigned below(struct random_code *r, unsigned bound)
@@ -40,7 +45,7 @@ static unsigned any_x(struct random_code *r)
 	return below(r, 30);
 }
 
-/* An instruction of formats whose operands may be anything. */
+/* Appends an instruction of a format whose operands may have any value. */
 static void emit_arithmetic(struct random_code *r)
 {
 	const enum rv32_opcode code = RV32_ADDI + below(r, RV32_DXP_BAR - RV32_ADDI);
@@ -91,7 +96,7 @@ static void emit_atomic(struct random_code *r)
 	}
 }
 
-/* Skips one instruction in some lanes. */
+/* Appends a branch that skips one instruction in some lanes. */
 static void emit_branch(struct random_code *r)
 {
 	emit(&r->g, RV32_BEQ + below(r, 6), 0, any_x(r), any_x(r), 8);
@@ -106,7 +111,8 @@ static void emit_flags(struct random_code *r)
 		emit(&r->g, RV32_CSRRS + below(r, 2), any_x(r), any_x(r), 0, RV32_CSR_FFLAGS);
 }
 
-/* A program: registers from memory, random instructions, registers to memory. */
+/* Appends a program: it loads all registers from the area, executes random instructions, and stores
+ * all registers to the area. */
 static void emit_body(struct random_code *r)
 {
 	for (unsigned i = 1; i < 30; i++)
@@ -164,7 +170,8 @@ static void put16(uint8_t *at, uint16_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* Writes a static executable: the image is one segment at RV32_CODE_BASE, data behind the code. */
+/* Writes a static executable. The image is one segment at RV32_CODE_BASE, with the data behind the
+ * code. */
 static void write_elf(const char *path, const uint32_t *words, size_t count, const uint8_t *data,
 		      uint32_t data_bytes)
 {
@@ -175,14 +182,14 @@ static void write_elf(const char *path, const uint32_t *words, size_t count, con
 
 	memcpy(head, ident, sizeof(ident));
 	put16(head + 16, 2);                          /* executable */
-	put16(head + 18, 243);                        /* RISC-V */
-	put32(head + 20, 1);                          /* version */
-	put32(head + 24, RV32_CODE_BASE + ELF_BYTES); /* entry */
-	put32(head + 28, 52);                         /* program headers */
+	put16(head + 18, 243);                        /* machine: RISC-V */
+	put32(head + 20, 1);                          /* version of the ELF format */
+	put32(head + 24, RV32_CODE_BASE + ELF_BYTES); /* entry address */
+	put32(head + 28, 52);                         /* offset of the program headers */
 	put16(head + 40, 52);
 	put16(head + 42, 32);
 	put16(head + 44, 1);
-	put32(head + 52, 1); /* loaded, readable, writable and executable */
+	put32(head + 52, 1); /* segment type: loaded; it is readable, writable and executable */
 	put32(head + 60, RV32_CODE_BASE);
 	put32(head + 64, RV32_CODE_BASE);
 	put32(head + 68, bytes);
@@ -197,7 +204,7 @@ static void write_elf(const char *path, const uint32_t *words, size_t count, con
 	assert_int_equal(chmod(path, 0700), 0);
 }
 
-/* Runs all bodies under qemu, lane after lane; `areas` are input and output. */
+/* Runs all programs under qemu, for one lane after the other. `areas` is input and output. */
 static void run_qemu(const struct random_code *r, uint8_t *areas)
 {
 	static struct rig frame;
@@ -208,8 +215,8 @@ static void run_qemu(const struct random_code *r, uint8_t *areas)
 	assert_true(fd >= 0);
 	close(fd);
 	frame.count = 0;
-	/* The data follow the code, whose frame has 8 words before and 16 words behind the
-	 * bodies. */
+	/* the data follow the code; the frame has 8 words before the programs and 16 words behind
+	 * them */
 	const size_t end = 4 + r->g.count + 16;
 	const uint32_t data = RV32_CODE_BASE + ELF_BYTES + (uint32_t)(4 * end);
 
@@ -225,10 +232,10 @@ static void run_qemu(const struct random_code *r, uint8_t *areas)
 	emit(&frame, RV32_ADDI, A0, ZERO, 0, 1);
 	emit_li(&frame, A1, data);
 	emit_li(&frame, A2, AREAS);
-	emit(&frame, RV32_ADDI, A7, ZERO, 0, 64); /* write */
+	emit(&frame, RV32_ADDI, A7, ZERO, 0, 64); /* system call: write */
 	emit(&frame, RV32_ECALL, 0, 0, 0, 0);
 	emit(&frame, RV32_ADDI, A0, ZERO, 0, 0);
-	emit(&frame, RV32_ADDI, A7, ZERO, 0, 93); /* exit */
+	emit(&frame, RV32_ADDI, A7, ZERO, 0, 93); /* system call: exit */
 	emit(&frame, RV32_ECALL, 0, 0, 0, 0);
 	assert_in_range(frame.count, 0, end + 1);
 	frame.count = end;
@@ -324,7 +331,8 @@ static void rv32_qemu__random_programs(void **state)
 	r->g.core = g->core;
 	r->g.launch = g->launch;
 	printf("rv32_qemu: seed %llu, %u programs\n", (unsigned long long)seed, programs);
-	/* Every image has its own seed, and one body for the smallest failure. */
+	/* each image has its own seed; the first image has only one program, so that a failure is
+	 * easy to read */
 	for (unsigned i = 0; i * BODIES < programs; i++)
 		run_image(r, seed + i, i == 0 ? 1 : BODIES);
 	free(r);

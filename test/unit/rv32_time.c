@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the model of time: hand-computed cycles of short programs, and a published figure. */
+/* Tests the model of time: cycles of short programs, computed by hand, and a published figure. */
 #include "rv32/time.h"
 #include "test/unit/rv32_rig.h"
 
@@ -19,7 +19,8 @@ static struct rv32_time_result run_model(struct rig *g, const struct rv32_time_p
 	return result;
 }
 
-/* One warp of 32 threads on one core, every latency different. */
+/* One core with one warp of 32 threads. Every latency is different, so that a wrong latency is
+ * detected. */
 static const struct rv32_time_parameters simple = {.name = "simple",
 						   .cores = 1,
 						   .warps = 1,
@@ -44,8 +45,8 @@ static void rv32_time__latencies(void **state)
 	struct rig *g = rig_create();
 	struct rv32_time_result r;
 
-	/* Four independent instructions, then the return: they issue in cycles 0 .. 4, and the
-	 * return holds the warp for 2 more. */
+	/* four independent instructions and the return are issued in cycles 0 .. 4; the return
+	 * keeps the warp busy for 2 more cycles */
 	for (unsigned i = 0; i < 4; i++)
 		emit(g, RV32_ADDI, A0 + i, ZERO, 0, 1);
 	emit_ret(g);
@@ -53,7 +54,8 @@ static void rv32_time__latencies(void **state)
 	assert_int_equal(r.cycles[RV32_TIME_NOMINAL], 4 + 2);
 	assert_int_equal(r.warp_instructions, 5);
 	assert_int_equal(r.ipc_thousandths[RV32_TIME_NOMINAL], 5000 / 6);
-	/* A chain: mul at 0, add at 3, div at 4, add at 24, return at 25. */
+	/* a chain in which each instruction needs the one before: issued in cycles 0 (mul), 3
+	 * (add), 4 (div), 24 (add), 25 (return) */
 	rig_restart(g);
 	emit(g, RV32_MUL, A0, A1, A2, 0);
 	emit(g, RV32_ADDI, A0, A0, 0, 1);
@@ -65,23 +67,26 @@ static void rv32_time__latencies(void **state)
 	rig_destroy(g);
 }
 
-/* A row of 128 bytes is two lines: missed once, then hit. */
+/* A row of 128 bytes is two cache lines. The first load misses both, the second load hits both. */
 static void rv32_time__cache(void **state)
 {
 	struct rig *g = rig_create();
 	struct rv32_time_result r;
 
-	emit_csr(g, T0, RV32_CSR_LANE);          /* 0 */
-	emit(g, RV32_SLLI, T0, T0, 0, 2);        /* 1 */
-	emit(g, RV32_LUI, T1, 0, 0, RIG_BUFFER); /* 2 */
-	emit(g, RV32_ADD, T0, T0, T1, 0);        /* 3 */
-	/* issued at 4: accesses two lines at 4 and 5; the second one is fetched from 24 to 124 */
+	emit_csr(g, T0, RV32_CSR_LANE);          /* issued in cycle 0 */
+	emit(g, RV32_SLLI, T0, T0, 0, 2);        /* issued in cycle 1 */
+	emit(g, RV32_LUI, T1, 0, 0, RIG_BUFFER); /* issued in cycle 2 */
+	emit(g, RV32_ADD, T0, T0, T1, 0);        /* issued in cycle 3 */
+	/* issued in cycle 4: accesses two lines in cycles 4 and 5; the second line is fetched from
+	 * cycle 24 to 124 */
 	emit(g, RV32_LW, A0, T0, 0, 0);
-	emit(g, RV32_ADDI, A1, A0, 0, 1); /* 24 + 100 + 6 = 130 */
-	/* issued at 131: hits at 131 and 132, so the result is there at 138 */
+	emit(g, RV32_ADDI, A1, A0, 0, 1); /* issued in cycle 24 + 100 + 6 = 130 */
+	/* issued in cycle 131: hits in cycles 131 and 132, so the result is available in cycle
+	 * 138 */
 	emit(g, RV32_LW, A0, T0, 0, 0);
-	emit(g, RV32_ADDI, A1, A0, 0, 1); /* 138 */
-	emit_ret(g);                      /* 139, holds until 141 */
+	emit(g, RV32_ADDI, A1, A0, 0, 1); /* issued in cycle 138 */
+	/* issued in cycle 139; keeps the warp busy until cycle 141 */
+	emit_ret(g);
 	r = run_model(g, &simple);
 	assert_int_equal(r.lines, 4);
 	assert_int_equal(r.lines_missed, 2);
@@ -90,7 +95,8 @@ static void rv32_time__cache(void **state)
 	rig_destroy(g);
 }
 
-/* C = A B, one element for each work-item, as clang compiles the plain loop. */
+/* Appends a matrix product C = A * B as clang compiles the plain loop. Each work-item computes one
+ * element. */
 static void emit_matmul(struct rig *g)
 {
 	emit_csr(g, T0, RV32_CSR_GLOBAL_ID);
@@ -116,9 +122,9 @@ static void emit_matmul(struct rig *g)
 	emit_ret(g);
 }
 
-/* Published: 3.68 GFLOP/s of a plain matrix product on 32 cores of 4 warps and 4 threads at 200
- * MHz. The interval over the assumed parameters must contain it, and stay below the peak of
- * 25.6. */
+/* A plain matrix product reached 3.68 GFLOP/s on 32 cores of 4 warps and 4 threads at 200 MHz
+ * (published). The interval over the model's assumed parameters must contain this figure, and must
+ * be below the peak of 25.6. */
 static void rv32_time__published_matmul(void **state)
 {
 	const struct rv32_time_parameters *p = rv32_time_preset("vortex-4x4");
@@ -155,7 +161,7 @@ static void rv32_time__published_matmul(void **state)
 	rig_destroy(g);
 }
 
-/* More warps hide more latency. */
+/* More warps hide more latency, so presets with more warps need fewer cycles. */
 static void rv32_time__presets(void **state)
 {
 	struct rig *g = rig_create();
@@ -175,7 +181,7 @@ static void rv32_time__presets(void **state)
 		last = r.cycles[RV32_TIME_NOMINAL];
 	}
 	assert_null(rv32_time_preset("vortex"));
-	/* One core of the same kind takes 32 times as long as 32 cores, but for rounding. */
+	/* one core takes 32 times as long as 32 cores of the same kind, except for rounding */
 	struct rv32_time_result many = run_model(g, rv32_time_preset("vortex-4x4"));
 	struct rv32_time_result one = run_model(g, rv32_time_preset("vortex-0.2.3"));
 	assert_in_range(one.cycles[RV32_TIME_NOMINAL], 32 * (many.cycles[RV32_TIME_NOMINAL] - 1),

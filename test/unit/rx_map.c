@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the receiver's bitmap, from tables and against a naive set. */
+/* Tests the receiver's bitmap with tables, and against a simple set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,8 @@ static void rx_map__gap_is_reported_once(void **state)
 	assert_false(rx_map_set(&m, 11));
 }
 
-/* The report equals the set, for spans below and beyond its length. */
+/* The reported bitmap equals the set. Tested for sets that fit into the report and for wider
+ * ones. */
 static void rx_map__report(void **state)
 {
 	struct rng r = {3};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests temporary folders: present while owned, removed with their owner; the next run removes
- * those of killed owners. */
+/* Tests temporary folders. A folder exists while its owner runs and is removed with it. The next
+ * run removes the folders of killed owners. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the manager as it runs: real loopback sockets, a real store, its loop in a thread. */
+/* Tests the manager as it runs in production: sockets on loopback, a store on disk, and its loop in
+ * a thread. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,7 +131,7 @@ static void server_run__answers_and_rejects(void **state)
 	assert_int_equal(question(&query), DXP_ETIMEDOUT);
 }
 
-/* Polls a member until it has joined or `limit_ns` have passed. */
+/* Polls the member until it has joined, at most for `limit_ns`. */
 static void member_poll(struct member *m, struct link *l, uint64_t limit_ns)
 {
 	uint64_t end_ns = clock_now_ns() + limit_ns;
@@ -166,7 +167,8 @@ static uint16_t id_get(const struct running *r, struct link *l, const char *name
 	return id;
 }
 
-/* The second node's id is not the first free one: after the restart only the store has it. */
+/* A node gets the same id after a restart of the manager. The test uses the second id: the manager
+ * must read it from the store, because a new node would get the first free id. */
 static void server_open__a_restart_gives_the_same_id(void **state)
 {
 	struct server_options options = options_make();

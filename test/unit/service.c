@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests base/service.h: the descriptor, the datagram, both kinds of names, bad names, and that it
- * is sent once. */
+/* Tests base/service.h, which reports to a service manager that a program is ready: by a descriptor
+ * and by a datagram. Socket names of both kinds work, invalid names are rejected, and the report is
+ * sent only once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 #include "base/log.h"
 #include "base/service.h"
 
-/* Binds a socket to `name`, where '@' stands for the byte 0. */
+/* Binds a socket to `name`; a leading '@' stands for the zero byte of an abstract name. */
 static int listener(const char *name)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -95,7 +96,8 @@ static void service_ready__bad_names(void **state)
 	fails("/nonexistent/notify", "cannot report to the service manager");
 }
 
-/* Writes the text and closes the descriptor, but not 0, 1 and 2. */
+/* The program writes its text to the descriptor and closes it. It does not close descriptors 0, 1
+ * and 2. */
 static void service_ready__descriptor(void **state)
 {
 	char text[8] = "";

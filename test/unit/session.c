@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests two sessions, datagram by datagram: growth of the ring, losses found by each recovery,
- * learnt reordering, idle state. */
+/* Tests two sessions, datagram by datagram: growth of the ring of packets, losses that each kind of
+ * recovery detects, adaptation to reordering, and idle sessions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static struct session_pair *pair_of(enum rltp_recovery recovery, uint32_t window
 	return pair_create(&tuning, window);
 }
 
-/* Sends packets 0 .. count - 1 at once; drops packet `lost`. */
+/* Sends packets 0 .. count - 1 at once, and drops packet `lost`. */
 static void burst_lose(struct session_pair *p, uint32_t count, uint32_t lost)
 {
 	struct datagram d;
@@ -37,7 +37,7 @@ static void burst_lose(struct session_pair *p, uint32_t count, uint32_t lost)
 	}
 }
 
-/* Delivers the other session's control packets `delay_ns` later. */
+/* Advances time by `delay_ns`, then delivers the control packets of session 1 to session 0. */
 static void words_carry(struct session_pair *p, uint64_t delay_ns)
 {
 	struct datagram d[8];
@@ -76,7 +76,7 @@ static void session__lost_packet_is_repeated_within_a_round_trip(void **state)
 
 	burst_lose(p, 10, 3);
 	words_carry(p, 20 * US_NS);
-	p->now_ns += 20 * US_NS; /* the reorder window */
+	p->now_ns += 20 * US_NS; /* waits for the length of the reorder window */
 	assert_int_equal(pair_send(p, 0, d, 4), 1);
 	struct wire_header h = pair_header(&d[0]);
 	assert_int_equal(h.psn, p->ends[0].session->initial_psn + 3);
@@ -88,7 +88,8 @@ static void session__lost_packet_is_repeated_within_a_round_trip(void **state)
 	pair_destroy(p);
 }
 
-/* The retransmission is lost too: the arrival of later packets alone triggers another. */
+/* The retransmission of a lost packet is lost too. Acknowledgements of later packets alone cause a
+ * second retransmission, without a timeout or a probe. */
 static void session__lost_repeat_needs_no_timeout(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -97,7 +98,7 @@ static void session__lost_repeat_needs_no_timeout(void **state)
 	burst_lose(p, 10, 3);
 	words_carry(p, 20 * US_NS);
 	p->now_ns += 20 * US_NS;
-	assert_int_equal(pair_send(p, 0, d, 4), 1); /* the retransmission, lost */
+	assert_int_equal(pair_send(p, 0, d, 4), 1); /* this retransmission is lost */
 	burst_lose(p, 2, UINT32_MAX);
 	words_carry(p, 20 * US_NS);
 	p->now_ns += 20 * US_NS;
@@ -114,7 +115,7 @@ static void session__tail_is_probed(void **state)
 	struct datagram d[4];
 
 	burst_lose(p, 1, UINT32_MAX);
-	words_carry(p, 20 * US_NS); /* sets the round-trip time */
+	words_carry(p, 20 * US_NS); /* the first acknowledgement sets the round-trip time */
 	burst_lose(p, 1, 0);
 	p->now_ns = rltp_session_deadline(p->ends[0].session);
 	assert_int_equal(pair_send(p, 0, d, 4), 1);
@@ -126,7 +127,7 @@ static void session__tail_is_probed(void **state)
 	pair_destroy(p);
 }
 
-/* A pending probe that did not fit into the batch causes no second probe. */
+/* A probe is due, but does not fit into the batch. It causes no second probe. */
 static void session__one_probe_for_one_silence(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -145,7 +146,8 @@ static void session__one_probe_for_one_silence(void **state)
 	pair_destroy(p);
 }
 
-/* A peer silent for longer than WAIT_SPIN_NS gets extra time to wake up before a probe. */
+/* A peer was silent for longer than WAIT_SPIN_NS, so it may sleep. The probe comes later, so that
+ * the peer has time to wake up. */
 static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -164,7 +166,7 @@ static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 	pair_destroy(p);
 }
 
-/* On a path longer than the timeout's bound, delayed packets do not count as lost. */
+/* The round trip is longer than the largest timeout. Packets are not treated as lost. */
 static void session__long_paths_do_not_time_out(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_RTO, 64);
@@ -181,7 +183,8 @@ static void session__long_paths_do_not_time_out(void **state)
 	pair_destroy(p);
 }
 
-/* Needless retransmissions widen the reorder window; needed ones narrow it again. */
+/* A needless retransmission widens the reorder window. Losses without needless retransmissions
+ * narrow it again. */
 static void session__reordering_is_learnt(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -198,7 +201,8 @@ static void session__reordering_is_learnt(void **state)
 		pair_deliver(p, 0, &d[i]);
 	words_carry(p, 100 * US_NS);
 	p->now_ns += 100 * US_NS;
-	assert_int_equal(pair_send(p, 0, d, 1), 1); /* needless: the packet is only late */
+	/* needless retransmission: the packet is late, not lost */
+	assert_int_equal(pair_send(p, 0, d, 1), 1);
 	pair_deliver(p, 0, &late);
 	pair_deliver(p, 0, &d[0]);
 	words_carry(p, 100 * US_NS);
@@ -235,7 +239,8 @@ static void session__go_back_n_sends_all_from_the_gap(void **state)
 	pair_destroy(p);
 }
 
-/* One NAK for each hole: later arrivals behind it cause none. */
+/* The receiver sends one NAK for each hole. Packets that arrive later behind the hole cause no
+ * further NAK. */
 static void session__go_back_n_reports_it_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_NAK, 64);
@@ -271,7 +276,8 @@ static void session__go_back_n_by_timeout_waits_for_it(void **state)
 	pair_destroy(p);
 }
 
-/* IRN retransmits a hole once; if that is lost, the timeout follows. */
+/* IRN retransmits a hole once. If that retransmission is lost, the hole is retransmitted after a
+ * timeout. */
 static void session__irn_repeats_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_IRN, 64);
@@ -279,7 +285,7 @@ static void session__irn_repeats_once(void **state)
 
 	burst_lose(p, 10, 3);
 	words_carry(p, 20 * US_NS);
-	assert_int_equal(pair_send(p, 0, d, 16), 1); /* lost */
+	assert_int_equal(pair_send(p, 0, d, 16), 1); /* this retransmission is lost */
 	burst_lose(p, 4, UINT32_MAX);
 	words_carry(p, 20 * US_NS);
 	assert_int_equal(pair_send(p, 0, d, 16), 0);

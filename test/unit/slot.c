@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests whole xPUs in this process, used through the host library. Skipped without OpenCL. */
+/* Tests whole xPUs that run in this process, through the host library. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,8 +139,9 @@ static void run__in_order_and_timed(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* More late events than one message holds. A single wait releases the first event; an event behind
- * a waiting command is not held forever. */
+/* Commands request late events, which the xPU may collect. All events arrive, although there are
+ * more than one message holds. A wait for the first event delivers it, and an event before a
+ * waiting command is not held for ever. */
 static void run__late_events_all_come(void **state)
 {
 	enum { COUNT = 100 };
@@ -151,7 +152,7 @@ static void run__late_events_all_come(void **state)
 		events[i] = run_notified(w.one, "add", address, i, NULL, true);
 	for (uint32_t i = 0; i < COUNT; i++)
 		assert_int_equal(wait_for(events[i]), DXP_OK);
-	/* a failure is reported at once, with all events held before it */
+	/* a failure is reported at once, together with all events that were held before it */
 	events[0] = run_notified(w.one, "add", address, 1, NULL, true);
 	events[1] = run_notified(w.one, "no_such_kernel", address, 1, NULL, true);
 	assert_int_equal(wait_for(events[1]), DXP_ENOENT);
@@ -198,7 +199,7 @@ static void build__a_thousand_live_programs(void **state)
 		program_one = programs[i];
 		ok(wait_for(run(w.one, "add", a, 1, NULL)));
 	}
-	/* Releases every second program; the others stay usable. */
+	/* releases every second program; the other programs still work */
 	for (uint32_t i = 1; i < COUNT; i += 2)
 		dxp_program_release(programs[i]);
 	program_one = programs[COUNT / 2];
@@ -210,7 +211,8 @@ static void build__a_thousand_live_programs(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* A chain of commands back and forth between two xPUs runs without the host. */
+/* Commands alternate between two xPUs, each waiting for the one before. The chain runs without the
+ * host. */
 static void send__chain_over_two_nodes(void **state)
 {
 	uint64_t a = allocate(w.one, 4096), b = allocate(w.two, 4096);
@@ -238,7 +240,7 @@ static void send__failure_reaches_the_other_node(void **state)
 	assert_int_equal(wait_for(after), DXP_ECANCELED);
 	assert_int_equal(wait_for(sent), DXP_ECANCELED);
 	assert_int_equal(wait_for(bad), DXP_ENOENT);
-	/* Memory of another owner is not sent. */
+	/* a SEND from memory outside the host's allocations is rejected */
 	sent = transfer(w.one, w.two, a + (1 << 20), b, 4096, NULL);
 	after = run(w.two, "add", b, 100, &sent);
 	assert_int_equal(wait_for(after), DXP_ECANCELED);
@@ -332,7 +334,7 @@ static void hosts__are_kept_apart(void **state)
 	ok(dxp_run(x, &launch, &event));
 	assert_int_equal(dxp_event_wait(other, event, WAIT_NS, NULL), DXP_ERANGE);
 	assert_int_equal(word(w.one, a), 0);
-	/* The host leaves without freeing: its memory is freed. */
+	/* the host leaves without freeing its memory; the xPU frees it */
 	uint64_t before = free_bytes(w.one);
 	argument.address = allocate(x, 1 << 20);
 	assert_int_equal(free_bytes(w.one), before - (1 << 20));
@@ -344,8 +346,8 @@ static void hosts__are_kept_apart(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* CLOSE while a kernel runs and others wait: no memory is reused while the kernel still accesses
- * it. */
+/* A host sends CLOSE while one of its kernels runs and other commands wait. Its memory is not
+ * reused before the kernel has ended. */
 static void close__while_a_kernel_runs(void **state)
 {
 	struct dxp_fabric *other;

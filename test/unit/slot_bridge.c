@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the command BRIDGE: an xPU pulls from and pushes to memory of the requesting host, or pulls
- * from another xPU. Boards, and one xPU whose memory the NIC reaches. */
+/* Tests the command BRIDGE: an xPU reads and writes memory of the host that requests it, or reads
+ * memory of another xPU. The xPUs are boards, and one xPU with direct memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,10 +113,11 @@ static void bridge__through_the_core(void **state)
 	ok(dxp_core_get(one, &core, &operand, &result));
 	assert_true(core == DXP_CORE_CHECKSUM && result == sum);
 	ok(dxp_core_set(one, DXP_CORE_PASS, 0));
-	/* a transfer in place, and one on an xPU without a core */
+	/* a transfer whose source and destination are equal, and a transfer on an xPU without a
+	 * core */
 	noise(in, LARGE, 3);
 	t.from = t.to;
-	t.bytes = LARGE; /* neither length is a multiple of a word */
+	t.bytes = LARGE; /* LARGE, like the length before, is not a multiple of a word */
 	ok(dxp_bridge_move(one, &t, NULL));
 	assert_memory_equal(in, out, LARGE);
 	assert_int_equal(dxp_bridge_move(direct, &t, NULL), DXP_EUNSUPPORTED);
@@ -151,8 +152,8 @@ static void bridge__from_another_xpu(void **state)
 				pull_from(all[i], all[k]);
 }
 
-/* A hundred transfers at once give the right bytes: within one xPU and between two, each after the
- * one before. */
+/* A hundred transfers are outstanding at once and give the right bytes. Some are within one xPU and
+ * some between two. Each waits for the one before. */
 static void bridge__a_hundred_at_once(void **state)
 {
 	enum { COUNT = 100, BYTES = 40000 };
@@ -216,7 +217,7 @@ static void bridge__reads_at_once(void **state)
 	}
 }
 
-/* Memory of the xPU that belongs to another host, or to none, is rejected. */
+/* A transfer from or to memory of another host, or unallocated memory, is rejected. */
 static void bridge__hosts_are_kept_apart(void **state)
 {
 	struct dxp_fabric *other;
@@ -245,7 +246,7 @@ static void bridge__hosts_are_kept_apart(void **state)
 	ok(dxp_mem_free(one, own));
 }
 
-/* The host leaves with outstanding transfers: the xPU continues the other hosts' transfers. */
+/* A host leaves while it has outstanding transfers. Transfers of the other hosts continue. */
 static void bridge__host_leaves(void **state)
 {
 	enum { COUNT = 40, BYTES = 400000 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts use two boards and an xPU without a bridge at random. DMAs fail, a device stalls, and
- * another host joins, begins operations and dies. A model of each xPU's memory has the expected
- * bytes: a successful operation is exact, and after a failure the range is undefined until
- * rewritten. Afterwards all memory and buffers are free. DXP_SEED replays one seed. */
+/* Hosts make random operations on two boards and an xPU without a bridge. DMAs fail and a device
+ * stalls. Another host joins, starts operations and dies. A model of each xPU's memory has the
+ * expected bytes. A successful operation is exact; after a failed one, the range is undefined until
+ * it is written again. At the end all memory and all buffers are free. DXP_SEED=n replays seed
+ * n. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@
 
 #define BUFFER     (8u << 10)
 #define BUFFERS    4
-#define MEMORY     300000 /* bytes of the model for each xPU */
+#define MEMORY     300000 /* bytes of each xPU that the model covers */
 #define STALL_NS   (500 * MS_NS)
 #define WAIT_NS    (3 * DAEMONS_WAIT_NS)
 #define XPUS       3
@@ -53,7 +54,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns whether the operation succeeded; only the device may fail. */
+/* Returns true if the operation succeeded. The only allowed failure is DXP_EDEVICE. */
 static bool well(int status)
 {
 	if (status == DXP_EDEVICE)
@@ -172,7 +173,8 @@ static void pass_some(struct modelled *m, uint64_t bytes)
 		assert_memory_equal(in, out, bytes);
 }
 
-/* Moves bytes from one xPU to another, by a pull or a push. */
+/* Moves bytes from one xPU to another: either the destination reads them, or the source writes
+ * them. */
 static void carry_some(struct modelled *from, struct modelled *to, uint64_t at, uint64_t bytes)
 {
 	const struct dxp_bridge_transfer t = {.path = DXP_BRIDGE_DEVICE_TO_DEVICE,

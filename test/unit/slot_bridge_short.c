@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A board's process runs out of memory: the n-th allocation of its thread fails once, for n = 1, 2,
- * 3 ... until a host's use passes without a failure. The caller gets an error, successful transfers
- * are exact, no buffer leaks, and the next use succeeds. */
+/* The process of a board runs out of memory. The n-th allocation of its thread fails, for n = 1, 2,
+ * 3, ..., until a host's use needs fewer than n. The host gets an error, successful transfers are
+ * exact, no buffer leaks, and the next use succeeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #define BUFFERS 4
 #define BYTES   (5 * BUFFER + 77)
 #define WAIT_NS DAEMONS_WAIT_NS
-#define RUNS    3000 /* more than one use allocates */
+#define RUNS    3000 /* largest n; more than one use allocates */
 
 static struct daemons w;
 static struct test_daemon board;
@@ -30,8 +30,9 @@ static uint8_t out[BYTES], in[BYTES];
 
 /* ---- memory ---- */
 
-static _Atomic uint64_t countdown; /* allocations of the board's thread until one fails; 0: never */
-static bool spared;                /* state of that thread: allocations do not fail meanwhile */
+/* allocations of the board's thread until one fails; 0: none fails */
+static _Atomic uint64_t countdown;
+static bool spared; /* while true, allocations of that thread do not fail */
 
 static bool fails_now(void)
 {
@@ -61,8 +62,8 @@ void *__wrap_realloc(void *p, size_t bytes)
 	return fails_now() ? NULL : __real_realloc(p, bytes);
 }
 
-/* Allocations here do not fail: without an answer the host is dropped, which it detects only after
- * half a minute. */
+/* In this function allocations never fail. Without an answer the xPU drops the host, which detects
+ * this only after half a minute. */
 int __wrap_outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 		      const void *data, uint32_t bytes, outbox_done done, void *context);
 int __real_outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
@@ -85,7 +86,8 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Accepts success and the two errors of a failed allocation; returns whether it was success. */
+/* Returns true on success. The only allowed errors are DXP_ENOMEM and DXP_EDEVICE, which a failed
+ * allocation causes. */
 static bool well(int status)
 {
 	if (status != DXP_OK && status != DXP_ENOMEM && status != DXP_EDEVICE)
@@ -120,7 +122,7 @@ static void fresh(uint32_t seed)
 	memset(in, 0, BYTES);
 }
 
-/* Returns false if any operation failed. */
+/* Runs every kind of operation once, as a host does. Returns false if any of them failed. */
 static bool use(struct dxp_xpu *x, uint32_t run)
 {
 	struct dxp_program *p;

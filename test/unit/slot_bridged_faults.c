@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests boards whose DMA fails or stalls, and hosts that vanish during transfers. Errors are
- * reported, successful transfers are exact, and afterwards the rings are empty and usable. */
+ * reported, and successful transfers are exact. At the end the rings are empty and usable. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +23,8 @@
 
 #define BUFFER   (16u << 10)
 #define BUFFERS  4
-#define BYTES    (8 * BUFFER + 3) /* nine parts */
-#define STALL_NS (500 * MS_NS)    /* a busy machine must not look like a stall */
+#define BYTES    (8 * BUFFER + 3) /* bytes of a transfer; nine parts */
+#define STALL_NS (500 * MS_NS)    /* so long that a busy machine does not look like a stall */
 #define WAIT_NS  DAEMONS_WAIT_NS
 #define TRIES    40
 
@@ -40,7 +40,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns whether the operation succeeded; any failure except the device's fails the test. */
+/* Returns true if the operation succeeded. The only allowed failure is DXP_EDEVICE. */
 static bool went_well(int status)
 {
 	if (status != DXP_EDEVICE)
@@ -54,8 +54,9 @@ static void noise(uint8_t *to, size_t bytes, uint32_t seed)
 		to[i] = (uint8_t)(seed = seed * 1664525 + 1013904223, seed >> 24);
 }
 
-/* Opens one xPU, a board with the fault of `setting`. Each gets its own name: a board with a used
- * name would be a restart of the earlier one, which some nodes do not know yet. */
+/* Opens a daemon with one board that has the fault of `setting`. Each board gets a new name. With a
+ * used name, the board would look like a restart of the earlier board, which some nodes have not
+ * received yet. */
 static void board_open(const char *setting, uint64_t stall_ns)
 {
 	static uint32_t boards;
@@ -91,7 +92,8 @@ static uint32_t reg(uint32_t index)
 	return value;
 }
 
-/* Waits until the counter moves: a failure is reported at once, but counted at its last step. */
+/* Waits until this counter register changes. A failure is reported at once, but counted only when
+ * its last DMA has completed. */
 static void register_wait(uint32_t index)
 {
 	uint64_t end_ns = clock_now_ns() + WAIT_NS;
@@ -100,7 +102,7 @@ static void register_wait(uint32_t index)
 		assert_true(clock_now_ns() < end_ns);
 }
 
-/* Allocates memory; retries DXP_EDEVICE. */
+/* Allocates memory; tries again on DXP_EDEVICE. */
 static int allocate(uint64_t *address)
 {
 	int status = DXP_EDEVICE;
@@ -110,7 +112,7 @@ static int allocate(uint64_t *address)
 	return status;
 }
 
-/* GETs the bytes at `address`; retries a failure. */
+/* Reads the bytes at `address` with GETs; tries again after a failure. */
 static void read_back(uint64_t address)
 {
 	int i = 0;
@@ -132,7 +134,7 @@ static int bridge(uint64_t address, bool to_device)
 	return dxp_bridge_move(x, &t, NULL);
 }
 
-/* Runs some operations of each kind. Returns how many failed. */
+/* Runs some operations of each kind. Returns the number of failed ones. */
 static uint32_t exercise(uint64_t address)
 {
 	const struct dxp_bridge_transfer through = {
@@ -172,7 +174,9 @@ static void dma__fails_at_every_buffer(void **state)
 			assert_int_equal(status, DXP_EDEVICE);
 		else
 			ok(status);
-		if (k > 9) /* nine parts fit between two failures */
+		/* at least nine DMAs succeed between two failures, enough for all parts of one
+		 * transfer */
+		if (k > 9)
 			exercise(address);
 		else if (k > 1)
 			assert_false(went_well(dxp_mem_write(x, address, out, BYTES)));
@@ -182,7 +186,8 @@ static void dma__fails_at_every_buffer(void **state)
 	}
 }
 
-/* A device that stalled too long is reset, and everything works again. */
+/* A DMA stalls for longer than the limit. The device is reset, and afterwards everything works
+ * again. */
 static void dma__stalls(void **state)
 {
 	static const uint32_t numbers[] = {1, 2, 8, 14, 30};
@@ -201,8 +206,9 @@ static void dma__stalls(void **state)
 	}
 }
 
-/* A command at the board that waits for a SEND runs only once the data has arrived. This holds even
- * if the event could follow the data at once. */
+/* A command at the board waits for a SEND to the board, whose DMA may fail. The command runs only
+ * when the data is in the board's memory. This holds even if the event of the SEND follows its data
+ * without a round trip. */
 static void send__to_a_board_that_fails(void **state)
 {
 	struct test_daemon plain = {0};
@@ -253,7 +259,8 @@ static void tenants_wait(uint32_t hosts)
 		assert_true(clock_now_ns() < end_ns);
 }
 
-/* A dead host's transfers are cancelled; its memory and all buffers are freed. */
+/* A host dies while the xPU reads from it. The transfers are cancelled, and its memory and all
+ * buffers are freed. */
 static void host__dies_while_the_xpu_pulls(void **state)
 {
 	struct rude r;
@@ -290,7 +297,8 @@ static void host__dies_while_the_xpu_pulls(void **state)
 	board_close();
 }
 
-/* The same for a host that dies during its own PUTs and GETs. */
+/* A host dies during its own PUTs and GETs. Its transfers are cancelled, and its memory and all
+ * buffers are freed. */
 static void host__dies_while_it_puts_and_gets(void **state)
 {
 	struct rude r;
@@ -315,9 +323,10 @@ static void host__dies_while_it_puts_and_gets(void **state)
 	board_close();
 }
 
-#define GET_CONTEXT 1000 /* context of GETs; those of commands are lower */
+/* context of the completions of GETs; completions of commands have a lower one */
+#define GET_CONTEXT 1000
 
-/* Dequeues completions; returns the number of GETs, all of them successful. */
+/* Dequeues all completions. Returns the number of completed GETs; each must be successful. */
 static uint32_t rude_gets_ended(struct rude *r)
 {
 	struct dxp_nic_event event;
@@ -332,17 +341,17 @@ static uint32_t rude_gets_ended(struct rude *r)
 	return count;
 }
 
-/* A host that pauses for longer than a step's time limit resumes its transfers, while no other host
- * needs the buffers. Its GETs and the xPU's writes to it resume too. */
+/* A host pauses for longer than the time limit of a step. Its GETs and the xPU's writes to it
+ * resume afterwards, because no other host needed the buffers. */
 static void host__stands_still_and_resumes(void **state)
 {
 	enum { GETS = 2, BULKS = 2 };
-	/* twice this, and the host counts as silent */
+	/* the host pauses for twice this time, so it counts as silent */
 	const uint64_t stall_ns = RLTP_DEAD_NS * 3 / 4;
 	uint32_t ended = 0;
 	struct rude r;
 
-	board_open("from_device = 16", stall_ns); /* MB/s */
+	board_open("from_device = 16", stall_ns); /* rate in MB/s */
 	rude_open(&r, &w, (uint16_t)reg(CFG_NODE));
 	for (uint32_t i = 0; i < GETS; i++) {
 		const struct dxp_entry local = {.bytes = RUDE_BYTES, .key = r.key};
@@ -383,7 +392,8 @@ static void host__stands_still_and_resumes(void **state)
 	board_close();
 }
 
-/* CLOSE cancels transfers that would take seconds: the device has moved only a part. */
+/* A host sends CLOSE while a transfer runs that would take seconds. The transfer is cancelled, so
+ * the device moves only a part of the bytes. */
 static void close__cancels_what_is_outstanding(void **state)
 {
 	enum { LONG = 4 << 20 };
@@ -392,7 +402,7 @@ static void close__cancels_what_is_outstanding(void **state)
 	uint8_t *to = malloc(LONG);
 	uint64_t address;
 
-	board_open("from_device = 2", 0); /* MB/s */
+	board_open("from_device = 2", 0); /* rate in MB/s */
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "leaver"},
 			   &other));
 	struct dxp_xpu *its = daemons_xpu(other, xpu_name);
@@ -409,7 +419,7 @@ static void close__cancels_what_is_outstanding(void **state)
 	board_close();
 }
 
-/* Returns the number of entries: threads or open files of this process. */
+/* Returns the number of entries of a folder of /proc: threads or open files of this process. */
 static uint32_t entries(const char *folder)
 {
 	uint32_t count = 0;
@@ -422,8 +432,8 @@ static uint32_t entries(const char *folder)
 	return count;
 }
 
-/* Waits until nothing leaks. Fewer entries than before are no leak: a thread that was joined
- * earlier may have been listed. */
+/* Waits until there are at most `most` entries. There may be fewer, because an earlier count can
+ * include a thread that has just exited. */
 static void entries_fall_to(const char *folder, uint32_t most)
 {
 	uint64_t end_ns = clock_now_ns() + WAIT_NS;
@@ -433,7 +443,7 @@ static void entries_fall_to(const char *folder, uint32_t most)
 	assert_in_range(entries(folder), 1, most);
 }
 
-/* The daemon closes during transfers of every kind that would take seconds. No thread or file
+/* A daemon closes during transfers of every kind that would take seconds. No thread and no file
  * leaks, the host gets an error, and the next daemon works. */
 static void daemon__closes_in_the_middle(void **state)
 {
@@ -443,7 +453,7 @@ static void daemon__closes_in_the_middle(void **state)
 	uint64_t address;
 	uint32_t value;
 
-	board_open("to_device = 8\nfrom_device = 8", 0); /* MB/s */
+	board_open("to_device = 8\nfrom_device = 8", 0); /* rates in MB/s */
 	rude_open(&r, &w, (uint16_t)reg(CFG_NODE));
 	const uint32_t moved = reg(CFG_DMA_IN_LO);
 	for (uint32_t i = 0; i < 20; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of hostile kernels: system calls by inline assembly, on x86-64. */
+/* Helpers of the tests of hostile kernels, which make system calls with inline assembly on
+ * x86-64. */
 #ifndef TEST_UNIT_SLOT_CALLS_RIG_H
 #define TEST_UNIT_SLOT_CALLS_RIG_H
 
@@ -8,8 +9,9 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-/* p[0]: number; p[1] .. p[6]: arguments; p[7]: bit i: argument i is an offset in p; p[8]: result;
- * from p[9] on: data */
+/* Kernels with one buffer p. p[0] is the number of the system call, and p[1] .. p[6] are its
+ * arguments. If bit i of p[7] is set, argument i is an offset in p. p[8] is the result. Data begins
+ * at p[9]. */
 static const char calls[] =
 	"kernel void raw(global long *p, uint n) {\n"
 	"	long a[7];\n"
@@ -20,7 +22,7 @@ static const char calls[] =
 	"		\"g\"(a[4]), \"g\"(a[5]), \"g\"(a[6])\n"
 	"		: \"rcx\", \"r11\", \"r10\", \"r8\", \"r9\", \"memory\");\n"
 	"}\n"
-	/* fork; the child pauses for ever */
+	/* forks; the child pauses for ever */
 	"kernel void leave(global long *p, uint n) {\n"
 	"	long r;\n"
 	"	__asm__ volatile(\"movl $57, %%eax\\n syscall\\n testq %%rax, %%rax\\n jnz "
@@ -29,7 +31,8 @@ static const char calls[] =
 	"		: \"=a\"(r) : : \"rcx\", \"r11\", \"memory\");\n"
 	"	p[8] = r;\n"
 	"}\n"
-	/* counts the words equal to ~p[1] in p[2] bytes from address p[3], and makes them 0 */
+	/* searches p[2] bytes from address p[3] for words equal to ~p[1]; counts them and makes
+	 * them 0 */
 	"kernel void seek(global long *p, uint n) {\n"
 	"	long found = 0;\n"
 	"	for (global long *at = (global long *)p[3]; (long)at < p[3] + p[2]; at++)\n"
@@ -41,9 +44,9 @@ static const char calls[] =
 	"}\n"
 	"kernel void address(global long *p, uint n) { p[8] = (long)p; }\n";
 
-enum { DATA = 9 * 8 }; /* offset of data */
+enum { DATA = 9 * 8 }; /* offset of the data in bytes */
 
-/* A system call to make. Arguments whose bit in `offsets` is set are offsets of the buffer. */
+/* A system call to make. If bit i of `offsets` is set, argument i is an offset in the buffer. */
 struct call {
 	int64_t number, a[6], offsets, result;
 	char data[512];
@@ -67,7 +70,7 @@ UNUSED static dxp_event call_start(const struct guest *g, const struct call *c)
 	return start(g, "raw", &n, sizeof(n), NULL);
 }
 
-/* Makes the call in the worker; returns its result, a negative errno on failure. */
+/* Makes the system call in the host's worker. Returns its result: a negative errno on failure. */
 UNUSED static int64_t call(const struct guest *g, struct call c)
 {
 	int64_t result;
@@ -78,7 +81,7 @@ UNUSED static int64_t call(const struct guest *g, struct call c)
 	return result;
 }
 
-/* Tries to open a file with the call's own text as its path. */
+/* Tries to open a file in the worker. The buffer of the call contains the path. */
 UNUSED static int64_t file_open(const struct guest *g, const char *path, int flags)
 {
 	struct call c = {
@@ -88,7 +91,7 @@ UNUSED static int64_t file_open(const struct guest *g, const char *path, int fla
 	return call(g, c);
 }
 
-/* Returns 0 if a test of such kernels can run here, or prints why not and returns 77. */
+/* Returns 0 if hostile kernels can run here. Otherwise prints the reason and returns 77. */
 UNUSED static int calls_skip(void)
 {
 #ifndef __x86_64__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that make system calls by inline assembly: they harm neither the xPU nor other
+/* Tests kernels that make system calls with inline assembly. They harm neither the xPU nor other
  * hosts. Skipped without OpenCL, and on processors other than x86-64. */
 #include "test/unit/slot_calls_rig.h"
 
@@ -12,21 +12,22 @@
 #include "worker/zygote_internal.h"
 #include "xpu/limits.h"
 
-/* A host's worker that fills its wakeup and makes it blocking delays neither the zygote nor the
- * workers of others. */
+/* A worker fills its wakeup (an eventfd) to the maximum and makes it blocking. It delays neither
+ * the zygote nor the workers of other hosts. */
 static void wakeup__of_one_delays_no_other(void **state)
 {
 	struct guest good = guest_open("good"), bad = hostile_open("bad");
 	struct call fill = {.number = SYS_write, .a = {ZYGOTE_WAKEUP, DATA, 8}, .offsets = 1 << 2};
 
-	/* ends at the last wakeup that fits; larger writes are rejected */
+	/* adds all powers of 2 that still fit, so that the counter of the wakeup reaches its
+	 * maximum */
 	for (int bit = 63; bit >= 0; bit--) {
 		memcpy(fill.data, &(uint64_t){1ull << bit}, sizeof(uint64_t));
 		call(&bad, fill);
 	}
 	call(&bad, (struct call){.number = SYS_fcntl, .a = {ZYGOTE_WAKEUP, F_SETFL, 0}});
 	for (int i = 0; i < 20; i++) {
-		usleep(5000); /* the node sleeps, so that the worker wakes it */
+		usleep(5000); /* gives the node time to sleep, so that the worker must wake it */
 		ok(end(&good, add(&good, 1, NULL)));
 	}
 	struct guest late = guest_open("late");
@@ -37,7 +38,8 @@ static void wakeup__of_one_delays_no_other(void **state)
 	workers_become(0);
 }
 
-/* Memory that shrinks would kill the daemon by SIGBUS. */
+/* A kernel cannot truncate any of its descriptors. If device memory could shrink, the daemon would
+ * die of SIGBUS. */
 static void memory__cannot_shrink(void **state)
 {
 	struct guest g = hostile_open("shrinks");
@@ -50,7 +52,7 @@ static void memory__cannot_shrink(void **state)
 
 /* ---- memory of neighbours ---- */
 
-#define SECRET 0x5ec4e7c0ffee1234 /* in the neighbour's memory */
+#define SECRET 0x5ec4e7c0ffee1234 /* a value in the memory of another host */
 
 static void secret_write(const struct guest *g, uint64_t address)
 {
@@ -70,7 +72,7 @@ static void secret_check(const struct guest *g)
 		assert_true(words[i] == SECRET);
 }
 
-/* Runs a kernel with p[1] .. p[3] set; returns its status and p[8]. */
+/* Runs a kernel with p[1] .. p[3] set. Returns its status, and p[8] in *result. */
 static int kernel_run(const struct guest *g, const char *kernel, int64_t one, int64_t two,
 		      int64_t three, int64_t *result)
 {
@@ -84,18 +86,20 @@ static int kernel_run(const struct guest *g, const char *kernel, int64_t one, in
 	return status;
 }
 
-/* Maps all of a descriptor in the worker. Returns its address, or a negative errno. */
+/* Maps `bytes` of a descriptor from offset `at` in the worker. Returns the address, or a negative
+ * errno. */
 static int64_t file_map(const struct guest *g, int64_t fd, int64_t at, uint64_t bytes)
 {
 	return call(g, (struct call){.number = SYS_mmap,
 				     .a = {0, (int64_t)bytes, 3, MAP_SHARED, fd, at}});
 }
 
-/* Reading a page of a mapped file allocates it: a host that reads more than XPU_FILES_SLACK
- * outside of its allocations may be evicted before the test has the result. */
+/* Bytes that a test searches. Reading a page of a mapped file allocates it. A host that reads more
+ * than XPU_FILES_SLACK outside of its allocations may be evicted before the test has its result. */
 #define NEAR ((uint64_t)XPU_FILES_SLACK / 4)
 
-/* Counts SECRETs near `at` in device memory that is mapped at `base`, and makes them 0. */
+/* Counts the words equal to SECRET near offset `at` of device memory that is mapped at `base`, and
+ * makes them 0. */
 static int64_t secrets_near(const struct guest *g, int64_t base, uint64_t at)
 {
 	const uint64_t start = at > NEAR / 2 ? at - NEAR / 2 : 0;
@@ -105,7 +109,8 @@ static int64_t secrets_near(const struct guest *g, int64_t base, uint64_t at)
 	return found;
 }
 
-/* Neither the descriptors of a worker nor a longer mapping of its memory reach a neighbour's. */
+/* A worker maps each of its descriptors, and enlarges its mapping of device memory. It finds no
+ * memory of another host in either way. */
 static void memory__of_neighbours_has_no_descriptor(void **state)
 {
 	struct guest bad = hostile_open("bad"), good = guest_open("good");
@@ -124,8 +129,8 @@ static void memory__of_neighbours_has_no_descriptor(void **state)
 		mapped++;
 		assert_int_equal(secrets_near(&bad, at, good.address), 0);
 	}
-	assert_int_equal(mapped, 1); /* its own memory */
-	/* grows its own allocation in place of what follows */
+	assert_int_equal(mapped, 1); /* only the worker's own device memory can be mapped */
+	/* enlarges the mapping of its own allocation beyond the end of this allocation */
 	ok(kernel_run(&bad, "address", 0, 0, 0, &own));
 	assert_int_equal(own % (int64_t)page, 0);
 	int64_t longer = call(
@@ -137,7 +142,8 @@ static void memory__of_neighbours_has_no_descriptor(void **state)
 	guest_close(&good);
 }
 
-/* A neighbour's device address is not mapped in the worker: access ends its process. */
+/* Device memory of another host is not mapped in the worker. A kernel that accesses its address
+ * kills its own process. */
 static void memory__of_neighbours_has_no_address(void **state)
 {
 	struct guest good = guest_open("good"), bad = hostile_open("bad");
@@ -148,7 +154,7 @@ static void memory__of_neighbours_has_no_address(void **state)
 	const int64_t near = own + (int64_t)(good.address - bad.address);
 	assert_int_not_equal(kernel_run(&bad, "seek", ~SECRET, 4096, near, &found), DXP_OK);
 	secret_check(&good);
-	/* the process of the next kernel is a new one, with no other descriptors */
+	/* the next kernel runs in a new process, which has the same few descriptors */
 	ok(kernel_run(&bad, "address", 0, 0, 0, &own));
 	assert_true(file_map(&bad, ZYGOTE_MEMORY, 0, DAEMONS_MEMORY) > 0);
 	ok(end(&good, add(&good, 1, NULL)));
@@ -156,7 +162,7 @@ static void memory__of_neighbours_has_no_address(void **state)
 	guest_close(&good);
 }
 
-/* Memory that one host has freed is new memory for the next. */
+/* A host frees memory. Another host that maps device memory does not find the old content. */
 static void memory__of_an_earlier_host_is_gone(void **state)
 {
 	struct guest first = guest_open("first");
@@ -173,7 +179,8 @@ static void memory__of_an_earlier_host_is_gone(void **state)
 	guest_close(&first);
 }
 
-/* A host whose kernel takes more memory than it has allocated loses the xPU; others keep it. */
+/* A kernel fills more device memory than its host has allocated. The xPU evicts this host; other
+ * hosts continue. */
 static void memory__filled_beyond_allocations_evicts(void **state)
 {
 	struct guest good = guest_open("good"), bad = hostile_open("bad");
@@ -197,7 +204,8 @@ static void memory__filled_beyond_allocations_evicts(void **state)
 	guest_close(&bad);
 }
 
-/* A worker has its streams, device memory, its wakeup and the pipe that it prints to. */
+/* Besides its standard streams, a worker has only three descriptors: device memory, its wakeup, and
+ * the pipe for printed text. */
 static void descriptors__only_what_it_needs(void **state)
 {
 	struct guest g = guest_open("worker");
@@ -225,7 +233,7 @@ static void descriptors__only_what_it_needs(void **state)
 	guest_close(&g);
 }
 
-/* Returns the value of a line of /proc/PID/status. */
+/* Returns the value of the line `name` in /proc/PID/status. */
 static long status_line(pid_t pid, const char *name)
 {
 	char path[64], line[256];
@@ -264,11 +272,12 @@ static void files__of_the_system_only(void **state)
 	assert_int_equal(file_open(&g, path, O_RDONLY), -EACCES);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)getpid());
 	assert_int_equal(file_open(&g, path, O_RDONLY), -EACCES);
-	assert_true(file_open(&g, "/usr", O_RDONLY) >= 0); /* the compiler's */
+	/* allowed, because the compiler needs it */
+	assert_true(file_open(&g, "/usr", O_RDONLY) >= 0);
 	guest_close(&g);
 }
 
-/* Headers of the machine are no part of a program. */
+/* A program cannot include files of the machine. */
 static void include__of_a_file_fails(void **state)
 {
 	static const char text[] = "#include \"/etc/passwd\"\nkernel void none(void) { }\n";
@@ -290,10 +299,10 @@ static void calls__outside_the_list_fail(void **state)
 {
 	const int64_t daemon = getpid(), parent = zygote();
 	const struct call calls_refused[] = {
-		{.number = SYS_socket, .a = {1, 1, 0}}, /* AF_UNIX */
-		{.number = SYS_socket, .a = {2, 2, 0}}, /* AF_INET */
+		{.number = SYS_socket, .a = {1, 1, 0}}, /* opens a socket of AF_UNIX */
+		{.number = SYS_socket, .a = {2, 2, 0}}, /* opens a socket of AF_INET */
 		{.number = 0x40000000 | SYS_socket, .a = {2, 2, 0}},
-		{.number = SYS_ptrace, .a = {16, daemon}}, /* attach */
+		{.number = SYS_ptrace, .a = {16, daemon}}, /* PTRACE_ATTACH to the daemon */
 		{.number = SYS_kill, .a = {daemon, 0}},
 		{.number = SYS_kill, .a = {parent, 0}},
 		{.number = SYS_kill, .a = {-1, 0}},
@@ -301,7 +310,8 @@ static void calls__outside_the_list_fail(void **state)
 		{.number = SYS_tkill, .a = {daemon, 0}},
 		{.number = SYS_pidfd_open, .a = {daemon, 0}},
 		{.number = SYS_process_vm_readv, .a = {daemon, DATA, 1, DATA, 1, 0}},
-		{.number = SYS_unshare, .a = {0x10000000}}, /* CLONE_NEWUSER */
+		/* CLONE_NEWUSER: a new user namespace */
+		{.number = SYS_unshare, .a = {0x10000000}},
 		{.number = SYS_clone, .a = {0x10000000 | 17}},
 		{.number = SYS_setpriority, .a = {0, daemon, 19}},
 		{.number = SYS_prlimit64, .a = {daemon, 0, 0, 0}},
@@ -324,7 +334,7 @@ static void calls__outside_the_list_fail(void **state)
 	guest_close(&good);
 }
 
-/* A kernel's process has no privilege of root. */
+/* A worker has no capabilities of root. */
 static void privileges__no_capabilities(void **state)
 {
 	struct guest g = guest_open("worker");
@@ -338,7 +348,7 @@ static void privileges__no_capabilities(void **state)
 	guest_close(&g);
 }
 
-/* Returns whether this user may make user namespaces. */
+/* Returns true if this user may create user namespaces. */
 static bool namespaces_permitted(void)
 {
 	int status = 1;
@@ -372,7 +382,7 @@ static void namespaces__of_its_own(void **state)
 	guest_close(&g);
 }
 
-/* A process that a kernel starts ends with its worker. */
+/* A kernel forks a process. This process is killed when the worker exits. */
 static void processes__leave_none_behind(void **state)
 {
 	struct guest g = hostile_open("leaver");
@@ -407,7 +417,8 @@ static void options__limit_memory_and_permit_files(void **state)
 {
 	const uint64_t half = WORKER_MEMORY_MIN / 2;
 	struct guest g = hostile_open("limited");
-	struct call map = {.number = SYS_mmap, .a = {0, 0, 3, 0x22, -1, 0}}; /* private memory */
+	/* maps private memory */
+	struct call map = {.number = SYS_mmap, .a = {0, 0, 3, 0x22, -1, 0}};
 
 	map.a[1] = (int64_t)half / 2;
 	assert_true(call(&g, map) > 0);
@@ -433,7 +444,8 @@ static void options__off(void **state)
 	guest_close(&g);
 }
 
-/* An engine whose kernels run in the daemon starts in no strict sandbox. */
+/* The engine `ocl+bridged` runs kernels in a thread of the daemon. With a strict sandbox it does
+ * not start. */
 static void options__strict_refuses_a_thread(void **state)
 {
 	struct test_daemon d = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests hosts that share an xPU: no host reaches another's allocations in any way, in memory that
- * the NIC reaches (xpu1, xpu2) and in memory behind DMA (xpu3). With DXP_TEST_WORKERS each host has
- * a file of its own on xpu1 and xpu2, else they share one. slot_nic.c covers the kernels'
- * functions. */
+/* Tests hosts that share an xPU. No host reaches allocations of another host in any way, in memory
+ * that the NIC reaches (xpu1, xpu2) or in memory behind DMA (xpu3). With DXP_TEST_WORKERS each host
+ * has its own file on xpu1 and xpu2; otherwise all hosts share one. slot_nic.c tests the NIC
+ * functions of kernels. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,8 @@
 #include "test/support/daemons.h"
 #include "xpu/cfg.h"
 
-#define BYTES (1u << 20) /* bytes of the victim's allocation */
-#define LIMIT (4u << 20) /* bytes per host on xpu4 */
+#define BYTES (1u << 20) /* bytes of the allocation that another host attacks */
+#define LIMIT (4u << 20) /* largest number of bytes that one host may allocate on xpu4 */
 
 struct user {
 	struct dxp_fabric *fabric;
@@ -99,10 +99,8 @@ static void keys__each_host_its_own(void **state)
 	assert_int_equal(reg(thief.xpus[0], CFG_MEMORY_KEY), thief.xpus[0]->memory_key);
 }
 
-/* Accesses to the victim's memory fail: inside, at either end, and across the border from outside;
- * one byte or many packets. */
-/* The thief knows the victim's key: the xPU does not accept it from another host, and counts it as
- * a guess. */
+/* A host (the thief) has the memory key of another host (the victim). The xPU rejects this key from
+ * the thief and counts it as a guess. */
 static void keys__stolen_from_another_host(void **state)
 {
 	for (uint32_t xpu = 0; xpu < 3; xpu++) {
@@ -119,6 +117,8 @@ static void keys__stolen_from_another_host(void **state)
 	}
 }
 
+/* Accesses to the victim's memory fail: inside, at either end, and across its borders; with one
+ * byte or with many packets. */
 static void put_get__foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -152,8 +152,8 @@ static int send_ends(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source, 
 	return dxp_event_wait(thief.fabric, event, DAEMONS_WAIT_NS, NULL);
 }
 
-/* A SEND into the victim's memory fails, also after good ones between the same xPUs with the same
- * key. */
+/* A SEND into the victim's memory fails, even after successful SENDs between the same xPUs with the
+ * same key. */
 static void send__into_foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -201,8 +201,8 @@ static void send__no_event_before_a_rejection(void **state)
 	victim_end(0, a);
 }
 
-/* An xPU pulls from another xPU. It uses the key of its own host, so the victim's memory there is
- * rejected. */
+/* An xPU of the thief reads from another xPU by BRIDGE. It uses the thief's key, so the victim's
+ * memory is rejected. */
 static void bridge__out_of_foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -221,7 +221,7 @@ static void bridge__out_of_foreign_memory(void **state)
 	}
 }
 
-/* A host's commands may name only its own memory. */
+/* A BRIDGE command of the thief names the victim's memory on the same xPU. It is rejected. */
 static void bridge__foreign_memory_of_its_own_xpu(void **state)
 {
 	uint64_t a = victim_make(0);
@@ -237,7 +237,8 @@ static void bridge__foreign_memory_of_its_own_xpu(void **state)
 	victim_end(0, a);
 }
 
-/* The task of the registers sends with any key it is given; the victim's memory rejects it. */
+/* The copy task of an xPU's registers accepts any address. With the thief's key, the victim's
+ * memory rejects the data. */
 static void task__into_foreign_memory(void **state)
 {
 	uint64_t a = victim_make(0), source;
@@ -260,7 +261,8 @@ static void task__into_foreign_memory(void **state)
 	victim_end(0, a);
 }
 
-/* Unallocated memory is common, and contains nothing that a host left. */
+/* Unallocated memory is common to all hosts. It is cleared before a host reads it, so the victim's
+ * old data is not visible. */
 static void common__is_cleared_before_it_is_read(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -270,8 +272,8 @@ static void common__is_cleared_before_it_is_read(void **state)
 		ok(dxp_mem_read(thief.xpus[x], buffer, a + 100, BYTES - 200));
 		for (uint32_t i = 0; i < BYTES - 200; i++)
 			assert_int_equal(buffer[i], 0);
-		/* Data written there stays and is visible to others, as for `dxp put` and `dxp
-		 * get`. */
+		/* data that a host writes to unallocated memory stays there, and other hosts can
+		 * read it; `dxp put` and `dxp get` need this */
 		memset(buffer, 7, 4096);
 		ok(dxp_mem_write(thief.xpus[x], a + 50, buffer, 4096));
 		memset(buffer, 0, 4096);
@@ -284,7 +286,8 @@ static void common__is_cleared_before_it_is_read(void **state)
 	}
 }
 
-/* An allocation makes common memory exclusive and zeroed, whatever it held. */
+/* A host wrote to common memory. When another host allocates it, it is zeroed, and only its owner
+ * can access it. */
 static void common__until_it_is_allocated(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -301,7 +304,7 @@ static void common__until_it_is_allocated(void **state)
 	}
 }
 
-/* Zeros reach beyond the requested size, to the end of the allocation. */
+/* The whole allocation is zero, also behind the requested size. */
 static void memory__is_zero_to_its_end(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -317,7 +320,8 @@ static void memory__is_zero_to_its_end(void **state)
 	}
 }
 
-/* The thief's writes to common memory never reach an allocation of the victim. */
+/* The thief writes to common memory while the victim allocates it. No written byte appears in the
+ * allocation. */
 static void common__allocated_under_writes(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2)
@@ -350,7 +354,7 @@ static void common__allocated_under_writes(void **state)
 }
 
 #define FILLER (3u << 20)
-#define LONG   (4u << 20) /* bytes of one GET */
+#define LONG   (4u << 20) /* bytes of a GET that takes long */
 
 static uint8_t stolen[LONG];
 
@@ -360,7 +364,8 @@ static void *read_main(void *none)
 	return NULL;
 }
 
-/* A slow GET behind DMA never reads data that a host writes to a new allocation meanwhile. */
+/* The thief reads common memory behind DMA by one slow GET. Meanwhile the victim allocates this
+ * memory and writes to it. The GET returns none of these bytes. */
 static void common__allocated_under_a_long_read(void **state)
 {
 	for (int round = 0; round < 5; round++) {
@@ -370,7 +375,7 @@ static void common__allocated_under_a_long_read(void **state)
 		memset(secret, 0x5a, BYTES);
 		ok(dxp_mem_alloc(victim.xpus[2], FILLER, &filler));
 		assert_int_equal(filler, 0);
-		/* Clears leftovers first, not during the timed read. */
+		/* clears old data now, so that the GET below does not spend time on it */
 		ok(dxp_mem_read(thief.xpus[2], stolen, FILLER, LONG));
 		assert_int_equal(pthread_create(&reader, NULL, read_main, NULL), 0);
 		usleep(3000);
@@ -422,7 +427,7 @@ static void limit__of_each_host(void **state)
 	ok(dxp_mem_alloc(x, 512, &b));
 	assert_int_equal(dxp_mem_alloc(x, 1, &c), DXP_ENOMEM);
 	assert_int_equal(dxp_mem_alloc(x, UINT64_MAX, &c), DXP_ENOMEM);
-	/* another host can allocate as much */
+	/* the limit applies to each host separately: another host can allocate as much */
 	ok(dxp_mem_alloc(victim.xpus[3], LIMIT, &c));
 	ok(dxp_mem_free(victim.xpus[3], c));
 	ok(dxp_mem_free(x, a));
@@ -430,7 +435,7 @@ static void limit__of_each_host(void **state)
 	assert_int_equal(free_bytes(x), LIMIT);
 }
 
-/* Freed memory keeps its content while a transfer still reads it. */
+/* Memory is freed while a transfer reads it. The transfer still gets the old content. */
 static void free__under_a_transfer(void **state)
 {
 	for (int round = 0; round < 10; round++) {
@@ -445,7 +450,7 @@ static void free__under_a_transfer(void **state)
 		memset(secret, 0x5c, BYTES);
 		ok(dxp_mem_write(victim.xpus[1], from, secret, BYTES));
 		ok(dxp_send(victim.xpus[1], victim.xpus[2], &t, &event));
-		while (first == 0) /* until it has started */
+		while (first == 0) /* waits until the transfer has moved the first bytes */
 			ok(dxp_mem_read(victim.xpus[2], &first, to, sizeof(first)));
 		ok(dxp_mem_free(victim.xpus[1], from));
 		ok(dxp_event_wait(victim.fabric, event, DAEMONS_WAIT_NS, NULL));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that drive their node's NIC: between two xPUs without a host, with wrong addresses,
- * and with broken rules. Skipped without OpenCL. */
+/* Tests kernels that use the NIC of their xPU: from one xPU to another without a host, with wrong
+ * addresses, and against the rules. Skipped without OpenCL. */
 #include "test/unit/slot_nic_rig.h"
 
 static void nic__the_same_when_requested_again(void **state)
@@ -12,7 +12,7 @@ static void nic__the_same_when_requested_again(void **state)
 	assert_int_equal(again.function, one.nic.function);
 	assert_memory_equal(again.qp_magic, one.nic.qp_magic, sizeof(again.qp_magic));
 	assert_int_equal(again.memory_key, one.nic.memory_key);
-	/* functions are assigned from the highest free one down */
+	/* the xPU assigns the highest free function */
 	assert_int_equal(again.function, 7);
 	assert_int_not_equal(again.memory_key, 0);
 	assert_int_not_equal(again.qp_magic[0], again.qp_magic[3]);
@@ -40,7 +40,8 @@ static void put__from_kernel_to_kernel(void **state)
 	assert_memory_equal(sent, there, sizeof(sent));
 }
 
-/* The kernel reads a status for each mistake, and its next PUT succeeds. */
+/* A kernel makes each possible mistake in a PUT, and reads a status for each. Its next PUT
+ * succeeds. */
 static void put__wrongly_addressed(void **state)
 {
 	struct dxp_target to = target_of(&two);
@@ -51,7 +52,7 @@ static void put__wrongly_addressed(void **state)
 	to = target_of(&two);
 	there.key ^= 0x80000000;
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
-	/* The key of the same memory for another function. */
+	/* the key that the host uses is not valid for the kernel's function */
 	there.key = reg(two.xpu, CFG_MEMORY_KEY);
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
 	there = data_of(&two);
@@ -67,7 +68,8 @@ static void put__wrongly_addressed(void **state)
 	ok(end(&two, waiting));
 }
 
-/* A kernel cannot wake its NIC, so the NIC stays awake long after the last packet. */
+/* A kernel cannot wake its NIC. So the NIC stays awake while a kernel with a NIC runs, long after
+ * its last packet. */
 static void node__does_not_sleep_under_a_kernel(void **state)
 {
 	const uint64_t looks = 100000000;
@@ -83,7 +85,8 @@ static void node__does_not_sleep_under_a_kernel(void **state)
 	assert_int_equal(reg(one.xpu, CFG_KERNEL_NICS), 1);
 }
 
-/* Returns the completion's status of a kernel's read of `count` own registers to its data. */
+/* Runs a kernel that reads `count` of its own registers into its data. Returns the status of the
+ * completion. */
 static int cfg_read_ends(const struct used *u, uint32_t first, uint32_t count)
 {
 	const uint64_t looks = LOOKS;
@@ -111,7 +114,8 @@ static int cfg_write_ends(const struct used *u, uint32_t first, uint64_t both)
 	return (int)result(u, 2);
 }
 
-/* A kernel accesses its node's registers with the rights of its host, and only with those. */
+/* A kernel reads and writes registers of its xPU with the rights of its own host, and with no
+ * others. */
 static void kernel__own_registers(void **state)
 {
 	uint32_t seen[CFG_COUNT], host[CFG_COUNT];
@@ -120,11 +124,12 @@ static void kernel__own_registers(void **state)
 	assert_int_equal(cfg_write_ends(&one, CFG_TASK_NODE, 0x1122334455667788ull), DXP_OK);
 	assert_int_equal(reg(one.xpu, CFG_TASK_NODE), 0x55667788);
 	assert_int_equal(reg(one.xpu, CFG_TASK_DST_LO), 0x11223344);
-	assert_int_equal(reg(guest.xpu, CFG_TASK_NODE), 0); /* another host's task */
+	/* the task registers belong to the other host only */
+	assert_int_equal(reg(guest.xpu, CFG_TASK_NODE), 0);
 	assert_int_equal(cfg_read_ends(&one, 0, CFG_COUNT), DXP_OK);
 	ok(dxp_mem_read(one.xpu, seen, one.data, sizeof(seen)));
 	ok(dxp_reg_read(one.xpu, 0, host, CFG_COUNT));
-	/* the registers before STATE, which changes */
+	/* compares the registers before STATE, because STATE changes */
 	assert_memory_equal(seen, host, 8 * sizeof(uint32_t));
 	assert_int_equal(seen[CFG_STATE], CFG_STATE_BUSY);
 	assert_memory_equal(seen + CFG_TASK_SRC_LO, host + CFG_TASK_SRC_LO, 8 * sizeof(uint32_t));
@@ -145,7 +150,8 @@ static void wait__is_bounded(void **state)
 	assert_int_equal(result(&one, 1), DXP_ETIMEDOUT);
 }
 
-/* The library rejects this, so the test overrides its check. */
+/* A host without a NIC function launches a kernel that needs one. The library would reject this, so
+ * the test switches its check off. The xPU rejects it too. */
 static void run__without_a_nic(void **state)
 {
 	struct dxp_fabric *f;
@@ -162,8 +168,8 @@ static void run__without_a_nic(void **state)
 	dxp_fabric_close(f);
 }
 
-/* The NIC stops the function, and the kernel reads the error. When its host requests it, the kernel
- * gets a new function. */
+/* A kernel breaks the rules. The NIC stops its function, and the kernel can read the error. When
+ * the host requests a function again, the kernel gets a new one. */
 static void kernel__breaks_the_rules(void **state)
 {
 	const uint64_t looks = LOOKS;
@@ -174,7 +180,7 @@ static void kernel__breaks_the_rules(void **state)
 	assert_int_equal(result(&one, 0), DXP_EINVAL);
 	assert_int_equal(result(&one, 1), DXP_EINVAL);
 	nothing_else_suffers();
-	/* The function stays stopped until the host requests a new one. */
+	/* the function stays stopped until the host requests a new one */
 	ok(end(&one, await(&one, 0, LOOKS)));
 	assert_int_equal(result(&one, 1), DXP_EINVAL);
 	ok(dxp_xpu_nic(one.xpu, &one.nic));
@@ -183,14 +189,15 @@ static void kernel__breaks_the_rules(void **state)
 	dxp_event waiting = await(&two, 0, LOOKS);
 	assert_int_equal(put_ends(&one, target_of(&two), data_of(&one), data_of(&two)), DXP_OK);
 	ok(end(&two, waiting));
-	/* Requests to the old function are rejected. */
+	/* requests to the old function are rejected */
 	struct used old = one;
 	old.nic = before;
 	assert_int_equal(put_ends(&two, target_of(&old), data_of(&two), data_of(&one)),
 			 DXP_EACCESS);
 }
 
-/* A kernel that overwrites every word of its window, even the NIC's, affects no other function. */
+/* A kernel overwrites every word of its window, even those that only the NIC may write. No other
+ * function is affected. */
 static void kernel__overwrites_its_window(void **state)
 {
 	for (int i = 0; i < 3; i++) {

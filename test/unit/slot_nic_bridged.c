@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels in memory behind DMA that drive their node's NIC: descriptors and register mode
- * name addresses of board memory (P-01), between two boards, and between a board and an xPU with
- * direct memory. Skipped without OpenCL. */
+/* Tests kernels on boards that use the NIC of their xPU. Descriptors and register mode contain
+ * addresses of memory behind DMA (P-01). Transfers run between two boards, and between a board and
+ * an xPU with direct memory. Skipped without OpenCL. */
 #include "test/unit/slot_nic_rig.h"
 
 #define BUFFER (64u << 10)
-#define BYTES  200000 /* of a transfer: several buffers */
-#define SHIFT  3      /* bytes; no alignment is needed */
+#define BYTES  200000 /* bytes of a transfer; it needs several buffers */
+#define SHIFT  3      /* bytes by which addresses are shifted, because no alignment is required */
 
 static const char kernels[] =
 	"#include <dxp/device.h>\n"
@@ -54,7 +54,7 @@ static void fresh(const struct used *from, uint32_t seed)
 	ok(dxp_mem_write(from->xpu, from->data + SHIFT, sent, BYTES));
 }
 
-/* Calls `check` for each pair of xPUs of which one is a board. */
+/* Calls `check` for each pair of xPUs in which at least one is a board. */
 static void each_pair(void (*check)(struct used *a, struct used *b, struct dxp_program *program))
 {
 	for (size_t i = 0; i < ARRAY_COUNT(users); i++)
@@ -122,7 +122,7 @@ static void receive_at(const struct used *u, struct dxp_program *program, uint64
 	assert_int_equal(result(u, 0), DXP_OK);
 }
 
-/* Returns the status of a kernel's send by registers. */
+/* Runs a kernel that sends by registers. Returns the status of the send. */
 static int send_ends(const struct used *a, struct dxp_program *program, const struct used *b,
 		     uint64_t address, uint32_t bytes)
 {
@@ -156,7 +156,8 @@ static void registers__name_board_memory(void **state)
 	each_pair(registers_check);
 }
 
-/* Memory of no allocation of this host is out of reach, as for descriptors. */
+/* A send by registers is rejected if its memory is in no allocation of the kernel's host.
+ * Descriptors have the same rule. */
 static void registers__reach_own_allocations_only(void **state)
 {
 	receive_at(&two, more[1], two.data, BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests misbehaving hosts on a board that others share: they ignore answers, make the xPU read
- * memory that never arrives, or PUT only a part. Others wait for a bounded time, no memory of other
- * hosts is visible, and all buffers are freed. */
+/* Tests a misbehaving host on a board that other hosts use too. It ignores answers, makes the xPU
+ * read memory that never arrives, or PUTs only a part of a message. The other hosts wait for a
+ * bounded time, no memory of other hosts is visible, and all buffers are freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void pause_ms(long ms)
 	nanosleep(&(struct timespec){.tv_nsec = ms * 1000 * 1000}, NULL);
 }
 
-/* Polls the misbehaving host for this time. */
+/* Polls the misbehaving host for `ns`. */
 static void live(uint64_t ns)
 {
 	uint64_t end_ns = clock_now_ns() + ns;
@@ -87,7 +87,7 @@ static int scene_close(void **state)
 	return 0;
 }
 
-/* Another host's PUT and GET succeed, at once or after a while. */
+/* Checks that a PUT and a GET of another host succeed, at once or after a while. */
 static void others_go_on(void)
 {
 	uint64_t address;
@@ -125,7 +125,7 @@ static void rude_bridge(uint8_t path, uint32_t key, uint32_t events, uint32_t by
 			      });
 }
 
-/* A host that dies while the NIC holds every part of its GET leaves no buffer in use. */
+/* A host dies while the NIC holds every part of the answer to its GETs. No buffer stays in use. */
 static void rude__dies_with_all_of_its_answer_outstanding(void **state)
 {
 	for (uint32_t i = 0; i < BUFFERS; i++)
@@ -135,7 +135,8 @@ static void rude__dies_with_all_of_its_answer_outstanding(void **state)
 	others_go_on();
 }
 
-/* A host that is silent for longer than a step's time limit, then resumes, delays no other host. */
+/* A host is silent for longer than the time limit of a step, then continues. No other host is
+ * delayed. */
 static void rude__does_not_dequeue_its_answer(void **state)
 {
 	for (uint32_t i = 0; i < 2 * BUFFERS; i++)
@@ -221,7 +222,7 @@ static void *other_run(void *context)
 	return NULL;
 }
 
-/* Another host uses the board while the misbehaving one stays alive and answers all other
+/* Runs another host's operations. Meanwhile the misbehaving host stays alive and answers all other
  * packets. */
 static void beside_the_living(void)
 {
@@ -264,8 +265,8 @@ static void *puller_run(void *context)
 	return NULL;
 }
 
-/* Transfers with hosts that answer complete without delay, although all share the xPU's queue
- * pairs. */
+/* The xPU waits for a host that never answers. Transfers with a host that answers complete without
+ * delay, although both use the same queue pairs of the xPU. */
 static void rude__holds_up_no_other_end(void **state)
 {
 	struct other o = {0};
@@ -274,7 +275,7 @@ static void rude__holds_up_no_other_end(void **state)
 
 	ok(dxp_mem_alloc(x, BYTES, &o.address));
 	rude_bridge(COMMAND_BRIDGE_OUT, key, 1,
-		    BUFFER); /* one part in each direction, so that one buffer is left */
+		    BUFFER); /* one part in each direction, so that one buffer stays free */
 	rude_bridge(COMMAND_BRIDGE_IN, key, 1, BUFFER);
 	live(50 * MS_NS);
 	assert_int_equal(pthread_create(&o.thread, NULL, puller_run, &o), 0);
@@ -283,7 +284,8 @@ static void rude__holds_up_no_other_end(void **state)
 	pthread_join(o.thread, NULL);
 	ok(o.status);
 	ok(dxp_reg_read(x, CFG_DMA_STALLS, &stalls, 1));
-	assert_int_equal(stalls, 0); /* stalls of the misbehaving host are counted later */
+	/* the steps of the misbehaving host have not reached their time limit yet */
+	assert_int_equal(stalls, 0);
 	rude_close(&r);
 }
 

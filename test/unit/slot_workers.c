@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels in one worker for each host: a crash, hang, print or leftover affects no other host
- * and leaves nothing behind. Skipped without OpenCL. */
+/* Tests kernels that run in one worker for each host. A crash, an endless kernel, printed text or
+ * memory that stays affects no other host. Nothing is left behind. Skipped without OpenCL. */
 #include "test/unit/slot_workers_rig.h"
 
-/* A crash fails the commands of that worker. The next command runs with the host's programs in a
- * new worker, and other hosts are not affected. */
+/* A kernel crashes its worker, so the outstanding commands of this host fail. The next command runs
+ * in a new worker, with the same programs. Other hosts are not affected. */
 static void crash__only_its_host(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");
@@ -15,7 +15,8 @@ static void crash__only_its_host(void **state)
 		dxp_event third = add(&bad, 1, &first);
 		ok(end(&good, add(&good, 5, NULL)));
 		assert_int_equal(end(&bad, first), DXP_EDEVICE);
-		int status = end(&bad, second); /* may be reported before the loss is detected */
+		/* the command before the crash may be reported before the xPU detects the crash */
+		int status = end(&bad, second);
 		assert_true(status == DXP_EDEVICE || status == DXP_OK);
 		assert_true(end(&bad, third) < 0);
 		ok(end(&bad, add(&bad, 100, NULL)));
@@ -27,7 +28,7 @@ static void crash__only_its_host(void **state)
 	workers_become(0);
 }
 
-/* A kernel cannot reach memory of another host, neither by distance nor in the same page. */
+/* A kernel cannot reach memory of another host, neither far away nor in the same page. */
 static void memory__of_others_is_out_of_reach(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");
@@ -54,7 +55,8 @@ static void memory__freed_is_out_of_reach(void **state)
 	guest_close(&g);
 }
 
-/* Memory freed while a kernel runs serves the next ALLOC, which waits for it. */
+/* A kernel runs while its host frees memory. The next ALLOC waits for the kernel and then gets this
+ * memory. */
 static void memory__all_of_it_again_and_again(void **state)
 {
 	struct guest g = guest_open("greedy");
@@ -100,7 +102,7 @@ static void callback_record(void *context, uint16_t node, const char *text, size
 	h->text[h->bytes] = '\0';
 }
 
-/* Each host gets the output of its kernels, before they complete. */
+/* A host gets the text that its kernels print, before they complete. No other host gets it. */
 static void print__comes_to_its_host(void **state)
 {
 	struct guest a = guest_open("talker"), b = guest_open("other");
@@ -118,7 +120,7 @@ static void print__comes_to_its_host(void **state)
 	guest_close(&b);
 }
 
-/* Terminals of hosts get no escape sequences of kernels. */
+/* A kernel prints escape sequences. They do not reach the terminal of its host. */
 static void print__without_escapes(void **state)
 {
 	struct guest g = guest_open("rude");
@@ -131,8 +133,8 @@ static void print__without_escapes(void **state)
 	guest_close(&g);
 }
 
-/* A chain of edits and kernels runs in order without waits on the host; edits of unallocated memory
- * fail. */
+/* Edits of memory and kernels run as a chain in order, without waits of the host. An edit of
+ * unallocated memory fails. */
 static void edits__in_order_with_kernels(void **state)
 {
 	struct guest g = guest_open("editor");
@@ -172,7 +174,8 @@ static void endless__ends_with_its_host(void **state)
 	start(&bad, "endless", &n, sizeof(n), NULL);
 	usleep(20000);
 	uint64_t begin = clock_now_ns();
-	ok(end(&good, add(&good, 1, NULL))); /* runs beside the endless kernel */
+	/* this kernel runs while the endless kernel of the other host runs */
+	ok(end(&good, add(&good, 1, NULL)));
 	guest_close(&bad);
 	workers_become(1);
 	assert_true(clock_now_ns() - begin < SOON_NS);
@@ -188,12 +191,13 @@ static void begun__of_long_ones(void **state)
 	dxp_event event;
 
 	dxp_completions_begun(g.fabric, true);
-	ok(end(&g, add(&g, n, NULL))); /* compiles the kernel, so that later runs are short */
+	/* compiles the kernel, so that the following runs are short */
+	ok(end(&g, add(&g, n, NULL)));
 	for (int i = 0; i < 100; i++) {
 		event = add(&g, n, NULL);
 		ok(dxp_event_notify(g.fabric, event, 1));
 		assert_int_equal(dxp_completions(g.fabric, &c, 1, DAEMONS_WAIT_NS), 1);
-		if (c.begun) /* the machine was busy elsewhere */
+		if (c.begun) /* the machine was busy, so the kernel counted as long */
 			assert_int_equal(dxp_completions(g.fabric, &c, 1, DAEMONS_WAIT_NS), 1);
 		assert_false(c.begun);
 		dxp_event_forget(g.fabric, event);
@@ -204,7 +208,8 @@ static void begun__of_long_ones(void **state)
 	assert_true(c.begun);
 	assert_int_equal(c.cookie, 2);
 	assert_true(c.event == event);
-	assert_int_equal(dxp_completions(g.fabric, &c, 1, 20 * MS_NS), 0); /* only once */
+	/* a command reports only once that it has begun */
+	assert_int_equal(dxp_completions(g.fabric, &c, 1, 20 * MS_NS), 0);
 	guest_close(&g);
 }
 
@@ -213,9 +218,11 @@ static void native__of_a_build(void **state)
 	struct guest g = guest_open("builds");
 	struct dxp_program *p = NULL;
 
-	for (int i = 0; i < 2; i++) { /* built, then cached */
+	/* the first build fails in the compiler, the second one is answered from the cache */
+	for (int i = 0; i < 2; i++) {
 		assert_int_equal(dxp_program_build(g.xpu, source, "-cl-nonsense", &p), DXP_EBUILD);
-		assert_int_equal(dxp_program_native(p), -43); /* CL_INVALID_BUILD_OPTIONS */
+		/* the value of CL_INVALID_BUILD_OPTIONS */
+		assert_int_equal(dxp_program_native(p), -43);
 		dxp_program_release(p);
 	}
 	assert_int_equal(dxp_program_native(g.program), 0);
@@ -236,7 +243,8 @@ static int descriptors(pid_t pid)
 	return count;
 }
 
-/* A thousand hosts one after another: the last finds the same state as the first. */
+/* A thousand hosts use the xPU one after another. The xPU serves the last host like the first, and
+ * has no more descriptors and workers than before. */
 static void hosts__a_thousand(void **state)
 {
 	enum { WARM = 10, HOSTS = 1000 };
@@ -265,7 +273,8 @@ static void hosts__a_thousand(void **state)
 			longest_ns = clock_now_ns() - begin_ns;
 	}
 	workers_become(1);
-	/* some descriptors come and go with sessions and files, but none for each host */
+	/* some descriptors come and go with sessions and files, but their number does not grow with
+	 * the hosts */
 	assert_in_range(descriptors(getpid()), 0, own + 16);
 	assert_in_range(descriptors(zygote()), 0, its + 16);
 	print_message("the slowest of %d hosts was served after %.1f ms\n", HOSTS,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of workers: a daemon with an OpenCL slot, and hosts ("guests") with one
- * worker each. */
+/* Helpers of the tests of workers: a daemon with one OpenCL xPU, and hosts with one worker each,
+ * called guests. */
 #ifndef TEST_UNIT_SLOT_WORKERS_RIG_H
 #define TEST_UNIT_SLOT_WORKERS_RIG_H
 
@@ -24,7 +24,7 @@
 #include "base/util.h"
 #include "test/support/daemons.h"
 
-#define SOON_NS    (20 * S_NS) /* ns, far below the time of an endless kernel */
+#define SOON_NS    (20 * S_NS) /* ns; far below the time of an endless kernel */
 #define HOST_BYTES (4u << 20)
 
 static const char source[] =
@@ -45,9 +45,10 @@ struct guest {
 };
 
 static struct daemons w;
-static struct sandbox_options sandbox; /* options for the next world_open */
-static bool cache_shared;              /* another */
-static struct guest opened[4];         /* an entry without a fabric is free */
+static struct sandbox_options sandbox; /* sandbox of the daemon that the next world_open starts */
+/* whether the next daemon shares built programs between hosts */
+static bool cache_shared;
+static struct guest opened[4]; /* the open guests; an entry without a fabric is free */
 
 UNUSED static void ok(int status)
 {
@@ -55,7 +56,7 @@ UNUSED static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns the entry of `fabric` in `opened`; NULL: a free entry. */
+/* Returns the entry of `opened` for `fabric`. NULL finds a free entry. */
 UNUSED static struct guest *opened_find(const struct dxp_fabric *fabric)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(opened); i++)
@@ -87,7 +88,8 @@ UNUSED static void guest_close(const struct guest *g)
 	dxp_fabric_close(g->fabric);
 }
 
-/* Closes the guests of a test that failed, so that their workers do not fail the next test. */
+/* Closes the guests that a failed test left open. Otherwise their workers would make the next test
+ * fail. */
 UNUSED static int guests_close(void **state)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(opened); i++) {
@@ -141,7 +143,8 @@ UNUSED static uint32_t word(const struct guest *g)
 	return value;
 }
 
-/* Returns the number of processes whose parent is `parent`; lists the first `most`. */
+/* Returns the number of processes whose parent is `parent`. Writes the ids of the first `most` to
+ * `list`. */
 UNUSED static int children_list(pid_t parent, pid_t *list, int most)
 {
 	char path[64], line[512];
@@ -166,7 +169,8 @@ UNUSED static int children_list(pid_t parent, pid_t *list, int most)
 	return count;
 }
 
-/* Returns the number of processes whose parent is `parent`, and the first one's id. */
+/* Returns the number of processes whose parent is `parent`. Writes the id of the first to
+ * *first. */
 UNUSED static int children(pid_t parent, pid_t *first)
 {
 	return children_list(parent, first, 1);
@@ -180,7 +184,7 @@ UNUSED static pid_t zygote(void)
 	return pid;
 }
 
-/* Returns the number of workers, zombies included. */
+/* Returns the number of workers, including those that have exited and are zombies. */
 UNUSED static int workers(void)
 {
 	pid_t pid;
@@ -196,7 +200,7 @@ UNUSED static void workers_become(int count)
 	}
 }
 
-/* Copies the program, so that a test can remove it. */
+/* Copies the program dxpd into the test's folder, so that a test can remove it. */
 UNUSED static int program_copy(void)
 {
 	char command[512];
@@ -205,7 +209,7 @@ UNUSED static int program_copy(void)
 	return system(command);
 }
 
-/* Opens the daemon. */
+/* Opens a daemon with one OpenCL xPU that starts workers by the copied program. */
 UNUSED static int world_reopen(void)
 {
 	char path[128];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a loss of a worker or of the zygote, the process that starts workers: running commands
+/* Tests the loss of a worker, and of the zygote, the process that starts workers. Running commands
  * fail, later ones succeed. Skipped without OpenCL. */
 #include "test/unit/slot_workers_rig.h"
 
-/* A worker killed from outside, as when memory is short, fails its command only. */
+/* A worker is killed from outside, as by the kernel when memory is short. Only its own command
+ * fails. */
 static void killed__from_outside(void **state)
 {
 	struct guest g = guest_open("victim");
@@ -19,14 +20,15 @@ static void killed__from_outside(void **state)
 	guest_close(&g);
 }
 
-/* All kernels exit with the zygote; a new zygote starts on demand. */
+/* The zygote is killed. All kernels exit with it, and a new zygote starts when a command needs
+ * it. */
 static void zygote__killed(void **state)
 {
 	struct guest g = guest_open("orphan");
 	const uint32_t n = 0;
 	pid_t before = zygote(), after = 0;
 
-	usleep(1100000); /* restarts are at least one second apart */
+	usleep(1100000); /* waits, because restarts are at least one second apart */
 	dxp_event event = start(&g, "endless", &n, sizeof(n), NULL);
 	workers_become(1);
 	assert_int_equal(kill(before, SIGKILL), 0);
@@ -48,8 +50,8 @@ static void zygote_gone(pid_t before)
 	}
 }
 
-/* A zygote killed right after its start is replaced once a restart is allowed; commands wait. This
- * also holds for a new host that arrives before the slot detects the exit. */
+/* A zygote is killed soon after its start. Commands wait until a restart is allowed. A new host can
+ * also arrive before the xPU detects that the zygote has exited. */
 static void zygote__killed_young(void **state)
 {
 	struct guest g = guest_open("patient");
@@ -69,7 +71,7 @@ static void zygote__killed_young(void **state)
 	guest_close(&g);
 }
 
-/* Without the program that starts workers commands fail; once it is back, they succeed. */
+/* The program that starts workers is missing: commands fail. It is restored: commands succeed. */
 static void zygote__cannot_start(void **state)
 {
 	struct guest g = guest_open("unlucky");
@@ -81,7 +83,7 @@ static void zygote__cannot_start(void **state)
 	usleep(1100000);
 	assert_int_equal(rename(path, away), 0);
 	assert_int_equal(kill(zygote(), SIGKILL), 0);
-	usleep(200000); /* detected meanwhile */
+	usleep(200000); /* within this time the xPU detects that the zygote has exited */
 	assert_int_equal(end(&g, add(&g, 1, NULL)), DXP_EDEVICE);
 	assert_int_equal(end(&g, add(&g, 1, NULL)), DXP_EDEVICE);
 	assert_int_equal(rename(away, path), 0);

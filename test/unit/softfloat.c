@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the integer arithmetic of the XDP plane against the FPU, bit for bit: every pair of special
- * numbers, then millions of random ones. Many random pairs are close, so that they cancel, round
- * and underflow. */
+/* Tests the integer arithmetic of the XDP plane against the floating-point unit (FPU), bit for bit.
+ * The operands are every pair of special numbers, then millions of random ones. Many random pairs
+ * are close, so that they cancel, round and underflow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #define RANDOM_PAIRS 4000000u
 
-/* Volatile: the FPU computes at run time, in this operand order. */
+/* The variables are volatile, so that the FPU adds at run time and in this order of operands. */
 static uint64_t fpu_add_double(uint64_t a, uint64_t b)
 {
 	volatile double x, y, sum;
@@ -96,7 +96,7 @@ static void check_float(uint32_t a, uint32_t b)
 		fail_msg("%08x < %08x", a, b);
 }
 
-/* Fractions at the edges of both formats, for every relevant exponent. */
+/* Special numbers are edge cases of the fraction, combined with every relevant exponent. */
 static void softfloat__special_doubles(void **state)
 {
 	static const uint64_t fractions[] = {0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the statistics file: written, read during writes, grown, left by dead processes, and
- * rejected if invalid. */
+/* Tests the statistics file. It is written, read while it is written, grown, left behind by dead
+ * processes, and rejected if it is invalid. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 struct rig {
 	char folder[32];
 	struct stats_list list;
-	char complaint[512]; /* the latest one */
+	char complaint[512]; /* the latest complaint of the reader */
 	uint32_t complaints;
 };
 
@@ -151,7 +151,7 @@ static void *write_on(void *context)
 
 	for (uint64_t value = 1; !w->stop; value++) {
 		publish(w->s, (uint32_t)(value % 200), value);
-		usleep(20); /* a node pauses far longer */
+		usleep(20); /* a real node pauses far longer between updates */
 	}
 	return NULL;
 }
@@ -180,7 +180,7 @@ static void stats_read__is_consistent_while_it_is_written(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, write_on, &w), 0);
 	for (int i = 0; i < 500; i++) {
 		read_again(r);
-		/* A reader that never gets a consistent copy skips the file and reports it. */
+		/* a reader that gets no consistent copy skips the file and reports this */
 		if (r->list.count == 1) {
 			assert_one_value(&r->list.views[0]);
 			read++;
@@ -260,7 +260,8 @@ static void stats_read__rejects_what_is_none(void **state)
 	refuses(r, "too short");
 	file_put(r, "1-1.stats", zeros, sizeof(zeros));
 	refuses(r, "not a file of counters");
-	file_remove(r, "1-1.stats"); /* the reader did not remove it */
+	/* the reader did not remove the invalid file, so the test does */
+	file_remove(r, "1-1.stats");
 	snprintf(path, sizeof(path), "%s/1-1.stats", r->folder);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
 	refuses(r, "symbolic link");
@@ -276,7 +277,7 @@ static void stats_read__rejects_what_is_none(void **state)
 	assert_int_equal(r->complaints, 0);
 }
 
-/* Changes one value in a live writer's file; the reader rejects it and reports `why`. */
+/* Changes one value in the file of a live writer. The reader rejects the file and reports `why`. */
 static void damaged(struct rig *r, size_t offset, uint32_t value, const char *why)
 {
 	struct stats *s = open_one("x");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the store: saved state comes back. Damage, foreign files, a second manager and a full disk
- * give different errors. */
+/* Tests the store: saved state is loaded again. Damage, files of another program, a second manager
+ * and a full disk give different errors. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static struct store_op node_op(uint16_t id, enum node_state state)
 	return op;
 }
 
-/* Changes nodes and a grant in a registry, so that the next save writes them. */
+/* Changes nodes and a grant in the registry, so that the next save writes them. */
 static void registry_fill(struct registry *r)
 {
 	for (uint16_t id = 1; id <= 3; id++) {
@@ -86,7 +86,7 @@ static void registry_fill(struct registry *r)
 	registry_store_again(r);
 }
 
-/* Compares field by field, since padding is undefined. */
+/* Compares each field, because the padding of the struct has no defined value. */
 static void assert_entry_equal(const struct node_entry *a, const struct node_entry *b)
 {
 	assert_int_equal(a->id, b->id);
@@ -179,7 +179,7 @@ static void store_save__keys_come_back(void **state)
 	registry_destroy(after);
 }
 
-/* Returns the number of nodes on disk, loaded as by another manager. */
+/* Returns the number of nodes on disk. Loads them as another manager would. */
 static size_t nodes_on_disk(void)
 {
 	struct registry *r = registry_make();
@@ -194,7 +194,8 @@ static size_t nodes_on_disk(void)
 	return count;
 }
 
-/* A database removed, or replaced by another file, while a manager has it open is detected. */
+/* The database is removed or replaced by another file while a manager has it open. The manager
+ * detects this. */
 static void store_check__the_file_is_gone(void **state)
 {
 	struct registry *r = registry_make();
@@ -272,8 +273,8 @@ static void store_open__garbage(void **state)
 	assert_int_equal(store_open(folder, &s), DXP_EMALFORMED);
 }
 
-/* Overwrites the pages of a valid database one after another: no crash, and no acceptance if the
- * check can detect it. */
+/* Overwrites one page of a valid database after another. The store does not crash, and rejects the
+ * database if its check can detect the damage. */
 static void store_open__damaged_pages(void **state)
 {
 	uint8_t garbage[4096];
@@ -320,7 +321,7 @@ static void store_open__a_later_version(void **state)
 	assert_int_equal(store_open(folder, &s), DXP_EUNSUPPORTED);
 }
 
-/* A database of version 1, without keys, is extended and keeps its nodes. */
+/* A database of version 1, which has no keys, is extended and keeps its nodes. */
 static void store_open__an_earlier_version(void **state)
 {
 	struct registry *r = registry_make();
@@ -379,7 +380,7 @@ static void store_load__rows_that_cannot_be(void **state)
 	}
 }
 
-/* No folder can exist below a file, whatever the user's rights. */
+/* The path leads through a file, where no folder can exist, whatever the rights of the user. */
 static void store_open__no_folder_there(void **state)
 {
 	struct store *s;
@@ -388,7 +389,7 @@ static void store_open__no_folder_there(void **state)
 	assert_int_equal(store_open(path, &s), DXP_EACCESS);
 }
 
-/* Runs as another user, since root may write to a read-only folder. */
+/* The folder is read-only. The test runs as another user, because root may write there. */
 static void store_open__a_folder_we_may_not_write(void **state)
 {
 	struct store *s;
@@ -404,8 +405,8 @@ static void store_open__a_folder_we_may_not_write(void **state)
 	assert_int_equal(status, DXP_EACCESS);
 }
 
-/* The disk is full (modelled by a file size limit): the save fails as a whole, loses nothing, and
- * works later. */
+/* The disk is full (modelled by a limit on file sizes). The save fails as a whole and loses
+ * nothing. A later save succeeds. */
 static void store_save__again_after_a_full_disk(void **state)
 {
 	struct rlimit before, tight;

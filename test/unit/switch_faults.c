@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the n-th allocation in a switch's lifetime fail, for n = 1, 2, 3 ... until none does. The
- * failure is reported or counted, nothing leaks, and the next try works. */
+/* Runs a switch from creation to destruction while its n-th allocation fails, for n = 1, 2, 3, ...,
+ * until no allocation fails. The failure is reported or counted, nothing leaks, and the next try
+ * succeeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@
 static struct switch_net net;
 static struct swnet_group group;
 
-/* Delivers the packets in flight; the `n`-th allocation fails. */
+/* Delivers the packets in flight. The `n`-th allocation fails. */
 static void receive(uint64_t *n)
 {
 	for (size_t i = 0; i < net.wire.count; i++) {
@@ -48,8 +49,8 @@ static void inquire(void)
 	swnet_send(&net, &what);
 }
 
-/* Runs one lifetime: a group, an answer, and more messages than the initial capacity. Returns
- * whether no allocation failed. */
+/* Runs a switch with a group, an answer, and more messages than its initial capacity. The `n`-th
+ * allocation fails. Returns true if there were fewer allocations. */
 static bool lifetime(uint64_t n)
 {
 	struct sw_options options = {.ip = SWITCH_IP};
@@ -72,7 +73,7 @@ static bool lifetime(uint64_t n)
 	receive(&n);
 	inquire();
 	receive(&n);
-	inquire(); /* no failure this time: all waiting messages leave */
+	inquire(); /* this call succeeds, and all waiting messages are sent */
 	swnet_run(&net);
 	switch_counters(net.switches[0], &c);
 	while ((p = swnet_dequeue(&net, group.members[0].ip, group.members[0].port,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests unknown peers and garbage: the switch still serves others. */
+/* Tests unknown peers and garbage. The switch still serves the members of its group. */
 #include "test/unit/switch_hostile_rig.h"
 
-/* Asserts that the packet is rejected with this answer to its sender (DXP_OK: none). */
+/* Asserts that the packet is rejected, and that its sender gets this status as an answer. DXP_OK:
+ * no answer. */
 static void refused(const struct swnet_send *what, int answer)
 {
 	uint64_t before = counters().refused;
@@ -32,7 +33,8 @@ static void hostile__unknown_peers(void **state)
 	refused((what = right, what.header.comm_id++, &what), DXP_ENOENT);
 	refused((what = right, what.header.epoch++, &what), DXP_ENOENT);
 	refused((what = right, what.header.epoch--, &what), DXP_ENOENT);
-	refused((what = right, what.qkey++, &what), DXP_OK); /* sender unverified: no answer */
+	/* wrong key: the sender may be forged, so it gets no answer */
+	refused((what = right, what.qkey++, &what), DXP_OK);
 	refused((what = right, what.path.from_ip = UNKNOWN_PEER, &what), DXP_EACCESS);
 	refused((what = right, what.path.from_port += 7, &what), DXP_EACCESS);
 	refused((what = right, what.header.src_rank = 1, &what), DXP_EACCESS);
@@ -44,7 +46,7 @@ static void hostile__unknown_peers(void **state)
 	done();
 }
 
-/* Valid for the codec, but never sent by a member. */
+/* Packets that decode, but that no member sends, are rejected. */
 static void hostile__what_no_member_sends(void **state)
 {
 	static uint8_t data[1424];
@@ -54,7 +56,7 @@ static void hostile__what_no_member_sends(void **state)
 	what = contribution(0, 0);
 	what.header.elements = what.header.call_elements = 356;
 	what.payload = data;
-	what.bytes = 1424; /* longer than the group's segments */
+	what.bytes = 1424; /* longer than the segments of the group */
 	swnet_send(&net, &what);
 	what = contribution(0, 0);
 	what.header.status = 5;
@@ -90,7 +92,8 @@ static void hostile__kinds_of_others(void **state)
 	done();
 }
 
-/* Control packets have their own key; their payload must be complete. */
+/* Control packets have their own key, and their payload must be complete. All others are
+ * rejected. */
 static void hostile__control_packets(void **state)
 {
 	static const uint8_t kinds[] = {INC_QUERY, INC_NOTIFY, INC_KILL, INC_RENEW};
@@ -124,7 +127,7 @@ static void hostile__control_packets(void **state)
 	done();
 }
 
-/* Every flipped bit and every length: counted, without any other effect. */
+/* A packet with any flipped bit, or cut to any length, is counted and has no other effect. */
 static void hostile__damaged(void **state)
 {
 	struct swnet_send what;
@@ -139,14 +142,15 @@ static void hostile__damaged(void **state)
 		uint8_t data[200];
 
 		if (bit / 8 == 4)
-			continue; /* routers may change these fields */
+			/* routers may change these bits, so the ICRC does not cover them */
+			continue;
 		memcpy(data, p->data, p->bytes);
 		data[bit / 8] ^= 1 << bit % 8;
 		swnet_raw(&net, &p->path, data, p->bytes);
 	}
 	for (size_t bytes = 0; bytes < p->bytes; bytes++)
 		swnet_raw(&net, &p->path, p->data, bytes);
-	/* Another address than the ICRC covers. */
+	/* the ICRC covers the addresses and ports: with another port it is wrong */
 	struct roce_path path = p->path;
 
 	path.from_port++;

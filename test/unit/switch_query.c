@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests queries of hosts: on every path up, with limits that each switch may only lower,
- * rejections, and floods. */
+/* Tests queries of hosts. A query goes up on every path, and each switch may only lower its limits.
+ * Also tests rejections and floods. */
 #include "test/unit/switch_rig.h"
 
 #include "switch/limits.h"
 
 /* ---- query ---- */
 
-/* Opens two leaves, each below the same two spines, which are below one core switch. */
+/* Opens two leaf switches, each below the same two spines. Both spines are below one core
+ * switch. */
 static void open_fabric(void)
 {
 	struct sw_options spine = {.parents = {SPINE(9)}, .parent_count = 1};
@@ -43,14 +44,16 @@ static void control__query_by_every_way(void **state)
 		assert_int_equal(received.path[0].ip, LEAF(1));
 		assert_int_equal(received.path[1].ip, SPINE(i));
 		assert_int_equal(received.path[2].ip, SPINE(9));
-		assert_int_equal(received.path[2].children, 5); /* free groups there */
+		/* number of free groups at the core switch */
+		assert_int_equal(received.path[2].children, 5);
 		assert_int_equal(received.path[0].children, SWITCH_GROUPS_DEFAULT);
 		assert_int_equal(received.fail_cause, INC_CAUSE_NONE);
 		assert_int_equal(received.planes, INC_PLANE_USER);
 		assert_int_equal(received.free_groups, 5);
 		assert_int_equal(received.lease_ms, 9000);
 		assert_int_equal(received.segment_bytes, i ? 1024 : 1408);
-		assert_int_equal(received.window, i ? 64 : 32); /* a power of two */
+		/* the largest power of two that the limits allow */
+		assert_int_equal(received.window, i ? 64 : 32);
 		assert_int_equal(received.sup_op, (1 << DXP_INC_OPS) - 1);
 		assert_int_equal(received.sup_type, (1 << DXP_INC_TYPES) - 1);
 		assert_int_equal(received.sup_comm_type, 0x1e);
@@ -102,7 +105,7 @@ static void control__query_names_the_rejecting_switch(void **state)
 	assert_int_equal(received.cause_ip, SPINE(1));
 	assert_int_equal(received.free_groups, 0);
 	switch_emit(swnet_switch_at(&net, SPINE(1)), false);
-	/* The first rejection on the path is kept. */
+	/* a rejection by an earlier switch on the path is kept */
 	c.fail_cause = INC_CAUSE_GROUPS;
 	c.cause_ip = 77;
 	switch_emit(swnet_switch_at(&net, SPINE(9)), true);
@@ -113,7 +116,7 @@ static void control__query_names_the_rejecting_switch(void **state)
 	switch_emit(swnet_switch_at(&net, SPINE(9)), false);
 	swnet_forget(&net);
 	c = query_of(1);
-	/* From another address than the QUERY states. */
+	/* the packet has another source address than the QUERY states */
 	path = (struct roce_path){group.members[1].ip + 50, LEAF(0), group.members[1].port,
 				  ROCE_PORT};
 	control_send(INC_QUERY, 1, &c, &path);
@@ -121,7 +124,7 @@ static void control__query_names_the_rejecting_switch(void **state)
 	assert_int_equal(received.fail_cause, INC_CAUSE_ADDRESS);
 	assert_int_equal(received.cause_ip, LEAF(0));
 	swnet_forget(&net);
-	/* a path other than the one of the query */
+	/* the QUERY states another path than the one on which it came */
 	c.path_count = c.hop = 1;
 	c.path[0].ip = LEAF(1);
 	path = (struct roce_path){LEAF(0), SPINE(0), ROCE_SOURCE_PORT, ROCE_PORT};
@@ -129,7 +132,7 @@ static void control__query_names_the_rejecting_switch(void **state)
 	assert_true(first_receives(INC_QUERY, &received));
 	assert_int_equal(received.fail_cause, INC_CAUSE_ADDRESS);
 	assert_int_equal(received.cause_ip, SPINE(0));
-	/* through the same switch twice, and through too many switches */
+	/* the path contains the same switch twice; then it contains too many switches */
 	c.path[0].ip = SPINE(0);
 	control_send(INC_QUERY, 1, &c, &path);
 	assert_true(first_receives(INC_QUERY, &received));
@@ -140,7 +143,7 @@ static void control__query_names_the_rejecting_switch(void **state)
 	assert_true(first_receives(INC_QUERY, &received));
 	assert_int_equal(received.fail_cause, INC_CAUSE_DEPTH);
 	assert_int_equal(received.path_count, INC_PATH_MAX);
-	/* Inconsistent fields. */
+	/* the fields contradict each other */
 	c.hop = 1;
 	control_send(INC_QUERY, 1, &c, &path);
 	assert_int_equal(counters(SPINE(0)).malformed, 1);
@@ -170,7 +173,8 @@ static void control__query_of_a_full_switch(void **state)
 	done();
 }
 
-/* Queries of one host cannot exhaust a switch; another host still gets an answer. */
+/* One host sends a flood of queries. The switch limits them, and another host still gets an
+ * answer. */
 static void control__query_flood(void **state)
 {
 	struct inc_control c, received;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests trees of switches: partial results up, results down, any depth and shape. Each packet is
- * lost or doubled once while members retransmit. Also tests parents that restart. */
+/* Tests trees of switches of any depth and shape: partial results go up, results go down. Each
+ * packet is lost or duplicated once while members retransmit. Also tests parents that restart. */
 #include "test/unit/switch_tree_rig.h"
 
 static void tree__sums(void **state)
@@ -15,7 +15,8 @@ static void tree__sums(void **state)
 	done();
 }
 
-/* n packets up and n down for each segment: none is superfluous */
+/* n is the number of members plus the number of switches below the root. For each segment n packets
+ * go up and n packets go down; none is superfluous. */
 static void tree__packets(void **state)
 {
 	uint64_t before;
@@ -30,7 +31,8 @@ static void tree__packets(void **state)
 	done();
 }
 
-/* Any packet may be lost or doubled. */
+/* Runs operations once for each packet, and loses or duplicates that packet. All results must be
+ * right. */
 static void each_packet(bool lost)
 {
 	uint64_t n = 1, carried;
@@ -57,7 +59,7 @@ static void tree__each_packet_twice(void **state)
 	each_packet(false);
 }
 
-/* NOTIFYs too: members without an answer get another. */
+/* Each NOTIFY is lost once. A member that gets no answer sends NOTIFY again. */
 static void tree__each_notify_lost(void **state)
 {
 	uint64_t n = 1, carried;
@@ -88,7 +90,7 @@ static void tree__any_order_of_notify(void **state)
 	done();
 }
 
-/* Members may be at every level of a chain of the maximum depth. */
+/* A chain of switches has the largest depth, with members at every level. */
 static void tree__deep_and_uneven(void **state)
 {
 	swnet_open(&net);
@@ -108,7 +110,8 @@ static void tree__deep_and_uneven(void **state)
 	done();
 }
 
-/* Full segments with a stored CRC: a partial result's CRC is not reused for the result. */
+/* Segments are full, and their packets have a stored CRC. The CRC of a partial result is not used
+ * again for the result. */
 static void tree__full_segments(void **state)
 {
 	static uint64_t data[4][176];
@@ -202,7 +205,7 @@ static void tree__two_roots(void **state)
 	done();
 }
 
-/* Broadcast data from a second switch fails the operation. */
+/* Two switches send data of one broadcast. The operation fails. */
 static void tree__broadcast_comes_twice(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 5);
@@ -253,13 +256,13 @@ static void tree__parent_restarts(void **state)
 		free(p);
 	}
 	assert_int_equal(net.inbox.count, 0);
-	/* Both leaves accept new NOTIFYs. */
+	/* both leaf switches accept new NOTIFYs */
 	assert_true(swnet_group_make(&net, &group));
 	calls_run(SEGMENTS);
 	done();
 }
 
-/* Only the parent may reject the group. */
+/* A rejection of the group is accepted only from the parent. */
 static void tree__unknown_peers_reject_in_vain(void **state)
 {
 	struct swnet_send what = {
@@ -283,7 +286,8 @@ static void tree__unknown_peers_reject_in_vain(void **state)
 	done();
 }
 
-/* Data in RC need a connection: test/unit/switch_rc.c has those. */
+/* Data with RC framing is rejected without a connection. test/unit/switch_rc.c tests
+ * connections. */
 static void tree__rc_without_connection(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_UINT64, 1);

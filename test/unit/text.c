@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the cleaning of text for logs and terminals, and that each line of the log is cleaned. */
+/* Tests how text is cleaned for logs and terminals, and that each line of the log is cleaned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void clean__table(void **state)
 	}
 }
 
-/* A character may be split between two calls. */
+/* A character whose bytes are split between two calls is cleaned too. */
 static void clean__in_parts(void **state)
 {
 	char first[] = "a\xc2",

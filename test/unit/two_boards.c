@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests two boards of one host: while a DMA of one hangs, and after it has failed, the other moves
- * bytes as before. Two xPUs of one daemon, and two boards of one program. */
+/* Tests two boards of one host. While a DMA of one board hangs, and after it has failed, the other
+ * board still moves bytes. Tested for two xPUs of one daemon, and for two boards of one program. */
 #include "test/unit/dma_rig.h"
 
 #include <unistd.h>
@@ -10,11 +10,13 @@
 #include "test/support/daemons.h"
 #include "xpu/cfg.h"
 
-#define BUFFER     (16u << 10)
-#define BYTES      (8 * BUFFER + 3)
-#define STALL      60 /* number of the DMA that hangs: later than the first board's setup */
-#define STALL_NS   (4 * S_NS)
-#define GOOD_MOVES 6 /* each of one or two DMAs: the other board's own DMA STALL never comes */
+#define BUFFER (16u << 10)
+#define BYTES  (8 * BUFFER + 3)
+/* number of the DMA that hangs; the setup of the first board needs fewer DMAs */
+#define STALL    60
+#define STALL_NS (4 * S_NS)
+/* each move needs one or two DMAs, so the other board never reaches its own DMA number STALL */
+#define GOOD_MOVES 6
 
 static struct daemons net;
 static struct test_daemon boards;

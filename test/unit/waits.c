@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests messages whose receiver has no space and grants it later: only granted packets are sent,
- * other messages do not wait, and any lost control packet is recovered. */
+/* Tests messages whose receiver has no space and grants it later. Only granted packets are sent,
+ * other messages do not wait, and the loss of any control packet is repaired. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,9 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
 	return p;
 }
 
-/* Delivers each end's due datagrams to the other, except number `lost` of all so far (0: none).
- * Then a one-way delay passes. Returns the total number sent. */
+/* Delivers the datagrams that each end has to send to the other end. Datagram number `lost` of all
+ * so far is lost (0: none). Then advances time by one one-way delay. Returns the number of
+ * datagrams sent so far. */
 static uint64_t exchange(struct session_pair *p, uint64_t sent, uint64_t lost)
 {
 	struct datagram d[64];
@@ -53,13 +54,14 @@ static void exchange_for(struct session_pair *p, uint64_t duration_ns)
 		exchange(p, 0, 0);
 }
 
-/* Grants the first `granted` packets of message number `id`. */
+/* Grants the first `granted` packets of message `id` to the sender. */
 static void call(struct session_pair *p, uint32_t id, uint32_t granted)
 {
 	const struct wire_nack_body nack = {
 		.code = WIRE_NACK_WAIT,
 		.msg_id = id,
-		.psn = p->ends[0].session->io->tx_una - 1, /* names no packet in flight */
+		/* a packet that is not in flight any more, so that the NACK rejects no packet */
+		.psn = p->ends[0].session->io->tx_una - 1,
 		.granted = granted,
 	};
 
@@ -83,12 +85,13 @@ static void waits__only_granted_bytes_arrive(void **state)
 	exchange_for(p, 100 * MS_NS);
 	assert_int_equal(sent_packets(p), WINDOW);
 	assert_int_equal(p->ends[0].session->io->waiting.count, WINDOW);
-	assert_int_equal(p->ends[1].session->counters.nacks_sent, 1); /* one for all */
+	/* one NACK for all rejected packets */
+	assert_int_equal(p->ends[1].session->counters.nacks_sent, 1);
 	call(p, 0, 5);
 	exchange_for(p, 10 * MS_NS);
 	assert_int_equal(p->ends[1].delivered, 5);
 	assert_int_equal(sent_packets(p), WINDOW + 5);
-	call(p, 0, 14); /* 3 waiting packets, and 6 new ones */
+	call(p, 0, 14); /* grants 3 packets that wait and 6 that were not sent yet */
 	exchange_for(p, 10 * MS_NS);
 	assert_int_equal(p->ends[1].delivered, 14);
 	assert_int_equal(sent_packets(p), WINDOW + 14);
@@ -118,8 +121,8 @@ static void waits__other_flows_go_on(void **state)
 	pair_destroy(p);
 }
 
-/* After a message had to wait, each next message first sends one packet alone, until the receiver
- * has space for such a packet. */
+/* A message had to wait for space. Each following message first sends one packet alone, until the
+ * receiver has accepted such a packet. */
 static void waits__next_message_requests_first(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -137,8 +140,7 @@ static void waits__next_message_requests_first(void **state)
 	call(p, 1, UINT32_MAX);
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[0].done, 2);
-	/* This first packet is accepted, so the rest of the message is sent one round trip
-	 * later. */
+	/* the first packet is accepted, so the rest of the message is sent one round trip later */
 	before = p->ends[0].session->counters.sent_packets;
 	pair_post(p, 0, FLOW, 20 * PAIR_UNIT, 1);
 	exchange(p, 0, 0);
@@ -146,7 +148,7 @@ static void waits__next_message_requests_first(void **state)
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[0].done, 3);
 	assert_false(p->ends[0].session->io->flows[FLOW].waited);
-	/* From then on no message sends a first packet alone. */
+	/* the receiver had space, so this message does not send a first packet alone */
 	before = p->ends[0].session->counters.sent_packets;
 	pair_post(p, 0, FLOW, 20 * PAIR_UNIT, 1);
 	exchange(p, 0, 0);
@@ -155,7 +157,7 @@ static void waits__next_message_requests_first(void **state)
 	pair_destroy(p);
 }
 
-/* Grants may arrive out of order: a grant is never reduced. */
+/* Grants arrive out of order. An older, smaller grant does not reduce a newer one. */
 static void waits__older_message_withdraws_nothing(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -167,13 +169,15 @@ static void waits__older_message_withdraws_nothing(void **state)
 	p->ends[1].reject_from = 12;
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
-	call(p, 9, 20); /* names a message that the sender does not have */
+	/* the grant names a message that the sender does not have; it has no effect */
+	call(p, 9, 20);
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
 	pair_destroy(p);
 }
 
-/* Granted packets are rejected because they came too late: retried soon, but not all the time. */
+/* Granted packets arrive too late and are rejected. The sender retries them soon, but with
+ * pauses. */
 static void waits__granted_and_rejected(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -205,7 +209,8 @@ static void waits__withdrawn_by_its_poster(void **state)
 	pair_destroy(p);
 }
 
-/* A sender without this feature gets a NACK that it supports, and no grant. */
+/* A sender of an older version does not support grants. It gets a NACK that it supports, and no
+ * grant. */
 static void waits__sender_of_old(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -221,8 +226,9 @@ static void waits__sender_of_old(void **state)
 	pair_destroy(p);
 }
 
-/* Sends two messages in sequence, granted four packets at a time; a grant without arrivals is
- * repeated after 2 ms. Datagram `lost` is lost. Returns how many were sent. */
+/* Sends two messages one after the other; four packets are granted at a time. If no packet arrives,
+ * the grant is sent again after 2 ms. Datagram number `lost` is lost. Returns the number of
+ * datagrams sent. */
 static uint64_t scene(enum rltp_recovery recovery, uint64_t lost)
 {
 	struct session_pair *p = pair_of(recovery);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Login links and sessions of dxp-web: each link once, in time, and only with the fabric key. */
+/* Tests login links and sessions of dxp-web. A link works once, within its time, and only if it was
+ * made with the fabric key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,8 @@ static void token_make(struct rig *r, uint64_t now_s)
 	assert_true(web_token_make(key, now_s, rng_entropy_rng, &r->rng, r->token));
 }
 
-/* Tries the token; the reason must contain `why`, or be none. */
+/* Tries to log in with the token. The reason of the rejection must contain `why`; NULL: the login
+ * must succeed. */
 static void try_at(struct rig *r, uint64_t now_s, const char *why)
 {
 	const char *reason = web_login_begin(&r->login, r->token, now_s, r->session);
@@ -77,7 +79,8 @@ static void web_login__time(void **state)
 	try_at(r, NOW + WEB_TOKEN_S, NULL);
 	token_make(r, NOW);
 	try_at(r, NOW + WEB_TOKEN_S + 1, "too old");
-	token_make(r, NOW - 1); /* from before the start, so perhaps used */
+	/* made before the start of the server, so an earlier run may have used it */
+	token_make(r, NOW - 1);
 	try_at(r, NOW, "too old");
 	token_make(r, NOW + WEB_SKEW_S);
 	try_at(r, NOW, NULL);
@@ -111,7 +114,8 @@ static void web_login__forged(void **state)
 	try_at(r, NOW, NULL);
 }
 
-/* Without space for the number of a link, the link is refused; old numbers make space. */
+/* The server keeps the numbers of used links. If it has no space for another number, it rejects the
+ * link. Numbers of expired links make space. */
 static void web_login__many(void **state)
 {
 	struct rig *r = *state;
@@ -141,7 +145,8 @@ static void web_login__sessions(void **state)
 	assert_false(web_login_valid(&r->login, first, NOW + WEB_SESSION_S + 1));
 	assert_false(web_login_valid(&r->login, NULL, NOW));
 	assert_false(web_login_valid(&r->login, "", NOW));
-	for (unsigned i = 0; i < WEB_SESSIONS - 1; i++) { /* the last one replaces the oldest */
+	/* the last of these logins replaces the oldest session */
+	for (unsigned i = 0; i < WEB_SESSIONS - 1; i++) {
 		token_make(r, NOW + 2);
 		try_at(r, NOW + 2, NULL);
 	}
@@ -151,7 +156,7 @@ static void web_login__sessions(void **state)
 	assert_false(web_login_valid(&r->login, second, NOW + 2));
 }
 
-/* An empty table has no session of zeros. */
+/* A session of zeros is not valid, although empty entries of the table contain zeros. */
 static void web_login__no_session(void **state)
 {
 	struct rig *r = *state;

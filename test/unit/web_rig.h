@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Readings of an invented fabric, for tests of dxp-web. */
+/* Readings of an invented fabric, for the tests of dxp-web. */
 #ifndef TEST_UNIT_WEB_RIG_H
 #define TEST_UNIT_WEB_RIG_H
 
@@ -15,7 +15,7 @@ struct web_rig_node {
 	uint16_t id;
 	const char *name;
 	bool dead;
-	const char *missing; /* NULL: it gave counters */
+	const char *missing; /* why the reading has no counters of this node; NULL: it has them */
 	uint64_t incarnation;
 	uint64_t published_s;
 	uint64_t received_bytes, sent_packets, repeats, drops;
@@ -54,7 +54,7 @@ static inline struct web_snapshot *web_rig_snapshot(const struct web_rig_node *n
 	return s;
 }
 
-/* Returns a state that has read these nodes once. */
+/* Returns a state after one reading of these nodes. */
 static inline struct web_state *web_rig_state(const struct web_rig_node *nodes, size_t count)
 {
 	const struct udp_address manager = address_v4(0x7f000001, 4795);

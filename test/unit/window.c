@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the function window between threads. Any number may post, and the NIC reads each descriptor
- * completely and exactly once (C-16). Garbage in a window affects only its own user. The thread
- * sanitizer's build checks the barriers. */
+/* Tests the window of a function between threads. Any number of threads may post, and the NIC reads
+ * each descriptor completely and exactly once (C-16). Garbage in a window affects only its own
+ * user. The build with the thread sanitizer checks the barriers. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 #define THREADS 4
 #define POSTS   3000
 
-/* Pauses between polls. A yield would cost a thread whole time slices on a busy machine. */
+/* Pauses between polls. A yield would cost the thread whole time slices on a busy machine. */
 static void rest(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 20 * US_NS}, NULL);
@@ -37,8 +37,8 @@ struct rig {
 	struct dxp_window *window;
 	_Atomic uint32_t seen[THREADS * POSTS];
 	_Atomic uint32_t completed;
-	_Atomic uint32_t ended[THREADS]; /* completions per posting thread */
-	_Atomic uint32_t refused;        /* posts without space */
+	_Atomic uint32_t ended[THREADS]; /* completions for each posting thread */
+	_Atomic uint32_t refused;        /* number of posts that found no space */
 };
 
 static uint64_t token(void *context, uint32_t id)
@@ -75,10 +75,10 @@ static int rig_close(void **state)
 struct poster {
 	struct rig *rig;
 	uint32_t first;
-	uint32_t most; /* maximum outstanding */
+	uint32_t most; /* largest number of outstanding requests */
 };
 
-/* Posts NAPs to an unknown node: each completes at once with DXP_ENOENT and its context. */
+/* Posts NAPs to an unknown node. Each completes at once with DXP_ENOENT and its own context. */
 static void *post(void *argument)
 {
 	const struct poster *p = argument;
@@ -144,7 +144,7 @@ static void window__many_threads_post(void **state)
 	threads_post(*state, UINT32_MAX);
 }
 
-/* A user with fewer outstanding requests than doorbells always finds a free one. */
+/* A user with fewer outstanding requests than doorbells always finds a free doorbell. */
 static void window__space_is_seen(void **state)
 {
 	struct rig *r = *state;
@@ -175,8 +175,8 @@ static void window__starts_with_its_doorbell(void **state)
 	assert_int_equal(event.status, DXP_ENOENT);
 }
 
-/* Random bytes as descriptors: each gives an error completion or the sticky error, never a
- * crash. */
+/* Random bytes are posted as descriptors. Each gives a completion with an error, or stops the
+ * function with an error. The NIC never crashes. */
 static void window__random_descriptors(void **state)
 {
 	struct rig *r = *state;
@@ -189,7 +189,8 @@ static void window__random_descriptors(void **state)
 		for (size_t k = 0; k < sizeof(bytes); k++)
 			bytes[k] =
 				(uint8_t)(rng_below(&rng, 3) ? rng_below(&rng, 4) : rng_next(&rng));
-		bytes[2] &= 3; /* a missing queue pair would stop the function */
+		/* only existing queue pairs, because another one would stop the function */
+		bytes[2] &= 3;
 		assert_int_equal(dxp_claim(r->window, &index), DXP_OK);
 		memcpy(dxp_slot(r->window, index), bytes, sizeof(bytes));
 		dxp_ring(r->window, index);
@@ -200,8 +201,8 @@ static void window__random_descriptors(void **state)
 	assert_true(nic_counters(r->nic)->descriptors_bad > 0);
 }
 
-/* Posts a NAP to an unknown node from a valid function: its completion has its context and that
- * error. */
+/* Posts a NAP to an unknown node from a correct function. Checks that it completes with its context
+ * and the error for an unknown node. */
 static void bystander_works(struct rig *r, struct dxp_window *window, uint64_t context)
 {
 	const struct dxp_target nowhere = {.node = 99};
@@ -223,8 +224,9 @@ static void reopen(struct rig *r)
 	assert_int_equal(nic_function_open(r->nic, 0, r->window), DXP_OK);
 }
 
-/* Garbage in all words that a user may write: the NIC keeps its accounts and stops the function at
- * an impossible index. Another function is not affected, and the reopened function works. */
+/* A user writes garbage to all words that it may write. The NIC keeps its accounts, and stops the
+ * function at an impossible index. Another function is not affected, and the function works after
+ * it is reopened. */
 static void window__scribbled_words(void **state)
 {
 	struct rig *r = *state;
@@ -261,7 +263,9 @@ static void window__scribbled_words(void **state)
 				    dxp_error(r->window) == DXP_EOVERRUN);
 			stopped++;
 			reopen(r);
-		} else if (i % 50 == 49) { /* an impossible lap blocks its doorbell */
+			/* an impossible lap number blocks its doorbell until the function is
+			 * reopened */
+		} else if (i % 50 == 49) {
 			reopen(r);
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a user that breaks the rules of its window: the error it reads, the other function that
- * continues, and its own function that closes and reopens. */
+/* Tests a user that breaks the rules of its window. It reads an error, another function continues,
+ * and its own function can be closed and reopened. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +17,10 @@ enum word { SENT, RECEIVED, RETURNED, ENTRY, QP, LAP, PRODUCER };
 struct word_case {
 	const char *name;
 	enum word word;
-	uint32_t value;  /* added to the present value; ENTRY, QP: stored */
-	int error;       /* error of the function, read by the offender */
-	int post_status; /* status of the next post, if the function was not stopped */
+	/* number that is added to the present value; for ENTRY and QP, the value to store */
+	uint32_t value;
+	int error;       /* error of the function that the user reads; 0: none */
+	int post_status; /* status of the user's next post, if the function was not stopped */
 };
 
 static const struct word_case word_cases[] = {
@@ -63,7 +64,8 @@ static void word_break(struct rig *r, const struct word_case *c)
 	case RECEIVED: word_add(&w->received_consumer, c->value); break;
 	case RETURNED: word_add(&w->buffers_returned, c->value); break;
 	case ENTRY:
-		/* overwrites all entries: of buffers not fetched yet, and of returned ones */
+		/* overwrites all entries: of buffers that the NIC has not fetched yet, and of
+		 * returned buffers */
 		for (int i = 0; i < DXP_EVENTS; i++)
 			w->buffers[i] = (uint16_t)c->value;
 		break;
@@ -79,7 +81,7 @@ static void word_break(struct rig *r, const struct word_case *c)
 	}
 }
 
-/* Sends long NAPs to the same function until every buffer was requested. */
+/* Sends long NAPs to the user's own function until the NIC has used every receive buffer. */
 static void rings_use(struct rig *r)
 {
 	struct dxp_window *w = r->users[BAD].window;
@@ -90,7 +92,7 @@ static void rings_use(struct rig *r)
 		poll(r);
 		dxp_sent_dequeue(w, &event);
 		if (dxp_received_peek(w))
-			dxp_received_keep(w); /* keeps the buffer */
+			dxp_received_keep(w); /* the user keeps the buffer */
 	}
 }
 
@@ -102,14 +104,14 @@ static void hostile__words(void **state)
 		const struct word_case *c = &word_cases[i];
 		struct dxp_window *w = r->users[BAD].window;
 		struct dxp_nic_event event;
-		/* some operations of each kind, so that no index is 0 */
+		/* makes some operations of each kind, so that no index is 0 */
 		for (int k = 0; k < 3; k++) {
 			assert_int_equal(nap_to_himself(r, 100), DXP_OK);
 			poll(r);
 			assert_int_equal(dxp_sent_dequeue(w, &event), 1);
 			dxp_received_release(w);
 		}
-		/* one event is unread, and the NIC has seen the others read */
+		/* one event is unread, and the NIC has read that the others were dequeued */
 		assert_int_equal(nap_to_himself(r, 100), DXP_OK);
 		poll(r);
 		word_break(r, c);
@@ -129,7 +131,7 @@ static void hostile__words(void **state)
 
 /* ---- overrun (C-15) ---- */
 
-/* Stores doorbells `first` .. `first + count - 1` without claiming them. */
+/* Stores doorbells `first` .. `first + count - 1` without claiming entries for them. */
 static void doorbells_store(struct rig *r, uint32_t first, uint32_t count)
 {
 	struct dxp_window *w = r->users[BAD].window;
@@ -142,8 +144,9 @@ static void doorbells_store(struct rig *r, uint32_t first, uint32_t count)
 	}
 }
 
-/* 40 doorbells for 32 descriptors: no completion, a sticky error that every call returns, and a
- * user that is woken. The reopened function works. `before`: descriptors used correctly first. */
+/* A user rings 40 doorbells for 32 descriptors (overrun). No request completes, every call returns
+ * the error, and a sleeping user is woken. The function works after it is reopened. `before` is the
+ * number of descriptors that were used correctly before. */
 static void hostile__overrun_is_an_error(void **state)
 {
 	static const uint32_t before[] = {0, 5, DXP_DOORBELLS, 3 * DXP_DOORBELLS + 7};
@@ -175,7 +178,8 @@ static void hostile__overrun_is_an_error(void **state)
 	}
 }
 
-/* A sleeping engine has no polls to count: it checks the claims before it sleeps. */
+/* The NIC usually detects wrong claims after some polls. Before it sleeps, it checks them at once,
+ * because a sleeping NIC does not poll. */
 static void hostile__wrong_claims_are_seen_before_sleep(void **state)
 {
 	struct rig *r = *state;
@@ -192,7 +196,7 @@ static void hostile__wrong_claims_are_seen_before_sleep(void **state)
 	bad_reopen(r);
 }
 
-/* Full FIFOs, laps that wrap with the index, and the entries of the round before are no overrun. */
+/* A full ring, lap numbers that wrap, and entries of the previous round are no overrun. */
 static void hostile__a_full_fifo_is_no_overrun(void **state)
 {
 	struct rig *r = *state;
@@ -223,7 +227,7 @@ static void hostile__a_full_fifo_is_no_overrun(void **state)
 /* ---- descriptors: each completes with a status ---- */
 
 #define KEY_OWN   1
-#define KEY_OTHER 2 /* key of the other function */
+#define KEY_OTHER 2 /* memory key of the other function */
 #define KEY_NONE  3
 
 struct entry_case {
@@ -383,7 +387,7 @@ static void hostile__descriptors(void **state)
 	assert_true(w->counters.descriptors_bad > 0 && w->counters.failed > 0);
 }
 
-/* The NIC copies a descriptor: later writes to it have no effect. */
+/* The NIC copies a descriptor when it accepts it. Later writes to the descriptor have no effect. */
 static void hostile__descriptor_changed_after_it_was_accepted(void **state)
 {
 	struct rig *r = *state;
@@ -406,7 +410,8 @@ static void hostile__descriptor_changed_after_it_was_accepted(void **state)
 	assert_memory_equal(u->memory[1], u->memory[1] + MEMORY / 2, MEMORY / 2);
 }
 
-/* Unread completions fill the ring: the user reads "no space", and the NIC is not kept busy. */
+/* The user reads no completions, so their ring becomes full. The user's posts get the status for no
+ * space, and the NIC does not spin. */
 static void hostile__never_dequeues_completions(void **state)
 {
 	struct rig *r = *state;
@@ -425,7 +430,7 @@ static void hostile__never_dequeues_completions(void **state)
 	assert_false(nic_doorbell_ready(r->nic));
 	assert_true(nic_deadline(r->nic) != 0 && nic_deadline(r->nic) != UINT64_MAX);
 	neighbour_works(r);
-	/* the NIC continues when they are read */
+	/* the NIC continues when the completions are read */
 	struct dxp_nic_event event;
 	uint32_t dequeued = 0;
 	for (uint32_t i = 0; i < 2 * posted; i++) {

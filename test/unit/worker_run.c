@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The decoded form of a launch: it has all fields of random commands, images described alike share
- * a description, and a command in an xPU takes no more memory than host and xPU count for it. */
+/* Tests the decoded form of a launch. It has all fields of random commands. Images with equal
+ * descriptions share one description. A command in an xPU takes no more memory than host and xPU
+ * count for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,7 @@ static void argument_random(struct rng *r, struct command_argument *a, uint8_t k
 	}
 }
 
-/* Half of the commands have arguments of one kind. */
+/* Draws a command. In half of the commands all arguments are of one kind. */
 static void command_random(struct rng *r, struct command *c)
 {
 	uint8_t only = (uint8_t)rng_below(r, 2 * (COMMAND_ARG_SAMPLER + 1));
@@ -115,8 +116,8 @@ static void run_compare(const struct command *c, struct worker_run *run)
 	}
 }
 
-/* Returns the bytes of the message, or an error. Uses exactly sized memory, so that a sanitizer
- * detects accesses past it. */
+/* Encodes and decodes a random command. Returns the bytes of the message, or an error. The memory
+ * has exactly the needed size, so that a sanitizer detects accesses past its end. */
 static int round_do(struct rng *r)
 {
 	struct command c, decoded;
@@ -153,10 +154,11 @@ static void worker_run__has_all_fields(void **state)
 	memcpy(sampler_value, bytes_value + 50, COMMAND_SAMPLER_BYTES);
 	for (int i = 0; i < ROUNDS; i++)
 		done += round_do(&r) > 0;
-	assert_true(done > ROUNDS / 2); /* the others exceed a message */
+	assert_true(done > ROUNDS / 2); /* the other commands do not fit into a message */
 }
 
-/* 128 images fit into a message because they share a description; they share it here too. */
+/* 128 images fit into one message because they share a description. They share it in the decoded
+ * form too. */
 static void worker_run__images_alike(void **state)
 {
 	struct command c = {.op = COMMAND_RUN, .dimensions = 1, .global = {1}, .text = "k"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the program on an interface (lo of a new network namespace): opened, rejected, listed,
- * removed. */
+/* Tests the XDP program on an interface (lo of a new network namespace): it is opened, rejected,
+ * listed and removed. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,12 +54,12 @@ static void plane_open__rejections(void **state)
 	options.port_count = SWITCH_KERNEL_PORTS + 1;
 	refused(&options, DXP_EINVAL, "64");
 	options = on_lo;
-	options.native = true; /* lo has no native XDP */
+	options.native = true; /* lo does not support native XDP */
 	refused(&options, DXP_EUNSUPPORTED, "generic mode works");
 	assert_int_equal(plane_open(&on_lo, &p, why), DXP_OK);
 	refused(&on_lo, DXP_EBUSY, "lo");
 	plane_close(p);
-	/* Failures leave nothing behind. */
+	/* after a failed open nothing remains on the interface */
 	assert_int_equal(plane_open(&on_lo, &p, why), DXP_OK);
 	plane_close(p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the kernel's sums against the CPU's, bit for bit: every operation, type and count of
- * elements, several counts of children, random bits and numbers that cancel. More than a million
- * sums of double alone. */
+/* Tests the sums of the kernel against the sums of the CPU, bit for bit: every operation, type and
+ * number of elements, and several numbers of children. The values are random bits, and numbers that
+ * cancel each other. There are more than a million sums of double alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 #include "base/rng.h"
 
 #define CHILDREN_MAX 9
-#define SEGMENTS                                                                        \
-	3000 /* 32 doubles from 9 children each: 768,000 sums; other types add to these \
+#define SEGMENTS                                                                             \
+	3000 /* segments with 32 doubles from 9 children: 768,000 sums; other types add more \
 	      */
 
 static union {
@@ -56,8 +56,9 @@ static void expect(enum dxp_inc_op op, enum dxp_inc_type type, uint32_t children
 	}
 }
 
-/* Fills contributions. Every fourth segment has random bits without NaNs, since the compiler
- * chooses which of two remains (softfloat.c covers them). The others have close exponents. */
+/* Fills the contributions of all children. Every fourth segment has random bits, but no NaN: if two
+ * NaNs are added, the compiler chooses which one remains (softfloat.c tests them). Values of the
+ * other segments have close exponents. */
 static void contribute(struct rng *rng, enum dxp_inc_type type, uint32_t children, bool wild)
 {
 	for (uint32_t c = 0; c < children; c++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements contexts: a list of devices, and the program's options. */
+/* Implements contexts: a list of devices, and the properties that the program gave. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,8 @@ struct context_options {
 };
 
 struct destruction {
-	cl_context context; /* handle of the context; stale when the callbacks run */
+	/* handle of the context; the context does not exist any more when the callbacks run */
+	cl_context context;
 	struct context_destructor *list;
 };
 
@@ -102,7 +103,7 @@ static cl_int property_check(const cl_context_properties *p)
 	}
 }
 
-/* Checks properties; each name may occur once. */
+/* Checks a property list. Each name may occur only once. */
 static cl_int properties_check(const cl_context_properties *list, size_t *bytes)
 {
 	size_t count = 0;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the steps that every enqueue has: checks, waits, event, completion. A command waits
- * for the events in the program's wait list. In an in-order queue it also waits for the previous
- * command; in an out-of-order queue, for the last barrier. */
+/* Implements the steps that all enqueue functions have: checks, waits, event, completion. A command
+ * waits for the events in the program's wait list. In an in-order queue, it also waits for the
+ * previous command. In an out-of-order queue, it also waits for the last barrier. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/node/device.h"
 
-/* number of commands between two polls for completions that no thread waits for */
-#define POLL_EVERY   16
-#define PENDING_MAX  32768 /* outstanding commands; above it an enqueue waits for completions */
+/* Commands between two polls for completions. The polls are needed if no thread waits for
+ * completions. */
+#define POLL_EVERY 16
+/* outstanding commands; if there are more, an enqueue waits for completions */
+#define PENDING_MAX  32768
 #define PENDING_WAIT 1000000000ull
 
 static cl_int list_check(cl_context context, cl_uint count, const cl_event *list)
@@ -31,8 +33,9 @@ static bool fewer_pending(void *before)
 	return events_pending() < *(uint32_t *)before;
 }
 
-/* Limits a program that never waits to the speed of the nodes. If all commands wait for an event
- * that the program has yet to set, enqueuing continues until the fabric rejects a command. */
+/* Slows down a program that enqueues without ever waiting, to the speed of the nodes. If all
+ * commands wait for an event that the program must set later, enqueuing continues until the fabric
+ * rejects a command. */
 static void slow_down(void)
 {
 	static uint32_t count, most = PENDING_MAX;
@@ -43,7 +46,8 @@ static void slow_down(void)
 	if (before < most)
 		return;
 	opencl_wait(fewer_pending, &before, PENDING_WAIT);
-	/* If no command has completed, the next wait is at twice as many pending commands. */
+	/* If no command has completed, waits again only when there are twice as many pending
+	 * commands. */
 	most = events_pending() < before ? PENDING_MAX : 2 * before;
 }
 
@@ -88,7 +92,8 @@ static bool in_order(const struct _cl_command_queue *q)
 	return q && !(q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
-/* Returns whether `later` completes only after `event` has, unless `later` fails. */
+/* Returns true if `later` can only complete after `event`. (If `later` fails, this may not
+ * hold.) */
 static bool after(const struct _cl_event *later, const struct _cl_event *event)
 {
 	if (later == event || later->status < 0 || event->status < 0 || !in_order(event->queue))
@@ -102,8 +107,8 @@ static bool after(const struct _cl_event *later, const struct _cl_event *event)
 	return false;
 }
 
-/* Adds a position of a queue. If the array is full, replaces the position whose command is
- * oldest. */
+/* Adds a position in a queue to the array `past`. If the array is full, replaces the position with
+ * the oldest command. */
 static void past_add(struct past past[EVENT_PAST], const struct past *p)
 {
 	struct past *kept = past;
@@ -130,7 +135,8 @@ static void past_join(cl_event e, const struct _cl_event *waited)
 		past_add(e->past, &waited->past[i]);
 }
 
-/* Collects the commands of other devices whose completion the program must see before e's. */
+/* Collects those commands of other devices in the wait list that have not completed. The program
+ * must see them complete before `e`. */
 static cl_int predecessors_set(cl_event e, cl_uint count, const cl_event *list)
 {
 	cl_uint predecessors = 0;
@@ -152,11 +158,12 @@ static cl_int predecessors_set(cl_event e, cl_uint count, const cl_event *list)
 	return CL_SUCCESS;
 }
 
-#define LOOK_MAX 8 /* entries of a wait list compared to find redundant ones */
+/* number of wait list entries that each event is compared with, to find events that need no wait */
+#define LOOK_MAX 8
 
-/* Collects the waits. Omits an event that precedes another listed one. In a chain over several
- * devices, a command thus waits for the previous command of the chain, and not also for the last
- * one of its queue. */
+/* Collects the events to wait for. Omits an event if another listed event can only complete after
+ * it. An example is a chain of commands over several devices: each command waits for the previous
+ * one of the chain, but not also for the last one of its queue. */
 static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 {
 	cl_command_queue q = e->queue;
@@ -164,7 +171,7 @@ static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 	cl_uint look = count < LOOK_MAX ? count : LOOK_MAX;
 	cl_int error = predecessors_set(e->event, count, list);
 
-	/* Index 0 stands for `before`. */
+	/* Index 0 stands for `before`, the event that the queue's order requires. */
 	for (cl_uint i = before ? 0 : 1; i <= count && error == CL_SUCCESS; i++) {
 		cl_event v = i ? list[i - 1] : before;
 		bool needless = i && before && after(before, v);
@@ -191,7 +198,8 @@ static void discard(struct enqueue *e)
 		e->queue->barrier = NULL;
 		object_drop(event);
 	}
-	/* Otherwise the end function would treat it as a user event that was never set. */
+	/* Marks the event as complete. Otherwise its end function would treat it as a user event
+	 * that was never set. */
 	event->status = CL_COMPLETE;
 	object_release(event);
 }
@@ -263,7 +271,8 @@ void enqueue_finish_with(struct enqueue *e, cl_int (*finish)(cl_event, cl_int, v
 	e->event->finish_context = context;
 }
 
-/* Completes a command that posted nothing to a device: at once, or by a mark after its waits. */
+/* Handles a command that has posted nothing to a device. If it has no open waits, it completes at
+ * once. Otherwise posts a mark that waits for them. */
 static cl_int post_mark(struct enqueue *e, dxp_event *source)
 {
 	if (e->settled)
@@ -304,7 +313,7 @@ cl_int enqueue_end(struct enqueue *e, cl_int error, dxp_event source, bool block
 		v->watched = true;
 		complete_watch(true);
 	}
-	/* Holds the event for the program at least until this call returns. */
+	/* The event has a reference of the program at least until this call returns. */
 	error = event_posted(v, source);
 	if (error != CL_SUCCESS)
 		event_ended(v, error);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds the dxp events that have not completed: a set with open addressing, at most half full. */
+/* The set of dxp events that have not completed. It is a hash table with open addressing, at most
+ * half full. */
 #include <stdlib.h>
 
 #include "plugins/opencl/command/complete.h"
 
 #define NAMES_MIN 256
 
-static dxp_event *entries; /* 0: free */
+static dxp_event *entries; /* 0: free entry */
 static size_t space, used;
 
 static size_t offset_of(dxp_event event, size_t size)
@@ -69,7 +70,8 @@ void names_remove(dxp_event event)
 	size_t hole = find(event);
 	entries[hole] = 0;
 	used--;
-	/* Reinserts the following entries of the run, because they may belong in the hole. */
+	/* The entries after the hole, up to the next free entry, may belong to the hole. So they
+	 * are inserted again. */
 	for (size_t at = (hole + 1) & (space - 1); entries[at]; at = (at + 1) & (space - 1)) {
 		dxp_event moved = entries[at];
 		entries[at] = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements entry points of optional OpenCL 2.x features that no device supports: they return the
- * standard's errors. Also implements calls that do nothing. */
+/* Implements entry points for optional features of OpenCL 2.x that no device supports. They return
+ * the errors that the standard requires. Also implements calls that do nothing. */
 #include "plugins/opencl/command/event.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/api.h"
@@ -12,7 +12,7 @@ static void set(cl_int *errcode, cl_int error)
 		*errcode = error;
 }
 
-/* Returns CL_INVALID_OPERATION, or `otherwise` if the handle is not of that kind. */
+/* Returns CL_INVALID_OPERATION. If `handle` is no handle of this kind, returns `otherwise`. */
 static cl_int reject(const void *handle, enum object_kind kind, cl_int otherwise)
 {
 	opencl_enter();
@@ -162,7 +162,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueNativeKernel(cl_command_queue queue
 	return reject_queue(queue);
 }
 
-/* ---- built-in kernels: no device has any, so every name is unknown ---- */
+/* ---- built-in kernels: no device has any, so each name is unknown ---- */
 
 CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithBuiltInKernels(
 	cl_context context, cl_uint count, const cl_device_id *devices, const char *names,
@@ -192,11 +192,11 @@ dxp_clCreateSubDevices(cl_device_id device, const cl_device_partition_property *
 	opencl_leave();
 	if (!valid)
 		return CL_INVALID_DEVICE;
-	/* No partition type is supported, whatever the other parameters are. */
+	/* For any parameters: no partition type is supported. */
 	return CL_INVALID_VALUE;
 }
 
-/* ---- compilers are on the nodes ---- */
+/* ---- clUnloadCompiler: the compilers are on the nodes ---- */
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clUnloadCompiler(void)
 {

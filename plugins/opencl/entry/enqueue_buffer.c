@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements reading, writing and copying of buffer ranges. */
+/* Implements commands that read, write, copy and fill ranges of buffers. */
 #include "plugins/opencl/memory/memory.h"
 
-/* Returns whether the range is inside. An empty range counts as inside: since OpenCL 2.1 size 0 is
- * valid. */
+/* Returns true if the range is inside the buffer. This includes an empty range, because size 0 is
+ * valid since OpenCL 2.1. */
 static bool inside(cl_mem m, uint64_t offset, uint64_t bytes)
 {
 	return offset <= m->bytes && bytes <= m->bytes - offset;

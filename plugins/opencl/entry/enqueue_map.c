@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements mapping of buffers and images. */
+/* Implements commands that map buffers and images, and clEnqueueMigrateMemObjects. */
 #include "plugins/opencl/memory/memory.h"
 
 static cl_int map_buffer(struct command *c, cl_mem m, cl_map_flags flags, size_t offset,
@@ -21,7 +21,7 @@ static void *end(struct command *c, cl_mem m, cl_int error, void *at, cl_bool bl
 		 cl_event *event, cl_int *error_ret)
 {
 	error = command_end(c, error, blocking, event);
-	/* Remove a map that could not be posted or that failed. */
+	/* The map could not be posted, or it failed, so it is removed. */
 	if (error != CL_SUCCESS && at)
 		map_cancel(m, at);
 	if (error_ret)

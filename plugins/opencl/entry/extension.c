@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements cl_dxp_device_network: kernels that drive the NIC of their device. */
+/* Implements cl_dxp_device_network: kernels use the NIC of their device. */
 #include <string.h>
 
 #include "plugins/opencl/entry/extension.h"
@@ -55,8 +55,9 @@ cl_int CL_API_CALL dxp_clSetKernelArgNetworkDXP(cl_kernel kernel, cl_uint arg_in
 	return error;
 }
 
-/* Posts a mark on the device, after the transfers that bring the buffer. From then on the device's
- * bytes are the latest, whichever node writes them. */
+/* Posts a mark on the device. It waits for the transfers that bring the buffer's bytes to the
+ * device. After it, the bytes on this device count as the latest, even if another node writes
+ * them. */
 static cl_int address_post(struct enqueue *e, cl_mem m, uint64_t *address, dxp_event *event)
 {
 	uint32_t generation = e->device->generation;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements cl_dxp_transfer: transfers between two xPUs, started by the host. */
+/* Implements cl_dxp_transfer: transfers between two xPUs that the host starts. */
 #include "plugins/opencl/entry/extension.h"
 #include "plugins/opencl/memory/memory.h"
 #include "plugins/opencl/node/device.h"
@@ -34,7 +34,8 @@ static cl_int check(const struct transfer_command *t, cl_command_queue q)
 	return overlaps(t) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS;
 }
 
-/* Prepares memory on the destination device, for a command of the source's queue. */
+/* Prepares the memory on the destination device. The command itself belongs to a queue of the
+ * source device. */
 static cl_int target_ready(struct enqueue *e, const struct transfer_command *t, uint64_t *address)
 {
 	cl_device_id from = e->device;
@@ -74,7 +75,7 @@ static cl_int post(struct enqueue *e, const struct transfer_command *t, dxp_even
 		error = memory_ready(e, t->src, t->src_offset, t->bytes, MEMORY_READ, &source);
 	if (error != CL_SUCCESS)
 		return error;
-	/* While the source was prepared, the destination may have been found lost. */
+	/* While the memory of the source was prepared, the destination may have been found lost. */
 	if (!from->xpu || !t->to->xpu || to_generation != t->to->generation)
 		return CL_DEVICE_NOT_AVAILABLE;
 	int status = send(e, t, source, target, event);

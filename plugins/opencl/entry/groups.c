@@ -5,15 +5,14 @@
 
 #include "plugins/opencl/node/device.h"
 
-#define GROUPS_MAX                                                                    \
-	8 /* lists of devices that a program uses in turn; each has 8 MiB at a device \
-	   */
+#define GROUPS_MAX \
+	8 /* groups kept for reuse: programs use few in turn, each with 8 MiB per device */
 
 struct entry {
-	struct dxp_group *group; /* NULL: unused */
+	struct dxp_group *group; /* NULL: this entry is unused */
 	cl_uint count;
 	cl_device_id devices[DXP_GROUP_MEMBERS_MAX];
-	uint64_t used; /* the entry with the smallest number is replaced */
+	uint64_t used; /* number of the last use; the entry with the smallest number is replaced */
 };
 
 static struct entry entries[GROUPS_MAX];
@@ -34,7 +33,7 @@ static bool entry_has(const struct entry *e, const struct _cl_device_id *d)
 	return false;
 }
 
-/* Groups of a lost device end before its connection is closed. */
+/* Destroys the groups of a lost device, before the connection to the device is closed. */
 static void lost(cl_device_id d)
 {
 	for (int i = 0; i < GROUPS_MAX; i++)
@@ -83,7 +82,7 @@ struct dxp_group *groups_get(const cl_device_id *devices, cl_uint count, int *st
 	struct entry *e = entry_find(devices, count);
 
 	*status = DXP_OK;
-	/* A command of the program that failed has made it unusable. */
+	/* A command that failed has made the group unusable, so it is replaced. */
 	if (e->group && dxp_group_status(e->group) != DXP_OK)
 		entry_drop(e);
 	if (!e->group)

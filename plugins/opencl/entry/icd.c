@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements the interface to the ICD loader, and leaves the fabric when the program exits. The
- * loader needs three symbols and the table that every object begins with. Table entries of
- * unsupported extensions (GL, D3D, EGL) are NULL, as loaders expect. */
+ * loader needs three symbols, and the table of functions that every object points to. Entries of
+ * the table for unsupported extensions (GL, D3D, EGL) are NULL, as loaders expect. */
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
@@ -14,10 +14,11 @@
 #include "plugins/opencl/object/api.h"
 #include "plugins/opencl/program/program.h"
 
-#define LOCK_NS  200000000ull /* ns: how long exit waits for other threads to leave the plugin */
-#define LEAVE_NS 500000000ull /* ns: how long exit waits for connections to close */
+/* ns that exit waits until no other thread holds the plugin's lock */
+#define LOCK_NS  200000000ull
+#define LEAVE_NS 500000000ull /* ns that exit waits until connections are closed */
 
-/* The loader reads a table of its own size. */
+/* The size must be the one that the loader expects, because the loader reads that many bytes. */
 _Static_assert(sizeof(cl_icd_dispatch) == 149 * sizeof(void *), "cl_icd.h has another table");
 
 #define ENTRY(name) .name = dxp_##name,
@@ -79,7 +80,7 @@ CL_API_ENTRY void *CL_API_CALL dxp_clGetExtensionFunctionAddressForPlatform(cl_p
 	return platform == platform_get() ? dxp_clGetExtensionFunctionAddress(name) : NULL;
 }
 
-/* ---- the only exported symbols; the loader finds them by name ---- */
+/* ---- the exported symbols: the loader finds these three by name ---- */
 
 DXP_API CL_API_ENTRY cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint entries,
 							       cl_platform_id *platforms,
@@ -100,7 +101,7 @@ DXP_API CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platfor
 	return dxp_clGetPlatformInfo(platform, name, size, value, size_ret);
 }
 
-/* ---- leaving ---- */
+/* ---- exit ---- */
 
 static pthread_mutex_t leave_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t left_cond = PTHREAD_COND_INITIALIZER;
@@ -128,9 +129,9 @@ static void *close_notify(void *context)
 	return NULL;
 }
 
-/* Closes connections and membership, which frees this host's resources on the nodes before the
- * lease ends. A silent node may take seconds, so the wait is bounded; the thread dies with the
- * program. */
+/* Closes the connections and leaves the fabric. This frees this host's resources on the nodes
+ * earlier than the expiry of its lease. A silent node may take seconds, so the wait is bounded. The
+ * thread that closes ends with the program. */
 static void leave(struct dxp_fabric *f)
 {
 	struct timespec until = wall_after(LEAVE_NS);
@@ -150,8 +151,8 @@ static bool is_quiet(void)
 	return opencl_is_quiet() && !complete_is_dequeuing();
 }
 
-/* Waits, at most LOCK_NS, until no thread is in a call of the fabric. Caller holds the lock, which
- * is released meanwhile. False: timeout. */
+/* Waits until no thread is in a call of the fabric, at most LOCK_NS. Caller holds the lock; it is
+ * released during the wait. Returns false after LOCK_NS. */
 static bool become_quiet(void)
 {
 	uint64_t deadline = clock_now_ns() + LOCK_NS;
@@ -167,7 +168,8 @@ static bool become_quiet(void)
 	return is_quiet();
 }
 
-/* Runs before libcrypto frees its state, or with the destructors of the program. */
+/* Runs when the program exits: before libcrypto frees its state, or with the program's
+ * destructors. */
 __attribute__((destructor)) static void at_exit(void)
 {
 	struct timespec until = wall_after(LOCK_NS);

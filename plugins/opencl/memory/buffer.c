@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements buffers and sub-buffers. A buffer allocates device memory on its first use on that
- * device. */
+/* Implements buffers and sub-buffers. A buffer gets memory on a device when that device first uses
+ * it. */
 #include "plugins/opencl/memory/memory.h"
 
 #include "plugins/opencl/node/device.h"
@@ -91,7 +91,7 @@ cl_int memory_inherit(cl_mem_flags whole, cl_mem_flags *flags)
 	return CL_SUCCESS;
 }
 
-/* Returns whether the origin is aligned for at least one device. */
+/* Returns true if the offset `origin` is aligned for at least one device. */
 static bool aligned(cl_context c, uint64_t origin)
 {
 	for (cl_uint i = 0; i < c->device_count; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements commands that consist of several posted parts, and of host copies after those have
- * completed. */
+/* Implements commands that consist of several posted parts. When the parts have completed, the host
+ * may copy bytes, which completes the command. */
 #include <stdlib.h>
 
 #include "plugins/opencl/memory/memory.h"
 #include "plugins/opencl/node/device.h"
 
-#define ABANDON_NS 1000000000ull /* ns: longest wait for the parts of a command that failed */
+#define ABANDON_NS 1000000000ull /* ns that a failed command waits for each of its parts */
 
 struct unpack {
 	struct unpack *next;
@@ -15,7 +15,7 @@ struct unpack {
 	struct dxp_rect rect;
 };
 
-/* Host memory that commands still write. */
+/* A range of host memory, and the event of a command that has not completed and writes it. */
 struct pending {
 	uintptr_t start, end;
 	dxp_event event;
@@ -39,8 +39,8 @@ static bool pending_add(const void *at, uint64_t bytes, dxp_event event)
 {
 	if (pending_count == pending_space)
 		pending_prune();
-	/* Makes the array at least twice as long as the number of open entries, so that it is
-	 * seldom pruned. */
+	/* Keeps at least half of the array free, so that it is rarely searched for completed
+	 * entries. */
 	if (2 * pending_count >= pending_space) {
 		uint32_t space = pending_space ? 2 * pending_space : 64;
 		struct pending *more = realloc(pending, space * sizeof *more);
@@ -96,7 +96,7 @@ cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event par
 {
 	if (status < 0)
 		return device_judge(d, status);
-	/* The times are by the clock of this device. */
+	/* The times of the event are read from the clock of this device. */
 	c->e.event->device = d;
 	if (!parts_space(c)) {
 		dxp_event_forget(opencl_fabric(), part);
@@ -131,8 +131,8 @@ cl_int command_unpack(struct command *c, void *to, const void *from, const struc
 	if (!u)
 		return CL_OUT_OF_HOST_MEMORY;
 	*u = (struct unpack){NULL, to, from, *rect};
-	/* Runs the copies in their order, because a copy may read bytes that an earlier one
-	 * wrote. */
+	/* Appends the copy, because the copies run in order: a copy may read bytes that an earlier
+	 * one wrote. */
 	if (c->unpack)
 		c->unpack_last->next = u;
 	else
@@ -157,8 +157,8 @@ static cl_int finish(cl_event e, cl_int status, void *context)
 	return status;
 }
 
-/* Waits for the posted parts of a command that fails: until these parts complete, their memory must
- * not be reused. */
+/* Waits for the posted parts of a command that has failed. Until these parts complete, their memory
+ * must not be reused. */
 static void abandon(struct command *c)
 {
 	for (uint32_t i = 0; i < c->count; i++) {
@@ -168,7 +168,7 @@ static void abandon(struct command *c)
 	unpack_all(c->unpack, false);
 }
 
-/* Combines all parts into one event. */
+/* Combines the events of all parts into one event. */
 static cl_int join(struct command *c, dxp_event *source)
 {
 	const struct dxp_waits all = {c->parts, c->count, c->e.waits.lazy, false};

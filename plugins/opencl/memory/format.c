@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements image formats: pixel sizes, formats that devices support, and conversion of a color to
- * a pixel. */
+/* Implements image formats: pixel sizes, the formats that devices support, and conversion of a
+ * color to a pixel. */
 #include <math.h>
 #include <string.h>
 
@@ -9,18 +9,18 @@
 
 #include <CL/cl_half.h>
 
-/* ---- the table ---- */
+/* ---- the table of formats ---- */
 
 #define R 0
 #define G 1
 #define B 2
 #define A 3
-#define X 4 /* no component of the color */
+#define X 4 /* the channel is not used */
 
 static const struct order_row {
 	cl_channel_order order;
 	uint8_t count;
-	uint8_t from[4]; /* channel i of a pixel is this component of the color */
+	uint8_t from[4]; /* component of the color that is in channel i of a pixel */
 	bool srgb;
 } orders[] = {
 	{CL_R, 1, {R}, false},
@@ -46,8 +46,8 @@ static const struct order_row {
 
 static const struct type_row {
 	cl_channel_type type;
-	uint8_t bytes;  /* bytes of a channel, or of a packed pixel */
-	uint8_t packed; /* channels in a packed pixel; 0: not packed */
+	uint8_t bytes;  /* bytes of a channel; for a packed pixel, bytes of the whole pixel */
+	uint8_t packed; /* number of channels in a packed pixel; 0: not packed */
 } types[] = {
 	{CL_SNORM_INT8, 1, 0},      {CL_SNORM_INT16, 2, 0},        {CL_UNORM_INT8, 1, 0},
 	{CL_UNORM_INT16, 2, 0},     {CL_SIGNED_INT8, 1, 0},        {CL_SIGNED_INT16, 2, 0},
@@ -75,8 +75,8 @@ static const struct type_row *type_of(const cl_image_format *f)
 	return NULL;
 }
 
-/* Returns whether the order may have this type (table "Supported Image Channel Orders" and the text
- * below it). */
+/* Returns true if the standard allows this type for this channel order (table "Supported Image
+ * Channel Orders" and the text below it). */
 static bool pair_valid(const struct order_row *o, const struct type_row *t)
 {
 	bool norm = t->type == CL_SNORM_INT8 || t->type == CL_SNORM_INT16 ||
@@ -112,7 +112,8 @@ size_t format_bytes(const cl_image_format *f)
 #define ACCESS_FLAGS \
 	(CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY | CL_MEM_KERNEL_READ_AND_WRITE)
 
-/* Returns the number of formats in a record, if it is for this access and object type; else 0. */
+/* Returns the number of formats in a record if the record is for this access and object type;
+ * otherwise 0. */
 static uint32_t record_formats(const struct dxp_about_record *r, uint32_t access,
 			       cl_mem_object_type type)
 {
@@ -158,8 +159,8 @@ static bool has_images(cl_device_id d)
 	return device_uint(d, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) != CL_FALSE;
 }
 
-/* Returns whether all devices with images support the format. Devices without images are ignored;
- * their commands fail on use. */
+/* Returns true if all devices with images support the format. Devices without images are ignored; a
+ * command with an image fails there. */
 static bool all_support(cl_context c, uint32_t access, cl_mem_object_type type,
 			const cl_image_format *f)
 {
@@ -181,7 +182,7 @@ bool format_supported(cl_context c, cl_mem_flags flags, cl_mem_object_type type,
 	return all_support(c, access_of(flags), type, f);
 }
 
-/* Lists formats of the first device with images that the others support too. */
+/* Lists the formats that all devices with images support. */
 static cl_uint list(cl_context c, uint32_t access, cl_mem_object_type type, cl_uint space,
 		    cl_image_format *out)
 {
@@ -248,7 +249,8 @@ static float to_srgb(float v)
 	return v < 0.0031308f ? 12.92f * v : 1.055f * powf(v, 1.0f / 2.4f) - 0.055f;
 }
 
-/* Converts to an integer of this range, rounding to nearest even; NaN becomes 0. */
+/* Converts `v` to an integer: values from `least` to 1 are multiplied by `scale` and rounded to the
+ * nearest even number. NaN becomes 0. */
 static int32_t to_norm(float v, float least, float scale)
 {
 	if (!(v > least))
@@ -268,7 +270,8 @@ static void put(uint8_t *at, uint32_t value, size_t bytes)
 		at[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* Converts one channel: interprets four bytes of the color as the type requires. */
+/* Converts one channel. The four bytes of the color at `from` are a float, an int or a uint,
+ * depending on the type. */
 static uint32_t channel(cl_channel_type type, const void *from, bool srgb)
 {
 	float f;
@@ -289,7 +292,7 @@ static uint32_t channel(cl_channel_type type, const void *from, bool srgb)
 	case CL_UNSIGNED_INT8: return (uint32_t)clamp(u, 0, UINT8_MAX);
 	case CL_UNSIGNED_INT16: return (uint32_t)clamp(u, 0, UINT16_MAX);
 	case CL_HALF_FLOAT: return cl_half_from_float(f, CL_HALF_RTE);
-	default: return u; /* 32 bits, unchanged */
+	default: return u; /* 32-bit channels are stored unchanged */
 	}
 }
 
@@ -330,7 +333,7 @@ size_t format_pack(const cl_image_format *f, const void *color, uint8_t *pixel)
 	for (size_t i = 0; i < o->count; i++) {
 		if (o->from[i] == X)
 			continue;
-		/* The alpha channel of an sRGB pixel is linear. */
+		/* The alpha channel is linear, even in an sRGB pixel. */
 		bool srgb = o->srgb && o->from[i] != A;
 		const uint8_t *from = (const uint8_t *)color + (size_t)4 * o->from[i];
 		put(pixel + i * t->bytes, channel(t->type, from, srgb), t->bytes);

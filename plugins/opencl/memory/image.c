@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements images. Their bytes have the same layout on every device and on the host: the
- * program's pitches if it gave memory, else no gaps. A range is thus the same range everywhere, and
- * an image moves as a buffer does. */
+/* Implements images. The bytes of an image have the same layout on every device and on the host. If
+ * the program gave host memory, the layout has the pitches of that memory; otherwise it has no
+ * gaps. So a byte range means the same pixels everywhere, and an image is transferred as a buffer
+ * is. */
 #include <string.h>
 
 #include "plugins/opencl/memory/memory.h"
 
 #define ACCESS_FLAGS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-/* Parameters and limits of an image being created. */
+/* Parameters of an image that is being created, and limits for them. */
 struct plan {
 	cl_context context;
 	cl_mem_flags flags;
@@ -17,7 +18,7 @@ struct plan {
 	void *host;
 	size_t pixel;
 	uint64_t row_pitch, slice_pitch, bytes;
-	/* Maxima over the context's devices. */
+	/* Largest values that any device of the context reports: */
 	uint64_t width_2d, height_2d, width_3d, height_3d, depth_3d, layers, buffer_pixels, memory;
 };
 
@@ -28,7 +29,7 @@ static bool is_array(cl_mem_object_type type)
 	return type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
 }
 
-/* Returns the size of the image in each of a region's three dimensions. */
+/* Writes the size of the image in each of the three dimensions of a region. */
 static void extents(cl_mem m, uint64_t extent[3])
 {
 	extent[0] = m->image.width;
@@ -117,13 +118,13 @@ static cl_int sizes_check(const struct plan *p)
 	}
 }
 
-/* Sets the pitches (as given, or without gaps) and the total bytes. */
+/* Sets the pitches, as given or without gaps, and the number of bytes. */
 static cl_int pitches_set(struct plan *p)
 {
 	const cl_image_desc *d = &p->desc;
 	uint64_t line = d->image_width * p->pixel;
-	/* A row pitch of an image from a buffer has no effect, but the conformance tests set
-	 * one. */
+	/* If an image is made from a buffer, a row pitch has no effect, but the conformance tests
+	 * set one. */
 	bool own = p->host || d->mem_object;
 	uint64_t rows = d->image_height, slices;
 
@@ -154,7 +155,7 @@ static cl_int pitches_set(struct plan *p)
 									 : CL_SUCCESS;
 }
 
-/* Checks an image made from another object. Caller holds the lock. */
+/* Checks the object that an image is to be made from, if any. Caller holds the lock. */
 static cl_int parent_check(struct plan *p)
 {
 	cl_mem m = p->desc.mem_object;
@@ -169,8 +170,8 @@ static cl_int parent_check(struct plan *p)
 	if (m->type != CL_MEM_OBJECT_BUFFER && (is_1d || m->type != CL_MEM_OBJECT_IMAGE2D))
 		return CL_INVALID_IMAGE_DESCRIPTOR;
 	if (m->type == CL_MEM_OBJECT_IMAGE2D) {
-		/* The new image is another view of the same pixels: the channel order may differ,
-		 * also between sRGB and linear. */
+		/* The new image shows the same pixels. Its channel order may differ from the one of
+		 * its parent, also between sRGB and linear. */
 		if (m->image.width != p->desc.image_width ||
 		    m->image.height != p->desc.image_height || p->desc.image_row_pitch ||
 		    p->desc.image_slice_pitch || format_bytes(&m->format) != p->pixel ||
@@ -312,8 +313,8 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateImage(cl_context context, cl_mem_fla
 	return dxp_clCreateImageWithProperties(context, NULL, flags, format, desc, host, error);
 }
 
-/* The calls of OpenCL 1.0 have no descriptor, so an error of the descriptor becomes
- * CL_INVALID_IMAGE_SIZE. */
+/* Implements the calls of OpenCL 1.0, which have no descriptor. So an error of the descriptor
+ * becomes CL_INVALID_IMAGE_SIZE. */
 static cl_mem create_old(cl_context context, cl_mem_flags flags, const cl_image_format *format,
 			 const cl_image_desc *desc, void *host, cl_int *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements maps: the program works on the object's host memory (the program's own or the shadow).
- * A map transfers the bytes there. The unmap of a writable map makes them the latest; no byte moves
- * until a device needs it. */
+/* Implements maps. The program works on the object's host memory, which is its own memory or the
+ * shadow. A map transfers the bytes to this memory. The unmap of a map for writing records these
+ * bytes as the latest. They are transferred only when a device needs them. */
 #include <stdlib.h>
 
 #include "plugins/opencl/memory/memory.h"
@@ -22,7 +22,7 @@ bool map_flags_allowed(cl_mem m, cl_map_flags flags)
 	return !(flags & MAP_WRITES && m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS));
 }
 
-/* Makes the host's copy ready for the map's access. */
+/* Prepares the host's copy for the access of the map. */
 static cl_int fetch(struct command *c, cl_mem root, const struct map *map)
 {
 	struct copy *host = &root->copies->host;
@@ -31,7 +31,8 @@ static cl_int fetch(struct command *c, cl_mem root, const struct map *map)
 
 	memory_settle(root);
 	cl_int error = memory_order(&c->e, host, map->start, end, access);
-	/* Transfers the gaps between the rows too, even if the rows themselves are up to date. */
+	/* Transfers the whole span, including the gaps between rows. Only a map that overwrites one
+	 * contiguous range needs no transfer. */
 	if (error == CL_SUCCESS &&
 	    (map->flags != CL_MAP_WRITE_INVALIDATE_REGION || !rect_is_line(&map->rect)))
 		error = memory_bring(&c->e, root, host, map->start, end);
@@ -78,16 +79,15 @@ static struct map *find(cl_mem m, const void *at)
 void map_cancel(cl_mem m, const void *at)
 {
 	opencl_enter();
-	/* Another thread may have released the object. It is the program's responsibility to avoid
-	 * that. */
+	/* Another thread may have released the object, although the program should prevent that. */
 	struct map *map = object_is(m, OBJECT_MEMORY) ? find(m, at) : NULL;
 	if (map)
 		memory_map_free(m, map);
 	opencl_leave();
 }
 
-/* Posts a mark: an event that completes when all waits of the command have completed. From then on,
- * the bytes that the program wrote through the map are valid in the host copy. */
+/* Posts a mark: its event completes when everything that the command waits for has completed. From
+ * then on, the host copy has the bytes that the program wrote through the map. */
 static cl_int mark(struct command *c, struct copy *host, const struct map *map)
 {
 	struct use u = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements functions for all kinds of memory objects: the root object, references, release,
+/* Implements functions for all kinds of memory objects: root object, references, release and
  * queries. */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,8 @@ struct destructor_call {
 	struct memory_callback *list;
 };
 
-/* Runs without the lock. The handle only identifies the object, which no longer exists. */
+/* Calls the program's destructor callbacks, without the lock. The object does not exist any more;
+ * its handle only identifies it. */
 static void call_destructors(void *data)
 {
 	struct destructor_call *d = data;
@@ -203,8 +204,8 @@ uint64_t memory_device_most(cl_context c, cl_device_info param)
 
 	for (cl_uint i = 0; i < c->device_count; i++) {
 		uint64_t v = 0;
-		/* A result has 4 or 8 bytes and is little-endian, as are all hosts of this
-		 * plugin. */
+		/* The value has 4 or 8 bytes and is little-endian, as all hosts of this plugin are.
+		 * So reading it as 64 bits is correct in both cases. */
 		if (dxp_clGetDeviceInfo(c->devices[i], param, sizeof v, &v, NULL) == CL_SUCCESS &&
 		    v > most)
 			most = v;
@@ -245,7 +246,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetMemObjectDestructorCallback(
 	opencl_enter();
 	bool known = object_is(m, OBJECT_MEMORY);
 	if (known) {
-		/* Called in reverse order of registration. */
+		/* Callbacks are called in reverse order of registration, so a new one comes
+		 * first. */
 		*x = (struct memory_callback){m->callbacks, notify, data};
 		m->callbacks = x;
 	}
@@ -255,7 +257,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetMemObjectDestructorCallback(
 	return known ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
 }
 
-/* Returns the program's host memory (CL_MEM_USE_HOST_PTR) at the object's first byte, or NULL. */
+/* Returns the host memory that the program gave with CL_MEM_USE_HOST_PTR, at the object's first
+ * byte. Returns NULL if it gave none. */
 static void *host_pointer(cl_mem m)
 {
 	uint64_t offset = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calculates rectangles of bytes (struct dxp_rect), each with two sides: source (from) and
- * destination (to). Pure. */
+/* Calculations with rectangles of bytes (struct dxp_rect). A rectangle has two sides: source
+ * (`from_`) and destination (`to_`). Both have the same rows, but may have different pitches. The
+ * functions use only their arguments. */
 #ifndef OPENCL_RECT_H
 #define OPENCL_RECT_H
 
@@ -10,25 +11,28 @@
 
 #include <dxp/async.h>
 
-/* Returns the bytes from the first to the last byte of one side, including gaps between rows. */
+/* Return the number of bytes from the first to the last byte of one side, including gaps between
+ * rows. */
 uint64_t rect_from_span(const struct dxp_rect *r);
 uint64_t rect_to_span(const struct dxp_rect *r);
 uint64_t rect_bytes(const struct dxp_rect *r);
-/* Rewrites r as the same bytes in as few rows and slices as possible; sets all pitches. */
+/* Changes `r` to describe the same bytes with as few rows and slices as possible. Sets all
+ * pitches. */
 void rect_fold(struct dxp_rect *r);
 bool rect_is_line(const struct dxp_rect *r);
-/* Returns the offset of row `index` (0 .. rows * slices - 1) from the rectangle's first byte. */
+/* Return the offset of row `index` from the rectangle's first byte, for one side. `index` is 0 ..
+ * rows * slices - 1. */
 uint64_t rect_from_row(const struct dxp_rect *r, uint64_t index);
 uint64_t rect_to_row(const struct dxp_rect *r, uint64_t index);
-/* Set the pitches of a side so that its rows are adjacent. */
+/* Set the pitches of one side, so that its rows are adjacent. */
 void rect_pack_from(struct dxp_rect *r);
 void rect_pack_to(struct dxp_rect *r);
 bool rect_from_is_tight(const struct dxp_rect *r);
 bool rect_to_is_tight(const struct dxp_rect *r);
-/* Copies the rectangle in host memory. */
+/* Copies the bytes of a rectangle in host memory. */
 void rect_copy(const struct dxp_rect *r, void *to, const void *from);
-/* Returns whether the two sides of a folded rectangle share a byte, if they begin at offsets `from`
- * and `to` of the same object. */
+/* Returns true if the two sides of a rectangle have a byte in common. The sides begin at offsets
+ * `from` and `to` of the same object. Call rect_fold(r) before. */
 bool rect_overlaps(const struct dxp_rect *r, uint64_t from, uint64_t to);
 
 #endif

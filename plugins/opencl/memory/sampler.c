@@ -5,7 +5,8 @@
 
 #include "plugins/opencl/memory/memory.h"
 
-#define PROPERTIES_MAX 7 /* entries: three pairs and the zero */
+/* entries of a property list: three pairs, and the 0 that ends the list */
+#define PROPERTIES_MAX 7
 
 static void end(void *handle)
 {
@@ -81,7 +82,8 @@ CL_API_ENTRY cl_sampler CL_API_CALL dxp_clCreateSampler(cl_context context, cl_b
 	return s;
 }
 
-/* Applies one property. False: unknown, repeated, or value out of range. */
+/* Applies one property. Returns false if the property is unknown or repeated, or if its value is
+ * invalid. */
 static bool property(struct dxp_sampler *s, cl_sampler_properties name, cl_sampler_properties value,
 		     unsigned *seen)
 {

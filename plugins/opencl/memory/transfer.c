@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements operations on ranges of root objects. Bytes are read directly from the copy that has
- * them, so bytes that are read once are moved once. */
+/* Implements transfers of ranges of root objects. Bytes are read directly from a copy that has
+ * them, so bytes that are read once are also transferred only once. */
 #include "plugins/opencl/memory/memory.h"
 
 static uint64_t part_of(uint64_t bytes)
@@ -8,7 +8,7 @@ static uint64_t part_of(uint64_t bytes)
 	return bytes < TRANSFER_PART_BYTES ? bytes : TRANSFER_PART_BYTES;
 }
 
-/* ---- to host memory ---- */
+/* ---- transfers to host memory ---- */
 
 static cl_int read_piece(struct command *c, cl_mem root, const struct piece *p, uint8_t *to)
 {
@@ -51,10 +51,10 @@ cl_int transfer_read(struct command *c, cl_mem root, uint64_t at, void *to, uint
 	return CL_SUCCESS;
 }
 
-/* ---- from host memory ---- */
+/* ---- transfers from host memory ---- */
 
-/* Returns the device copy that a range is written to. After the write it is the only latest
- * copy. */
+/* Returns the device copy that a range is written to. After the write, only this copy has the
+ * latest bytes. */
 static cl_int target(struct command *c, cl_mem root, uint64_t start, uint64_t end,
 		     struct copy **out)
 {
@@ -71,9 +71,9 @@ static cl_int write_at(struct command *c, uint64_t address, const void *from, ui
 	struct dxp_waits w = c->e.waits;
 	dxp_event event;
 
-	/* `late`: read the bytes after the waits, since a pending read may write them. For a
-	 * blocking write without waits it selects a PUT, which is faster than a command at any
-	 * size. */
+	/* `late`: read the bytes after the waits, because a pending command may still write them. A
+	 * blocking write without waits also sets `late`: this selects a PUT, which is faster than a
+	 * command for any length. */
 	w.late = c->e.settled ? !w.lazy : command_host_is_pending(from, bytes);
 	trace_moved(NULL, d, bytes);
 	for (uint64_t done = 0, part; done < bytes; done += part) {
@@ -101,7 +101,7 @@ cl_int transfer_write(struct command *c, cl_mem root, uint64_t at, const void *f
 	return error;
 }
 
-/* ---- within and between devices ---- */
+/* ---- transfers within a device and between devices ---- */
 
 static int copy_piece(struct command *c, cl_mem from, const struct piece *p, uint64_t to,
 		      dxp_event *event)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements operations on rectangles of root objects. Long rows are moved one by one, without
- * intermediate copies. Short rows are gathered first, on the device or the host, whichever is
- * cheaper; then one transfer moves all. */
+/* Implements transfers of rectangles of root objects. Long rows are transferred one by one, without
+ * intermediate copies. Short rows are first gathered, on the device or on the host, whichever costs
+ * less. Then one transfer moves all of them. */
 #include "plugins/opencl/memory/memory.h"
 
-#define ROW_BYTES 8192 /* bytes: rows of at least this length get a command each */
-#define ROWS_FEW  4    /* rows: so few are not gathered */
-#define ROWS_KEPT 64   /* rows: most ranges that a rectangle may leave in an object's lists */
-/* ratio of the span to the bytes of rows, up to which gaps are transferred too */
+#define ROW_BYTES 8192 /* bytes; a row of at least this length gets a command of its own */
+#define ROWS_FEW  4    /* rows; up to this number, rows are not gathered */
+/* rows; the number of ranges that a rectangle may add to the lists of an object */
+#define ROWS_KEPT 64
+/* The gaps between rows are transferred too, if the span has at most this many times the bytes of
+ * the rows. */
 #define SPAN_NEAR 2
 
 static bool by_rows(const struct dxp_rect *r)
@@ -15,7 +17,7 @@ static bool by_rows(const struct dxp_rect *r)
 	return r->row_bytes >= ROW_BYTES || r->rows * r->slices <= ROWS_FEW;
 }
 
-/* ---- to host memory ---- */
+/* ---- rectangles to host memory ---- */
 
 static cl_int read_rows(struct command *c, cl_mem root, uint64_t at, void *to,
 			const struct dxp_rect *r)
@@ -29,7 +31,7 @@ static cl_int read_rows(struct command *c, cl_mem root, uint64_t at, void *to,
 	return CL_SUCCESS;
 }
 
-/* Creates memory that is freed when the command completes. */
+/* Creates memory that is freed when the command completes. Returns it in *out. */
 static cl_int temporary(struct command *c, uint64_t bytes, cl_mem *out)
 {
 	cl_mem m = memory_temporary(c->e.queue->context, bytes);
@@ -42,7 +44,8 @@ static cl_int temporary(struct command *c, uint64_t bytes, cl_mem *out)
 	return error;
 }
 
-/* Reads everything from the first row to the last; the host unpacks it. */
+/* Reads all bytes from the first row to the last row, with the gaps. The host then copies the
+ * rows. */
 static cl_int read_span(struct command *c, cl_mem root, uint64_t at, void *to,
 			const struct dxp_rect *r)
 {
@@ -59,7 +62,7 @@ static cl_int read_span(struct command *c, cl_mem root, uint64_t at, void *to,
 	return error != CL_SUCCESS ? error : command_unpack(c, to, staging, r);
 }
 
-/* Copies the rectangle into temporary memory on the device. */
+/* Copies the rectangle to temporary memory on the device, without gaps. */
 static cl_int pack(struct command *c, cl_mem root, uint64_t at, const struct dxp_rect *rect,
 		   cl_mem packed)
 {
@@ -85,7 +88,7 @@ static cl_int pack(struct command *c, cl_mem root, uint64_t at, const struct dxp
 	return error;
 }
 
-/* Gathers on the device, then reads the packed bytes in one transfer. */
+/* Gathers the rows on the device, then reads them in one transfer. */
 static cl_int read_packed(struct command *c, cl_mem root, uint64_t at, void *to, struct dxp_rect b)
 {
 	uint64_t bytes = rect_bytes(&b);
@@ -127,7 +130,7 @@ cl_int transfer_read_rect(struct command *c, cl_mem root, uint64_t at, void *to,
 	return read_packed(c, root, at, to, b);
 }
 
-/* ---- from host memory ---- */
+/* ---- rectangles from host memory ---- */
 
 static cl_int write_rows(struct command *c, cl_mem root, uint64_t at, const void *from,
 			 const struct dxp_rect *r)
@@ -147,8 +150,8 @@ void transfer_wrote_rect(cl_mem root, struct copy *copy, uint64_t at, const stru
 {
 	uint64_t span = rect_to_span(r);
 
-	/* A copy that holds the whole span stays whole; else only the written rows are latest
-	 * here. */
+	/* If this copy already had all bytes of the span, it still has them. Otherwise only the
+	 * rows that were written are the latest here. */
 	if (whole || ranges_has(&copy->latest, at, at + span)) {
 		copies_wrote(root->copies, copy, at, at + span);
 		return;
@@ -165,8 +168,8 @@ static bool many_rows(const struct dxp_rect *r)
 	return r->rows * r->slices > ROWS_KEPT;
 }
 
-/* Returns the device copy that a rectangle is written to. For many short rows the gaps are brought
- * too, so that range lists stay short. */
+/* Returns the device copy that a rectangle is written to. If there are many short rows, the gaps
+ * are transferred to this copy too, so that the lists of ranges stay short. */
 static cl_int target_rect(struct command *c, cl_mem root, uint64_t at, const struct dxp_rect *r,
 			  struct copy **here)
 {
@@ -183,7 +186,8 @@ static cl_int target_rect(struct command *c, cl_mem root, uint64_t at, const str
 	return error;
 }
 
-/* Writes all rows into temporary device memory in one transfer; the device scatters them. */
+/* Writes all rows to temporary device memory in one transfer. The device then copies them to their
+ * destinations. */
 static cl_int write_packed(struct command *c, cl_mem root, uint64_t at, const void *from,
 			   struct dxp_rect b)
 {
@@ -232,14 +236,14 @@ cl_int transfer_write_rect(struct command *c, cl_mem root, uint64_t at, const vo
 	struct dxp_rect b = *rect;
 
 	rect_fold(&b);
-	/* Bytes that are not in host memory yet cannot be gathered. */
+	/* The host cannot gather rows that a pending command still writes to host memory. */
 	if (by_rows(&b) || (!c->e.settled && command_host_is_pending(from, rect_from_span(&b))))
 		return write_rows(c, root, at, from, &b);
 	c->e.event->bytes += rect_bytes(&b);
 	return write_packed(c, root, at, from, b);
 }
 
-/* ---- on devices ---- */
+/* ---- rectangles on devices: filling and copying ---- */
 
 cl_int transfer_fill(struct command *c, cl_mem root, uint64_t at, const struct dxp_rect *rect,
 		     const void *pattern, uint32_t pattern_bytes)

@@ -7,8 +7,9 @@ enum block_state { BLOCK_INSIDE, BLOCK_FREE, BLOCK_USED };
 
 struct block {
 	uint32_t state : 2, units : 30;
-	uint32_t before;         /* units of the preceding block; 0: this is the first */
-	uint32_t next, previous; /* links of its list while FREE */
+	/* units of the block before this one; 0: this is the first block */
+	uint32_t before;
+	uint32_t next, previous; /* neighbours in the list of free blocks; valid while FREE */
 };
 
 static uint32_t class_of(uint32_t units)
@@ -66,7 +67,7 @@ void blocks_destroy(struct blocks *b)
 	free(b->table);
 }
 
-/* Returns how many units from `at` on must stay free so that the next block is aligned. */
+/* Returns how many units, from `at` on, must stay free, so that the block after them is aligned. */
 static uint32_t gap_of(uint32_t at, uint32_t align_units)
 {
 	return (align_units - (at & (align_units - 1))) & (align_units - 1);
@@ -81,7 +82,8 @@ static uint32_t find(const struct blocks *b, uint32_t units, uint32_t align_unit
 	return b->units;
 }
 
-/* Splits the block at `at`, which is in no list, after `units`. The second part becomes free. */
+/* Splits the block at `at` after `units` units. The block must not be in a list. Its second part
+ * becomes free. */
 static void split(struct blocks *b, uint32_t at, uint32_t units)
 {
 	uint32_t rest = b->table[at].units - units;
@@ -119,7 +121,7 @@ bool blocks_allocate(struct blocks *b, uint64_t bytes, uint32_t align, uint64_t 
 	return true;
 }
 
-/* Merges two adjacent blocks. The second no longer begins a block. */
+/* Merges two adjacent blocks. No block begins at `next` any more. */
 static void join(struct blocks *b, uint32_t at, uint32_t next)
 {
 	b->table[next].state = BLOCK_INSIDE;

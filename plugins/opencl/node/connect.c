@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manages connections to the nodes of devices. A lost connection fails its commands through their
- * events. The next use reconnects, RETRY_NS after a failed attempt at the earliest. Each connection
- * has a new generation (`generation`); programs and memory of earlier connections do not exist any
- * more. */
+/* Manages connections to the nodes of devices. If a connection is lost, its commands fail through
+ * their events. The next use of the device connects again. After a failed attempt, it waits at
+ * least RETRY_NS. Each connection has a number (`generation`). Programs and memory of earlier
+ * connections do not exist any more. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #define RETRY_NS     250000000ull
 #define CLOCK_ROUNDS 4
 
-/* Results of opening a connection. */
+/* What opening a connection returns. */
 struct connection {
 	struct dxp_xpu *xpu;
 	struct dxp_xpu_caps caps;
 	struct dxp_clock clock;
-	void *about; /* NULL: not requested */
+	void *about; /* description of the device; NULL: not requested */
 	size_t about_bytes;
 };
 
@@ -29,7 +29,7 @@ void device_lost_with(enum lost_step step, void (*call)(cl_device_id d))
 	on_loss[step] = call;
 }
 
-/* Returns the clock measurement with the smallest error. */
+/* Measures the clock several times, and returns the measurement with the smallest error. */
 static int measure(struct dxp_xpu *xpu, int rounds, struct dxp_clock *best)
 {
 	int status = DXP_OK;
@@ -67,7 +67,7 @@ static int hello_exchange(struct connection *c, bool about)
 	return status == DXP_OK ? measure(c->xpu, CLOCK_ROUNDS, &c->clock) : status;
 }
 
-/* Opens a connection, with or without the lock: it only exchanges messages. */
+/* Opens a connection. The caller may hold the lock or not, because this only exchanges messages. */
 static int connection_open(struct connection *c, const char *node, bool about)
 {
 	*c = (struct connection){0};
@@ -109,8 +109,8 @@ static bool is_loss(int status)
 	return status == DXP_EPEERLOST || status == DXP_EPEERRESET || status == DXP_ECLOSED;
 }
 
-/* Returns whether this device is lost. Tests it with a mark, because the status of a command is the
- * same if another node that it needed is lost. */
+/* Returns true if this device is lost. Tests this by a mark: a command fails with the same status
+ * if another node that it needed is lost. */
 static bool is_lost(cl_device_id d)
 {
 	const struct dxp_waits none = {.lazy = true};
@@ -128,8 +128,8 @@ cl_int device_judge(cl_device_id d, int status)
 	return result_of(status);
 }
 
-/* Releases a lost connection. First dequeues the completions of its commands, which the fabric has
- * failed. */
+/* Releases a lost connection. The fabric has failed its commands, so their completions are dequeued
+ * first. */
 static void bury(cl_device_id d)
 {
 	if (!d->lost)
@@ -137,7 +137,8 @@ static void bury(cl_device_id d)
 	for (int i = 0; i < LOST_STEPS; i++)
 		if (on_loss[i])
 			on_loss[i](d);
-	/* If a thread is still in a call, the connection stays open until the program exits. */
+	/* If a thread is still in a call on this connection, it cannot be closed. It stays open
+	 * until the program exits. */
 	if (d->calls == 0)
 		dxp_xpu_close(d->lost);
 	d->lost = NULL;
@@ -154,8 +155,8 @@ static bool is_alive(cl_device_id d)
 	return false;
 }
 
-/* Reconnects. A node that is cut off may take long to time out, so the lock is released
- * meanwhile. */
+/* Connects again. A node that is cut off from the network may need a long time until a timeout. So
+ * the lock is released during the attempt. */
 static bool reconnect(cl_device_id d)
 {
 	struct connection c;
@@ -166,7 +167,7 @@ static bool reconnect(cl_device_id d)
 	int status = connection_open(&c, d->node, false);
 	opencl_in();
 	d->connecting = false;
-	/* The program may have exited meanwhile. */
+	/* The program may have begun to exit during the attempt. */
 	if (status == DXP_OK && opencl_fabric()) {
 		install(d, &c);
 		return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds the list of devices: one for each xPU that is granted to this host and has an OpenCL
- * engine. The list only grows: a dead node stays as an unavailable device. */
+/* The list of devices: one for each xPU that this host is granted and that has an OpenCL engine.
+ * The list only grows: if a node is dead, its device stays and is unavailable. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 static cl_device_id devices[OPENCL_DEVICES_MAX];
 static cl_uint device_count;
-/* Nodes that have no OpenCL device; they are not queried again. */
+/* Ids of nodes that have no OpenCL device; they are not queried again. */
 static uint16_t rejected[OPENCL_DEVICES_MAX];
 static uint32_t rejected_count;
 
@@ -73,7 +73,8 @@ static void add(const struct dxp_node_info *n)
 		devices[device_count++] = d;
 		return;
 	}
-	/* An unreachable node is tried again by the next search. */
+	/* A node with one of these two problems is not queried again. A node that did not answer is
+	 * tried again by the next search. */
 	if (small || status == DXP_EUNSUPPORTED)
 		reject(n, small ? "less memory is free than DXP_CL_MEM requires"
 				: "its engine runs no OpenCL programs");
@@ -86,7 +87,7 @@ static void add(const struct dxp_node_info *n)
 	object_release(d);
 }
 
-/* Orders nodes as in DXP_CL_NODES. */
+/* Compares two nodes by their positions in DXP_CL_NODES. */
 static int by_name(const void *a, const void *b)
 {
 	const char *list = settings_get()->nodes;
@@ -134,8 +135,9 @@ static void unlock_in_parent(void)
 	pthread_mutex_unlock(&opencl_lock);
 }
 
-/* Runs in the child. The child has neither the parent's threads nor a right to its connections. All
- * devices count as lost in it, and its exit sends no messages in the parent's name. */
+/* Runs in the child of a fork. The child does not have the parent's threads, and must not use the
+ * parent's connections. So in the child, all devices count as lost, and its exit sends no
+ * messages. */
 static void leave_in_child(void)
 {
 	fabric_detach(true);
@@ -196,8 +198,7 @@ cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint space, cl
 	return error != CL_SUCCESS ? error : found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
-/* The standard leaves the meaning of a NULL platform to the implementation; here it is the only
- * platform. */
+/* The standard does not define what a NULL platform means. Here it means the only platform. */
 CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
 						   cl_uint entries, cl_device_id *out,
 						   cl_uint *count)
@@ -216,7 +217,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_d
 	return error;
 }
 
-/* Root devices have no reference count. */
+/* Retain and release only check the handle, because root devices have no reference count. */
 static cl_int check(cl_device_id device)
 {
 	opencl_enter();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the value of a parameter in the records by which the node describes its device. */
+/* Finds the value of a parameter in the records that describe the node's device. */
 #include <dxp/about.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ size_t device_size(cl_device_id d, cl_uint param, size_t otherwise)
 	return otherwise;
 }
 
-/* ---- sentences: describe devices for binaries ---- */
+/* ---- sentences: they describe a device, to recognize binaries for it ---- */
 
 static size_t fact_add(char *sentence, size_t have, cl_device_id d, cl_uint param)
 {

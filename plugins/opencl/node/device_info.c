@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements clGetDeviceInfo: values of the node's device, except where the network, the node's
- * memory or the plugin changes them. Optional features without support in the plugin are not
+/* Implements clGetDeviceInfo. Values come from the node's device, unless the network, the node's
+ * memory or the plugin changes them. Optional features that the plugin does not support are not
  * reported. */
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +10,13 @@
 #include "wire/limits.h"
 
 #define MAX_PARAMETER_BYTES 1024u
-#define MIN_ALLOC_BYTES     (32ull << 20) /* bytes: minimum of a full profile */
-#define MIN_PRINTF_BYTES    (1u << 20)    /* bytes: minimum of a full profile */
+/* bytes: smallest CL_DEVICE_MAX_MEM_ALLOC_SIZE that a full profile may report */
+#define MIN_ALLOC_BYTES (32ull << 20)
+/* bytes: smallest CL_DEVICE_PRINTF_BUFFER_SIZE that a full profile may report */
+#define MIN_PRINTF_BYTES (1u << 20)
 
-/* Extensions that concern only the device's compiler and device memory. */
+/* Extensions that only affect the device's compiler and device memory. They are reported if the
+ * device reports them. */
 static const char *const extensions[] = {
 	"cl_khr_byte_addressable_store",
 	"cl_khr_global_int32_base_atomics",
@@ -29,7 +32,8 @@ static const char *const extensions[] = {
 	"cl_khr_integer_dot_product",
 };
 
-/* OpenCL C features that the device alone cannot provide. */
+/* OpenCL C features that a device cannot provide without the plugin's support. They are not
+ * reported. */
 static const char *const absent_features[] = {
 	"__opencl_c_device_enqueue",
 	"__opencl_c_pipes",
@@ -56,8 +60,8 @@ static bool feature_kept(const char *name, size_t length)
 			length);
 }
 
-/* Reported if the device has images: every image lies over plain bytes, so an image over a buffer
- * works too. */
+/* Extension that is reported if the device has images. The pixels of every image are plain bytes,
+ * so an image made from a buffer works too. */
 static const cl_name_version of_images = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_image2d_from_buffer"};
 
 static bool has_images(cl_device_id d)
@@ -92,7 +96,7 @@ static cl_int extensions_text(cl_device_id d, const struct info *i)
 
 #define VERSIONS_MAX 64
 
-/* Returns the entries of a device's table that `kept` accepts. */
+/* Returns the entries of a table of the device for which `kept` returns true. */
 static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const char *, size_t),
 		       const struct info *i)
 {
@@ -111,8 +115,8 @@ static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const c
 	return result_bytes(i, out, count * sizeof(line));
 }
 
-/* Returns the largest buffer in bytes: half of the memory that the node shares, at least
- * MIN_ALLOC_BYTES, at most the device's own limit. */
+/* Returns the size of the largest buffer, in bytes: half of the memory that the node offers. It is
+ * at least MIN_ALLOC_BYTES, and at most the device's own limit. */
 static uint64_t max_alloc(cl_device_id d)
 {
 	uint64_t whole = d->caps.memory_bytes, part = whole / 2;
@@ -131,7 +135,7 @@ cl_device_type device_type(cl_device_id d)
 				    : own & ~(cl_device_type)CL_DEVICE_TYPE_DEFAULT;
 }
 
-/* Handles, names and current state. */
+/* Answers queries for handles, names and the current state. */
 static cl_int info_identity(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	switch (name) {
@@ -142,7 +146,8 @@ static cl_int info_identity(cl_device_id d, cl_device_info name, const struct in
 	case CL_DRIVER_VERSION: return result_text(i, DXP_VERSION);
 	case CL_DEVICE_VERSION: return result_text(i, "OpenCL 3.0 Direct xPU " DXP_VERSION);
 	case CL_DEVICE_NUMERIC_VERSION: return result_uint(i, CL_MAKE_VERSION(3, 0, 0));
-	/* No version of the tests was passed; the format requires a date. */
+	/* This is the format of a date. It means that no version of the conformance tests was
+	 * passed. */
 	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: return result_text(i, "v0000-01-01-00");
 	case CL_DEVICE_EXTENSIONS: return extensions_text(d, i);
 	case CL_DEVICE_EXTENSIONS_WITH_VERSION: return versions(d, name, extension_kept, i);
@@ -163,11 +168,12 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE:
 		own = device_size(d, name, SIZE_MAX);
 		return result_ulong(i, own < max_alloc(d) ? own : max_alloc(d));
-	/* The value is in pixels, the largest of which have 16 bytes. */
+	/* The value is in pixels. A pixel has at most 16 bytes. */
 	case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
 		own = device_size(d, name, 0);
 		return result_size(i, own < max_alloc(d) / 16 ? own : max_alloc(d) / 16);
-	/* The value is in pixels. Sub-buffers are aligned to more bytes than any pixel has. */
+	/* The value is in pixels. If the device reports none, it is 1, because sub-buffers are
+	 * aligned to more bytes than any pixel has. */
 	case CL_DEVICE_IMAGE_PITCH_ALIGNMENT:
 	case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
 		if (!has_images(d))
@@ -208,7 +214,7 @@ static cl_int info_queues(cl_device_id d, cl_device_info name, const struct info
 	}
 }
 
-/* Features that no device has. */
+/* Answers queries for features that no device has. */
 static cl_int info_absent(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	static const cl_device_partition_property none = 0;
@@ -237,8 +243,9 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	static cl_int (*const own[])(cl_device_id, cl_device_info, const struct info *) = {
 		info_identity, info_memory, info_queues, info_absent};
-	/* The first call, without a buffer, finds the function for `name`. Without it, the error
-	 * for a buffer that is too small would make the next function try to answer. */
+	/* First calls each function without a buffer, to find the one that knows `name`. With the
+	 * real buffer, it could return an error because the buffer is too small, and then the next
+	 * function would be tried. */
 	size_t answered = SIZE_MAX, bytes = 0;
 	struct info with_size = {i->size, i->value, &answered};
 
@@ -252,8 +259,8 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 		return error;
 	}
 	const void *data = device_about(d, name, &bytes);
-	/* This name belongs to cl_khr_fp16: without the extension it is unknown. (The name for
-	 * doubles belongs to the core.) */
+	/* This name belongs to cl_khr_fp16, so it is unknown if the device lacks that extension.
+	 * (The name for doubles belongs to the core of OpenCL.) */
 	if (name == CL_DEVICE_HALF_FP_CONFIG && device_size(d, name, 0) == 0)
 		data = NULL;
 	return data ? result_bytes(i, data, bytes) : CL_INVALID_VALUE;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds the program's single membership in the fabric, joined when devices are first queried. */
+/* The membership of this program in the fabric. The program joins when it first queries devices. */
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "host/use.h"
 #include "plugins/opencl/node/device.h"
 
-#define JOIN_MS  2000          /* ms: a program that only lists platforms must not hang */
-#define RETRY_NS 5000000000ull /* ns: after a timeout of the manager */
+/* ms to join; short, because a program that only lists platforms must not hang */
+#define JOIN_MS  2000
+#define RETRY_NS 5000000000ull /* ns until the next attempt after the manager did not answer */
 
 static struct dxp_fabric *fabric;
 static bool closed;
-static bool forked; /* true in a child of the process that joined */
+static bool forked; /* true in a forked child of the process that joined */
 static uint64_t retry_ns;
 
 struct dxp_fabric *opencl_fabric(void)
@@ -24,8 +25,8 @@ bool opencl_forked(void)
 	return forked;
 }
 
-/* Prints why joining failed; a missing fabric only with DXP_CL_VERBOSE, since most programs have
- * other platforms. */
+/* Prints why joining failed. If there is no fabric, prints it only with DXP_CL_VERBOSE, because
+ * most programs also have other platforms. */
 static void hint(int status)
 {
 	if (status != DXP_ENOENT || settings_get()->verbose)

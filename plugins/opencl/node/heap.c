@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocates device memory. Small ranges are blocks of larger parts, so most buffers cost no
- * message; a large range is a part of its own. Unused parts are kept for reuse, up to a bound or
- * until the node's memory is short. */
+/* Allocates device memory. A small range is a block in a larger part, so most buffers need no
+ * message to the node. A large range is a part of its own. Parts that are not used are kept for
+ * reuse, up to a bound, or until memory of the node is short. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,22 +9,23 @@
 #include "plugins/opencl/node/device.h"
 
 #define PART_BYTES (4u << 20)
-/* bytes: a range of at least this size is a part of its own */
+/* bytes; a range of at least this size gets a part of its own */
 #define DIRECT_BYTES (1u << 20)
-#define DIRECT_ROUND (64u << 10) /* bytes: sizes of such parts are multiples of this */
-#define KEPT_BYTES   (64u << 20) /* bytes: bound on unused parts of a device */
+#define DIRECT_ROUND (64u << 10) /* bytes; the size of such a part is a multiple of this */
+#define KEPT_BYTES   (64u << 20) /* bytes; limit for the unused parts of a device */
 
 struct part {
 	uint64_t address, bytes;
-	bool direct, used;    /* `used` is valid only for a direct part */
-	struct blocks blocks; /* valid only for other parts */
+	/* direct: the part is one large range; used: valid only if `direct` */
+	bool direct, used;
+	struct blocks blocks; /* valid only if `direct` is false */
 };
 
 struct heap {
-	uint32_t generation; /* generation of the connection that the parts belong to */
+	uint32_t generation; /* number of the connection that the parts belong to */
 	struct part *parts;  /* sorted by address */
 	uint32_t count, space;
-	uint64_t kept; /* bytes of unused parts */
+	uint64_t kept; /* bytes of all unused parts */
 };
 
 static void part_end(struct part *p)
@@ -33,8 +34,8 @@ static void part_end(struct part *p)
 		blocks_destroy(&p->blocks);
 }
 
-/* Returns the heap of the current connection. Allocations of earlier connections ended with
- * them. NULL: no memory. */
+/* Returns the heap of the current connection. Allocations of earlier connections do not exist any
+ * more. Returns NULL if memory is short. */
 static struct heap *current(cl_device_id d)
 {
 	if (!d->heap)
@@ -119,7 +120,7 @@ static cl_int space_request(cl_device_id d, uint64_t bytes, uint64_t *address)
 	return error == CL_DEVICE_NOT_AVAILABLE ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
-/* Adds a part, initially unused. */
+/* Adds a part; it is unused at first. */
 static cl_int add_part(cl_device_id d, uint64_t bytes, bool direct, struct part **out)
 {
 	struct heap *h = d->heap;
@@ -145,7 +146,8 @@ static cl_int add_part(cl_device_id d, uint64_t bytes, bool direct, struct part 
 	return CL_SUCCESS;
 }
 
-/* Returns the smallest unused direct part that exceeds `bytes` by at most an eighth, or NULL. */
+/* Returns the smallest unused direct part that is at most an eighth larger than `bytes`; NULL:
+ * there is none. */
 static struct part *find_direct(struct heap *h, uint64_t bytes)
 {
 	struct part *best = NULL;
@@ -187,8 +189,8 @@ static bool allocate_block(struct heap *h, struct part *p, uint64_t bytes, uint6
 	return true;
 }
 
-/* Allocates from a part in use, or from an unused one with `of_unused`. Callers try parts in use
- * first, so that others can become unused. */
+/* Allocates a block. With `of_unused`, it uses a part without blocks, otherwise a part that already
+ * has blocks. Callers try the latter first, so that other parts can become unused. */
 static bool allocate_small(struct heap *h, uint64_t bytes, bool of_unused, uint64_t *address)
 {
 	for (uint32_t i = 0; i < h->count; i++) {
@@ -214,7 +216,7 @@ cl_int heap_allocate(cl_device_id d, uint64_t bytes, uint64_t *address)
 	    allocate_small(d->heap, bytes, true, address))
 		return CL_SUCCESS;
 	error = add_part(d, PART_BYTES, false, &p);
-	/* A node with little free memory may still have space for `bytes` alone. */
+	/* If the node has little free memory, it may still have space for `bytes` alone. */
 	if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
 		return allocate_direct(d, bytes, address);
 	if (error != CL_SUCCESS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens NIC functions of devices, which kernels drive. */
+/* Opens NIC functions on devices, for kernels. */
 #include "plugins/opencl/node/device.h"
 
-/* Open functions, by device->index. */
+/* NIC functions that are open; index: device->index. */
 static struct network {
 	bool open;
 	uint32_t generation;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the timer queries. A device's time is reported on the host's clock, as event times
- * are. */
+/* Implements the timer queries. The time of a device is reported on the host's clock, as the times
+ * of events are. */
 #include "base/clock.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/api.h"
@@ -18,7 +18,7 @@ static cl_int read_both(cl_device_id d, cl_ulong *device_time, cl_ulong *host_ti
 	cl_int error = device_connect(d);
 	if (error != CL_SUCCESS)
 		return error;
-	/* The two clocks drift, so their offset is measured again. */
+	/* Measures the offset again, because the two clocks drift. */
 	int status = device_clock(d, &clock, ROUNDS);
 	if (status != DXP_OK)
 		return device_judge(d, status);

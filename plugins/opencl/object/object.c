@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manages OpenCL handles. Each kind has a pool that only grows, so a released handle still points
- * to an object: one of kind FREE, or a live one of the same kind. The pool is first in, first out,
- * so stale handles stay recognisable as long as possible. */
+/* Manages OpenCL handles. Each kind of object has a pool that only grows. So a handle that was
+ * released still points to an object: a free one, or a new one of the same kind. The pool is first
+ * in, first out. So an object stays free as long as possible, and a released handle can be
+ * recognized. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugins/opencl/object/object.h"
 
-#define POOL_GROWTH 64 /* objects allocated at once */
+#define POOL_GROWTH 64 /* objects that a pool allocates at once */
 
-/* Kinds that a program can obtain by querying another object. C++ and Python wrappers retain such
- * handles. */
+/* Kinds of objects that a program can get by a query of another object. Wrappers for C++ and Python
+ * retain such handles, even if the program has released all its references. */
 #define FOUND_KINDS \
 	(1u << OBJECT_CONTEXT | 1u << OBJECT_QUEUE | 1u << OBJECT_MEMORY | 1u << OBJECT_PROGRAM)
 
 struct pool {
-	struct object *first, *last; /* objects of kind FREE */
+	struct object *first, *last; /* list of objects with kind OBJECT_FREE */
 	void (*end)(void *handle);
 	size_t bytes;
 };
@@ -39,8 +40,8 @@ static void give_back(struct pool *p, struct object *o)
 	p->last = o;
 }
 
-/* Objects allocated together. A global list links all such blocks, so leak checkers see them as
- * reachable. */
+/* A block of objects that were allocated together. A global list links all blocks, so that leak
+ * checkers find them. */
 struct grown {
 	struct grown *next;
 	max_align_t objects[];

@@ -23,7 +23,7 @@ cl_int result_of(int status)
 	}
 }
 
-#define CUDA_OUT_OF_MEMORY 2 /* CUresult */
+#define CUDA_OUT_OF_MEMORY 2 /* value of the CUresult CUDA_ERROR_OUT_OF_MEMORY */
 
 cl_int result_of_command(int status, int32_t native)
 {
@@ -34,7 +34,7 @@ cl_int result_of_command(int status, int32_t native)
 	return native == CUDA_OUT_OF_MEMORY ? CL_MEM_OBJECT_ALLOCATION_FAILURE : result_of(status);
 }
 
-/* ---- answers: the bytes, if they fit, and their number ---- */
+/* ---- answers: their bytes, if there is space, and their size ---- */
 
 cl_int result_bytes(const struct info *i, const void *data, size_t bytes)
 {

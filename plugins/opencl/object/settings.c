@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the settings of the environment, once. An invalid setting is reported on standard error and
- * ignored: programs unaware of this plugin must not fail because of it. */
+/* Reads the settings in the environment, once. If a setting is invalid, it is reported on standard
+ * error and ignored. A program that does not know this plugin must not fail because of a
+ * setting. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

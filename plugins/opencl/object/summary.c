@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts what a program did on each node, for the summary of `dxp run`: one line for each node,
- * numbers by name. The file is mapped and always current, so it survives any exit. On a normal exit
- * the lines are rewritten without leading zeros. */
+/* Counts what a program did on each node, for the summary of `dxp run`. The file has one line for
+ * each node, with named numbers. While the program runs, the file is mapped and always up to date.
+ * So it is complete even if the program is killed. On a normal exit, the lines are written again
+ * without leading zeros. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,11 +13,11 @@
 #include "base/descriptor.h"
 #include "plugins/opencl/object/report.h"
 
-#define LINE_BYTES 320 /* bytes: a name and all numbers with all digits */
+#define LINE_BYTES 320 /* bytes of a line: a name, and all numbers with all their digits */
 #define DIGITS     20  /* decimal digits of UINT64_MAX */
 
-/* IN and OUT: bytes from and to the host; FROM and TO: other nodes; *_NS: busy time, overlaps
- * counted once. */
+/* IN, OUT: bytes that the node received from the host, and sent to it. FROM, TO: the same for other
+ * nodes. *_NS: busy time; time in which several commands ran counts once. */
 #define NUMBERS(X)                \
 	X(COMMANDS, "commands")   \
 	X(KERNELS, "kernels")     \
@@ -42,10 +43,11 @@ static const char *const texts[NUMBER_COUNT] = {
 };
 
 struct tally {
-	cl_device_id device; /* NULL: the device was not used yet */
+	cl_device_id device; /* NULL: the program has not used the device yet */
 	uint64_t numbers[NUMBER_COUNT];
 	uint64_t device_until, network_until;
-	char *digits[NUMBER_COUNT]; /* position of each number in the file; NULL: no space */
+	/* position of each number in the mapped file; NULL: the file has no space for it */
+	char *digits[NUMBER_COUNT];
 };
 
 static struct tally tallies[OPENCL_DEVICES_MAX];
@@ -53,7 +55,7 @@ static struct tally tallies[OPENCL_DEVICES_MAX];
 static struct {
 	bool opened;
 	int fd;
-	char *lines; /* NULL: no file */
+	char *lines; /* the mapped file; NULL: there is no file */
 	uint32_t count;
 } live;
 
@@ -64,7 +66,7 @@ static bool wanted(void)
 	return path && *path;
 }
 
-/* ---- the file while the program runs ---- */
+/* ---- the mapped file while the program runs ---- */
 
 void summary_open(void)
 {
@@ -77,7 +79,8 @@ void summary_open(void)
 		return;
 	live.fd = descriptor_raise(open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	if (live.fd < 0)
-		return; /* `dxp run`, which reads the file, reports the failure */
+		/* no message here: `dxp run` reads this file, and reports that it is missing */
+		return;
 	void *map = mmap(NULL, (size_t)OPENCL_DEVICES_MAX * LINE_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_SHARED, live.fd, 0);
 	if (map == MAP_FAILED)
@@ -102,10 +105,12 @@ static char *text_put(char *at, const char *text)
 	return at + bytes;
 }
 
-/* Starts a line. Lines are in the order of first use, so empty lines are only at the end. */
+/* Starts the line of a device. Lines are in the order in which devices are first used. So lines
+ * without content are only at the end of the file. */
 static void line_begin(struct tally *t)
 {
-	/* Reserve space: a full file system then fails here, instead of by a signal at a store. */
+	/* Reserves the space in the file. If the file system is full, this fails here; otherwise a
+	 * later store would raise a signal. */
 	if (!live.lines || posix_fallocate(live.fd, (off_t)live.count * LINE_BYTES, LINE_BYTES))
 		return;
 	char *line = live.lines + (size_t)live.count++ * LINE_BYTES;
@@ -143,8 +148,8 @@ static void add(struct tally *t, enum number which, uint64_t more)
 		digits_put(t->digits[which], t->numbers[which]);
 }
 
-/* Adds busy time. Completions arrive roughly in order of time, so overlap with earlier commands
- * lies before the latest end. */
+/* Adds the busy time of a command. Completions arrive nearly in the order of time. So if the
+ * command overlaps with earlier ones, the overlap is before the latest end so far. */
 static void busy_add(struct tally *t, enum number which, uint64_t *until, cl_event e)
 {
 	uint64_t from = e->started_ns > *until ? e->started_ns : *until;
@@ -215,7 +220,8 @@ void summary_close(void)
 		return;
 	FILE *file = descriptor_fopen(path, "we");
 	if (!file)
-		return; /* `dxp run`, which reads the file, reports the failure */
+		/* no message here: `dxp run` reads this file, and reports that it is missing */
+		return;
 	for (uint32_t i = 0; i < OPENCL_DEVICES_MAX; i++)
 		if (tallies[i].device)
 			tally_put(file, &tallies[i]);

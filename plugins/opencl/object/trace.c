@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes commands as a file for Perfetto or chrome://tracing (complete events of the Trace Event
- * Format): a process for each node, a thread for each queue, times on the host's clock. An
- * interrupted file is usable: readers accept it without the last bracket. */
+/* Writes commands to a file for Perfetto or chrome://tracing, as complete events of the Trace Event
+ * Format. Each node is a process there, and each queue is a thread. Times are on the host's clock.
+ * If the program is killed, the file can still be used: readers accept it without the last
+ * bracket. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static void record_begin(const char *phase, unsigned node)
 	trace.first = false;
 }
 
-/* Returns the row of a node; names it on first use. */
+/* Returns the row of a node. At its first use, writes the name of the row. */
 static unsigned node_row(cl_device_id d)
 {
 	unsigned row = d ? d->index + 1 : 0;
@@ -78,8 +79,8 @@ static unsigned node_row(cl_device_id d)
 	return row;
 }
 
-/* Returns the row of a queue, in order of first use; queues beyond QUEUES_MAX share the last
- * row. */
+/* Returns the row of a queue. Rows are in the order of first use. If there are more than QUEUES_MAX
+ * queues, the others share the last row. */
 static unsigned queue_row(const struct _cl_command_queue *q)
 {
 	for (uint32_t i = 0; i < trace.queue_count; i++)

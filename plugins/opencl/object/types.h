@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The structs behind the handles of the OpenCL plugin: remote xPUs as devices of a platform, for
- * programs that load it through the ICD loader (X-11, X-12, X-13).
+/* The structs behind the handles of the OpenCL plugin. It shows remote xPUs as devices of one
+ * platform, to programs that load it through the ICD loader (X-11, X-12, X-13).
  *
- * Commands: every enqueue posts at once. A command waits for a list of dxp events, of any node or
- * of this host; the nodes resolve it among themselves. The host delays no command, so memory
- * objects change state in the order of enqueue calls.
+ * Commands: every enqueue call posts its command at once. A command waits for a list of dxp events,
+ * which belong to any node or to this host. The nodes notify each other. The host delays no
+ * command, so memory objects change state in the order of enqueue calls.
  *
- * Lock: `opencl_lock` guards everything here. It is released in opencl_wait and around callbacks;
- * lookups made before are stale after them. Long fabric calls (builds, blocking transfers) run
- * without it where a comment states so. Lock order: opencl_lock, then the fabric's.
+ * Lock: `opencl_lock` guards everything here. It is released in opencl_wait and around callbacks.
+ * After these, results of earlier lookups may be invalid. Long calls of the fabric (builds,
+ * blocking transfers) run without the lock where a comment states so. Lock order: opencl_lock, then
+ * the lock of the fabric.
  *
  * Lifetime: the program has references to an object (clRetain, clRelease), and the plugin has holds
- * on it. The object ends when it has neither. For example, a queue holds its context. Object memory
- * is reused for the same kind only, never freed: a stale handle is detected by its kind instead of
- * a crash. */
+ * on it. For example, a queue holds its context. The object ends when it has neither references nor
+ * holds. Its memory is never freed, but reused for an object of the same kind. So a handle that was
+ * released is detected by its kind; it does not cause a crash. */
 #ifndef OPENCL_TYPES_H
 #define OPENCL_TYPES_H
 
@@ -36,7 +37,7 @@
 #include <dxp/async.h>
 
 enum object_kind {
-	OBJECT_FREE, /* released; only stale handles point to it */
+	OBJECT_FREE, /* an object that was released; only invalid handles point to it */
 	OBJECT_PLATFORM,
 	OBJECT_DEVICE,
 	OBJECT_CONTEXT,
@@ -50,10 +51,10 @@ enum object_kind {
 };
 
 struct object {
-	const cl_icd_dispatch *dispatch; /* first, as the loader requires */
+	const cl_icd_dispatch *dispatch; /* must be the first field, as the loader requires */
 	uint32_t kind;
 	uint32_t references, holds;
-	struct object *next; /* in its pool while FREE */
+	struct object *next; /* next object in the pool, while the kind is OBJECT_FREE */
 };
 
 /* ---- platform and devices ---- */
@@ -62,27 +63,28 @@ struct _cl_platform_id {
 	struct object object;
 };
 
-struct heap; /* device memory in large parts, suballocated without messages */
+struct heap; /* large parts of device memory, from which ranges are allocated without messages */
 
 struct _cl_device_id {
 	struct object object;
 	char node[DXP_NAME_BYTES];
-	struct dxp_xpu *xpu;  /* NULL: lost, or not connected yet */
-	struct dxp_xpu *lost; /* previous connection, until the next one opens */
-	/* number of connections so far; allocations and programs of earlier connections do not
-	 * exist any more */
+	struct dxp_xpu *xpu;  /* current connection; NULL: lost, or not connected yet */
+	struct dxp_xpu *lost; /* connection that was lost; kept until the next one is opened */
+	/* Number of connections so far. Allocations and programs of earlier connections do not
+	 * exist any more. */
 	uint32_t generation;
 	struct dxp_xpu_caps caps;
-	void *about; /* records (dxp/about.h) */
+	void *about; /* records that describe the device (dxp/about.h) */
 	size_t about_bytes;
-	int64_t clock_ns; /* ns: host time minus the node's */
+	int64_t clock_ns; /* ns to add to a time of the node to get a time of the host */
 	struct heap *heap;
 	cl_uint index;     /* index in the platform's device list */
-	uint64_t retry_ns; /* ns: no reconnection before this time */
-	bool connecting;   /* a thread is connecting, without the lock */
-	/* threads in a call on `xpu` without the lock; nonzero prevents its closing */
+	uint64_t retry_ns; /* ns; there is no attempt to connect before this time */
+	bool connecting;   /* true: a thread is connecting, without the lock */
+	/* threads that are in a call on `xpu`, without the lock; while > 0, the connection must not
+	 * be closed */
 	uint32_t calls;
-	char name[160]; /* "<device> on <node>" */
+	char name[160]; /* "<device> on <node>", the name that programs see */
 };
 
 #define OPENCL_DEVICES_MAX 256
@@ -99,7 +101,7 @@ struct _cl_context {
 	struct object object;
 	cl_device_id *devices;
 	cl_uint device_count;
-	cl_context_properties *properties; /* zero-terminated, or NULL */
+	cl_context_properties *properties; /* list that ends with 0; or NULL */
 	size_t property_bytes;
 	void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *);
 	void *notify_data;
@@ -111,15 +113,16 @@ struct _cl_command_queue {
 	cl_context context;
 	cl_device_id device;
 	cl_command_queue_properties properties;
-	/* property list as the program gave it, with the final zero; or NULL */
+	/* Property list as the program gave it, including the 0 that ends it; or NULL. */
 	cl_queue_properties *list;
 	size_t list_bytes;
-	/* commands that have not completed, in enqueue order, linked by queue_next; the queue holds
-	 * each */
+	/* Commands that have not completed, in the order of enqueue calls, linked by queue_next.
+	 * The queue holds each of them. */
 	cl_event first, last;
-	/* out-of-order queue: last barrier, for which all later commands wait; held */
+	/* Out-of-order queue: the last barrier. All later commands wait for it. The queue holds
+	 * it. */
 	cl_event barrier;
-	/* ns: in-order queue: END of the last completed command, on the host's clock */
+	/* In-order queue: END of the command that completed last, in ns on the host's clock. */
 	uint64_t ended_ns;
 };
 
@@ -134,10 +137,11 @@ struct event_callback {
 
 #define EVENT_HOLDS_INLINE 4
 
-/* A position in an in-order queue: an event completes after all commands up to this serial. */
+/* number of `struct past` in an event. Each is a position in an in-order queue: the event completes
+ * after all commands of that queue up to this serial. */
 #define EVENT_PAST 4
 struct past {
-	/* for comparison only; serials distinguish it from a later queue at the same address */
+	/* Only for comparisons. If a later queue has the same address, the serials differ. */
 	cl_command_queue queue;
 	uint64_t serial;
 };
@@ -145,46 +149,50 @@ struct past {
 struct _cl_event {
 	struct object object;
 	cl_context context;
-	cl_command_queue queue; /* NULL: a user event */
-	cl_device_id device;    /* device that executes it; NULL: none */
+	cl_command_queue queue; /* NULL: this is a user event */
+	cl_device_id device;    /* device that executes the command; NULL: none */
 	cl_command_type type;
 	cl_int status; /* CL_QUEUED .. CL_COMPLETE, or negative */
-	bool watched;  /* the event's completion must be dequeued even without a waiter */
-	/* dxp event for wait lists of other commands; 0: completed, or `finish` is set and no
-	 * command waits yet */
+	bool watched;  /* true: the completion must be dequeued even if no thread waits */
+	/* dxp event that other commands can wait for. 0: the event has completed, or `finish` is
+	 * set and no command waits for it yet. */
 	dxp_event name;
-	/* dxp event whose completion is notified; equals `name` unless `finish` is set */
+	/* dxp event that reports the completion to this host; equal to `name`, unless `finish` is
+	 * set */
 	dxp_event source;
-	uint64_t queued_ns, submitted_ns, started_ns, ended_ns; /* ns, host clock */
-	/* increases with each event created */
+	/* times on the host's clock, in ns */
+	uint64_t queued_ns, submitted_ns, started_ns, ended_ns;
+	/* number of the event; each new event gets a larger one */
 	uint64_t serial;
 	struct past past[EVENT_PAST];
-	uint32_t generation; /* generation of the device at the time of posting */
+	uint32_t generation; /* number of the device's connection when the command was posted */
 	cl_event queue_next, queue_previous;
 	struct event_callback *callbacks;
-	/* Host work of the command (such as unpacking what was read). Called with the lock when
-	 * `source` has completed, before waiters are woken. Returns the final status. */
+	/* Host work of the command, such as copying rows that were read. It is called with the lock
+	 * held when `source` has completed, before waiting threads are woken. Returns the final
+	 * status. */
 	cl_int (*finish)(cl_event e, cl_int status, void *context);
 	void *finish_context;
-	/* Commands of other devices in its wait list that had not completed at enqueue; held. Nodes
-	 * notify independently, so the completion of this event may arrive before those of its
-	 * predecessors. It is then kept (`early`) until they have arrived. */
+	/* Commands of other devices in the wait list that had not completed at the enqueue; the
+	 * event holds them. Nodes report completions independently. So the completion of this event
+	 * may arrive before the completion of a predecessor. Then it is kept (`early`) until all
+	 * predecessors have completed. */
 	cl_event *predecessors;
 	uint32_t predecessor_count;
 	bool early;
 	cl_int early_status;
 	cl_event early_next;
-	struct object **held; /* dropped on completion */
+	struct object **held; /* objects that the event holds until it completes */
 	uint32_t held_count, held_space;
 	struct object *held_inline[EVENT_HOLDS_INLINE];
-	uint64_t bytes; /* for traces: bytes moved */
-	char label[64]; /* for traces: kernel name; may be "" */
-	char *failure;  /* the node's sentence about a failure of the command; NULL: none */
+	uint64_t bytes; /* for traces: number of bytes that the command moved */
+	char label[64]; /* for traces: name of the kernel, or "" */
+	char *failure;  /* sentence of the node about the failure of the command; NULL: none */
 };
 
 /* ---- memory objects ---- */
 
-struct copies; /* where a memory object's bytes are (copies.h) */
+struct copies; /* where the bytes of a memory object are (copies.h) */
 struct map;    /* a mapped range */
 
 struct memory_callback {
@@ -201,14 +209,14 @@ struct _cl_mem {
 	cl_mem_properties *properties;
 	size_t property_bytes;
 	uint64_t bytes;
-	void *host;    /* memory given with CL_MEM_USE_HOST_PTR */
-	cl_mem parent; /* object from which a sub-buffer or image was made; held */
+	void *host;    /* memory that the program gave with CL_MEM_USE_HOST_PTR */
+	cl_mem parent; /* object that a sub-buffer or image was made from; held by this object */
 	uint64_t origin;
 	cl_image_format format;
-	struct dxp_image image; /* layout of an image, equal on all devices */
+	struct dxp_image image; /* layout of an image; the same on all devices */
 	cl_image_desc desc;
-	struct copies *copies; /* root object only */
-	void *shadow;          /* host memory of maps, if `host` is not set */
+	struct copies *copies; /* only in a root object */
+	void *shadow;          /* host memory for maps, if `host` is NULL */
 	struct map *maps;
 	cl_uint map_count;
 	struct memory_callback *callbacks;

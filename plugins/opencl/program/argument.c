@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements kernel arguments: checked and stored on the host, without a message. A kernel does not
- * retain objects in its arguments (the standard forbids it), so handles are checked again when it
- * is enqueued. */
+/* Implements kernel arguments. They are checked and stored on the host, without a message. The
+ * standard forbids that a kernel retains the objects in its arguments. So their handles are checked
+ * again when the kernel is enqueued. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ cl_int argument_copy(struct argument *to, const struct argument *from, enum argu
 	return CL_SUCCESS;
 }
 
-/* ---- memory objects and samplers ---- */
+/* ---- arguments that are memory objects or samplers ---- */
 
 static void *handle_at(const void *value)
 {
@@ -104,7 +104,7 @@ static cl_int sampler_set(cl_kernel k, struct argument *a, size_t size, const vo
 	return CL_SUCCESS;
 }
 
-/* ---- values ---- */
+/* ---- arguments that are values ---- */
 
 static cl_int local_set(struct argument *a, size_t size, const void *value)
 {
@@ -131,7 +131,8 @@ static cl_int value_set(const struct argument_about *about, struct argument *a, 
 		return CL_INVALID_ARG_VALUE;
 	if (!size_fits(about, size))
 		return CL_INVALID_ARG_SIZE;
-	/* A vector of three elements is passed with the size of four. */
+	/* The program may pass a vector of three elements with its size without padding. The node
+	 * gets it with the size of four elements. */
 	size_t bytes = about->short_bytes == size ? size / 3 * 4 : size;
 	struct argument set = {.set = ARGUMENT_SET, .bytes = (uint32_t)bytes};
 	uint8_t *to = set.value;

@@ -22,7 +22,7 @@
 
 struct binary {
 	uint32_t type;
-	/* device sentence (program_device.h); the binary is for devices with the same one */
+	/* device sentence (node/device.h); the binary is for devices with the same sentence */
 	const char *device;
 	size_t device_bytes;
 	const void *data;
@@ -32,7 +32,8 @@ struct binary {
 size_t binary_size(const struct binary *b);
 /* Writes binary_size() bytes to `to`. */
 void binary_write(const struct binary *b, uint8_t *to);
-/* Decodes a binary; *out points into `from`. False: not a binary, or corrupt. */
+/* Decodes a binary; *out points into `from`. Returns false if this is no binary, or if it is
+ * corrupt. */
 bool binary_read(struct binary *out, const void *from, size_t bytes);
 
 #endif

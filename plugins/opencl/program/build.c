@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds programs on devices, rebuilds them when a lost node is back, and releases them. A detached
- * thread releases the node's part: the last reference to a build is dropped under the plugin's
- * lock, and the node may be busy or lost. */
+/* Builds programs on devices, builds them again when a lost node is back, and releases them. A
+ * detached thread releases the program on the node. The reason is that the last reference to a
+ * build is dropped under the plugin's lock, and the node may be busy or lost. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +13,17 @@
 #include "plugins/opencl/program/profile.h"
 #include "plugins/opencl/program/program.h"
 
-#define REAP_NS 2000000000ull /* ns: how long exit waits for profiles of released programs */
-#define TRIES   2             /* attempts: the second one is for a node that was lost and is back */
+#define REAP_NS 2000000000ull /* ns that exit waits for the profiles of released programs */
+/* attempts to build; the second one is for a node that was lost and is back */
+#define TRIES 2
 
-static struct build *builds; /* all builds that are referenced */
-/* builds without references, which must still be released on their nodes */
+static struct build *builds; /* list of all builds with references */
+/* list of builds without references that must still be released on their nodes */
 static struct build *graves;
 static bool reaping;
 
-/* Lock for threads that wait for a build. `making` changes only while both locks are held. */
+/* Lock for threads that wait until a build is complete. `making` changes only while both this lock
+ * and the plugin's lock are held. */
 static pthread_mutex_t making_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t made = PTHREAD_COND_INITIALIZER;
 
@@ -37,7 +39,7 @@ static void list_lost(struct build *list, cl_device_id d)
 	}
 }
 
-/* Releases the node's programs that belong to the lost connection. */
+/* Releases the programs on the node that belong to the lost connection. */
 static void lost(cl_device_id d)
 {
 	list_lost(builds, d);
@@ -79,8 +81,8 @@ bool build_alive(const struct build *b)
 	return b->node && b->device->xpu && b->generation == b->device->generation;
 }
 
-/* Returns the text that line numbers of the program refer to; NULL: it is not known, or there are
- * several. */
+/* Returns the text that the line numbers of a program refer to. Returns NULL if it is unknown, or
+ * if there are several texts. */
 static const struct dxp_file *source_of(const struct recipe *r)
 {
 	while (r && r->kind == DXP_PROGRAM_LINK)
@@ -88,8 +90,8 @@ static const struct dxp_file *source_of(const struct recipe *r)
 	return r && r->kind != DXP_PROGRAM_BINARY && r->file_count ? &r->files[0] : NULL;
 }
 
-/* Writes the profile of a program whose launches are counted. Caller holds a reference to b and
- * keeps its device open. Releases the lock meanwhile. */
+/* Writes the profile of a program that counts its launches. Caller has a reference to `b`, and
+ * keeps the device of `b` open. Releases the lock while it fetches the profile. */
 static void node_profile(struct build *b, const struct dxp_program *node)
 {
 	size_t bytes;
@@ -120,8 +122,8 @@ static void node_release(struct build *b)
 	d->calls--;
 }
 
-/* Returns whether b's program can still be released on its node: its connection is current, or lost
- * but not closed. */
+/* Returns true if the program of `b` can still be released on its node. This requires that its
+ * connection is current, or that it is lost but not closed. */
 static bool releasable(const struct build *b)
 {
 	const struct _cl_device_id *d = b->device;
@@ -145,7 +147,7 @@ static void reap(void *context)
 	opencl_leave();
 }
 
-/* Queues a build for release. If no thread can be created, the node keeps the program until the
+/* Queues a build for release. If no thread can be created, the program stays on the node until the
  * next release. */
 static void bury(struct build *b)
 {
@@ -162,7 +164,7 @@ void build_put(struct build *b)
 	*b->link = b->next;
 	if (b->next)
 		b->next->link = b->link;
-	/* Keeps the text of a counted program, which its profile needs. */
+	/* The profile of a program that is counted needs its text, so the text is kept. */
 	if (!b->counted) {
 		program_recipe_put(b->recipe);
 		b->recipe = NULL;
@@ -185,7 +187,8 @@ static void log_set(struct build *b, const char *text)
 	b->log = copy;
 }
 
-/* Stores the program's description. The first one stays, since kernels point into it. */
+/* Stores the description of the program. Only the first description is stored, because kernels
+ * point into it. */
 static cl_int about_store(struct build *b, const void *records, size_t bytes)
 {
 	if (b->about.records)
@@ -201,10 +204,10 @@ struct made {
 	int status;
 	struct dxp_program *node;
 	bool counted;
-	char *sentence; /* error text of a call that failed for a reason other than the program */
+	char *sentence; /* error text if the call failed for another reason than the program */
 };
 
-/* Builds on the node. Caller does not hold the lock. */
+/* Builds the program on the node. Caller does not hold the lock. */
 static struct made node_make(const struct build *b, struct dxp_xpu *xpu,
 			     const struct dxp_program *const *inputs, bool count)
 {
@@ -226,7 +229,7 @@ static struct made node_make(const struct build *b, struct dxp_xpu *xpu,
 	return m;
 }
 
-/* Stores the node's result in the build. */
+/* Stores the result from the node in the build. */
 static cl_int made_store(struct build *b, struct made *m, uint32_t generation)
 {
 	size_t bytes = 0;
@@ -257,12 +260,12 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 	cl_device_id d = b->device;
 
 	if (releasable(b))
-		node_release(b); /* one of a lost connection */
+		node_release(b); /* releases the program of a connection that was lost */
 	b->node = NULL;
 	cl_int error = device_connect(d);
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++)
 		error = build_ready(b->recipe->inputs[i]);
-	/* An earlier input may have been lost while the last one was built. */
+	/* While the last input was built, the program of an earlier input may have been lost. */
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++) {
 		inputs[i] = b->recipe->inputs[i]->node;
 		if (!build_alive(b->recipe->inputs[i]))
@@ -272,7 +275,7 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 		return error != CL_SUCCESS ? error : CL_DEVICE_NOT_AVAILABLE;
 	uint32_t generation = d->generation;
 	struct dxp_xpu *xpu = d->xpu;
-	/* A program that is only compiled has no launches. */
+	/* A program that is only compiled cannot be launched, so it is not counted. */
 	const bool count = b->recipe->kind != DXP_PROGRAM_COMPILE && profile_wanted(d);
 	inputs_busy(b->recipe, 1);
 	d->calls++;
@@ -318,8 +321,8 @@ static void making_wait(struct build *b)
 	opencl_enter();
 }
 
-/* Returns whether another attempt is useless, because the program is built or has errors. A device
- * that was unavailable may be back. */
+/* Returns true if another attempt is useless, because the program is built or has errors. An
+ * attempt is useful if the device was unavailable, because it may be back. */
 static bool settled(const struct build *b)
 {
 	return build_alive(b) || b->error == CL_BUILD_PROGRAM_FAILURE;
@@ -353,7 +356,7 @@ static struct build *counted_find(void)
 	return b;
 }
 
-/* Waits, at most REAP_NS, until released programs have written their profiles. */
+/* Waits until released programs have written their profiles, at most REAP_NS. */
 static void reaped_wait(void)
 {
 	const uint64_t deadline = clock_now_ns() + REAP_NS;
@@ -406,7 +409,8 @@ cl_int build_binary(struct build *b)
 		b->device->calls--;
 	}
 	if (b->binary)
-		free(binary); /* another thread fetched it meanwhile */
+		/* while the lock was released, another thread has fetched the binary */
+		free(binary);
 	else
 		b->binary = binary, b->binary_bytes = bytes;
 	build_put(b);
@@ -457,9 +461,10 @@ cl_int program_recipe_input(struct recipe *r, struct build *input)
 	return CL_SUCCESS;
 }
 
-/* The standard names clBuildProgram's and clCompileProgram's options, and programs from source. So
- * binaries and linker options do not count. Nodes do not list kernels of compiled objects, so one
- * input with the option suffices for all linked kernels. */
+/* Programs may query arguments only if the option -cl-kernel-arg-info was given. The standard
+ * defines it for clBuildProgram and clCompileProgram, for programs from source. So binaries, and
+ * options for the linker, do not count. A node does not list the kernels of compiled objects. So if
+ * one input has the option, all linked kernels are treated as if they had it. */
 bool program_recipe_has_argument_info(const struct recipe *r)
 {
 	if (r->kind == DXP_PROGRAM_SOURCE || r->kind == DXP_PROGRAM_COMPILE)

@@ -7,7 +7,7 @@
 
 /* ---- paths ---- */
 
-/* Appends the parts of `path` to `out`, which begins with '/' or is empty. */
+/* Appends the components of `path` to `out`. `out` is empty or begins with '/'. */
 static bool path_add(char *out, const char *path)
 {
 	size_t have = strlen(out);
@@ -44,7 +44,7 @@ char *include_path(const char *folder, const char *path)
 	return out;
 }
 
-/* ---- the set ---- */
+/* ---- the set of files ---- */
 
 bool include_begin(struct include_set *s)
 {
@@ -78,7 +78,7 @@ static bool known(const struct include_set *s, const char *path)
 	return false;
 }
 
-/* Adds a file. Takes ownership of path and text, also on failure. */
+/* Adds a file to the set. Takes ownership of `path` and `text`, even if it fails. */
 static bool file_add(struct include_set *s, char *path, char *text, size_t bytes)
 {
 	struct include_file *more =
@@ -95,14 +95,14 @@ static bool file_add(struct include_set *s, char *path, char *text, size_t bytes
 	return true;
 }
 
-/* Adds file `name` of a folder to the set, if it exists. False: no memory. */
+/* Adds the file `name` in `folder` to the set, if it exists. Returns false if memory is short. */
 static bool add_file(struct include_set *s, const char *folder, const char *name, bool *found)
 {
 	char *path = include_path(folder, name);
 	size_t bytes = 0;
 
 	*found = path && known(s, path);
-	/* an empty path means that `name` is not the name of a file */
+	/* if the path is empty, `name` is not the name of a file */
 	if (!path || *found || !*path) {
 		free(path);
 		return true;
@@ -121,7 +121,7 @@ static bool add_file(struct include_set *s, const char *folder, const char *name
 	return true;
 }
 
-/* ---- the search ---- */
+/* ---- the search for files ---- */
 
 static char *folder_of(const char *path)
 {
@@ -156,8 +156,8 @@ static bool add_through(struct include_set *s, size_t index, const char *name, b
 	return good;
 }
 
-/* Searches `name`. `path`: that of the including text. With `all`, adds the file from every folder
- * that has it, since #include_next skips the first. */
+/* Searches the file `name`. `path` is the path of the text that includes it. With `all`, adds the
+ * file from each folder that has it, because #include_next skips the first one. */
 static bool search(struct include_set *s, const char *path, const char *name, bool all)
 {
 	bool found = false, good = true;
@@ -200,7 +200,8 @@ static bool scan_text(struct include_set *s, const char *path, const char *text,
 	return true;
 }
 
-/* Scans the files from index `first` on. Texts stay in place while the array of files grows. */
+/* Scans the files from index `first` on, including files that are added meanwhile. The texts do not
+ * move when the array of files grows. */
 static bool scan_files(struct include_set *s, size_t first)
 {
 	for (size_t i = first; i < s->file_count; i++)
@@ -218,7 +219,8 @@ bool include_scan(struct include_set *s, const char *path, const char *text, siz
 		return false;
 	if (computed == s->computed)
 		return true;
-	/* From now on defined names count, so the earlier files must be scanned again for them. */
+	/* From now on, the search also considers macros that are defined as file names. So the
+	 * earlier files must be scanned again. */
 	return scan_text(s, path, text, bytes) && scan_files(s, 0);
 }
 
@@ -229,9 +231,9 @@ bool include_name(struct include_set *s, const char *name)
 	return search(s, NULL, name, false) && scan_files(s, first);
 }
 
-/* ---- common root ---- */
+/* ---- the folder that contains all files ---- */
 
-/* Shortens `root` to the part that it has in common with the folder. */
+/* Shortens `root` to the folder that contains both `root` and `folder`. */
 static void root_meet(char *root, const char *folder)
 {
 	size_t same = 0, i = 0;
@@ -282,7 +284,8 @@ static bool edit_add(struct edit *e, const char *text, size_t bytes)
 	return true;
 }
 
-/* Returns the normalised path of an absolute name if the set has it; else NULL. */
+/* If the line includes a file by an absolute path and this file is in the set, returns the
+ * normalized path. Otherwise returns NULL. */
 static char *absolute(const struct include_set *s, const struct include_line *l)
 {
 	if (l->kind == INCLUDE_COMPUTED || l->bytes >= INCLUDE_PATH_MAX || l->at[0] != '/')

@@ -5,10 +5,10 @@
 #include "plugins/opencl/program/include.h"
 
 struct text {
-	const char *at, *end; /* `end`: one past the line */
+	const char *at, *end; /* `at`: position in the line; `end`: position after the line */
 };
 
-/* Skips blanks, and comments that end on this line. */
+/* Skips blanks, and comments that end on the same line. */
 static void skip(struct text *t)
 {
 	for (;;) {
@@ -85,7 +85,8 @@ static bool directive(struct text t, struct include_line *out)
 	return t.at < t.end && letter(*t.at);
 }
 
-/* If a comment that began on an earlier line ends here, returns the rest of the line; else NULL. */
+/* If a comment from an earlier line ends on this line, returns the rest of the line. Otherwise
+ * returns NULL. */
 static const char *behind_comment(const char *at, const char *end)
 {
 	const char *open = NULL;

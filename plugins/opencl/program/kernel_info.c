@@ -52,7 +52,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelInfo(cl_kernel kernel, cl_kernel_
 
 /* ---- clGetKernelArgInfo ---- */
 
-/* Returns the arguments; NULL: built without argument information. */
+/* Returns the descriptions of the arguments. NULL: the program was built without argument
+ * information. */
 static const struct argument_about *arguments_known(cl_kernel k)
 {
 	for (cl_uint i = 0; i < k->program->device_count; i++) {
@@ -63,7 +64,7 @@ static const struct argument_about *arguments_known(cl_kernel k)
 	return NULL;
 }
 
-/* A device may report an argument without its name. */
+/* Returns the name of an argument. A device may report an argument without a name. */
 static cl_int name_get(const char *text, const struct info *i)
 {
 	return *text ? result_text(i, text) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
@@ -82,7 +83,8 @@ static cl_int get_known(const struct argument_about *a, cl_kernel_arg_info name,
 	}
 }
 
-/* Returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE for any `name`, valid or not, as PoCL does. */
+/* If there is no argument information, returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE for any `name`,
+ * valid or not. PoCL does this too. */
 static cl_int get_argument_info(cl_kernel k, cl_uint index, cl_kernel_arg_info name,
 				const struct info *i)
 {
@@ -109,7 +111,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelArgInfo(cl_kernel kernel, cl_uint
 
 /* ---- clGetKernelWorkGroupInfo ---- */
 
-/* Local memory of arguments counts only after the arguments are set. */
+/* Returns the local memory that the kernel uses. Local arguments are included only after the
+ * program has set them. */
 static cl_int get_local_bytes(cl_kernel k, const struct kernel_device *d, const struct info *i)
 {
 	return result_ulong(i, d->about->local_bytes + k->local_bytes);
@@ -139,7 +142,7 @@ static cl_int get_group_info(cl_kernel k, const struct kernel_device *d,
 	case CL_KERNEL_PRIVATE_MEM_SIZE:
 		return metadata_fact(d->about, name) ? fact_get(d->about, name, i)
 						     : result_ulong(i, 0);
-	/* Valid only for built-in kernels and custom devices. */
+	/* This is valid only for built-in kernels and custom devices, which do not exist here. */
 	case CL_KERNEL_GLOBAL_WORK_SIZE:
 	default: return CL_INVALID_VALUE;
 	}

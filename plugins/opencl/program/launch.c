@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Enqueues kernels: one command to the node each, without a round trip. Objects in arguments are
- * checked now; they may have been released since they were set. */
+/* Enqueues kernels. Each launch is one command to the node, without a round trip. The objects in
+ * the arguments are checked here, because they may have been released after the argument was
+ * set. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@
 #include "plugins/opencl/object/api.h"
 #include "plugins/opencl/program/program.h"
 
-/* Sets the index space as the program gave it. A NULL range is empty; NULL offsets are 0; NULL
- * local sizes stay 0. */
+/* Sets the index space. If the program gave no global size, the index space is empty. If it gave no
+ * offset, it is 0. If it gave no local size, it stays 0. */
 static void grid_set(struct dxp_launch *l, const size_t *offset, const size_t *global,
 		     const size_t *local)
 {
@@ -59,8 +60,8 @@ static cl_int offset_check(const struct dxp_launch *l)
 	return CL_SUCCESS;
 }
 
-/* Checks the work-group size that the program gave; if there is none, sets the size that the kernel
- * requires; 0: the device chooses. */
+/* Checks the work-group size that the program gave. If it gave none, sets the size that the kernel
+ * requires. If the kernel requires none, it stays 0, and the device chooses. */
 static cl_int local_check(struct dxp_launch *l, const struct kernel_device *k, bool given)
 {
 	const uint64_t *required = k->about->required;
@@ -99,8 +100,8 @@ static cl_int grid_check(struct dxp_launch *l, cl_kernel kernel, const struct ke
 	return error;
 }
 
-/* Checks that an argument is set, that its handle is live, and that a sub-buffer is aligned. For a
- * network argument provides the NIC function. */
+/* Checks that an argument is set, that its handle is valid, and that a sub-buffer is aligned. For a
+ * network argument, makes sure that there is a NIC function. */
 static cl_int argument_check(cl_command_queue queue, const struct kernel_device *k,
 			     const struct argument *a, cl_uint i)
 {
@@ -150,8 +151,9 @@ static cl_int check(cl_command_queue queue, cl_kernel kernel, struct dxp_launch 
 
 /* ---- arguments ---- */
 
-/* A kernel must not write memory created as read-only, but some do (hashcat's candidates). If the
- * object was never written, this kernel must be the one that writes it. */
+/* Returns how the kernel accesses the memory. A kernel must not write memory that was created as
+ * read-only, but some programs do this (hashcat with its candidates). If the object was never
+ * written, the kernel is assumed to write it. */
 static enum memory_access access_of(const struct argument_about *about, cl_mem m)
 {
 	if (about->reads_only || ((m->flags & CL_MEM_READ_ONLY) && !memory_blank(m)))
@@ -218,7 +220,7 @@ static bool names_memory(const struct argument_about *about, const struct argume
 	       a->set == ARGUMENT_SET && a->memory;
 }
 
-/* Records that the kernel uses its memory from now on. */
+/* Records that the kernel uses the memory in its arguments. */
 static void memories_used(struct enqueue *e, cl_kernel k, dxp_event event)
 {
 	for (cl_uint i = 0; i < k->about->argument_count; i++) {
@@ -230,9 +232,9 @@ static void memories_used(struct enqueue *e, cl_kernel k, dxp_event event)
 	}
 }
 
-/* ---- the command ---- */
+/* ---- posting the launch ---- */
 
-/* Adds program, arguments and waits to a checked launch, and posts it. */
+/* Adds the program, the arguments and the waits to a launch that was checked, and posts it. */
 static cl_int post(struct enqueue *e, struct dxp_launch *l, cl_kernel kernel,
 		   const struct kernel_device *k, dxp_event *event)
 {
@@ -248,7 +250,7 @@ static cl_int post(struct enqueue *e, struct dxp_launch *l, cl_kernel kernel,
 				      &arguments[i], &images[i]);
 	if (error != CL_SUCCESS)
 		return error;
-	/* memory_ready may have found the node lost. */
+	/* memory_ready may have found that the node is lost. */
 	if (!build_alive(k->build))
 		return CL_DEVICE_NOT_AVAILABLE;
 	l->program = k->build->node;
@@ -257,7 +259,7 @@ static cl_int post(struct enqueue *e, struct dxp_launch *l, cl_kernel kernel,
 	l->wait_count = e->waits.count - needless;
 	l->lazy = e->waits.lazy;
 	int status = dxp_run(e->device->xpu, l, event);
-	/* Each argument is valid, but together they are too long for a command. */
+	/* Each argument is valid, but the command is too long for all of them together. */
 	if (status == DXP_EINVAL)
 		return CL_OUT_OF_RESOURCES;
 	if (status != DXP_OK)
@@ -274,7 +276,7 @@ static void label_set(cl_event e, const char *name)
 	e->label[bytes] = '\0';
 }
 
-/* Checks the launch and makes sure that the node has the program; rebuilds it on a node that was
+/* Checks the launch, and makes sure that the node has the program. Builds it again if the node was
  * lost. */
 static cl_int prepare(cl_command_queue queue, cl_kernel kernel, struct dxp_launch *l,
 		      bool local_given, struct kernel_device **k)
@@ -287,7 +289,7 @@ static cl_int prepare(cl_command_queue queue, cl_kernel kernel, struct dxp_launc
 	return error;
 }
 
-/* Completes an enqueue that has begun: posts the launch, unless its index space is empty. */
+/* Completes an enqueue: posts the launch, unless its index space is empty. */
 static cl_int finish(struct enqueue *e, struct dxp_launch *l, cl_kernel kernel,
 		     const struct kernel_device *k, cl_event *out)
 {

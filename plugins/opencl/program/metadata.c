@@ -10,9 +10,9 @@
 #include <dxp/about.h>
 #include <dxp/status.h>
 
-#define ARGUMENT_HEAD_BYTES 20 /* bytes before the two names */
+#define ARGUMENT_HEAD_BYTES 20 /* bytes of an argument record before its two names */
 
-/* ---- sizes ---- */
+/* ---- sizes of the tables ---- */
 
 struct sizes {
 	uint32_t kernels, arguments;
@@ -67,8 +67,8 @@ static enum argument_kind kind_of(const struct argument_about *a)
 	}
 }
 
-/* Returns the unpadded size of a vector of three, which occupies the size of four; programs pass
- * either size. 0: it is another type. */
+/* Returns the size, without padding, of a vector of three elements; 0: another type. Such a vector
+ * occupies the size of four elements. Programs pass either size. */
 static uint32_t short_bytes_of(const char *type)
 {
 	static const struct {
@@ -149,7 +149,7 @@ static bool fact_read(struct kernel_about *k, const struct dxp_about_record *r)
 
 struct reader {
 	struct program_about *out;
-	struct kernel_about *kernel; /* the kernel being read */
+	struct kernel_about *kernel; /* the kernel whose records are being read */
 	uint32_t argument_count;
 	char *names;
 };

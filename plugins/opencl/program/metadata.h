@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Describes the kernels of a program: the node's records (dxp/about.h), decoded once. Pure. */
+/* Descriptions of the kernels of a program. They are decoded once from the records of the node
+ * (dxp/about.h). The functions make no I/O. */
 #ifndef OPENCL_METADATA_H
 #define OPENCL_METADATA_H
 
@@ -13,21 +14,22 @@ enum argument_kind {
 	ARGUMENT_LOCAL,
 	ARGUMENT_IMAGE,
 	ARGUMENT_SAMPLER,
-	ARGUMENT_OTHER, /* pipe or queue, which no device supports */
+	ARGUMENT_OTHER, /* a pipe or a queue, which no device supports */
 };
 
 struct argument_about {
 	enum argument_kind kind;
-	uint32_t address, access; /* OpenCL's constants */
+	uint32_t address, access; /* constants of OpenCL for address space and access */
 	uint64_t qualifiers;
-	uint32_t bytes;       /* bytes of a value; 0: unknown */
-	uint32_t short_bytes; /* bytes of a vector of three without padding; 0: not such a vector */
-	bool reads_only;      /* the kernel does not write the buffer or image */
+	uint32_t bytes; /* bytes of the argument if it is a value; 0: unknown */
+	/* bytes without padding if it is a vector of three elements; otherwise 0 */
+	uint32_t short_bytes;
+	bool reads_only; /* true: the kernel does not write the buffer or image */
 	const char *type, *name;
 };
 
 struct kernel_fact {
-	uint32_t param; /* cl_kernel_info or cl_kernel_work_group_info */
+	uint32_t param; /* parameter: cl_kernel_info or cl_kernel_work_group_info */
 	uint32_t bytes;
 	const uint8_t *data;
 };
@@ -40,29 +42,29 @@ struct kernel_about {
 	uint32_t argument_count;
 	struct kernel_fact facts[KERNEL_FACTS_MAX];
 	uint32_t fact_count;
-	uint64_t required[3]; /* work-group size; all 0: any */
-	uint64_t group_size;  /* largest work-group; 0: unknown */
-	uint64_t local_bytes; /* beyond its arguments */
+	uint64_t required[3]; /* work-group size that the kernel requires; all 0: any size */
+	uint64_t group_size;  /* work-items of the largest work-group; 0: unknown */
+	uint64_t local_bytes; /* bytes of local memory, without local arguments */
 };
 
 struct program_about {
 	uint32_t type;         /* cl_program_binary_type; 0: unknown */
-	uint64_t global_bytes; /* program-scope variables */
+	uint64_t global_bytes; /* bytes of variables in program scope */
 	struct kernel_about *kernels;
 	uint32_t kernel_count;
-	struct argument_about *arguments; /* arguments of all kernels, in order */
-	/* copy of the records; facts and arguments point into it */
+	struct argument_about *arguments; /* arguments of all kernels, one kernel after another */
+	/* copy of the node's records; facts and arguments point into it */
 	uint8_t *records;
-	char *names; /* names of kernels, each zero-terminated */
+	char *names; /* names of the kernels; each ends with a zero byte */
 };
 
-/* Decodes records. *out must be zeroed or cleared; on an error it is zero. DXP_OK, DXP_ENOMEM,
- * DXP_EMALFORMED. */
+/* Decodes records. Before, *out must be all zero or cleared. After an error, *out is all zero.
+ * DXP_OK, DXP_ENOMEM, DXP_EMALFORMED. */
 int metadata_read(struct program_about *out, const void *records, size_t bytes);
 void metadata_clear(struct program_about *p);
 const struct kernel_about *metadata_kernel(const struct program_about *p, const char *name);
 const struct kernel_fact *metadata_fact(const struct kernel_about *k, uint32_t param);
-/* Returns whether both kernels have the same arguments. */
+/* Returns true if both kernels have the same arguments. */
 bool metadata_alike(const struct kernel_about *a, const struct kernel_about *b);
 
 #endif

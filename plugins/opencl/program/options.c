@@ -9,8 +9,8 @@ static bool blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Copies the word at `at` to `word` without quotes; `word` has space for all of it. Returns the
- * position after it. */
+/* Copies the word at `at` to `word`, without quotes. `word` must have space for all of it. Returns
+ * the position after the word. */
 static const char *word_read(const char *at, char *word)
 {
 	bool quoted = false;
@@ -45,7 +45,7 @@ bool option_next(const char **text, struct option *out)
 	return true;
 }
 
-/* ---- -I ---- */
+/* ---- options -I ---- */
 
 static bool folder_add(struct options_split *s, const char *folder)
 {
@@ -70,13 +70,15 @@ static void rest_add(struct options_split *s, const struct option *o)
 
 struct splitting {
 	struct options_split *out;
-	bool folder_follows, word_follows; /* after -I; after -D or -U */
+	/* folder_follows: the last word was -I; word_follows: the last word was -D or -U */
+	bool folder_follows, word_follows;
 };
 
 static bool option_split(struct splitting *p, const struct option *o)
 {
 	bool folder = strncmp(o->word, "-I", 2) == 0;
-	/* This option concerns sub-groups, which no device supports; PoCL 3.1 rejects it. */
+	/* This option is for sub-groups, which no device supports. It has no effect here, and PoCL
+	 * 3.1 rejects it. */
 	bool idle = strcmp(o->word, "-cl-no-subgroup-ifp") == 0;
 
 	if (p->word_follows) {
@@ -101,7 +103,7 @@ bool options_split(const char *text, struct options_split *out)
 	struct option o = {0};
 	bool good = true;
 
-	/* Allocates twice the length, because blanks are added between words that had none. */
+	/* Allocates twice the length, because blanks are added between options that had none. */
 	*out = (struct options_split){.rest = calloc(2, strlen(text) + 1)};
 	if (!out->rest)
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packs a program with everything that its compiler needs: headers of clCompileProgram under their
- * include names, and included host files with their relative paths, below a folder of the
- * package. */
+/* Makes a package of a program and everything that its compiler needs. Headers of clCompileProgram
+ * get their include names as paths. Files of the host that the program includes keep their relative
+ * paths, below a folder of the package. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -36,7 +36,7 @@ static bool read_all(int fd, char *to, size_t bytes)
 	return true;
 }
 
-/* Reads a regular file. Skips other files, because reading a FIFO or device may block or never
+/* Reads a regular file. Other files are skipped: reading a FIFO or a device may block or never
  * end. */
 static char *read_file(void *context, const char *path, size_t *bytes)
 {
@@ -81,7 +81,8 @@ static bool scan(struct making *m)
 	return good;
 }
 
-/* A value that -D defines may be the file of `#include NAME`. */
+/* An option -D may define the file name that `#include NAME` uses, so the values of -D are searched
+ * too. */
 static bool scan_defines(struct making *m)
 {
 	const char *text = m->options.rest;
@@ -109,7 +110,7 @@ static cl_int text_add(struct making *m, const char *name, const char *text, siz
 	return program_recipe_add(m->recipe, name, renamed, renamed_bytes);
 }
 
-/* Adds a header under the path that the node uses: relative, without "..". */
+/* Adds a header under the path that the node uses, which is relative and without "..". */
 static cl_int header_add(struct making *m, cl_uint i)
 {
 	char *path = include_path("", m->headers->names[i]);
@@ -137,7 +138,8 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, bytes) == 0 && path[bytes] == '/';
 }
 
-/* Adds an empty file to a folder without files, since a path may pass through it ("../a.h"). */
+/* If a folder has no files, adds an empty file, so that the folder exists on the node. A path may
+ * lead through it ("../a.h"). */
 static cl_int folder_add(struct making *m, const char *folder)
 {
 	char name[INCLUDE_PATH_MAX + sizeof(FILES_BELOW "/" FILE_EMPTY)];
@@ -163,7 +165,8 @@ static cl_int files_add(struct making *m)
 	return error;
 }
 
-/* Writes the options without the program's -I, plus -I options for the node's folders. */
+/* Writes the options for the node. The program's options -I are replaced by options -I for folders
+ * on the node. */
 static char *options_write(const struct making *m)
 {
 	size_t bytes = 0, root_bytes = strlen(m->root);

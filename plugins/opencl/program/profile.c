@@ -11,10 +11,12 @@
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/report.h"
 
-#define ROW_BYTES  20  /* bytes: fixed part of a line's record */
-#define TEXT_BYTES 100 /* bytes of a source line in the file: as many as fit a terminal */
+#define ROW_BYTES 20 /* bytes of a line's record before its variable part */
+/* bytes of a source line that are written; longer ones do not fit in a terminal */
+#define TEXT_BYTES 100
 
-static bool noted[OPENCL_DEVICES_MAX]; /* devices whose engine counts nothing */
+/* devices for which the file already has the note that their engine counts nothing */
+static bool noted[OPENCL_DEVICES_MAX];
 
 static FILE *file_open(void)
 {
@@ -57,7 +59,7 @@ void profile_fetch(const struct dxp_program *node, void **data, size_t *bytes)
 		*data = NULL;
 }
 
-/* Writes text without control characters, which would end a field. */
+/* Writes text. Control characters become blanks, because they would end a field. */
 static void text_put(FILE *file, const void *text, size_t bytes)
 {
 	const unsigned char *at = text;
@@ -66,7 +68,7 @@ static void text_put(FILE *file, const void *text, size_t bytes)
 		fputc(at[i] < ' ' || at[i] == 0x7f ? ' ' : at[i], file);
 }
 
-/* Finds a line of the source, without its indentation. Returns its length. */
+/* Finds a line of the source, and skips its indentation. Returns its length in bytes. */
 static size_t line_find(const struct dxp_file *source, uint32_t number, const char **out)
 {
 	const char *at = source->data, *end = at + source->bytes, *next;
@@ -107,7 +109,8 @@ void profile_write(cl_device_id d, const struct dxp_file *source, const void *da
 	FILE *file = data ? file_open() : NULL;
 
 	if (!file)
-		return; /* `dxp run`, which reads the file, reports the failure */
+		/* no message here: `dxp run` reads this file, and reports that it is missing */
+		return;
 	dxp_about_begin(&a, data, bytes);
 	while (dxp_about_next(&a, &r))
 		if (r.tag == DXP_ABOUT_PROFILE_LINE && r.bytes >= ROW_BYTES)

@@ -78,7 +78,7 @@ static void *answer(cl_int error, void *handle, cl_int *errcode_ret)
 	return error == CL_SUCCESS ? handle : NULL;
 }
 
-/* ---- from source ---- */
+/* ---- programs from source ---- */
 
 static size_t string_bytes(const char *string, const size_t *lengths, cl_uint i)
 {
@@ -100,7 +100,7 @@ static char *source_join(cl_uint count, const char **strings, const size_t *leng
 	if (!source)
 		return NULL;
 	source[at] = '\0';
-	/* Some programs include the final zero in the length. */
+	/* Some programs count the zero byte at the end of the text in the length. */
 	while (at > 0 && source[at - 1] == '\0')
 		at--;
 	*bytes = at;
@@ -141,7 +141,7 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithSource(cl_context con
 	return answer(error, p, errcode_ret);
 }
 
-/* ---- from binaries ---- */
+/* ---- programs from binaries ---- */
 
 struct given {
 	cl_uint count;
@@ -166,7 +166,7 @@ static cl_int binary_check(cl_context c, const struct given *g)
 	return CL_SUCCESS;
 }
 
-/* Checks that a binary is for this device. */
+/* Checks that a binary was made for this kind of device. */
 static cl_int binary_for(cl_device_id d, const unsigned char *data, size_t bytes,
 			 struct binary *out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds programs for all devices in parallel; in the background if the program gave a callback. */
+/* Builds programs for all their devices in parallel. If the program gave a callback, builds in the
+ * background. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,10 +70,10 @@ cl_int program_check(cl_program p, const struct program_devices *devices,
 
 /* ---- waiting for builds ---- */
 
-static _Thread_local uint32_t jobs_here; /* jobs that this thread works on */
+static _Thread_local uint32_t jobs_here; /* number of jobs that this thread is working on */
 
-/* Lock and signal for jobs that have settled their entries. `jobs_settled` changes only while both
- * locks are held. */
+/* Lock and condition variable for threads that wait until a job has set the status of its entries.
+ * `jobs_settled` changes only while both this lock and the plugin's lock are held. */
 static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t settled_cond = PTHREAD_COND_INITIALIZER;
 static uint64_t jobs_settled;
@@ -112,7 +113,7 @@ void program_wait(cl_program p)
 
 /* ---- jobs ---- */
 
-/* Sets type and status of an entry from the result of its build. Returns the error for the
+/* Sets type and status of an entry from the result of its build. Returns the error to report to the
  * program. */
 static cl_int entry_settle(struct build_job *job, struct program_entry *s, cl_int error)
 {
@@ -125,8 +126,8 @@ static cl_int entry_settle(struct build_job *job, struct program_entry *s, cl_in
 	s->status = CL_BUILD_ERROR;
 	if (error != CL_BUILD_PROGRAM_FAILURE)
 		return error;
-	/* Vendor options pass the checks of the plugin, but a compiler of another vendor rejects
-	 * them. */
+	/* The plugin accepts options of any vendor. If the compiler on the node is of another
+	 * vendor, it rejects such an option. This is detected in the log. */
 	const char *log = s->build->log ? s->build->log : "";
 	if (strstr(log, "CL_INVALID_BUILD_OPTIONS") ||
 	    strncmp(log, "Invalid build option", 20) == 0)
@@ -148,7 +149,8 @@ static void *part_main(void *context)
 	return NULL;
 }
 
-/* Runs the first build in this thread, each other in its own thread if one can be created. */
+/* Runs the first build in this thread. Runs each other build in a thread of its own, if one can be
+ * created. */
 static void parts_make(struct build_job *job)
 {
 	for (cl_uint i = 1; i < job->count; i++) {
@@ -232,7 +234,7 @@ cl_int program_job_run(struct build_job *job)
 	return error;
 }
 
-/* ---- recipes of devices ---- */
+/* ---- entries and their recipes ---- */
 
 cl_int program_entry_begin(struct program_entry *s, struct recipe *r, const char *options)
 {
@@ -334,7 +336,8 @@ static cl_int build_check(cl_program p, const struct program_devices *devices,
 	return options_valid(options) ? CL_SUCCESS : CL_INVALID_BUILD_OPTIONS;
 }
 
-/* Scans sources and reads files without the lock, so that other threads can proceed. */
+/* Builds the program. Releases the lock while it scans the source and reads files, so that other
+ * threads can proceed. */
 static cl_int build_locked(const struct program_begin *b)
 {
 	struct program_begin begin = *b;

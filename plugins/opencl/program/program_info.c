@@ -10,7 +10,7 @@
 
 /* ---- binaries ---- */
 
-/* The entry's binary, as binary_write expects it. `built` is false if the entry has no binary. */
+/* Binary of an entry, as binary_write() needs it. `built` is false if the entry has no binary. */
 struct binary_out {
 	struct binary binary;
 	char sentence[DEVICE_SENTENCE_BYTES];
@@ -41,7 +41,7 @@ static cl_int entry_size(struct program_entry *s, size_t *bytes)
 	struct binary_out out;
 	cl_int error = CL_SUCCESS;
 
-	/* A loaded binary is returned unchanged. */
+	/* If the program was created from a binary, that binary is returned unchanged. */
 	if (s->given) {
 		*bytes = s->given_bytes;
 		return CL_SUCCESS;
@@ -145,7 +145,7 @@ static cl_int get_kernels(cl_program p, cl_program_info name, const struct info 
 	return get_names(&s->build->about, i);
 }
 
-/* Returns whether the result depends on running builds. */
+/* Returns true if the answer depends on builds that may be running. */
 static bool waits_for_builds(cl_program_info name)
 {
 	return name == CL_PROGRAM_BINARY_SIZES || name == CL_PROGRAM_BINARIES ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runtime of kernels on rv32, part 5: functions of the math library with results by pointer, whose
- * names libclc has for other address spaces only, and native_* functions, which libclc leaves to
+/* Runtime of kernels on rv32, part 5. First, math functions that return a result by pointer: libclc
+ * has their names only for other address spaces. Then native_* functions, which libclc leaves to
  * the hardware. */
 
-/* libclc's, for pointers of private memory; all pointers are alike here. */
+/* Functions of libclc for pointers to private memory. On this device they work for all pointers. */
 float rt_lgamma_r(float x, private int *sign) __asm__("_Z8lgamma_rfPi");
 float rt_remquo(float x, float y, private int *quotient) __asm__("_Z6remquoffPi");
 float rt_frexp(float x, private int *exponent) __asm__("_Z5frexpfPi");
@@ -79,7 +79,7 @@ float rt_frexp(float x, private int *exponent) __asm__("_Z5frexpfPi");
 		*whole = t;                                           \
 		return copysign(isinf(x) ? (float##n)(0) : x - t, x); \
 	}
-/* The largest result is the float below 1 (OpenCL C 6.12.2). */
+/* The result is at most the largest float below 1 (OpenCL C 6.12.2). */
 #define FRACT(n, space)                                                          \
 	RT float##n fract(float##n x, space float##n *whole)                     \
 	{                                                                        \

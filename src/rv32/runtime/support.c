@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that the compiler's code generator calls, for rv32imaf without a library: memory,
- * rounding, 64-bit division and conversions; and printf. Compiled as C, linked to programs that
- * need it. */
+/* Functions that the compiler's generated code calls, for rv32imaf without a library: memory,
+ * rounding, 64-bit division and conversions; also printf. They are compiled as C and linked to
+ * programs that need them. */
 
 typedef unsigned int u32;
 typedef int i32;
@@ -10,7 +10,7 @@ typedef long long i64;
 
 /* ---- memory ---- */
 
-/* Keeps the compiler from replacing these loops by calls of the functions that contain them. */
+/* Without this attribute, the compiler would replace the loop in memcpy() by a call of memcpy(). */
 #define NO_IDIOM __attribute__((no_builtin("memcpy", "memset", "memmove")))
 
 NO_IDIOM void *memcpy(void *to, const void *from, u32 bytes)
@@ -53,7 +53,7 @@ NO_IDIOM void *memset(void *to, int value, u32 bytes)
 
 /* ---- rounding to whole numbers ---- */
 
-/* From 2^23 on all floats are whole; NaN and infinity too stay as they are. */
+/* From 2^23 on, all floats are whole numbers. They stay unchanged, and so do NaN and infinity. */
 #define ROUND_FUNCTION(name, mode)                                            \
 	float name(float x)                                                   \
 	{                                                                     \
@@ -77,7 +77,7 @@ ROUND_FUNCTION(roundevenf, "rne")
 
 /* ---- 64-bit division ---- */
 
-/* Divides by shifts; `d` is not 0. */
+/* Divides n by d with shifts. `d` must not be 0. */
 static u64 divide(u64 n, u64 d, u64 *rest)
 {
 	u64 q = 0;
@@ -92,12 +92,13 @@ static u64 divide(u64 n, u64 d, u64 *rest)
 	}
 	u64 r = 0;
 	i32 bits = 63;
-	if ((u32)(d >> 32) == 0) { /* then one instruction divides the upper word */
+	/* the divisor has 32 bits, so one instruction divides the upper word */
+	if ((u32)(d >> 32) == 0) {
 		const u32 upper = (u32)(n >> 32);
 		q = (u64)(upper / (u32)d) << 32;
 		r = upper % (u32)d;
 		bits = 31;
-	} else { /* the quotient has at most 32 bits */
+	} else { /* the divisor is larger, so the quotient has at most 32 bits */
 		r = n >> 32;
 		bits = 31;
 	}
@@ -112,7 +113,8 @@ static u64 divide(u64 n, u64 d, u64 *rest)
 	return q;
 }
 
-/* A division by 0 has the result of the 32-bit instruction: all ones; the rest is `n`. */
+/* Divides; also accepts a divisor of 0. The result is then all ones and the rest is `n`, as the
+ * 32-bit instruction defines. */
 static u64 divide_any(u64 n, u64 d, u64 *rest)
 {
 	if (d != 0)
@@ -174,7 +176,8 @@ static u32 bits_of_float(float f)
 	return bits;
 }
 
-/* Rounds to nearest even: the cut-off bits become one sticky bit of a 32-bit conversion. */
+/* Converts, rounding to nearest even. If any bit that is cut off is 1, the lowest kept bit becomes
+ * 1, so that the 32-bit conversion rounds correctly. */
 float __floatundisf(u64 a)
 {
 	u32 upper = (u32)(a >> 32), shift = 0;
@@ -192,7 +195,8 @@ float __floatdisf(i64 a)
 	return a < 0 ? -f : f;
 }
 
-/* Values out of range have the result of the 32-bit instruction: the nearest limit. */
+/* Converts to an integer. A value out of range becomes the nearest limit, as the 32-bit instruction
+ * defines. */
 u64 __fixunssfdi(float f)
 {
 	const u32 bits = bits_of_float(f);
@@ -220,7 +224,8 @@ i64 __fixsfdi(float f)
 
 /* ---- printf ---- */
 
-/* The engine reads the format and arguments from a0 to a7 and from the stack. */
+/* Calls the engine by an ecall. The engine reads the format and the arguments from a0 to a7 and
+ * from the stack. */
 __asm__(".section .text.printf, \"ax\", @progbits\n"
 	".globl printf\n"
 	".type printf, @function\n"

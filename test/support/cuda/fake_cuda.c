@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A CUDA driver without a device: libcuda.so.1 for tests. Device memory is host memory, a stream is
- * a thread, kernels are those of kernels.ptx by name. Tests can make any call fail, slow down
- * copies, and hang the device. Errors of a kernel are sticky, as in CUDA.
+/* A CUDA driver without a device: the libcuda.so.1 of tests. Device memory is host memory, a stream
+ * is a thread, and kernels are functions with the names of those in kernels.ptx. Tests can make any
+ * call fail, slow down copies, and hang the device. After a kernel's error every call fails, as in
+ * CUDA.
  *
- * One lock. Live objects are counted. */
+ * One lock protects everything. Live objects are counted. */
 #include "fake_internal.h"
 
 #include <pthread.h>
@@ -15,7 +16,7 @@
 #define ERROR_OTHER 999
 #define BLOCKS_MAX  64
 
-/* NVRTC, if present, requests it from any driver. */
+/* The runtime compiler NVRTC, if present, requests this function from every driver. */
 API int cuGetExportTable(const void **table, const void *id);
 
 struct cuda_event {
@@ -28,11 +29,11 @@ struct cuda_stream {
 	bool closing, busy;
 };
 
-/* Precedes each object given to the caller. The list keeps an object reachable whose release was
- * made to fail, so that the leak checker does not report it. */
+/* Header in front of each object that the caller gets. Tests make the release of some objects fail.
+ * The list keeps these objects reachable, so that the leak checker does not report them. */
 struct object {
 	struct object *next;
-	long double bytes[]; /* aligned for any type */
+	long double bytes[]; /* memory of the object, aligned for any type */
 };
 
 pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -42,7 +43,9 @@ static struct {
 	size_t bytes;
 } blocks[BLOCKS_MAX];
 static unsigned calls, fail_at, alive;
-static int fail_error, stays; /* stays: sticky error that every call returns */
+/* error of the call that fake_cuda_fail selected; error of a kernel, which every later call
+ * returns */
+static int fail_error, stays;
 static uint64_t delay_ns;
 static struct object *objects;
 static unsigned hangs;
@@ -120,7 +123,7 @@ void fake_object_free(void *bytes)
 	alive--;
 }
 
-/* True if the range lies in one allocation of the device. Caller holds the lock. */
+/* Returns true if the range lies in one allocation of the device. Caller holds the lock. */
 static bool device_range(uint64_t pointer, size_t bytes)
 {
 	for (unsigned i = 0; i < BLOCKS_MAX; i++)
@@ -132,7 +135,8 @@ static bool device_range(uint64_t pointer, size_t bytes)
 
 /* ---- streams ---- */
 
-/* Caller holds the lock; released during the copy, so that other calls run. */
+/* Runs one task of a stream. Caller holds the lock. The lock is released during a copy, so that
+ * other calls can run. */
 static void task_run(struct task *t)
 {
 	uint64_t wait_ns = delay_ns;
@@ -264,7 +268,7 @@ int cuMemGetInfo_v2(size_t *unused, size_t *total)
 	CALL(*unused = *total = 1u << 30);
 }
 
-/* Caller holds the lock. */
+/* Adds an allocation of device memory. Caller holds the lock. */
 static int block_add(uint64_t *pointer, size_t bytes)
 {
 	for (unsigned i = 0; i < BLOCKS_MAX; i++)
@@ -328,7 +332,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct cuda_stre
 	CALL(error = device_range(from, bytes) ? fake_task_add(stream, &t) : CUDA_INVALID_VALUE);
 }
 
-/* Rejects overlapping ranges: CUDA's result is undefined for them. */
+/* Rejects overlapping ranges, because CUDA's result is undefined for them. */
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct cuda_stream *stream)
 {
 	const struct task t = {
@@ -340,7 +344,7 @@ int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct cuda_s
 			     : CUDA_INVALID_VALUE);
 }
 
-/* Caller holds the lock. */
+/* Creates a stream and its thread. Caller holds the lock. */
 static int stream_make(struct cuda_stream **out)
 {
 	struct cuda_stream *s = fake_object_new(sizeof(*s));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of the fake driver: its lock, objects, and the tasks of a stream. */
+/* Declares what the files of the fake CUDA driver share: its lock, its objects, and the tasks of a
+ * stream. */
 #ifndef FAKE_INTERNAL_H
 #define FAKE_INTERNAL_H
 
@@ -24,8 +25,8 @@ struct task {
 	void *to;
 	const void *from;
 	size_t bytes;
-	unsigned kind;             /* bits as in fake_cuda_hang */
-	struct cuda_event *event;  /* set at the end, or NULL */
+	unsigned kind;             /* kind of the task, a bit as in fake_cuda_hang */
+	struct cuda_event *event;  /* event to record when the task completes, or NULL */
 	const struct entry *entry; /* kernel to run, or NULL */
 	unsigned grid, block;
 	uint64_t parameters[4];
@@ -40,14 +41,15 @@ struct entry {
 
 extern pthread_mutex_t fake_lock;
 
-/* Caller holds the lock. */
-void *fake_object_new(size_t bytes); /* never NULL */
+/* Allocates an object and counts it. Caller holds the lock. */
+void *fake_object_new(size_t bytes); /* never returns NULL */
 void fake_object_free(void *bytes);
 int fake_task_add(struct cuda_stream *s, const struct task *task);
-/* Returns the error that this call must return, or CUDA_OK. */
+/* Returns the error that the present call must return, or CUDA_OK. */
 int fake_fate(void);
 
-/* A driver function: runs `body` under the lock, which sets `error`, unless the call must fail. */
+/* Body of a driver function. Holds the lock while it runs `body`, which sets `error`. If a test
+ * makes this call fail, returns the test's error and does not run `body`. */
 #define CALL(body)                                \
 	do {                                      \
 		pthread_mutex_lock(&fake_lock);   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Modules of the fake driver: kernels by name, their functions and launches. */
+/* Modules of the fake CUDA driver: finds kernels by name, and launches them. */
 #include <ctype.h>
 #include <string.h>
 

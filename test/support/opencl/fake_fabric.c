@@ -14,13 +14,13 @@
 struct fake_event {
 	enum { NONE, PENDING, DONE, FORGOTTEN } state;
 	int status;
-	struct dxp_xpu *xpu; /* NULL: a command of the host */
+	struct dxp_xpu *xpu; /* xPU of the command; NULL: a command of the host */
 	uint32_t wait_count;
 	dxp_event *waits;
 	bool notify;
 	uint64_t cookie;
 	struct dxp_event_times times;
-	bool forget; /* released on completion */
+	bool forget; /* the event is released when it completes */
 	int (*act)(void *context);
 	void *context;
 };
@@ -79,7 +79,8 @@ static void end_event(uint32_t n, int status)
 		notify(n);
 }
 
-/* Returns 0 while a wait is open, otherwise 1 + the status with which it may complete. */
+/* Returns 0 while an event that `e` waits for is pending. Otherwise returns 1 plus the status for
+ * the completion of `e`. */
 static int can_end(const struct fake_event *e)
 {
 	int status = DXP_OK;
@@ -271,7 +272,8 @@ const char *dxp_fabric_error(const struct dxp_fabric *fabric)
 	return "as the test wants it";
 }
 
-/* As its callers are compiled: with the size of the struct. */
+/* Real callers pass the size of their struct in `row_bytes`. This fake ignores it, because plugin
+ * and fake are compiled together. */
 int dxp_fabric_nodes_sized(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count,
 			   size_t row_bytes)
 {
@@ -431,14 +433,14 @@ void dxp_completions_wake(struct dxp_fabric *fabric)
 	pthread_mutex_unlock(&fake_lock);
 }
 
-/* Failures have no sentence here. */
+/* Commands of the fake never have a failure text. */
 int dxp_event_failure(struct dxp_fabric *fabric, dxp_event event, char text[DXP_FAILURE_BYTES])
 {
 	text[0] = '\0';
 	return 0;
 }
 
-/* All commands are short here. */
+/* Commands of the fake never run long enough to report that they have begun. */
 void dxp_completions_begun(struct dxp_fabric *fabric, bool on)
 {
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements memory commands of the fake fabric. They execute as late as possible, at their
- * completion. */
+/* Implements the memory commands of the fake fabric. Each moves its bytes as late as possible: when
+ * the command completes. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,12 @@
 uint64_t fake_sent, fake_written, fake_read;
 
 struct move {
-	struct dxp_xpu *from, *to; /* NULL: the host */
-	uint64_t from_at, to_at;   /* host or device addresses */
+	struct dxp_xpu *from, *to; /* source and destination xPU; NULL: memory of the host */
+	uint64_t from_at, to_at;   /* addresses in host memory or device memory */
 	struct dxp_rect rect;
-	uint32_t pattern_bytes; /* not 0 in a fill */
-	uint8_t *bytes;         /* data copied at the post, stored behind this struct */
+	uint32_t pattern_bytes; /* bytes of the pattern of a fill; 0: the command is no fill */
+	/* data copied when the command was posted; it follows this struct in memory */
+	uint8_t *bytes;
 };
 
 static void row_move(const struct move *m, uint8_t *to, const uint8_t *from, uint64_t y, uint64_t z)

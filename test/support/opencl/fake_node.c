@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes of the fake fabric: their description and the allocation of their memory. */
+/* Describes the nodes of the fake fabric, and allocates their memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,8 @@ static void record(uint8_t *out, size_t *at, uint32_t tag, const void *data, uin
 	*at += 8 + bytes;
 }
 
-/* Writes image sizes, and for each kind of image RGBA of bytes and R of floats. */
+/* Adds the image properties of a device: its size limits, and the formats RGBA of bytes and R of
+ * floats for each kind of image. */
 static void images(uint8_t *data, size_t *bytes)
 {
 	static const uint32_t sizes[] = {0x1011, 0x1012, 0x1013, 0x1014, 0x1015, 0x1040, 0x1041};
@@ -43,8 +44,8 @@ static void images(uint8_t *data, size_t *bytes)
 	}
 }
 
-/* Returns a name and extensions, one of which the plugin must ignore. 0x102B and 0x1030 are
- * OpenCL's. */
+/* Returns the device's name (0x102B) and extensions (0x1030) in records with OpenCL's numbers. The
+ * plugin must ignore one of the extensions. */
 int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
 {
 	static const char text[] = "cl_khr_fp64 cl_khr_spir cl_khr_int64_base_atomics";
