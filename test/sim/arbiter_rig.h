@@ -22,9 +22,9 @@
 
 #define MB   1000000ull
 #define RATE 10000000000ull /* bits per second of the port */
+/* bytes per second that full packets carry */
 #define PORT                                                  \
 	(RATE / 8.0 * (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES) / \
-	 /* bytes per second that full packets carry */
 	 (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES + WIRE_OVERHEAD))
 
 UNUSED static uint64_t seed(void)
