@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Functions that declare the project's kinds of targets; the CMakeLists.txt of the folders only list
-# names.
+# Functions that declare the kinds of targets of this project. The CMakeLists.txt files of the
+# folders only list names.
 
 # dxp_program(NAME name SOURCES ... LIBRARIES ...): builds a program into build/bin and installs it
 # to bin.
@@ -31,7 +31,7 @@ function(dxp_test source)
 	add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
 	set_tests_properties(${folder}/${name} PROPERTIES
 		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder}
-		ENVIRONMENT DXP_CONFIG=) # no configuration files of this machine
+		ENVIRONMENT DXP_CONFIG=) # ignores configuration files of this machine
 	if(folder STREQUAL sim) # computes without a pause
 		dxp_test_time(${folder}/${name} 4)
 	else()
@@ -67,9 +67,9 @@ function(dxp_script_test script folder)
 	dxp_test_time(${folder}/${name} 2)
 endfunction()
 
-# dxp_fuzz(fuzz_name.c): adds the test fuzz/name, which feeds test/fuzz/corpus/name and mutations of
-# it to the target, with any compiler. With DXP_FUZZ, also builds the libFuzzer program
-# test/fuzz-name.
+# dxp_fuzz(fuzz_name.c): adds the test fuzz/name. With any compiler, it runs the target on the files
+# in test/fuzz/corpus/name and on mutations of them. With DXP_FUZZ, also builds the libFuzzer
+# program test/fuzz-name.
 function(dxp_fuzz source)
 	get_filename_component(name ${source} NAME_WE)
 	string(REGEX REPLACE "^fuzz_" "" name ${name})
