@@ -188,9 +188,9 @@ struct dxp_xpu_nic {
 	uint32_t memory_key;
 };
 
-/* Opens the function, or describes the open one. The NIC stops a function if a kernel violates the
- * rules of its window; kernels read the reason from dxp_error(). The next call of this function
- * opens a new NIC function with other magics and another key. The last dxp_xpu_close() closes the
+/* Opens the NIC function, or describes the open one. The NIC stops a function if a kernel violates
+ * the rules of its window; kernels read the reason from dxp_error(). The next dxp_xpu_nic() opens a
+ * new NIC function with other magics and another key. The last dxp_xpu_close() closes the NIC
  * function; a kernel that waits then gets DXP_ECLOSED.
  * Order:  an xPU runs one kernel at a time, so kernels that wait for each other must be on
  *         different xPUs. One work-item dequeues events. Events left in the rings remain for the

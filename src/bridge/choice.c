@@ -4,7 +4,7 @@
 #include "base/util.h"
 
 #define MIB (1ull << 20)
-/* transfers that try each way before its time counts: one of them may be disturbed */
+/* transfers that try each way at first, because one of them may be disturbed */
 #define TRIES 3
 /* a way that takes over 3/2 of the best time is tried again only by probes */
 #define HOPELESS 3

@@ -50,7 +50,8 @@ static void rings_are_free(struct bridge_lab *l)
 
 /* ---- speed ---- */
 
-/* Returns the bytes per second of a single transfer on the modelled machine of the source. */
+/* Returns the bytes per second of a single transfer on the simulated machine of the source
+ * (sim/bridge_source.h). */
 static double source_rate(enum bridge_path path, uint64_t bytes)
 {
 	const struct bridge_lab_options o = {.stages = bridge_source_stages,
@@ -108,8 +109,7 @@ static double repeated_seconds(const struct bridge_lab_options *o, enum bridge_p
 }
 
 /* Each DMA has a fixed cost, so many short pieces could cost more than overlap gains. The pipeline
- * is not slower than sequential transfers, except for the search. 64 KiB are one piece in both
- * modes. */
+ * is never more than 3 % slower than sequential transfers. 64 KiB are one piece in both modes. */
 static void bridge__never_slower_than_sequential(void **state)
 {
 	static const uint64_t sizes[] = {64 * KIB, 256 * KIB, MIB, 16 * MIB};

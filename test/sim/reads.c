@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET requests have their own scheduling class (C-22). All answers arrive for every size of the
- * read tables at both hosts, with requests in both directions at once, and beside PUTs on the same
- * queue pairs. */
+/* GET requests have their own scheduling class (C-22). All answers arrive with the smallest and the
+ * largest read tables, and with tables of different sizes at the two hosts. Requests go in both
+ * directions at once, also beside PUTs on the same queue pairs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

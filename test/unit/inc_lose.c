@@ -292,7 +292,7 @@ static void lose__disagreement(void **state)
 /* ---- members lost during the agreement ---- */
 
 /* Results reach only some members; then the root switch exits. One member, `dumb`, reaches only
- * some members for a while, then exits. The members that it reached must not accept results from it
+ * some members for a while, then none. The members that it reached must not accept results from it
  * that the other members cannot get. */
 struct partial {
 	uint64_t quiet_from;   /* packet count from which on results are dropped */

@@ -175,8 +175,8 @@ static void window__starts_with_its_doorbell(void **state)
 	assert_int_equal(event.status, DXP_ENOENT);
 }
 
-/* Random bytes are posted as descriptors. Each gives a completion with an error, or stops the
- * function with an error. The NIC never crashes. */
+/* Random bytes are posted as descriptors. Each completes with an error, and the NIC never
+ * crashes. */
 static void window__random_descriptors(void **state)
 {
 	struct rig *r = *state;
