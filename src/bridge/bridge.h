@@ -129,6 +129,7 @@ struct bridge_counters {
 	uint64_t stalls;
 	uint64_t no_buffer; /* times that fed bytes found no free buffer */
 	uint64_t withdrawn;
+	uint32_t fills_most; /* largest number of FILL steps that were outstanding at once */
 	/* Time in ns with an outstanding DMA in that direction, measured by the times that
 	 * bridge_next and bridge_done were given. A stream through the core counts in both
 	 * directions. */

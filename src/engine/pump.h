@@ -16,6 +16,7 @@ struct pump_options {
 	uint32_t buffers;      /* buffers of each ring; 0: BRIDGE_BUFFERS */
 	/* bytes of a buffer; 0: pump_measure() and pump_choose() select the size */
 	uint32_t buffer_bytes;
+	uint32_t reads;        /* outstanding FILL steps, 1 .. buffers; 0: buffers (S-06) */
 	uint64_t memory_bytes; /* bytes of the device's memory, for the measurement */
 	uint64_t stall_ns;     /* ns until a step counts as stalled, see bridge_options */
 };

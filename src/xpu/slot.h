@@ -43,7 +43,7 @@ struct slot_options {
 	/* Key that seals program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: a random key. */
 	const uint8_t *seal_key;
 	/* Options of the bridge to BRIDGED memory; see pump_options. */
-	uint32_t buffers, buffer_bytes;
+	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 };
 
