@@ -101,7 +101,7 @@ grep -qE 'runs failed|cannot be measured' "$scratch/rows" "$scratch/said" || die
 say "== ended in the middle"
 dxp bench bridge --quick --rounds 50 --only pipelined >"$scratch/out" 2>&1 &
 bench=$!
-for _ in {1..200}; do
+for _ in {1..2400}; do # at most 120 s
 	[ -z "$(left)" ] || break
 	sleep 0.05
 done

@@ -48,7 +48,7 @@ labs_of() { ip netns list | grep -c "^dxpb-$1-" || true; }
 
 "$dxp" bench inc --quick --case "4 hosts" --rounds 99 >"$out" 2>"$out.err" &
 pid=$!
-for _ in {1..600}; do # on a loaded machine it takes long to make labs
+for _ in {1..2400}; do # at most 120 s
 	[ "$(labs_of $pid)" -lt 7 ] || break
 	sleep 0.05
 done
