@@ -17,7 +17,8 @@
 /* Parts of a node's counters. Rows of QPS are numbered by index, rows of SESSIONS by node id. */
 enum stats_part { STATS_PART_NODE = 1, STATS_PART_QPS = 2, STATS_PART_SESSIONS = 3 };
 
-/* rows in one page: the shortest row has 43 bytes, so at most 26 fit in a datagram */
+/* rows in one page: all STATS_QPS queue pairs; a session's row has at least 44 bytes, so at most 25
+ * fit */
 #define STATS_PAGE_ROWS 32
 
 struct stats_request {

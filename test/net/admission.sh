@@ -139,7 +139,9 @@ refuse 4 "admits machines by token" \
 	dxpd --manager "$manager" --key "$X/copied/fabric.key" --engine none
 
 say "== a manager that was killed goes on"
-kill -9 "$(process_of manager)"
+killed=$(process_of manager)
+kill -9 "$killed"
+while runs "$killed"; do sleep 0.05; done
 dxp manager init --bind 127.0.0.1 --port "${manager##*:}" >/dev/null
 env DXP_DIR="$C" dxp ping xb --count 5 --json | has '"count": 5' || die "c lost xb"
 dxp token list | has -E 'xpu +used' || die "the tokens are lost"
