@@ -22,96 +22,96 @@
 
 #define MB   1000000ull
 #define RATE 10000000000ull /* bits per second of the port */
+/* bytes per second that full packets carry */
 #define PORT                                                  \
 	(RATE / 8.0 * (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES) / \
-	 /* bytes per second that full packets carry */
 	 (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES + WIRE_OVERHEAD))
 
 UNUSED static uint64_t seed(void)
-	 {
-		 return getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
-	 }
+{
+	return getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
+}
 
-	 /* Returns options of `count` functions that compete for one port with a queue of realistic
-	  * length. Each function sends to hosts 1 .. `peers`. */
-	 UNUSED static struct fair_options functions(uint32_t count, uint32_t peers)
-	 {
-		 struct fair_options o = {.sim = {.seed = seed(),
-						  .hosts = 9,
-						  .rate_bps = RATE,
-						  .backlog_bytes = 32u << 10,
-						  .no_payload_crc = true}};
+/* Returns options of `count` functions that compete for one port with a queue of realistic
+ * length. Each function sends to hosts 1 .. `peers`. */
+UNUSED static struct fair_options functions(uint32_t count, uint32_t peers)
+{
+	struct fair_options o = {.sim = {.seed = seed(),
+					 .hosts = 9,
+					 .rate_bps = RATE,
+					 .backlog_bytes = 32u << 10,
+					 .no_payload_crc = true}};
 
-		 for (uint32_t i = 0; i < count; i++)
-			 o.functions[i] = (struct fair_function){.peers = {1, 2, 3, 4},
-								 .peer_count = peers,
-								 .bytes_max = 64u << 10,
-								 .outstanding = 8};
-		 return o;
-	 }
+	for (uint32_t i = 0; i < count; i++)
+		o.functions[i] = (struct fair_function){.peers = {1, 2, 3, 4},
+							.peer_count = peers,
+							.bytes_max = 64u << 10,
+							.outstanding = 8};
+	return o;
+}
 
-	 /* Returns options of `count` functions: the first sends to one peer, each other function
-	  * to four other peers. */
-	 UNUSED static struct fair_options one_and_many(uint32_t count)
-	 {
-		 struct fair_options o = functions(count, NIC_QPS_PER_FUNCTION);
+/* Returns options of `count` functions: the first sends to one peer, each other function
+ * to four other peers. */
+UNUSED static struct fair_options one_and_many(uint32_t count)
+{
+	struct fair_options o = functions(count, NIC_QPS_PER_FUNCTION);
 
-		 o.functions[0].peer_count = 1;
-		 for (uint32_t i = 1; i < count; i++)
-			 for (uint32_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
-				 o.functions[i].peers[q] = q + 2;
-		 return o;
-	 }
+	o.functions[0].peer_count = 1;
+	for (uint32_t i = 1; i < count; i++)
+		for (uint32_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+			o.functions[i].peers[q] = q + 2;
+	return o;
+}
 
-	 UNUSED static struct fair *opened(const struct fair_options *o)
-	 {
-		 struct fair *f;
+UNUSED static struct fair *opened(const struct fair_options *o)
+{
+	struct fair *f;
 
-		 assert_int_equal(fair_open(o, &f), DXP_OK);
-		 return f;
-	 }
+	assert_int_equal(fair_open(o, &f), DXP_OK);
+	return f;
+}
 
-	 UNUSED static void row_print(const struct fair_sample *s)
-	 {
-		 printf("%.3f %.6f", (double)s->time_ns / 1e6, s->jain);
-		 for (int i = 0; i < NIC_FUNCTIONS; i++)
-			 printf(" %llu", (unsigned long long)s->bytes[i]);
-		 printf("\n");
-	 }
+UNUSED static void row_print(const struct fair_sample *s)
+{
+	printf("%.3f %.6f", (double)s->time_ns / 1e6, s->jain);
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		printf(" %llu", (unsigned long long)s->bytes[i]);
+	printf("\n");
+}
 
-	 UNUSED static struct fair_sample run(struct fair *f, uint64_t bytes)
-	 {
-		 struct fair_sample s;
-		 bool print = getenv("DXP_SHARES") != NULL;
+UNUSED static struct fair_sample run(struct fair *f, uint64_t bytes)
+{
+	struct fair_sample s;
+	bool print = getenv("DXP_SHARES") != NULL;
 
-		 if (print)
-			 printf("# ms, Jain's index, bytes of each function\n");
-		 for (int i = 0; i < 20; i++) {
-			 fair_run(f, bytes / 20, 10 * S_NS);
-			 fair_sample(f, &s);
-			 if (print)
-				 row_print(&s);
-		 }
-		 return s;
-	 }
+	if (print)
+		printf("# ms, Jain's index, bytes of each function\n");
+	for (int i = 0; i < 20; i++) {
+		fair_run(f, bytes / 20, 10 * S_NS);
+		fair_sample(f, &s);
+		if (print)
+			row_print(&s);
+	}
+	return s;
+}
 
-	 UNUSED static void rates(struct fair *f, uint64_t duration_ns, double *out)
-	 {
-		 struct fair_sample before, after;
+UNUSED static void rates(struct fair *f, uint64_t duration_ns, double *out)
+{
+	struct fair_sample before, after;
 
-		 fair_sample(f, &before);
-		 fair_run(f, UINT64_MAX, duration_ns);
-		 fair_sample(f, &after);
-		 for (int i = 0; i < NIC_FUNCTIONS; i++)
-			 out[i] = (double)(after.bytes[i] - before.bytes[i]) * 1e9 /
-				  (double)(after.time_ns - before.time_ns);
-	 }
+	fair_sample(f, &before);
+	fair_run(f, UINT64_MAX, duration_ns);
+	fair_sample(f, &after);
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		out[i] = (double)(after.bytes[i] - before.bytes[i]) * 1e9 /
+			 (double)(after.time_ns - before.time_ns);
+}
 
-	 UNUSED static void near(double value, double want, double tolerance)
-	 {
-		 if (value < want * (1 - tolerance) || value > want * (1 + tolerance))
-			 fail_msg("%f, not %f within %f; replay with DXP_SEED=%llu", value, want,
-				  tolerance, (unsigned long long)seed());
-	 }
+UNUSED static void near(double value, double want, double tolerance)
+{
+	if (value < want * (1 - tolerance) || value > want * (1 + tolerance))
+		fail_msg("%f, not %f within %f; replay with DXP_SEED=%llu", value, want, tolerance,
+			 (unsigned long long)seed());
+}
 
 #endif
