@@ -54,7 +54,8 @@ local RECOVERIES = { [0] = "rack", [1] = "irn", [2] = "gbn_nak", [3] = "gbn_rto"
 local KINDS = { [0] = "gone", [1] = "host", [2] = "xPU", [3] = "revoked" }
 local ROLES = { [1] = "host", [2] = "xPU", [3] = "operator" }
 local STEPS = { [1] = "OPEN", [2] = "OPENED", [3] = "REQUEST", [4] = "ANSWER" }
-local STATS_PARTS = { [1] = "node", [2] = "queue pairs", [3] = "sessions" }
+local STATS_PARTS = { [1] = "node", [2] = "queue pairs", [3] = "sessions", [4] = "service" }
+local STATS_ROLES = { [1] = "manager", [2] = "switch" }
 local ACTIONS = { [1] = "grant", [2] = "revoke" }
 
 -- ---- fields ----
@@ -202,6 +203,8 @@ field("grants.rule", "Rule", "uint8", base.DEC, GRANT_RULES)
 field("grants.rows", "Rows", "uint8", base.DEC)
 field("stats.rows", "Rows", "uint8", base.DEC)
 field("stats.xpu", "xPU", "uint8", base.DEC)
+field("stats.role", "Role", "uint8", base.DEC, STATS_ROLES)
+field("stats.up_ns", "Time since the start, ns", "uint64", base.DEC)
 field("stats.pid", "Process", "uint32", base.DEC)
 field("stats.started_ns", "Started, ns", "uint64", base.DEC)
 field("stats.published_ns", "Snapshot, ns", "uint64", base.DEC)
@@ -657,6 +660,12 @@ function bodies.STATS_PAGE(tvb, tree, info)
 		at = text_add(tree, tvb, at, "stats.name")
 		at = text_add(tree, tvb, at, "stats.program")
 		at = text_add(tree, tvb, at, "stats.address")
+	elseif part == 4 then
+		at = add_run(tree, tvb, at, {
+			{ "stats.role", 1 }, { "stats.pid", 4 }, { "stats.up_ns", 8 },
+		})
+		at = text_add(tree, tvb, at, "stats.name")
+		at = text_add(tree, tvb, at, "stats.program")
 	end
 	if rows > 0 then
 		tree:add(fields["stats.values"], tvb(at, tvb:len() - 16 - at))

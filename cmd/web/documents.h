@@ -9,7 +9,9 @@
 /* Return NULL if out of memory. */
 struct web_text *web_document_overview(struct web_state *w);
 struct web_text *web_document_nodes(const struct web_snapshot *s);
-struct web_text *web_document_metrics(const struct web_snapshot *s);
+/* `services`: WEB_SERVICE_METRICS, or NULL. */
+struct web_text *web_document_metrics(const struct web_snapshot *s,
+				      const struct web_text *services);
 
 /* `detail`: the node's JSON of `dxp top`, or NULL. */
 struct web_text *web_document_node(const struct web_node *n, const struct web_text *detail);

@@ -6,6 +6,7 @@
 
 #include "manager/limits.h"
 #include "manager/registry.h"
+#include "wire/stats_service.h"
 
 /* datagrams, a power of two: one batch of requests causes fewer */
 #define OUTBOX_SIZE 256
@@ -40,6 +41,8 @@ struct registry {
 	struct list repeats; /* nodes with unconfirmed datagrams, by push_ns */
 	uint64_t epoch;
 	uint64_t lease_ns;
+	uint64_t started_ns;
+	struct stats_service_limit stats_limit;
 	uint64_t rejections_ns;
 	/* allowance for rejections that are not authenticated, in 10^-9 rejections */
 	uint64_t rejections;
@@ -92,6 +95,10 @@ void manager_requests_grants(struct registry *r, const struct udp_address *from,
 			     struct manage_body body);
 void requests_answer(struct registry *r, const struct udp_address *to, uint16_t node,
 		     const struct manage_answer *answer);
+
+/* report.c: answers STATS of a sender that may read the table. */
+void manager_requests_stats(struct registry *r, const struct udp_address *from,
+			    struct manage_body body, uint64_t now_ns);
 
 /* view.c: whether a change of `subject` concerns `viewer`; whether `viewer` sees it; and its
  * entry in the table of a node that sees it. */

@@ -32,6 +32,9 @@ struct registry_options {
 	/* Returns s since 1970, for the expiry of tokens; NULL: always 0. */
 	uint64_t (*wall)(void *context);
 	void *wall_context;
+	/* for answers to STATS: name of its machine, and its process id */
+	char name[FABRIC_NAME_BYTES];
+	uint32_t pid;
 };
 
 /* X(name, what it counts): ignored datagrams by reason, and actions. */
@@ -68,6 +71,8 @@ struct registry_options {
 	X(token_unproved, "handshakes with a token that ended without proof of its secret")    \
 	X(channel_foreign, "handshakes for another manager's key, or damaged")                 \
 	X(channel_limited, "handshakes dropped: too many per second or at once")               \
+	X(stats_answered, "requests for counters answered")                                    \
+	X(stats_limited, "requests for counters dropped: too many per second")                 \
 	X(pages, "pages of full tables sent")                                                  \
 	X(deltas, "table differences sent")
 

@@ -56,6 +56,9 @@
 #define STATS_QUERY_SLOTS    64
 #define STATS_QUERY_NS       (1000ull * 1000 * 1000) /* ns without an answer: 4 requests */
 #define STATS_QUERY_WHOLE_NS (3 * STATS_QUERY_NS)    /* ns for all pages of a node */
+/* managers and switches that one query reads: a manager, and as many switches as an option of a
+ * command may name */
+#define SERVICE_QUERY_MAX 65
 /* rows of sessions per node: 400 KiB; totals include all sessions */
 #define STATS_SESSIONS_MAX 1024
 #define STATS_SESSIONS_MIN 16   /* rows allocated at first; their number grows on demand */

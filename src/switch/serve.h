@@ -21,6 +21,10 @@ struct serve_options {
 	uint8_t weights[INPUT_CLASSES];
 	int socket_priority; /* `priority` of link_options for all packets sent; 0 .. 6 */
 	const char *user;    /* see privileges_drop */
+	/* Fabric key (FABRIC_KEY_BYTES) of programs that may read the counters at `stats_port`, a
+	 * UDP port; NULL: none may. */
+	const uint8_t *key;
+	uint16_t stats_port;
 	/* approximate time to spin after packets before sleeping (base/spin.h); at most 1 s */
 	uint64_t spin_ns;
 	const _Atomic int *stop;

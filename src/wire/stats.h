@@ -14,8 +14,14 @@
 #include "wire/manage.h"
 #include "wire/stats_fields.h"
 
-/* Parts of a node's counters. Rows of QPS are numbered by index, rows of SESSIONS by node id. */
-enum stats_part { STATS_PART_NODE = 1, STATS_PART_QPS = 2, STATS_PART_SESSIONS = 3 };
+/* Parts of a node's counters. Rows of QPS are numbered by index, rows of SESSIONS by node id. Only
+ * managers and switches have SERVICE (wire/stats_service.h). */
+enum stats_part {
+	STATS_PART_NODE = 1,
+	STATS_PART_QPS = 2,
+	STATS_PART_SESSIONS = 3,
+	STATS_PART_SERVICE = 4
+};
 
 /* rows in one page: the shortest row has 43 bytes, so at most 26 fit in a datagram */
 #define STATS_PAGE_ROWS 32

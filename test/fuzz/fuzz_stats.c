@@ -12,6 +12,7 @@
 #include "node/stats_serve.h"
 #include "test/fuzz/fuzz.h"
 #include "wire/manage_entry.h"
+#include "wire/stats_service.h"
 
 #define NODE       7
 #define BODY_BYTES (FABRIC_DATAGRAM_BYTES - WIRE_COMMON_BYTES - MAC_BYTES)
@@ -73,6 +74,18 @@ static void codecs_try(struct target *t)
 		same(t, stats_page_encode(&page, NODE, t->mac, t->again));
 }
 
+static void service_codecs_try(struct target *t)
+{
+	static struct stats_service_page page;
+	const struct manage_body body = {t->frame + WIRE_COMMON_BYTES, t->body_bytes};
+	struct stats_request request;
+
+	if (stats_service_request_decode(body, &request) == DXP_OK)
+		same(t, stats_service_request_encode(&request, NODE, NULL, t->mac, t->again));
+	if (stats_service_page_decode(body, &page) == DXP_OK)
+		same(t, stats_service_page_encode(&page, NODE, t->mac, t->again));
+}
+
 static void node_try(struct target *t)
 {
 	const struct stats_served served = {.mac = t->mac, .node = NODE};
@@ -113,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	target_open(&t);
 	frame_make(&t, data[0] % 2 ? WIRE_STATS : WIRE_STATS_PAGE, data + 1, bytes - 1);
 	codecs_try(&t);
+	service_codecs_try(&t);
 	node_try(&t);
 	reader_try(&t, data + 1, bytes - 1);
 	target_close(&t);
