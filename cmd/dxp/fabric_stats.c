@@ -59,6 +59,7 @@ int fabric_stats_read(struct fabric_stats *f, const struct node_entry *nodes, si
 	struct stats_query_options options = {.nodes = nodes,
 					      .count = count,
 					      .details = f->details,
+					      .paths = f->paths,
 					      .entropy = rng_entropy_kernel};
 	struct stats_query *query;
 	struct config config;

@@ -16,6 +16,7 @@
 struct fabric_stats {
 	const struct dxp_fabric_options *fabric;
 	bool details;                  /* also read queue pairs and sessions */
+	bool paths;                    /* read only paths */
 	char text[INQUIRY_TEXT_BYTES]; /* reason of a failure */
 };
 

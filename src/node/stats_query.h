@@ -17,6 +17,7 @@ struct stats_query_options {
 	const struct node_entry *nodes;
 	size_t count;
 	bool details; /* also read queue pairs and sessions */
+	bool paths;   /* read only paths; a node of an earlier version gives no answer */
 	entropy_fn entropy;
 	void *entropy_context;
 };

@@ -6,6 +6,7 @@
 #define NODE_STATS_SERVE_H
 
 #include "link/udp.h"
+#include "node/probe.h"
 #include "node/stats.h"
 #include "wire/stats.h"
 
@@ -24,6 +25,7 @@ struct stats_serve {
 
 struct stats_served {
 	const struct stats_file *file; /* NULL: the node publishes no counters */
+	const struct probe *probe;     /* its paths; NULL: it measures none */
 	struct mac *mac;
 	uint16_t node; /* its id */
 };

@@ -141,6 +141,33 @@ static void session_get(struct get_cursor *c, struct stats_session *s)
 	c->bad |= s->active > 1 || s->node < WIRE_NODE_FIRST || s->node > WIRE_NODE_LAST;
 }
 
+static void path_put(struct put_cursor *c, const struct stats_path *p)
+{
+	const uint64_t values[] = {p->sent,   p->answered,       p->srtt_ns,    p->min_rtt_ns,
+				   p->age_ns, p->answered_bytes, p->limit_bytes};
+
+	put_16(c, p->node);
+	put_8(c, p->state);
+	printable_put(c, p->peer, sizeof(p->peer));
+	values_put(c, values, sizeof(values) / sizeof(*values));
+}
+
+static void path_get(struct get_cursor *c, struct stats_path *p)
+{
+	p->node = get_16(c);
+	p->state = get_8(c);
+	printable_get(c, p->peer, sizeof(p->peer));
+	p->sent = leb128_get(c);
+	p->answered = leb128_get(c);
+	p->srtt_ns = leb128_get(c);
+	p->min_rtt_ns = leb128_get(c);
+	p->age_ns = leb128_get(c);
+	p->answered_bytes = leb128_get(c);
+	p->limit_bytes = leb128_get(c);
+	c->bad |= p->state > STATS_PATH_BLOCKED || p->node < WIRE_NODE_FIRST ||
+		  p->node > WIRE_NODE_LAST;
+}
+
 /* Returns the number of row i: index of a queue pair, or node id of a session. Returns 0 for
  * STATS_PART_NODE, which has only one row. */
 static uint16_t row_number(const struct stats_page *page, unsigned i)
@@ -148,6 +175,7 @@ static uint16_t row_number(const struct stats_page *page, unsigned i)
 	switch (page->part) {
 	case STATS_PART_QPS: return page->qps[i].index;
 	case STATS_PART_SESSIONS: return page->sessions[i].node;
+	case STATS_PART_PATHS: return page->paths[i].node;
 	default: return 0;
 	}
 }
@@ -158,6 +186,7 @@ static void row_put(struct put_cursor *c, const struct stats_page *page, unsigne
 	case STATS_PART_NODE: node_put(c, page); break;
 	case STATS_PART_QPS: qp_put(c, &page->qps[i]); break;
 	case STATS_PART_SESSIONS: session_put(c, &page->sessions[i]); break;
+	case STATS_PART_PATHS: path_put(c, &page->paths[i]); break;
 	}
 }
 
@@ -167,6 +196,7 @@ static void row_get(struct get_cursor *c, struct stats_page *page, unsigned i)
 	case STATS_PART_NODE: node_get(c, page); break;
 	case STATS_PART_QPS: qp_get(c, &page->qps[i]); break;
 	case STATS_PART_SESSIONS: session_get(c, &page->sessions[i]); break;
+	case STATS_PART_PATHS: path_get(c, &page->paths[i]); break;
 	}
 }
 
@@ -187,7 +217,7 @@ size_t stats_request_encode(const struct stats_request *request, uint16_t node, 
 
 static bool part_known(uint8_t part)
 {
-	return part >= STATS_PART_NODE && part <= STATS_PART_SESSIONS;
+	return (part >= STATS_PART_NODE && part <= STATS_PART_SESSIONS) || part == STATS_PART_PATHS;
 }
 
 int stats_request_decode(struct manage_body body, struct stats_request *out)

@@ -12,6 +12,7 @@
 #include "node/stats_serve.h"
 #include "test/fuzz/fuzz.h"
 #include "wire/manage_entry.h"
+#include "wire/probe.h"
 #include "wire/stats_service.h"
 
 #define NODE       7
@@ -86,6 +87,19 @@ static void service_codecs_try(struct target *t)
 		same(t, stats_service_page_encode(&page, NODE, t->mac, t->again));
 }
 
+static void probe_codecs_try(struct target *t)
+{
+	const struct manage_body body = {.data = t->frame + WIRE_COMMON_BYTES,
+					 .bytes = t->body_bytes};
+	struct probe_reply reply;
+	uint64_t number;
+
+	if (probe_decode(body, &number) == DXP_OK)
+		same(t, probe_encode(number, t->frame_bytes, NODE, NODE, t->mac, t->again));
+	if (probe_reply_decode(body, &reply) == DXP_OK)
+		same(t, probe_reply_encode(&reply, NODE, NODE, t->mac, t->again));
+}
+
 static void node_try(struct target *t)
 {
 	const struct stats_served served = {.mac = t->mac, .node = NODE};
@@ -127,6 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	frame_make(&t, data[0] % 2 ? WIRE_STATS : WIRE_STATS_PAGE, data + 1, bytes - 1);
 	codecs_try(&t);
 	service_codecs_try(&t);
+	probe_codecs_try(&t);
 	node_try(&t);
 	reader_try(&t, data + 1, bytes - 1);
 	target_close(&t);

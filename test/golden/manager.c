@@ -9,6 +9,7 @@
 #include "test/golden/capture.h"
 #include "wire/channel.h"
 #include "wire/manage.h"
+#include "wire/probe.h"
 #include "wire/stats_service.h"
 
 #define LEASE_NS 3000000000ull /* arbitrary: the bytes stay the same when the lease changes */
@@ -165,6 +166,10 @@ static void counters(struct capture *c, struct mac *mac)
 		c, frame,
 		stats_service_request_encode(&to_service, WIRE_NODE_MANAGER, NULL, mac, frame),
 		PORT);
+	capture_frame(c, frame, probe_encode(77, 100, NODE, NODE + 1, mac, frame), PORT);
+	capture_frame(c, frame,
+		      probe_reply_encode(&(struct probe_reply){77, 2}, NODE + 1, NODE, mac, frame),
+		      PORT);
 	capture_frame(c, frame, stats_service_page_encode(&service, WIRE_NODE_MANAGER, mac, frame),
 		      PORT);
 }

@@ -145,6 +145,41 @@ else
 	left_out 'counters of a switch' 'no python3, or no network namespaces (root)'
 fi
 
+say "== the paths between nodes"
+# path FROM TO: prints the state of a path, its answers and its MTU
+path() {
+	dxp paths --json >"$scratch/paths.json"
+	python3 -c 'import json, sys
+for p in json.load(open(sys.argv[1]))["paths"]:
+    if [p["from"], p["to"]] == sys.argv[2:]:
+        print(p["state"], p["answered"], p["rtt_ns"] > 0,
+              p["mtu_bytes"] == p["interface_mtu_bytes"])' \
+		"$scratch/paths.json" "$1" "$2"
+}
+if command -v python3 >/dev/null; then
+	wait_for 'open [0-9]+ True True' path xpu1 xpu2
+	wait_for 'open [0-9]+ True True' path xpu2 xpu1
+	wait_for 'no measured path is blocked' dxp paths
+	dxp paths >"$scratch/table"
+	grep -Eq '^xpu1 +- +[0-9]+ +[0-9]+$' "$scratch/table" || die "$(cat "$scratch/table")"
+	dxp paths --list >"$scratch/table"
+	grep -Eq '^xpu3 +xpu2 +open ' "$scratch/table" || die "$(cat "$scratch/table")"
+else
+	left_out 'dxp paths' 'no python3; tools/setup check'
+fi
+if [ -n "${STATS_NAMESPACE:-}" ] && command -v nft >/dev/null; then
+	port=$(dxp nodes | sed -n 's/.* xpu2 .*127.0.0.1:\([0-9]*\).*/\1/p')
+	other=$(dxp nodes | sed -n 's/.* xpu1 .*127.0.0.1:\([0-9]*\).*/\1/p')
+	nft add table inet cut
+	nft add chain inet cut output '{ type filter hook output priority 0; }'
+	nft add rule inet cut output udp sport "$other" udp dport "$port" drop
+	wait_for 'blocked: xpu1 -> xpu2: the last answer' dxp paths
+	nft delete table inet cut
+	wait_for 'no measured path is blocked' dxp paths
+else
+	left_out 'a blocked path' 'no nft, or no network namespaces (root)'
+fi
+
 say "== dxp nodes --wide"
 dxp nodes --wide >"$scratch/table"
 grep -Eq "^ +[0-9]+  xpu2 .* $daemon2 .* dxpd\$" "$scratch/table" ||
