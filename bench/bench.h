@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares the benchmarks behind `dxp bench NAME`. Each prints one table, or with --json one object
- * a line: bench, lab, case, contender, metric, value, unit; rows beside a peer or a limit also have
- * peer, peer_value, ratio; rows also have, if measured: mean_us, p50_us, p99_us, near_cpu and
- * far_cpu in cpu_unit, cores ("near" or "far"), samples, note (report.h). */
+ * a line. Every object has the keys bench, lab, case, contender, metric, value and unit. Rows that
+ * are compared with a peer or a limit also have peer, peer_value and ratio. Other keys appear only
+ * if measured: mean_us, p50_us, p99_us, near_cpu and far_cpu in cpu_unit, cores ("near" or "far"),
+ * samples, note (report.h). */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 

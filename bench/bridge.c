@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench bridge`: device memory that only DMA engines reach, used locally and over the network
- * (S-07 .. S-09). Four routes, transfers of 2 bytes to 1 GiB, buffers of 16 KiB to 16 MiB;
- * pipelined and sequential, pulled by the xPU and pushed by PUT and GET. References: an xPU without
- * a bridge, and the DMA alone. */
+/* `dxp bench bridge`: measures device memory that only DMA engines reach, locally and over the
+ * network (S-07 .. S-09). There are four routes, transfers of 2 bytes to 1 GiB, and buffers of 16
+ * KiB to 16 MiB. Transfers are pipelined or sequential, pulled by the xPU or pushed by PUT and GET.
+ * References are an xPU without a bridge, and the DMA alone. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,9 +15,9 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-/* Returns the engine name of the default board: preset `fast`, without kernels, since those need
- * memory of their own. Its description is a file in memory that stays open until the process exits.
- * NULL: logged. */
+/* Returns the engine name of the default board: preset `fast`, without kernels, since kernels need
+ * memory of their own. The board's description is a file in memory that stays open until the
+ * process exits. Returns NULL, logged, on failure. */
 static const char *board_default(void)
 {
 	static const char text[] = "preset = fast\ncompute = none\n";

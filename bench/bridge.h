@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of `dxp bench bridge`. A way moves bytes along a route once; a case runs several ways in
- * turn and prints a row for each. Ways that run one stage of the pipeline alone, network or DMA,
- * bound the other ways. */
+/* Parts of `dxp bench bridge`. A way is one method to move bytes along a route. A case runs several
+ * ways in turn and prints a row for each. Some ways run only one stage of the pipeline, network or
+ * DMA; their speed is the limit of the other ways. */
 #ifndef BENCH_BRIDGE_H
 #define BENCH_BRIDGE_H
 
@@ -19,14 +19,15 @@
 #define BRIDGE_WAYS_MAX    24
 #define BRIDGE_DAEMONS_MAX 4
 #define BRIDGE_SIZES_MAX   16
-#define BRIDGE_SWEEP_BYTES (16u << 20) /* bytes: holds pieces of every size */
+#define BRIDGE_SWEEP_BYTES (16u << 20) /* bytes; at least one piece of every size fits */
 
 enum bridge_route { ROUTE_TO, ROUTE_FROM, ROUTE_THROUGH, ROUTE_ACROSS, ROUTES };
 
 /* An xPU of the benchmark, in a daemon of its own. */
 struct bridge_daemon {
 	const char *name, *engine;
-	uint32_t buffer_bytes; /* buffer size of its bridge's rings; 0: the bridge chooses */
+	/* size of a buffer of the daemon's bridge, in bytes; 0: the bridge chooses */
+	uint32_t buffer_bytes;
 	pid_t pid;
 	struct dxp_xpu *xpu;
 	struct dxp_xpu_caps caps;
@@ -36,11 +37,12 @@ struct bridge_daemon {
 /* State shared by all ways. */
 struct bridge_setup {
 	const struct bench_options *options;
-	const char *lab; /* printed in rows */
+	const char *lab; /* name of the lab, for the rows */
 	uint64_t largest;
 	uint8_t *from, *to; /* host memory, `largest` bytes each */
 	struct dxp_dma *dma;
-	/* memory of a local device whose DMA is measured as a stage of network routes; 0: none */
+	/* bytes of memory of a local device. Its DMA is measured as a stage of network routes; 0:
+	 * none */
 	uint64_t dma_bytes;
 	struct dxp_fabric *fabric;
 	struct bridge_daemon daemons[BRIDGE_DAEMONS_MAX];
@@ -50,9 +52,10 @@ struct bridge_setup {
 struct bridge_way {
 	char name[32];
 	uint8_t stage; /* enum bridge_stage */
-	/* Moves `bytes` along the route; returns a status when they have arrived. */
+	/* Moves `bytes` along the route. Returns a status when the bytes have arrived. */
 	int (*move)(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
-	uint8_t route; /* enum bridge_route; that of a stage may differ from that of the case */
+	/* enum bridge_route; a way that runs only one stage may have another route than its case */
+	uint8_t route;
 	bool in_place;
 	uint8_t mode;         /* enum dxp_bridge_mode */
 	uint32_t piece_bytes; /* 0: chosen by the bridge */
@@ -64,16 +67,17 @@ struct bridge_case {
 	uint64_t bytes;
 	const struct bridge_way *ways;
 	size_t count;
-	bool sweep; /* ways differ only in buffer size: a separate table */
+	bool sweep; /* the ways differ only in buffer size, and have a separate table */
 };
 
-/* Returns "host to device" ...; no name is part of another. */
+/* Returns the name of a route, such as "host to device". No name is a part of another name, so that
+ * --case can select each. */
 const char *bridge_route_name(unsigned route);
 
 /* For each transfer size: runs the wanted ways in turn and prints a row for each. Ignores c->bytes.
  * Returns 1 if a way failed, with the reason in its row, else 0. */
 int bridge_cases_run(struct bridge_setup *p, const struct bridge_case *c);
-/* Does what bridge_case_run does, for each buffer size. */
+/* Does what bridge_cases_run does, for each buffer size. */
 int bridge_sweep_run(struct bridge_setup *p, unsigned route,
 		     int (*move)(struct bridge_setup *p, const struct bridge_way *way,
 				 uint64_t bytes));
@@ -88,24 +92,26 @@ void bridge_memory_close(struct bridge_setup *p);
 
 /* Opens the engine of p->options on this machine. Returns false, logged, on failure. */
 bool bridge_dma_open(struct bridge_setup *p, uint64_t memory_bytes, uint32_t buffer_bytes);
-/* Local DMA, as a route or as a stage of it. */
+/* Moves bytes by local DMA, as a route or as a stage of a route. */
 int bridge_dma_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_local(const struct bench_options *o);
-/* Prints what registering memory with p->dma costs, against its size. */
+/* Prints the time to register memory with p->dma, for several sizes. */
 int bridge_registration(struct bridge_setup *p);
 
-/* Over the network. */
+/* Runs the benchmark over the network. */
 int bridge_remote(const struct bench_options *o);
-/* Move by dxp_bridge_move; by dxp_mem_write, dxp_mem_read or dxp_send; in both directions at
- * once. */
+/* Move bytes over the network. _pull: by dxp_bridge_move. _push: by dxp_mem_write, dxp_mem_read or
+ * dxp_send. _both: in both directions at once. */
 int bridge_pull_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_push_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_both_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
-/* The naive round trip of the source: all bytes in, through the board of this machine, all back. */
+/* Moves bytes by the naive round trip of the source: reads all bytes, passes them through the board
+ * of this machine, and writes all back. */
 int bridge_naive_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
-/* Returns whether the bytes of the naive way pass the board; false is logged. */
+/* Returns whether the bytes of the naive way pass through the board. Logs the reason if not. */
 bool bridge_naive_prove(struct bridge_setup *p, size_t daemon);
-/* Returns whether a route of daemons[daemon] delivers the bytes that were sent; false is logged. */
+/* Returns whether a route of daemons[daemon] delivers the bytes that were sent. Logs the reason if
+ * not. */
 bool bridge_prove(struct bridge_setup *p, unsigned route, size_t daemon);
 
 /* Starts a manager and the daemons of p->daemons, runs `body` in a process of its own with all xPUs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Local DMA (S-08): a program and its own board. */
+/* Measures local DMA (S-08) between a program and its own board. */
 #include <stdio.h>
 
 #include <dxp/status.h>

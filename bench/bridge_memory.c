@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the process that bridges: its peak during the largest transfers, beside its size
- * between them. Device memory, which they fill, and the rings of buffers are not counted. */
+/* Measures the memory of the process that bridges: its peak during the largest transfers, and its
+ * size between transfers. Device memory and the rings of buffers are not counted. The largest
+ * transfers fill the device memory. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -9,7 +10,7 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-/* Reads a kB value of /proc/PID/status, in bytes; 0: unknown. */
+/* Reads a value in kB from /proc/PID/status. Returns it in bytes; 0: unknown. */
 static uint64_t resident(pid_t pid, const char *format)
 {
 	char path[64], line[128];

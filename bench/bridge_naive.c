@@ -19,7 +19,8 @@
 
 #define PROVE_WORDS 65536
 
-/* Maps and touches memory for one transfer; the library registers it with each network step. */
+/* Maps and touches memory for one transfer. The library registers it for each transfer on the
+ * network. */
 static uint8_t *buffer_make(uint64_t bytes)
 {
 	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -52,8 +53,8 @@ int bridge_naive_move(struct bridge_setup *p, const struct bridge_way *way, uint
 	return status;
 }
 
-/* Passes words through a core that adds 1 to each, so that bytes that did not pass it are noticed.
- */
+/* Passes words through a core that adds 1 to each. So bytes that did not pass through the core are
+ * noticed. */
 static int prove_move(struct bridge_setup *p, const struct bridge_way *way)
 {
 	const struct bridge_daemon *client = &p->daemons[way->daemon];
@@ -79,7 +80,8 @@ bool bridge_naive_prove(struct bridge_setup *p, size_t daemon)
 	const struct bridge_way way = {.route = ROUTE_THROUGH, .daemon = daemon};
 	int status = dxp_dma_core_set(p->dma, DXP_CORE_ADD, 1);
 
-	if (status == DXP_EUNSUPPORTED) /* this device's core cannot show it */
+	/* this device has no such core, so there is nothing to check */
+	if (status == DXP_EUNSUPPORTED)
 		return true;
 	if (status == DXP_OK)
 		status = prove_move(p, &way);

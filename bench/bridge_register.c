@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What it costs to register memory, against its size (S-08): why a bridge registers its rings once
- * (S-05), and the naive way pays for each transfer.
+/* Measures the time to register memory, for several sizes (S-08). It shows why a bridge registers
+ * its rings once (S-05), and how much time the naive way spends in each transfer.
  *
  *   pinned          dxp_dma_pin and dxp_dma_unpin: the memory of a transfer in place
  *   pages locked    mlock and munlock: what a NIC or board with its own page tables needs besides
@@ -50,7 +50,7 @@ static const struct registering {
 	bool (*once)(struct bridge_setup *p, void *base, uint64_t bytes);
 } ways[] = {{"pinned", pinned_once}, {"pages locked", locked_once}, {"pages made", made_once}};
 
-/* Returns the shortest time in us; below 0: failed. */
+/* Returns the shortest time in us; negative if it failed. */
 static double shortest_us(struct bridge_setup *p, const struct registering *w, void *base,
 			  uint64_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory bridged to the network (S-09): first the buffer sizes, then the whole pipeline beside its
- * stages alone. */
+/* Measures memory that is bridged to the network (S-09). First compares the buffer sizes, then the
+ * whole pipeline with its single stages. */
 #include <stdio.h>
 
 #include <dxp/status.h>

@@ -14,13 +14,15 @@
 #include "sim/bridge_lab.h"
 #include "sim/bridge_source.h"
 
-#define KIB          1024u
-#define MIB          (1u << 20)
-#define LIMIT_NS     (100000 * S_NS)
-#define BUFFER_BYTES (8u * MIB) /* the source's best (S-08, S-09) */
+#define KIB      1024u
+#define MIB      (1u << 20)
+#define LIMIT_NS (100000 * S_NS)
+/* bytes; the buffer size with which the source was fastest (S-08, S-09) */
+#define BUFFER_BYTES (8u * MIB)
 #define LONG_BYTES   (512ull * MIB)
 
-/* `direct`: the DMA step of a path that moves user memory in place, without the network. */
+/* The paths. `direct` is the DMA step of a path that moves user memory in place, without the
+ * network. */
 static const struct bridge_sim_path paths[] = {
 	{"host to device", BRIDGE_IN, 0},
 	{"device to host", BRIDGE_OUT, 0},
@@ -32,7 +34,7 @@ static const struct bridge_sim_path paths[] = {
 };
 enum { NETWORK_PATHS = 3, PATHS = ARRAY_COUNT(paths) };
 
-/* Reported by the source, in the order of the paths (S-09, S-08). */
+/* Rates that the source reports, in bytes/s, in the order of `paths` (S-09, S-08). */
 static const uint64_t reported[PATHS] = {
 	BRIDGE_SOURCE_IN,         BRIDGE_SOURCE_OUT,       BRIDGE_SOURCE_THROUGH,
 	BRIDGE_SOURCE_LOCAL_IN,   BRIDGE_SOURCE_LOCAL_OUT, BRIDGE_SOURCE_LOCAL_THROUGH,
@@ -53,7 +55,7 @@ struct stages_options bridge_sim_stages(const struct bridge_sim_settings *s)
 	};
 }
 
-/* Runs one transfer alone. */
+/* Runs one transfer; no other transfer is outstanding. */
 static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 {
 	const struct bridge_sim_settings *s = c->settings;
@@ -94,7 +96,7 @@ static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 	return status;
 }
 
-/* Runs a case; prints a failure. */
+/* Runs a case. Returns false after it has printed a failure. */
 static bool runs(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 {
 	int status = run(c, out);
@@ -117,12 +119,12 @@ static struct bridge_sim_case case_of(const struct bridge_sim_settings *s, size_
 	};
 }
 
-/* Transfer sizes against buffer sizes, as the source's figures 11 and 12. */
+/* Prints a table of transfer sizes and buffer sizes, as figures 11 and 12 of the source do. */
 static bool sizes_table(const struct bridge_sim_settings *s, size_t path, bool quick)
 {
 	struct bridge_sim_case c = case_of(s, path);
 
-	/* 2 B, 8 B .. 512 MiB, or each 16 times the one before; and 1 GiB */
+	/* sizes are 2 B, 8 B .. 512 MiB, or with `quick` 16 times the previous size; and 1 GiB */
 	for (int bits = 1; bits <= 30; bits += bits == 29 ? 1 : quick ? 4 : 2) {
 		c.bytes = 1ull << bits;
 		for (c.buffer_bytes = 16 * KIB; c.buffer_bytes <= 16 * MIB; c.buffer_bytes *= 2) {
@@ -139,9 +141,9 @@ static bool sizes_table(const struct bridge_sim_settings *s, size_t path, bool q
 	return true;
 }
 
-/* The same transfer on controllers with the rates that the source measured by local DMA (S-08), one
- * read and one DMA at a time: first with these rates alone, then also with the control time of each
- * piece. The share refers to PCIe, as in the source. */
+/* Prints the same transfer on controllers with the rates that the source measured by local DMA
+ * (S-08), with one read and one DMA at a time. The first row has only these rates. The second row
+ * adds the control time of each piece. The share in a row is relative to PCIe, as in the source. */
 static bool controllers_rows(struct bridge_sim_case c)
 {
 	static const struct {
@@ -181,7 +183,8 @@ static bool naive_table(const struct bridge_sim_settings *s)
 {
 	static const struct {
 		const char *name;
-		bool naive_slow, dxp_slow, control; /* slow: the stages of the naive way */
+		/* naive_slow, dxp_slow: that side uses the stages of the naive way */
+		bool naive_slow, dxp_slow, control;
 	} rows[] = {
 		{"different stages, as the source", true, false, true},
 		{"naive rates", true, true, true},
@@ -208,7 +211,8 @@ static bool naive_table(const struct bridge_sim_settings *s)
 	return true;
 }
 
-/* Measures the shipped sequential mode: one buffer at a time, each step after the previous one. */
+/* Measures the shipped pipelined mode and the shipped sequential mode. Sequential uses one buffer
+ * at a time, and each step starts after the previous one. */
 static bool modes_table(const struct bridge_sim_settings *s, size_t path)
 {
 	static const enum bridge_mode modes[] = {BRIDGE_PIPELINED, BRIDGE_SEQUENTIAL};

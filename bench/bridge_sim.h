@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the shipped bridge between stages of any speed in virtual time; default: the source's
- * machine. Results do not depend on the machine that runs it. */
+/* Runs the shipped bridge in virtual time between stages of any speed. The default speeds are those
+ * of the source's machine. Results do not depend on the machine that runs the simulation. */
 #ifndef BENCH_BRIDGE_SIM_H
 #define BENCH_BRIDGE_SIM_H
 
@@ -10,7 +10,7 @@
 #include "sim/bridge_stages.h"
 
 struct bridge_sim_settings {
-	uint64_t read, write; /* network, bytes/s; all rates: 0 is unlimited */
+	uint64_t read, write; /* network, bytes/s; for this and all other rates 0 is unlimited */
 	uint64_t to_device, from_device, memory;
 	uint64_t network_ns, dma_ns, interrupt_ns; /* see stages_rate */
 	uint64_t queue;                            /* see stages_options */
@@ -18,8 +18,8 @@ struct bridge_sim_settings {
 	uint64_t buffers, fills, dmas, piece_bytes; /* see bridge_options and bridge_order */
 	uint64_t buffer_bytes;                      /* only this size; 0: all */
 	const char *path;                           /* only paths whose name contains this text */
-	/* The stages are those of the source, the paper that the bridge follows
-	 * (docs/reference/seeds.md, part S). Its figures are then printed beside the results. */
+	/* Use the stages of the source, which is the paper that the bridge follows
+	 * (docs/reference/seeds.md, part S). Then print the source's figures beside the results. */
 	bool source;
 };
 

@@ -19,7 +19,7 @@
 #define SETTING(field) offsetof(struct bridge_sim_settings, field)
 #define MB             1000000
 
-/* The source's stages (S-07) and defaults of this project. */
+/* Returns the source's stages (S-07) and, for other settings, the defaults of this project. */
 static struct bridge_sim_settings settings_default(void)
 {
 	const struct stages_options *o = &bridge_source_stages;
@@ -38,8 +38,8 @@ static struct bridge_sim_settings settings_default(void)
 	};
 }
 
-/* Each is a uint64_t of struct bridge_sim_settings. `stage`: if set, the source's figures no longer
- * apply. */
+/* The options that are numbers. Each sets a uint64_t of struct bridge_sim_settings. If an option
+ * with `stage` is set, the source's figures no longer apply. */
 static const struct {
 	const char *name, *help;
 	size_t offset;
@@ -119,7 +119,8 @@ static void help(const char *name)
 	       "  --help            this text\n");
 }
 
-/* Rates may have a fraction; other numbers are whole. */
+/* Parses a number and multiplies it by `unit`. Rates may have a fraction; other numbers are
+ * whole. */
 static bool number_parse(const char *text, uint32_t unit, uint64_t *out)
 {
 	char *end;
@@ -169,7 +170,7 @@ static bool board_apply(struct bridge_sim_settings *s, const char *name)
 	return true;
 }
 
-/* Checks conditions between settings. */
+/* Checks conditions that involve several settings. */
 static bool settings_valid(const struct bridge_sim_settings *s)
 {
 	uint64_t ring = s->buffers ? s->buffers : BRIDGE_BUFFERS;

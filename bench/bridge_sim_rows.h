@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of `dxp bench bridge-sim`. */
+/* Prints the rows of `dxp bench bridge-sim`. */
 #ifndef BENCH_BRIDGE_SIM_ROWS_H
 #define BENCH_BRIDGE_SIM_ROWS_H
 
@@ -21,7 +21,7 @@ struct bridge_sim_case {
 	enum bridge_mode mode;
 	uint64_t bytes;
 	uint32_t buffer_bytes;
-	uint32_t fills, dmas; /* 0: the settings' */
+	uint32_t fills, dmas; /* 0: as in `settings` */
 };
 
 struct bridge_sim_result {
@@ -32,8 +32,8 @@ struct bridge_sim_result {
 };
 
 void bridge_sim_row_size(const struct bridge_sim_case *c, const struct bridge_sim_result *r);
-/* `contender`: name of the stages. `reported`: the source's figure in bytes/s; 0: none for these
- * stages. */
+/* `contender` is the name of the stages. `reported` is the figure of the source in bytes/s; 0: the
+ * source has none for these stages. */
 void bridge_sim_row_source(const struct bridge_sim_case *c, const struct bridge_sim_result *r,
 			   const char *contender, double reported);
 void bridge_sim_row_naive(const char *name, const struct bridge_sim_case *c,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of buffer sizes that an xPU measures at start with this engine, unless a size is
+/* Prints the table of buffer sizes that an xPU with this engine measures at its start if no size is
  * set. */
 #include <stdio.h>
 
@@ -40,7 +40,7 @@ int bridge_sizes_print(const struct bench_options *o)
 	struct bridge_rate rows[BRIDGE_SIZES_MAX];
 	struct engine *engine;
 
-	if (engine_open(&options, &engine) != 0) /* logged */
+	if (engine_open(&options, &engine) != 0) /* engine_open logged the reason */
 		return 1;
 	size_t count = pump_measure(engine, DEVICE_BYTES, o->quick ? LIMIT_NS / 10 : LIMIT_NS, rows,
 				    ARRAY_COUNT(rows));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forks, and enters namespaces. */
+/* Forks processes, and enters network namespaces. */
 #include "bench/child.h"
 
 #include <fcntl.h>
@@ -18,8 +18,9 @@
 #include "base/log.h"
 #include "base/util.h"
 
-/* Mounts this namespace's /sys: /sys/class/net shows the namespace that mounted it, and some
- * libraries read it. On failure only those libraries fail. */
+/* Mounts /sys again in this network namespace, because /sys/class/net shows the namespace of the
+ * process that mounted it. Some libraries read it. If the mount fails, only those libraries
+ * fail. */
 static void sysfs_mount(void)
 {
 	if (unshare(CLONE_NEWNS) != 0 || mount("", "/", "none", MS_SLAVE | MS_REC, NULL) != 0)
@@ -54,7 +55,7 @@ int child_netns_enter(const char *name)
 
 int child_spawn(child_body body, void *context, struct child *out)
 {
-	pid_t parent = getpid(); /* detects an exit of the parent before prctl */
+	pid_t parent = getpid(); /* shows whether the parent exited before prctl took effect */
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {

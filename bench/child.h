@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs processes of a measurement: forked, optionally into a network namespace, with a socket pair
- * to the parent. They are killed when the parent exits. */
+/* Runs the processes of a measurement. Each is forked, optionally into a network namespace, and has
+ * a socket pair to its parent. A process is killed when its parent exits. */
 #ifndef BENCH_CHILD_H
 #define BENCH_CHILD_H
 
@@ -12,15 +12,15 @@ struct child {
 	int control; /* parent's end of the socket pair */
 };
 
-/* Body of the new process; `control` is its end of the socket pair. When the body returns, the
- * process exits with status 0. */
+/* Body of the new process; `control` is the process's end of the socket pair. When the body
+ * returns, the process exits with status 0. */
 typedef void (*child_body)(int control, void *context);
 
 /* Enters the namespace made by `ip netns add NAME`; NULL: no change. Returns DXP_EINVAL or DXP_EIO,
  * logged, on failure. */
 int child_netns_enter(const char *name);
 
-/* Forks. Returns DXP_EIO, logged, on failure; on success child_end must follow. */
+/* Forks. Returns DXP_EIO, logged, on failure. On success the caller must call child_end later. */
 int child_spawn(child_body body, void *context, struct child *out);
 
 /* Closes the socket pair, kills the process and waits for it. Does nothing for a child that was

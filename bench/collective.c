@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench collective`: allreduce of floats among 2, 4 and 8 xPUs of one machine, in place: time,
- * bytes through the host and CPU time of the host. All ways alternate.
+/* `dxp bench collective`: allreduce of floats, in place, among 2, 4 and 8 xPUs of one machine.
+ * Measures time, bytes through the host, and CPU time of the host. All ways alternate.
  *
  *   ring, tree         the xPUs send to each other and add
- *   through the host   all inputs are read, added by the host, and the sum is written to each */
+ *   through the host   the host reads all inputs, adds them, and writes the sum to each xPU */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,8 @@
 #define MEMBERS_MAX 8
 #define BYTES_MAX   (64u << 20)
 #define QUICK_BYTES (1u << 20)    /* largest operation with --quick */
-#define SAMPLE_WORK (64ull << 20) /* bytes of all operations of a sample */
-#define RUNS_MAX    50            /* operations of a sample */
+#define SAMPLE_WORK (64ull << 20) /* bytes that all operations of one sample move */
+#define RUNS_MAX    50            /* most operations in one sample */
 #define WAIT_NS     (120 * S_NS)
 
 static const uint32_t groups[] = {2, 4, 8};
@@ -36,7 +36,7 @@ enum way { RING, TREE, HOST, WAYS };
 static const char *const way_names[WAYS] = {"ring", "tree", "through the host"};
 
 struct sample {
-	double us, host_bytes, cpu_us; /* of one operation */
+	double us, host_bytes, cpu_us; /* figures of one operation */
 };
 
 struct collective {
@@ -44,8 +44,8 @@ struct collective {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpus[MEMBERS_MAX];
 	uint16_t nodes[MEMBERS_MAX];
-	uint64_t at[MEMBERS_MAX]; /* device addresses */
-	float *memory;            /* one block of the size for each member */
+	uint64_t at[MEMBERS_MAX]; /* device address of the data of each member */
+	float *memory;            /* a block for each member, as large as the operation */
 	uint32_t members;
 	struct dxp_group *ways[HOST];
 	struct dxp_part parts[MEMBERS_MAX];
@@ -61,7 +61,7 @@ static int group_run(struct collective *b, enum way way, uint64_t bytes)
 	return status == DXP_OK ? dxp_group_wait(b->ways[way], WAIT_NS) : status;
 }
 
-/* Posts a transfer with each member, then waits for all. */
+/* Starts a transfer to or from each member, then waits for all. */
 static int all_move(struct collective *b, uint64_t bytes, bool in)
 {
 	dxp_event events[MEMBERS_MAX];
@@ -103,7 +103,8 @@ static void failed(const struct collective *b, enum way way, uint64_t bytes, con
 		  (unsigned long long)bytes, why);
 }
 
-/* Returns whether a way adds up. Member m has the numbers m + 1. Also builds what is needed. */
+/* Returns whether the sums of a way are right; all elements of member m are m + 1. Also builds the
+ * kernels that the way needs. */
 static bool proves(struct collective *b, enum way way, uint64_t bytes)
 {
 	const uint64_t count = bytes / sizeof(float);
@@ -127,7 +128,7 @@ static bool proves(struct collective *b, enum way way, uint64_t bytes)
 	return status == DXP_OK && same;
 }
 
-/* Adds the payload that the host has exchanged with all members. */
+/* Returns the sum of the payload bytes that the host has exchanged with all members. */
 static uint64_t host_bytes(const struct collective *b)
 {
 	struct dxp_link_bytes one;
@@ -192,7 +193,7 @@ static void row_print(const struct collective *b, enum way way, uint64_t bytes)
 		.samples = b->options->rounds,
 		.more = {{"host_bytes", MEDIAN(way, host_bytes)},
 			 {"host_cpu_us", MEDIAN(way, cpu_us)},
-			 /* bytes over each link of a ring */
+			 /* GB/s over each link of a ring */
 			 {"link_gb_per_s",
 			  2 * (n - 1) / n * (double)bytes / 1e3 / MEDIAN(way, us)}},
 	});

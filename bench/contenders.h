@@ -27,18 +27,18 @@
 #define CONTENDER_RAW_STREAM {.name = "raw UDP GSO+GRO", .alone = raw_stream_alone}
 /* clang-format on */
 
-/* raw_alone.c: the raw measurements as contenders. A ping larger than the path's datagrams is cut
- * to one full datagram; a stream is one-way. */
+/* raw_alone.c: the raw measurements as contenders. If a ping is larger than the path's datagrams,
+ * it is shortened to one full datagram. A stream is one-way. */
 int raw_ping_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 		   struct tally *tally);
 int raw_stream_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 		     struct tally *tally);
 
-/* copy_alone.c: memcpy. */
+/* copy_alone.c: measures memcpy. */
 int copy_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 	       struct tally *tally);
 
-/* Each message is one datagram, in batches of 64 or 128. */
+/* raw_alone.c: sends each message as one datagram, in batches of 64 or of 128. */
 int raw_messages_64_alone(const struct raw_ends *ends, const struct work *work,
 			  size_t datagram_bytes, struct tally *tally);
 int raw_messages_128_alone(const struct raw_ends *ends, const struct work *work,

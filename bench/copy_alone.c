@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures memcpy by one core, over the same memory as the PUTs beside it: the minimal cost of one
- * copy. */
+/* Measures memcpy by one core, in memory of the same size as for the PUTs in the same table. The
+ * result is the minimal cost of one copy. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -29,7 +29,7 @@ static void copy_run(const struct work *work, uint8_t *to, const uint8_t *from, 
 		for (uint64_t i = 0; i < each; i++) {
 			uint64_t at = work_offset(work, *done + i);
 			memcpy(to + at, from + at, work->bytes);
-			/* Keeps the compiler from removing the copy. */
+			/* prevents the compiler from removing the copy */
 			__asm__ volatile("" ::: "memory");
 		}
 	}

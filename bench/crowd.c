@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polls all peers in one loop. Only peers in the busy list cost time. */
+/* Polls all peers in one loop. Only peers in the list `busy` cost time. */
 #include "bench/crowd.h"
 
 #include <stdlib.h>
@@ -29,9 +29,9 @@ struct crowd {
 	struct link *link;
 	struct rltp_endpoint *endpoints[CROWD_MAX];
 	bool listed[CROWD_MAX];
-	uint32_t busy[CROWD_MAX], busy_count; /* peers with something due soon */
-	uint64_t due_ns[CROWD_MAX];           /* index: peer; its next deadline if it is not busy */
-	uint64_t scan_ns;                     /* next scan of peers that are not busy */
+	uint32_t busy[CROWD_MAX], busy_count; /* peers that must send something soon */
+	uint64_t due_ns[CROWD_MAX];           /* next deadline of each peer that is not busy */
+	uint64_t scan_ns; /* time of the next scan of the peers that are not busy */
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 	struct datagram batch[DATAGRAM_BATCH];
 	size_t batched;
@@ -122,8 +122,8 @@ static void run_one(struct crowd *c, const struct datagram_arrival *a, uint64_t 
 	list(c, i);
 }
 
-/* Adds peers whose timers come due. Distant timers, such as that of an idle session, are checked
- * only here. */
+/* Adds peers to the list `busy` whose timers are due soon. Only this scan finds distant timers,
+ * such as the timer of an idle session. */
 static void scan(struct crowd *c, uint64_t now_ns)
 {
 	if (now_ns < c->scan_ns)
@@ -134,7 +134,7 @@ static void scan(struct crowd *c, uint64_t now_ns)
 			list(c, i);
 }
 
-/* Sends for all busy peers; removes those with nothing due soon. */
+/* Sends for all busy peers. Removes peers from the list that have nothing to send soon. */
 static void answer(struct crowd *c, uint64_t now_ns)
 {
 	uint32_t kept = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp bench direct`, which tests the claim of the source (X-02): bytes go from one xPU
- * to another without the host. The same transfer, and the same two-stage classifier, directly and
- * through the host: time, bandwidth, bytes through the host, CPU time of the host, copies. Both
- * ways alternate.
+ * to another without the host. It runs the same transfer, and the same two-stage classifier,
+ * directly and through the host. It measures time, bandwidth, bytes through the host, CPU time of
+ * the host, and copies. The ways alternate.
  *
  *   direct             xpu1 --PUT--> xpu2
  *   direct, read       xpu1 <--GET-- xpu2
- *   through the host   xpu1 --> host memory --> xpu2, the whole transfer first in, then out
+ *   through the host   xpu1 --> host memory --> xpu2; the second step starts after the first
  *   overlapped         the same in pieces: one goes out while the next comes in */
 #include <jansson.h>
 #include <stdio.h>
@@ -34,8 +34,8 @@
 #define QUICK_BYTES (1u << 20) /* largest transfer with --quick */
 #define WAIT_NS     (60 * S_NS)
 
-#define MEGABIT 125000    /* bytes: the source's sizes */
-#define GIGABIT 125000000 /* bytes */
+#define MEGABIT 125000    /* bytes of 1 Mbit, a size of the source */
+#define GIGABIT 125000000 /* bytes of 1 Gbit, a size of the source */
 static const uint64_t sizes[] = {4096, MEGABIT, 1u << 20, 64u << 20, GIGABIT};
 
 enum way { DIRECT, DIRECT_READ, HOST, HOST_OVERLAPPED, WAYS };
@@ -51,7 +51,7 @@ struct direct {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpus[2];
 	uint16_t nodes[2];
-	uint64_t at[2]; /* device addresses */
+	uint64_t at[2]; /* device addresses on xpu1 and on xpu2 */
 	uint8_t *memory;
 	struct sample samples[WAYS][BENCH_ROUNDS_MAX];
 };
@@ -68,7 +68,7 @@ static int direct_move(struct direct *d, uint64_t bytes)
 	return status == DXP_OK ? dxp_event_wait(d->fabric, event, WAIT_NS, NULL) : status;
 }
 
-/* xpu2 fetches by GET. */
+/* Lets xpu2 fetch the bytes by GET. */
 static int read_move(struct direct *d, uint64_t bytes)
 {
 	const struct dxp_bridge_transfer t = {.path = DXP_BRIDGE_DEVICE_TO_DEVICE,
@@ -124,7 +124,7 @@ static int (*const moves[WAYS])(struct direct *d,
 						   [HOST] = host_move,
 						   [HOST_OVERLAPPED] = overlapped_move};
 
-/* Returns whether a way delivers the bytes that xpu1 holds. */
+/* Returns whether a way delivers to xpu2 the bytes that xpu1 holds. */
 static bool proves(struct direct *d, enum way way, uint64_t bytes)
 {
 	uint8_t *there = calloc(1, bytes);
@@ -149,7 +149,7 @@ static bool proves(struct direct *d, enum way way, uint64_t bytes)
 	return same;
 }
 
-/* Adds the payload that the host has exchanged with both xPUs. */
+/* Returns the sum of the payload bytes that the host has exchanged with both xPUs. */
 static struct dxp_link_bytes host_bytes(const struct direct *d)
 {
 	struct dxp_link_bytes sum = {0}, one;

@@ -12,11 +12,11 @@ struct direct_options {
 	const char *photo, *model; /* model NULL: the classifier's own default */
 };
 
-/* Returns the exit status if the program must exit, else -1. */
+/* Returns the exit status if the program must exit now, otherwise -1. */
 int direct_options_parse(int argc, char **argv, struct direct_options *out);
 
-/* direct_classify.c: runs the classifier both ways on the fabric that the environment names; prints
- * rows. If there is no photo, it prints a row with the reason. Returns an exit status. */
+/* direct_classify.c: runs the classifier both ways on the fabric that the environment names, and
+ * prints rows. If there is no photo, prints a row with the reason. Returns an exit status. */
 int direct_classify_run(const struct direct_options *o);
 
 #endif

@@ -76,7 +76,7 @@ int fabric_engine_run(unsigned xpus, const char *memory, const char *engine, fab
 	snprintf(make, sizeof(make),
 		 "cd %s && mkdir -m 700 run && export DXP_DIR=$PWD/fabric DXP_RUN=$PWD/run &&\n"
 		 "'%s/dxp' up --xpus %u --memory %s --engine '%s' --port 0 >said 2>&1 && touch up\n"
-		 "true", /* inside_run logs a failure */
+		 "true", /* this script cannot fail; inside_run logs failures */
 		 s.folder, fabric_programs_folder(), xpus, memory, engine);
 	snprintf(end, sizeof(end), "DXP_DIR=%s/fabric '%s/dxp' down; rm -rf %s", s.folder,
 		 fabric_programs_folder(), s.folder);

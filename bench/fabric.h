@@ -4,17 +4,17 @@
 #ifndef BENCH_FABRIC_H
 #define BENCH_FABRIC_H
 
-/* Runs in its own process; DXP_DIR and DXP_RUN in its environment name the fabric. Returns an exit
- * status. */
+/* Body of a benchmark. Runs in its own process, in which DXP_DIR and DXP_RUN name the fabric.
+ * Returns an exit status. */
 typedef int (*fabric_body)(void *context);
 
-/* Starts a manager and `xpus` xPUs with `memory` each (as `dxp up --memory`), in a temporary
- * folder, on any free port; then runs `body`. Stops them and removes the folder afterwards, even on
- * SIGINT, SIGTERM or SIGHUP. Returns the status of `body`, or 1, logged with the reason, if the
- * fabric does not start. */
+/* Starts a manager and `xpus` xPUs with `memory` each (a size such as `dxp up --memory` accepts),
+ * in a temporary folder, on any free port; then runs `body`. Stops them and removes the folder
+ * afterwards, even on SIGINT, SIGTERM or SIGHUP. Returns the status of `body`. If the fabric does
+ * not start, logs the reason and returns 1. */
 int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context);
 
-/* Does the same on xPUs with an engine, named as for `dxp up --engine`. */
+/* Does what fabric_run does, on xPUs with the engine `engine`, named as for `dxp up --engine`. */
 int fabric_engine_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
 		      void *context);
 

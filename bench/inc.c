@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench inc`: MPI_Allreduce of unmodified programs over switches that compute,
- * beside the same operation over TCP, in labs of 4, 9 and 16 hosts (tools/lab). Also measures one
- * hop alone, and up to 4096 hosts in the simulator. */
+/* Implements `dxp bench inc`: MPI_Allreduce of unmodified programs over switches that compute.
+ * Compares it with the same operation over TCP, in labs of 4, 9 and 16 hosts (tools/lab). Also
+ * measures one hop alone, and up to 4096 hosts in the simulator. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -59,8 +59,8 @@ static int lab_job_run(struct job *job)
 	return lab_scripts_run(&scripts, job_run, job);
 }
 
-/* Links of 1 Gb/s, so that the links are the bottleneck, not the processors that all hosts
- * share. */
+/* Measures with links of 1 Gb/s, so that the links are the bottleneck. With faster links it would
+ * be the processors, which all hosts share. */
 static int labs_slow_run(const struct bench_options *o)
 {
 	int status = 0;

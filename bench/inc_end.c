@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the sockets of one member. */
+/* Implements the sockets of a group member. */
 #include "bench/inc_end.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ static bool option_set(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
 
-/* Sets Don't Fragment, which makes Identification 0 on an unconnected socket. Disables the UDP
- * checksum, because the ICRC covers more. */
+/* Sets Don't Fragment; on an unconnected socket the kernel then sends Identification 0. Disables
+ * the UDP checksum, because the ICRC protects more. */
 static int socket_open(uint32_t ip, uint16_t port)
 {
 	struct sockaddr_in own = address_of(ip, port);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements a group member without the library: three sockets, and packets encoded and decoded one
- * by one. It is for measurements and tests of the switch alone. */
+/* Implements a group member without the library: three sockets, and functions that encode or decode
+ * one packet. Measurements and tests of the switch use it. */
 #ifndef BENCH_INC_END_H
 #define BENCH_INC_END_H
 
@@ -11,9 +11,10 @@
 #include "wire/inc.h"
 
 struct inc_end {
-	int out;    /* bound to the endpoint's port: sends */
-	int in;     /* bound to 4791, connected to the switch: packets to this member */
-	int shared; /* bound to the group's address: packets to all members */
+	int out; /* sends; bound to the endpoint's port */
+	/* receives packets to this member; bound to port 4791 and connected to the switch */
+	int in;
+	int shared; /* receives packets to all members; bound to the group's address */
 	uint32_t ip, switch_ip;
 	uint16_t port;
 	uint8_t buffer[2048];

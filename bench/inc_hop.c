@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp bench inc-hop`, and the last part of `dxp bench inc`: one hop to the switch and
  * back over a veth pair, as in a group of one member. The contribution goes to the switch, which
- * computes and returns the result. XDP (generic and native) and user space alternate with a bare
- * echo in XDP. At the end, measures the cost of the XDP program alone, by the kernel's own
- * clock. */
+ * computes and returns the result. The switch runs in XDP (generic and native) and in user space; a
+ * bare echo in XDP is the reference. All alternate. At the end, measures the XDP program alone by
+ * the kernel's own clock. */
 #include "bench/inc_hop.h"
 
 #include <errno.h>
@@ -24,13 +24,13 @@
 #include "bench/report.h"
 #include "switch/kernel.h"
 
-#define SWITCH_IP 0x0a4d0002u /* the lab's far address; HOST_IP is its near address */
+#define SWITCH_IP 0x0a4d0002u /* far address of the lab; HOST_IP is its near address */
 #define HOST_IP   0x0a4d0001u
 #define GROUP     0x00d09001u
 #define QKEY      0x12345678u
 #define WARMUP    200
 #define TRIPS     4000
-#define LOSSES    10 /* losses that discard a sample */
+#define LOSSES    10 /* a sample with this many lost round trips is discarded */
 
 static const size_t sizes[] = {8, 256};
 
@@ -88,7 +88,8 @@ static bool group_make(struct hop *h, bool kernel)
 	return false;
 }
 
-/* Measures one round trip, without encoding; returns 0 if it was lost. */
+/* Measures one round trip in ns, without the time to encode the packet. Returns 0 if the packet was
+ * lost. */
 static uint64_t trip_ns(struct hop *h, int answers, size_t bytes)
 {
 	static const uint8_t payload[SWITCH_KERNEL_BYTES];
@@ -127,7 +128,7 @@ static void far_body(int control, void *context)
 	inc_hop_far_run(control, context);
 }
 
-/* Starts a switch for this sample alone. Returns the median round trip, or 0. */
+/* Starts a switch for this sample only. Returns the median round trip in us, or 0 on failure. */
 static double sample_us(struct hop *h, struct hop_far *far, size_t bytes, double *p99_us)
 {
 	static uint64_t ns[TRIPS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares one hop, and the responder at its far end: a switch or a bare echo. */
+/* Declares the measurement of one hop, and the responder at the far end of the hop: a switch or a
+ * bare echo. */
 #ifndef BENCH_INC_HOP_H
 #define BENCH_INC_HOP_H
 
@@ -28,17 +29,17 @@ struct hop_far {
  * without a byte, after a message on standard error, if this machine lacks support. */
 void inc_hop_far_run(int control, const struct hop_far *far);
 
-/* Attaches the bare echo to an interface for the life of the process. Returns DXP_EUNSUPPORTED if
- * this build lacks it or it is not allowed. */
+/* Attaches the bare echo to an interface until the process exits. Returns DXP_EUNSUPPORTED if this
+ * build has no XDP, or if this user has no permission. */
 int inc_hop_echo_attach(const char *port, bool native);
 
-/* Does the same for a native program that passes every packet: without it the near end of a veth
- * does not receive native answers. inc_hop_pass_detach removes it. */
+/* Attaches a native program that passes every packet, until inc_hop_pass_detach. The near end of a
+ * veth needs a native program to receive native answers. Fails as inc_hop_echo_attach does. */
 int inc_hop_pass_attach(const char *port);
 void inc_hop_pass_detach(void);
 
-/* Returns the ns that the program spends on a contribution that it answers, measured by the kernel
- * without the path to it; 0 if not measurable here. */
+/* Returns the ns that the XDP program spends on a contribution that it answers. The kernel measures
+ * the program alone, without the path to it. Returns 0 if this is not measurable here. */
 double inc_hop_program_ns(size_t payload_bytes, bool check_icrc);
 
 #endif

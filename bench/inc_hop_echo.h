@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the compiled echo.bpf.c, from the build. */
+/* Declares the compiled program of echo.bpf.c, which the build generates. */
 #ifndef BENCH_INC_HOP_ECHO_H
 #define BENCH_INC_HOP_ECHO_H
 

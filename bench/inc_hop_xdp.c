@@ -28,8 +28,8 @@
 #define RUNS        5000
 #define FRAME_BYTES 512
 
-/* Returns the link's file descriptor, or a negative value. The program stays attached while it is
- * open. */
+/* Attaches a program to an interface. Returns the file descriptor of the link, or a negative value.
+ * The program stays attached while the descriptor is open. */
 static int attach(const char *name, const char *port, bool native)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options,
@@ -70,7 +70,8 @@ void inc_hop_pass_detach(void)
 	pass_link = -1;
 }
 
-/* Makes a frame with a contribution. Its IP checksum is 0; nothing here reads it. */
+/* Makes a frame with a contribution. Its IP checksum is 0, because the XDP program does not check
+ * it. */
 static uint32_t frame_make(uint32_t req_id, size_t payload_bytes, uint8_t out[FRAME_BYTES])
 {
 	struct roce_path path = {CHILD_IP, SWITCH_IP, ROCE_SOURCE_PORT, ROCE_PORT};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the labs of `dxp bench inc` by tools/lab. Several may be up at one time; idle processes in
- * them sleep. */
+/* Makes the labs of `dxp bench inc` by tools/lab. Several labs may be up at one time, because their
+ * idle processes sleep. */
 #include "bench/inc.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs bench/mpi/allreduce.c on all hosts of a lab by tools/lab's mpirun. Real-time scheduling lets
- * ranks alternate on too few cores. */
+/* Runs bench/mpi/allreduce.c on all hosts of a lab by the mpirun of tools/lab. Real-time scheduling
+ * makes ranks alternate if there are too few cores. */
 #include "bench/inc.h"
 
 #include <stdio.h>
@@ -13,12 +13,13 @@
 #include "bench/fabric.h"
 
 #define COMMAND_TEXT 8192
-#define LIMIT_S      90   /* s for one program, of which a successful run takes a few */
-#define CALLS        6000 /* calls with a short message, to be divided by the number of ranks */
+#define LIMIT_S      90   /* s; time limit of one program. A successful run takes a few seconds. */
+#define CALLS        6000 /* calls with a short message, summed over all ranks */
 #define CALLS_MIN    6
 #define SHORT_BYTES  1024
 
-/* Returns the number of calls that makes each size take about as long: some tenths of a second. */
+/* Returns the number of calls for a size. It makes every size take about the same time: some tenths
+ * of a second. */
 static unsigned calls_of(const struct inc_run *run, size_t bytes)
 {
 	double ranks = run->lab->hosts * run->ranks_per_host;
@@ -29,7 +30,8 @@ static unsigned calls_of(const struct inc_run *run, size_t bytes)
 	return calls < CALLS_MIN ? CALLS_MIN : (unsigned)calls;
 }
 
-/* Appends text. A command that is too long is truncated, and then fails. */
+/* Appends text to a command. If the command is too long, it is truncated, and fails when it
+ * runs. */
 static void append(char command[COMMAND_TEXT], const char *text)
 {
 	size_t used = strlen(command);

@@ -16,8 +16,9 @@
 #include "sim/inc_doubling.h"
 #include "sim/inc_load.h"
 
-#define CALLS       20
-#define TCP_HEADERS 24 /* bytes by which TCP with time stamps exceeds UDP */
+#define CALLS 20
+/* bytes by which the headers of TCP with time stamps exceed the header of UDP */
+#define TCP_HEADERS 24
 #define TREE_SPINES 2
 
 /* Sources of the costs. Host: a UDP round trip through one XDP hop takes 4 us, 1.2 of them in XDP.
@@ -75,7 +76,7 @@ static bool load_ended(void *context)
 	return inc_load_ended(context);
 }
 
-/* Measures the operations alone, after the creation of the group. */
+/* Measures the operations without the creation of the group. */
 static int calls_measure(struct inc_sim *sim, struct inc_job *job, uint32_t bytes,
 			 struct figures *out)
 {
@@ -125,7 +126,7 @@ static int switches_measure(struct inc_sim *sim, uint32_t hosts, uint32_t bytes,
 	inc_sim_run(sim, 60 * S_NS, job_settled, job);
 	if (job->state != INC_JOB_READY)
 		return job->state == INC_JOB_REJECTED ? job->status : DXP_ETIMEDOUT;
-	/* Drains what the creation left in queues. */
+	/* lets the packets of the group's creation leave the queues */
 	inc_sim_run(sim, S_NS, NULL, NULL);
 	return calls_measure(sim, job, bytes, out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses the command line of `dxp bench inc-sim`: every cost may be set to a value measured
- * elsewhere. */
+/* Parses the command line of `dxp bench inc-sim`. Every cost can be replaced by a value that was
+ * measured elsewhere. */
 #include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define COST(field) offsetof(struct inc_sim_costs, field)
 
-/* Each option is a uint64_t of struct inc_sim_costs. */
+/* The options that are numbers. Each sets a uint64_t of struct inc_sim_costs. */
 static const struct {
 	const char *name, *help;
 	size_t offset;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures allreduce of an unmodified MPI program in labs of one size: over switches that compute,
- * and over TCP with every algorithm of Open MPI. The contenders alternate (A B C, A B C, ...), each
- * as one program for all message sizes. The row of TCP's best algorithm is the one with the least
- * median for its size. */
+ * and over TCP with every algorithm of Open MPI. The contenders alternate (A B C, A B C, ...). One
+ * run of a contender measures all message sizes. The row "TCP, best algorithm" shows, for each
+ * size, the algorithm with the least median. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,16 +15,16 @@ enum which_lab { LAB_PLAIN, LAB_KERNEL, LAB_USER, LABS };
 #define TCP "--mca coll ^dxp "
 #define FORCED(n) \
 	TCP "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm " #n
-/* two sockets of one core each for mpirun and its daemons; this machine may not have them */
+/* Makes mpirun and its daemons assume two sockets of one core each; the real machine may differ. */
 #define SOCKETS_ENVIRONMENT "HWLOC_SYNTHETIC='numa:1 pack:2 l3:1 core:1 pu:1' HWLOC_THISSYSTEM=1"
 #define SOCKETS             "--map-by ppr:1:socket --bind-to core:overload-allowed "
 
 struct contender_inc {
-	const char *name; /* NULL: TCP with a forced algorithm; these share one row */
+	const char *name; /* NULL: TCP with a forced algorithm; all of these share the row BEST */
 	enum which_lab lab;
 	const char *mpirun;
 	int algorithm;
-	size_t from_bytes; /* shorter messages are not measured */
+	size_t from_bytes; /* bytes; shorter messages are not measured */
 };
 
 #define CONTENDERS_TCP(more)                                                                \
@@ -54,9 +54,10 @@ static const struct contender_inc two_a_host[] = {
 
 #define CONTENDERS ARRAY_COUNT(one_a_host)
 _Static_assert(ARRAY_COUNT(two_a_host) <= CONTENDERS, "the table holds both");
-#define BEST          "TCP, best algorithm"
-#define SHORT_BYTES   256 /* bytes of an operation with one packet from each host */
-#define SENT_CALL_MAX 1.5 /* packets from each host: more packets mean a path without switches */
+#define BEST        "TCP, best algorithm"
+#define SHORT_BYTES 256 /* bytes of an operation with one packet from each host */
+/* packets from each host for one call; more mean that the switches were not used */
+#define SENT_CALL_MAX 1.5
 
 /* The samples of one contender. */
 struct samples {
@@ -110,7 +111,7 @@ static void labs_up(struct table *t)
 	}
 }
 
-/* Returns the index of the contender's first size; sizes ascend. */
+/* Returns the index of the first size that the contender measures; sizes ascend. */
 static size_t size_first(const struct table *t, const struct contender_inc *k)
 {
 	size_t first = 0;
@@ -139,7 +140,8 @@ static void sample_measure(struct table *t, size_t i, unsigned round)
 		t->samples[i].failed++;
 }
 
-/* Computes the medians of the rounds that reached this size; returns their number. */
+/* Computes the medians over the rounds that have a result for this size. Returns the number of
+ * these rounds. */
 static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 			struct inc_figures *out)
 {
@@ -166,7 +168,8 @@ static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 	return count;
 }
 
-/* Returns the algorithm with the least median, including the default one; -1: none ran. */
+/* Returns the TCP contender with the least median, including the default algorithm; -1 if none
+ * ran. */
 static int best_of(const struct table *t, size_t size, struct inc_figures *out, unsigned *samples)
 {
 	int best = -1;

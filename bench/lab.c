@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The namespaces are named after this process, so that two benchmarks do not collide:
+/* Makes the labs. The names of namespaces contain the id of this process, so that two benchmarks do
+ * not collide:
  *
- *   dxpb-PID-near [v0 10.77.0.1] ==== veth, MTU as asked ==== [v1 10.77.0.2] dxpb-PID-far
+ *   dxpb-PID-near [v0 10.77.0.1] ==== veth, MTU of the lab ==== [v1 10.77.0.2] dxpb-PID-far
  *
- * Route metrics are not saved, so that no TCP connection inherits them from the previous one. */
+ * The kernel does not save route metrics, so that no TCP connection inherits them from the previous
+ * one. */
 #include "bench/lab.h"
 
 #include <errno.h>
@@ -21,7 +23,8 @@
 #include "bench/report.h"
 
 #define SCRIPT_BYTES 2048
-#define SIGNALLED    128 /* exit status after a signal: this plus the signal */
+/* exit status after a signal is this value plus the number of the signal */
+#define SIGNALLED 128
 
 const struct lab lab_list[] = {
 	{"loopback", 0, 8960, false},
@@ -65,7 +68,8 @@ const char *lab_prefix(void)
 	return name ? name : "";
 }
 
-/* Runs a shell in its own session, so that Ctrl-C does not stop it halfway. */
+/* Runs a shell in its own session, so that Ctrl-C does not reach the shell and stop the script
+ * halfway. */
 static int script_run(const char *script)
 {
 	int status = 0;
@@ -88,7 +92,8 @@ static int script_run(const char *script)
 static volatile sig_atomic_t ended; /* the signal received, or 0 */
 static volatile pid_t running;      /* the process inside the lab */
 
-/* Forwards the signal to the measurement; the lab is removed as usual. */
+/* Forwards a signal to the measurement. After the measurement exits, the lab is removed as
+ * usual. */
 static void pass_on(int signal)
 {
 	ended = signal;
@@ -126,7 +131,7 @@ static int process_run(int (*body)(void *context), void *context)
 		_exit(status);
 	}
 	running = pid;
-	/* if the signal arrived before `running` was set, the child is killed here */
+	/* If the signal arrived before `running` was set, pass_on did not kill the child. */
 	if (ended && pid > 0)
 		kill(pid, SIGKILL);
 	int status = pid < 0 ? 1 : child_await(pid);

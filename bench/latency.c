@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp bench latency`: PUT, GET and NAP of small sizes between two processes that poll.
  * Alternates with a raw UDP ping-pong, and with other libraries through the kernel. Reports round
- * trips in microseconds. That of a PUT lasts from doorbell to completion: one way, and the
- * acknowledgement back. That of a NAP, or of a peer's message, lasts until the echo. */
+ * trips in microseconds. A PUT's round trip lasts from doorbell to completion: one way, and the
+ * acknowledgement back. The round trip of a NAP, or of a peer's message, lasts until the echo. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -20,8 +20,8 @@
 
 static const uint32_t sizes[] = {4, 64, 1024, 4096, 16384, 65536};
 
-/* Every peer can echo a message. The echo is compared with the NAP; above the size of a NAP, with
- * PUT and GET. */
+/* Every peer can echo a message. The table compares the echo with a NAP. For sizes above the
+ * largest NAP, it compares the echo with PUT and with GET. */
 static const struct contender with_peers[] = {
 	CONTENDER_RLTP,
 	CONTENDER_RAW_PING,
@@ -31,7 +31,7 @@ static const struct contender with_peers[] = {
 	CONTENDER_FABRIC("net"),
 	CONTENDER_FABRIC("udp;ofi_rxd"),
 };
-#define ALONE 2 /* the first two: RLTP and the raw ping */
+#define ALONE 2 /* number of contenders that need no other library: RLTP and the raw ping */
 
 static int size_run(const struct lab *lab, const struct raw_ends *ends,
 		    const struct bench_options *o, enum work_op op, uint32_t bytes)

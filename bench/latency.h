@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of a round trip, for `dxp bench latency --parts`. */
+/* Measures the parts of a round trip, for `dxp bench latency --parts`. */
 #ifndef BENCH_LATENCY_H
 #define BENCH_LATENCY_H
 
 #include "bench/lab.h"
 #include "bench/options.h"
 
-/* A lab_body; `context` is a struct bench_options. Prints a row for each part, for their sum, and
- * for the whole with and without stamps. */
+/* Is a lab_body; `context` is a struct bench_options. Prints a row for each part, for the sum of
+ * the parts, and for the whole round trip with and without time stamps. */
 int latency_parts_run(const struct lab *lab, const struct raw_ends *ends, void *context);
 
 #endif

@@ -51,10 +51,10 @@ static const char *const part_names[PARTS] = {
 	"receive",  "placement", "acknowledgement", "completion"};
 
 /* Times of the far end in one round trip. The near end reads them after its completion, which
- * follows the far end's answer. */
+ * arrives after the far end has written them. */
 struct marks {
 	_Atomic uint64_t arrived_ns, received_ns, placed_ns;
-	_Atomic bool stamp; /* take them */
+	_Atomic bool stamp; /* the far end takes time stamps */
 };
 
 struct introduction {
@@ -89,7 +89,7 @@ static int end_open(struct end *e, const struct udp_address *at, uint16_t node)
 
 	rng_entropy_kernel(NULL, &nic.incarnation, sizeof(nic.incarnation));
 	rng_entropy_kernel(NULL, nic.uuid, sizeof(nic.uuid));
-	nic.incarnation >>= 8; /* keeps it below the reserved values */
+	nic.incarnation >>= 8; /* shifts the number, so that it is below the reserved values */
 	e->incarnation = nic.incarnation;
 	e->window = aligned_alloc(4096, sizeof(*e->window));
 	e->memory = aligned_alloc(4096, REGION_BYTES);
@@ -135,7 +135,7 @@ static void end_close(struct end *e)
 	free(e->memory);
 }
 
-/* Sends all that is due; returns how many datagrams. */
+/* Sends all datagrams that are due; returns their number. */
 static size_t end_send(struct end *e, uint64_t now_ns)
 {
 	size_t count = nic_send(e->nic, e->out, BATCH, now_ns), sent = 0;
@@ -179,7 +179,7 @@ static void far_run(int control, void *context)
 	    end_open(&e, &f->ends->far, FAR_ID) != DXP_OK ||
 	    end_meet(&e, control, NEAR_ID, &theirs) != DXP_OK)
 		return;
-	for (;;) /* until the parent kills it */
+	for (;;) /* runs until the parent kills this process */
 		far_poll(&e);
 }
 
@@ -195,7 +195,8 @@ struct near {
 		bare_us[BENCH_ROUNDS_MAX];
 };
 
-/* Receives until the PUT is complete; *received_ns: when its answer left the socket. */
+/* Receives until the PUT is complete. Writes to *received_ns when the PUT's answer left the
+ * socket. */
 static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 {
 	struct dxp_nic_event event;
@@ -208,8 +209,8 @@ static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 		if (count > 0)
 			*received_ns = now_ns;
 		nic_doorbells(e->nic, now_ns);
-		/* Handles completions first, unlike node_poll: there is no other work in a round
-		 * trip. */
+		/* Sends only if nothing was received. Unlike node_poll, this handles completions
+		 * first, because a round trip has no other work. */
 		if (count == 0)
 			end_send(e, now_ns);
 		if (now_ns > end_ns)
@@ -218,13 +219,14 @@ static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 	return event.status;
 }
 
-/* Returns `t` within low .. high: the kernel's stamps come from a clock with another rate. */
+/* Limits `t` to low .. high. The stamps of the kernel come from another clock, so they may be
+ * slightly outside. */
 static uint64_t within(uint64_t t, uint64_t low, uint64_t high)
 {
 	return min_u64(max_u64(t, low), high);
 }
 
-/* Runs one PUT with stamps; stores the parts at index `i`. */
+/* Runs one PUT with time stamps. Stores its parts at index `i`. */
 static int trip_stamped(struct near *n, uint32_t i)
 {
 	struct end *e = &n->end;
@@ -236,7 +238,7 @@ static int trip_stamped(struct near *n, uint32_t i)
 	cut[ENGINE] = clock_now_ns();
 	nic_doorbells(e->nic, cut[ENGINE]);
 	size_t count = 0;
-	do { /* sends again while congestion control delays the packet */
+	do { /* tries again while congestion control delays the packet */
 		cut[SEND] = clock_now_ns();
 		count = nic_send(e->nic, e->out, BATCH, cut[SEND]);
 	} while (count == 0 && cut[SEND] - cut[ENGINE] < TRIP_NS);
@@ -270,8 +272,8 @@ static int trip_bare(struct near *n, uint64_t *ns)
 	return status;
 }
 
-/* Averages each part over the fifth of the round trips whose whole time is nearest the median: the
- * parts then add up to a usual round trip. Sorts whole_ns and bare_ns. */
+/* Selects the fifth of the round trips whose whole time is nearest the median, and averages each
+ * part over them. So the parts add up to a typical round trip. Sorts whole_ns and bare_ns. */
 static void round_evaluate(struct near *n, uint32_t trips, unsigned round)
 {
 	double sum[PARTS] = {0}, used = 0;
@@ -293,7 +295,7 @@ static void round_evaluate(struct near *n, uint32_t trips, unsigned round)
 	n->bare_us[round] = (double)raw_percentile(n->bare_ns, trips, 50) / 1e3;
 }
 
-/* Alternates round trips with and without stamps. */
+/* Alternates round trips with time stamps and round trips without them. */
 static int round_run(struct near *n, uint32_t trips, unsigned round)
 {
 	struct marks *m = n->end.marks;
@@ -314,7 +316,7 @@ static int round_run(struct near *n, uint32_t trips, unsigned round)
 	return status;
 }
 
-/* Returns the round whose whole time is the median. */
+/* Returns the round with the median whole time. */
 static unsigned round_choose(const struct near *n)
 {
 	double sorted[BENCH_ROUNDS_MAX];
@@ -328,7 +330,7 @@ static unsigned round_choose(const struct near *n)
 	return best;
 }
 
-/* Prints one round, so that its parts add up. */
+/* Prints the parts of one round only, so that they add up. */
 static void rows_print(struct near *n, const char *lab, uint32_t bytes)
 {
 	char name[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares state and start-up of the benchmark process at one end that uses libfabric. The
- * libfabric modules (peer_libfabric*.c) include it. Functions that return an `error` return
- * libfabric's, 0 or negative. */
+/* Declares the state and the start of a benchmark process that uses libfabric. The libfabric
+ * modules (peer_libfabric*.c) include it. Functions that return an `error` return libfabric's
+ * error: 0 or negative. */
 #ifndef BENCH_LIBFABRIC_END_H
 #define BENCH_LIBFABRIC_END_H
 
@@ -21,10 +21,10 @@ struct libfabric_end {
 	fi_addr_t other;
 };
 
-/* Exchanged by both ends at the start. */
+/* The message that both ends exchange at the start. */
 struct libfabric_hello {
 	uint8_t name[LIBFABRIC_NAME_BYTES];
-	uint64_t region, key; /* memory that the other end may write; 0: none */
+	uint64_t region, key; /* memory that the other end may write, and its key; 0: none */
 };
 
 /* Prints the error; returns DXP_EIO. */
@@ -37,7 +37,8 @@ struct fi_info *libfabric_hints(const struct peer_end *e, uint64_t caps);
 /* Opens the endpoint that `info` describes; returns an error. */
 int libfabric_open(struct libfabric_end *f);
 
-/* Sends `own`, with the name filled in, and receives `theirs`; returns an error. */
+/* Sends `own` to the other end, after it has filled in the name, and receives `theirs`. Returns an
+ * error. */
 int libfabric_meet(const struct peer_end *e, struct libfabric_end *f, struct libfabric_hello own,
 		   struct libfabric_hello *theirs);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp bench loss`: PUTs and GETs of 1 MiB, and 64-byte ping-pongs, while both sides of
  * a veth pair (MTU 1500) drop a share of incoming packets. Batches are cut into packets before they
- * leave, so that every contender loses packets one by one, not whole batches. A contender without
- * progress stops at its budget; its row shows how much it completed. */
+ * leave. So every contender loses single packets, not whole batches. A contender that makes no
+ * progress stops at its time budget; its row shows how much it completed. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -12,10 +12,10 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-static const unsigned bulk_losses[] = {0, 1, 10, 100, 500, 1000}; /* packets of 10,000 */
+static const unsigned bulk_losses[] = {0, 1, 10, 100, 500, 1000}; /* lost packets of 10,000 */
 static const unsigned ping_losses[] = {0, 100, 1000};
 
-/* RLTP with each method of loss recovery, then the peers */
+/* RLTP with each method of loss recovery, followed by the peers */
 static const struct contender bulk[] = {
 	CONTENDER_RLTP_AS("rack", "rack"),
 	CONTENDER_RLTP_AS("irn", "irn"),
@@ -27,7 +27,7 @@ static const struct contender bulk[] = {
 	CONTENDER_FABRIC("tcp;ofi_rxm"),
 	CONTENDER_FABRIC("udp;ofi_rxd"),
 };
-#define RECOVERIES 4 /* the first ones: RLTP */
+#define RECOVERIES 4 /* number of the first contenders, which are RLTP */
 
 static const struct contender ping[] = {
 	CONTENDER_RLTP,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a measurement: the caller starts the near process, which starts the far one. Each is killed
- * when its parent exits. */
+/* Runs a measurement. The caller starts the near process, and the near process starts the far one.
+ * Each is killed when its parent exits. */
 #include "bench/measure.h"
 
 #include <dlfcn.h>
@@ -21,8 +21,10 @@
 #include "base/util.h"
 #include "bench/child.h"
 
-#define OPEN_NS  (10 * S_NS) /* ns to start and connect, including a provider's RTO */
-#define GRACE_NS (2 * S_NS)  /* ns for a blocking operation to return */
+/* ns in which a contender must start and connect; long enough for a provider's retransmission
+ * timeout */
+#define OPEN_NS  (10 * S_NS)
+#define GRACE_NS (2 * S_NS) /* ns after the budget in which a blocking operation must return */
 #define LOOK_MS  100
 /* polls between two reads of the clock, while one operation is outstanding */
 #define LOOKS        4096
@@ -70,7 +72,7 @@ static void far_main(int control, void *context)
 	do {
 		for (int i = 0; i < SERVE_ROUNDS; i++)
 			j->ops->serve(&e);
-		sched_yield(); /* the near end may wait for this core */
+		sched_yield(); /* yields the core, because the near end may wait for it */
 	} while (recv(control, &byte, 1, MSG_DONTWAIT) != 0);
 }
 
@@ -161,14 +163,14 @@ static int operation_run(struct peer_end *e, const struct peer_ops *ops, uint64_
 			continue;
 		if (clock_now_ns() > end_ns)
 			return DXP_ETIMEDOUT;
-		sched_yield(); /* the far end may wait for this core */
+		sched_yield(); /* yields the core, because the far end may wait for it */
 	}
 	return status == DXP_OK && ended < 0 ? ended : status;
 }
 
-/* Runs operations one after the other and reads the clock only once for each batch; a sample is the
- * mean time in a batch. Completions count at the next reading, never early. The batch in which the
- * time runs out is cut short. */
+/* Runs operations one after the other and reads the clock only once for each batch. A sample is the
+ * mean time of an operation in a batch. A completion counts when the clock is read next, so never
+ * too early. If the time runs out, the last batch is cut short. */
 static int drive_batches(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 			 bool measured)
 {
@@ -242,8 +244,8 @@ static void near_main(int control, void *context)
 	child_end(&far);
 }
 
-/* Waits until the near process exits, which closes its socket, or its time limit expires. A
- * contender that measures by itself has limits of its own, which are shorter. */
+/* Waits until the near process exits, which closes its socket, or until its time limit expires. A
+ * contender with `alone` has its own, shorter limits. */
 static void near_await(const struct child *near, const struct work *work, const struct tally *t)
 {
 	uint64_t start_ns = clock_now_ns();
@@ -261,14 +263,15 @@ static void near_await(const struct child *near, const struct work *work, const 
 static void outcome_read(struct tally *t, struct outcome *out)
 {
 	uint64_t count = t->sample_count, sum_ns = 0;
-	/* a killed process has set no end time, so the time counts until now */
+	/* If the process was killed, it has set no end time, so the time counts until now. */
 	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns();
 
 	*out = (struct outcome){.status = t->status, .done = t->done};
 	if (t->begin_ns && (t->status == DXP_ETIMEDOUT || !t->end_ns))
-		out->status = DXP_OK; /* completed operations count */
+		out->status = DXP_OK; /* counts the operations that were completed */
 	if (!t->begin_ns && t->status == DXP_OK)
-		out->status = DXP_ETIMEDOUT; /* killed before the start */
+		/* the process was killed before the measurement began */
+		out->status = DXP_ETIMEDOUT;
 	if (t->begin_ns)
 		out->seconds = (double)(end_ns - t->begin_ns) / 1e9;
 	out->near_cpu_ns = (double)t->near_cpu_ns;

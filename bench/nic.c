@@ -17,9 +17,11 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-/* trips of one sample, 0.1 s: contenders alternate often, because the machine's speed drifts */
-#define TRIPS  200000
-#define BATCH  1000 /* trips timed as one: reading the clock costs a third of a trip */
+/* round trips of one sample, which takes 0.1 s; contenders alternate often, because the speed of
+ * the machine drifts */
+#define TRIPS 200000
+/* round trips between two reads of the clock; reading it costs a third of a round trip */
+#define BATCH  1000
 #define COPIED (6ull << 30)
 
 static const uint32_t nap_sizes[] = {8, 64, 256, 2048};
@@ -96,7 +98,8 @@ static int copies_run(const struct lab *lab, const struct raw_ends *ends,
 		.metric = TABLE_GOODPUT,
 		.work = {.op = WORK_PUT,
 			 .depth = 16,
-			 .warmup = 64 + 2 * RAW_BUFFER_BYTES / bytes, /* touches all pages */
+			 /* operations that touch all pages */
+			 .warmup = 64 + 2 * RAW_BUFFER_BYTES / bytes,
 			 .count = max_u64(count, 8)},
 		.contenders = copies,
 		.count = ARRAY_COUNT(copies),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares ways to send the results of a kernel, as in the patent's figure 1 (P-03). The same
- * kernel computes blocks of the same bytes on one xPU; each block goes to a second xPU.
+/* Compares ways to send the results of a kernel, as figure 1 of the patent does (P-03). In all ways
+ * the same kernel computes the same blocks on one xPU, and each block goes to a second xPU.
  *
  *   device-driven   one launch: the kernel computes a block, PUTs it itself, waits for completion
  *   CPU-driven      for each block: the host launches the kernel, waits, starts a SEND, waits
- *   CPU, queued     the same commands posted at once; their wait lists order them
+ *   CPU, queued     the host posts the same commands at once; their wait lists order them
  *
- * The last block at the second xPU is read back and compared. */
+ * At the end, the program reads the last block from the second xPU and compares it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +60,8 @@ struct driven {
 	struct dxp_xpu *xpus[2];
 	struct dxp_xpu_nic nics[2];
 	struct dxp_program *program;
-	uint64_t blocks[2], failed; /* device addresses */
+	/* device addresses of the block on each xPU, and of a flag that reports a failed PUT */
+	uint64_t blocks[2], failed;
 	double us[WAYS][BENCH_ROUNDS_MAX];
 };
 
@@ -114,7 +115,7 @@ static int device_driven(struct driven *d, uint32_t bytes, uint32_t count)
 	return status == DXP_OK ? failed : status;
 }
 
-/* Posts the commands of one block. `after`: the SEND of the previous block; NULL: none. */
+/* Posts the commands of one block. `after` is the SEND of the previous block; NULL: none. */
 static int block_post(struct driven *d, uint32_t bytes, uint32_t number, const dxp_event *after,
 		      dxp_event *computed, dxp_event *sent)
 {
@@ -232,7 +233,7 @@ static bool size_run(struct driven *d, uint32_t bytes)
 {
 	double unused;
 
-	for (int way = 0; way < WAYS; way++) /* compiles the kernels */
+	for (int way = 0; way < WAYS; way++) /* runs each way once, which compiles the kernels */
 		if (!sample_run(d, way, bytes, &unused))
 			return false;
 	for (unsigned round = 0; round < d->options->rounds; round++)
@@ -264,7 +265,7 @@ static int xpus_open(struct driven *d)
 
 static int inside_run(void *context)
 {
-	static struct driven d; /* of this process */
+	static struct driven d; /* `static` zeroes it; this process calls the function once */
 	bool good;
 
 	d.options = context;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the cost of a doorbell rung by a kernel: `kernel_put --rings` on an xPU of a fabric for
- * this benchmark. The kernel repeatedly posts a PUT of 8 bytes to its own function and waits for
- * the completion. The reference has no NIC: two cores that answer each other through memory. */
+/* Measures the cost of a doorbell that a kernel rings. Runs `kernel_put --rings` on an xPU of a
+ * fabric for this benchmark. The kernel repeatedly posts a PUT of 8 bytes to its own function and
+ * waits for the completion. The reference needs no NIC: two cores that answer each other through
+ * memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +28,8 @@
 #define VERSION_TEXT  128
 #define COMMAND_TEXT  1200
 
-/* Returns DXP_OK with the mean time of a ring, measured by the program from the kernel's start. */
+/* Runs the program, and writes the mean time of a ring to *ns. The program measures from the start
+ * of the kernel. Returns a status. */
 static int rings_run(uint64_t count, double *ns)
 {
 	char command[COMMAND_TEXT];
@@ -42,8 +44,9 @@ static int rings_run(uint64_t count, double *ns)
 	return pclose(f) == 0 && found == 1 ? DXP_OK : DXP_EIO;
 }
 
-/* Returns how many rings fit into `budget_ns`. A short run measures it, and builds the kernel. On
- * one core, or beside other programs, a ring waits for the scheduler and takes milliseconds. */
+/* Returns how many rings fit into `budget_ns`. A short run measures the time of a ring, and also
+ * builds the kernel. On one core, or beside other programs, a ring waits for the scheduler and
+ * takes milliseconds. */
 static uint64_t rings_choose(uint64_t most, uint64_t budget_ns)
 {
 	double ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures how the functions of one NIC share it, and the cost of an idle function. Eight functions
  * of this process keep their doorbells full with PUTs of random sizes to each other. After every
- * megabyte each function's share is recorded (C-37's measurement, at the copying speed of this
- * machine). After that, one of them gets high priority. */
+ * megabyte the share of each function is recorded (the measurement of C-37, at the copying speed of
+ * this machine). After that, one function gets high priority. */
 #include <stdio.h>
 #include <string.h>
 
@@ -73,7 +73,7 @@ static void sharing_close(struct sharing *s)
 	dxp_nic_close(s->nic);
 }
 
-/* Posts PUTs until the doorbells are full, each to a random function. */
+/* Posts PUTs of function `i`, each to a random function, until its doorbells are full. */
 static void put_some(struct sharing *s, uint32_t i)
 {
 	for (int status = DXP_OK; status == DXP_OK;) {
@@ -146,7 +146,8 @@ static uint64_t total(const struct sharing *s)
 	return bytes;
 }
 
-/* Reports every megabyte up to 10, then every ten. */
+/* Measures for up to 10 s. Reports after every megabyte up to 10, then after every ten
+ * megabytes. */
 static void share_measure(struct sharing *s)
 {
 	uint64_t end_ns = clock_now_ns() + 10 * S_NS;

@@ -14,13 +14,13 @@
 #define POCL_ICD  "/etc/OpenCL/vendors/pocl.icd"
 #define PATH_TEXT 1280
 
-/* Starts the program in a new process. Each driver is the only one visible; PoCL has two devices,
- * as the fabric has. */
+/* Runs the measuring program in this process, which is a new one. Makes only one driver visible.
+ * PoCL gets two devices, because the fabric has two. */
 static void end_exec(enum opencl_driver driver)
 {
 	char path[PATH_TEXT];
 
-	/* the same path in a build and when installed */
+	/* this path is right in a build tree and in most installations */
 	snprintf(path, sizeof(path), "%s/../lib/libdxp-opencl.so", fabric_programs_folder());
 	if (access(path, R_OK) != 0)
 		snprintf(path, sizeof(path), "%s/" DXP_LIBRARY_FOLDER "/dxp/libdxp-opencl.so",
@@ -67,7 +67,7 @@ bool opencl_end_start(struct opencl_end *e, enum opencl_driver driver)
 	int in[2], out[2];
 	char line[256];
 
-	signal(SIGPIPE, SIG_IGN); /* the missing answer shows that a process died */
+	signal(SIGPIPE, SIG_IGN); /* if the process dies, the missing answer shows it */
 	if (pipe(in)) {
 		snprintf(e->why, sizeof(e->why), "no pipe: %s", strerror(errno));
 		return false;

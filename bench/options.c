@@ -9,8 +9,8 @@
 
 #include "bench/table.h"
 
-/* Options of all benchmarks. A benchmark accepts those whose `val` is in its `letters`; the help
- * lists them in this order. */
+/* Options of all benchmarks. A benchmark accepts the options whose `val` is in its `letters`. The
+ * help lists them in this order. */
 static const struct {
 	struct option option;
 	const char *help;

@@ -9,7 +9,7 @@
 
 struct bench_options {
 	bool json;
-	const char *lab;       /* NULL: all */
+	const char *lab;       /* name of the only lab to run; NULL: all labs */
 	unsigned rounds;       /* number of times that each measurement alternates with its peer */
 	bool quick;            /* does a tenth of the work */
 	const char *only;      /* run only contenders whose name contains this text; NULL: all */
@@ -31,12 +31,13 @@ bool bench_rounds_parse(const char *text, unsigned *out);
 #define BENCH_OPTIONS_ALL "rqjh"
 /* Options of benchmarks with contenders in labs: --lab, --only, --case, --no-payload-crc. */
 #define BENCH_OPTIONS_LAB "locn"
-/* Options of such benchmarks without --no-payload-crc. Letters of other options: 'e' --engine, 's'
- * --sizes, 'p' --parts. */
+/* Options of benchmarks with contenders in labs, without --no-payload-crc. Letters of other
+ * options: 'e' --engine, 's' --sizes, 'p' --parts. */
 #define BENCH_OPTIONS_LAB_ONLY "loc"
 
-/* Parses the options. `summary` heads the help; `letters` has one for each accepted option beyond
- * BENCH_OPTIONS_ALL. Returns the exit status if the program must exit, otherwise -1. */
+/* Parses the options. `summary` is the first text of the help. `letters` has one letter for each
+ * accepted option beyond BENCH_OPTIONS_ALL. Returns the exit status if the program must exit,
+ * otherwise -1. */
 int bench_options_parse(int argc, char **argv, const char *summary, const char *letters,
 			struct bench_options *out);
 

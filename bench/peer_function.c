@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Uses two functions of one NIC, each in its own process, through the public library: only
- * dxp/function.h and dxp/device.h. */
+/* A contender with two functions of one NIC, each in its own process. It uses only the public
+ * library: dxp/function.h and dxp/device.h. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +19,17 @@
 #define ATTACH_MS  5000
 
 struct function_end {
-	struct dxp_nic *nic; /* set at the end that runs it */
+	struct dxp_nic *nic; /* set in the process that runs the NIC */
 	struct dxp_function *function;
 	struct dxp_window *window;
-	/* "alone": window of the second function, in place of the other end */
+	/* variant "alone": window of the second function, which replaces the other end */
 	struct dxp_window *second;
 	struct dxp_memory memory;
-	struct dxp_target other, back; /* `back`: the first function, for `second` */
+	/* targets of the other end's function, and, for `second`, of the first function */
+	struct dxp_target other, back;
 	uint32_t other_key;
-	/* this end shares its core with the other one, and yields it when a poll finds nothing */
+	/* this end shares its core with the other end, and yields the core when a poll finds
+	 * nothing */
 	bool shares_core;
 	uint64_t posted, counted;
 	struct child server;
@@ -60,7 +62,7 @@ static int nic_serve(const char *path, struct dxp_nic **out)
 	return status;
 }
 
-/* Body of the third process, which is killed when its parent exits. */
+/* Runs the NIC in the third process, which is killed when its parent exits. */
 static void server_main(int control, void *context)
 {
 	struct dxp_nic *nic;
@@ -131,7 +133,7 @@ static int meet(struct peer_end *e, struct function_end *s)
 	return DXP_OK;
 }
 
-/* Opens "alone": the far process runs the NIC, the near one uses both functions. */
+/* Opens variant "alone": the far process runs the NIC, and the near process uses both functions. */
 static int alone_open(struct peer_end *e, struct function_end *s)
 {
 	struct dxp_function *second;
@@ -176,7 +178,8 @@ static int function_open(struct peer_end *e)
 	s->shares_core = served && sysconf(_SC_NPROCESSORS_ONLN) < 3;
 	if (s->shares_core)
 		cpu_read(0);
-	/* The end with the NIC's process sends the socket's path; the other end waits for it. */
+	/* The process with the NIC sends the path of its socket; the other process waits for the
+	 * path. */
 	bool first = e->far != served;
 	snprintf(path, sizeof(path), "/tmp/dxp-bench-%d.sock", getpid());
 	if (first && served)
@@ -194,7 +197,7 @@ static int function_open(struct peer_end *e)
 	return status;
 }
 
-/* Polls the NIC, or yields the core. */
+/* Polls the NIC if this process runs it; otherwise yields the core. */
 static void poll(struct function_end *s)
 {
 	if (s->nic)
@@ -202,7 +205,8 @@ static void poll(struct function_end *s)
 	else if (s->shares_core)
 		sched_yield();
 	else
-		dxp_relax(); /* the core's other hardware thread may run the NIC */
+		/* relaxes the core, because its other hardware thread may run the NIC */
+		dxp_relax();
 }
 
 static int nap_post(struct function_end *s, const void *data, uint32_t bytes)
@@ -241,7 +245,7 @@ static int completions_dequeue(struct dxp_window *w)
 	return count;
 }
 
-/* Copies an arrived NAP, like a program that uses the data later. */
+/* Copies an arrived NAP to memory, as a program does that uses the data later. */
 static bool nap_copy(struct function_end *s, struct dxp_window *w)
 {
 	const struct dxp_nic_event *event = dxp_received_peek(w);
@@ -253,7 +257,7 @@ static bool nap_copy(struct function_end *s, struct dxp_window *w)
 	return true;
 }
 
-/* "alone": echoes the messages that arrived at the second function. */
+/* Variant "alone": echoes the messages that arrived at the second function. */
 static int second_serve(struct function_end *s, uint32_t bytes)
 {
 	if (!nap_copy(s, s->second))

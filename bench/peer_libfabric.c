@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures libfabric's reliable datagrams over the network, by tagged messages, which its software
- * providers carry faster than RMA. The variant is the provider. A module: of this project it
- * includes only bench/peer.h and libfabric_end.h. An operation is a message in each direction, as
- * in peer_tcp.c. */
+/* Measures libfabric's reliable datagrams over the network. Uses tagged messages, because
+ * libfabric's software providers carry them faster than RMA. The variant is the provider. This is a
+ * module: of this project it includes only bench/peer.h and libfabric_end.h. An operation is a
+ * message in each direction, as in peer_tcp.c. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #define TAG              7
 
 struct transfer {
-	struct fi_context2 context; /* first: completions point to it */
+	struct fi_context2 context; /* the first member, because completions contain its address */
 	bool receive;
 };
 
@@ -35,7 +35,7 @@ struct fabric_end {
 	size_t out_bytes, in_bytes;
 	uint32_t depth;
 	uint64_t received, sends_ended, injected;
-	uint64_t owed; /* far end: answers not sent yet */
+	uint64_t owed; /* far end: number of answers that are not sent yet */
 	uint32_t sends_free;
 	struct transfer *free_sends[WORK_DEPTH_MAX];
 	struct transfer sends[WORK_DEPTH_MAX], receives[WORK_DEPTH_MAX];
@@ -82,7 +82,7 @@ static void shape(const struct peer_end *e, struct fabric_end *f)
 		f->free_sends[f->sends_free] = &f->sends[f->sends_free];
 }
 
-/* Returns the size of the memory that messages of both directions share; the short ones are 8
+/* Returns the size of the memory that messages of both directions share. Short messages have 8
  * bytes. */
 static uint64_t region_bytes(const struct work *w)
 {
@@ -202,7 +202,7 @@ static int fabric_poll(struct peer_end *e)
 	if (status != 0)
 		return status;
 	int ended = (int)((answered ? f->received : f->sends_ended) - before);
-	if (!answered) { /* injected messages have no completion */
+	if (!answered) { /* also counts injected messages, which have no completion */
 		ended += (int)f->injected;
 		f->injected = 0;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures libfabric's one-sided write between two processes of one machine; the variant is the
- * provider. It is a module, as peer_libfabric.c is. */
+/* Measures libfabric's one-sided write between two processes of one machine. The variant is the
+ * provider. This is a module, as peer_libfabric.c is. */
 #include <stdlib.h>
 #include <sys/mman.h>
 

@@ -20,7 +20,7 @@
 #define FAR_ID  2
 #define WAIT_NS (100 * MS_NS)
 
-/* Exchanged by both ends at the start. */
+/* The message that both ends exchange at the start. */
 struct introduction {
 	struct udp_address address;
 	uint64_t incarnation;
@@ -31,7 +31,7 @@ struct rltp_end {
 	struct node *node;
 	struct dxp_window *window;
 	struct dxp_target other[NIC_QPS_PER_FUNCTION];
-	uint8_t *memory; /* registered */
+	uint8_t *memory; /* registered memory */
 	uint32_t key, other_key;
 	uint64_t posted;
 };
@@ -110,14 +110,14 @@ static int rltp_post(struct peer_end *e)
 	}
 	if (status == DXP_OK)
 		r->posted++;
-	/* The doorbell FIFO is shorter than the depth. The node empties it now, so that later posts
-	 * join the same batch. */
+	/* The doorbell FIFO holds fewer entries than `depth`. The node empties the FIFO now, so
+	 * that later posts join the same batch. */
 	else if (status == DXP_EAGAIN && node_doorbells_accept(r->node) > 0)
 		return rltp_post(e);
 	return status;
 }
 
-/* Polls like a program without other work: spins for the node's spin time, then sleeps; with
+/* Polls like a program without other work: spins for the node's spin time, then sleeps. With
  * work->spin it never sleeps. */
 static void poll_or_wait(const struct peer_end *e, struct rltp_end *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the best that this machine's memory allows: the near process stores, the far one polls
- * and stores back, the near one polls. A message is in a mailbox, and its number is written last.
- * Nothing is checked, queued or protected. Only PING and MESSAGE are supported. */
+/* Measures the best that this machine's memory permits: the near process stores, the far process
+ * polls and stores an answer, and the near process polls. A message is in a mailbox; its number is
+ * written last. Nothing is checked, queued or protected. Only PING and MESSAGE are supported. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +46,8 @@ static int file_find(struct peer_end *e)
 	return fd;
 }
 
-/* Returns zeroed memory of `bytes`, the same at both ends, which must call this at the same time.
- * Returns NULL, after a message, on failure. The memory lives as long as the processes. */
+/* Maps zeroed memory of `bytes` that both ends share; both must call this at the same time. Returns
+ * NULL, after a message, on failure. The memory exists as long as the processes. */
 static void *shared_map(struct peer_end *e, size_t bytes)
 {
 	int fd = e->far ? file_find(e) : file_make(e, bytes);
@@ -67,14 +67,15 @@ static void *shared_map(struct peer_end *e, size_t bytes)
 #define MAILBOX   2112
 
 struct mailbox {
-	/* in front of the data, so that a short message is one cache line */
+	/* before the data, so that a short message and its number share one cache line */
 	_Alignas(64) _Atomic uint32_t number;
 	uint8_t data[MAILBOX - 4];
 };
 
 struct direction {
 	_Alignas(4096) struct mailbox mailboxes[MAILBOXES];
-	_Alignas(64) _Atomic uint32_t counted; /* written by the reader; only MESSAGE uses it */
+	/* messages that the reader has counted; written by the reader, and used by MESSAGE only */
+	_Alignas(64) _Atomic uint32_t counted;
 };
 
 struct store_end {

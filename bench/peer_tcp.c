@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures kernel TCP at the highest speed that a small program can reach: one connection, no
- * delay, large buffers as the kernel tunes them; the variant is its congestion control. Every
- * operation is some bytes in each direction: one returned byte acknowledges a PUT, one sent byte
- * requests a GET. */
+/* Measures kernel TCP at the highest speed that a small program can reach: one connection,
+ * TCP_NODELAY, buffers as the kernel tunes them. The variant is the congestion control. Every
+ * operation sends some bytes in each direction: a PUT is acknowledged by one returned byte, a GET
+ * is requested by one byte. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -26,11 +26,12 @@
 struct tcp_end {
 	int fd;
 	uint8_t *region;
-	uint64_t out_bytes, in_bytes; /* bytes of one operation: sent here, received here */
-	uint64_t owed, sent;          /* bytes to send in total, and sent */
-	uint64_t received;            /* bytes in total */
-	uint64_t in_ended;            /* operations received */
-	uint64_t quiet_ns;            /* start of the current silence; 0: none */
+	/* bytes of one operation: sent by this end, and received by it */
+	uint64_t out_bytes, in_bytes;
+	uint64_t owed, sent; /* bytes to send in total, and bytes already sent */
+	uint64_t received;   /* bytes received in total */
+	uint64_t in_ended;   /* number of operations that were received completely */
+	uint64_t quiet_ns;   /* time since which no byte has moved; 0: bytes move */
 };
 
 static void shape(const struct peer_end *e, struct tcp_end *t)
@@ -116,7 +117,8 @@ static int tcp_post(struct peer_end *e)
 	return DXP_OK;
 }
 
-/* Sends owed bytes while the socket has space. Returns false if the connection is gone. */
+/* Sends bytes that are still to send while the socket has space. Returns false if the connection is
+ * closed. */
 static bool push(struct tcp_end *t, bool *moved)
 {
 	while (t->sent < t->owed) {
@@ -145,7 +147,7 @@ static bool pull(struct tcp_end *t, bool *moved)
 	}
 }
 
-/* Spins for about the cost of a wakeup, then sleeps. */
+/* If nothing moved, spins for about the cost of a wakeup, then sleeps. */
 static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
 {
 	struct pollfd p = {.fd = t->fd, .events = POLLIN};
@@ -166,7 +168,8 @@ static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
 	poll(&p, 1, 100);
 }
 
-/* Polls both directions once. *ended: operations received since the last call. */
+/* Polls both directions once. Writes the number of operations that were received since the last
+ * call to *ended. */
 static int poll_once(struct peer_end *e, uint64_t *ended)
 {
 	struct tcp_end *t = e->state;

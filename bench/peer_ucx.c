@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures UCX over the transports that the variant names, by tagged messages. It is a module, as
+/* Measures UCX over the transports that the variant names, by tagged messages. This is a module, as
  * peer_libfabric.c is. */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -25,9 +25,9 @@ struct message_end {
 	/* bytes of one operation in each direction; 0: no message in that direction */
 	size_t out_bytes, in_bytes;
 	uint64_t received, sent;
-	uint64_t counted; /* operations reported */
+	uint64_t counted; /* operations that were reported as complete */
 	uint32_t outstanding;
-	uint64_t owed; /* far end: answers not sent yet */
+	uint64_t owed; /* far end: number of answers that are not sent yet */
 	bool failed;
 	ucs_status_ptr_t receives[WORK_DEPTH_MAX];
 	uint32_t receive_count;
@@ -65,7 +65,7 @@ static ucs_status_t worker_open(const struct peer_end *e, struct message_end *u)
 	return ucx_worker_open(e, &u->end, UCP_FEATURE_TAG, network ? interface : NULL);
 }
 
-/* Returns the size of the memory that messages of both directions share; the short ones are 8
+/* Returns the size of the memory that messages of both directions share. Short messages have 8
  * bytes. */
 static uint64_t region_bytes(const struct work *w)
 {
@@ -131,7 +131,7 @@ static bool message_send(struct message_end *u)
 		ucp_tag_send_nbx(u->end.ep, buffer_of(u, u->out_bytes, u->sent + u->outstanding),
 				 u->out_bytes, TAG, &params);
 	if (!request)
-		u->sent++; /* completed at once */
+		u->sent++; /* the send completed at once */
 	else if (UCS_PTR_IS_ERR(request))
 		u->failed = true;
 	else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench rate`: 64-byte NAPs to one peer, over all queue pairs of a function, each
- * received by the program there. References: the same number of raw datagrams in batches, and other
- * libraries' tagged messages. Reports millions per second, and CPU time of either end for each. */
+/* Implements `dxp bench rate`: 64-byte NAPs to one peer, over all queue pairs of a function. The
+ * peer's program receives each. References are the same number of raw datagrams in batches, and
+ * tagged messages of other libraries. Reports millions per second, and the CPU time of either end
+ * per message. */
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/contenders.h"

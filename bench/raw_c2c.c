@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures core to core: store, poll, store. Each thread writes only its own cache line, which
- * counts its polls. */
+/* Measures the latency between two cores: one stores, the other polls and stores. Each thread
+ * writes only its own cache line, which counts its polls. */
 #include "bench/raw_udp.h"
 
 #include <pthread.h>
@@ -27,8 +27,8 @@ struct echo {
 	int cpu;
 };
 
-/* Spins until the value arrives. Yields now and then, so that two threads on one core still
- * finish. */
+/* Spins until the other thread has stored the value. Yields from time to time, so that two threads
+ * on one core still finish. */
 static void await(_Atomic uint32_t *polls, uint32_t value)
 {
 	for (unsigned looks = 1; atomic_load_explicit(polls, memory_order_acquire) != value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forks, connects and stops the two ends. */
+/* Forks the far end, connects both ends, and stops the far end. */
 #include "bench/raw_ends.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include "bench/child.h"
 #include "link/sockaddr.h"
 
-#define BUFFER_BYTES \
-	(8 << 20)            /* bytes of each socket: four default windows, as the kernel counts */
+/* bytes of a socket's buffers, as the kernel counts them; four default windows */
+#define BUFFER_BYTES    (8 << 20)
 #define LOOKS_PER_CLOCK 4096 /* failed polls between two reads of the clock while spinning */
 
 uint64_t raw_clock_ns(clockid_t id)
@@ -33,8 +33,8 @@ static int option_set(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-/* Opens a bound socket with large buffers; *bound is its address with the port. Returns DXP_EIO,
- * logged, on failure. */
+/* Opens a bound socket with large buffers. Writes its address, with the port, to *bound. Returns
+ * DXP_EIO, logged, on failure. */
 static int socket_open(const struct udp_address *at, int *out, struct udp_address *bound)
 {
 	int family = sockaddr_is_v4(at) ? AF_INET : AF_INET6;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connects the two ends of a raw measurement: the caller, and a forked process that may enter
- * another network namespace. They exchange addresses over a socket pair and connect to each other;
- * the far end finishes with a report. */
+ * another network namespace. They exchange addresses over a socket pair and connect to each other.
+ * At its end, the forked process sends a report. */
 #ifndef BENCH_RAW_ENDS_H
 #define BENCH_RAW_ENDS_H
 
@@ -10,14 +10,14 @@
 
 #include "bench/raw_udp.h"
 
-/* s: silence of this length, on loopback or a cable, means that a datagram was lost */
+/* s; if nothing arrives for this time on loopback or on a cable, a datagram was lost */
 #define RAW_PATIENCE_S 2
 
-/* The final report of the far end. */
+/* The report that the far end sends last. */
 struct far_report {
 	int status;
 	uint64_t bytes;  /* bytes received */
-	uint64_t cpu_ns; /* CPU time of its measuring thread */
+	uint64_t cpu_ns; /* ns; CPU time of the thread that measures */
 };
 
 struct far_end {
@@ -29,8 +29,8 @@ struct far_end {
 /* Body of the far end, with its connected socket. */
 typedef struct far_report (*far_main)(int fd, const void *options);
 
-/* Forks the far end and connects both. Returns DXP_EIO, logged, on failure; on success raw_far_stop
- * must follow. */
+/* Forks the far end and connects both ends. Returns DXP_EIO, logged, on failure. On success the
+ * caller must call raw_far_stop later. */
 int raw_far_start(struct far_end *far, const struct raw_ends *ends, far_main run,
 		  const void *options);
 

@@ -22,16 +22,16 @@
 #define CREDITS_PER_WINDOW 4
 #define RECEIVE_BUFFERS    8
 #define RECEIVE_BYTES      65536 /* GRO merges up to one full IP packet */
-/* bytes: the longest batch fits three quarters of it */
+/* bytes; the longest batch fits into three quarters of this */
 #define WINDOW_BYTES_MIN (128u << 10)
 
-/* Derived from the options before the fork, the same at both ends. */
+/* Values that both ends derive from the options, before the fork. */
 struct plan {
 	size_t segment_bytes;
 	size_t window_bytes;
 	size_t batch_segments;
-	size_t positions;       /* positions of segment_bytes in RAW_BUFFER_BYTES, whole batches */
-	uint64_t segment_count; /* datagrams of the whole stream, whole batches */
+	size_t positions; /* datagrams that fit into RAW_BUFFER_BYTES, rounded to whole batches */
+	uint64_t segment_count; /* datagrams of the whole stream, rounded to whole batches */
 	bool spin;
 };
 
@@ -39,9 +39,10 @@ struct sender {
 	const struct plan *plan;
 	int fd;
 	uint8_t *source;
-	size_t batch_segments; /* segments per batch as planned; 1 if the kernel rejects batches */
-	uint64_t number;       /* number of the next datagram */
-	uint64_t credited;     /* bytes that the receiver has placed */
+	/* datagrams per batch, as planned; 1 if the kernel rejects batches */
+	size_t batch_segments;
+	uint64_t number;   /* number of the next datagram */
+	uint64_t credited; /* bytes that the receiver has placed */
 };
 
 struct receiver {
@@ -49,7 +50,7 @@ struct receiver {
 	int fd;
 	uint8_t *region;
 	uint8_t *buffers;
-	uint64_t number;   /* next expected number */
+	uint64_t number;   /* number of the next datagram that must arrive */
 	uint64_t credited; /* bytes reported to the sender */
 	struct mmsghdr messages[RECEIVE_BUFFERS];
 	struct iovec iovecs[RECEIVE_BUFFERS];
@@ -79,7 +80,7 @@ static int plan_make(const struct raw_stream_options *o, struct plan *p)
 	return DXP_OK;
 }
 
-/* Waits for the other end's next message. Returns false after RAW_PATIENCE_S of silence. */
+/* Waits for the next credit of the receiver. Returns false after RAW_PATIENCE_S of silence. */
 static bool credit_receive(struct sender *s)
 {
 	uint64_t spin_end = s->plan->spin ? raw_clock_ns(CLOCK_MONOTONIC) + RAW_SPIN_NS : 0;
@@ -134,7 +135,9 @@ static int sender_run(struct sender *s)
 			in_time = credit_receive(s);
 		int error = in_time ? batch_send(s, s->batch_segments) : 0;
 		if (error && s->batch_segments > 1) {
-			s->batch_segments = 1; /* no GSO on this path; the next error is reported */
+			/* This path has no GSO, so sends single datagrams from now on. If that
+			 * fails too, the error is reported. */
+			s->batch_segments = 1;
 		} else if (error) {
 			errno = error;
 			log_error("cannot send %zu bytes: %m; choose smaller segments",
@@ -167,7 +170,8 @@ static void receiver_prepare(struct receiver *r)
 	}
 }
 
-/* Places the datagrams of one buffer. Returns false if one is missing or foreign. */
+/* Copies the datagrams of one buffer to their positions. Returns false if a datagram is missing or
+ * does not belong to this stream. */
 static bool message_address(struct receiver *r, size_t index)
 {
 	const struct plan *p = r->plan;
@@ -223,8 +227,9 @@ static bool receiver_run(struct receiver *r)
 	return true;
 }
 
-/* Allocates and touches the buffers, and turns GRO on. Runs before the sender starts, because
- * datagrams that arrive without GRO stay separate and take more socket buffer than a window has. */
+/* Allocates and touches the buffers, and enables GRO. It must run before the sender starts:
+ * datagrams that arrive without GRO stay separate, and take more socket buffer than a window
+ * has. */
 static int receiver_open(struct receiver *r)
 {
 	const int one = 1;
@@ -258,7 +263,8 @@ static struct far_report receiver_main(int fd, const void *context)
 	return report;
 }
 
-/* Runs the sender from the moment the receiver is ready; measures its time and CPU time. */
+/* Runs the sender from the time when the receiver is ready. Measures the elapsed time and the CPU
+ * time. */
 static int sender_time(struct sender *s, uint64_t *ns, uint64_t *cpu_ns)
 {
 	if (!credit_receive(s)) {

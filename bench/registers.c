@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp bench registers`: measures the time of 1, 2, 4 ... 1024 accesses to CFG registers
- * of 4 bytes (X-17). A host accesses an xPU over loopback: one register at a time, each after the
- * answer to the previous access, and in blocks of consecutive registers. A kernel accesses its own
- * node, with as many accesses outstanding as it has descriptors. All alternate with a raw UDP round
- * trip of 4 bytes. Writes go to the task's registers, which have no effect until TASK_GO; the last
- * values are read back and compared. */
+ * of 4 bytes (X-17). A host accesses an xPU over loopback in two ways: one register at a time, each
+ * after the answer to the previous access, and in blocks of consecutive registers. A kernel
+ * accesses its own node, with as many accesses outstanding as it has descriptors. All alternate
+ * with a raw UDP round trip of 4 bytes. Writes go to the registers of a task, which have no effect
+ * until TASK_GO. At the end the last values are read back and compared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,12 +25,13 @@
 
 #define REGISTERS_MAX  1024
 #define STEPS          11   /* 1, 2, 4 ... REGISTERS_MAX */
-#define ACCESSES       4096 /* accesses per sample, in whole repeats */
+#define ACCESSES       4096 /* accesses of a sample; a sample consists of whole repetitions */
 #define ACCESSES_QUICK 512
 #define PINGS          500
 #define WAIT_NS        (60 * S_NS)
 
-/* Registers that writes use, in rotation: the values of the task, without TASK_GO. */
+/* First register and number of the registers that writes use in rotation: the values of the task,
+ * without TASK_GO. */
 #define FIRST CFG_TASK_SRC_LO
 #define COUNT (CFG_TASK_GO - CFG_TASK_SRC_LO)
 
@@ -70,8 +71,10 @@ struct registers {
 	struct dxp_xpu *xpu;
 	struct dxp_program *program; /* NULL: kernels cannot run here */
 	struct dxp_xpu_nic nic;
-	uint64_t memory; /* device address: the result of reads, then the kernel's status */
-	double us[WAYS][2][STEPS][BENCH_ROUNDS_MAX]; /* [way][write] */
+	/* device address of the results of reads, followed by the status of the kernel */
+	uint64_t memory;
+	/* us for all accesses of a step, by way, by read (0) or write (1), by step, and by round */
+	double us[WAYS][2][STEPS][BENCH_ROUNDS_MAX];
 	double ping_us[BENCH_ROUNDS_MAX];
 };
 
@@ -83,7 +86,7 @@ static bool failed(const char *what)
 
 /* ---- one sample ---- */
 
-/* Accesses `count` registers from the host, `block` in one access. */
+/* Accesses `count` registers from the host, with `block` registers in each access. */
 static int host_access(struct registers *b, bool write, uint32_t count, uint32_t block)
 {
 	const uint32_t first = write ? FIRST : 0, span = write ? COUNT : CFG_COUNT;
@@ -212,7 +215,7 @@ static bool ping_sample(struct registers *b, double *us)
 	return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all measurements ---- */
 
 static bool wanted(const struct registers *b, enum way way, bool write)
 {
@@ -256,7 +259,7 @@ static void row_print(struct registers *b, enum way way, bool write, unsigned st
 	report_row(&row);
 }
 
-/* Prints the same round trip beside each number of accesses. */
+/* Prints the raw round trip for this number of accesses; it is the same for all. */
 static void ping_print(struct registers *b, bool write, unsigned step)
 {
 	char name[32];
@@ -317,7 +320,8 @@ static bool rows_run(struct registers *b)
 
 static int inside_run(void *context)
 {
-	static struct registers b; /* of this process */
+	/* static because it is large; this process calls the function once */
+	static struct registers b;
 	bool good = false;
 
 	b.options = context;

@@ -7,23 +7,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the fields after `value`, NULL texts and zero numbers are not printed; they are not measured,
- * or meaningless. */
+/* A row of a table. Of the fields after `value`, texts that are NULL and numbers that are 0 are not
+ * printed: they were not measured, or have no meaning. */
 struct report_row {
 	const char *bench, *name; /* `name` is the case */
 	const char *metric, *unit;
 	double value;
 	const char *lab, *contender;
-	const char *peer; /* contender beside it, or NULL */
+	const char *peer; /* contender that this one is compared with, or NULL */
 	double peer_value;
 	const char *x_name; /* x axis of a plot: "bytes", "loss_percent", ... */
 	double x;
 	double mean_us, p50_us, p99_us; /* times of one operation */
 	double near_cpu, far_cpu;       /* CPU time of either process */
 	const char *cpu_unit;           /* "ns/KB", "ns/op" */
-	/* "near", "far": distance of the two cores during the measurement */
+	/* "near" or "far": distance of the two cores during the measurement */
 	const char *label;
-	unsigned samples; /* number of samples in the medians */
+	unsigned samples; /* number of samples that the medians cover */
 	const char *note; /* a remark on this value */
 	struct {
 		const char *name; /* NULL ends the list */
@@ -31,11 +31,11 @@ struct report_row {
 	} more[6];
 };
 
-/* `json`: objects, without a heading. */
+/* Begins the output. With `json`, rows are JSON objects, and there is no heading. */
 void report_begin(bool json, const char *heading);
 void report_row(const struct report_row *row);
 
-/* Prints a line for people: in the table, or with --json on standard error. */
+/* Prints a line for people. With --json it goes to standard error, otherwise to the table. */
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Sorts the values and returns the middle one. count >= 1. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens an engine in this process, and launches the benchmark's kernels on it. */
+/* Opens an engine in this process, and launches the kernels of the benchmark on it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

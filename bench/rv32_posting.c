@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures three ways in which one work-item posts a PUT: by the ring, by the registers, by one
- * instruction. The kernel also acts as the NIC, so that only the posting is measured: instructions
- * by the counter of the warp, CPU time beside a loop without the post. */
+ * instruction. The kernel also acts as the NIC, so that only the posting is measured. Instructions
+ * are counted by the counter of the warp. CPU time is compared with a loop without the post. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct posting {
 	double instructions[WAYS]; /* instructions per post; equal in all rounds */
 };
 
-/* Runs one way. False: with `why`. */
+/* Runs one way. If it returns false, `why` has the reason. */
 static bool way_run(struct posting *p, enum way way, unsigned round)
 {
 	struct rv32_bench_end *e = &p->end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures goodput against loss: the table pinned by test/golden/goodput.tsv, with four times as
+/* Measures goodput against loss. It is the table in test/golden/goodput.tsv, with four times as
  * many messages. Also measures the speed of the simulator. */
 #include <stdio.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures crowds: each congestion control with many senders at one bottleneck, with many flows
- * that hash onto few wires, and with all nodes sending to all. */
+/* Measures crowds of nodes with each congestion control: many senders at one bottleneck, many flows
+ * that hash onto few wires, and all nodes that send to all. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -11,15 +11,15 @@
 
 #define GBPS       1000000000ull
 #define DATAGRAM   1538
-#define QUEUE      256 /* full datagrams in a switch's port */
-#define MARK       65  /* full datagrams: DCTCP's marking threshold K for 10 Gb/s */
+#define QUEUE      256 /* full datagrams that fit into the queue of a switch port */
+#define MARK       65  /* full datagrams: threshold K at which DCTCP marks, for 10 Gb/s */
 #define LEAF_HOSTS 32
-/* spines: as many as hosts at a leaf, so that only the hash makes bottlenecks */
+/* spines; as many as hosts at a leaf, so that bottlenecks are caused only by the hash */
 #define SPINES 32
 
 static const struct {
 	enum crowd_pattern topology;
-	uint32_t nodes; /* incast: senders */
+	uint32_t nodes; /* for incast: number of senders */
 } cases[] = {
 	{CROWD_INCAST, 8},      {CROWD_INCAST, 32},        {CROWD_INCAST, 128},
 	{CROWD_INCAST, 1024},   {CROWD_PERMUTATION, 1024}, {CROWD_PERMUTATION, 4096},
@@ -48,7 +48,8 @@ struct crowd_options sim_case(enum crowd_pattern topology, uint32_t nodes, enum 
 			.topology = spread ? NET_LEAF_SPINE : NET_STAR,
 			.leaf_hosts = LEAF_HOSTS,
 			.spines = SPINES,
-			.delay_ns = spread ? 2500 : 5000, /* 10 us one way */
+			/* 10 us one way: 4 links of 2.5 us, or 2 links of 5 us */
+			.delay_ns = spread ? 2500 : 5000,
 			.rate_bps = 10 * GBPS,
 			.host_rate_bps = topology == CROWD_INCAST ? 40 * GBPS : 0,
 			.queue_bytes = QUEUE * DATAGRAM,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench stream`: PUT and GET bandwidth between two processes. Alternates with a raw
- * GSO+GRO stream, whose receiver copies to the destination as RLTP does, and with kernel TCP.
- * Reports GB/s of payload, and CPU time of either end for each kilobyte, which varies less. */
+/* Implements `dxp bench stream`: PUT and GET bandwidth between two processes. Alternates with
+ * kernel TCP, and with a raw GSO+GRO stream, which copies to the destination as RLTP does. Reports
+ * GB/s of payload, and the CPU time of either end per kilobyte, which varies less. */
 #include <stdio.h>
 
 #include "base/util.h"

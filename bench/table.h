@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs one case of a benchmark: the contenders alternate (A B C, A B C, ...) for a number of
- * rounds, and each gets a row of medians. Before each sample the latency between the cores is
+/* Runs one case of a benchmark. The contenders alternate (A B C, A B C, ...) for a number of
+ * rounds, and each gets a row of medians. Before each sample the latency between the two cores is
  * measured. Medians use only the samples with the most frequent core distance, which the row
  * names. */
 #ifndef BENCH_TABLE_H
@@ -27,16 +27,17 @@ struct table_case {
 	enum table_metric metric;
 	struct work work;
 	const struct contender *contenders;
-	size_t count;     /* 1 .. CONTENDERS_MAX */
-	size_t reference; /* index of the contender to which the others are compared; count: none */
+	size_t count; /* 1 .. CONTENDERS_MAX */
+	/* index of the contender that the others are compared with; count: none */
+	size_t reference;
 	const char *x_name;
 	double x;
 	const struct bench_options *options;
 };
 
-/* Prints a row for each contender that the options select; nothing if they exclude the case. The
- * row of a contender that failed, is not built or is too slow names that reason. Returns 1 if the
- * first contender, this project's, failed every time, otherwise 0. */
+/* Prints a row for each contender that the options select. Prints nothing if the options exclude
+ * the case. If a contender failed, is not built or is too slow, its row contains the reason.
+ * Returns 1 if the first contender, which is this project's, failed every time; otherwise 0. */
 int table_case_run(const struct table_case *c, const struct raw_ends *ends);
 
 /* Formats "4 B", "64 KiB", "1 MiB"; returns out. */

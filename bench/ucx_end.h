@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares state and start-up of the benchmark process at one end that uses UCX. The UCX modules
+/* Declares the state and the start of a benchmark process that uses UCX. The UCX modules
  * (peer_ucx*.c) include it. */
 #ifndef BENCH_UCX_END_H
 #define BENCH_UCX_END_H
@@ -17,7 +17,7 @@ struct ucx_end {
 	ucp_ep_h ep;
 };
 
-/* Exchanged by both ends at the start. */
+/* The message that both ends exchange at the start. */
 struct ucx_hello {
 	uint8_t address[UCX_ADDRESS_BYTES];
 	uint8_t rkey[UCX_RKEY_BYTES]; /* key of memory that the other end may write; zeros: none */
@@ -27,12 +27,12 @@ struct ucx_hello {
 /* Prints the error; returns DXP_EIO. */
 int ucx_complain(const char *what, ucs_status_t status);
 
-/* Opens the context and its worker, over the transports that the variant names. `interface`: the
- * only one to use; NULL: any. */
+/* Opens the context and its worker, over the transports that the variant names. `interface` is the
+ * only network interface to use; NULL: any. */
 ucs_status_t ucx_worker_open(const struct peer_end *e, struct ucx_end *u, uint64_t features,
 			     const char *interface);
 
-/* Sends `own`, with the address filled in, and connects to the address in `theirs`. */
+/* Sends `own`, after it has filled in the address, and connects to the address in `theirs`. */
 ucs_status_t ucx_meet(const struct peer_end *e, struct ucx_end *u, struct ucx_hello *own,
 		      struct ucx_hello *theirs);
 

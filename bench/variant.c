@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses names of variants. */
+/* Parses the names of variants. */
 #include "bench/variant.h"
 
 #include <stdio.h>

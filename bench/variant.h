@@ -10,12 +10,14 @@
 
 struct variant {
 	struct rltp_tuning tuning;
-	const char *protect; /* of node_options; initially "none", as the contenders */
+	/* value for node_options; "none" by default, because the contenders do not protect
+	 * packets */
+	const char *protect;
 };
 
-/* Parses a list such as "gbn_rto,none" of names of recoveries and congestion controls, "no_pacing",
- * "integrity" and "encrypt". NULL or "": the defaults. Returns false, logged, for an unknown
- * name. */
+/* Parses a list such as "gbn_rto,none". It may contain names of loss recoveries and of congestion
+ * controls, "no_pacing", "integrity" and "encrypt". NULL or "" means the defaults. Returns false,
+ * logged, for an unknown name. */
 bool variant_parse(const char *text, struct variant *out);
 
 #endif

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cmake -DSOURCES=file[,file ...] -DOUTPUT=out.c -DNAME=variable -DHEADER=declares_it.h -P this
-# Writes the joined texts as one C string: one literal for each line.
+#   cmake -DSOURCES=file[,file ...] -DOUTPUT=out.c -DNAME=variable -DHEADER=declares_it.h
+#     -P embed_text.cmake
+#
+# Writes the text of all files as one C string, with one literal for each line.
 string(REPLACE "," ";" SOURCES "${SOURCES}")
 set(all "")
 foreach(source ${SOURCES})

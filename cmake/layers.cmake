@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One static library layer-FOLDER for each folder of src/. It depends on the folders that src/layers
-# lists for it, and the linker rejects a call of any other.
+# Makes one static library layer-FOLDER for each folder of src/. It depends only on the folders that
+# src/layers lists for it. The linker rejects a call of any other folder.
 
-# dxp_layers(): reads src/layers. Sets DXP_LAYERS to the folders, lowest first, and DXP_KNOWS_FOLDER
-# to the folders that each knows.
+# dxp_layers(): reads src/layers. Sets DXP_LAYERS to the folders, lowest first. Sets
+# DXP_KNOWS_FOLDER to the folders that FOLDER may use, for each folder.
 function(dxp_layers)
 	set(file ${PROJECT_SOURCE_DIR}/src/layers)
 	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
@@ -27,7 +27,7 @@ function(dxp_layers)
 endfunction()
 
 # dxp_layer(folder SOURCES ... LIBRARIES ...): declares the library of a folder of src/. LIBRARIES
-# are libraries of the system that it calls.
+# are the system libraries that its code calls.
 function(dxp_layer folder)
 	cmake_parse_arguments(L "" "" "SOURCES;LIBRARIES" ${ARGN})
 	set(target layer-${folder})
@@ -49,7 +49,8 @@ function(dxp_layer folder)
 endfunction()
 
 # dxp_layer_check(folder libraries ...): links all objects of the folder with the symbols of the
-# folders that it knows, but not with what these know. The build fails if a symbol is missing.
+# folders that src/layers lists for it. Symbols of other folders are not available, so the build
+# fails if the folder uses one.
 function(dxp_layer_check folder)
 	set(symbols ${PROJECT_BINARY_DIR}/src)
 	set(object ${symbols}/${folder}.o)

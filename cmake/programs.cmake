@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Functions that declare the project's kinds of targets; the CMakeLists.txt of the folders only list
-# names.
+# Functions that declare the kinds of targets of this project. The CMakeLists.txt files of the
+# folders only list names.
 
 # dxp_program(NAME name SOURCES ... LIBRARIES ...): builds a program into build/bin and installs it
 # to bin.
@@ -30,8 +30,13 @@ function(dxp_test source)
 	target_compile_definitions(${target} PRIVATE DXP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 	add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
 	set_tests_properties(${folder}/${name} PROPERTIES
-		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder} PROCESSORS 2
-		ENVIRONMENT DXP_CONFIG=) # no configuration files of this machine
+		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder}
+		ENVIRONMENT DXP_CONFIG=) # ignores configuration files of this machine
+	if(folder STREQUAL sim) # computes without a pause
+		dxp_test_time(${folder}/${name} 4)
+	else()
+		dxp_test_time(${folder}/${name} 2)
+	endif()
 endfunction()
 
 # dxp_absent_test(folder/name reason): adds a test that is skipped with the reason, in place of a
@@ -51,8 +56,7 @@ function(dxp_absent_tests folder reason)
 	endforeach()
 endfunction()
 
-# dxp_script_test(script folder): adds an executable script as the test folder/name. tools/check
-# gives ctest 2 job slots per core: a program occupies 2, a script 1 because it mostly waits.
+# dxp_script_test(script folder): adds an executable script as the test folder/name.
 function(dxp_script_test script folder)
 	get_filename_component(name ${script} NAME_WE)
 	add_test(NAME ${folder}/${name} COMMAND ${script} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
@@ -60,11 +64,12 @@ function(dxp_script_test script folder)
 		TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS ${folder}
 		ENVIRONMENT "DXP_BIN=${PROJECT_BINARY_DIR}/bin;DXP_SOURCE=${PROJECT_SOURCE_DIR}")
 	set_property(TEST ${folder}/${name} APPEND PROPERTY ENVIRONMENT DXP_CONFIG=)
+	dxp_test_time(${folder}/${name} 2)
 endfunction()
 
-# dxp_fuzz(fuzz_name.c): adds the test fuzz/name, which feeds test/fuzz/corpus/name and mutations of
-# it to the target, with any compiler. With DXP_FUZZ, also builds the libFuzzer program
-# test/fuzz-name.
+# dxp_fuzz(fuzz_name.c): adds the test fuzz/name. With any compiler, it runs the target on the files
+# in test/fuzz/corpus/name and on mutations of them. With DXP_FUZZ, also builds the libFuzzer
+# program test/fuzz-name.
 function(dxp_fuzz source)
 	get_filename_component(name ${source} NAME_WE)
 	string(REGEX REPLACE "^fuzz_" "" name ${name})
@@ -85,6 +90,6 @@ function(dxp_fuzz source)
 	endforeach()
 	add_test(NAME fuzz/${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
 		COMMAND test-fuzz-${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
-	set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS fuzz
-		PROCESSORS 2)
+	set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS fuzz)
+	dxp_test_time(fuzz/${name} 4)
 endfunction()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The XDP data plane of dxp-switch: compiles its program for BPF and embeds it into the library.
-# Without a clang that targets BPF, or without libbpf, the plane is omitted; CMake and dxp-switch
-# then report the reason.
+# Builds the XDP data plane of dxp-switch: compiles its program for BPF and embeds it into the
+# library. Without a clang that can compile for BPF, or without libbpf, the plane is omitted. CMake
+# and dxp-switch then report the reason.
 option(DXP_XDP "build the switch's XDP plane (clang, libbpf)" ON)
 
 function(dxp_xdp_missing result)
@@ -34,8 +34,8 @@ function(dxp_xdp_program)
 	get_filename_component(name ${X_SOURCE} NAME_WE)
 	set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o)
 	set(script ${PROJECT_SOURCE_DIR}/cmake/embed_bytes.cmake)
-	# The C library's headers select by the macro of the host's architecture, which -target bpf
-	# does not define.
+	# The headers of the C library depend on the macro of the host's architecture, which -target
+	# bpf does not define.
 	set(machine -D__${CMAKE_SYSTEM_PROCESSOR}__)
 	if(CMAKE_LIBRARY_ARCHITECTURE)
 		list(APPEND machine -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE})

@@ -61,7 +61,8 @@ static void signals_set(void)
 	sigaction(SIGPIPE, &action, NULL);
 }
 
-/* Writes the address to the file of --announce, which has it whole or not at all. */
+/* Writes the manager's address to the file of --announce. Renames a complete file, so that readers
+ * never see a part of the address. */
 static bool announce(const char *path, const char *line)
 {
 	char part[PATH_MAX];
@@ -77,7 +78,8 @@ static bool announce(const char *path, const char *line)
 	return written;
 }
 
-/* Returns whether the nodes use another address than the one that the manager listens on. */
+/* Writes to *out the address that nodes use. Returns whether --advertise set it; otherwise nodes
+ * use the address that the manager listens on. */
 static bool advertised(const struct manager_arguments *a, const struct udp_address *own,
 		       struct udp_address *out)
 {

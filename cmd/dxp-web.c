@@ -21,8 +21,8 @@
 
 enum exit_code { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_BUSY = 3, EXIT_KEY = 4 };
 
-#define CERTIFICATE_DAYS 90   /* of one that is made at each start */
-#define SLOW_MS          2000 /* ms; interval of what rarely changes */
+#define CERTIFICATE_DAYS 90   /* days; validity of a certificate that dxp-web makes at its start */
+#define SLOW_MS          2000 /* ms; interval of readings of data that rarely changes */
 #define POLLERS          6
 #define URL_BYTES        (UDP_ADDRESS_TEXT_BYTES + 16)
 
@@ -45,7 +45,7 @@ struct program {
 
 /* ---- preparation ---- */
 
-/* Reads the line of --scrape-token. */
+/* Reads the first line of the file of --scrape-token. */
 static bool scrape_token_read(struct program *p)
 {
 	const char *path = p->arguments.scrape_token;
@@ -80,7 +80,8 @@ static bool certificate_get(struct program *p)
 	return web_certificate_make(CERTIFICATE_DAYS, &p->certificate) == DXP_OK;
 }
 
-/* Links are made with the fabric's key, so that it must be there before the first request. */
+/* Reads the fabric's key, with which login links are sealed. The server needs it before the first
+ * request. */
 static bool login_get(struct program *p, struct config *config)
 {
 	if (config_resolve(&p->arguments.fabric, config) != DXP_OK) {
@@ -223,7 +224,7 @@ int main(int argc, char **argv)
 		return code;
 	if (p.arguments.verbose)
 		log_level_set(LOG_LEVEL_INFO);
-	/* All threads inherit the mask, so only sigwait() receives these. */
+	/* All threads inherit the signal mask, so only sigwait() receives these signals. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);

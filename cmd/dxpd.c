@@ -64,7 +64,8 @@ static int join_exit_code(int status)
 	}
 }
 
-/* Raises the limit of descriptors to the hard limit: each host of an xPU needs one. */
+/* Raises the soft limit of descriptors to the hard limit, because each host of an xPU needs a
+ * descriptor. */
 static void descriptors_raise_limit(void)
 {
 	struct rlimit limit;
@@ -97,7 +98,7 @@ static int daemon_serve(struct daemon *b, const struct dxpd_arguments *a)
 	return status == DXP_OK ? EXIT_GOOD : join_exit_code(status);
 }
 
-/* Writes the folder of the key file. */
+/* Writes the path of the folder that holds the key file. */
 static bool key_folder(const char *key, char out[PATH_MAX])
 {
 	const char *slash = strrchr(key, '/');
@@ -106,7 +107,7 @@ static bool key_folder(const char *key, char out[PATH_MAX])
 	return snprintf(out, PATH_MAX, "%.*s%s", length, key, slash ? "/." : ".") < PATH_MAX;
 }
 
-/* Reads the key file, and the key pair beside it if there is one. */
+/* Reads the key file, and also the key pair in its folder if there is one. */
 static int key_read(const struct dxpd_arguments *a, struct config *fabric)
 {
 	char folder[PATH_MAX];
@@ -120,7 +121,8 @@ static int key_read(const struct dxpd_arguments *a, struct config *fabric)
 	return -1;
 }
 
-/* Reads a folder that `dxp join` has written: that of the key, or as for all programs. */
+/* Reads a folder that `dxp join` has written: the folder of the key file if there is one, otherwise
+ * the folder of --dir or the default folder. */
 static int folder_read(struct dxpd_arguments *a, struct config *fabric)
 {
 	char folder[PATH_MAX];

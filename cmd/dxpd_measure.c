@@ -50,7 +50,7 @@ static int engine_measure(struct engine *e, const char *name, uint64_t memory_by
 
 int dxpd_measure(const char *engine, uint64_t memory_bytes)
 {
-	/* memory for an engine that works in this process; not accessed here */
+	/* memory for an engine that runs in this process; this code does not access it */
 	void *memory = mmap(NULL, memory_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)

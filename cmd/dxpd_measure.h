@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Prints the table to standard output. Returns statuses of engine_open; DXP_EUNSUPPORTED: this
- * engine needs no buffers; DXP_EDEVICE: the DMA failed or is too slow. Logs all of them. */
+/* Prints the table to standard output. Returns a status of engine_open(); DXP_EUNSUPPORTED if this
+ * engine needs no buffers; or DXP_EDEVICE if the DMA failed or is too slow. Logs every error. */
 int dxpd_measure(const char *engine, uint64_t memory_bytes);
 
 #endif

@@ -19,19 +19,19 @@
 
 #define DEFAULT_MEMORY (256ull << 20)
 #define FIRST_MAX      1000000
-/* largest id of slot 0: the ids of the other slots are still below WIRE_NODE_LAST */
+/* largest node id of slot 0, so that the ids of all slots stay below WIRE_NODE_LAST */
 #define ID_MAX        65000
 #define SPIN_US       50
 #define SPIN_MAX_US   1000000
 #define TIMEOUT_MAX_S 1000000
-/* s: the manager keeps rows of dead hosts this long */
+/* s; the manager keeps rows of dead hosts for this time, so a longer one has no use */
 #define KEEP_MAX_S (FABRIC_KEEP_NS / S_NS)
 #define FD_MAX     (1 << 20)
 #define NO_FD      UINT64_MAX
 #define NO_PORT    UINT64_MAX
 #define WRONG      2 /* exit code */
 
-/* dxpd also starts the workers. */
+/* Default program of the workers: dxpd itself. */
 #define SELF "/proc/self/exe"
 
 struct option_address {
@@ -39,7 +39,7 @@ struct option_address {
 	bool given;
 };
 
-/* The values as the rows set them. */
+/* The values of the options, as the rows set them. */
 static struct {
 	struct option_address manager, bind, advertise;
 	struct node_outside outside;
@@ -112,7 +112,7 @@ static const char *outside_parse(const char *text, void *to)
 	return NULL;
 }
 
-/* Sets congestion control, which nodes read from the environment. */
+/* Sets the congestion module through an environment variable, which nodes read. */
 static const char *cc_set(const char *text, void *to)
 {
 	enum cc_kind kind;
@@ -156,7 +156,7 @@ static const char *buffer_bytes_parse(const char *text, void *to)
 	return NULL;
 }
 
-/* Parses a size of at least `low`, or 0. */
+/* Parses a size that is 0 or at least `low` bytes. */
 static bool size_or_none(const char *text, uint64_t low, uint64_t *to)
 {
 	uint64_t bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of dxpd. */
+/* Declares the options of dxpd. */
 #ifndef CMD_DXPD_OPTIONS_H
 #define CMD_DXPD_OPTIONS_H
 
@@ -7,13 +7,14 @@
 #include "xpu/daemon.h"
 
 struct dxpd_arguments {
-	struct daemon_options daemon; /* without key and stop */
-	const char *directory;        /* of a fabric that `dxp join` joined, if `key` is NULL */
+	struct daemon_options daemon; /* all options of the daemon except key and stop */
+	/* folder of a fabric that `dxp join` joined; used if `key` is NULL */
+	const char *directory;
 	const char *key;
 	bool manager_given;
-	uint64_t timeout_s; /* 0: never */
-	int ready_fd;       /* -1: none */
-	bool measure;       /* only measure buffers */
+	uint64_t timeout_s; /* s to wait for a manager at the start; 0: no limit */
+	int ready_fd;       /* descriptor that gets a newline when all xPUs have joined; -1: none */
+	bool measure;       /* only measures buffer sizes, then exits */
 	bool verbose;
 };
 

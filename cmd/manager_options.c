@@ -15,7 +15,7 @@
 #define NO_FD        UINT64_MAX
 #define WRONG        2 /* exit code */
 
-/* The values as the rows set them. */
+/* The values of the options, as the rows set them. */
 static struct {
 	const char *key, *state, *announce;
 	struct udp_address bind, advertise; /* port 0 and ip 0: not given */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of dxp-manager. */
+/* Declares the options of dxp-manager. */
 #ifndef CMD_MANAGER_OPTIONS_H
 #define CMD_MANAGER_OPTIONS_H
 
@@ -9,11 +9,13 @@
 struct manager_arguments {
 	const char *key, *state, *announce;
 	struct udp_address bind;
-	struct udp_address advertise; /* all zero: none; port 0: the own one */
+	/* all zero: none; port 0: the port that the manager listens on */
+	struct udp_address advertise;
 	enum grants_policy policy;
 	enum admission admission;
 	bool new_key, operator_token, verbose;
-	int ready_fd; /* -1: standard output */
+	/* descriptor for the message that the manager is ready; -1: standard output */
+	int ready_fd;
 };
 
 extern const struct usage manager_usage;

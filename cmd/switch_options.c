@@ -22,13 +22,13 @@
 #define SPIN_MAX_US  1000000
 #define FD_MAX       (1 << 20)
 #define NO_FD        UINT64_MAX
-#define PRIORITY_MAX 6 /* higher ones need CAP_NET_ADMIN */
+#define PRIORITY_MAX 6 /* Linux permits higher priorities only with CAP_NET_ADMIN */
 
-/* us: roughly the cost of a wakeup. base/spin.h adapts it. The spin yields the processor between
+/* us; roughly the cost of a wakeup. base/spin.h adapts it. The spin yields the processor between
  * polls, so 20 us cost little even on few processors; 200 us would cost more. */
 #define SPIN_US 20
 
-/* The values, as the rows of options set them. 0: the default of the switch. */
+/* The values of the options, as the rows set them. 0 means the default of the switch. */
 static struct {
 	uint32_t ip; /* 0: not given */
 	struct option_list parents, ports;
@@ -103,7 +103,7 @@ static const char *name_parse(const char *text, void *to)
 	return NULL;
 }
 
-/* Parses two weights, "F:C". */
+/* Parses two weights, such as "3:1". */
 static const char *weights_parse(const char *text, void *to)
 {
 	const char *colon = strchr(text, ':');
@@ -122,7 +122,7 @@ static const char *weights_parse(const char *text, void *to)
 	return NULL;
 }
 
-/* Parses "node,socket,flat" or a part of it. */
+/* Parses one or more of the words "node", "socket" and "flat", separated by commas. */
 static const char *modes_parse(const char *text, void *to)
 {
 	static const char *const names[] = {"node", "socket", "flat"};
@@ -246,7 +246,7 @@ int switch_options_refuse(const char *what)
 	return SWITCH_EXIT_USAGE;
 }
 
-/* Returns -1, or an exit code. */
+/* Copies the addresses of --parent. Returns -1, or an exit code after a message. */
 static int parents_set(struct sw_options *core)
 {
 	if (a.parents.count > INC_PARENTS_MAX)

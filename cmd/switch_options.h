@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of dxp-switch. */
+/* Declares the options of dxp-switch. */
 #ifndef CMD_SWITCH_OPTIONS_H
 #define CMD_SWITCH_OPTIONS_H
 

@@ -16,7 +16,7 @@
 #define INTERVAL_MAX   60000
 #define WRONG          2 /* exit code */
 
-/* The values as the rows set them. */
+/* The values of the options, as the rows set them. */
 static struct {
 	struct session_options session;
 	struct udp_address listen;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of dxp-web. */
+/* Declares the options of dxp-web. */
 #ifndef CMD_WEB_OPTIONS_H
 #define CMD_WEB_OPTIONS_H
 
@@ -14,14 +14,15 @@ struct web_arguments {
 	struct option_list switches;
 	const char *certificate, *certificate_key, *scrape_token;
 	uint64_t interval_ms;
-	bool login; /* also on loopback */
+	bool login; /* login is required even on a loopback address */
 	bool verbose;
-	int ready_fd; /* -1: standard output */
+	/* descriptor for the message that the program is ready; -1: standard output */
+	int ready_fd;
 };
 
 extern const struct usage web_usage;
 
-/* Sets *out. Returns -1 to continue, otherwise the exit code; then all is printed. */
+/* Sets *out. Returns -1 to continue, otherwise the exit code, after it has printed everything. */
 int web_options_parse(int argc, char **argv, struct web_arguments *out);
 
 #endif

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The graph of tools/circles. Reads file names on standard input; needs code.awk. A function is
-# defined where its head begins in column 1 and a brace follows in column 1 (the layout of
-# clang-format); a variable where a definition with a value begins in column 1. Files in which a
-# name is static do not use another's function of that name. Headers count by the bodies of their
-# inline functions only, since a prototype is no call.
+# Builds the graph for tools/circles. Reads file names on standard input; needs code.awk. A function
+# is defined where its head begins in column 1 and a brace follows in column 1 (the layout of
+# clang-format). A variable is defined where a definition with a value begins in column 1. If a name
+# is static in a file, this file does not use a function of that name in another file. A header
+# counts only by the bodies of its inline functions, since a prototype is no call.
 
 function unit_of(path) {
 	sub(/\.[ch]$/, "", path)
@@ -12,7 +12,7 @@ function unit_of(path) {
 	return path
 }
 
-# Notes the owner of a name; "" if several files define it.
+# Records which file defines a name; "" if several files define it.
 function own(path, name) {
 	if (name in owner && owner[name] != unit_of(path))
 		owner[name] = ""
@@ -20,7 +20,7 @@ function own(path, name) {
 		owner[name] = unit_of(path)
 }
 
-# Notes the function whose head (the text before its brace) is given.
+# Records the function with this head; the head is the text before the brace.
 function define(path, head,    name) {
 	if (!match(head, /[A-Za-z_0-9]+\(/))
 		return
@@ -33,7 +33,8 @@ function define(path, head,    name) {
 	own(path, name)
 }
 
-# Notes the variable whose definition begins with the given line in column 1 and is not static.
+# Records the variable that is defined in this line. The definition must begin in column 1 and must
+# not be static.
 function define_data(path, code,    name) {
 	if (code !~ /^(const )?(struct|union|enum) [a-z_0-9]+ [a-z_0-9]+(\[[^]]*\])* = /)
 		return
@@ -85,7 +86,8 @@ function read_file(path,    line, code, head, inside) {
 	read_file($0)
 }
 
-# Tarjan's strongly connected components. `low` and `index_of` as in the literature.
+# Visits a file by Tarjan's algorithm for strongly connected components. `low` and `index_of` are
+# the values that the algorithm defines.
 function visit(u,    i, v) {
 	index_of[u] = low[u] = ++clock
 	stack[++depth] = u
@@ -130,7 +132,8 @@ END {
 		from = unit_of(path)
 		if (to == "" || to == from || (path, name) in private || (from, to) in edge)
 			continue
-		# src calls only src: such a name belongs to a library, as clGetPlatformInfo does.
+		# src calls only src. So a name that only other folders define belongs to a library,
+		# such as clGetPlatformInfo.
 		if (from ~ /^src\// && to !~ /^src\//)
 			continue
 		edge[from, to] = 1

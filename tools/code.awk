@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads C for tidy.awk and circles.awk.
+# Extracts C code from lines, for tidy.awk and circles.awk.
 
-# Returns the code of a line, without comments and without the contents of strings. in_comment
-# carries over lines; the caller resets it for each file.
+# Returns the code of a line, without comments and without the contents of strings. in_comment is
+# the state at the end of the line; the caller resets it for each file.
 function code_of(line,    code, at, token) {
 	code = ""
 	gsub(/\\./, "", line)

@@ -333,7 +333,7 @@ function inc.dissector(tvb, pinfo, root)
 	if tvb(30, 1):uint() ~= 0 then
 		tree:add_proto_expert_info(experts.refused)
 	end
-	-- A payload too short for its kind raises an error inside. The pad may follow it.
+	-- Decoding fails if the payload is too short for its kind. A pad may follow the payload.
 	local good, used = true, HEADER_BYTES
 	if bodies[kind] then
 		good, used = pcall(bodies[kind], tvb, tree)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads the JUnit file of ctest; prints "state<TAB>name<TAB>reason" for each test. state is pass,
-# fail or skip. The reason of a skip is the last non-empty line of output.
+# Reads the JUnit file of ctest. Prints "state<TAB>name<TAB>reason" for each test; state is pass,
+# fail or skip. The reason of a skip is the last non-empty line of the test's output.
 #
-# A test that passes may have skipped parts; each part adds a line "skip":
-# - a function of a cmocka program ("[  SKIPPED ] NAME"); the reason is the line before it;
-# - a line "skipped: PART: REASON" of a program or script.
+# A test that passes may have skipped parts. For each part a line with state "skip" is printed. A
+# part is a function of a cmocka program ("[ SKIPPED ] NAME"), with the line before it as the
+# reason; or a line "skipped: PART: REASON" of a program or script.
 
 function attribute(line, name,    at) {
 	at = index(line, " " name "=\"")
@@ -23,8 +23,8 @@ function plain(text) {
 	return text
 }
 
-# Records a skipped part once. cmocka lists skipped functions again at its end; that list may arrive
-# first, because it goes to standard error.
+# Records a skipped part once. cmocka lists skipped functions a second time at its end. This list
+# may arrive first, because it goes to standard error.
 function part_add(part, reason) {
 	if (!(part in reasons))
 		parts[++part_count] = part
@@ -32,7 +32,8 @@ function part_add(part, reason) {
 		reasons[part] = reason
 }
 
-# Records the pending line "skipped: ..." as a part, if no cmocka function follows it.
+# If a line "skipped: ..." is pending, records it as a part. The caller knows that no cmocka
+# function follows it.
 function pending_add(    at) {
 	if (pending == "")
 		return

@@ -551,7 +551,7 @@ local function row_add(tree, tvb, at)
 	return keyed and add_run(row, tvb, at, { { "row.role", 1 }, { "row.key", 32 } }) or at
 end
 
--- The sender's public key before the MAC, if dst_session says that there is one.
+-- Adds the sender's public key before the MAC, if dst_session states that there is one.
 local function key_add(tree, tvb)
 	if tvb(4, 4):uint() == 1 then
 		tree:add(fields["manage.key"], tvb(tvb:len() - 48, 32))
@@ -783,7 +783,7 @@ function rltp.dissector(tvb, pinfo, root)
 		pinfo.cols.info = name .. " " .. table.concat(info, " ")
 		return tvb:len()
 	end
-	-- A body too short for its type raises an error inside.
+	-- Decoding fails if the body is too short for its type.
 	if not pcall(body_add, tree, tvb, header_bytes, name, info)
 		and tvb:len() == tvb:reported_len() then
 		tree:add_proto_expert_info(experts.malformed)

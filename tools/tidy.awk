@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The rules of tools/tidy. Reads file names on standard input; prints "file:line: finding", or
-# "file: note: ...". Variable layers: the path of src/layers. Needs code.awk. Runs under mawk, which
-# counts bytes: columns() counts characters itself.
+# "file: note: ...". The variable `layers` is the path of src/layers. Needs code.awk. Runs under
+# mawk, which counts bytes, so columns() counts characters itself.
 
 BEGIN {
 	FUNCTION_LINES = 70
@@ -11,8 +11,8 @@ BEGIN {
 	TAB = 8
 
 	read_layers()
-	# Pure folders may include only these headers, and use only pure functions of stdio.h and
-	# stdlib.h.
+	# Pure folders may include only these headers, and may use only the pure functions of
+	# stdio.h and stdlib.h.
 	split("assert ctype elf errno float inttypes limits math stdalign stdarg stdatomic " \
 	      "stdbool stddef stdint stdio stdlib stdnoreturn string strings endian byteswap " \
 	      "arpa/inet netinet/in linux/types cpuid " \
@@ -20,28 +20,30 @@ BEGIN {
 	impure = "(^|[^A-Za-z0-9_])(f?printf|puts|fopen|fread|fwrite|time|clock_gettime|" \
 		 "getrandom|rand|random|socket|getenv)[ \t]*\\("
 
-	# Casts and layouts that read untrusted bytes through a struct.
+	# Casts and layouts with which untrusted bytes would be read through a struct.
 	struct_cast = "\\([ \t]*(const[ \t]+)?(struct|union)[ \t]+[a-z0-9_]+[ \t]*" \
 		      "\\*+[ \t]*(const)?\\)[ \t]*[A-Za-z_(&]"
-	# Exceptions: casts that socket calls need, and an integer that carries a trusted pointer.
+	# Exceptions: casts that socket calls need, and casts of an integer that holds a trusted
+	# pointer.
 	allowed_cast = "\\([ \t]*(const[ \t]+)?struct[ \t]+" \
 		       "(sockaddr(_[a-z0-9]+)?|cmsghdr)[ \t]*\\*|" \
 		       "\\*[ \t]*\\)\\(uintptr_t\\)"
-	# A pipe into a command that exits early: the writer sometimes dies of SIGPIPE.
+	# Pipes into a command that exits early. The writer sometimes dies of SIGPIPE.
 	ends_early = "(^|[^|])\\|&?[ \t]*(head([ \t]|$)|" \
 		     "e?grep[ \t]+(-[^ \t]+[ \t]+)*-[A-Za-z]*[qm])"
-	# Replaced words of docs/glossary.md, which comments and texts do not use.
+	# Replaced words of docs/glossary.md. Comments and texts must not use them.
 	split("whoever whom nobody somebody everybody told tells asks elder elders haul hauls " \
 	      "cell cells keeper greeting stranger strangers trespass boxes doors " \
 	      "likewise", words, " ")
 	for (i in words)
 		replaced[words[i]] = 1
-	# Further ones, rejected only in texts for users: comments use some of them for people.
+	# Further replaced words, rejected only in texts for users. Comments use some of them for
+	# people.
 	split("say says said ask asked he his him box room awake asleep", words, " ")
 	for (i in words)
 		replaced_in_text[words[i]] = 1
-	# The same words as parts of identifiers, between underscores. Exact identifiers are exempt:
-	# names of registers, metrics and wire flags in docs/reference. SIMD code has lanes.
+	# The same words as parts of identifiers, between underscores. Some exact identifiers are
+	# exempt: names of registers, metrics and wire flags in docs/reference.
 	split("take takes taken tell tells told say says said ask asks asked asking room rooms " \
 	      "box boxes boxed door doors turn turns turned elder elders train trains keeper " \
 	      "life lives greet greeting greetings who whom whose whoever he his him mine ours " \
@@ -54,13 +56,13 @@ BEGIN {
 	for (i in words)
 		kept_name[words[i]] = 1
 
-	# Folders of the product: their global functions carry a prefix. Other software gives the
-	# names of exempt ones; crc32c is the algorithm's name.
+	# Folders of the product. Global functions in them must have a prefix, except functions that
+	# other software names, and crc32c, the name of an algorithm.
 	prefixed = "^\\./(src|plugins|cmd|bench)/.*\\.c$"
 	given_name = "^(main|crc32c|MPI_[A-Za-z_]+|cl[A-Z][A-Za-z]*)$"
 
-	# Calls that open a descriptor, and the wrapper that keeps it off 0, 1 and 2:
-	# base/descriptor.h.
+	# Calls that open a descriptor, and the wrapper that moves the descriptor above 0, 1 and 2
+	# (base/descriptor.h).
 	opens = "(^|[^A-Za-z0-9_.>])(open|openat|socket|accept4?|epoll_create1?|eventfd|" \
 		"memfd_create|signalfd|timerfd_create|inotify_init1?|pidfd_open|pipe2?|" \
 		"socketpair|dup)[ \t]*\\("
@@ -85,7 +87,7 @@ BEGIN {
 		check_file(paths[i])
 }
 
-# Collects the nouns of a folder's headers: they may prefix its functions.
+# Records the nouns of a folder's headers. Functions of the folder may have them as prefix.
 function note_header(path,    parts, count, folder) {
 	count = split(path, parts, "/")
 	folder = path
@@ -94,14 +96,14 @@ function note_header(path,    parts, count, folder) {
 		headers[folder] = headers[folder] " " noun_of(parts[count])
 }
 
-# Returns the noun of a file's name: "session_send.c" has session_send.
+# Returns the noun in a file's name: session_send for "session_send.c".
 function noun_of(name) {
 	sub(/^dxp-/, "", name)
 	sub(/(_internal)?\.[a-z.]+$/, "", name)
 	return name
 }
 
-# Reads src/layers: what each folder of src/ may include, and whether it is pure or mixed.
+# Reads src/layers: which folders each folder of src/ may include, and whether it is pure or mixed.
 function read_layers(    line, parts, names) {
 	while ((getline line < layers) > 0) {
 		if (line !~ /^[a-z]/)
@@ -119,8 +121,8 @@ function finding(text) {
 	print substr(file, 3) ":" line_number ": " text
 }
 
-# Returns the width in columns: a tab advances to the next multiple of eight; each UTF-8 character
-# is one.
+# Returns the width in columns. A tab advances to the next multiple of eight; each UTF-8 character
+# counts as one column.
 function columns(line,    parts, n, i, width) {
 	gsub(/[\200-\277]/, "", line)
 	n = split(line, parts, "\t")
@@ -130,8 +132,7 @@ function columns(line,    parts, n, i, width) {
 	return width
 }
 
-# Returns the comments of a line.
-# was_in: the line starts inside a comment.
+# Returns the comments in a line. was_in: the line starts inside a comment.
 function comment_of(line, was_in,    text, at) {
 	text = ""
 	if (!was_in) {
@@ -149,7 +150,8 @@ function comment_of(line, was_in,    text, at) {
 	return text " " line
 }
 
-# Words are letters between blanks and punctuation: names with _ or ( are code.
+# Checks the words of a comment. Words are letters between blanks and punctuation. Names with _ or (
+# are code.
 function check_words(text,    count, list, i, word) {
 	gsub(/`[^`]*`|"[^"]*"|[a-z_]+\.[a-z]+/, " ", text)
 	count = split(tolower(text), list, /[ \t,;:.!?]+|\(|\)/)
@@ -165,8 +167,8 @@ function check_comment(text, was_in) {
 	check_phrases(text, was_in)
 }
 
-# Rejects phrases that a reader new to a file cannot resolve: a comment that is only "as NAME" or
-# begins "Like NAME," has no verb; the others name no thing.
+# Rejects phrases that a reader new to a file cannot resolve. A comment that is only "as NAME" or
+# begins with "Like NAME," has no verb. The other phrases do not name a thing.
 function check_phrases(text, was_in,    begin, name) {
 	gsub(/`[^`]*`|"[^"]*"/, "x", text)
 	begin = was_in ? "[.] +(As|Like) " : "(^[ \t*]*|[.] +)([Aa]s|[Ll]ike) "
@@ -201,7 +203,7 @@ function literals_of(line,    text, literal, at) {
 	return text
 }
 
-# Checks texts of programs, not of tests. Words are as in check_words.
+# Checks texts of programs, not of tests. Words are found as in check_words.
 function check_literals(line,    text, count, list, i, word) {
 	text = literals_of(line)
 	count = split(tolower(text), list, /[ \t,;:.!?]+|\(|\)/)
@@ -229,8 +231,8 @@ function check_identifiers(code,    name, parts, count, i) {
 	}
 }
 
-# Returns whether a name starts with `noun`, the first words of it, or their plural or singular,
-# and an underscore.
+# Returns whether a name starts with `noun`, with the first words of `noun`, or with their plural or
+# singular, followed by an underscore.
 function starts_with(name, noun,    stem) {
 	for (stem = noun; stem != ""; ) {
 		if (index(name, stem "_") == 1 || index(name, stem "s_") == 1 ||
@@ -328,11 +330,13 @@ function check_file(path,    line) {
 		      FILE_LINES_NOTE
 	if (c_source && line_number == 0)
 		finding("file is empty")
-	if (path ~ /^\.\/(src|cmd|plugins)\/.*\.c$/ && path !~ /\/rv32\/runtime\//) # an xPU's
+	# The code in rv32/runtime is for an xPU, so this rule does not apply to it.
+	if (path ~ /^\.\/(src|cmd|plugins)\/.*\.c$/ && path !~ /\/rv32\/runtime\//)
 		check_listed(path)
 }
 
-# The build has no patterns of file names: the nearest CMakeLists.txt lists each source.
+# Checks that a source is listed. The build uses no patterns of file names, so the nearest
+# CMakeLists.txt must list each source.
 function check_listed(path,    folder, name) {
 	folder = path
 	while (sub(/\/[^\/]*$/, "", folder))
@@ -367,7 +371,7 @@ function does_io(path,    line, found) {
 	return found
 }
 
-# Rules for every text file. The patterns are written so that they do not match themselves.
+# Rules for every text file. The patterns do not match the lines in this file that contain them.
 function check_text(line) {
 	if (line ~ /[ \t]$/ && file !~ /\.md$/)
 		finding("space at the end of the line")
@@ -393,7 +397,7 @@ function check_licence(line,    want) {
 		finding("second line must be # " want)
 }
 
-# A pipe may continue on the next line.
+# Checks a line of a script. A pipe may continue on the next line.
 function check_script(line) {
 	if (line ~ /^[ \t]*#/)
 		return
@@ -405,7 +409,7 @@ function check_script(line) {
 		check_sorted(line)
 }
 
-# Sources that stand on lines of their own are sorted.
+# Checks that sources on lines of their own are sorted.
 function check_sorted(line) {
 	if (line !~ /^\t+[a-z0-9_.\/]+\.c\)?$/) {
 		listed = ""
@@ -431,8 +435,8 @@ function check_c(line, code) {
 		finding("src/" folder " makes no system call and reads no clock")
 }
 
-# Finds the start and end of a function's body: in the kernel's brace style, a brace in column 1.
-# head_start is the first line of the declaration above it.
+# Finds the start and the end of a function's body. In the kernel's brace style, both are a brace in
+# column 1. head_start is the first line of the declaration above the body.
 function check_function(code) {
 	if (body_start) {
 		if (code ~ /^}/) {
@@ -462,7 +466,7 @@ function long_function(    last, count) {
 	line_number = last
 }
 
-# Untrusted bytes are decoded field by field, never read through a struct.
+# Untrusted bytes must be decoded field by field, never read through a struct.
 function check_guarded(code) {
 	if (code ~ struct_cast && code !~ allowed_cast)
 		finding("bytes cast to a struct; decode them by offset")
@@ -470,7 +474,8 @@ function check_guarded(code) {
 		finding("packed struct; describe the layout by offsets")
 }
 
-# Library code runs in programs with 0, 1 or 2 closed. A call may continue on the next line.
+# Library code also runs in programs in which 0, 1 or 2 are closed, so it must not open descriptors
+# directly. A call may continue on the next line.
 function check_opens(code,    text) {
 	text = opening code
 	gsub(raised, "", text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the model's event queue beside the priority queue of the C++ standard library: the hold
- * model, in which each event that leaves adds one at a random later time. */
+/* Compares the model's event queue with the priority queue of the C++ standard library. Uses the
+ * hold model: each event that leaves the queue adds one event at a random later time. */
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -12,9 +12,12 @@ extern "C" {
 #include "model/queue.h"
 }
 
-static const uint32_t EVENTS = 2000000; /* of a round: a second of the slower one */
-static const uint32_t ROUNDS = 3;       /* the best of them counts: others use this machine too */
-static const uint64_t LATEST = 1000000; /* ps ahead of an event */
+/* events of a round; the slower queue needs a second for them */
+static const uint32_t EVENTS = 2000000;
+/* the best round counts, because other programs use this machine too */
+static const uint32_t ROUNDS = 3;
+/* ps; largest distance of a new event from the current time */
+static const uint64_t LATEST = 1000000;
 
 static double seconds()
 {
@@ -31,7 +34,8 @@ struct peer_event {
 	}
 };
 
-/* Each returns the events a second with `size` events in the queue; *check is a sum of subjects. */
+/* Runs the hold model with `size` events in the queue. Returns events per second. Mixes the
+ * subjects of all events into *check, so that both queues can be compared. */
 static double run_model(uint32_t size, uint64_t *check)
 {
 	struct model_queue q;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs allreduces of one size after the other under mpirun, for `dxp bench inc`, timed as OSU's
- * programs do (each rank's mean time of a call, averaged over the ranks). Every result is checked.
+/* Runs allreduces of one size after the other under mpirun, for `dxp bench inc`. The time is taken
+ * as OSU's programs take it: each rank's mean time of a call, averaged over the ranks. Every result
+ * is checked.
  *
  *   dxp-mpi-allreduce BYTES:CALLS ...
  *
@@ -8,11 +9,11 @@
  *
  *   BYTES MEAN_US P50_US CPU_US BUSY_US SENT CROSSED WRONG
  *
- * For each call: CPU time of all ranks; CPU time of the whole machine; packets that hosts sent;
- * packets that crossed any link. DXP_BENCH_NETNS lists the network namespaces for the last two
- * ("host:" or "switch:" before each path, separated by commas). They are 0 without it, or if rank 0
- * may not enter the namespaces. The program is plain MPI, independent of the place where sums are
- * computed. */
+ * CPU_US is the CPU time of all ranks for each call. BUSY_US is the CPU time of the whole machine.
+ * SENT counts packets that hosts sent, and CROSSED packets that crossed any link. DXP_BENCH_NETNS
+ * lists the network namespaces for SENT and CROSSED ("host:" or "switch:" before each path,
+ * separated by commas). Both are 0 without this list, or if rank 0 may not enter the namespaces.
+ * The program is plain MPI, and does not depend on the place where sums are computed. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
@@ -26,14 +27,15 @@
 
 #include "base/program.h"
 
-#define WARMUP_CALLS  20
-#define CALLS_MAX     (1u << 20)
-#define BYTES_MAX     (64u << 20)
-#define TERMS         8 /* distinct calls: a stale result is detected as wrong */
+#define WARMUP_CALLS 20
+#define CALLS_MAX    (1u << 20)
+#define BYTES_MAX    (64u << 20)
+/* calls with different data; so a result of an earlier call is detected as wrong */
+#define TERMS         8
 #define BARRIER_BYTES 4096
 
 struct buffers {
-	/* buffers with TERMS elements more than the message, because calls start at different
+	/* the buffers have TERMS elements more than the message, because calls start at different
 	 * offsets */
 	void *terms, *sums;
 	void *receive;
@@ -53,9 +55,9 @@ static size_t element_bytes(const struct buffers *b)
 	return b->single ? sizeof(float) : sizeof(double);
 }
 
-/* Fills element i of call c with ((i + c) % TERMS + 1) * (rank + 1): small integers, whose sums are
- * exact in any order. Each call starts at another offset of the same memory, so nothing is written
- * between calls. */
+/* Fills memory so that element i of call c is ((i + c) % TERMS + 1) * (rank + 1). These are small
+ * integers, so that their sums are exact in any order. Each call starts at another offset of the
+ * same memory, so nothing is written between calls. */
 static void fill(struct buffers *b)
 {
 	for (size_t i = 0; i < b->elements + TERMS; i++) {
@@ -85,7 +87,7 @@ static double cpu_us(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* Returns the non-idle CPU time of the whole machine. */
+/* Returns the CPU time of the whole machine that was not idle. */
 static double busy_us(void)
 {
 	unsigned long long user, nice, system, idle, wait, irq, soft;
@@ -103,8 +105,8 @@ static double busy_us(void)
 
 /* ---- counting packets ---- */
 
-/* Adds the packets sent by all interfaces of this thread's namespace except lo and bridges, which
- * are not links. A packet is counted at the sending side of a link. */
+/* Adds the packets that all interfaces of this thread's namespace have sent. Skips lo and bridges,
+ * which are not links. So a packet is counted at the sending side of each link. */
 static void interfaces_add(uint64_t *sent)
 {
 	char line[512], name[64];
@@ -162,8 +164,9 @@ static struct packets packets_now(void)
 
 /* ---- one size ---- */
 
-/* Returns the mean time of a call at this rank. Checks every result outside the timed part. Where
- * the check is long, a barrier follows, so that one rank's check does not delay another's call. */
+/* Returns the mean time of a call at this rank. Checks every result outside the timed part. If the
+ * check is long, a barrier follows, so that the check of one rank does not delay the call of
+ * another. */
 static double calls(struct buffers *b, unsigned count, bool timed, unsigned *wrong)
 {
 	MPI_Datatype type = b->single ? MPI_FLOAT : MPI_DOUBLE;
@@ -193,8 +196,8 @@ static int double_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Counts the packets of n calls: those of 2n calls minus those of n, which cancels the overhead
- * around them. */
+/* Returns the packets of n calls. Measures 2n calls and n calls, and subtracts, which cancels the
+ * packets before and after the calls. */
 static void packets_count(struct buffers *b, unsigned n, double *sent, double *crossed,
 			  unsigned *wrong)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the program that `dxp bench opencl` measures with: an ordinary OpenCL program without
+/* Declares the program that `dxp bench opencl` runs to measure: an ordinary OpenCL program without
  * any code for a fabric. It uses the first two devices of one platform. Environment and arguments
  * select the platform, so the same code measures every driver. */
 #ifndef BENCH_OPENCL_CASES_H
@@ -23,13 +23,13 @@ struct bench {
 	cl_kernel empty, add[DEVICES];
 	uint64_t samples[SAMPLES_MAX]; /* ns of an operation */
 	uint32_t sample_count;
-	char why[256]; /* reason of a failure */
+	char why[256]; /* reason of the last failure */
 };
 
 struct bench_case {
 	const char *name;
-	/* Runs `count` operations on `bytes` and checks their results. Returns 0, or -1 with
-	 * `why`. */
+	/* Runs `count` operations on `bytes` bytes and checks their results. Returns 0, or -1 with
+	 * the reason in `why`. */
 	int (*run)(struct bench *b, size_t bytes, uint32_t count);
 };
 

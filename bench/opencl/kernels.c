@@ -30,8 +30,8 @@ static int case_empty(struct bench *b, size_t bytes, uint32_t count)
 	return 0;
 }
 
-/* Enqueues many at once. Measures the enqueuing calls alone, or with `to_the_end` until all
- * complete. */
+/* Enqueues `count` kernels at once. Measures the calls that enqueue, or, if `to_the_end` is set,
+ * the time until all kernels are complete. */
 static int enqueue_many(struct bench *b, uint32_t count, bool to_the_end)
 {
 	uint64_t begin = bench_now_ns();
@@ -57,7 +57,7 @@ static int case_stream(struct bench *b, size_t bytes, uint32_t count)
 	return enqueue_many(b, count, true);
 }
 
-/* Each command waits for the event of the previous one. */
+/* Enqueues a chain in which each command waits for the event of the previous one. */
 static int case_chain(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_event before = NULL, event;
@@ -87,7 +87,7 @@ static int case_writes(struct bench *b, size_t bytes, uint32_t count)
 
 	for (size_t i = 0; status == 0 && i < count * bytes; i++)
 		data[i] = (char)(i * 7);
-	if (status == 0) /* allocates the buffer before the measurement */
+	if (status == 0) /* lets the driver allocate the buffer before the measurement */
 		error = clEnqueueWriteBuffer(b->loose[0], m, CL_TRUE, 0, bytes, data, 0, NULL,
 					     NULL);
 	clFinish(b->loose[0]);
@@ -133,7 +133,7 @@ static int steps_run(struct bench *b, cl_mem m, size_t words, uint32_t count)
 	return 0;
 }
 
-/* Kernels on two devices alternate on the same bytes. */
+/* Runs kernels alternately on two devices, which change the same bytes. */
 static int case_step(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_int error;
@@ -145,7 +145,8 @@ static int case_step(struct bench *b, size_t bytes, uint32_t count)
 		free(data);
 		return bench_fail(b, "clCreateBuffer", error);
 	}
-	int status = steps_run(b, m, bytes / 4, 2); /* moves the buffer to both devices first */
+	/* moves the buffer to both devices before the measurement */
+	int status = steps_run(b, m, bytes / 4, 2);
 	uint64_t begin = bench_now_ns();
 	if (status == 0)
 		status = steps_run(b, m, bytes / 4, count);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp-bench-opencl PLATFORM`: reads lines "CASE BYTES COUNT" and answers each with "ok
- * P50 P99 MEAN" in microseconds of one operation, or "failed WHY"; exits when its input is closed.
- * `dxp bench opencl` starts one for each driver, so that measurements can alternate. */
+/* Implements `dxp-bench-opencl PLATFORM`. It reads lines "CASE BYTES COUNT" and answers each with
+ * "ok P50 P99 MEAN" in microseconds of one operation, or "failed WHY". It exits when its input is
+ * closed. `dxp bench opencl` starts one process for each driver, so that measurements can
+ * alternate. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,7 @@ static void serve(struct bench *b)
 		b->why[0] = '\0';
 		answer(b, c ? c->run(b, bytes, count) : bench_fail(b, "no such case", 0));
 		if (fflush(stdout) != 0)
-			return; /* the reader has exited */
+			return; /* `dxp bench opencl` has exited */
 	}
 }
 

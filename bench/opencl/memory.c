@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures transfers: from the host, to the host, from device to device. */
+/* Measures transfers: from the host to a device, from a device to the host, and from device to
+ * device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,8 @@ static int case_write(struct bench *b, size_t bytes, uint32_t count)
 
 	if (space_open(b, bytes, &r))
 		return -1;
-	int status = write_once(b, &r); /* allocates the buffer first */
+	/* lets the driver allocate the buffer before the measurement */
+	int status = write_once(b, &r);
 	b->sample_count = 0;
 	for (uint32_t i = 0; status == 0 && i < count; i++)
 		status = write_once(b, &r);
@@ -123,7 +125,8 @@ static int case_copy(struct bench *b, size_t bytes, uint32_t count)
 
 	if (space_open(b, bytes, &r))
 		return -1;
-	int status = move_once(b, &r, 0); /* allocates the buffer on both devices first */
+	/* lets the driver allocate the buffer on both devices before the measurement */
+	int status = move_once(b, &r, 0);
 	if (status == 0)
 		status = move_once(b, &r, 1);
 	b->sample_count = 0;

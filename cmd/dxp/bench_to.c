@@ -14,9 +14,8 @@
 #include "cmd/dxp/reach.h"
 #include "host/path.h"
 
-#define MEMORY_BYTES                                                                \
-	(32u << 20) /* bytes on the xPU: exceeds level-2 caches, small for a device \
-		     */
+/* bytes of memory on the xPU: more than level-2 caches hold, and little for a device */
+#define MEMORY_BYTES (32u << 20)
 #define MEMORY_LEAST (64u << 10)
 
 static const struct {
@@ -133,7 +132,7 @@ static int finish(struct bench_to *b, int status)
 					      .since_ns = b->begin_ns};
 	int code = status == DXP_OK ? EXIT_DONE : reach_report(&failure);
 
-	session_close(&b->session); /* frees the memory there */
+	session_close(&b->session); /* also frees the memory on the xPU */
 	free(b->buffer);
 	free(b->times_ns);
 	if (code == EXIT_DONE && b->rows == 0) {

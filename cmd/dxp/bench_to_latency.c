@@ -10,8 +10,8 @@
 #include "bench/table.h"
 #include "cmd/dxp/bench_to.h"
 
-#define TRIPS  2000 /* of one sample */
-#define WARMUP 200  /* the session opens, and both ends adapt */
+#define TRIPS  2000 /* round trips of one sample */
+#define WARMUP 200  /* round trips before the first sample, while the session opens */
 
 struct trip {
 	const char *name;
@@ -46,7 +46,8 @@ static int command(struct bench_to *b, uint64_t bytes)
 	return dxp_event_wait(b->session.fabric, event, BENCH_TO_WAIT, NULL);
 }
 
-/* Times up to `count` round trips. Adds them to *used entries of times_ns. */
+/* Times up to `count` round trips. Appends the times to b->times_ns, and adds their number to
+ * *used. */
 static int sample(struct bench_to *b, const struct trip *t, uint32_t count, uint32_t *used)
 {
 	const uint64_t until_ns = clock_now_ns() + b->budget_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bandwidth and message rate of `dxp bench stream|rate --to NODE`: operations with a number of them
- * outstanding. */
+/* Bandwidth and message rate of `dxp bench stream|rate --to NODE`: keeps a fixed number of
+ * operations outstanding. */
 #include <dxp/async.h>
 #include <dxp/status.h>
 
@@ -9,18 +9,19 @@
 
 #define DEPTH_MAX   128
 #define ROUNDS_MAX  99
-#define TOTAL_BYTES (512ull << 20) /* of one sample */
-#define MESSAGES    (1u << 18)     /* of one sample */
+#define TOTAL_BYTES (512ull << 20) /* bytes moved by one sample */
+#define MESSAGES    (1u << 18)     /* messages of one sample */
 #define SMALL_BYTES 64
 
 struct flow {
 	const char *name;
 	int (*post)(struct bench_to *b, uint64_t offset, uint64_t bytes, dxp_event *event);
-	uint64_t bytes; /* of one operation */
+	uint64_t bytes; /* bytes of one operation */
 	uint32_t depth; /* outstanding operations */
 };
 
-/* The bytes are the buffer's own until the event completes, so that short ones are PUT too. */
+/* The buffer stays unchanged until the event completes. So the library sends even short writes as
+ * PUTs and does not copy their bytes. */
 static const struct dxp_waits late = {.late = true};
 
 static int put_post(struct bench_to *b, uint64_t offset, uint64_t bytes, dxp_event *event)
@@ -46,8 +47,8 @@ struct window {
 	uint64_t posted, ended;
 };
 
-/* Posts operations until `depth` are outstanding or `count` are posted. DXP_EAGAIN, with others
- * outstanding: no space for more now. */
+/* Posts operations until `depth` are outstanding or `count` are posted. Stops without an error if
+ * there is no space for another operation while some are outstanding. */
 static int window_fill(struct bench_to *b, const struct flow *f, struct window *w, uint64_t count)
 {
 	const uint64_t places = b->bytes / f->bytes;
@@ -68,7 +69,8 @@ static int window_wait(struct bench_to *b, const struct flow *f, struct window *
 			      NULL);
 }
 
-/* Runs up to `count` operations for up to budget_ns; *done have completed in *took_ns. */
+/* Runs up to `count` operations for up to budget_ns. Writes how many completed to *done, and the
+ * time that they took to *took_ns. */
 static int sample(struct bench_to *b, const struct flow *f, uint64_t count, uint64_t *done,
 		  uint64_t *took_ns)
 {
@@ -94,7 +96,8 @@ static int rounds_run(struct bench_to *b, const struct flow *f, uint64_t count,
 {
 	uint64_t done, took_ns;
 	int status =
-		sample(b, f, count / 16 + 1, &done, &took_ns); /* the congestion window opens */
+		/* warm-up, in which the congestion window grows */
+		sample(b, f, count / 16 + 1, &done, &took_ns);
 
 	for (uint64_t r = 0; r < b->rounds && status == DXP_OK; r++) {
 		status = sample(b, f, count, &done, &took_ns);

@@ -3,9 +3,10 @@
 
 #include "base/clock.h"
 
-/* percent; from here on DMA is the bottleneck: the rest is the time between two transfers */
+/* percent of busy time from which DMA is the bottleneck; the rest is the time between two
+ * transfers */
 #define BUSY_HIGH 80
-/* percent; below, DMA waits for something else most of the time */
+/* percent of busy time; below it, DMA waits for something else most of the time */
 #define BUSY_LOW 50
 
 bool bridge_view_has(const struct node_entry *row)
@@ -51,7 +52,8 @@ double bridge_view_rate(const struct bridge_view *v, enum cfg_register low)
 	return passed > 0 ? (double)(pair(&v->after, low) - pair(&v->before, low)) / passed : 0;
 }
 
-/* A long DMA is counted when it completes, so the result is capped. */
+/* The whole time of a DMA is counted when it completes, even the part before the first reading. So
+ * the result is capped at 100 %. */
 double bridge_view_busy(const struct bridge_view *v, enum cfg_register low)
 {
 	double percent = bridge_view_rate(v, low) / 1e4;
@@ -59,7 +61,7 @@ double bridge_view_busy(const struct bridge_view *v, enum cfg_register low)
 	return percent < 100 ? percent : 100;
 }
 
-/* The counter may have wrapped. */
+/* The counter may have wrapped between the readings, so the difference is modulo 2^32. */
 uint32_t bridge_view_grown(const struct bridge_view *v, enum cfg_register index)
 {
 	return (uint32_t)one(&v->after, index) - (uint32_t)one(&v->before, index);

@@ -31,21 +31,24 @@ bool bridge_view_has(const struct node_entry *row);
 /* Reads the registers; closes the xPU if it does not answer. */
 void bridge_view_read(struct bridge_view *v, struct bridge_reading *out);
 
-/* Return a value of the last reading: a register, or a pair of which `low` is the first. */
+/* Return a value of the last reading: of one register, or of the two registers that start with
+ * `low`, as 64 bits. */
 uint64_t bridge_view_one(const struct bridge_view *v, enum cfg_register index);
 uint64_t bridge_view_pair(const struct bridge_view *v, enum cfg_register low);
 
-/* Return the change between the readings: of a pair per second; of a pair of microseconds, the busy
- * time in percent; of a 32-bit counter. */
+/* Return how a register pair or register changed between the two readings.
+ * _rate: increase of a pair per second.
+ * _busy: share of the time that a pair in microseconds grew by, in percent.
+ * _grown: increase of a 32-bit counter. */
 double bridge_view_rate(const struct bridge_view *v, enum cfg_register low);
 double bridge_view_busy(const struct bridge_view *v, enum cfg_register low);
 uint32_t bridge_view_grown(const struct bridge_view *v, enum cfg_register index);
 
 /* The bottleneck of a bridge during the interval, as the table of docs/guide/observe.md decides. */
 enum bridge_verdict {
-	BRIDGE_SILENT,  /* not read */
+	BRIDGE_SILENT,  /* the registers could not be read */
 	BRIDGE_FAILING, /* transfers failed or stalled in the interval */
-	BRIDGE_IDLE,    /* nothing to do */
+	BRIDGE_IDLE,    /* no transfer in the interval */
 	BRIDGE_DEVICE,  /* DMA is busy nearly all the time */
 	BRIDGE_BUFFERS, /* bytes from the network find no buffer, although DMA is idle */
 	BRIDGE_READER,  /* the network does not drain the buffers from the device */
@@ -55,19 +58,20 @@ enum bridge_verdict {
 
 struct bridge_load {
 	bool known;
-	double in_busy, out_busy; /* percent */
-	double moved_bytes;       /* per second, both directions */
-	uint32_t full;            /* in the interval */
-	uint32_t failures;        /* in the interval, with stalls */
+	/* percent of the interval in which DMA to and from the device was busy */
+	double in_busy, out_busy;
+	double moved_bytes; /* bytes per second, sum of both directions */
+	uint32_t full;      /* arrivals that found no free buffer, in the interval */
+	uint32_t failures;  /* failed or stalled transfers, in the interval */
 	uint32_t buffers, out_used, transfers;
 };
 
 enum bridge_verdict bridge_verdict_of(const struct bridge_load *l);
-/* Return a word for programs, and a sentence with the next step. */
+/* Return the verdict's word for programs, and its sentence with the next step for users. */
 const char *bridge_verdict_name(enum bridge_verdict v);
 const char *bridge_verdict_text(enum bridge_verdict v);
 
-/* Returns NULL if out of memory. */
+/* Returns the JSON of a bridge, or NULL if out of memory. */
 json_t *bridge_view_json(const struct bridge_view *v);
 
 #endif

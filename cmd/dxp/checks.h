@@ -30,8 +30,8 @@ struct check_list {
 	size_t count;
 };
 
-/* Checks the network path to the xPU `name`; NULL: to each xPU that is alive. The caller frees
- * out->checks. DXP_ENOMEM. */
+/* Checks the network path to the xPU `name`, or to each live xPU if `name` is NULL. The caller
+ * frees out->checks. Returns DXP_OK or DXP_ENOMEM. */
 int checks_paths(const struct session_options *options, const char *name, struct check_list *out);
 
 /* Checks the interface on the route to `to`. */

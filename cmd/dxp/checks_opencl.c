@@ -57,8 +57,8 @@ static void check_platform(const struct opencl *cl, void *platform, struct check
 	uint32_t count = 0;
 
 	cl->platform_info(platform, CL_PLATFORM_NAME, sizeof(platform_name), platform_name, NULL);
-	if (strcmp(platform_name, OWN_PLATFORM) == 0) { /* skips this platform: its devices are on
-							 * other machines */
+	/* skips this project's platform: its devices are on other machines */
+	if (strcmp(platform_name, OWN_PLATFORM) == 0) {
 		check_set(c, CHECK_OK, "OpenCL platform", NULL,
 			  OWN_PLATFORM
 			  ": OpenCL programs on this machine see the xPUs of its fabric");
@@ -88,7 +88,8 @@ unsigned checks_opencl(struct check *out)
 	bool pocl = false;
 	unsigned count = 0;
 
-	setenv("POCL_DEVICES", "basic pthread", 0); /* as an xPU with a named device does */
+	/* an xPU on a named device sets the same value */
+	setenv("POCL_DEVICES", "basic pthread", 0);
 	if (!opencl_open(&cl)) {
 		check_set(&out[count++], CHECK_FAIL, "OpenCL",
 			  "apt install ocl-icd-libopencl1 pocl-opencl-icd",

@@ -31,14 +31,15 @@
 struct path {
 	const struct node_entry *row;
 	struct dxp_xpu *xpu; /* NULL: not open */
-	int status;          /* of the opening */
+	int status;          /* status of the attempt to open the xPU */
 	char why[WHY_BYTES];
 };
 
 struct paths {
 	const struct session_options *options;
 	struct dxp_fabric *fabric;
-	struct query *table, *settled; /* settled NULL: no node was silent */
+	/* node table now, and after a lease; `settled` is NULL if no node was silent */
+	struct query *table, *settled;
 	struct path *all;
 	size_t count;
 	struct check_list *out;
@@ -202,7 +203,7 @@ static void check_loss(struct check *c, const struct paths *p, const struct path
 		check_set(c, CHECK_FAIL, "loss", NULL, "%s", dxp_fabric_error(NULL));
 		return;
 	}
-	sent += lost; /* each was sent again */
+	sent += lost; /* adds the retransmissions: each lost packet was sent a second time */
 	const bool high = lost * PUT_PACKETS > sent;
 	check_set(c, high ? CHECK_WARN : CHECK_OK, "loss",
 		  high ? "compare `ip -s link` and `ethtool -S` on both machines and the counters "

@@ -46,10 +46,10 @@ int command_web(int argc, char **argv);
 /* Runs each command that begins by reading its options, as `dxp COMMAND` does, and each part of
  * `dxp model`. Used with options_show(). Returns the first exit status that is not EXIT_DONE. */
 int command_each(void);
-/* Returns whether command_each runs this: "ping", or "model nic". */
+/* Returns whether command_each runs the command `name`, for example "ping" or "model nic". */
 bool command_has_options(const char *name);
 
-/* The same for the parts of `dxp model`. */
+/* Do what command_each and command_has_options do, but only for the parts of `dxp model`. */
 int command_model_each(void);
 bool command_model_has(const char *part);
 

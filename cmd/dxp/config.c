@@ -16,12 +16,12 @@
 #define ORIGIN_BYTES 320
 
 struct shown {
-	const char *section; /* show only this one; NULL: all */
-	bool all;            /* also defaults */
-	bool quiet;          /* only check */
-	bool list;           /* what may be set, not what is set */
-	json_t *json;        /* array of values; NULL: print */
-	char last[64];       /* section shown last */
+	const char *section; /* shows only this section; NULL: all */
+	bool all;            /* also shows options that have their default value */
+	bool quiet;          /* only checks the files, and prints no values */
+	bool list;           /* lists the options that can be set, instead of their values */
+	json_t *json;        /* array that collects the values; NULL: prints them */
+	char last[64];       /* name of the section shown last */
 };
 
 static void value_format(const struct option_row *row, const struct option_origin *o,
@@ -99,7 +99,8 @@ static void value_show(void *context, const struct usage *usage, const struct op
 		key_list(s, section, row);
 		return;
 	}
-	/* [dxp] has the values that all commands share. */
+	/* Section [dxp] shows the values that all commands share, so other sections leave them
+	 * out. */
 	if (!s->all && (origin->source == SOURCE_DEFAULT || origin->common))
 		return;
 	value_format(row, origin, value);

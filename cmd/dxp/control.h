@@ -17,8 +17,9 @@ struct control {
 	char text[CONTROL_TEXT_BYTES]; /* reason of a failure */
 };
 
-/* Sets manager and keys from a fabric that `dxp join` has joined. Returns DXP_EUNSUPPORTED if it
- * has a shared key only; others as config_resolve. Sets q->text on failure. */
+/* Sets manager and keys from a fabric that `dxp join` has joined. Returns DXP_EUNSUPPORTED if the
+ * fabric has only a shared key; other statuses are those of config_resolve(). Sets q->text on
+ * failure. */
 int control_find(const struct dxp_fabric_options *fabric, struct control *q);
 
 /* Makes the request and waits for the answer. On DXP_OK the caller destroys *out with

@@ -29,8 +29,8 @@ static json_t *describe(const struct check *c)
 	return check;
 }
 
-/* Prints the checks, a heading before those of each node, or adds them to `all`. Returns whether
- * none failed. */
+/* Prints the checks, with a heading before the checks of each node. If `all` is not NULL, adds the
+ * checks to this array instead. Returns whether no check failed. */
 static bool put(const struct check_list *list, json_t *all)
 {
 	const char *node = "";
@@ -57,7 +57,7 @@ struct doctor {
 	bool all;
 };
 
-/* Runs the checks that the options select. *good: no check failed. */
+/* Runs the checks that the options select. Sets *good if no check failed. */
 static int examine(const struct doctor *d, json_t *all, bool *good)
 {
 	struct check checks[CHECKS_MAX] = {0};

@@ -8,8 +8,9 @@
 
 #define PATH_BYTES 4096
 
-/* Reads a whole file of at most `most` bytes and adds a 0; *bytes (may be NULL) does not count it.
- * The caller frees the buffer. Returns NULL with error_text() set on failure. */
+/* Reads a whole file of at most `most` bytes and appends a zero byte, which *bytes does not count.
+ * `bytes` may be NULL. The caller frees the buffer. Returns NULL with error_text() set on
+ * failure. */
 char *file_load(const char *path, size_t most, size_t *bytes);
 
 /* Read the beginning or the last part of a file, at most `bytes` - 1, as a string. file_head also

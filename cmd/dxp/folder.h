@@ -29,7 +29,7 @@ struct folder {
 bool folder_open(struct folder *p, const char *given, bool create);
 void folder_close(struct folder *p);
 
-/* Creates a path of folders, for the owner only. *created: the last one is new. */
+/* Creates a path of folders, for the owner only. Sets *created if the last folder is new. */
 bool folders_make(const char *path, bool *created);
 
 /* Writes folder/name to out. Returns false after a message if it is too long. */
@@ -40,8 +40,7 @@ bool folder_load(struct folder *p);
 bool folder_save(const struct folder *p);
 bool folder_alive(const struct folder *p);
 
-/* Checks, if there is no record, that no process uses the folder; prints the process if there is
- * one. */
+/* If the folder has no record, checks that no process uses it. Prints a process that uses it. */
 bool folder_vacant(const struct folder *p);
 
 /* Acquires the empty folder for a fabric. */

@@ -57,7 +57,7 @@ static bool line_write(const struct joining *j, const char *name, const char *te
 	return file_out_close(&out, written) && written;
 }
 
-/* Checks that the folder has no other fabric. */
+/* Checks that the folder does not belong to another fabric. */
 static bool folder_fits(const struct joining *j)
 {
 	char pinned[KEY_TEXT_BYTES + 1], own[KEY_TEXT_BYTES], manager[PATH_BYTES];
@@ -110,8 +110,8 @@ static bool files_write(const struct joining *j, const struct control *q,
 	       line_write(j, "manager", j->host);
 }
 
-/* As root, takes on the owner of the folder, such as the user of the services: so the owner's
- * symlinks lead only where the owner may write, and the files belong to the owner. */
+/* If run by root, switches to the owner of the folder, for example the user of the services. So a
+ * symlink of that owner cannot make root write elsewhere, and the new files belong to the owner. */
 static bool owner_become(const struct joining *j)
 {
 	struct stat s;

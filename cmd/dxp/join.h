@@ -6,17 +6,17 @@
 #include "cmd/dxp/control.h"
 
 struct joining {
-	const char *folder; /* to write; exists */
+	const char *folder; /* existing folder that receives the files */
 	const char *host;   /* HOST[:PORT] of the manager, as given */
 	struct token token;
 	const char *name; /* NULL: the host name */
-	/* results: */
+	/* The following members are results of join_run. */
 	char given_name[FABRIC_NAME_BYTES];
 	uint8_t role; /* enum manage_role */
 };
 
-/* Makes the key pair of the folder if there is none, has it admitted, and writes the folder's
- * files, `manager` last. Returns false after it has printed the reason. */
+/* Creates the folder's key pair if there is none, and requests its admission from the manager. Then
+ * writes the folder's files, `manager` last. Returns false after it has printed the reason. */
 bool join_run(struct joining *j);
 
 #endif

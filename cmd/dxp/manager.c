@@ -31,7 +31,7 @@
 struct init {
 	const char *directory, *bind, *grants, *name, *role;
 	uint64_t port, uses, seconds;
-	bool json, running; /* running: since before */
+	bool json, running; /* running: the manager already ran before this command */
 	struct folder folder;
 	char address[UDP_ADDRESS_TEXT_BYTES]; /* where the manager listens */
 };
@@ -58,7 +58,7 @@ static bool bind_choose(struct init *i, char out[UDP_ADDRESS_TEXT_BYTES])
 }
 
 /* Reads the address from the manager's log once it listens. Returns false after a message if the
- * manager ends or is not ready in time. */
+ * manager exits or is not ready in time. */
 static bool listening_wait(struct init *i, const struct process *process, const char *log)
 {
 	const uint64_t deadline_ns = clock_now_ns() + READY_NS;
@@ -103,7 +103,7 @@ static bool manager_start(struct init *i)
 	return folder_save(p) && listening_wait(i, process, log);
 }
 
-/* Reads the token that the manager's first start has made. */
+/* Reads the operator token that the manager wrote at its first start. */
 static bool operator_token_read(const struct init *i, struct token *out)
 {
 	char path[PATH_BYTES], text[TOKEN_TEXT_BYTES + 1];
@@ -162,7 +162,9 @@ static int report(struct init *i)
 	return EXIT_DONE;
 }
 
-/* Uses the folder of this command's earlier run, or a free one. */
+/* Prepares the folder: one of an earlier `dxp manager init`, or one that no fabric uses. Sets
+ * i->running if the manager still runs. Returns false after a message if another fabric uses the
+ * folder. */
 static bool folder_prepare(struct init *i)
 {
 	struct folder *p = &i->folder;

@@ -123,7 +123,8 @@ static int report(const struct move *m, bool json)
 	return EXIT_DONE;
 }
 
-/* Compares a known length with the memory, before any transfer. */
+/* Checks before the first transfer that the bytes fit into the xPU's memory. Prints an error if
+ * not. */
 static bool fits(const struct move *m)
 {
 	const struct dxp_xpu_caps *caps = &m->session.caps;

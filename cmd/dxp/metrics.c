@@ -19,7 +19,7 @@ struct metrics {
 	struct session_options session;
 	struct fabric_stats source;
 	const char *format;
-	bool fabric, open; /* open: OpenMetrics */
+	bool fabric, open; /* open: prints OpenMetrics */
 	struct option_list switches;
 	struct stats_list nodes;
 	struct fabric_services services;

@@ -10,7 +10,7 @@
 struct metrics_text {
 	FILE *out;
 	const struct stats_list *nodes;
-	bool open; /* OpenMetrics */
+	bool open; /* writes OpenMetrics, otherwise the older text format */
 };
 
 void metrics_text_family(FILE *out, const char *name, bool counter, const char *help, bool open)
@@ -76,7 +76,8 @@ static void values_print(const struct metrics_text *m, const char *name, bool co
 	}
 }
 
-/* Returns the first part of a field's name; the names of the last list have their own. */
+/* Returns the prefix of a node's field, by the list that the field is in. The names of the last
+ * list already contain one. */
 static const char *node_prefix(unsigned field)
 {
 	if (field < STATS_LINK_malformed)
@@ -91,14 +92,14 @@ static void node_fields_print(const struct metrics_text *m)
 	char name[NAME_BYTES];
 
 	for (unsigned i = 0; i < STATS_NODE_FIELDS; i++) {
-		/* "us" in a name would be a unit. */
+		/* the field's name ends in "us", which would read as the unit microseconds */
 		snprintf(name, sizeof(name), "dxp_%s%s", node_prefix(i),
 			 i == STATS_LINK_not_for_us ? "misaddressed" : stats_node_name(i));
 		values_print(m, name, true, node_value, i);
 	}
 }
 
-/* One family with a label for the cause. */
+/* Prints all retransmissions as one family, with a label for the cause. */
 static void retransmitted_print(const struct metrics_text *m)
 {
 	static const struct {

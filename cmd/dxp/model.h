@@ -16,8 +16,8 @@ struct model_run {
 	uint64_t seed;
 	bool seeded; /* --seed is given */
 	const struct model_sink *sink;
-	bool json; /* print rows only */
-	bool tsv;  /* among these: with tabs */
+	bool json; /* print rows only, without text for readers */
+	bool tsv;  /* with `json` only: prints the rows as values separated by tabs */
 };
 
 /* An option that is short for --sweep PARAMETER=VALUES. */
@@ -25,7 +25,7 @@ struct model_shortcut {
 	const char *option, *parameter, *help;
 };
 
-/* Two options that a run cannot follow together. `reason` completes the error. */
+/* Two options that cannot be used together. `reason` completes the error message. */
 struct model_exclusion {
 	const char *one, *other;
 	const char *reason;
@@ -33,9 +33,9 @@ struct model_exclusion {
 
 struct model_part {
 	const char *name, *summary;
-	const char *text;                         /* text of --help, in sentences */
-	const struct option_row *rows;            /* own options; the targets are static */
-	unsigned row_count;                       /* number of rows, at most 8 */
+	const char *text;              /* text of --help, in sentences */
+	const struct option_row *rows; /* own options; their values go to static variables */
+	unsigned row_count;            /* number of rows, at most 8 */
 	const struct model_shortcut *shortcuts;   /* at most 6; ends with a NULL option */
 	const struct model_exclusion *exclusions; /* ends with a NULL option; NULL: none */
 	bool random;                              /* rows depend on --seed */
@@ -64,9 +64,10 @@ const struct model_sink *model_attach(struct model_attach *a, const struct model
 /* Rejects a text option with the value "": DXP_EINVAL with error_text(). */
 int model_texts_check(const struct option_row *rows, unsigned row_count);
 
-/* Checks the options given against the exclusions of the part and of all parts, and --seed against
- * a part without random numbers. An option of `rows` is also given if `grid` sweeps its parameter;
- * a number is given if it is within its bounds. Returns DXP_EINVAL with error_text(). */
+/* Checks that the given options do not exclude each other, in this part or in all parts. Also
+ * rejects --seed for a part without random numbers. An option of `rows` counts as given if `grid`
+ * sweeps its parameter, or if its number is within the bounds. Returns DXP_EINVAL with
+ * error_text(). */
 int model_options_check(const struct model_part *part, const struct option_row *rows,
 			unsigned row_count, const struct model_grid *grid);
 

@@ -37,7 +37,8 @@ static const struct option_row options[] = {
 	 0},
 };
 
-/* A list with its default; its value is in no struct. */
+/* Row of an option that takes a list, with its default. The parsed value is not in struct
+ * model_parameters. */
 #define LIST(n, u, v, h)                                                                \
 	{                                                                               \
 		.group = "allreduce", .name = (n), .unit = (u), .value = (v), .low = 1, \
@@ -151,7 +152,7 @@ static void result_emit(const struct model_ranks_result *r, const char *x,
 	}
 }
 
-/* Runs any schedule on the network of allreduce without switches that compute. */
+/* Runs a schedule on the network of the allreduce model. Its switches only forward packets. */
 static int schedule_run(const struct model_parameters *p, const struct model_schedule *s,
 			uint32_t host_ranks, uint32_t bytes, const char *x,
 			const struct model_sink *sink)

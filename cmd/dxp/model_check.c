@@ -28,7 +28,7 @@ static const struct option_row options[] = {
 	 OPTION_FLAG, &list, 0, 0},
 };
 
-/* Prints quantity and x of a row, as in a judge's line. */
+/* Prints quantity and x of a row in the format of a file for --judge. */
 static void name_print(void *context, const struct model_row *row)
 {
 	printf("%s\t%s\t# %s %s\n", row->quantity, row->x[0] ? row->x : "-", row->item, row->unit);

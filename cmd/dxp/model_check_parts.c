@@ -18,7 +18,7 @@
 #include "sim/loss_predict.h"
 
 #define CONVERGED 0.05 /* share by which curves that converge differ at the largest NAP */
-#define FLAT      0.01 /* share by which a flat curve may move */
+#define FLAT      0.01 /* share by which a curve may change and still counts as flat */
 #define GETS      64   /* GETs of each NIC: more than its queues hold */
 
 static void shape_emit(const struct model_sink *sink, const char *item, const char *quantity,
@@ -29,7 +29,7 @@ static void shape_emit(const struct model_sink *sink, const char *item, const ch
 	model_emit(sink, &row);
 }
 
-/* C-41: the order of the curves. */
+/* Checks the order of the curves in C-41. */
 static int nic_shapes(const struct model_parameters *p, const struct model_sink *sink)
 {
 	bool get_below = true, immediate_best = true, converges = true;
@@ -58,7 +58,8 @@ static int nic_shapes(const struct model_parameters *p, const struct model_sink 
 	return DXP_OK;
 }
 
-/* C-40: the peak of a PUT of 2 MB rises with the request size up to 128 B, and is flat above. */
+/* Checks C-40: the peak rate of a PUT of 2 MB rises with the request size up to 128 B, and is flat
+ * above. */
 static int peak_shapes(const struct model_parameters *p, const struct model_sink *sink)
 {
 	uint64_t at_128 = 0, last = 0;
@@ -115,7 +116,8 @@ static int stage_rows(const struct model_parameters *p, uint64_t seed,
 	return model_nic_stage_rows(p, sink);
 }
 
-/* C-22: GETs in both directions deadlock without a channel of their own, and never with one. */
+/* Checks C-22: GETs in both directions deadlock without a channel of their own, and never deadlock
+ * with one. */
 static int get_shapes(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const char *const names[] = {"GETs complete with a channel of their own",
@@ -133,7 +135,8 @@ static int get_shapes(const struct model_parameters *p, const struct model_sink 
 	return DXP_OK;
 }
 
-/* C-44: the five cases, and its sentences as inequalities. */
+/* Runs the five cases of C-44. Checks that the results satisfy the inequalities that C-44 states in
+ * words. */
 static int crossbar_rows(const struct model_parameters *p, uint64_t seed,
 			 const struct model_sink *sink)
 {

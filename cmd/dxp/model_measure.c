@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp model loggp --measure`. A batch of messages, a stream and the shortest round trip
- * give the parameters; longer round trips check them. All are runs of the benchmarks' functions.
- * Each figure is the least of several runs. */
+ * give the parameters; longer round trips check them. All measurements call the functions of the
+ * benchmarks. Each figure is the least value of several runs. */
 #include "cmd/dxp/model_measure.h"
 
 #include <stdio.h>
@@ -144,8 +144,9 @@ static void emit(const struct model_sink *sink, const char *quantity, const char
 	model_emit(sink, &row);
 }
 
-/* Measures and emits, in the lab's process. In the column "published", T of this NIC has its
- * measured time; the other rows have the values of the source's hardware. */
+/* Measures and emits the figures, in the process of the lab. In a row "T this NIC", the column
+ * "published" holds the measured time. In other rows it holds the value of the source's
+ * hardware. */
 static int rows_emit(const struct lab *lab, const struct raw_ends *ends, void *context)
 {
 	struct measurement *w = context;
@@ -181,7 +182,8 @@ int model_measure_rows(const struct model_parameters *p, const struct model_sink
 {
 	struct measurement w = {.p = p, .sink = sink};
 
-	/* the child process of the lab prints too */
+	/* Empties the buffer before the lab forks, because the child process would print it a
+	 * second time. */
 	fflush(stdout);
 	if (lab_run(lab_find("loopback"), rows_emit, &w) != 0)
 		return error_set(DXP_EIO,

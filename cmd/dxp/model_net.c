@@ -57,7 +57,7 @@ static int topology_run(const struct model_run *run)
 			continue;
 		int status = model_topology_rows(run->parameters, (enum model_topology)i,
 						 model_attach(&attach, run));
-		/* not every kind has a network of every size */
+		/* some kinds of network do not exist in every size */
 		if (status == DXP_EINVAL && !one) {
 			if (!run->json)
 				fprintf(stderr, "dxp: %s: left out: %s\n",

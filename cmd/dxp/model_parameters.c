@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp model parameters`: lists names, values, units, ranges, marks. */
+/* Implements `dxp model parameters`: lists name, value, unit, range and mark of each parameter. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

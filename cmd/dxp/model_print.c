@@ -126,7 +126,7 @@ static void json_row(struct model_print *p, const struct model_row *row)
 										    sizeof(value)))
 						: json_integer(v));
 	}
-	/* LEAVE reports write errors */
+	/* write errors are reported when the program exits */
 	if (o) {
 		json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
 		putchar('\n');

@@ -13,7 +13,7 @@ enum model_format { MODEL_TABLE, MODEL_TSV, MODEL_JSON };
 struct model_print {
 	enum model_format format;
 	const struct model_grid *grid;
-	const struct model_parameters *parameters; /* of the point */
+	const struct model_parameters *parameters; /* parameters of this point of the grid */
 	unsigned point;
 	/* state of the printer */
 	unsigned rows, shown_point;

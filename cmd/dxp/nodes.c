@@ -33,10 +33,11 @@
 struct traffic {
 	bool known;
 	bool silent;  /* no answer, although the table listed the node as alive */
-	bool blocked; /* the node was still alive after the lease that it then held */
+	bool blocked; /* the node still held a lease later, so its port is blocked */
 	bool dead;
 	uint64_t in_bytes, out_bytes;
-	const char *protect; /* protection of this host's packets to it; NULL: unknown */
+	/* protection of packets between this host and the node; NULL: unknown */
+	const char *protect;
 };
 
 /* SENT_LO, SENT_HI, RECEIVED_LO and RECEIVED_HI are adjacent. */
@@ -173,7 +174,7 @@ static const char *state_text(const struct node_entry *row, const struct traffic
 	return traffic->blocked ? STATE_BLOCKED : "alive";
 }
 
-/* The rows to print, and the values beside them. */
+/* The rows to print, with the counters that some columns show. */
 struct listing {
 	const struct node_entry *rows;
 	const struct traffic *traffic;
@@ -209,7 +210,7 @@ static void print_wide(const struct stats_view *v)
 	       (unsigned long long)values[STATS_LINK_receive_drops], v->node.program);
 }
 
-/* `width`: of column STATE. */
+/* Prints the row of node `i`. `width` is the width of column STATE in characters. */
 static void print_row(const struct listing *l, size_t i, int width)
 {
 	const struct node_entry *row = &l->rows[i];
@@ -264,7 +265,7 @@ static int print_json(const struct listing *l)
 	return print_json_text(all);
 }
 
-/* Prints the table, for --wide with the nodes' own counters. */
+/* Prints the table. With `wide` also reads and prints the nodes' own counters. */
 static int listing_print(const struct session_options *o, struct listing *l, bool wide)
 {
 	struct fabric_stats source = {.fabric = &o->fabric, .details = o->json};

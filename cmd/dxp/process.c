@@ -149,7 +149,7 @@ bool process_table_check(void)
 	return false;
 }
 
-/* A process that is being stopped. */
+/* A process that this command is stopping. */
 struct ending {
 	const struct process *process;
 	/* pidfd, which still identifies this process if its id is reused; or one of the values
@@ -218,7 +218,7 @@ static bool ends_by(int fd, uint64_t until_ns)
 	return ready > 0;
 }
 
-/* Returns how many still run after `patience_ns`. */
+/* Waits up to `patience_ns` for the exit of all processes. Returns how many still run. */
 static unsigned all_wait(struct ending *all, unsigned count, uint64_t patience_ns)
 {
 	const uint64_t until_ns = clock_now_ns() + patience_ns;

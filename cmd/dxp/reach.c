@@ -15,9 +15,10 @@
 #include "host/config.h"
 #include "node/limits.h"
 
-/* ns from a node's death until the manager's table lacks it: the lease, and a late timer */
+/* ns from a node's death until the manager's table lists it as dead: the lease, and 0.5 s for a
+ * late timer */
 #define SETTLED_NS (FABRIC_LEASE_NS + S_NS / 2)
-/* Linux chooses ports from here on, by default. */
+/* first of the ports that Linux assigns by default if a program requests none */
 #define CHOSEN_PORT_FIRST 32768
 #define WHY_BYTES         512
 

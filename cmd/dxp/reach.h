@@ -16,19 +16,21 @@
 /* Returns whether a failed operation on an xPU got no answer from it. */
 bool reach_silent(int status);
 
-/* Queries the node table when a node that died before `since_ns` is no longer listed as alive:
- * waits up to a lease. On DXP_OK the caller destroys *out with query_destroy. */
+/* Waits, for the length of a lease at most, until a node that died before `since_ns` is no longer
+ * listed as alive. Then queries the node table. On DXP_OK the caller destroys *out with
+ * query_destroy. */
 int reach_table_settled(const struct dxp_fabric_options *fabric, uint64_t since_ns,
 			struct query **out);
 
 /* Finds a row by name or decimal id; NULL: none. */
 const struct node_entry *reach_row(const struct query *table, const char *name);
 
-/* Writes the machine and the nftables rule that opens this port. Returns `out`. */
+/* Writes an instruction: on which machine to run which nftables rule, so that this port is open.
+ * Returns `out`. */
 const char *reach_rule(const struct udp_address *port, char out[REACH_RULE_BYTES]);
 
-/* Writes the same for the data port of a node. For an advertised address it adds what NAT must do.
- */
+/* Writes the instruction for the data port of a node. If the node advertises another address, the
+ * instruction also names what NAT must forward. */
 const char *reach_node_rule(const struct node_entry *row, char out[REACH_RULE_BYTES]);
 
 struct reach_failure {

@@ -49,8 +49,8 @@ static const char text[] = "Runs an unmodified program with the xPUs of the fabr
 
 /* ---- the plugin ---- */
 
-/* Finds the plugin relative to this program, in the build or installed tree; otherwise the loader
- * searches it. */
+/* Finds the plugin relative to this program, in the build or installed tree. If it is not there,
+ * the ICD loader searches its own folders. */
 static void opencl_driver_find(char out[PATH_BYTES])
 {
 	static const char *const folders[] = {"../lib/" OPENCL_DRIVER,
@@ -190,7 +190,8 @@ static int program_exec(const struct run *r)
 	return why == ENOENT ? EXIT_NOT_HERE : EXIT_NOT_RUN;
 }
 
-/* Ignores SIGINT and SIGQUIT, because the terminal sends them to the program too. */
+/* Sets how this process handles SIGINT and SIGQUIT: SIG_IGN while the program runs, since the
+ * terminal sends both signals to the program too. */
 static void signals_leave(void (*how)(int))
 {
 	signal(SIGINT, how);

@@ -35,8 +35,8 @@ json_t *run_report_json(const struct run_report *r, double seconds, int status);
 /* Instructions of one source line, over all nodes and processes. */
 struct run_profile_row {
 	char function[64];
-	uint32_t line;              /* 0: of no line of the program's text */
-	uint64_t warp_instructions; /* issued for warps */
+	uint32_t line;              /* line in the program's text; 0: the code belongs to no line */
+	uint64_t warp_instructions; /* instructions that cores issued, each for one warp */
 	uint64_t instructions;      /* instructions summed over work-items */
 	char text[128];             /* text of the source line */
 };
@@ -45,7 +45,8 @@ struct run_profile {
 	struct run_profile_row *rows; /* the largest first */
 	size_t count, space;
 	uint64_t warp_instructions, instructions;
-	/* nodes whose engine counts no instructions, and the first of them */
+	/* number of nodes whose engine counts no instructions; name and engine of the first of
+	 * these nodes */
 	uint32_t without;
 	char without_node[32], without_engine[32];
 };

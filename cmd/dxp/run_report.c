@@ -63,7 +63,8 @@ static void line_copy(struct run_report *r, const char *line)
 		row_add(to, &row);
 }
 
-/* Returns whether the process of this C library's file also has a file of the OpenCL driver. */
+/* Returns whether the process that wrote this file of the C library also wrote a file of the OpenCL
+ * driver. */
 static bool has_driver_file(const char *path)
 {
 	char other[PATH_BYTES];

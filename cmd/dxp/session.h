@@ -56,7 +56,7 @@ struct session_options {
 			OPTION_PARSED, NULL, .parse = option_protect_set, .initial = "auto",  \
 					     .common = true,                                  \
 	}
-/* Options of commands that join. */
+/* Options of commands that join a fabric. */
 #define SESSION_ROWS(o)                            \
 	MANAGER_ROWS(o), BIND_ROW(o), PROTECT_ROW, \
 		COMMON_ROW("name", "NAME", "own name (default: dxp-PID)", (o).fabric.name)
@@ -67,8 +67,8 @@ struct session {
 	struct dxp_xpu_caps caps;
 };
 
-/* Joins the fabric and opens the xPU unless it is NULL. Returns the status of the first failure;
- * `fabric` is NULL if joining failed. The caller calls session_close in any case. */
+/* Joins the fabric, and opens the xPU unless `xpu` is NULL. Returns the status of the first
+ * failure; out->fabric is NULL if joining failed. The caller calls session_close in any case. */
 int session_begin(const struct session_options *options, const char *xpu, struct session *out);
 
 /* Joins and opens like session_begin(). On failure prints the reason, closes everything and returns

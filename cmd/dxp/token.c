@@ -11,7 +11,7 @@
 #include "cmd/dxp/token.h"
 
 #define DEFAULT_EXPIRES_S (24ull * 3600)
-#define EXPIRES_MAX_S     (366ull * 24 * 3600) /* s; as the manager permits */
+#define EXPIRES_MAX_S     (366ull * 24 * 3600) /* s; the manager accepts no longer time */
 
 static const char *const states[] = {[TOKEN_VALID] = "valid",
 				     [TOKEN_USED] = "used",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp top`: shows the nodes on this machine, from the files that they publish, or those
- * of the fabric, from their answers to STATS requests. */
+/* Implements `dxp top`: shows the nodes on this machine, from the files that they publish, or the
+ * nodes of the fabric, from their answers to STATS requests. */
 #include "cmd/dxp/top.h"
 
 #include <poll.h>
@@ -38,12 +38,12 @@ struct top {
 	const char *sort;
 	uint64_t interval_ms;
 	bool once, json, fabric;
-	struct session_options session; /* of the fabric */
-	struct option_list switches;    /* with `fabric` */
+	struct session_options session; /* how to join, for --fabric */
+	struct option_list switches;    /* for --fabric */
 	struct fabric_stats source;
 	struct top_readings readings;
 	struct fabric_services services;
-	uint32_t seen; /* nodes in the last table */
+	uint32_t seen; /* nodes in the last table that was printed */
 };
 
 static volatile sig_atomic_t ended;
@@ -53,7 +53,7 @@ static void on_end(int number)
 	ended = 1;
 }
 
-/* Interrupts the wait; each frame queries the size. */
+/* Does nothing: the signal only interrupts the wait. Each frame queries the terminal's size. */
 static void on_resize(int number)
 {
 }
@@ -67,7 +67,8 @@ static bool fabric_read(struct top *t)
 				    &t->services) == DXP_OK;
 }
 
-/* Reads all nodes; on failure prints the reason, after the end of the screen. */
+/* Replaces the earlier reading by the last one, and reads all nodes. If `loud`, prints errors of
+ * single nodes. */
 static bool reading_read(struct top *t, bool loud)
 {
 	stats_list_free(&t->readings.before);

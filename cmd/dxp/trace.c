@@ -24,9 +24,9 @@
 
 struct source {
 	struct tap_reader *tap;
-	const struct tap_record *record; /* read but not written yet */
+	const struct tap_record *record; /* record that was read but is not written yet */
 	const char *name;
-	/* packets seen, and packets that the records so far report as dropped */
+	/* packets that the trace has seen, and packets that its records report as dropped */
 	uint64_t seen, dropped;
 	uint64_t last_ns;
 	bool attached, done;
@@ -130,7 +130,8 @@ static bool front_write(struct trace *t)
 	return good;
 }
 
-/* Handles a new answer of the node. Returns false, after a message, if tracing is impossible. */
+/* Handles a new answer of the node to the tap. Returns false, after a message, if tracing is
+ * impossible. */
 static bool source_look(struct source *s, bool late)
 {
 	switch (tap_answered(s->tap)) {
@@ -303,7 +304,8 @@ static int trace_nodes(struct trace *t, const struct stats_list *nodes)
 
 	if (!choice_check(nodes, t->node, t->pid, t->all))
 		return EXIT_FAILED;
-	/* signals are set before the file exists, so that the file is always closed in order */
+	/* Handlers are installed before the file exists, so that after any signal the file is
+	 * closed properly. */
 	signals_set();
 	if (sources_open(t, nodes) && out_open(t)) {
 		status = front_write(t) ? follow(t) : write_fail(t);

@@ -26,16 +26,16 @@
 #include "node/stats_folder.h"
 #include "xpu/limits.h"
 
-/* ns without progress until the start fails; the exit of a part is noticed at once */
+/* ns without progress after which the start fails; the exit of a process fails it at once */
 #define READY_NS     (60 * S_NS)
-#define READY_XPU_NS (2 * S_NS) /* ns more for each starting xPU, since they share the CPUs */
+#define READY_XPU_NS (2 * S_NS) /* ns added for each starting xPU, since they share the CPUs */
 #define LOOK_NS      (10 * MS_NS)
 
 /* daemons that start at one time per CPU, because a daemon that waits uses no CPU */
 #define DAEMONS_PER_CPU 4
 #define DAEMONS_MIN     4
 
-#define DAEMON_WORDS 32 /* words of a daemon's command line */
+#define DAEMON_WORDS 32 /* arguments of a daemon's command line */
 
 struct up {
 	const char *directory, *engine, *bind, *grants, *state;
@@ -108,14 +108,15 @@ static void part_ended(const struct up *u, const struct process *process)
 		   how, *tail ? "last lines of its log:\n" : "its log is empty", tail);
 }
 
-/* Sets the deadline for further progress. */
+/* Renews the deadline, because the start made progress. */
 static void patience_renew(struct up *u)
 {
 	u->wait_ns = READY_NS + (u->started - u->joined) * READY_XPU_NS;
 	u->deadline_ns = clock_now_ns() + u->wait_ns;
 }
 
-/* Returns whether any part has exited. All parts are children, so one call checks them all. */
+/* Returns whether any process of the fabric has exited. All are children, so one call checks them
+ * all. */
 static bool child_ended(void)
 {
 	siginfo_t info = {0};
@@ -148,7 +149,7 @@ static void late_report(const struct up *u, const char *waiting_for)
 		   tail);
 }
 
-/* Returns whether all started parts run and time is left; otherwise prints the reason. */
+/* Returns whether all started processes run and time is left; otherwise prints the reason. */
 static bool going(struct up *u, const char *waiting_for)
 {
 	if (child_ended() && !parts_run(u))
@@ -219,7 +220,7 @@ static bool manager_start(struct up *u)
 	return manager_announce(u);
 }
 
-/* Appends an option with its value; omits it if `value` is NULL. */
+/* Appends an option with its value to a command line; omits it if `value` is NULL. */
 static void word_add(const char *argv[DAEMON_WORDS], const char *option, const char *value)
 {
 	unsigned at = 0;
@@ -242,8 +243,8 @@ static void flag_add(const char *argv[DAEMON_WORDS], const char *flag)
 		argv[at] = flag;
 }
 
-/* Returns whether only this machine reaches the fabric, whose hosts then have the same key file and
- * user. */
+/* Returns whether only this machine can reach the fabric. All its hosts then have the same key file
+ * and user. */
 static bool loopback(const struct up *u)
 {
 	struct udp_address address;
@@ -407,7 +408,7 @@ static bool folder_is_free(struct up *u)
 	return cleared;
 }
 
-/* Prints a warning if the daemons cannot offer functions, which they only log. */
+/* Prints a warning if the daemons cannot offer functions; the daemons themselves only log this. */
 static void run_folder_check(void)
 {
 	char path[STATS_PATH_BYTES];
@@ -430,8 +431,8 @@ static int up_run(struct up *u)
 		return EXIT_FAILED;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* The parts get their options from this program, not from files, because files configure
-	 * services. */
+	/* The processes get their options from their command lines. Configuration files are for
+	 * services, so they are disabled here. */
 	if (setenv("DXP_CONFIG", "", 1) != 0)
 		return print_fail("out of memory");
 	if (!folder_acquire(&u->folder))

@@ -20,7 +20,7 @@
 #define ARGUMENTS_MAX   100000
 #define VF_MEMORY_BYTES (16ull << 20)
 #define VF_MEMORY_MIN   (64ull << 10)
-#define VF_MEMORY_MAX   (64ull << 30) /* the most that a NIC maps for one process */
+#define VF_MEMORY_MAX   (64ull << 30) /* bytes; the NIC maps at most this for one process */
 
 static const struct offer_scope any_scope = {.only = false};
 
@@ -256,7 +256,7 @@ static int list(const char *given, bool json)
 
 static const struct verb {
 	const char *name;
-	int arguments; /* including NIC and FUNCTION */
+	int arguments; /* number of arguments, including NIC and FUNCTION */
 	uint8_t type;
 	const char *value; /* text about the value's range, or NULL */
 } verbs[] = {
@@ -282,7 +282,7 @@ static bool value_parse(const struct verb *v, const char *text, uint64_t *out)
 	return option_bytes_parse(text, out);
 }
 
-/* Parses `F`, or `F.Q` where a queue pair may be named. Reports errors. */
+/* Parses `F`, or `F.Q` if the verb accepts a queue pair. Prints errors. */
 static bool function_parse(const struct verb *v, const char *text, struct attach_request *r)
 {
 	char function_text[8];

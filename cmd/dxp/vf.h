@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the parts of `dxp vf`: vf.c finds the NICs of this machine, vf_read.c queries one,
+/* Declares the parts of `dxp vf`. vf.c finds the NICs of this machine, vf_read.c queries one NIC.
  * vf_json.c and vf_show.c convert the answers. */
 #ifndef CMD_DXP_VF_H
 #define CMD_DXP_VF_H
@@ -25,12 +25,12 @@ struct vf_nic {
 int vf_export(const char *nics, uint64_t memory_bytes, char **program);
 #define VF_ANSWER_NS (5 * S_NS) /* ns; time limit of a request */
 
-/* Sends a request to a NIC and receives the answer. DXP_ECLOSED: its program has exited;
- * DXP_ETIMEDOUT; DXP_EBUSY: too many requests now; DXP_EMALFORMED. */
+/* Sends a request to a NIC and receives the answer. Errors: DXP_ECLOSED: the NIC's program has
+ * exited; DXP_ETIMEDOUT; DXP_EBUSY: too many requests now; DXP_EMALFORMED. */
 int vf_request(int fd, const struct attach_request *request, struct attach_answer *answer);
 
-/* Appends the rows of an answer to ATTACH_LIST, and sets the position of `next` behind them. False:
- * they were the last. */
+/* Appends the rows of an answer to ATTACH_LIST, and sets `next` to the position after them. Returns
+ * false if there are no more rows. */
 bool vf_rows_add(struct vf_nic *nic, const struct attach_answer *answer,
 		 struct attach_request *next);
 

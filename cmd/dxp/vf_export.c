@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp vf export`: runs a virtual machine that has NIC functions. Each function is two
  * ivshmem PCI devices of QEMU: its window, and registered memory (dxp/guest.h). QEMU opens both as
- * inherited descriptors. The functions stay open until the machine ends. */
+ * inherited descriptors. The functions stay open until the machine stops. */
 #include "cmd/dxp/vf.h"
 
 #include <errno.h>
@@ -19,9 +19,11 @@
 
 #include "cmd/dxp/command.h"
 
-#define NICS_MAX      8 /* functions of one machine; each needs two PCI slots of 32 */
-#define OPTION_TEXT   160
-#define NIC_ARGUMENTS 8 /* -object, its text, -device, its text; for window and memory */
+#define NICS_MAX    8 /* functions of one virtual machine; each needs two of the 32 PCI slots */
+#define OPTION_TEXT 160
+/* arguments of one function: -object and its text, -device and its text, for window and for
+ * memory */
+#define NIC_ARGUMENTS 8
 #define EXIT_NOT_RUN  126
 #define EXIT_NOT_HERE 127
 
@@ -38,7 +40,7 @@ struct exported {
 struct machine {
 	struct exported nics[NICS_MAX];
 	uint32_t count;
-	char **arguments; /* of the program, then those of the devices */
+	char **arguments; /* arguments of the program, followed by those of the devices */
 };
 
 static int failed(void)
@@ -61,7 +63,7 @@ static void head_write(const struct exported *e, uint32_t number, const char *ni
 	snprintf(head->nic, sizeof(head->nic), "%s", nic);
 }
 
-/* Keeps the NIC polling, because the guest cannot wake it. */
+/* Opens a function that the NIC polls all the time, because the guest cannot wake the NIC. */
 static int nic_add(struct machine *m, const char *nic, uint64_t memory_bytes)
 {
 	struct exported *e = &m->nics[m->count];
@@ -94,7 +96,7 @@ static int nics_add(struct machine *m, const char *nics, uint64_t memory_bytes)
 	return status;
 }
 
-/* Describes a device in `text` and appends it to the arguments; returns their new end. */
+/* Describes a device in `text` and appends it to the arguments. Returns the position after them. */
 static char **device_add(char **to, struct device_text *text, const char *kind, uint32_t number,
 			 int fd, uint64_t bytes)
 {
@@ -134,7 +136,8 @@ static int arguments_make(struct machine *m, char **program)
 
 static int program_exec(const struct machine *m)
 {
-	prctl(PR_SET_PDEATHSIG, SIGTERM); /* without the functions the machine is of no use */
+	/* Stops the virtual machine if this process dies, because its functions close then. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	for (uint32_t i = 0; i < m->count; i++) {
 		fcntl(dxp_function_window_fd(m->nics[i].function), F_SETFD, 0);
 		fcntl(m->nics[i].memory.fd, F_SETFD, 0);
@@ -155,7 +158,7 @@ static int program_run(const struct machine *m)
 		return print_fail("cannot start a process: %s", strerror(errno));
 	if (child == 0)
 		_exit(program_exec(m));
-	signal(SIGINT, SIG_IGN); /* the terminal sends it to the machine too */
+	signal(SIGINT, SIG_IGN); /* the terminal also sends SIGINT to the virtual machine */
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return EXIT_FAILED;

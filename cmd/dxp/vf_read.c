@@ -27,7 +27,7 @@ int vf_request(int fd, const struct attach_request *request, struct attach_answe
 	return answer->status == DXP_EBUSY ? DXP_EBUSY : DXP_EMALFORMED;
 }
 
-/* Sets the request to the position behind a row. False: it was the last. */
+/* Sets the request to the position after a row. Returns false if this was the last row. */
 static bool row_next(const struct attach_row *row, struct attach_request *r)
 {
 	uint32_t qp = (uint32_t)row->qp + row->qps;

@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "cmd/dxp/vf.h"
 
-/* Returns the rejected requests of peers plus the function's own bad descriptors. */
+/* Returns the number of rejected requests of peers plus the function's own bad descriptors. */
 static uint64_t refused(const struct dxp_function_counters *c)
 {
 	return c->refused_magic + c->refused_key + c->refused_rights + c->refused_bounds +

@@ -12,10 +12,11 @@
 #include "cmd/options/settings.h"
 #include "base/util.h"
 
-#define ROWS_MAX      48 /* below the codes of getopt, 58 and 63 */
+/* options of a command; less than 58 and 63, the codes ':' and '?' of getopt */
+#define ROWS_MAX      48
 #define LEAVE(status) (-1 - (status))
 
-/* Codes of options that no row describes; rows have their index. */
+/* Codes of options that no row describes. The code of an option with a row is the row's index. */
 enum { CODE_HELP = ROWS_MAX, CODE_VERSION, CODE_CONFIG };
 
 enum { EXIT_DONE = 0, EXIT_USAGE = 2 };
@@ -28,7 +29,7 @@ static struct {
 	void *context;
 } showing;
 
-/* A parse in progress. `origin`: for each row. */
+/* A parse in progress. `origin` has one entry for each row. */
 struct parse {
 	const struct usage *usage;
 	char section[64];
@@ -128,7 +129,8 @@ static int value_refuse(const struct parse *p, const struct option_row *row, con
 
 /* ---- values ---- */
 
-/* Parses yes and no of files and environment. Returns NULL, or a text that explains the error. */
+/* Parses "yes" or "no" from a file or the environment. Returns NULL, or a text that explains the
+ * error. */
 static const char *flag_parse(const char *text, bool *out)
 {
 	static const struct {
@@ -165,7 +167,7 @@ static const char *list_add(struct option_list *list, const char *text)
 	return NULL;
 }
 
-/* Copies of variables, which values of lists point into until the program exits. */
+/* Copies of the texts of variables. Values of lists point into them until the program exits. */
 static struct kept {
 	struct kept *next;
 	char text[];
@@ -190,8 +192,8 @@ static const char *list_split(struct option_list *list, const char *text)
 	return wrong;
 }
 
-/* Sets a value. `text` NULL: a flag of the command line. Returns NULL, or a text that explains the
- * error. */
+/* Sets a value. If `text` is NULL, the option is a flag on the command line. Returns NULL, or a
+ * text that explains the error. */
 static const char *row_set(const struct option_row *row, const char *text,
 			   enum option_source source)
 {
@@ -211,8 +213,8 @@ static const char *row_set(const struct option_row *row, const char *text,
 	return NULL;
 }
 
-/* Sets the value of row `index`, from a source that overrides the former ones. Returns 0, or
- * LEAVE(). p->quoted names the option. */
+/* Sets the value of row `index`, from a source that overrides the earlier sources. p->quoted names
+ * the option in errors. Returns 0, or LEAVE(). */
 static int value_set(struct parse *p, unsigned index, const char *text,
 		     const struct option_origin *origin)
 {
@@ -255,7 +257,7 @@ static int key_refuse(const struct parse *p, const struct setting *s, bool commo
 	return LEAVE(EXIT_USAGE);
 }
 
-/* Applies a key of the file, if it concerns this command. Returns 0, or LEAVE(). */
+/* Applies a key of a file, if its section belongs to this command. Returns 0, or LEAVE(). */
 static int setting_apply(struct parse *p, const struct setting *s)
 {
 	const bool own = strcmp(s->section, p->section) == 0;
@@ -272,11 +274,11 @@ static int setting_apply(struct parse *p, const struct setting *s)
 			return value_set(p, i, s->value, &origin);
 	}
 	if (common && name_is_common(s->key))
-		return 0; /* another command has it */
+		return 0; /* another command has this key */
 	return key_refuse(p, s, common);
 }
 
-/* Applies [dxp], then the command's own section. Returns 0, or LEAVE(). */
+/* Applies section [dxp], then the command's own section. Returns 0, or LEAVE(). */
 static int files_apply(struct parse *p, const char *given)
 {
 	const struct settings *files = settings_load(given);
@@ -302,7 +304,8 @@ void options_variable(const char *section, const char *option, char out[64])
 		*c = *c == '-' || *c == ' ' ? '_' : (char)toupper((unsigned char)*c);
 }
 
-/* Applies a row's variable of this section, unless it is unset or empty. Returns 0, or LEAVE(). */
+/* Applies the environment variable of a row for this section, unless it is unset or empty. Returns
+ * 0, or LEAVE(). */
 static int variable_apply(struct parse *p, unsigned index, const char *section)
 {
 	struct option_origin origin = {.source = SOURCE_ENVIRONMENT,
@@ -378,8 +381,8 @@ static int flag_next(const struct usage *u, const struct flags *flags, int argc,
 	return which;
 }
 
-/* Looks for --help, --version, --config and errors, before any file is read. Returns 0, or
- * LEAVE(). */
+/* Finds --help, --version, --config and errors on the command line, before any file is read.
+ * Returns 0, or LEAVE(). */
 static int flags_look(const struct parse *p, const struct flags *flags, int argc, char **argv,
 		      const char **config)
 {
@@ -430,7 +433,8 @@ static int arguments_check(const struct parse *p, int argc, char **argv)
 	return optind;
 }
 
-/* Drops the values that an option of a stronger source replaces. */
+/* Drops the values of the options that option `index` replaces, if they come from a weaker
+ * source. */
 static void replaced_drop(struct parse *p, unsigned index)
 {
 	const struct option_row *row = &p->usage->rows[index];

@@ -34,10 +34,11 @@ struct option_row {
 	enum option_kind kind;
 	void *to;
 	uint64_t low, high;
-	/* PARSED: sets *to, repeatedly if several sources have the option. Returns NULL, or the
-	 * rest of the sentence that begins with the option's name. */
+	/* For OPTION_PARSED: parses the value and writes it to *to. It is called once for each
+	 * source that has the option. Returns NULL, or the rest of an error sentence that begins
+	 * with the option's name. */
 	const char *(*parse)(const char *text, void *to);
-	const char *initial; /* PARSED: text of the default; NULL: none */
+	const char *initial; /* text of the default of a PARSED option; NULL: none */
 	char letter;         /* short option; 0: none */
 	bool common;         /* a key of [dxp] */
 	/* Names of other options of kind TEXT. If such an option has a value from a weaker source
@@ -68,10 +69,10 @@ enum option_source { SOURCE_DEFAULT, SOURCE_FILE, SOURCE_ENVIRONMENT, SOURCE_FLA
 /* The value of an option, and where it came from. */
 struct option_origin {
 	enum option_source source;
-	const char *text; /* as written there; NULL: default */
-	const char *file; /* FILE */
+	const char *text; /* text of the value in its source; NULL: default */
+	const char *file; /* name of the file, if the source is a file */
 	unsigned line;
-	char variable[64]; /* ENVIRONMENT */
+	char variable[64]; /* name of the variable, if the source is the environment */
 	/* the value is from section [dxp], or from a variable such as DXP_MANAGER */
 	bool common;
 };
@@ -88,14 +89,14 @@ const char *options_section(const struct usage *usage, char out[64]);
 /* Writes the name of an option's environment variable, such as "DXPD_MEMORY". */
 void options_variable(const char *section, const char *option, char out[64]);
 
-/* Prints "usage: ..." (help.c). */
+/* Prints the help text, which begins with "usage: " (help.c). */
 void options_help(const struct usage *usage);
 
-/* Parse "4096", "0x1000", "64K", "2G" (option_bytes_parse) or plain numbers (option_number_parse).
- * Return false if invalid. */
+/* Parse a number. option_bytes_parse() also accepts "0x1000", "64K" and "2G". Return false if the
+ * text is invalid. */
 bool option_bytes_parse(const char *text, uint64_t *out);
 bool option_number_parse(const char *text, uint64_t *out);
-/* Writes "64K"; the shortest exact form. Returns `out`. */
+/* Writes the shortest exact form, such as "64K". Returns `out`. */
 const char *option_bytes_format(uint64_t bytes, char out[24]);
 
 #endif

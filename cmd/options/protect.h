@@ -3,8 +3,8 @@
 #ifndef CMD_OPTIONS_PROTECT_H
 #define CMD_OPTIONS_PROTECT_H
 
-/* Parses the protection of packets and sets DXP_PROTECT, which nodes read. As `parse` of
- * option_row; `to` is unused. */
+/* Parses the protection of packets and sets the environment variable DXP_PROTECT, which nodes read.
+ * It has the type of `parse` in struct option_row; `to` is unused. */
 const char *option_protect_set(const char *text, void *to);
 
 #endif

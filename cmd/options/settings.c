@@ -15,10 +15,10 @@
 #include "base/distance.h"
 #include "base/util.h"
 
-#define SETTINGS_MAX 4096 /* keys of all files: more than all commands have options */
+#define SETTINGS_MAX 4096 /* keys in all files; more than the options of all commands together */
 #define PATH_BYTES   4096
 
-/* A file that is being read. */
+/* A configuration file that is being read. */
 struct source {
 	struct settings *to;
 	FILE *file;
@@ -32,7 +32,7 @@ PRINTF_LIKE(2, 3) static void wrong(const struct source *s, const char *format, 
 	va_list arguments;
 
 	if (s->to->error[0])
-		return; /* the first one counts */
+		return; /* keeps the first error */
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
@@ -86,7 +86,7 @@ static bool section_known(const struct source *s, const char *name)
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	if (strncmp(name, "dxp ", 4) == 0)
-		return true; /* a command; `dxp` knows its options */
+		return true; /* an option of a command, which only `dxp` can check */
 	if (*name == '\0')
 		wrong(s, "this key is in no section; write [dxp], [dxpd], [dxp-manager], "
 			 "[dxp-switch] or [dxp-web] before it");
@@ -96,7 +96,7 @@ static bool section_known(const struct source *s, const char *name)
 	return false;
 }
 
-/* Stores one key. Returns 0 on failure, as inih expects. */
+/* Stores one key and its value. Returns 0 on failure, as inih expects. */
 static int key_add(void *context, const char *section, const char *key, const char *value)
 {
 	const struct source *s = context;
@@ -142,7 +142,7 @@ static void file_parse(struct source *s)
 
 /* ---- files ---- */
 
-/* Reads a file. `needed`: it must exist. */
+/* Reads a file. Reports an error if the file is missing and `needed` is set. */
 static void file_read(struct settings *to, const char *path, bool needed)
 {
 	struct source s = {.to = to, .file = fopen(path, "re")};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The configuration files, as a list of keys with their places. docs/guide/configure.md describes
- * the format. Reads /etc/dxp/dxp.conf, then $XDG_CONFIG_HOME/dxp/dxp.conf (or .config of HOME);
- * later values replace earlier ones. */
+/* The configuration files, as a list of keys with file and line. docs/guide/configure.md describes
+ * the format. Reads /etc/dxp/dxp.conf, then $XDG_CONFIG_HOME/dxp/dxp.conf (without this variable,
+ * $HOME/.config/dxp/dxp.conf). Later values replace earlier ones. */
 #ifndef CMD_OPTIONS_SETTINGS_H
 #define CMD_OPTIONS_SETTINGS_H
 
@@ -23,9 +23,10 @@ struct settings {
 	char error[512]; /* "FILE:LINE: reason" */
 };
 
-/* Reads the files at the first call, and returns the same list later, whose strings stay valid.
- * `given`: read only this file; NULL: the file that DXP_CONFIG names (none if it is empty), else
- * both. If error[0] is not 0, the files are unusable. */
+/* Reads the files at the first call. Later calls return the same list, and its strings stay valid.
+ * If `given` is not NULL, reads only this file. Otherwise reads the file that DXP_CONFIG names; an
+ * empty DXP_CONFIG means no file. If DXP_CONFIG is not set either, reads both files. If error[0] is
+ * not 0, the files are unusable. */
 const struct settings *settings_load(const char *given);
 
 /* Returns the name that is nearest to `name`; `count` is at least 1. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is wrong now. Each source replaces its whole list with each reading; an alert that appears
- * or vanishes is an event. Not thread-safe. */
+/* Alerts: conditions that are wrong now. Each source replaces its whole list after each reading. An
+ * alert that appears or disappears causes an event. Not thread-safe. */
 #ifndef CMD_WEB_ALERTS_H
 #define CMD_WEB_ALERTS_H
 
@@ -18,7 +18,7 @@ struct web_alert {
 struct web_alert_list {
 	struct web_alert rows[WEB_ALERTS];
 	unsigned count;
-	unsigned left_out; /* further ones, beyond WEB_ALERTS */
+	unsigned left_out; /* alerts that were not stored, because the list holds WEB_ALERTS */
 };
 
 void web_alerts_add(struct web_alert_list *l, enum web_severity severity, const char *kind,

@@ -12,9 +12,9 @@
 #define JSON        "application/json"
 #define METRICS     "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define NODE_PREFIX "/api/v1/nodes/"
-#define DIGITS_MAX  19 /* of an event's id: fits 64 bits */
+#define DIGITS_MAX  19 /* digits of an event's id, so that it fits 64 bits */
 
-/* A document of the last snapshot, so that many browsers cost as much as one. */
+/* A document of the last snapshot. It is built once, so that many browsers cost as much as one. */
 struct cached {
 	uint64_t sequence;
 	struct web_text *text;
@@ -54,8 +54,8 @@ void web_api_fail(struct web_answer *out, unsigned status, const char *text)
 
 /* ---- access ---- */
 
-/* Returns whether the Host header names this machine. Otherwise the page of another site could read
- * the API through a name that it lets point here. */
+/* Returns whether the Host header names this machine. Otherwise another site could point its own
+ * name at this address, and its page could read the API (DNS rebinding). */
 static bool host_local(const char *host)
 {
 	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -100,7 +100,9 @@ static void login(struct web_api *a, const struct web_request *r, uint64_t now_s
 		redirect(out);
 		return;
 	}
-	if (strcmp(r->method, "GET") != 0) { /* the preview of a chat program, for example */
+	/* A HEAD request, for example for the preview of a chat program, must not use up the
+	 * link. */
+	if (strcmp(r->method, "GET") != 0) {
 		web_api_fail(out, 405, "open the link with GET; it is still good");
 		return;
 	}
@@ -116,7 +118,7 @@ static void login(struct web_api *a, const struct web_request *r, uint64_t now_s
 		 WEB_SESSION_S, a->options.secure ? "; Secure" : "");
 }
 
-/* Returns whether the request may read; otherwise sets the answer. */
+/* Returns whether the request has permission to read; otherwise sets the answer. */
 static bool permitted(const struct web_api *a, const struct web_request *r, uint64_t now_s,
 		      struct web_answer *out)
 {
@@ -201,7 +203,7 @@ static void answer_node(struct web_api *a, const char *name, uint64_t now_ns,
 	web_snapshot_release(s);
 }
 
-/* Parses a decimal number; NULL is 0. */
+/* Parses a decimal number. NULL counts as 0. */
 static bool number_parse(const char *text, uint64_t *out)
 {
 	*out = 0;

@@ -23,8 +23,8 @@ static void views_close(struct bridge_view *views, size_t count)
 	free(views);
 }
 
-/* Makes one view for each live xPU with a bridge; keeps those that are open. Returns false if out
- * of memory. */
+/* Makes a view for each live xPU with a bridge. Views of xPUs that are already open keep their
+ * connection. Returns false if out of memory. */
 static bool views_update(struct web_bridges *b, const struct web_snapshot *s)
 {
 	struct bridge_view *views = calloc(s->count + 1, sizeof(*views));
@@ -49,7 +49,7 @@ static bool views_update(struct web_bridges *b, const struct web_snapshot *s)
 	return true;
 }
 
-/* Opens xPUs that are not open; their first reading is the start of the first interval. */
+/* Opens xPUs that are not open. The first reading after that starts the first interval. */
 static void views_open(struct web_bridges *b)
 {
 	if (b->count && !b->joined && dxp_fabric_open(b->fabric, &b->joined) != DXP_OK)

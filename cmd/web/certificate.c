@@ -17,7 +17,7 @@
 
 #define DAY_S 86400L
 
-/* Returns the file as text, or NULL, logged. */
+/* Returns the contents of a file as text. On failure logs the reason and returns NULL. */
 static char *file_read(const char *path)
 {
 	FILE *f = descriptor_fopen(path, "re");
@@ -52,7 +52,7 @@ static X509 *parse(const char *chain)
 	return c;
 }
 
-/* Returns whether the key belongs to the first certificate. */
+/* Returns whether the private key belongs to the first certificate of the chain. */
 static bool matches(const struct web_certificate *c)
 {
 	X509 *certificate = parse(c->chain);
@@ -94,7 +94,7 @@ static bool fields_set(X509 *c, EVP_PKEY *key, unsigned days)
 	if (RAND_bytes((unsigned char *)&serial, sizeof(serial)) != 1)
 		return false;
 	X509_NAME *subject = X509_get_subject_name(c);
-	return X509_set_version(c, 2) && /* 2 is version 3 */
+	return X509_set_version(c, 2) && /* the value 2 means version 3 of X.509 */
 	       ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), serial >> 1 | 1) &&
 	       X509_gmtime_adj(X509_getm_notBefore(c), -DAY_S) &&
 	       X509_gmtime_adj(X509_getm_notAfter(c), DAY_S * (long)days) &&

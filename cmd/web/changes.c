@@ -3,12 +3,13 @@
 
 #include <stdio.h>
 
-/* percent; above, the network or a receiver is overloaded: RLTP's loss goals end at 1 % */
+/* percent; a higher share of retransmissions is an alert, because RLTP's loss goals assume 1 % at
+ * most */
 #define REPEATS_HIGH 1.0
-/* packets per second; below, a few retransmissions are a high share */
+/* packets per second; at lower rates a few retransmissions are a high share */
 #define PACKETS_FEW 1000
 
-/* Above the limit of alerts, critical ones matter more, so they come first. */
+/* The list has space for WEB_ALERTS only. So critical alerts come first. */
 void web_changes_alerts(const struct web_snapshot *s, struct web_alert_list *out)
 {
 	if (!s->manager_up)

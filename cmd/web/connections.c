@@ -52,8 +52,8 @@ void web_connections_stream(struct web_connections *c, struct web_connection *ro
 	until_set(c, row, UINT64_MAX);
 }
 
-/* The descriptor is open while its row is: the server closes it after the row. The server then
- * sees the end of the connection and frees it. */
+/* Shuts the socket down but does not close it: the server closes it after it has removed the row.
+ * So the descriptor stays valid while the row is open. */
 unsigned web_connections_expire(struct web_connections *c, uint64_t now_ns)
 {
 	unsigned ended = 0;

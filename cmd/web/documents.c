@@ -15,7 +15,7 @@ struct web_text *web_document_overview(struct web_state *w)
 	return web_text_json(out);
 }
 
-/* Returns how the network reaches the node's memory; "" for a host. */
+/* Returns the name of the way in which the network reaches the node's memory; "" for a host. */
 static const char *memory_kind(const struct node_entry *row)
 {
 	if (row->kind != MANAGE_XPU)
@@ -28,7 +28,7 @@ static double up_s(const struct stats_view *v)
 	return (double)(v->node.published_ns - v->node.started_ns + v->age_ns) / S_NS;
 }
 
-/* Adds what the node itself reported. */
+/* Adds the counters that the node reported. */
 static void counters_set(json_t *out, const struct web_node *n)
 {
 	const struct stats_view *v = n->view;

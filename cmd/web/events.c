@@ -9,7 +9,7 @@ void web_events_add(struct web_events *e, const struct web_event *event)
 	slot->id = e->last;
 }
 
-/* Returns the id of the oldest event; last + 1: there is none. */
+/* Returns the id of the oldest stored event, or last + 1 if there is none. */
 static uint64_t oldest(const struct web_events *e)
 {
 	return e->last > WEB_EVENTS ? e->last - WEB_EVENTS + 1 : 1;

@@ -10,12 +10,12 @@
 #include "cmd/web/limits.h"
 #include "wire/limits.h"
 
-#define WEB_EVENT_TEXT 192 /* bytes of a sentence and its end, a zero byte */
+#define WEB_EVENT_TEXT 192 /* bytes of a sentence, including the zero byte */
 
 enum web_severity { WEB_INFO, WEB_WARNING, WEB_CRITICAL };
 
 struct web_event {
-	uint64_t id;      /* from 1 on */
+	uint64_t id;      /* number of the event; the first is 1 */
 	uint64_t time_ms; /* since 1970 */
 	enum web_severity severity;
 	const char *kind;                /* a word such as "joined"; static */

@@ -8,7 +8,7 @@
 #include "cmd/web/sources.h"
 #include "link/local.h"
 
-/* Reads all rows of a NIC. Returns false if its program has gone or does not answer. */
+/* Reads all rows of a NIC. Returns false if its program has exited or does not answer. */
 static bool nic_read(struct vf_nic *nic)
 {
 	static const struct offer_scope any_scope = {.only = false};

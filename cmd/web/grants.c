@@ -5,7 +5,7 @@
 #include "cmd/dxp/inquiry.h"
 #include "cmd/web/sources.h"
 
-/* If the manager is silent, which is an alert already, the last list stays. */
+/* If the manager does not answer, keeps the last list. web/nodes.c already raises an alert then. */
 void web_grants_poll(void *context)
 {
 	struct web_grants *g = context;

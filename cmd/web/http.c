@@ -59,7 +59,8 @@ static void text_release(void *text)
 	web_text_release(text);
 }
 
-/* libmicrohttpd wants writable memory but only reads it. */
+/* The cast removes `const`: libmicrohttpd requires a pointer to writable memory but only reads
+ * it. */
 static struct MHD_Response *response_create(struct web_answer *a)
 {
 	if (a->text)
@@ -97,7 +98,8 @@ static ssize_t stream_read(void *context, uint64_t position, char *buffer, size_
 	default: break;
 	}
 	MHD_suspend_connection(web_feed_connection(reader));
-	/* News between web_feed_read and the suspension resume the connection at once. */
+	/* If an update arrived between web_feed_read and the suspension, the connection is resumed
+	 * at once. */
 	if (web_feed_pending(reader))
 		MHD_resume_connection(web_feed_connection(reader));
 	return 0;
@@ -158,7 +160,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c, const cha
 	};
 	struct web_answer a;
 
-	/* The body of a request is not read: the answer comes first, and ends the connection. */
+	/* The body of a request is never read: the server sends the answer and closes the
+	 * connection. */
 	web_api_answer(h->options.api, &r, web_poller_time_ms() / 1000, clock_now_ns(), &a);
 	log_debug("%s %s: %u", method, url, a.status);
 	if (a.stream && strcmp(method, "GET") == 0)
@@ -166,7 +169,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c, const cha
 	return answer_send(c, &a);
 }
 
-/* Names and numbers of the API need no escapes, so %2e and %00 stay as they are. */
+/* Disables the decoding of %XX in URLs. Names and numbers of the API need no escapes. */
 static size_t unescape(void *context, struct MHD_Connection *c, char *text)
 {
 	return strlen(text);

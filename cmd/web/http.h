@@ -15,10 +15,11 @@ struct web_http_options {
 
 struct web_http;
 
-/* Starts serving. DXP_EBUSY: the address is in use; DXP_EIO; DXP_ENOMEM; errors are logged. */
+/* Starts serving. Logs errors and returns DXP_EBUSY if the address is in use, DXP_EIO or
+ * DXP_ENOMEM. */
 int web_http_start(const struct web_http_options *options, struct web_http **out);
 
-/* Ends all connections and stops the thread. Accepts NULL. */
+/* Closes all connections and stops the thread. Accepts NULL. */
 void web_http_stop(struct web_http *h);
 
 uint16_t web_http_port(const struct web_http *h);

@@ -5,7 +5,8 @@
 
 #include "base/util.h"
 
-/* Remembers the number. Returns false if it was used before, or if there is no space. */
+/* Records the token's random number as used. Returns false if it was used before, or if the list is
+ * full. */
 static bool nonce_use(struct web_login *l, const struct web_token *t, uint64_t now_s)
 {
 	struct web_used *space = NULL;
@@ -24,7 +25,7 @@ static bool nonce_use(struct web_login *l, const struct web_token *t, uint64_t n
 	return true;
 }
 
-/* Returns a free or expired session, otherwise the one that expires first. */
+/* Returns a free or expired session. If there is none, returns the session that expires first. */
 static struct web_session *session_space(struct web_login *l)
 {
 	struct web_session *first = &l->sessions[0];
@@ -55,7 +56,7 @@ const char *web_login_begin(struct web_login *l, const char *token, uint64_t now
 	return NULL;
 }
 
-/* Does not stop at the first difference. */
+/* Compares all bytes even after a difference, so that the time does not reveal its position. */
 static bool equal(const char *a, const char *b, size_t bytes)
 {
 	uint8_t difference = 0;

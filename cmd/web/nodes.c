@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the node table from the manager and the counters from all nodes, as `dxp top --fabric`. If
- * the manager is silent, the nodes of the last table are read. */
+/* Reads the node table from the manager and the counters from all nodes, as `dxp top --fabric`
+ * does. If the manager is silent, reads the nodes of the last table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #include "cmd/web/poller.h"
 #include "cmd/web/sources.h"
 
-/* ns; waiting for a manager, so that nodes are read in time too: one that answered the last time,
- * and one that did not */
+/* ns; time to wait for the manager: if it answered the last time, and if it did not. The waits are
+ * short, so that the nodes are read in time too. */
 #define MANAGER_NS (1000 * MS_NS)
 #define SILENT_NS  (300 * MS_NS)
 
-/* Reads the table. On failure, keeps the previous one and writes the reason. */
+/* Reads the node table. On failure, keeps the previous table and writes the reason to `text`. */
 static void table_read(struct web_nodes *n, char *text, size_t text_bytes)
 {
 	struct inquiry q = {.fabric = n->fabric,
@@ -44,8 +44,8 @@ static void table_read(struct web_nodes *n, char *text, size_t text_bytes)
 	query_destroy(a);
 }
 
-/* Reads sessions and queue pairs of the nodes that a browser shows. Silent ones are left out, since
- * each costs a second. */
+/* Reads sessions and queue pairs of the nodes that a browser shows. Skips silent nodes, since each
+ * would cost a timeout of one second. */
 static void details_read(struct web_nodes *n, const struct web_snapshot *s)
 {
 	struct fabric_stats source = {.fabric = n->fabric, .details = true};

@@ -18,10 +18,10 @@ struct web_poller {
 	uint64_t interval_ns;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool stopping; /* under `lock` */
+	bool stopping; /* protected by `lock` */
 };
 
-/* Waits until `at_ns` of the monotonic clock. Returns false if the poller stops. */
+/* Waits until the monotonic clock reaches `at_ns`. Returns false if the poller stops. */
 static bool wait_until(struct web_poller *p, uint64_t at_ns)
 {
 	const struct timespec at = {(time_t)(at_ns / S_NS), (long)(at_ns % S_NS)};

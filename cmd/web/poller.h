@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread that calls a function at an interval. A call that takes longer than the interval is
- * followed by the next one at once. */
+/* A thread that calls a function at an interval. If a call takes longer than the interval, the next
+ * call follows at once. */
 #ifndef CMD_WEB_POLLER_H
 #define CMD_WEB_POLLER_H
 
@@ -8,11 +8,11 @@
 
 struct web_poller;
 
-/* Starts the thread. DXP_ENOMEM: no memory or no thread. */
+/* Starts the thread. Returns DXP_ENOMEM if there is no memory or no thread. */
 int web_poller_start(void (*poll)(void *context), void *context, uint64_t interval_ms,
 		     struct web_poller **out);
 
-/* Waits for the end of a call in progress. Accepts NULL. */
+/* Stops the thread, after a call in progress has returned. Accepts NULL. */
 void web_poller_stop(struct web_poller *p);
 
 /* Returns the time since 1970. */

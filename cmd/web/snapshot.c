@@ -22,7 +22,7 @@ static uint64_t repeats_of(const uint64_t *totals)
 	       totals[STATS_SESSION_retransmitted_busy];
 }
 
-/* Returns the growth of a counter per second; 0 if it has shrunk. */
+/* Returns the increase of a counter per second; 0 if the counter decreased. */
 static double growth(uint64_t before, uint64_t after, double seconds)
 {
 	return after > before ? (double)(after - before) / seconds : 0;
@@ -33,7 +33,7 @@ static double percent(double part, double of)
 	return of > 0 ? 100 * part / of : 0;
 }
 
-/* A node that has published nothing since the previous reading was idle. */
+/* If a node has published nothing since the previous reading, it was idle, and its rates are 0. */
 static void rates_set(struct web_node *n, const struct web_node *before)
 {
 	const struct stats_view *v = n->view;

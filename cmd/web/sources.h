@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What dxp-web reads, one function of a poller for each source. Each publishes into the state, and
- * is the only user of its own context. */
+/* The sources that dxp-web reads: one poll function for each source. Each publishes into the state.
+ * Only its own poller thread uses its context. */
 #ifndef CMD_WEB_SOURCES_H
 #define CMD_WEB_SOURCES_H
 
@@ -28,7 +28,7 @@ struct bridge_view;
 struct web_bridges {
 	const struct dxp_fabric_options *fabric;
 	struct web_state *state;
-	struct dxp_fabric *joined; /* NULL: not yet */
+	struct dxp_fabric *joined; /* NULL: not joined yet */
 	struct bridge_view *views;
 	size_t count;
 };
@@ -38,7 +38,7 @@ void web_bridges_close(struct web_bridges *b);
 
 /* ---- functions.c: NIC functions of this machine, by the sockets of `dxp vf` ---- */
 
-/* `context`: the state. */
+/* `context` is the struct web_state. */
 void web_functions_poll(void *context);
 
 /* ---- grants.c: the list of grants of the manager ---- */
@@ -61,11 +61,11 @@ struct web_services {
 
 void web_services_poll(void *context);
 
-/* ---- switches.c: switches that compute, and all above them ---- */
+/* ---- switches.c: switches that compute, and all switches above them ---- */
 
 struct web_switches {
 	struct web_state *state;
-	const char *const *addresses; /* IPv4 */
+	const char *const *addresses; /* IPv4 addresses of the switches */
 	unsigned count;
 };
 

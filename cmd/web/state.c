@@ -13,24 +13,24 @@ struct sample {
 	struct web_rates rates;
 };
 
-/* A node whose details a browser shows. */
+/* A node with details that a browser shows. */
 struct watched {
 	char name[FABRIC_NAME_BYTES];
-	uint64_t until_ns; /* 0: free */
+	uint64_t until_ns; /* 0: this entry is free */
 	struct web_text *detail;
 };
 
 struct web_state {
-	pthread_mutex_t lock; /* all fields below */
+	pthread_mutex_t lock; /* protects all fields below */
 	uint64_t interval_ms;
-	char manager[UDP_ADDRESS_TEXT_BYTES]; /* its address */
+	char manager[UDP_ADDRESS_TEXT_BYTES]; /* address of the manager */
 	struct web_snapshot *now;
 	struct web_events events;
 	struct web_alert_list alerts[WEB_SOURCES];
 	struct web_text *documents[WEB_DOCUMENTS];
 	struct watched watched[WEB_WATCHED];
 	struct sample samples[WEB_HISTORY];
-	uint64_t sampled; /* samples ever taken */
+	uint64_t sampled; /* number of samples since the start */
 	void (*news)(void *context);
 	void *news_context;
 };
@@ -170,7 +170,7 @@ struct web_text *web_state_text(struct web_state *w, enum web_document which)
 	return t;
 }
 
-/* Returns a free entry, otherwise NULL: more nodes are watched than are read. */
+/* Returns a free entry, or NULL if WEB_WATCHED nodes are watched already. */
 static struct watched *watched_add(struct web_state *w, const char *name)
 {
 	for (unsigned i = 0; i < WEB_WATCHED; i++) {

@@ -15,10 +15,10 @@ void web_stream_begin(struct web_stream *s, struct web_state *w, const char *aft
 	json_decref(none);
 	*s = (struct web_stream){.event = end && *end ? last : given};
 	if (s->event > last)
-		s->event = last; /* of an earlier run of dxp-web */
+		s->event = last; /* the id is from an earlier run of dxp-web */
 }
 
-/* Sets the id of the last event of the list. */
+/* Remembers the id of the last event of the list. */
 static void event_pass(struct web_stream *s, const json_t *events)
 {
 	const size_t count = json_array_size(events);

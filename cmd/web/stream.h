@@ -7,14 +7,15 @@
 
 /* Position of a browser in the updates and events. */
 struct web_stream {
-	uint64_t sequence; /* of the last update; 0: none */
+	uint64_t sequence; /* number of the snapshot in the last update; 0: none */
 	uint64_t event;    /* id of the last event in an update */
 };
 
-/* Begins after this event; `after` NULL or invalid: after the newest. */
+/* Begins after the event with the id `after`. If `after` is NULL or invalid, begins after the
+ * newest event. */
 void web_stream_begin(struct web_stream *s, struct web_state *w, const char *after);
 
-/* Returns the next update, or NULL: none yet, or out of memory. */
+/* Returns the next update. Returns NULL if there is none yet, or if out of memory. */
 struct web_text *web_stream_next(struct web_stream *s, struct web_state *w);
 
 #endif

@@ -10,7 +10,7 @@
 #include "inc/where.h"
 #include "wire/roce.h"
 
-#define RECENT_MS 60000 /* ms; a refusal in this time is an alert */
+#define RECENT_MS 60000 /* ms; a rejection that is not older than this is an alert */
 
 static void switch_alerts(const struct inc_switch_view *v, struct web_alert_list *out)
 {
@@ -34,7 +34,7 @@ static void alerts_add(const struct inc_tree *tree, struct web_alert_list *out)
 		switch_alerts(&tree->switches[i], out);
 }
 
-/* Adds groups and refusals of a switch and of those above it. */
+/* Adds groups and rejections of a switch and of all switches above it. */
 static void tree_read(struct inc_client *client, uint32_t ip, json_t *out,
 		      struct web_alert_list *alerts)
 {

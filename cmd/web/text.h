@@ -10,13 +10,13 @@
 struct web_text {
 	_Atomic unsigned references;
 	size_t bytes;
-	char data[]; /* terminated by a zero, which `bytes` does not count */
+	char data[]; /* ends with a zero byte, which `bytes` does not count */
 };
 
 /* Copies the bytes; returns one reference, or NULL if out of memory. */
 struct web_text *web_text_create(const char *data, size_t bytes);
 
-/* Converts and releases a value; NULL if out of memory. */
+/* Converts a JSON value to a text and releases the value. Returns NULL if out of memory. */
 struct web_text *web_text_json(json_t *value);
 
 /* Returns `t`. Both accept NULL. */

@@ -10,7 +10,8 @@
 
 #define SEALED (WEB_TOKEN_BYTES - MAC_BYTES)
 
-/* No frame of the fabric starts with this text, so no frame's seal is a token's seal. */
+/* The sealed bytes of a token start with this text. No frame of the fabric starts with it, so the
+ * seal of a frame is never valid for a token. */
 static const char purpose[] = "dxp-web login 1";
 
 static bool seal(const uint8_t key[FABRIC_KEY_BYTES], const uint8_t *bytes, uint8_t out[MAC_BYTES])
@@ -48,7 +49,7 @@ bool web_token_make(const uint8_t key[FABRIC_KEY_BYTES], uint64_t now_s, entropy
 	return true;
 }
 
-/* Returns the value of a digit, or -1. */
+/* Returns the value of a hexadecimal digit, or -1. */
 static int digit(char c)
 {
 	if (c >= '0' && c <= '9')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The token of a login link: time and a random number, sealed with the fabric key. So `dxp web
- * open` makes links without a connection to dxp-web, on any machine that has the key. */
+/* The token of a login link: the time and a random number, sealed with the fabric key. So `dxp web
+ * open` can make links without a connection to dxp-web, on any machine that has the key. */
 #ifndef CMD_WEB_TOKEN_H
 #define CMD_WEB_TOKEN_H
 
@@ -23,10 +23,11 @@ struct web_token {
 bool web_token_make(const uint8_t key[FABRIC_KEY_BYTES], uint64_t now_s, entropy_fn entropy,
 		    void *entropy_context, char out[WEB_TOKEN_TEXT]);
 
-/* Parses a token. Returns false if it has another form or another key's seal. */
+/* Parses a token and checks its seal. Returns false if the text is malformed or was sealed with
+ * another key. */
 bool web_token_open(const uint8_t key[FABRIC_KEY_BYTES], const char *text, struct web_token *out);
 
-/* Writes bytes as hexadecimal digits, with a zero. */
+/* Writes bytes as hexadecimal digits, and a zero byte at the end. */
 void web_token_hex(const uint8_t *bytes, unsigned count, char *out);
 
 #endif

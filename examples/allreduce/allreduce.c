@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A ring all-reduce in which kernels do all the communication. The host starts one kernel on each
- * xPU and reads the results; in between no host code runs. The kernels add up their numbers, round
- * after round: each PUTs parts to the next xPU and waits for parts of the previous one.
+/* A ring all-reduce in which the kernels do all the communication. The host starts one kernel on
+ * each xPU and reads the results; no host code runs between these steps. In each round, the kernels
+ * add up the numbers of all xPUs: each PUTs parts to the next xPU and waits for parts from the
+ * previous xPU.
  *
  *   dxp up --xpus 4 && build/bin/allreduce 10; dxp down */
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 #include "ring.h"
 
-#define COUNT      16384u /* numbers of each xPU */
+#define COUNT      16384u /* numbers in the vector of each xPU */
 #define XPUS_MAX   8
 #define ROUNDS_MAX 1000000ul
 #define WAIT_NS    120000000000ull
@@ -117,7 +118,7 @@ static void start(struct stop *here, const struct stop *next, struct ring ring)
 	check(dxp_run(here->xpu, &launch, &here->event), "run");
 }
 
-/* Waits for an xPU's kernel. Returns the time it ran, in ns. */
+/* Waits for an xPU's kernel. Returns how long the kernel ran, in ns. */
 static uint64_t finish(struct dxp_fabric *fabric, struct stop *s, uint32_t rounds)
 {
 	struct dxp_event_times times;
@@ -135,7 +136,7 @@ static uint64_t finish(struct dxp_fabric *fabric, struct stop *s, uint32_t round
 
 /* ---- verification ---- */
 
-/* Computes the sums that all xPUs must have. */
+/* Computes the sums that every xPU must have after all rounds. */
 static void expected_compute(uint32_t ranks, uint32_t rounds)
 {
 	for (uint32_t i = 0; i < COUNT; i++)
@@ -157,7 +158,7 @@ static uint32_t wrong_count(struct stop *s)
 	return wrong;
 }
 
-/* Starts all kernels, waits for them and prints the result. Returns the count of wrong numbers. */
+/* Starts all kernels, waits for them and prints the result. Returns how many numbers are wrong. */
 static uint32_t ring_run(struct dxp_fabric *fabric, struct stop *stops, uint32_t ranks,
 			 uint32_t rounds)
 {

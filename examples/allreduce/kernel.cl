@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of each xPU; the build puts ring.h before this text. Each round adds up the numbers of
- * all xPUs, in 2 * (ranks - 1) steps: in each, an xPU PUTs one part to the next xPU, and waits for
- * a part of the previous one. Parts of the first half arrive in the inbox and are added. Parts of
- * the second half are complete sums; they arrive in place. */
+/* The kernel of each xPU. The build puts ring.h before this text. Each round adds up the numbers of
+ * all xPUs in 2 * (ranks - 1) steps. In each step, an xPU PUTs one part to the next xPU, and waits
+ * for a part from the previous xPU. In the first half of the steps, parts arrive in the inbox and
+ * are added. In the second half, parts are complete sums and arrive in place. */
 
-#define LOOKS 4000000000ul /* polls before a wait gives up */
+#define LOOKS 4000000000ul /* polls after which a wait fails */
 
 /* Returns the index of a part's first number. */
 uint part_begin(const struct ring *r, uint part)
@@ -19,7 +19,7 @@ struct route {
 };
 
 #if defined(__riscv)
-/* Posts by one instruction, after the registers are set. */
+/* Sets the registers of a PUT, then posts it by one instruction. */
 int part_put(global struct dxp_window *nic, global const uint *numbers, const struct route *r,
 	     uint first, uint count, ulong step)
 {
@@ -54,8 +54,8 @@ int part_wait(global struct dxp_window *nic, ulong step)
 	return status;
 }
 
-/* PUTs `part` to the next xPU; returns when the part of the previous xPU has arrived here, and
- * `part` has arrived at the next one. */
+/* PUTs `part` to the next xPU. Returns when the part from the previous xPU has arrived here, and
+ * `part` has arrived at the next xPU. */
 int step_run(global struct dxp_window *nic, global const uint *numbers, const struct ring *ring,
 	     const struct route *r, uint part, ulong step)
 {

@@ -10,7 +10,7 @@
 
 #define ITEMS 64 /* work-items of an xPU, in one work-group */
 
-/* At most 16 bytes, the longest value that a kernel argument holds. */
+/* A kernel argument. It must not exceed 16 bytes, the longest value of a kernel argument. */
 struct ring {
 	dxp_u32 rank, ranks;
 	dxp_u32 count; /* numbers of each xPU */
@@ -19,12 +19,12 @@ struct ring {
 
 /* Written by a kernel, read by its host. */
 struct report {
-	dxp_u32 failed; /* 0, or an enum dxp_status negated */
-	dxp_u32 rounds; /* complete */
+	dxp_u32 failed; /* 0, or a negated enum dxp_status */
+	dxp_u32 rounds; /* number of complete rounds */
 };
 
-/* Returns what xPU `rank` contributes for number `i` in a round. `sum` is the result of the
- * previous round, so that a wrong sum stays visible. */
+/* Returns the number that xPU `rank` contributes at index `i` in a round. It depends on `sum`, the
+ * result of the previous round, so that a wrong sum makes all later sums wrong too. */
 DXP_FN dxp_u32 contribution(dxp_u32 sum, dxp_u32 rank, dxp_u32 i, dxp_u32 round)
 {
 	return sum * 3 + i * (rank + 1) + round;

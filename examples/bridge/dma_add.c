@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does the same as bridge_add on a board of this machine, without a network: first copied through
- * buffers, then in place in the program's own memory.
+/* Does what bridge_add does, but on a board of this machine, without a network. First copies
+ * through buffers, then works in place in the program's own memory.
  *
  *   build/bin/dma_add [ENGINE]
  *   cc dma_add.c $(pkg-config --cflags --libs dxp) */
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < COUNT; i++)
 		numbers[i] = i * 2654435761u;
 	check(dxp_dma_core_set(board, DXP_CORE_ADD, OPERAND), "set the core");
-	/* Pins once; otherwise each transfer in place would pin the memory again. */
+	/* Pins the memory once. Otherwise each transfer in place would pin it again. */
 	check(dxp_dma_pin(board, numbers, COUNT * sizeof(*numbers)), "pin");
 	check(dxp_dma_pin(board, sums, COUNT * sizeof(*sums)), "pin");
 

@@ -126,7 +126,8 @@ static void compare(struct side *s, cl_uint first, const char *how)
 	printf("%s: %zu bytes arrived\n", how, BYTES);
 }
 
-/* Enqueues the transfer. The queue of the second xPU waits for it; the host does not. */
+/* Enqueues the transfer, and a barrier in the queue of the second xPU. The barrier waits for the
+ * transfer; the host does not. */
 static void by_the_host(struct side *from, struct side *to)
 {
 	clEnqueueTransferBufferDXP_fn transfer =
@@ -170,7 +171,7 @@ static void network_open(struct side *s)
 	check(clFinish(s->queue), "wait");
 }
 
-/* One kernel PUTs the whole buffer while it runs; no kernel runs on the other xPU. */
+/* Lets one kernel PUT the whole buffer while it runs. No kernel runs on the other xPU. */
 static void by_a_kernel(struct side *from, struct side *to)
 {
 	cl_int error, result = -1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the stages, on xPUs of a fabric or on a device of this machine. The operations are those of
- * <dxp/mmd.h> that the classifier needs, with a stage's number in place of an xPU.
+/* Runs the stages, on xPUs of a fabric or on a device of this machine. The operations are the part
+ * of <dxp/mmd.h> that the classifier needs. They take the number of a stage instead of an xPU.
  *
  * Allocated memory is aligned to 256 bytes; transfers may start at any byte in it. Dependent
  * commands of one stage run in order. An event is valid until wait() has reported it. Every
- * function returns enum dxp_status and, if it fails, writes a message into `fault`. One thread
- * calls these functions. */
+ * function returns enum dxp_status and, if it fails, writes a message into `fault`. Only one thread
+ * may call these functions. */
 #ifndef CLASSIFY_BACKEND_H
 #define CLASSIFY_BACKEND_H
 
@@ -16,12 +16,12 @@
 
 struct backend_launch {
 	const char *kernel;
-	uint64_t global[2]; /* work-items; each is a work-group */
+	uint64_t global[2]; /* number of work-items; each work-group holds one work-item */
 	const struct dxp_argument *arguments;
 	uint32_t argument_count;
 	const dxp_event *wait; /* events of any stage */
 	uint32_t wait_count;   /* at most DXP_WAIT_MAX */
-	bool lazy;             /* no wait() for its event follows soon */
+	bool lazy;             /* true: no wait() for the event of this launch follows soon */
 };
 
 struct backend_transfer {
@@ -42,17 +42,20 @@ struct backend_ops {
 		    struct fault *fault);
 	/* Builds the program for all later launches of this stage. */
 	int (*build)(struct backend *b, uint32_t stage, const char *source, struct fault *fault);
-	/* Returns DXP_EAGAIN if too many commands are outstanding: wait for one, then retry. */
+	/* Returns DXP_EAGAIN if too many commands are outstanding. The caller then waits for one
+	 * and retries. */
 	int (*launch)(struct backend *b, uint32_t stage, const struct backend_launch *launch,
 		      dxp_event *event, struct fault *fault);
 	int (*send)(struct backend *b, const struct backend_transfer *t, dxp_event *event,
 		    struct fault *fault);
-	/* Returns the command's own status if it failed; DXP_ETIMEDOUT if it is not complete. */
+	/* Returns the status of the command if it failed, or DXP_ETIMEDOUT if it is not
+	 * complete. */
 	int (*wait)(struct backend *b, dxp_event event, uint64_t timeout_ns,
 		    struct dxp_event_times *times, struct fault *fault);
-	/* Payload bytes that this program's NIC exchanged with the stage's node since opening. */
+	/* Writes the payload bytes that this program's NIC has exchanged with the stage's node
+	 * since the xPU was opened. */
 	void (*traffic)(struct backend *b, uint32_t stage, struct dxp_link_bytes *out);
-	/* Frees everything, also on the xPUs. */
+	/* Frees everything, including the memory on the xPUs. */
 	void (*close)(struct backend *b);
 };
 
@@ -61,27 +64,28 @@ struct backend {
 	const struct backend_ops *ops;
 	uint32_t stage_count;
 	char names[STAGES_MAX][DXP_NAME_BYTES]; /* names of the stages' xPUs */
-	char devices[STAGES_MAX][96];           /* their devices */
+	char devices[STAGES_MAX][96];           /* devices of these xPUs */
 };
 
-/* Opens the first OpenCL CPU device of this machine, otherwise its first device, in place of
- * `stages` xPUs. Returns DXP_ENOENT without OpenCL. Sets POCL_DEVICES=basic unless it is set: one
- * core in this thread, like an xPU. */
+/* Opens one OpenCL device of this machine, which replaces `stages` xPUs: the first CPU device, or
+ * the first device if there is no CPU device. Returns DXP_ENOENT without OpenCL. Sets
+ * POCL_DEVICES=basic unless it is set, so that PoCL uses one core in this thread, as an xPU
+ * does. */
 int backend_local_open(uint32_t stages, struct backend **out, struct fault *fault);
 
 /* Joins a fabric; backend_mmd_acquire() then selects the xPUs. Returns DXP_ENOENT if there is no
  * fabric. */
 int backend_mmd_open(struct backend **out, struct fault *fault);
 
-/* Lets later transfers between stages pass through this program's memory, for comparison. */
+/* Makes later transfers between stages pass through this program's memory, for comparison. */
 void backend_mmd_through_host(struct backend *b);
 
 /* Lists the xPUs that this host may use, in node table order. Returns how many, at most STAGES_MAX,
  * or a status. */
 int backend_mmd_granted(struct backend *b, char names[][DXP_NAME_BYTES], struct fault *fault);
 
-/* Opens the xPUs that the stages run on, in order. Returns DXP_ENOENT for an unknown xPU;
- * DXP_EACCESS for one not granted to this host. */
+/* Opens the xPUs for the stages, in this order. Returns DXP_ENOENT for an unknown xPU, or
+ * DXP_EACCESS for an xPU that is not granted to this host. */
 int backend_mmd_acquire(struct backend *b, const char *const *names, uint32_t count,
 			struct fault *fault);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Uses one OpenCL device of this machine in place of all xPUs: the same kernels without a network.
- * One in-order queue serves every stage, so posting order satisfies all wait lists. An address is
- * (number of the allocation, offset). A kernel's buffer argument is a sub-buffer that lives as long
- * as its launch. */
+/* Uses one OpenCL device of this machine instead of all xPUs: the same kernels without a network.
+ * One in-order queue serves every stage, so commands complete in the order in which they were
+ * posted, and wait lists need no work. An address is (number of the allocation, offset). A kernel's
+ * buffer argument is a sub-buffer that exists until the launch completes. */
 #include "backend.h"
 
 #include <stdio.h>
@@ -11,13 +11,14 @@
 
 #include "opencl.h"
 
-#define ADDRESS_BITS 40 /* bits of offset; above it the number of the allocation, from 1 */
+/* bits of the offset; the bits above hold the number of the allocation, from 1 */
+#define ADDRESS_BITS 40
 #define BUFFERS_MAX  (4 * STAGES_MAX)
 #define KERNELS_MAX  32
-#define COMMANDS_MAX 16384 /* outstanding */
+#define COMMANDS_MAX 16384 /* outstanding commands */
 
 struct kernel {
-	const char *name; /* static string, from the steps */
+	const char *name; /* static string from the steps */
 	cl_kernel handle;
 };
 
@@ -47,8 +48,8 @@ static int failed(struct fault *fault, const char *what, cl_int error)
 	return fault_set(fault, status, "local OpenCL device: %s failed (%d)", what, error);
 }
 
-/* Returns the buffer of an address, and the offset in it; NULL if the buffer does not contain the
- * whole range. */
+/* Returns the buffer that contains a range, and writes the offset of the range in it. Returns NULL
+ * if no buffer contains the whole range. */
 static cl_mem find_buffer(const struct local *l, uint64_t address, uint64_t bytes, size_t *offset)
 {
 	uint64_t number = address >> ADDRESS_BITS;
@@ -114,7 +115,7 @@ static int local_read(struct backend *b, uint32_t stage, void *to, uint64_t addr
 	return error ? failed(fault, "clEnqueueReadBuffer", error) : DXP_OK;
 }
 
-/* Builds the program at the first call only, because all stages share it. */
+/* Builds the program only in the first call, because all stages share it. */
 static int local_build(struct backend *b, uint32_t stage, const char *source, struct fault *fault)
 {
 	struct local *l = (struct local *)b;
@@ -149,7 +150,7 @@ static cl_kernel find_kernel(struct local *l, const char *name, cl_int *error)
 	return handle;
 }
 
-/* Returns a free entry for one more command; NULL if too many are outstanding. */
+/* Returns a free entry for one more command, or NULL if too many commands are outstanding. */
 static cl_event *reserve_event(struct local *l)
 {
 	cl_event *entry = &l->commands[l->next_event % COMMANDS_MAX];
@@ -171,7 +172,8 @@ static cl_int set_buffer(struct local *l, cl_kernel kernel, uint32_t index, uint
 	if (!part)
 		return error;
 	error = l->cl.clSetKernelArg(kernel, index, sizeof(part), &part);
-	l->cl.clReleaseMemObject(part); /* freed when its launch is complete */
+	/* OpenCL frees the sub-buffer when the launch is complete */
+	l->cl.clReleaseMemObject(part);
 	return error;
 }
 

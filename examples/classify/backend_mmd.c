@@ -10,7 +10,7 @@
 #include <dxp/async.h>
 #include <dxp/mmd.h>
 
-#define NODES_MAX 4096 /* the largest node table */
+#define NODES_MAX 4096 /* rows of the largest node table */
 
 struct mmd_stage {
 	struct dxp_xpu *xpu;
@@ -18,8 +18,8 @@ struct mmd_stage {
 	uint16_t node;
 };
 
-/* Host memory that one transfer between stages passes through. Its photo completes before the same
- * addresses are used again. */
+/* Host memory for one transfer between stages. The transfers of a photo complete before another
+ * photo uses the same addresses, so the memory can be used again. */
 struct passage {
 	struct passage *next;
 	uint32_t from;
@@ -35,7 +35,7 @@ struct mmd {
 	struct mmd_stage stages[STAGES_MAX];
 };
 
-/* Writes the library's message, or the status's text if it has none. */
+/* Writes the library's message, or the text of the status if there is no message. */
 static int failed(const struct mmd *m, int status, const char *what, struct fault *fault)
 {
 	const char *why = dxp_fabric_error(m->fabric);
@@ -101,7 +101,8 @@ static int mmd_launch(struct backend *b, uint32_t stage, const struct backend_la
 	return status == DXP_EAGAIN ? status : done(m, status, stage, fault);
 }
 
-/* Returns the memory of a transfer, allocated on its first use; NULL: no memory. */
+/* Returns the host memory for a transfer, which is allocated at its first use. Returns NULL if
+ * there is no memory. */
 static uint8_t *passage_of(struct mmd *m, const struct backend_transfer *t)
 {
 	struct passage *p = m->passages;
@@ -122,7 +123,8 @@ static uint8_t *passage_of(struct mmd *m, const struct backend_transfer *t)
 	return p->memory;
 }
 
-/* Reads to host memory, then writes, as systems without a NIC at the xPU do. */
+/* Reads the bytes to host memory, then writes them to the other xPU, as systems without a NIC at
+ * the xPU do. */
 static int send_through_host(struct mmd *m, const struct backend_transfer *t, dxp_event *event)
 {
 	uint8_t *memory = passage_of(m, t);

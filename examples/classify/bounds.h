@@ -5,23 +5,25 @@
 #define CLASSIFY_BOUNDS_H
 
 /* Model. Inception v3 has 317 tensors and 125 operators; the largest photo classifiers have about
- * ten times that. Elements: 512 MiB as float, and every index fits an int in the kernels. */
+ * ten times as many. MODEL_ELEMENTS_MAX elements take 512 MiB as float, and every index fits an int
+ * in the kernels. */
 #define MODEL_BYTES_MAX    (512u << 20) /* bytes of a file; float NASNet-large has 356 MB */
 #define MODEL_TENSORS_MAX  8192
 #define MODEL_OPS_MAX      4096
 #define MODEL_CODES_MAX    1024
 #define MODEL_NAME_MAX     255 /* bytes kept of a tensor's name */
 #define MODEL_DIMS_MAX     4
-#define MODEL_DIM_MAX      (1 << 24) /* one dimension */
+#define MODEL_DIM_MAX      (1 << 24) /* size of one dimension */
 #define MODEL_ELEMENTS_MAX (1 << 27)
-#define MODEL_WINDOW_MAX   1024 /* height and width of a kernel or pool, strides, dilations */
-/* weights of one output; 16 times this number fits an int */
+/* height and width of a kernel or pool; also strides and dilations */
+#define MODEL_WINDOW_MAX 1024
+/* weights for one output; 16 times this number fits an int */
 #define MODEL_INNER_MAX (1 << 24)
 #define OP_INPUTS_MAX   32 /* inputs: CONCATENATION of Inception uses 4 */
 
 /* Stages. */
-#define STAGES_MAX 16 /* xPUs of one daemon */
-/* tensors that cross a cut: their events and that of the previous photo fit one wait list */
+#define STAGES_MAX 16 /* as many as the xPUs of one daemon */
+/* tensors that cross a cut; their events and the event of the previous photo fit one wait list */
 #define CUT_TENSORS_MAX    6
 #define DEPTH_MAX          32 /* photos in progress: two for each stage */
 #define STEP_ARGUMENTS_MAX 12
@@ -29,7 +31,7 @@
 /* Photos. */
 #define PHOTO_BYTES_MAX  (256u << 20) /* bytes of a file */
 #define PHOTO_SIDE_MAX   32768
-#define PHOTO_PIXELS_MAX (128u << 20) /* 384 MiB decoded */
+#define PHOTO_PIXELS_MAX (128u << 20) /* 384 MiB when decoded */
 #define PHOTOS_MAX       65536        /* photos of one run */
 
 /* Answers. */

@@ -10,7 +10,7 @@ struct fault {
 	char text[1024];
 };
 
-/* Writes the message and returns `status`, so that a check is one line. */
+/* Writes the message and returns `status`, so that a check with its error needs one statement. */
 int fault_set(struct fault *fault, int status, const char *format, ...) PRINTF_LIKE(3, 4);
 
 #endif

@@ -9,7 +9,7 @@
 #define VTABLE_HEADER_BYTES 4
 #define OFFSET_BYTES        4
 
-/* Copies `count` bytes at `at`, or zeros if they are not all in the file. */
+/* Copies `count` bytes from offset `at`. If the file does not contain all of them, copies zeros. */
 static void copy_at(struct flat *f, size_t at, void *to, size_t count)
 {
 	if (f->broken || at > f->bytes || count > f->bytes - at) {
@@ -60,7 +60,7 @@ struct flat_table flat_root(struct flat *f)
 	return table_at(f, follow(f, 0));
 }
 
-/* Returns the position of a field of `bytes`, or 0 if it is absent. */
+/* Returns the offset of a field of `bytes`, or 0 if the field is absent. */
 static size_t field_at(struct flat *f, const struct flat_table *t, unsigned field, size_t bytes)
 {
 	size_t entry = VTABLE_HEADER_BYTES + 2 * (size_t)field;

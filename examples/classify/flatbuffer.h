@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares a bounds-checked reader of flatbuffers, without casts.
  *
- * The first read outside the file sets `broken`; from then on reads return zero or the default. A
- * caller reads a whole object, then checks `broken` once before it uses the object. Fields are
+ * The first read outside the file sets `broken`. After that, all reads return zero or the default.
+ * A caller reads a whole object, then checks `broken` once before it uses the object. Fields are
  * addressed by their number in the schema. Files are little-endian, at any alignment. */
 #ifndef CLASSIFY_FLATBUFFER_H
 #define CLASSIFY_FLATBUFFER_H
@@ -14,10 +14,10 @@
 struct flat {
 	const uint8_t *data;
 	size_t bytes;
-	bool broken; /* stays set */
+	bool broken; /* never reset once it is set */
 };
 
-/* A table. `at` 0 means that there is none, because byte 0 has the root offset. */
+/* A table. If `at` is 0, there is no table, because byte 0 of a file holds the root offset. */
 struct flat_table {
 	size_t at;
 	size_t vtable;
@@ -33,14 +33,14 @@ struct flat_vector {
 
 struct flat_table flat_root(struct flat *f);
 
-/* Read a field of a table; return the default if it is absent. */
+/* Read a field of a table. Return `absent` if the field is absent. */
 uint8_t flat_u8(struct flat *f, const struct flat_table *t, unsigned field, uint8_t absent);
 int32_t flat_i32(struct flat *f, const struct flat_table *t, unsigned field, int32_t absent);
 uint32_t flat_u32(struct flat *f, const struct flat_table *t, unsigned field, uint32_t absent);
 float flat_f32(struct flat *f, const struct flat_table *t, unsigned field, float absent);
 struct flat_table flat_child(struct flat *f, const struct flat_table *t, unsigned field);
 
-/* Returns a vector of elements of `element_bytes`; count 0 if the field is absent. */
+/* Returns a vector with elements of `element_bytes`. Its count is 0 if the field is absent. */
 struct flat_vector flat_elements(struct flat *f, const struct flat_table *t, unsigned field,
 				 size_t element_bytes);
 
@@ -50,7 +50,8 @@ int64_t flat_element_i64(struct flat *f, const struct flat_vector *v, uint32_t i
 float flat_element_f32(struct flat *f, const struct flat_vector *v, uint32_t index);
 struct flat_table flat_element_table(struct flat *f, const struct flat_vector *v, uint32_t index);
 
-/* Copies a string field, cut to size - 1 bytes, with '?' for unprintable bytes; "" if absent. */
+/* Copies a string field, truncated to size - 1 bytes, with '?' for unprintable bytes. Copies "" if
+ * the field is absent. */
 void flat_string(struct flat *f, const struct flat_table *t, unsigned field, char *out,
 		 size_t size);
 

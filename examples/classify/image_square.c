@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Crops the centre and resizes in two ways. Both use half-pixel centres: output pixel i lies at (i
- * + 0.5) * side / n - 0.5 of the input. */
+/* Crops the centre and resizes it in two ways. Both place samples at the centres of pixels: output
+ * pixel i is at (i + 0.5) * side / n - 0.5 of the input. */
 #include "image.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 /* The square inside an image. */
 struct square {
-	const uint8_t *rgb; /* its first pixel */
+	const uint8_t *rgb; /* first pixel of the square */
 	size_t row_bytes;
 	uint32_t side;
 };
@@ -25,7 +25,7 @@ static struct square centre(const struct image *image)
 	return (struct square){image->rgb + top * row + (size_t)left * 3, row, side};
 }
 
-/* Two neighbours on one axis, and the weight of the second. */
+/* Two neighbours on one axis. `share` is the weight of the second. */
 struct taps {
 	uint32_t a, b;
 	double share;
@@ -64,13 +64,14 @@ static void bilinear(const struct square *s, uint32_t n, uint8_t *to)
 
 #define PIL_BITS 22 /* bits of fraction in Pillow's 8-bit coefficients */
 
-/* Coefficients of one output pixel on one axis: `count` inputs from `first`. */
+/* Weights of one output pixel on one axis, for `count` input pixels that start at `first`. */
 struct filter {
 	uint32_t first, count;
 	int32_t *weights;
 };
 
-/* Fills a triangle of half-width max(scale, 1) around the centre, scaled to sum to one. */
+/* Computes the weights of output pixel `i`. They form a triangle of half-width max(scale, 1) around
+ * its centre, and their sum is one. */
 static void filter_fill(uint32_t i, uint32_t side, uint32_t n, struct filter *f)
 {
 	double scale = (double)side / n, reach = scale > 1 ? scale : 1,
@@ -101,7 +102,8 @@ static uint8_t filter_apply(const struct filter *f, const uint8_t *from, size_t 
 	return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
 }
 
-/* Filters rows into a strip of n x side, rounded to bytes as Pillow does, then columns. */
+/* Filters the rows into a strip of n x side pixels, rounded to bytes as in Pillow. Then filters the
+ * columns of the strip. */
 static int pil_bilinear(const struct square *s, uint32_t n, uint8_t *to)
 {
 	uint32_t most = (uint32_t)ceil(fmax((double)s->side / n, 1)) * 2 + 1;

@@ -19,7 +19,7 @@
 #define EACH4(M, first) M(first, 0) M(first, 1) M(first, 2) M(first, 3)
 #define EACH8(M)        EACH4(M, 0) M(0, 4) M(0, 5) M(0, 6) M(0, 7)
 
-/* Stores the first `count` lanes. */
+/* Stores the first `count` lanes of a vector. */
 static void store_lanes(float16 v, int count, __global float *out)
 {
 	if (count >= LANES) {
@@ -38,12 +38,12 @@ struct tile {
 	int4 in_shape, out_shape;
 	int4 window; /* y, x, stride y, stride x */
 	int4 offset; /* pad top, pad left, dilation y, dilation x */
-	int first;   /* pixel of the output, in row order */
-	int pixels;  /* pixels of the output */
+	int first;   /* number of the tile's first output pixel, in row order */
+	int pixels;  /* number of pixels in the whole output */
 };
 
-/* Returns the top left corner of the window of an output pixel. For a pixel past the last one,
- * returns the corner of the last one. */
+/* Returns the top left corner of the window of an output pixel. If `pixel` is behind the last
+ * pixel, returns the corner for the last pixel. */
 static int2 corner(const struct tile *t, int pixel)
 {
 	const int p = min(pixel, t->pixels - 1);
@@ -52,7 +52,8 @@ static int2 corner(const struct tile *t, int pixel)
 	return (int2)(oy * t->window.z - t->offset.x, ox * t->window.w - t->offset.y);
 }
 
-/* Returns the input under one point of the window. */
+/* Returns the input pixel under one point of the window, or zeros if the point is outside the
+ * image. */
 static __global const float *tap(const struct tile *t, int2 at, int ky, int kx)
 {
 	const int y = at.x + ky * t->offset.z, x = at.y + kx * t->offset.w;
@@ -79,7 +80,7 @@ static __global const float *tap(const struct tile *t, int2 at, int ky, int kx)
 	}
 #define STORE2(f, p) STORE(a##p, p, lanes, out) STORE(b##p, p, lanes - LANES, out + LANES)
 
-/* Computes 8 pixels by 32 channels. */
+/* Computes a tile of 8 pixels by 32 channels. */
 static void tile_32(const struct tile *t, __global const float *weights, int block_floats,
 		    __global const float *bias, __global float *out, int lanes, float2 range)
 {
@@ -107,7 +108,7 @@ static void tile_32(const struct tile *t, __global const float *weights, int blo
 #define MULTIPLY1(f, p) a##p += (float16)(in##p[c]) * wa;
 #define STORE1(f, p)    STORE(a##p, f + p, lanes, out)
 
-/* Computes 8 pixels by 16 channels. */
+/* Computes a tile of 8 pixels by 16 channels. */
 static void tile_16(const struct tile *t, __global const float *weights, __global const float *bias,
 		    __global float *out, int lanes, float2 range)
 {
@@ -148,7 +149,7 @@ static void tile_16(const struct tile *t, __global const float *weights, __globa
 #endif
 }
 
-/* Work-item (tile of 8 pixels, pair of channel blocks). */
+/* Each work-item computes a tile of 8 pixels for a pair of channel blocks. */
 __kernel ONE_ITEM void conv(__global const float *in, __global const float *weights,
 			    __global const float *bias, __global const float *zeros,
 			    __global float *out, int4 in_shape, int4 out_shape, int4 window,
@@ -181,8 +182,8 @@ __kernel ONE_ITEM void conv(__global const float *in, __global const float *weig
 			range);
 }
 
-/* Work-item (output pixel). Weights [window y][window x][output channel]; output channel c reads
- * input channel c / multiplier. */
+/* Each work-item computes an output pixel. The order of weights is [window y][window x][output
+ * channel]. Output channel c reads input channel c / multiplier. */
 __kernel ONE_ITEM void depthwise(__global const float *in, __global const float *weights,
 				 __global const float *bias, __global const float *zeros,
 				 __global float *out, int4 in_shape, int4 out_shape, int4 window,
@@ -267,12 +268,12 @@ static struct span inside(int pixel, int4 in_shape, int4 out_shape, int4 window,
 #define ITSELF(v)    (v)
 #define LARGER(a, b) fmax(a, b)
 
-/* Work-item (output pixel). The mean counts only pixels inside the image. */
+/* Each work-item computes an output pixel. The mean counts only pixels inside the image. */
 POOL(max_pool, -MAXFLOAT, (float16)(-MAXFLOAT), LARGER, ITSELF)
 POOL(average_pool, 0.0f, (float16)(0.0f), SUM, MEAN)
 
-/* Work-item (row). Copies one input of a concatenation: rows of `count` floats into rows of
- * `stride`, from offset `at`. */
+/* Each work-item copies a row of one input of a concatenation. Rows of `count` floats go into rows
+ * of `stride` floats, from offset `at`. */
 __kernel ONE_ITEM void place(__global const float *in, __global float *out, int count, int stride,
 			     int at, float2 range)
 {
@@ -287,8 +288,8 @@ __kernel ONE_ITEM void place(__global const float *in, __global float *out, int 
 		out[i] = clamp(in[i], range.x, range.y);
 }
 
-/* Work-item (row of the output, without channels). `shape` and `out_shape` are (planes, height,
- * width, channels). */
+/* Each work-item computes a row of the output. `shape` and `out_shape` are (planes, height, width,
+ * channels). */
 __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 shape,
 			   int4 out_shape, int4 before)
 {
@@ -308,10 +309,11 @@ __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 s
 	}
 }
 
-/* Elements per work-item of the kernels below. */
+/* Elements that each work-item of the kernels below computes. */
 #define CHUNK 1024
 
-/* An operand with fewer elements than the output is repeated. */
+/* Adds or multiplies element by element. If an operand has fewer elements than the output, its
+ * elements are used again from the first one. */
 #define BINARY(name, operation)                                                                    \
 	__kernel ONE_ITEM void name(__global const float *a, __global const float *b,              \
 				    __global float *out, int count, int a_count, int b_count,      \
@@ -326,7 +328,7 @@ __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 s
 BINARY(add, +)
 BINARY(multiply, *)
 
-/* Copies, clamped to the range: RESHAPE, SQUEEZE, RELU, RELU6, QUANTIZE, DEQUANTIZE. */
+/* Copies values and clamps them to `range`: RESHAPE, SQUEEZE, RELU, RELU6, QUANTIZE, DEQUANTIZE. */
 __kernel ONE_ITEM void copy(__global const float *in, __global float *out, int count, float2 range)
 {
 	const int first = (int)get_global_id(0) * CHUNK, last = min(first + CHUNK, count);
@@ -344,7 +346,7 @@ __kernel ONE_ITEM void logistic(__global const float *in, __global float *out, i
 		out[i] = clamp(1.0f / (1.0f + exp(-in[i])), range.x, range.y);
 }
 
-/* Converts a photo's bytes to the network's reals. */
+/* Converts a photo's bytes to float values: byte * line.x + line.y. */
 __kernel ONE_ITEM void photo(__global const uchar *in, __global float *out, int count, float2 line)
 {
 	const int first = (int)get_global_id(0) * CHUNK, last = min(first + CHUNK, count);
@@ -353,7 +355,7 @@ __kernel ONE_ITEM void photo(__global const uchar *in, __global float *out, int 
 		out[i] = (float)in[i] * line.x + line.y;
 }
 
-/* Work-item (row of `count` scores). */
+/* Each work-item computes a row of `count` scores. */
 __kernel ONE_ITEM void softmax(__global const float *in, __global float *out, int count, float beta,
 			       float2 range)
 {

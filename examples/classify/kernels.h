@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of kernels.cl; the build generates its definition. */
+/* Declares the text of kernels.cl. The build generates its definition. */
 #ifndef CLASSIFY_KERNELS_H
 #define CLASSIFY_KERNELS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads names of classes: a text file with one name a line; the first line is class 0. */
+/* Reads names of classes from a text file with one name a line. The first line is class 0. */
 #ifndef CLASSIFY_LABELS_H
 #define CLASSIFY_LABELS_H
 
@@ -9,22 +9,22 @@
 #include "bounds.h"
 
 struct labels {
-	char *text; /* owns the lines */
+	char *text; /* owns the text of the lines */
 	const char **names;
 	int32_t count;
 };
 
-/* Reads the names for a network with `classes` classes. A file with one name less omits class 0,
- * "background", as ImageNet lists for 1001 classes do. The caller releases *out. Errors:
- * DXP_ENOENT, DXP_EIO, DXP_ENOMEM; DXP_EINVAL if the count fits neither way. */
+/* Reads the names for a network with `classes` classes. If the file has one name less, it omits
+ * class 0, "background", as ImageNet lists for 1001 classes do. The caller releases *out. Errors:
+ * DXP_ENOENT, DXP_EIO, DXP_ENOMEM; DXP_EINVAL if the file has any other number of names. */
 int labels_read(const char *path, int32_t classes, struct labels *out, struct fault *fault);
 
-/* Writes the name of class `index`, or "class 17" if it has none. */
+/* Writes the name of class `index`, or a text such as "class 17" if the class has no name. */
 void labels_name(const struct labels *l, int32_t index, char *out, size_t size);
 void labels_release(struct labels *l);
 
-/* Finds the indices of the `count` largest values, in falling order; among equals the lower index
- * comes first. Returns their number. */
+/* Finds the indices of the `count` largest values, in falling order of value. If values are equal,
+ * the lower index comes first. Returns the number of indices. */
 int32_t labels_top(const float *values, int32_t value_count, int32_t count, int32_t *indices);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Classifies photos with a network split over xPUs: reads the model, cuts it, opens the xPUs,
- * uploads the constants, then submits photos and collects answers. Prints each error once. */
+/* Classifies photos with a network that is split over xPUs. Reads the model, cuts it, opens the
+ * xPUs and uploads the constants; then submits photos and collects answers. Prints each error
+ * once. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -29,9 +30,9 @@ struct job {
 	struct backend *backend;
 	struct run *run;
 	struct report report;
-	uint8_t *square; /* the photo as the network reads it */
+	uint8_t *square; /* the photo, scaled to the network's input */
 	FILE *output;
-	uint32_t bad_photos; /* skipped */
+	uint32_t bad_photos; /* photos that were skipped, because they could not be read */
 	struct fault fault;
 };
 
@@ -78,7 +79,8 @@ static int read_labels(struct job *j)
 	return DXP_OK;
 }
 
-/* Cuts the model for `xpus` xPUs. A list of layers overrides the number of stages. */
+/* Cuts the model for `xpus` xPUs. If --split lists layers, the list decides the number of
+ * stages. */
 static int make_plan(struct job *j, uint32_t xpus)
 {
 	const char *split = j->options.split;
@@ -158,7 +160,8 @@ static int set_up(struct job *j)
 	return DXP_OK;
 }
 
-/* Collects the oldest submitted photo. Its tag is its index in the list. */
+/* Collects the answer of the photo that was submitted first. Its tag is its index in the list of
+ * photos. */
 static int collect(struct job *j)
 {
 	struct run_result result;
@@ -189,7 +192,7 @@ static int submit(struct job *j, uint32_t photo)
 	return DXP_OK;
 }
 
-/* Scales an image to the square that the network reads, and releases it. */
+/* Scales an image to the square that is the network's input, and releases the image. */
 static int square_make(struct job *j, struct image *image)
 {
 	uint32_t side = (uint32_t)j->model.tensors[j->model.input].shape[1];
@@ -199,7 +202,7 @@ static int square_make(struct job *j, struct image *image)
 	return status == DXP_OK ? status : fault_set(&j->fault, status, "out of memory");
 }
 
-/* Submits the frames of standard input. */
+/* Submits the frames that arrive on standard input. */
 static int stream_submit(struct job *j)
 {
 	struct image image;
@@ -216,7 +219,7 @@ static int stream_submit(struct job *j)
 	return status == DXP_ENOENT ? DXP_OK : status;
 }
 
-/* Decodes a photo. If it cannot be read, logs the error and returns false. */
+/* Decodes a photo. If the photo cannot be read, logs the error and returns false. */
 static bool prepare(struct job *j, uint32_t photo)
 {
 	struct image image;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Computes the layout of a stage's memory on its xPU, one region:
+/* Computes the layout of a stage's memory on its xPU. The memory is one region:
  *
  *   constants | arena | slot 0 | slot 1 | ...
  *
  * The arena holds the tensors inside the stage; tensors with disjoint lifetimes may share bytes. A
- * photo buffer (`buffer_index`; "slot" above) holds one photo's input and output of the stage: the
- * photo or the tensors of the previous cut, and the tensors of the next cut or the answer. Each
- * photo in progress has one, so a stage computes one photo while the next arrives and the last
- * leaves. Every offset is 256-byte aligned. */
+ * photo buffer (`buffer_index`; "slot" above) holds the input and output of the stage for one
+ * photo. The input is the photo or the tensors of the previous cut; the output is the tensors of
+ * the next cut or the answer. Each photo in progress has a photo buffer. So a stage can compute one
+ * photo while the next photo arrives and the previous one leaves. Every offset is 256-byte
+ * aligned. */
 #ifndef CLASSIFY_MEMORY_H
 #define CLASSIFY_MEMORY_H
 
@@ -23,8 +24,8 @@ struct tensor_memory {
 
 struct layout {
 	struct tensor_memory *tensors; /* indexed by tensor */
-	uint64_t photo_at;             /* offset in each photo buffer of the first stage */
-	uint64_t arena_at;             /* offset in the region, behind the constants */
+	uint64_t photo_at; /* offset of the photo in each photo buffer; first stage only */
+	uint64_t arena_at; /* offset of the arena in the region, behind the constants */
 	uint64_t slots_at;
 	uint64_t slot_bytes;
 	uint64_t bytes; /* size of the region */
@@ -41,8 +42,8 @@ int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
 		 const struct layout_options *options, struct layout *out);
 void layout_release(struct layout *l);
 
-/* Returns the offset in the region of a tensor of this stage, for the photo buffer `buffer_index`.
- */
+/* Returns the offset in the region of a tensor of this stage. If the tensor is in photo buffers, it
+ * is the offset in buffer `buffer_index`. */
 uint64_t layout_tensor(const struct layout *l, int32_t tensor, uint32_t buffer_index);
 uint64_t layout_photo(const struct layout *l, uint32_t buffer_index);
 

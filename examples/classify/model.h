@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Holds a neural network in memory: tensors, operators in execution order, one photo as input, one
- * answer as output; no file format, no device. A model that passed model_check() is consistent:
- * indices are in range, each operator's inputs exist before it runs, and every output shape is the
- * one that its operator computes. Later code indexes without checks.
+ * answer as output. It contains no file format and no device. A model that passed model_check() is
+ * consistent: indices are in range, each operator's inputs exist before it runs, and every output
+ * has the shape that its operator computes. Later code indexes without checks.
  *
  * All activations are float32. 8-bit integers stand for real numbers, real = scale * (stored -
- * zero); weights and biases are converted once. An activation declared 8-bit stays float. It is
- * clamped to the 8-bit range (such models express RELU and RELU6 so), but not rounded to 256 steps.
- * So answers are closer to the float network than those of 8-bit kernels, and differ from the
- * latter by up to a few hundredths of probability. */
+ * zero); weights and biases are converted once. An activation that is declared as 8-bit stays
+ * float. It is clamped to the 8-bit range, because such models express RELU and RELU6 by this
+ * range. It is not rounded to 256 steps. So answers are closer to the float network than the
+ * answers of 8-bit kernels, and differ from these by up to a few hundredths of probability. */
 #ifndef CLASSIFY_MODEL_H
 #define CLASSIFY_MODEL_H
 
@@ -27,19 +27,19 @@ struct tensor {
 	int32_t dims;
 	int32_t shape[MODEL_DIMS_MAX]; /* each >= 1 */
 	int64_t elements;
-	/* Derived: the last operator that reads it; op_count for the answer; -1: none. */
+	/* Derived: the last operator that reads the tensor; op_count for the answer; -1: none. */
 	int32_t last_use;
 	const uint8_t *data; /* constants: elements * size bytes, any alignment; else NULL */
 
-	/* 8- and 32-bit integers: real = scale * (stored - zero). One pair, or one for each index
-	 * of quant_axis. */
+	/* For 8- and 32-bit integers: real = scale * (stored - zero). There is one pair for the
+	 * tensor, or one for each index of quant_axis. */
 	int32_t quant_count; /* 0: none */
 	int32_t quant_axis;
 	float *scale;
 	int32_t *zero;
 };
 
-/* X(name, TFLite's number), in this program's order. */
+/* The operators, in this program's order: X(name, number of the operator in TFLite). */
 #define OP_LIST(X)              \
 	X(ADD, 0)               \
 	X(AVERAGE_POOL_2D, 1)   \
@@ -73,14 +73,14 @@ struct op {
 	int32_t output;
 
 	enum activation activation;
-	bool same_padding; /* SAME, else VALID */
+	bool same_padding; /* padding of type SAME; otherwise VALID */
 	int32_t stride_y, stride_x;
 	int32_t dilation_y, dilation_x;
-	/* pools: from the file; convolutions: from the weights; MEAN: the image */
+	/* pools: as in the file; convolutions: as the weights; MEAN: as the image */
 	int32_t window_y, window_x;
-	int32_t pad_top, pad_left; /* derived; PAD: by tensor */
-	int32_t axis;              /* CONCATENATION, >= 0 after the check */
-	float beta;                /* SOFTMAX */
+	int32_t pad_top, pad_left; /* derived; for PAD, read from its tensor */
+	int32_t axis;              /* axis of CONCATENATION; not negative after the check */
+	float beta;                /* factor of SOFTMAX */
 	int64_t macs;              /* multiply-adds, derived */
 };
 
@@ -91,37 +91,37 @@ struct model {
 	int32_t tensor_count;
 	struct op *ops;
 	int32_t op_count;
-	int32_t input;  /* tensor: the photo */
-	int32_t output; /* tensor: the answer */
+	int32_t input;  /* index of the tensor that holds the photo */
+	int32_t output; /* index of the tensor that holds the answer */
 };
 
 const char *op_kind_name(enum op_kind kind);
 size_t tensor_type_bytes(enum tensor_type type);
 
-/* Returns the layer name of operator `op`: the name of its output tensor. */
+/* Returns the layer name of operator `op`, which is the name of its output tensor. */
 const char *model_layer_name(const struct model *m, int32_t op);
 
 float tensor_value(const struct tensor *t, int64_t index);
 
-/* Limits of an operator's output: its fused activation and the range of the 8-bit type together;
- * infinite where neither limits. */
+/* Limits of an operator's output: the intersection of its activation function's limits and the
+ * range of the 8-bit type. A limit that neither of them sets is infinite. */
 struct range {
 	float low, high;
 };
 struct range model_range(const struct model *m, const struct op *op);
 
-/* Proves the consistency described above and derives macs, padding and windows. Errors:
+/* Proves that the model is consistent, as defined above. Derives macs, padding and windows. Errors:
  * DXP_EMALFORMED or DXP_EUNSUPPORTED, with a message that names operator, index and file. */
 int model_check(struct model *m, struct fault *fault);
 
 /* Appends SOFTMAX if the network returns raw scores, so that every answer consists of
- * probabilities. Inception v3 as published for TFLite needs it. Call after model_check(). Error:
- * DXP_ENOMEM. */
+ * probabilities. Inception v3 as published for TFLite returns raw scores. Call this after
+ * model_check(). Error: DXP_ENOMEM. */
 int model_end_in_probabilities(struct model *m);
 
 int64_t model_macs(const struct model *m);
 
-/* Frees the model's memory; a zeroed model is allowed. */
+/* Frees the model's memory. The model may be zeroed memory. */
 void model_release(struct model *m);
 
 #endif

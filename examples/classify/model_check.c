@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Proves that a model is consistent. Checks each operator once, in order, against the tensors
- * computed before it. */
+/* Proves that a model is consistent. Checks each operator once, in execution order, against the
+ * tensors that the operators before it computed. */
 #include "model.h"
 
 #include <math.h>
@@ -9,12 +9,12 @@
 
 #include <dxp/status.h>
 
-/* multiply-adds of one operator: sums of them need far fewer than 64 bits */
+/* multiply-adds of one operator, so that their sum over all operators fits 64 bits */
 #define OP_MACS_MAX (1ll << 44)
 
 struct check {
 	struct model *model;
-	bool *present; /* indexed by tensor: already has a value */
+	bool *present; /* indexed by tensor: whether the tensor already has a value */
 	int32_t index; /* index of the current operator */
 	struct fault *fault;
 };
@@ -79,8 +79,8 @@ static bool in_bounds(int32_t v, int32_t most)
 	return v >= 1 && v <= most;
 }
 
-/* Checks window, stride and dilation of a convolution or pool, and the output size that they
- * yield. */
+/* Checks window, stride and dilation of a convolution or pool, and whether they give the declared
+ * output size. */
 static int check_window(struct check *c, int32_t channels)
 {
 	struct op *op = &c->model->ops[c->index];
@@ -106,7 +106,7 @@ static int check_window(struct check *c, int32_t channels)
 	return DXP_OK;
 }
 
-/* Checks weights and bias: constants of a type that stands for real numbers. */
+/* Checks that weights and bias are constants of a type that stands for real numbers. */
 static int check_constants(struct check *c, int32_t outputs)
 {
 	const struct op *op = &c->model->ops[c->index];
@@ -200,8 +200,9 @@ static int check_concatenation(struct check *c)
 	return DXP_OK;
 }
 
-/* Returns whether an operand's flat index equals the output's, modulo its size: its shape, without
- * leading ones, equals the last dimensions of the output. */
+/* Returns whether an operand can be read at (index of the output's element) modulo (size of the
+ * operand). This is so if the operand's shape, without leading ones, equals the last dimensions of
+ * the output. */
 static bool repeats(const struct tensor *in, const struct tensor *out)
 {
 	int32_t d = in->dims - 1, e = out->dims - 1;
@@ -319,8 +320,8 @@ static const struct rule rules[OP_KINDS] = {
 	[OP_QUANTIZE] = {check_same_size, 1, 1},
 };
 
-/* Checks which inputs are activations: all of a CONCATENATION, one of an ADD or MUL, otherwise the
- * first. */
+/* Checks that the right inputs are activations: all inputs of a CONCATENATION, one input of an ADD
+ * or MUL, the first input of other operators. */
 static int check_inputs(struct check *c)
 {
 	const struct op *op = &c->model->ops[c->index];
@@ -371,7 +372,7 @@ static int check_op(struct check *c)
 	return status;
 }
 
-/* Checks the photo: one image of three channels, bytes or float. */
+/* Checks that the photo is one image of three channels, of bytes or floats. */
 static int check_photo(struct check *c)
 {
 	const struct model *m = c->model;

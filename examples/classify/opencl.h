@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads OpenCL at run time: a machine without it can still use xPUs of a fabric. */
+/* Loads OpenCL at run time, so that a machine without OpenCL can still use xPUs of a fabric. */
 #ifndef CLASSIFY_OPENCL_H
 #define CLASSIFY_OPENCL_H
 
@@ -43,7 +43,7 @@ struct opencl {
 #undef FUNCTION
 };
 
-/* Loads libOpenCL for the life of the process. Returns DXP_ENOENT if it is absent or lacks a
+/* Loads libOpenCL until the process exits. Returns DXP_ENOENT if it is absent or lacks a
  * function. */
 int opencl_load(struct opencl *out, struct fault *fault);
 

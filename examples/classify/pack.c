@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packs constants as float in the order in which the kernels read them. Weights are converted to
- * real numbers once, at load. */
+/* Packs constants as floats in the order in which the kernels read them. Weights are converted to
+ * real numbers only once, when the model is loaded. */
 #include "steps.h"
 
 #include <stdlib.h>
@@ -32,7 +32,8 @@ uint64_t steps_reserve(struct steps *s, size_t count, float **at)
 	return start;
 }
 
-/* Converts a constant to reals, in the file's order. 8-bit constants with one scale use a table. */
+/* Converts a constant to real numbers, in the order of the file. For 8-bit constants with one scale
+ * it uses a table of 256 values. */
 static void to_real(const struct tensor *t, float *out)
 {
 	bool table = (t->type == TENSOR_UINT8 || t->type == TENSOR_INT8) && t->quant_count <= 1;
@@ -76,7 +77,8 @@ uint64_t pack_convolution(struct steps *s, const struct tensor *weights)
 	return at;
 }
 
-/* [1][y][x][output] is already the kernel's order. */
+/* Copies weights without a change: their order [1][y][x][output] is already the order of the
+ * kernel. */
 uint64_t pack_depthwise(struct steps *s, const struct tensor *weights)
 {
 	return pack_plain(s, weights);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses cuts by dynamic programming over two sums: the multiply-adds of the largest stage, then
- * the bytes that cross. best[k][i] is the best way to split the operators before the i-th candidate
+/* Chooses cuts by dynamic programming. Minimizes the multiply-adds of the largest stage first, then
+ * the bytes that cross cuts. best[k][i] is the best way to split the operators before candidate i
  * into k stages. */
 #include "plan.h"
 
@@ -12,7 +12,7 @@
 
 #include <dxp/status.h>
 
-#define NEAREST 3 /* cuts that an error suggests */
+#define NEAREST 3 /* number of cuts that an error message suggests */
 
 uint64_t plan_cut_bytes(const struct model *m, const struct cut *cut)
 {
@@ -42,7 +42,8 @@ int32_t plan_crossing(const struct model *m, int32_t after, struct cut *out)
 	return count;
 }
 
-/* Fills stages and crossings from the operators cut after, in rising order. */
+/* Fills in stages and crossing tensors. `after` lists the last operator before each cut, in rising
+ * order. */
 static void plan_fill(const struct model *m, const int32_t *after, uint32_t cuts, struct plan *out)
 {
 	*out = (struct plan){.stage_count = cuts + 1};
@@ -61,7 +62,7 @@ struct candidates {
 	int32_t count;
 	int32_t *after;
 	int64_t *macs;   /* multiply-adds of all operators up to each candidate */
-	uint64_t *bytes; /* bytes that cross */
+	uint64_t *bytes; /* bytes that cross a cut at each candidate */
 };
 
 static void candidates_release(struct candidates *c)
@@ -71,8 +72,8 @@ static void candidates_release(struct candidates *c)
 	free(c->bytes);
 }
 
-/* Finds the cuts that at most `tensors` tensors cross; the last entry is behind the last
- * operator. */
+/* Finds the cuts that at most `tensors` tensors cross. The last entry is not a cut: it is the end
+ * of the model. */
 static bool candidates_find(const struct model *m, int32_t tensors, struct candidates *c)
 {
 	size_t space = (size_t)m->op_count;
@@ -109,7 +110,7 @@ static bool better(int64_t macs, uint64_t bytes, const struct best *than)
 	return macs != than->macs ? macs < than->macs : bytes < than->bytes;
 }
 
-/* Adds a stage: computes row[i] from the row for one stage less. */
+/* Computes row[i], the best split into one stage more, from `less`, the row with one stage less. */
 static void best_extend(const struct candidates *c, const struct best *less, struct best *row)
 {
 	for (int32_t i = 0; i < c->count; i++) {
@@ -126,7 +127,8 @@ static void best_extend(const struct candidates *c, const struct best *less, str
 	}
 }
 
-/* Finds the best `stages` - 1 cuts among the candidates. Returns false if there are too few. */
+/* Finds the best `stages` - 1 cuts among the candidates. Returns false if there are too few
+ * candidates. */
 static bool best_cuts(const struct candidates *c, uint32_t stages, int32_t *after)
 {
 	struct best *table = calloc((size_t)c->count * stages, sizeof(*table));
@@ -172,7 +174,8 @@ int plan_auto(const struct model *m, uint32_t stages, struct plan *out, struct f
 			 stages, most);
 }
 
-/* Writes "name (number), name (number)": the cuts with one tensor nearest to operator `near`. */
+/* Writes the cuts nearest to operator `near` that only one tensor crosses: "name (number), name
+ * (number)". */
 static void suggest(const struct model *m, int32_t near, char *out, size_t size)
 {
 	int32_t given = 0;
@@ -259,7 +262,7 @@ static int layer_find(const struct model *m, const char *layer, int32_t *op, str
 	return layer_part(m, layer, op, fault);
 }
 
-/* Resolves one layer of the list and checks it against the one before. */
+/* Resolves one layer of the list. Checks that it comes after `before`, the layer before it. */
 static int layer_cut(const struct model *m, const char *layer, int32_t before, int32_t *op,
 		     struct fault *fault)
 {

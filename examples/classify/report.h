@@ -11,7 +11,7 @@
 #include "labels.h"
 #include "run.h"
 
-#define REPORT_SAMPLES_MAX 4096 /* photos in the medians: the first ones */
+#define REPORT_SAMPLES_MAX 4096 /* photos in the medians; later photos are not included */
 
 struct report {
 	FILE *out;
@@ -23,9 +23,9 @@ struct report {
 	struct backend *backend;
 	struct labels labels;
 	uint32_t photos;
-	uint64_t setup_ns;      /* building kernels and uploading constants */
+	uint64_t setup_ns;      /* time to build the kernels and upload the constants */
 	uint64_t run_ns;        /* from the first photo's upload to the last answer */
-	uint64_t run_cpu_ns;    /* of this program in that time */
+	uint64_t run_cpu_ns;    /* CPU time of this program during run_ns */
 	uint64_t run_nic_bytes; /* payload between this program's NIC and the xPUs during run_ns */
 	uint32_t sample_count;
 	uint64_t total_ns[REPORT_SAMPLES_MAX];

@@ -12,8 +12,9 @@
 #include "kernels.h"
 #include "memory.h"
 
-#define WAIT_NS     (60 * S_NS) /* limit for a command; the lease of a dead node fails it earlier */
-#define KERNELS_MAX 16          /* kernels of one stage; kernels.cl has 12 */
+/* ns; limit for a command. If a node is dead, its lease expires earlier, and the command fails. */
+#define WAIT_NS     (60 * S_NS)
+#define KERNELS_MAX 16 /* kernels of one stage; kernels.cl has 12 */
 
 struct command {
 	dxp_event event;
@@ -25,16 +26,17 @@ struct flight {
 	uint64_t tag;
 	uint64_t start_ns;
 	struct command *commands;
-	uint32_t posted; /* commands that have an event */
-	uint32_t reaped; /* number of commands known to be complete, counted from the first */
+	uint32_t posted; /* number of commands that have an event */
+	uint32_t reaped; /* number of commands, from the first, that are known to be complete */
 	float *answer;
 };
 
 struct run_stage {
 	struct steps steps;
 	struct layout layout;
-	uint64_t address;            /* address of the region */
-	uint32_t first_command;      /* index in a flight; the sends follow the launches */
+	uint64_t address; /* address of the region */
+	/* index of the stage's first command in a flight; its sends follow its launches */
+	uint32_t first_command;
 	dxp_event warm[KERNELS_MAX]; /* the first launch of each kernel */
 	uint32_t warm_count;
 };
@@ -47,8 +49,9 @@ struct run {
 	struct flight flights[DEPTH_MAX];
 	uint32_t depth;
 	bool floats;
-	uint64_t submitted, collected; /* flight n uses photo buffer n % depth */
-	uint32_t command_count;        /* commands of one flight */
+	/* numbers of flights; flight n uses photo buffer n % depth */
+	uint64_t submitted, collected;
+	uint32_t command_count; /* commands of one flight */
 	struct run_bytes bytes;
 };
 
@@ -71,7 +74,7 @@ static uint64_t photo_bytes(const struct run *r)
 	return r->floats ? tensor_float_bytes(input) : (uint64_t)input->elements;
 }
 
-/* Returns where run_submit writes the photo of buffer `buffer_index`. */
+/* Returns the address to which run_submit writes the photo for buffer `buffer_index`. */
 static uint64_t photo_address(const struct run *r, uint32_t buffer_index)
 {
 	const struct run_stage *s = &r->stages[0];
@@ -112,7 +115,7 @@ static struct backend_launch launch_make(const struct run *r, uint32_t stage, ui
 				       .global = {step->global[0], step->global[1]},
 				       .arguments = arguments,
 				       .argument_count = step->argument_count,
-				       /* Only the last launch of a stage is awaited. */
+				       /* run_collect waits only for the last launch of a stage. */
 				       .lazy = index + 1 < steps->count};
 }
 
@@ -148,9 +151,10 @@ static bool is_first_of_kernel(const struct steps *steps, uint32_t index)
 	return true;
 }
 
-/* Starts one work-group of each kernel, without waiting: some devices (PoCL) compile for the local
- * size at the first launch, and the first photo should not wait for the compiler. Addresses do not
- * depend on memory contents, and all output is overwritten before it is read. */
+/* Starts one work-group of each kernel, without waiting. Some devices (PoCL) compile a kernel for
+ * the local size at its first launch; without this, the first photo would wait for the compiler.
+ * The contents of memory have no effect on addresses, and all output is overwritten before it is
+ * read. */
 static int stage_warm(struct run *r, uint32_t stage, struct fault *fault)
 {
 	struct run_stage *s = &r->stages[stage];
@@ -169,7 +173,8 @@ static int stage_warm(struct run *r, uint32_t stage, struct fault *fault)
 			break;
 		s->warm_count++;
 	}
-	/* the remaining kernels compile at the first photo */
+	/* DXP_EAGAIN is no error: the remaining kernels are compiled when the first photo
+	 * arrives */
 	return status == DXP_EAGAIN ? DXP_OK : status;
 }
 
@@ -196,7 +201,8 @@ static int stage_write(struct run *r, uint32_t stage, struct fault *fault)
 	return status;
 }
 
-/* The devices compile at the same time, while later stages are built and weights are sent. */
+/* Opens all stages. Devices compile in parallel, while later stages are built and weights are
+ * sent. */
 static int stages_open(struct run *r, const struct photo_line *line, struct fault *fault)
 {
 	uint32_t count = r->plan->stage_count;
@@ -281,7 +287,7 @@ const struct run_bytes *run_bytes(const struct run *r)
 	return &r->bytes;
 }
 
-/* Waits for the flight's oldest command that is not known to be complete. */
+/* Waits for the oldest command of the flight that is not known to be complete. */
 static int reap(struct run *r, struct flight *f, struct fault *fault)
 {
 	struct command *c = &f->commands[f->reaped];
@@ -294,7 +300,8 @@ static int reap(struct run *r, struct flight *f, struct fault *fault)
 	return status;
 }
 
-/* Reaps all posted commands. A command's own failure overrides DXP_ECANCELED of its successors. */
+/* Reaps all posted commands. If a command fails, its successors return DXP_ECANCELED; the status of
+ * the command itself is returned, not theirs. */
 static int reap_all(struct run *r, struct flight *f, struct fault *fault)
 {
 	int result = DXP_OK;
@@ -309,12 +316,12 @@ static int reap_all(struct run *r, struct flight *f, struct fault *fault)
 			*fault = why;
 		}
 		if (status != DXP_ECANCELED)
-			break; /* the rest is canceled or lost too */
+			break; /* the remaining commands are canceled or lost too */
 	}
 	return result;
 }
 
-/* Frees a command entry: reaps the oldest command of all flights. */
+/* Frees an entry for a command: waits for the oldest command of all flights. */
 static int make_space(struct run *r, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {
@@ -326,7 +333,7 @@ static int make_space(struct run *r, struct fault *fault)
 			 "the xPU accepts no command although none is outstanding");
 }
 
-/* Commands to wait for; complete ones are omitted. */
+/* Commands to wait for. Commands that are known to be complete are omitted. */
 struct waits {
 	dxp_event events[DXP_WAIT_MAX];
 	uint32_t count;
@@ -381,8 +388,8 @@ static int post_send(struct run *r, struct flight *f, uint32_t stage, int32_t te
 	return status;
 }
 
-/* Collects the waits of a stage's first command: the tensors of the previous cut, and the previous
- * photo in this stage. */
+/* Collects the commands that the first command of a stage waits for: the sends of the previous
+ * cut's tensors, and the last command of the previous photo in this stage. */
 static void first_waits(const struct run *r, const struct flight *f, uint32_t stage,
 			struct waits *w)
 {
@@ -400,8 +407,8 @@ static void first_waits(const struct run *r, const struct flight *f, uint32_t st
 	}
 }
 
-/* Collects the waits of command `index` of a stage: the previous launch; for a send, the last
- * launch. */
+/* Collects the commands that command `index` of a stage waits for: the previous launch, or, for a
+ * send, the last launch. */
 static void next_waits(const struct run *r, const struct flight *f, uint32_t stage, uint32_t index,
 		       struct waits *w)
 {
@@ -451,7 +458,8 @@ static int post_stage(struct run *r, struct flight *f, uint32_t stage, struct fa
 	return status;
 }
 
-/* Reports the message of an earlier command if its failure made this post fail. */
+/* If this post failed because an earlier command had failed, reports the message of that
+ * command. */
 static int explain(struct run *r, int status, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {

@@ -11,7 +11,7 @@
  * names it). */
 int tflite_read(const char *path, struct model *out, struct fault *fault);
 
-/* Reads a file in memory, which is copied; `name` replaces the path in messages. */
+/* Reads a file that is in memory, and copies it. `name` replaces the path in messages. */
 int tflite_parse(const char *name, const void *bytes, size_t count, struct model *out,
 		 struct fault *fault);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each tensor is a buffer. The photo, the answer and the tensors that cross a cut have one buffer
- * for each photo in progress. The others need only one: they belong to one device, whose queue is
- * in order. */
+ * for each photo in progress. All other tensors have only one buffer: only one device uses it, and
+ * the queue of this device is in order. */
 #include "network.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 struct launch {
 	cl_kernel kernel;
-	/* sub-buffers of the stage's constants; NULL: another kind of argument */
+	/* sub-buffers of the stage's constants; NULL: the argument is no constant */
 	cl_mem constants[STEP_ARGUMENTS_MAX];
 };
 
@@ -32,10 +32,10 @@ struct network {
 	cl_program program;
 	struct part parts[STAGES_MAX];
 	cl_mem photos[NETWORK_PHOTOS];
-	/* indexed by tensor; inner tensors: the same handle in both */
+	/* indexed by tensor; a tensor inside a stage has the same handle in both arrays */
 	cl_mem *tensors[NETWORK_PHOTOS];
-	cl_event ends[NETWORK_PHOTOS]
-		     [STAGES_MAX]; /* events of the photo that used this entry last */
+	/* events of the stages, for the photo that used this entry last */
+	cl_event ends[NETWORK_PHOTOS][STAGES_MAX];
 	uint64_t submitted, collected;
 };
 
@@ -139,7 +139,7 @@ static int make_part(struct network *n, uint32_t stage, cl_device_id device,
 	return status;
 }
 
-/* Sets the arguments that depend on the photo's entry `buffer_index`. */
+/* Sets the arguments that depend on `buffer_index`, the entry of the photo. */
 static cl_int slot_set(const struct network *n, const struct step *step, const struct launch *l,
 		       uint32_t buffer_index)
 {
@@ -165,9 +165,9 @@ static bool is_first_of_kernel(const struct steps *steps, uint32_t index)
 	return true;
 }
 
-/* Starts one work-group of each kernel: some devices (PoCL) compile for the local size at the first
- * launch, and the first photo should not wait for the compiler. The output is overwritten before it
- * is read. */
+/* Starts one work-group of each kernel. Some devices (PoCL) compile a kernel for the local size at
+ * its first launch; without this, the first photo would wait for the compiler. The output is
+ * overwritten before it is read. */
 static int warm_part(struct network *n, struct part *p, struct fault *fault)
 {
 	const size_t one[2] = {1, 1};
@@ -222,7 +222,7 @@ int network_open(const struct model *m, const struct plan *plan, const cl_device
 		status = make_tensors(n, fault);
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
 		status = make_part(n, i, devices[i], line, fault);
-	/* the devices compile at the same time */
+	/* starts all devices before it waits, so that they compile in parallel */
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
 		status = warm_part(n, &n->parts[i], fault);
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
@@ -291,8 +291,8 @@ static int run_step(struct network *n, struct part *p, uint32_t index, uint32_t 
 				   : error;
 }
 
-/* Enqueues a stage for entry `buffer_index`. It waits for the previous stage, and until the next
- * stage has read the previous photo of this entry. */
+/* Enqueues the launches of a stage for entry `buffer_index`. They wait for two things: the previous
+ * stage, and the next stage's reading of the previous photo in this entry. */
 static int run_stage(struct network *n, uint32_t stage, uint32_t buffer_index, struct fault *fault)
 {
 	struct part *p = &n->parts[stage];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a network on the devices of an OpenCL context, one stage on each. A tensor that crosses a
- * cut is a buffer that one stage writes and the next one reads. The OpenCL platform moves its
- * bytes.
+/* Runs a network on the devices of an OpenCL context, one stage on each device. A tensor that
+ * crosses a cut is a buffer that one stage writes and the next stage reads. The OpenCL platform
+ * moves its bytes.
  *
  *   network_open -> { network_submit ... network_collect } -> network_close
  *
@@ -27,11 +27,12 @@ int network_open(const struct model *m, const struct plan *plan, const cl_device
 		 const struct photo_line *line, struct network **out, struct fault *fault);
 void network_close(struct network *n);
 
-/* Enqueues all kernels for one photo. The bytes at `photo` may be reused after the return. Fewer
- * than NETWORK_PHOTOS photos must be in progress. */
+/* Enqueues all kernels for one photo. The caller may reuse the bytes at `photo` after the return.
+ * Fewer than NETWORK_PHOTOS photos must be in progress. */
 int network_submit(struct network *n, const uint8_t *photo, struct fault *fault);
 uint32_t network_pending(const struct network *n);
-/* Waits for the oldest photo's answer: as many floats as the model's output has elements. */
+/* Waits for the answer of the oldest photo, and writes it: as many floats as the model's output has
+ * elements. */
 int network_collect(struct network *n, float *answer, struct fault *fault);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements both kernels, for OpenCL C, CUDA and C. The sender computes a picture and PUTs each
  * block while it computes the next. The receiver counts points in the blocks that arrive, then
- * answers. Loads and stores alone drive the NIC, without a host. */
+ * answers. The kernels drive the NIC by loads and stores alone, without a host. */
 #ifndef KERNEL_PUT_BLOCKS_H
 #define KERNEL_PUT_BLOCKS_H
 
@@ -10,18 +10,20 @@
 #include <dxp/rv32.h>
 #endif
 
-/* polls before a wait times out: about ten seconds, even if the NIC's thread shares its core */
+/* polls after which a wait times out: about ten seconds, even if the NIC's thread runs on the same
+ * core */
 #if defined(DXP_DEVICE_OPENCL)
 #define LOOKS 4000000000ul
 #elif defined(__CUDA_ARCH__)
-#define LOOKS 10000000ul /* each crosses the PCIe bus */
+#define LOOKS 10000000ul /* each poll crosses the PCIe bus */
 #else
-#define LOOKS 300000000ul /* dxp_relax() pauses there */
+#define LOOKS 300000000ul /* dxp_relax() pauses in each poll */
 #endif
 
-#define STEPS_MAX 255 /* steps: a point that survives them is in the set */
+/* steps for one point; a point that is still inside after them is in the set */
+#define STEPS_MAX 255
 
-/* at most 16 bytes, the longest value of a kernel argument */
+/* A kernel argument. It must not exceed 16 bytes, the longest value of a kernel argument. */
 struct shape {
 	dxp_u32 width, height; /* points, one byte each */
 	dxp_u32 rows;          /* rows of one block */
@@ -30,15 +32,16 @@ struct shape {
 
 /* Written by a kernel, read by its host. */
 struct report {
-	dxp_u64 answer; /* sender: the answer received; receiver: points in the set */
-	dxp_u32 failed; /* 0, or an enum dxp_status negated */
-	dxp_u32 blocks; /* blocks; sender: acknowledged; receiver: arrived */
+	/* sender: the answer that it received; receiver: number of points in the set */
+	dxp_u64 answer;
+	dxp_u32 failed; /* 0, or a negated enum dxp_status */
+	dxp_u32 blocks; /* sender: blocks acknowledged; receiver: blocks that arrived */
 	dxp_u32 early;  /* sender: blocks acknowledged before the last one was computed */
 	dxp_u32 reserved;
 };
 
-/* Returns the steps until z * z + c leaves the circle of radius 2, at most STEPS_MAX. Fixed point
- * with 24 fraction bits, so that the result is the same on every machine. */
+/* Returns the number of steps until z * z + c leaves the circle of radius 2, at most STEPS_MAX.
+ * Uses fixed point with 24 fraction bits, so that the result is the same on every machine. */
 DXP_FN dxp_u32 point_steps(const struct shape *s, dxp_u32 x, dxp_u32 y)
 {
 	long cr = (long)x * (3L << 24) / s->width - (9L << 22);
@@ -57,7 +60,8 @@ DXP_FN dxp_u32 point_steps(const struct shape *s, dxp_u32 x, dxp_u32 y)
 	return steps;
 }
 
-/* Computes the points of a block that belong to `worker`, one of `workers` that share it. */
+/* Computes the points of a block that belong to `worker`. Each block is shared by `workers`
+ * workers. */
 DXP_FN void block_compute(const struct shape *s, dxp_u32 block, DXP_SHARED dxp_u8 *image,
 			  dxp_u32 worker, dxp_u32 workers)
 {
@@ -79,14 +83,14 @@ DXP_FN dxp_u32 block_count(const struct shape *s, dxp_u32 block, const DXP_SHARE
 
 /* ---- sender ---- */
 
-/* The peer, and the whole pictures here and at the peer. */
+/* The receiver's NIC, and the memory of the whole picture at both ends. */
 struct route {
 	struct dxp_target peer;
 	struct dxp_entry from, to;
 };
 
-/* Dequeues the completions that have arrived. Adds their number to *done; *value gets the last
- * immediate. Returns the first status that is not DXP_OK. */
+/* Dequeues the completions that have arrived, and adds their number to *done. Writes the immediate
+ * value of the last one to *value. Returns the first status that is not DXP_OK. */
 DXP_FN int completions_dequeue(DXP_SHARED struct dxp_window *nic, dxp_u32 *done, dxp_u64 *value)
 {
 	struct dxp_nic_event event;
@@ -115,10 +119,10 @@ DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dx
 	return status;
 }
 
-/* PUTs a block; its arrival raises an event at the receiver. Retries while no descriptor is
+/* PUTs a block. Its arrival raises an event at the receiver. Retries while no descriptor is
  * free. */
 #if defined(__riscv) && defined(DXP_DEVICE_OPENCL)
-/* Stores the route in communication registers; one instruction posts. */
+/* Stores the route in communication registers; after that, one instruction posts. */
 DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 *image,
 		     const struct shape *s, const struct route *r, dxp_u32 block)
 {
@@ -155,7 +159,7 @@ struct sending {
 	int status;
 };
 
-/* PUTs a computed block and polls completions. */
+/* PUTs a block that was computed, and polls completions. */
 DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 *image,
 			  const struct shape *s, const struct route *r, dxp_u32 block,
 			  struct sending *to)
@@ -168,7 +172,7 @@ DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dx
 		to->status = completions_dequeue(nic, &to->done, &value);
 }
 
-/* Waits for the NAP that the receiver's kernel sends after it has seen all blocks. */
+/* Waits for the NAP that the receiver's kernel sends after all blocks have arrived. */
 DXP_FN int answer_wait(DXP_SHARED struct dxp_window *nic, dxp_u64 *answer)
 {
 	int status = dxp_received_wait(nic, LOOKS);
@@ -180,8 +184,9 @@ DXP_FN int answer_wait(DXP_SHARED struct dxp_window *nic, dxp_u64 *answer)
 	return DXP_OK;
 }
 
-/* Gets the answer from the receiver's NIC, without a kernel there. A fetch-and-add on a counter
- * behind the picture executes after all earlier PUTs are in place; it returns the old value. */
+/* Reads the answer from the receiver's NIC, without a kernel at the receiver. Uses a fetch-and-add
+ * on a counter behind the picture. It executes after all earlier PUTs are in place, and returns the
+ * old value. */
 DXP_FN int answer_of_nic(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 			 const struct route *r, dxp_u64 *answer)
 {
@@ -213,7 +218,7 @@ DXP_FN void sending_end(DXP_SHARED struct dxp_window *nic, const struct shape *s
 	report->failed = (dxp_u32)-to->status;
 }
 
-/* Runs the whole sender in one worker. */
+/* Runs the whole sender in one worker, without other workers. */
 DXP_FN void sender_run(DXP_SHARED struct dxp_window *nic, DXP_SHARED dxp_u8 *image,
 		       const struct shape *s, const struct route *r, int nic_answers,
 		       DXP_SHARED struct report *report)
@@ -265,7 +270,7 @@ DXP_FN void receiver_run(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp
 
 /* ---- doorbell latency ---- */
 
-/* PUTs 8 bytes to its own function and waits for the completion, `count` times. */
+/* PUTs 8 bytes to its own function and waits for the completion; repeats this `count` times. */
 DXP_FN void rings_run(DXP_SHARED struct dxp_window *nic, const struct route *r, dxp_u32 count,
 		      DXP_SHARED struct report *report)
 {

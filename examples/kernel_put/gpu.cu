@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sender as a CUDA kernel: 256 threads compute a block, the first of them rings. Window, picture
- * and report are memory of the host that the device maps: no driver, no copy and no thread of the
- * host comes between the kernel and its NIC. */
+/* The sender as a CUDA kernel. 256 threads compute a block; the first thread rings the doorbell.
+ * Window, picture and report are memory of the host that is mapped on the device. So no driver, no
+ * copy and no thread of the host is between the kernel and its NIC. */
 #include "gpu.h"
 
 #include <cuda_runtime.h>

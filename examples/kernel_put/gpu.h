@@ -14,10 +14,10 @@ extern "C" {
 
 /* Opens the device. Returns NULL, or the reason for the failure. */
 const char *gpu_open(void);
-/* Lets the device load and store these bytes of host memory; *device is their device address.
- * Returns NULL, or the reason for the failure. */
+/* Lets the device load and store these bytes of host memory. Writes their device address to
+ * *device. Returns NULL, or the reason for the failure. */
 const char *gpu_map(void *base, size_t bytes, void **device);
-/* Runs the sender until it completes. All pointers but `s` and `r` are device addresses. Returns
+/* Runs the sender until it completes. All pointers except `s` and `r` are device addresses. Returns
  * NULL, or the reason for the failure. */
 const char *gpu_send(struct dxp_window *nic, dxp_u8 *image, const struct shape *s,
 		     const struct route *r, struct report *report);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Defines the kernels; the build puts blocks.h before this text. Each uses one work-item, because
- * OpenCL guarantees no progress of other work-items while one waits. */
+/* Defines the kernels. The build puts blocks.h before this text. Each kernel uses one work-item:
+ * while one work-item waits, OpenCL does not guarantee that other work-items proceed. */
 
 kernel void send(global struct dxp_window *nic, global uchar *image, global struct report *report,
 		 struct shape shape, struct dxp_target peer, struct dxp_entry from,

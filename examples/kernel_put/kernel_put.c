@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs a kernel that sends while it runs. It computes a picture on one xPU and PUTs each finished
- * block into the memory of a second xPU. Then it waits for the answer of the kernel there. The host
- * only starts both kernels and reads the results; in between no host code runs.
+ * block into the memory of a second xPU. Then it waits for the answer of the kernel on the second
+ * xPU. The host only starts both kernels and reads the results; no host code runs between these
+ * steps.
  *
  *   dxp up --xpus 2 && build/bin/kernel_put; dxp down
  *

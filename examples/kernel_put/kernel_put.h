@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of blocks.h and kernel.cl; the build generates its definition from these files. */
+/* Declares the text of blocks.h and kernel.cl. The build generates its definition from these
+ * files. */
 #ifndef KERNEL_PUT_H
 #define KERNEL_PUT_H
 

@@ -55,7 +55,7 @@ void side_open(struct dxp_fabric *fabric, struct side *s, const struct side *oth
 		fprintf(stderr, "%s", dxp_program_log(s->program));
 	check(status, "build");
 	check(dxp_xpu_nic(s->xpu, &s->nic), "open the NIC");
-	/* The NIC's counter for --nic-answers lies behind the picture. */
+	/* The picture is followed by the counter that the NIC uses for --nic-answers. */
 	check(dxp_mem_alloc(s->xpu, PICTURE_BYTES + sizeof(uint64_t), &s->image), "allocate");
 	check(dxp_mem_alloc(s->xpu, sizeof(struct report), &s->report), "allocate");
 }

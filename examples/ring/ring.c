@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends an array around all xPUs of the fabric; each adds one to every number. The host posts all
- * commands at once and waits for the last event; data and order stay between the xPUs.
+/* Sends an array around all xPUs of the fabric; each xPU adds one to every number. The host posts
+ * all commands at once and waits for the last event. The xPUs exchange the data and keep the order
+ * without the host.
  *
  *   dxp up --xpus 3 && build/bin/ring 10; dxp down */
 #include <stdio.h>
@@ -49,7 +50,8 @@ static unsigned stops_open(struct dxp_fabric *fabric, struct stop stops[XPUS_MAX
 	return used;
 }
 
-/* Adds one at `here`, then sends the array to `next`. Returns the event of its arrival there. */
+/* Adds one to each number at xPU `here`, then sends the array to `next`. Returns the event of the
+ * array's arrival at `next`. */
 static dxp_event hop(const struct stop *here, const struct stop *next, dxp_event arrived)
 {
 	const struct dxp_argument argument = {.kind = DXP_ARGUMENT_BUFFER,

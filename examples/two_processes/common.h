@@ -12,14 +12,14 @@
 
 #include <dxp/function.h>
 
-#define LABEL       "two-processes" /* label by which the client finds the server */
+#define LABEL       "two-processes" /* the client finds the server by this label */
 #define BYTES       65536           /* size of the server's memory */
-#define COUNTER_AT  (BYTES - 8)     /* its last 8 bytes count the clients */
+#define COUNTER_AT  (BYTES - 8)     /* the last 8 bytes of the memory count the clients */
 #define TAG         42u             /* tag of the announced PUT */
-#define CLIENTS_MAX 32              /* clients that may wait at once */
+#define CLIENTS_MAX 32              /* clients that may wait at one time */
 #define WAIT_NS     10000000000ull
 
-/* First NAP of each side: the sender's address, and the key of its memory. */
+/* First NAP of each side: the address of the sender, and the key of its memory. */
 struct hello {
 	struct dxp_target target;
 	uint32_t key;
@@ -33,7 +33,8 @@ static inline void check(int status, const char *what)
 	exit(1);
 }
 
-/* Returns true, after a pause, if the caller should retry: the other side may still be starting. */
+/* Pauses and returns true if the caller should retry, because the other side may still be
+ * starting. */
 static inline int again(int status, int *tries)
 {
 	const struct timespec pause = {.tv_nsec = 100000000};
@@ -58,14 +59,15 @@ static inline void usage_if_requested(int argc, char **argv, const char *text)
 	exit(output_lost());
 }
 
-/* Checks a post's status, then wakes the NIC if it sleeps. */
+/* Checks the status of a post, then wakes the NIC if it sleeps. */
 static inline void posted(struct dxp_function *f, int status, const char *what)
 {
 	check(status, what);
 	dxp_function_kick(f);
 }
 
-/* Waits for the completion of the last post. Returns it if it succeeded; exits otherwise. */
+/* Waits for the completion of the last post. Returns the completion if the post succeeded;
+ * otherwise exits. */
 static inline struct dxp_nic_event completion(struct dxp_function *f, const char *what)
 {
 	struct dxp_nic_event event;

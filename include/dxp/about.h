@@ -16,21 +16,23 @@
 #define DXP_ABOUT_IMAGE_FORMATS 0x10000001u
 #define DXP_ABOUT_PROFILES      0x10000002u /* u32 1: dxp_program_profile() works */
 
-/* Program records. DXP_ABOUT_KERNEL starts a kernel, DXP_ABOUT_ARGUMENT one of its arguments, in
- * order; the following records belong to it. */
+/* Program records. DXP_ABOUT_KERNEL starts a kernel, and DXP_ABOUT_ARGUMENT one of the kernel's
+ * arguments, in order. The records that follow belong to this kernel or argument. */
 #define DXP_ABOUT_BINARY_TYPE  0x20000001u /* u32: cl_program_binary_type */
 #define DXP_ABOUT_GLOBAL_BYTES 0x20000002u /* u64: bytes of program-scope variables */
-#define DXP_ABOUT_KERNEL       0x20000010u /* kernel name without zero */
-/* u32 cl_kernel_work_group_info or cl_kernel_info, then the value on the node's device. */
+#define DXP_ABOUT_KERNEL       0x20000010u /* name of the kernel, no final zero byte */
+/* u32 cl_kernel_work_group_info or cl_kernel_info, then the value that the node's device
+ * returns. */
 #define DXP_ABOUT_KERNEL_INFO 0x20000011u
-/* u32 address qualifier, u32 access qualifier, u64 type qualifier (OpenCL's), u32 bytes of a value
- * (0: unknown), type name, zero, argument name, zero. */
+/* u32 address qualifier, u32 access qualifier, u64 type qualifier (OpenCL's values), u32 bytes of a
+ * value (0: unknown), type name, argument name. A zero byte ends each name. */
 #define DXP_ABOUT_ARGUMENT 0x20000020u
 
 /* Records of dxp_program_profile(). */
 #define DXP_ABOUT_PROFILE_LAUNCHES 0x30000001u /* u64: counted launches */
-/* u32 line of the program's text (0: no line, as for code of the runtime), u64 instructions of
- * warps, u64 the same summed over active lanes, name of the function without zero. */
+/* u32 line of the program's text (0: no line, as for code of the runtime), u64 instructions
+ * executed by warps, u64 instructions executed by active lanes, name of the function without a
+ * final zero byte. */
 #define DXP_ABOUT_PROFILE_LINE 0x30000002u
 
 struct dxp_about {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asynchronous commands on an xPU, for building command queues (X-12). Each command is one message
  * without a round trip. It can wait for events of any node; the nodes notify each other of
- * completions. Each command completes an event, like dxp_run() and dxp_send().
+ * completions. Each command completes an event, as dxp_run() and dxp_send() do.
  *
  *   dxp_write()  dxp_read()           between host memory and device memory
  *   dxp_copy()   dxp_fill()           rectangles of bytes within one xPU's memory
@@ -23,28 +23,29 @@ extern "C" {
 
 /* ---- events ---- */
 
-/* dxp_event_create(): creates a pending event of this program, for which commands on any xPU can
- * wait. dxp_event_set(): completes it once, with DXP_OK or a negative status. With a negative
- * status, commands that wait for it fail. Errors: DXP_ENOMEM. dxp_event_set(): DXP_EINVAL: the
- * event is complete or belongs to a command,
+/* dxp_event_create() creates a pending event of this program; commands on any xPU can wait for it.
+ * dxp_event_set() completes the event, once, with DXP_OK or a negative status. With a negative
+ * status, commands that wait for the event fail.
+ * Errors: DXP_ENOMEM. dxp_event_set(): DXP_EINVAL: the event is complete or belongs to a command,
  *         or the status is not in -128 .. 0; DXP_ENOENT: unknown event. */
 DXP_API int dxp_event_create(struct dxp_fabric *fabric, dxp_event *out);
 DXP_API int dxp_event_set(struct dxp_fabric *fabric, dxp_event event, int status);
 
-/* Makes dxp_completions() return the completion of `event` with `cookie`, even if it is already
- * complete. For events that are not passed to dxp_event_wait().
- * Errors: DXP_ENOENT: unknown event; DXP_EINVAL: already requested; DXP_ENOMEM. */
+/* Makes dxp_completions() return the completion of `event` with `cookie`, even if the event is
+ * already complete. Do not pass such an event to dxp_event_wait().
+ * Errors: DXP_ENOENT: unknown event; DXP_EINVAL: already requested for this event; DXP_ENOMEM. */
 DXP_API int dxp_event_notify(struct dxp_fabric *fabric, dxp_event event, uint64_t cookie);
 
 struct dxp_completion {
 	uint64_t cookie; /* the cookie passed to dxp_event_notify() */
-	dxp_event event; /* valid in wait lists until dxp_event_forget */
-	bool begun;      /* not a completion: the command has started (dxp_completions_begun) */
+	dxp_event event; /* can be used in wait lists until dxp_event_forget() */
+	bool begun;      /* the command has started, and is not complete (dxp_completions_begun) */
 	int status;      /* completion status of the command */
-	int32_t native;  /* error number of the device's driver for a failed command; OpenCL:
-			    negative, CUDA: positive, 0: none */
-	/* on the node's clock for commands; on this machine's monotonic clock for events of the
-	 * host */
+	/* error number of the device's driver for a failed command; OpenCL: negative, CUDA:
+	 * positive, 0: none */
+	int32_t native;
+	/* of commands: on the node's clock; of the host's own events: on the monotonic clock of
+	 * this machine */
 	struct dxp_event_times times;
 };
 
@@ -75,8 +76,8 @@ struct dxp_waits {
 	const dxp_event *events;
 	uint32_t count;
 	bool lazy; /* see dxp_launch.lazy */
-	/* dxp_write: the bytes become valid only when the waits complete, so the call does not copy
-	 * them early. */
+	/* dxp_write: true if the bytes are not valid before the waits complete, so that the call
+	 * must not copy them early. */
 	bool late;
 };
 
@@ -86,12 +87,13 @@ struct dxp_waits {
 #define DXP_INLINE_BYTES 1792
 
 /* Copies host memory to device memory without an intermediate copy. If the wait list has pending
- * events of xPUs, the xPU GETs the bytes when they complete; otherwise the host PUTs them.
+ * events of xPUs, the xPU GETs the bytes when these events complete. Otherwise the host PUTs the
+ * bytes.
  * Shape:  any alignment; 0 bytes is allowed.
- * Owner:  `from` must not change until the event completes. Exception: writes of up to
- *         DXP_INLINE_BYTES are copied by the call, unless waits->late is set. Errors: DXP_ERANGE:
- *         outside device memory; DXP_EINVAL: not host memory; DXP_EAGAIN: no more memory regions or
- *         command space; DXP_ENOENT: unknown event in `waits`; DXP_ENOMEM. */
+ * Owner:  `from` must not change until the event completes. Exception: the call copies up to
+ *         DXP_INLINE_BYTES at once, unless waits->late is set.
+ * Errors: DXP_ERANGE: outside device memory; DXP_EINVAL: not host memory; DXP_EAGAIN: no more
+ *         memory regions or command space; DXP_ENOENT: unknown event in `waits`; DXP_ENOMEM. */
 DXP_API int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes,
 		      const struct dxp_waits *waits, dxp_event *event);
 /* Copies device memory to host memory. `to` belongs to the library until the event completes. Shape
@@ -147,7 +149,7 @@ struct dxp_sampler {
 enum dxp_program_kind {
 	DXP_PROGRAM_SOURCE,  /* files[0] is OpenCL C, the others are headers */
 	DXP_PROGRAM_BINARY,  /* files[0] is from dxp_program_binary() of this xPU */
-	DXP_PROGRAM_COMPILE, /* like SOURCE, for a later LINK */
+	DXP_PROGRAM_COMPILE, /* compiles as SOURCE does, for a later LINK */
 	DXP_PROGRAM_LINK,    /* links `inputs`, which were compiled on the same xPU */
 };
 
@@ -175,44 +177,46 @@ struct dxp_program_source {
 DXP_API int dxp_program_create(struct dxp_xpu *xpu, const struct dxp_program_source *source,
 			       struct dxp_program **out);
 
-/* Returns the driver's error number of a failed build, like dxp_completion.native. */
+/* Returns the driver's error number of a failed build; see dxp_completion.native. */
 DXP_API int32_t dxp_program_native(const struct dxp_program *program);
-/* Returns records about the kernels of a built program (dxp/about.h), valid until its release. */
+/* Returns records about the kernels of a built program (dxp/about.h). They are valid until the
+ * program is released. */
 DXP_API const void *dxp_program_about(const struct dxp_program *program, size_t *bytes);
-/* Returns the device's binary in new memory, which the caller frees. It is sealed: only the daemon
- * that made it accepts it, if it is unchanged; with `dxpd --state` also after a restart. Otherwise
- * the build fails with CL_INVALID_BINARY. DXP_EUNSUPPORTED: the engine has no binaries. */
+/* Returns the device's binary in new memory, which the caller frees. The binary is sealed: only the
+ * daemon that made it accepts it, and only if it is unchanged. With `dxpd --state`, the daemon
+ * accepts it after a restart too. Otherwise the build fails with CL_INVALID_BINARY.
+ * DXP_EUNSUPPORTED: the engine has no binaries. */
 DXP_API int dxp_program_binary(const struct dxp_program *program, void **out, size_t *bytes);
 
-/* Returns the profile of a program's launches, records of dxp/about.h in new memory, which the
- * caller frees. The first call starts counting, so it returns no lines; later calls return all
- * counts since then. A counted launch runs slower. Only for an xPU whose records (dxp_xpu_about())
- * have DXP_ABOUT_PROFILES. DXP_EUNSUPPORTED: the engine does not count instructions; DXP_EINVAL:
- * the program is not linked. */
+/* Returns the profile of a program's launches as records of dxp/about.h, in new memory that the
+ * caller frees. The first call starts the counting, so it returns no lines. Later calls return all
+ * counts since the first call. A counted launch runs slower. Only for an xPU that has
+ * DXP_ABOUT_PROFILES in its records (dxp_xpu_about()). DXP_EUNSUPPORTED: the engine does not count
+ * instructions. DXP_EINVAL: the program is not linked. */
 DXP_API int dxp_program_profile(const struct dxp_program *program, void **out, size_t *bytes);
 
 /* Returns records about the device (dxp/about.h) in new memory, which the caller frees.
  * DXP_EUNSUPPORTED: not an OpenCL device. */
 DXP_API int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes);
 
-/* Clocks of host and node at one instant, in ns; node_ns is exact within error_ns. Takes one round
- * trip. */
+/* Clocks of host and node at the same instant, in ns. The error of node_ns is at most error_ns.
+ * dxp_xpu_clock() needs one round trip. */
 struct dxp_clock {
 	uint64_t host_ns, node_ns, error_ns;
 };
 DXP_API int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out);
 
-#define DXP_FAILURE_BYTES 256 /* bytes: sentence about a failed command, with the final zero */
+#define DXP_FAILURE_BYTES 256 /* bytes of the text, with the final zero byte */
 
 /* Writes the xPU's sentence about a failed command, such as "kernel 'k', work-item (5,0,0): stores
- * 4 bytes at ...; k+0x20, line 2". Returns its length; 0: there is none. Each xPU's last 64
- * sentences are kept, also after the event was waited for or forgotten. */
+ * 4 bytes at ...; k+0x20, line 2". Returns the sentence's length in bytes; 0: there is none. The
+ * last 64 sentences of each xPU are kept, even if the event was waited for or forgotten. */
 DXP_API int dxp_event_failure(struct dxp_fabric *fabric, dxp_event event,
 			      char text[DXP_FAILURE_BYTES]);
 
 /* Sets the function that receives the output of kernels; NULL: standard output. Output of an xPU
- * arrives in the order of its kernels, before their completions. The callback runs with the
- * fabric's lock and must not call this library. */
+ * arrives in the order of its kernels, and before each kernel's completion. The library calls
+ * `print` while it holds the fabric's lock, so `print` must not call this library. */
 typedef void (*dxp_print_fn)(void *context, uint16_t node, const char *text, size_t bytes);
 DXP_API void dxp_fabric_print(struct dxp_fabric *fabric, dxp_print_fn print, void *context);
 

@@ -39,11 +39,11 @@ extern "C" {
  * empty if there is none. The context's notification function gets the same sentence. */
 #define CL_EVENT_FAILURE_DXP 0x44D1
 
-/* CL_EVENT_COMMAND_TYPE of this command. */
+/* CL_EVENT_COMMAND_TYPE of clEnqueueTransferBufferDXP(). */
 #define CL_COMMAND_TRANSFER_BUFFER_DXP 0x44D0
 
-/* Enqueues a copy of `size` bytes of `src_buffer`, as they are on the queue's device, to
- * `dst_buffer` on `dst_device`. The queue's device PUTs them; the host carries none.
+/* Enqueues a copy of `size` bytes of `src_buffer` to `dst_buffer` on `dst_device`. The queue's
+ * device PUTs its copy of the bytes; none passes through the host.
  *
  * clEnqueueCopyBuffer, in contrast, leaves the result on the queue's device until another device
  * uses it.
@@ -61,10 +61,10 @@ typedef cl_int(CL_API_CALL *clEnqueueTransferBufferDXP_fn)(
 	cl_device_id dst_device, size_t src_offset, size_t dst_offset, size_t size,
 	cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
-/* CL_EVENT_COMMAND_TYPE of this command. */
+/* CL_EVENT_COMMAND_TYPE of clEnqueueAllreduceDXP(). */
 #define CL_COMMAND_ALLREDUCE_DXP 0x44D2
 
-/* Types of elements, and reductions; rounding, NaN and averages: dxp/collective.h. */
+/* Types of elements, and reductions. dxp/collective.h explains rounding, NaN and averages. */
 #define CL_TYPE_INT8_DXP         0
 #define CL_TYPE_UINT8_DXP        1
 #define CL_TYPE_INT16_DXP        2
@@ -83,17 +83,17 @@ typedef cl_int(CL_API_CALL *clEnqueueTransferBufferDXP_fn)(
 #define CL_REDUCTION_MAX_DXP     3
 #define CL_REDUCTION_AVERAGE_DXP 4
 
-/* Enqueues an allreduce: `count` elements of each src_buffers[i], as they are on devices[i], are
- * combined, and the result is stored in each dst_buffers[i] on devices[i], with the same bits. The
- * devices exchange and combine the data; the host carries none.
+/* Enqueues an allreduce. It combines `count` elements of each src_buffers[i] on devices[i], and
+ * stores the result in each dst_buffers[i] on devices[i], with the same bits. The devices exchange
+ * and combine the data; none passes through the host.
  *
- * Shape:  the offsets, in bytes, hold for all buffers, and are multiples of the element's size.
- *         In place: src_buffers[i] is dst_buffers[i], and the offsets are equal. The queue's device
- *         need not be one of `devices`; a device may be there several times.
- * Order:  every part waits for the whole wait list, and for the queue's previous command if it is
- *         in order. Commands on any device may wait for the event. Allreduces of the same devices
- *         run in the order enqueued.
- * Time:   the first call with a list of devices, type and reduction builds a kernel on each.
+ * Shape:  the offsets, in bytes, hold for all buffers, and are multiples of the element's size. In
+ *         place: src_buffers[i] is dst_buffers[i], and the offsets are equal. The queue's device
+ *         need not be one of `devices`; a device may be listed several times.
+ * Order:  every part waits for the whole wait list, and for the previous command of an in-order
+ *         queue. Commands on any device may wait for the event. Allreduces of the same devices run
+ *         in the order of their calls.
+ * Time:   the first call with a list of devices, type and reduction builds a kernel on each device.
  * Errors: CL_INVALID_COMMAND_QUEUE; CL_INVALID_CONTEXT; CL_INVALID_MEM_OBJECT: not a buffer;
  *         CL_INVALID_DEVICE: not in the context; CL_INVALID_VALUE: num_devices is not in 1 .. 64, a
  *         list is NULL, `count` is 0, a buffer is too short, an offset is not aligned, or type or
@@ -108,8 +108,8 @@ typedef cl_int(CL_API_CALL *clEnqueueAllreduceDXP_fn)(
 	size_t count, cl_uint type, cl_uint reduction, cl_uint num_events_in_wait_list,
 	const cl_event *event_wait_list, cl_event *event);
 
-/* A device's NIC function for kernels of this process, and the numbers that address it. Passed to
- * kernels by value; in OpenCL C:
+/* A device's NIC function for kernels of this process, and the numbers by which other nodes address
+ * it. Kernels get it by value. Its type in OpenCL C:
  *
  * struct { ushort node; uchar function, reserved; uint memory_key; uint qp_magic[4]; } */
 typedef struct cl_device_network_dxp {
@@ -121,8 +121,8 @@ typedef struct cl_device_network_dxp {
 } cl_device_network_dxp;
 
 /* Opens the device's NIC function, or describes the open one. The NIC stops a function whose kernel
- * violates the rules of its window. Then, or when a lost device is back, this call opens a new
- * function with other magics and another key.
+ * violates the rules of its window. After that, or when a lost device is back, this call opens a
+ * new function with other magics and another key.
  * Errors: CL_INVALID_CONTEXT; CL_INVALID_DEVICE: not in the context; CL_INVALID_VALUE: `network` is
  *         NULL; CL_INVALID_OPERATION: kernels of this device cannot reach its NIC;
  *         CL_OUT_OF_RESOURCES: all functions of that NIC are in use; CL_DEVICE_NOT_AVAILABLE. */
@@ -138,11 +138,12 @@ typedef cl_int(CL_API_CALL *clGetDeviceNetworkDXP_fn)(cl_context context, cl_dev
  *         function. */
 typedef cl_int(CL_API_CALL *clSetKernelArgNetworkDXP_fn)(cl_kernel kernel, cl_uint arg_index);
 
-/* Returns the buffer's address in the memory of the queue's device: the offset for a struct
- * dxp_entry with the device's memory_key. Enqueues a command that moves the buffer there.
+/* Returns the buffer's address in the memory of the queue's device. It is the offset for a struct
+ * dxp_entry with the device's memory_key. Enqueues a command that moves the buffer to this device.
  * Owner:  the address is valid until the buffer is released or the device is lost.
- * Order:  the content there, with PUTs of other devices, is valid from the completion of `event`
- *         (may be NULL) until a command uses the buffer on another device or the host writes it.
+ * Order:  the content at the address, with PUTs of other devices, is valid from the completion of
+ *         `event` on, until a command uses the buffer on another device or the host writes it.
+ *         `event` may be NULL.
  * Errors: CL_INVALID_COMMAND_QUEUE; CL_INVALID_CONTEXT; CL_INVALID_MEM_OBJECT;
  *         CL_MISALIGNED_SUB_BUFFER_OFFSET; CL_INVALID_EVENT_WAIT_LIST; CL_INVALID_VALUE: `address`
  *         is NULL; CL_DEVICE_NOT_AVAILABLE; CL_MEM_OBJECT_ALLOCATION_FAILURE;

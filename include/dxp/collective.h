@@ -9,13 +9,13 @@
  *   dxp_barrier()       only order
  *   dxp_group_wait()    waits for all operations and names a failure
  *
- * One call starts an operation on all members and returns without a round trip. A first operation
- * with a type and operator builds its kernel on each xPU, which can take a second.
+ * One call starts an operation on all members and returns without a round trip. The first operation
+ * with a type and reduction builds a kernel on each xPU, which can take a second.
  *
  * Order:   operations of a group start at each member in the order of the calls. Any number may be
  *          outstanding.
  * Results: bitwise equal at all members, and in every run with the same members, lengths and
- *          options. Contributions are combined in a fixed order, which depends on them.
+ *          options. These three determine the order in which contributions are combined.
  * Errors:  a call that fails starts nothing, unless the group is lost afterwards
  *          (dxp_group_status()). After a failure of an outstanding operation the group is lost:
  *          later calls return the same status. Destroy it and create another.
@@ -64,7 +64,8 @@ enum dxp_reduction { DXP_REDUCTION_LIST(DXP_REDUCTION_ENUM) DXP_REDUCTIONS };
 
 /* Returns the bytes of an element; 0: no such type. */
 DXP_API size_t dxp_type_bytes(enum dxp_type type);
-/* Return the name as in the lists above, in static storage; never NULL. */
+/* Return the name of the type or reduction in the lists above; never NULL. The text is in static
+ * storage. */
 DXP_API const char *dxp_type_text(enum dxp_type type);
 DXP_API const char *dxp_reduction_text(enum dxp_reduction reduction);
 
@@ -77,11 +78,12 @@ struct dxp_group;
 /* How the members exchange the data. AUTO: RING for long operations, TREE for short ones. */
 enum dxp_way { DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_TREE };
 
-/* Zeroed is the usual choice. */
+/* Options of a group. All zero: the defaults. */
 struct dxp_group_options {
 	enum dxp_way way;
-	/* Most bytes of device memory that the group allocates at each member; 0: 8 MiB. Long
-	 * operations use less of it at a time, and short trees fewer branches. At least 64 KiB. */
+	/* Most bytes of device memory that the group allocates at each member; 0: 8 MiB; at least
+	 * 64 KiB. With less memory, long operations exchange less data at a time, and short ones
+	 * use trees with fewer branches. */
 	uint64_t scratch_bytes;
 };
 
@@ -94,74 +96,78 @@ DXP_API int dxp_group_create(struct dxp_fabric *fabric, struct dxp_xpu *const *m
 			     uint32_t count, const struct dxp_group_options *options,
 			     struct dxp_group **out);
 
-/* Waits for all operations, then frees the group and its device memory. The wait has the bound of a
- * lost xPU's detection, 5 s, except that operations which wait for pending events of the program
- * are given up after it. After dxp_group_abort() it does not wait. Accepts NULL. */
+/* Waits for all operations, then frees the group and its device memory. Does not wait after
+ * dxp_group_abort(). A lost xPU ends the wait within 5 s. Operations that wait for pending events
+ * of the program are given up after the same time. Accepts NULL. */
 DXP_API void dxp_group_destroy(struct dxp_group *group);
 
-/* Makes the group lost with DXP_ECLOSED, unless it is lost already. Posted commands complete or
- * fail by themselves. */
+/* Makes the group lost with DXP_ECLOSED, unless it is already lost. Commands that were posted
+ * complete or fail by themselves. */
 DXP_API void dxp_group_abort(struct dxp_group *group);
 
-/* Waits until all operations so far are complete. Returns the group's status, as
- * dxp_group_status(). DXP_ETIMEDOUT: not complete; nothing has changed. */
+/* Waits until all operations started so far are complete. Returns the group's status, see
+ * dxp_group_status(). DXP_ETIMEDOUT: not complete within timeout_ns; nothing has changed. */
 DXP_API int dxp_group_wait(struct dxp_group *group, uint64_t timeout_ns);
 
-/* Returns DXP_OK, or why the group is lost, without waiting; dxp_fabric_error() then names the
- * operation and the member. A loss is noticed here, in dxp_group_wait() and in the next
- * operation. */
+/* Returns, without waiting, DXP_OK or the reason why the group is lost. In the second case,
+ * dxp_fabric_error() names the operation and the member. The library notices a loss in this
+ * function, in dxp_group_wait() and in the next operation. */
 DXP_API int dxp_group_status(struct dxp_group *group);
 
 /* ---- operations ---- */
 
-/* Memory of one member: addresses in its xPU's memory, multiples of the element's size, and the
- * bytes there that the operation may use. More than needed is allowed. */
+/* Memory of one member. Addresses are in the memory of the member's xPU, and multiples of the
+ * element's size. The lengths are the bytes that the operation may use; more than needed is
+ * allowed. */
 struct dxp_part {
-	uint64_t from, from_bytes; /* input; only read, unless it is also the output */
-	uint64_t to, to_bytes;     /* output */
-	/* The operation neither reads `from` nor writes `to` before these events are complete; any
-	 * events of the fabric. Entries with 0 are skipped. */
+	/* input of this member; the operation only reads it, unless it is also the output */
+	uint64_t from, from_bytes;
+	uint64_t to, to_bytes; /* output */
+	/* The operation neither reads `from` nor writes `to` before these events are complete. Any
+	 * events of the fabric are allowed. Entries with 0 are skipped. */
 	const dxp_event *wait;
 	uint32_t wait_count;
 };
 
 struct dxp_collective {
 	const struct dxp_part *parts; /* one for each member */
-	uint64_t count;               /* elements; see each operation. 0: only order */
+	uint64_t count;               /* elements; each operation explains it. 0: moves no data */
 	enum dxp_type type;
-	enum dxp_reduction reduction; /* operations that combine */
-	uint32_t root;                /* dxp_reduce(), dxp_broadcast(): a member */
-	/* Receives an event for each member, unless NULL: its memory may be used again. All of them
-	 * together: the operation is complete. Entries belong to the caller
-	 * (dxp_event_wait(), dxp_event_forget()). */
+	enum dxp_reduction reduction; /* only for operations that combine */
+	uint32_t root;                /* dxp_reduce(), dxp_broadcast(): number of the root */
+	/* If not NULL: receives one event for each member. It completes when the member's memory
+	 * may be used again. When all of them are complete, the operation is complete. The caller
+	 * owns these events (dxp_event_wait(), dxp_event_forget()). */
 	dxp_event *events;
 };
 
-/* In these, n is the number of members, and memory holds elements.
+/* In the comments of the operations, n is the number of members, and indices count elements.
  *
  * Errors: DXP_EINVAL, DXP_ERANGE: an argument; dxp_fabric_error() names member and field.
  *         DXP_EUNSUPPORTED: an xPU has no kernels, or not this type. DXP_EBUILD; DXP_ENOMEM: no
- *         device memory. DXP_EPEERLOST, DXP_EPEERRESET: a member is lost; DXP_ENOENT: an
- *         awaited event is unknown. These three make the group lost. */
+ *         device memory. DXP_EPEERLOST, DXP_EPEERRESET: a member is lost; DXP_ENOENT: a wait list
+ *         has an unknown event. After one of the last three the group is lost. */
 
-/* to[0 .. count) = reduction over all members of from[0 .. count). In place: to == from. */
+/* At each member: to[0 .. count) = reduction of all members' from[0 .. count). In place: to ==
+ * from. */
 DXP_API int dxp_allreduce(struct dxp_group *group, const struct dxp_collective *collective);
-/* The same, only at the root. Other members' `to` is not used. */
+/* At the root: to[0 .. count) = reduction of all members' from[0 .. count). Other members' `to` is
+ * not used. */
 DXP_API int dxp_reduce(struct dxp_group *group, const struct dxp_collective *collective);
-/* At member i: to[0 .. count) = reduction of from[i * count .. (i + 1) * count), so `from` has n *
- * count elements. In place: to is that part of `from`. */
+/* At member i: to[0 .. count) = reduction of all members' from[i * count .. (i + 1) * count), so
+ * `from` has n * count elements. In place: `to` is this part of the member's `from`. */
 DXP_API int dxp_reduce_scatter(struct dxp_group *group, const struct dxp_collective *collective);
-/* to[i * count .. (i + 1) * count) = member i's from[0 .. count), so `to` has n * count elements.
- * In place: `from` is that part of `to`. */
+/* At each member: to[i * count .. (i + 1) * count) = member i's from[0 .. count), so `to` has n *
+ * count elements. In place: `from` is the member's own part of `to`. */
 DXP_API int dxp_all_gather(struct dxp_group *group, const struct dxp_collective *collective);
-/* to[0 .. count) = the root's from[0 .. count). Other members' `from` is not used. In place at the
- * root: to == from. */
+/* At each member: to[0 .. count) = the root's from[0 .. count). Other members' `from` is not used.
+ * In place at the root: to == from. */
 DXP_API int dxp_broadcast(struct dxp_group *group, const struct dxp_collective *collective);
-/* At member i: to[j * count .. (j + 1) * count) = member j's from[i * count .. (i + 1) * count).
- * Not in place. */
+/* At member i: to[j * count .. (j + 1) * count) = member j's from[i * count .. (i + 1) * count). It
+ * cannot be done in place. */
 DXP_API int dxp_all_to_all(struct dxp_group *group, const struct dxp_collective *collective);
-/* Completes at each member when all members' waits are complete. Uses `parts` (may be NULL: no
- * waits) and `events` only. */
+/* Completes at each member when the wait lists of all members are complete. Uses only `events` and
+ * `parts`, which may be NULL if there are no waits. */
 DXP_API int dxp_barrier(struct dxp_group *group, const struct dxp_collective *collective);
 
 #ifdef __cplusplus

@@ -2,20 +2,21 @@
 /* Operations on the function window of a NIC (dxp/window.h): post descriptors, dequeue events, wait
  * with a bound. Any code that can store to the window can send: this process, another process, a
  * kernel on a device. The same source compiles as C17, C++, CUDA C, OpenCL C and C for RISC-V. It
- * makes no system call and no allocation, and includes no header beyond fixed-width integers.
+ * makes no system call and no allocation, and needs no header except for fixed-width integers.
  *
- * Any number of threads and processes may post: by dxp_post_*(), or for lists by dxp_claim(),
- * filling dxp_slot(), dxp_ring(). Each event ring has one consumer at a time. Every wait is
- * bounded: it returns with the event, after a number of polls, or with the function's error
- * (dxp_error()).
+ * Any number of threads and processes may post with dxp_post_*(). For lists they may also call
+ * dxp_claim(), fill dxp_slot(), and call dxp_ring(). Each event ring has one consumer at a time.
+ * Every wait is bounded: it returns with the event, after a number of polls, or with the function's
+ * error (dxp_error()).
  *
- * After posting, a process whose NIC may sleep calls dxp_function_kick() (dxp/function.h). A device
- * cannot, so its runtime keeps the function armed (dxp_function_arm()) while kernels run. Sources:
- * C-12, C-13, C-15, C-16, P-02 .. P-04. */
+ * After posting, a process calls dxp_function_kick() (dxp/function.h) if its NIC may sleep. A
+ * device cannot call it, so its runtime keeps the function armed (dxp_function_arm()) while kernels
+ * run. Sources: C-12, C-13, C-15, C-16, P-02 .. P-04. */
 #ifndef DXP_DEVICE_H
 #define DXP_DEVICE_H
 
-/* Device compilers that cannot include files receive these two headers before the program. */
+/* Device compilers that cannot include files get the text of these two headers in front of the
+ * program. */
 #ifndef DXP_WINDOW_H
 #include <dxp/window.h>
 #endif
@@ -50,7 +51,7 @@ DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
 	do {
 		/* Load `consumer` before `producer`. Otherwise `consumer` may be ahead of an older
 		 * `producer`, and the difference looks like a full ring. Acquire pairs with the
-		 * engine's release: the descriptor was copied out. */
+		 * engine's release: the engine has copied these descriptors out. */
 		consumer = dxp_load_acquire(&w->consumer);
 		next = dxp_load_acquire(&w->producer);
 		error = dxp_error(w);
@@ -74,7 +75,8 @@ DXP_FN void dxp_ring(DXP_SHARED struct dxp_window *w, dxp_u32 index)
 	dxp_store_release(&dxp_slot(w, index)->head.lap, dxp_lap(index, DXP_DOORBELLS));
 }
 
-/* Stores the head except inline data (unset by dxp_head()) and `lap`. */
+/* Stores the head of a descriptor, without `lap` and inline data: dxp_head() sets no inline
+ * data. */
 DXP_FN void dxp_head_store(DXP_SHARED struct dxp_slot *slot, const struct dxp_descriptor *head)
 {
 	dxp_store_bytes((DXP_SHARED dxp_u8 *)&slot->head, head,
@@ -149,7 +151,7 @@ DXP_FN dxp_u64 dxp_chain_bytes(dxp_u32 src_count, dxp_u32 dst_count)
 }
 
 /* Stores the head of a descriptor (struct dxp_chain) at `chain`, which is registered memory aligned
- * to 8. The caller stores the entries behind it, source list first. `head` is as for
+ * to 8 bytes. The caller stores the entries behind the head, source list first. `head` is as for
  * dxp_post_lists(), without inline data; its counts are not used. */
 DXP_FN void dxp_chain_store(DXP_SHARED struct dxp_chain *chain, const struct dxp_descriptor *head,
 			    dxp_u32 src_count, dxp_u32 dst_count)
@@ -164,9 +166,10 @@ DXP_FN void dxp_chain_store(DXP_SHARED struct dxp_chain *chain, const struct dxp
 /* Posts the descriptor that `chain` names: dxp_chain_bytes() bytes of memory that this function
  * registered. PUT and GET may have lists of any length; lists of other operations have at most
  * DXP_LIST_ENTRIES.
- * Owner:  the chain belongs to the NIC until the completion with `context`. Errors: see
- * dxp_claim(). In the completion: DXP_EINVAL: wrong counts, `bytes` or totals; DXP_EACCESS: a wrong
- * key or a missing right; DXP_ERANGE: outside of a region. Source: C-13, C-14. */
+ * Owner:  the descriptor's memory belongs to the NIC until the completion with `context`.
+ * Errors: see dxp_claim(). In the completion: DXP_EINVAL: wrong counts, `bytes` or totals;
+ *         DXP_EACCESS: a wrong key or a missing right; DXP_ERANGE: outside of a region.
+ * Source: C-13, C-14. */
 DXP_FN int dxp_post_reference(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 			      const struct dxp_entry *chain, dxp_u64 context)
 {
@@ -181,9 +184,10 @@ DXP_FN int dxp_post_reference(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 	return dxp_post(w, &d, chain, 0);
 }
 
-/* Posts a NAP of up to DXP_NAP_BYTES bytes. It copies them into the descriptor, so `data` may be
- * reused at once. Errors: DXP_EINVAL: more than DXP_NAP_BYTES; otherwise see dxp_claim(). Source:
- * C-17. */
+/* Posts a NAP of up to DXP_NAP_BYTES bytes. Copies the bytes into the descriptor, so `data` may be
+ * reused at once.
+ * Errors: DXP_EINVAL: more than DXP_NAP_BYTES; otherwise see dxp_claim().
+ * Source: C-17. */
 DXP_FN int dxp_post_nap(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct dxp_target *to,
 			const void *data, dxp_u32 bytes, dxp_u64 imm, dxp_u64 context)
 {
@@ -197,8 +201,8 @@ DXP_FN int dxp_post_nap(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct
 	return dxp_post(w, &d, 0, data);
 }
 
-/* Posts a PUT of one range to one range, with equal bytes. `flags`: 0 or DXP_FLAG_NOTIFY.
- * dxp_post_get() posts a GET.
+/* dxp_post_put() posts a PUT of one range to another range of the same length. `flags` is 0 or
+ * DXP_FLAG_NOTIFY. dxp_post_get() posts a GET.
  * Owner:  the local memory belongs to the NIC until the completion with `context`.
  * Errors: see dxp_claim().
  * Source: C-18, C-19. */
@@ -225,8 +229,8 @@ DXP_FN int dxp_post_get(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct
 	return dxp_post(w, &d, entries, 0);
 }
 
-/* Posts an atomic: `op` is DXP_OP_FETCH_* or DXP_OP_COMPARE_SWAP, `at` names 8 aligned bytes of the
- * peer. Only COMPARE_SWAP uses `swap`. Errors: see dxp_claim(). */
+/* Posts an atomic. `op` is DXP_OP_FETCH_* or DXP_OP_COMPARE_SWAP; `at` names 8 bytes of the peer,
+ * aligned to 8. Only COMPARE_SWAP uses `swap`. Errors: see dxp_claim(). */
 DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 			   const struct dxp_target *peer, dxp_u8 op, const struct dxp_entry *at,
 			   dxp_u64 operand, dxp_u64 swap, dxp_u64 context)
@@ -241,8 +245,8 @@ DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 
 /* ---- CFG registers: 4 bytes each, by index; docs/reference/registers.md ---- */
 
-/* Returns the address of queue pair `qp` of this function. CFG accesses to it reach the registers
- * of this node, with the rights of the host that opened the function. */
+/* Returns the address of queue pair `qp` of this function. CFG accesses to this address access the
+ * registers of this node, with the rights of the host that opened the function. */
 DXP_FN struct dxp_target dxp_self(const DXP_SHARED struct dxp_window *w, dxp_u8 qp)
 {
 	struct dxp_target self;
@@ -254,10 +258,10 @@ DXP_FN struct dxp_target dxp_self(const DXP_SHARED struct dxp_window *w, dxp_u8 
 	return self;
 }
 
-/* Posts a read of consecutive registers of `peer`, from index `first`, to `to`: to->bytes is 4 for
- * each register. dxp_post_cfg_write() writes `count` registers from `values`, which may be reused
- * at once. Errors: DXP_EINVAL: more than DXP_CFG_WORDS values; otherwise see dxp_claim(). In the
- * completion:
+/* dxp_post_cfg_read() posts a read of consecutive registers of `peer`, from index `first` on, into
+ * `to`; to->bytes is 4 for each register. dxp_post_cfg_write() posts a write of `count` registers
+ * from `values`, which may be reused at once.
+ * Errors: DXP_EINVAL: more than DXP_CFG_WORDS values; otherwise see dxp_claim(). In the completion:
  *         DXP_ERANGE: no such register; DXP_EACCESS: it is read-only, or the writer has not opened
  *         the xPU; DXP_EBUSY: the task is running.
  * Source: X-07, X-09. */
@@ -294,7 +298,7 @@ DXP_FN int dxp_post_cfg_write(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 
 /* ---- dequeuing events ---- */
 
-/* Dequeues the oldest completion into *event. Returns 1, or 0 without one. Source: C-26. */
+/* Dequeues the oldest completion into *event. Returns 1; or 0 if there is none. Source: C-26. */
 DXP_FN int dxp_sent_dequeue(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *event)
 {
 	dxp_u32 index = w->sent_consumer;
@@ -304,12 +308,13 @@ DXP_FN int dxp_sent_dequeue(DXP_SHARED struct dxp_window *w, struct dxp_nic_even
 	if (dxp_load_acquire(&slot->lap) != dxp_lap(index, DXP_EVENTS))
 		return 0;
 	*event = *slot;
-	/* The entry was read. Pairs with the engine's acquire before it reuses the entry. */
+	/* Pairs with the engine's acquire before it reuses the entry: this thread has read the
+	 * entry. */
 	dxp_store_release(&w->sent_consumer, index + 1);
 	return 1;
 }
 
-/* Returns the oldest receive event, or NULL. Valid until dxp_received_release() or
+/* Returns the oldest receive event, or NULL. The event is valid until dxp_received_release() or
  * dxp_received_keep(). */
 DXP_FN const DXP_SHARED struct dxp_nic_event *
 dxp_received_peek(const DXP_SHARED struct dxp_window *w)
@@ -320,7 +325,7 @@ dxp_received_peek(const DXP_SHARED struct dxp_window *w)
 	return dxp_load_acquire(&slot->lap) == dxp_lap(index, DXP_EVENTS) ? slot : 0;
 }
 
-/* Returns the data of a NAP, in the event or in its buffer. */
+/* Returns the data of a NAP, which are in the event or in its buffer. */
 DXP_FN const DXP_SHARED dxp_u8 *dxp_received_data(const DXP_SHARED struct dxp_window *w,
 						  const DXP_SHARED struct dxp_nic_event *event)
 {
@@ -354,9 +359,9 @@ DXP_FN void dxp_received_release(DXP_SHARED struct dxp_window *w)
 	dxp_received_keep(w);
 }
 
-/* ---- waiting: polls at most `looks` times (0: once); DXP_ETIMEDOUT, or see dxp_error() ---- */
+/* ---- waiting: at most `looks` polls (0: one); DXP_ETIMEDOUT, or see dxp_error() ---- */
 
-/* Called after a poll without result. Returns DXP_OK to poll again. */
+/* Waits a moment after a poll without result. Returns DXP_OK if the caller must poll again. */
 DXP_FN int dxp_look_again(const DXP_SHARED struct dxp_window *w, dxp_u64 *looks)
 {
 	int status = dxp_error(w);
@@ -436,9 +441,10 @@ DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 
 /* Waits for the last dxp_register_send() and returns its status.
  * Errors: DXP_ENOENT: no area contains these bytes; DXP_EBUSY: the receiver had no space for one
- *         second; DXP_ERANGE: longer than its whole area, or than 256 KiB out of memory behind DMA;
- *         DXP_EACCESS: wrong magic, or the peer has no register mode; DXP_EINVAL: a register is out
- *         of range; DXP_EPEERLOST and others: the peer failed. */
+ *         second; DXP_ERANGE: longer than the receiver's whole area, or longer than 256 KiB from
+ *         memory that only DMA can access; DXP_EACCESS: wrong magic, or the peer has no register
+ *         mode; DXP_EINVAL: a register is out of range; DXP_EPEERLOST and others: the peer
+ *         failed. */
 DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 {
 	DXP_SHARED struct dxp_registers *r = &w->registers;
@@ -453,8 +459,8 @@ DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 	return status;
 }
 
-/* Sets the receive area: messages to this function's registers are stored there one after the
- * other; 0 bytes: no area. dxp_total_wait() shows their arrival.
+/* Sets the receive area. Messages to this function's registers are stored in it, one behind the
+ * other. 0 bytes: there is no area. dxp_total_wait() shows their arrival.
  * Errors: DXP_ENOENT: no area of the lookup table contains the bytes; DXP_ETIMEDOUT: not in effect
  *         yet, so the NIC may still write to the old area.
  * Source: P-04, P-06. */

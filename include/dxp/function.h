@@ -38,35 +38,36 @@ struct dxp_nic;      /* a NIC inside this program */
 #define DXP_QP(q)  ((q) + 1)
 #define DXP_QP_ANY 255
 
-/* Selects the function. Zeroed is the usual choice. */
+/* Selects the function. All zero: any function of the only NIC. */
 struct dxp_function_options {
 	/* Name of a node on this machine, or, if it contains '/', the path of a socket that offers
 	 * functions. NULL: $DXP_NIC, otherwise the only NIC. */
 	const char *nic;
-	uint32_t function; /* 1 .. 7; 0: any free one */
-	/* 0: all queue pairs of a function, or the one that the socket offers. Else one queue pair,
-	 * with a window of its own; other processes may have the others of the function:
-	 * DXP_QP(0) .. DXP_QP(3) or DXP_QP_ANY. In its window it is queue pair 0. Weight, priority
-	 * and limit belong to the function. */
+	uint32_t function; /* number of the function, 1 .. 7; 0: any free function */
+	/* Queue pairs to use. 0: all queue pairs of a function, or the one that the socket offers.
+	 * DXP_QP(0) .. DXP_QP(3) or DXP_QP_ANY: one queue pair, with a window of its own, in which
+	 * it is queue pair 0. Other processes may then have the function's other queue pairs.
+	 * Weight, priority and limit belong to the function. */
 	uint32_t qp;
 	/* Name by which other functions of the NIC find this one: [A-Za-z0-9._-], at most 31
 	 * characters. NULL: they cannot find it. */
 	const char *label;
-	uint32_t timeout_ms; /* bound of each request to the NIC's program; 0: 5000 */
-	/* Time that dxp_function_wait() spins before it sleeps; 0: 50; UINT32_MAX: never. Never
-	 * with one CPU. */
+	uint32_t timeout_ms; /* ms; longest time of each request to the NIC's program; 0: 5000 */
+	/* Time in us that dxp_function_wait() spins before it sleeps; 0: 50; UINT32_MAX: does not
+	 * spin. It never spins on a machine with one CPU. */
 	uint32_t spin_us;
 };
 
-/* Attaches to a function; close *out with dxp_function_close(). `options` may be NULL. Errors:
- * DXP_ENOENT: no such NIC; DXP_EBUSY: the requested function, queue pair or label is in use;
- *         DXP_EACCESS: no permission; DXP_ETIMEDOUT: the NIC's program does not answer; DXP_EINVAL:
- *         also if several NICs match; DXP_ENOMEM; DXP_EIO. */
+/* Attaches to a function; close *out with dxp_function_close(). `options` may be NULL.
+ * Errors: DXP_ENOENT: no such NIC; DXP_EBUSY: the requested function, queue pair or label is in
+ *         use; DXP_EACCESS: no permission; DXP_ETIMEDOUT: the NIC's program does not answer;
+ *         DXP_EINVAL: also if several NICs match; DXP_ENOMEM; DXP_EIO. */
 DXP_API int dxp_function_attach(const struct dxp_function_options *options,
 				struct dxp_function **out);
 
-/* Closes the function, like an exit of the process: cancels outstanding requests and invalidates
- * its keys. The NIC unmaps its memory when no packet refers to it. Accepts NULL. */
+/* Closes the function. As an exit of the process does, this cancels outstanding requests and
+ * invalidates the function's keys. The NIC unmaps its memory when no packet refers to it. Accepts
+ * NULL. */
 DXP_API void dxp_function_close(struct dxp_function *f);
 
 /* Returns this thread's last error as a sentence with the next step; never NULL. */
@@ -82,16 +83,16 @@ DXP_API int dxp_function_window_fd(const struct dxp_function *f);
 
 /* ---- memory ---- */
 enum dxp_rights {
-	DXP_LOCAL = 0,         /* only own descriptors */
-	DXP_REMOTE_READ = 1,   /* GET by any node with the key */
-	DXP_REMOTE_WRITE = 2,  /* PUT by any node with the key */
-	DXP_REMOTE_ATOMIC = 4, /* fetch-and-op by any node with the key */
+	DXP_LOCAL = 0,         /* only descriptors of this function may access the memory */
+	DXP_REMOTE_READ = 1,   /* any node with the key may GET */
+	DXP_REMOTE_WRITE = 2,  /* any node with the key may PUT */
+	DXP_REMOTE_ATOMIC = 4, /* any node with the key may use atomics */
 };
 
 struct dxp_memory {
 	void *base;
 	uint64_t bytes;
-	uint32_t key; /* value for struct dxp_entry; offsets count from `base` */
+	uint32_t key; /* key for struct dxp_entry, whose offsets count from `base` */
 	int fd;       /* sealed memfd that may be shared; the library owns it */
 };
 
@@ -102,9 +103,9 @@ DXP_API int dxp_memory_create(struct dxp_function *f, uint64_t bytes, uint32_t r
 			      struct dxp_memory *out);
 DXP_API void dxp_memory_destroy(struct dxp_function *f, struct dxp_memory *memory);
 
-/* Registers `bytes` bytes and returns their key. dxp_memory_register(): at page-aligned `offset` of
- * a memfd that cannot shrink (F_SEAL_SHRINK). dxp_memory_register_at(): any memory of this program,
- * only for a NIC inside it.
+/* Register `bytes` bytes and return their key. dxp_memory_register() registers memory at
+ * page-aligned `offset` of a memfd that cannot shrink (F_SEAL_SHRINK). dxp_memory_register_at()
+ * registers any memory of this program, but only for a NIC inside it.
  * Owner:  memory at `base` must stay mapped until dxp_memory_revoke().
  * Errors: DXP_EINVAL: not such a memfd; DXP_EUNSUPPORTED: dxp_memory_register_at() on another
  *         program's NIC; otherwise see dxp_memory_create(). */
@@ -113,12 +114,12 @@ DXP_API int dxp_memory_register(struct dxp_function *f, int fd, uint64_t offset,
 DXP_API int dxp_memory_register_at(struct dxp_function *f, void *base, uint64_t bytes,
 				   uint32_t rights, uint32_t *key);
 
-/* Revokes a key. After the return, requests with it are rejected, and the caller may use memory of
- * dxp_memory_register_at() for other purposes. DXP_ENOENT: no such key. */
+/* Revokes a key. After this call, requests with the key are rejected, and the caller may use memory
+ * of dxp_memory_register_at() for other purposes. DXP_ENOENT: no such key. */
 DXP_API int dxp_memory_revoke(struct dxp_function *f, uint32_t key);
 
-/* Register mode: maps [vaddr, vaddr + bytes) of the device to bytes from `offset` of region `key`
- * in the lookup table (P-01, P-05).
+/* Adds an entry to register mode's lookup table (P-01, P-05): maps [vaddr, vaddr + bytes) of the
+ * device to bytes from `offset` on of region `key`.
  * Errors: DXP_EEXIST: overlaps another area; DXP_EBUSY: the table is full; DXP_ENOENT, DXP_EACCESS,
  *         DXP_ERANGE: this function has no such region, or it is shorter. */
 DXP_API int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t bytes, uint32_t key,
@@ -126,59 +127,63 @@ DXP_API int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t byte
 
 /* ---- peers ---- */
 
-/* Finds a peer's queue pair: pair `qp` of the window of this NIC with this label, or, if `label`
- * names a node of the fabric, that node's service queue pair.
- * Errors: DXP_ENOENT: unknown, has fewer queue pairs, or not granted to this node; DXP_EPEERLOST.
- */
+/* Finds a queue pair of a peer. If a function of this NIC has the label, it is queue pair `qp` of
+ * the function's window. If a node of the fabric has this name, it is the node's service queue
+ * pair.
+ * Errors: DXP_ENOENT: unknown, has fewer queue pairs, or not granted to this node;
+ *         DXP_EPEERLOST. */
 DXP_API int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp,
 			      struct dxp_target *out);
 
-/* Returns the address of queue pair `qp` of this function, for its peers. `node` is the fabric's
- * id; functions of this NIC may also use 0. */
+/* Returns the address of queue pair `qp` of this function, for its peers. `out->node` is this
+ * node's id in the fabric. Functions of this NIC may replace it by 0. */
 DXP_API int dxp_function_target(const struct dxp_function *f, uint8_t qp, struct dxp_target *out);
 
 /* ---- sleeping and waking ---- */
 
-/* Wakes the NIC if it sleeps; call it after posting. Otherwise it costs a fence and a load. Any
- * thread. */
+/* Wakes the NIC if it sleeps. Call it after posting, from any thread. If the NIC does not sleep, it
+ * costs only a fence and a load. */
 DXP_API void dxp_function_kick(struct dxp_function *f);
 
 /* Waits for an event in either ring, the function's error, or the timeout (0: polls once;
- * UINT64_MAX: none): spins, then sleeps. Polls a NIC inside this program that has no thread.
- * Returns DXP_OK, DXP_ETIMEDOUT, or see dxp_error().
+ * UINT64_MAX: no timeout). Spins first, then sleeps. If the NIC is inside this program and has no
+ * thread, also polls the NIC. Returns DXP_OK, DXP_ETIMEDOUT, or see dxp_error().
  * Errors: DXP_ECLOSED: the NIC's program has exited or closed the function. */
 DXP_API int dxp_function_wait(struct dxp_function *f, uint64_t timeout_ns);
 
-/* Arms the function: its NIC does not sleep until there are as many disarms as arms. For devices,
- * which post but cannot call dxp_function_kick(). */
+/* dxp_function_arm() arms the function: its NIC does not sleep until the function was disarmed as
+ * often as armed. This is for devices, which post but cannot call dxp_function_kick(). */
 DXP_API int dxp_function_arm(struct dxp_function *f);
 DXP_API int dxp_function_disarm(struct dxp_function *f);
 
 /* ---- the announced PUT (C-20) ---- */
 
-/* A PUT whose two sides agree on the addresses before it, and on its completion after it. Sender
- * and receiver exchange NAPs: request, address, and the announcement that the data is in place. One
- * side calls ..._send(), the other ..._receive(), in any order. Fields that are not set must be
+/* A PUT with an agreement on the addresses before it, and on its completion after it. Sender and
+ * receiver exchange NAPs: a request, an address, and the announcement that the data is in place.
+ * One side calls ..._send(), the other ..._receive(), in any order. Fields that are not set must be
  * 0. */
 struct dxp_announced_put {
-	struct dxp_target peer; /* sender: the receiver's queue pair; receiver: set by the call */
-	/* Sender: the bytes to send. Receiver: where they may be placed, in a region with
-	 * DXP_REMOTE_WRITE; at least as many bytes. */
+	/* sender: set it to the receiver's queue pair; receiver: the call sets it */
+	struct dxp_target peer;
+	/* Sender: the bytes to send. Receiver: the memory for them, at least as many bytes, in a
+	 * region with DXP_REMOTE_WRITE. */
 	struct dxp_entry local;
-	uint32_t tag;   /* the same on both sides; distinguishes transfers of one pair */
-	uint32_t bytes; /* receiver: the number of bytes that were placed */
-	uint8_t qp;     /* own queue pair */
-	uint8_t step;   /* progress; 0 at first */
+	/* tag of the transfer, equal on both sides, different for each transfer between two queue
+	 * pairs */
+	uint32_t tag;
+	uint32_t bytes; /* receiver: number of bytes that have arrived */
+	uint8_t qp;     /* queue pair of the caller's side */
+	uint8_t step;   /* progress; must be 0 at first */
 	uint16_t outstanding;
 };
 
 /* Transfer as sender and as receiver. DXP_OK: the data is in place and both sides know it. Each
  * function runs one transfer at a time, and its caller dequeues all other events.
  * Owner:  both ranges belong to the NIC from the first call until DXP_OK or another final status.
- * Errors: DXP_ETIMEDOUT: the peer has not answered within `timeout_ns`; DXP_EBUSY: an event of
- * another purpose is first in a ring. Both are not final: the next call with the same struct
- * continues. Final: DXP_ERANGE: the receiver's range is too short, or has 0 bytes; the status of a
- * failed NAP or PUT; a status of dxp_error(). */
+ * Errors: DXP_ETIMEDOUT: the peer has not answered within `timeout_ns`; DXP_EBUSY: the first event
+ *         in a ring has another purpose. These two are not final: the next call with the same
+ *         struct continues. Final: DXP_ERANGE: the receiver's range is too short, or has 0 bytes;
+ *         the status of a failed NAP or PUT; a status of dxp_error(). */
 DXP_API int dxp_announced_put_send(struct dxp_function *f, struct dxp_announced_put *put,
 				   uint64_t timeout_ns);
 DXP_API int dxp_announced_put_receive(struct dxp_function *f, struct dxp_announced_put *put,
@@ -186,19 +191,20 @@ DXP_API int dxp_announced_put_receive(struct dxp_function *f, struct dxp_announc
 
 /* ---- a NIC inside this program ---- */
 
-/* All zero: the NIC is not in a fabric, and only its own functions, and those that it serves, reach
- * it. */
+/* Options of a NIC. All zero: the NIC is not in a fabric. Then only its own functions, and those
+ * that it serves, can send to it. */
 struct dxp_nic_options {
-	bool join; /* become a node of a fabric */
-	/* for this field and the next three, see struct dxp_fabric_options */
+	bool join; /* true: the NIC becomes a node of a fabric */
+	/* this field and the next three: see struct dxp_fabric_options */
 	const char *directory;
 	const char *manager;
 	const char *key_file;
 	const char *bind;
 	const char *name;    /* name of the node; NULL: program name and process id */
-	uint32_t timeout_ms; /* bound of joining; 0: 5000 */
+	uint32_t timeout_ms; /* ms; longest time for joining; 0: 5000 */
 	uint32_t spin_us;    /* see struct dxp_function_options */
-	/* True: a progress thread polls the NIC. False: waiting calls and dxp_nic_poll() do. */
+	/* True: a progress thread polls the NIC. False: waiting calls and dxp_nic_poll() poll
+	 * it. */
 	bool thread;
 	/* Queue pairs of function 0 for this program, 1 .. 4; 0: all. dxp_nic_serve() offers the
 	 * others. */
@@ -209,21 +215,21 @@ struct dxp_nic_options {
  * Errors: DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY: see dxp_fabric_open(); DXP_ENOMEM; DXP_EIO. */
 DXP_API int dxp_nic_open(const struct dxp_nic_options *options, struct dxp_nic **out);
 
-/* Closes a NIC. Close its functions before; those of other processes get DXP_ECLOSED. Accepts
- * NULL. */
+/* Closes a NIC. Close its functions before this call. Functions of other processes get DXP_ECLOSED.
+ * Accepts NULL. */
 DXP_API void dxp_nic_close(struct dxp_nic *nic);
 
-/* Opens a function of this NIC; `label` and errors: see dxp_function_attach(). The first one is
- * function 0; other nodes address the node by its service queue pair 0. Each later call opens any
+/* Opens a function of this NIC. `label` and errors: see dxp_function_attach(). The first call opens
+ * function 0; other nodes address it as the node's service queue pair 0. Each later call opens any
  * free function. */
 DXP_API int dxp_nic_function(struct dxp_nic *nic, const char *label, struct dxp_function **out);
 
-/* Polls doorbells, arrivals and timers once. Returns the amount of work; 0 if the NIC has a
- * thread. */
+/* Polls doorbells, arrivals and timers once. Returns the number of items processed; always 0 if the
+ * NIC has a thread. */
 DXP_API int dxp_nic_poll(struct dxp_nic *nic);
 
-/* Offers the NIC's free functions to other processes of this machine, by its node's name or, if
- * `path` is not NULL, by that socket.
+/* Offers the NIC's free functions to other processes of this machine: under the name of its node
+ * or, if `path` is not NULL, as this socket.
  * Errors: DXP_EBUSY: already offered, or the path is in use; DXP_ENOENT, DXP_EACCESS: no such
  *         folder, or no permission; DXP_EUNSUPPORTED: DXP_RUN is empty. */
 DXP_API int dxp_nic_serve(struct dxp_nic *nic, const char *path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A NIC function inside a virtual machine. `dxp vf export` presents it as two PCI devices (QEMU's
- * ivshmem, 1af4:1110), whose BAR 2 is memory:
+ * ivshmem, 1af4:1110). BAR 2 of each device is memory:
  *
  *   window   struct dxp_window, for dxp/device.h
  *   memory   struct dxp_guest, then memory of the guest; region `key` is all of it, so offsets in
@@ -20,14 +20,14 @@
 #define DXP_GUEST_MAGIC   0x47505844u /* "DXPG" */
 #define DXP_GUEST_VERSION 1
 
-/* Written before the machine starts. */
+/* Description of the memory, written before the machine starts. */
 struct dxp_guest {
 	dxp_u32 magic, version;
-	dxp_u64 bytes;    /* of the region, with this struct */
-	dxp_u32 key;      /* peers may read, write and use atomics with it */
-	dxp_u32 qp_magic; /* of queue pair 0, as in the window */
-	dxp_u32 number;   /* position of the NIC in the command, from 0 */
-	char nic[32];     /* its name, ended by 0 */
+	dxp_u64 bytes;    /* bytes of the region, with this struct */
+	dxp_u32 key;      /* key of the region; peers may read, write and use atomics with it */
+	dxp_u32 qp_magic; /* magic of queue pair 0, as in the window */
+	dxp_u32 number;   /* number of the NIC in the command line, from 0 */
+	char nic[32];     /* name of the NIC, ended by a zero byte */
 	dxp_u8 pad[4096 - 60];
 };
 

@@ -8,10 +8,11 @@
  * members and tree: each switch combines contributions in the order of its members, then of its
  * child switches.
  *
- * If a switch fails, forgets the group or is silent past the deadline, the members agree by
- * host-to-host packets on the elements that all have results for. Each operation then completes
- * with DXP_EPEERLOST and the same count of finished elements at every member. The group accepts no
- * more operations; the caller continues by other means (the MPI plugins: by ordinary MPI).
+ * A group is lost if a switch fails, forgets the group or is silent past the deadline. Then the
+ * members agree, by host-to-host packets, on the elements for which all members have results. Each
+ * operation completes with DXP_EPEERLOST and the same count of finished elements at every member.
+ * The group accepts no more operations. The caller continues by other means; the MPI plugins use
+ * ordinary MPI.
  * Threads: different threads may use different groups; the caller serializes calls on one group.
  * Source: N-01 .. N-12; docs/reference/inc.md; bytes: docs/reference/wire.md "In-network
  *         computing". */
@@ -28,7 +29,7 @@
 extern "C" {
 #endif
 
-/* X(name, value on the wire, text). Only append. */
+/* X(name, value on the wire, text). Append only, because the values are part of the protocol. */
 #define DXP_INC_OP_LIST(X)              \
 	X(DXP_INC_NOOP, 0, "none")      \
 	X(DXP_INC_SUM, 1, "sum")        \
@@ -44,9 +45,9 @@ extern "C" {
 	X(DXP_INC_MINLOC, 11, "minloc") \
 	X(DXP_INC_MAXLOC, 12, "maxloc")
 
-/* X(name, value on the wire, bytes of an element, text). Elements are little-endian. Pairs of
- * MINLOC and MAXLOC are a value and a 32-bit index. Pairs of 16 bytes have four more bytes, zero on
- * the wire. */
+/* X(name, value on the wire, bytes of an element, text). Elements are little-endian. An element of
+ * MINLOC and MAXLOC is a pair: a value and a 32-bit index. Pairs of 16 bytes end with four more
+ * bytes, zero on the wire. */
 #define DXP_INC_TYPE_LIST(X)                      \
 	X(DXP_INC_BYTES, 0, 1, "bytes")           \
 	X(DXP_INC_INT8, 1, 1, "int8")             \
@@ -84,37 +85,38 @@ DXP_API bool dxp_inc_defined(enum dxp_inc_op op, enum dxp_inc_type type);
 
 struct dxp_inc;
 
-/* UD, RC: RoCEv2 datagrams, or, for data, reliable connections between members and switches (user
- * space only), with the widened header. COMPAT: datagrams with the header of the source paper
- * (docs/reference/wire.md "Compatible format"): only allreduces of at most 256 bytes, in user
- * space; others return DXP_EUNSUPPORTED. */
+/* Format of packets. UD: RoCEv2 datagrams. RC: as UD, but data uses reliable connections between
+ * members and switches, in user space only, with the widened header. COMPAT: datagrams with the
+ * header of the source paper (docs/reference/wire.md "Compatible format"), for allreduces of at
+ * most 256 bytes, in user space only; other operations return DXP_EUNSUPPORTED. */
 enum dxp_inc_framing { DXP_INC_UD, DXP_INC_RC, DXP_INC_COMPAT };
 
-/* Zero or NULL selects the default. */
+/* Options of an endpoint. Zero or NULL selects the default. */
 struct dxp_inc_options {
-	/* This host's switch: an IPv4 address, or a list "NETWORK/BITS=SWITCH,...", whose first
-	 * network with an address of this host is used. NULL: $DXP_INC_SWITCH, then "switch = ..."
-	 * in /etc/dxp/inc.conf. */
+	/* This host's switch: an IPv4 address, or a list "NETWORK/BITS=SWITCH,...". The first entry
+	 * of the list that has a network with an address of this host is used. NULL:
+	 * $DXP_INC_SWITCH, then "switch = ..." in /etc/dxp/inc.conf. */
 	const char *switches;
-	/* Times below 10 ms become 10 ms. Time in which this process could not run does not
-	 * count. */
+	/* The following times are in ns. A deadline_ns or create_ns below 10 ms becomes 10 ms. Time
+	 * in which this process could not run does not count. */
 	/* If an operation makes no progress for this time, the group is lost. A member that is late
 	 * but still answers is waited for. 0: 2 s. */
 	uint64_t deadline_ns;
 	/* After a group is lost: time to wait for a silent member before it is treated as dead; 0:
-	 * half of the deadline. If that member was only stopped or starved, it continues alone. Its
-	 * number of finished elements may then differ from the others'. */
+	 * half of the deadline. If this member was only stopped or starved, it continues alone. Its
+	 * number of finished elements may then differ from the number at other members. */
 	uint64_t patience_ns;
-	/* Bound of a group's creation after its switch answered; 0: 5 s. A closed port at the
+	/* Bound of a group's creation after its switch has answered; 0: 5 s. A closed port at the
 	 * switch is detected at once, a silent switch after 2 s. */
 	uint64_t create_ns;
-	uint64_t spin_ns; /* time that a wait spins before it sleeps; 0: never */
+	uint64_t spin_ns; /* time that a wait spins before it sleeps; 0: does not spin */
 	enum dxp_inc_framing framing;
-	bool no_icrc_check; /* do not check the ICRC of received packets; sent ones carry it */
-	bool user_plane;    /* use the user-space plane even if XDP is available */
-	/* Called during waits without work: after a few ms (one kernel tick), then at least every
-	 * 100 us. May be NULL. For the progress of an MPI library. Runs without the endpoint's
-	 * lock. */
+	/* do not check the ICRC of received packets; sent packets carry it anyway */
+	bool no_icrc_check;
+	bool user_plane; /* use the user-space plane even if XDP is available */
+	/* Called during waits without work, for the progress of an MPI library. The first call
+	 * comes after a few ms (one kernel tick), further calls at least every 100 us. Runs without
+	 * the endpoint's lock. May be NULL. */
 	void (*idle)(void *context);
 	void *idle_context;
 };
@@ -124,9 +126,10 @@ struct dxp_inc_options {
  *         DXP_EINVAL: `switches` does not parse (logged); DXP_ENOMEM. */
 DXP_API int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out);
 
-/* Closes an endpoint. Destroy its groups before. May take 0.1 s after the last operation, because
- * slower members may need its result. A process may exit without this call; the switches release
- * its groups later. In a forked child, this is the only allowed call; others return DXP_ECLOSED. */
+/* Closes an endpoint. Destroy its groups before this call. The call may last 0.1 s after the last
+ * operation, because slower members may need its result. A process may exit without this call; the
+ * switches then release its groups later. In a forked child, only this call is allowed; other calls
+ * return DXP_ECLOSED. */
 DXP_API void dxp_inc_close(struct dxp_inc *inc);
 
 /* ---- groups ---- */
@@ -134,9 +137,9 @@ DXP_API void dxp_inc_close(struct dxp_inc *inc);
 struct dxp_inc_group;
 
 /* Functions by which the members communicate before the group exists. All members call them in the
- * same order. `allgather` copies member i's `bytes` bytes to i * bytes of `all` at every member. It
- * returns 0, or another value for a failure, which must occur at every member or exit the
- * program. */
+ * same order. `allgather` collects `bytes` bytes from each member: at every member, the bytes of
+ * member i are stored at i * bytes of `all`. It returns 0, or another value for a failure. A
+ * failure must occur at every member, or exit the program. */
 struct dxp_inc_bootstrap {
 	uint32_t member, members; /* 1 .. DXP_INC_MEMBERS_MAX */
 	int (*allgather)(void *context, const void *own, void *all, size_t bytes);
@@ -146,16 +149,19 @@ struct dxp_inc_bootstrap {
 #define DXP_INC_MEMBERS_MAX 4096
 #define DXP_INC_WHY_BYTES   192
 
-enum dxp_inc_mode { DXP_INC_NODE, DXP_INC_SOCKET, DXP_INC_FLAT }; /* master_num of N-04 */
+/* Which processes are members: one of each node, one of each socket, or all (master_num of
+ * N-04). */
+enum dxp_inc_mode { DXP_INC_NODE, DXP_INC_SOCKET, DXP_INC_FLAT };
 
 struct dxp_inc_group_options {
-	enum dxp_inc_mode mode; /* mode that `dxp inc` shows; it has no other effect */
-	/* job that owns the group; `dxp inc` shows it; it has no other effect */
+	/* `dxp inc` shows the mode. Only switches that use the compatible format act on it. */
+	enum dxp_inc_mode mode;
+	/* job that owns the group, as `dxp inc` shows it; it has no other effect */
 	uint64_t job_id;
 	uint32_t c_id, world_rank;
 };
 
-/* Creates a group by query and notify (N-06). Collective, with the same outcome at all members.
+/* Creates a group by query and notify (N-06). All members must call it, and get the same outcome.
  * After a failure, `why` has a sentence for the user, the same at all members.
  * Errors: DXP_ENOENT: a member's switch does not answer; DXP_EBUSY: a switch has no free group or
  *         memory; DXP_EUNSUPPORTED: the switches share no tree; DXP_EINVAL; DXP_EIO; DXP_ENOMEM;
@@ -164,24 +170,25 @@ DXP_API int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_boots
 				 const struct dxp_inc_group_options *options,
 				 struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES]);
 
-/* Destroys a group by KILL (N-07). Member 0 notifies the switches; others only release it. Any
- * member may call it without an outstanding operation. The endpoint keeps the last result for
- * slower members for about 0.1 s. */
+/* Destroys a group by KILL (N-07). Member 0 notifies the switches; other members only release the
+ * group. A member may call it when it has no outstanding operation. The endpoint keeps the last
+ * result for slower members for about 0.1 s. */
 DXP_API void dxp_inc_group_destroy(struct dxp_inc_group *group);
 
 struct dxp_inc_group_view {
-	uint32_t id, member, members, depth; /* depth: switches above a member */
+	uint32_t id, member, members, depth; /* depth: switches from this member to the root */
 	uint16_t epoch;
-	bool kernel;            /* short operations use XDP */
-	bool lost;              /* the group accepts no more operations */
-	int lost_status;        /* DXP_ETIMEDOUT, DXP_ENOENT (the switch forgot it), ... */
+	bool kernel; /* short operations use XDP */
+	bool lost;   /* the group accepts no more operations */
+	/* reason of the loss: DXP_ETIMEDOUT, DXP_ENOENT (the switch forgot the group), ... */
+	int lost_status;
 	uint32_t segment_bytes; /* payload bytes per packet */
-	uint32_t window;        /* segments in flight */
+	uint32_t window;        /* largest number of segments in flight */
 	uint64_t calls, segments_sent, segments_repeated, results, duplicates, refused;
 };
 DXP_API void dxp_inc_group_view(const struct dxp_inc_group *group, struct dxp_inc_group_view *out);
 
-/* Returns true if the group's switches support the operation; the same at all members. */
+/* Returns true if the group's switches support the operation. All members get the same answer. */
 DXP_API bool dxp_inc_accepts(const struct dxp_inc_group *group, enum dxp_inc_op op,
 			     enum dxp_inc_type type, size_t count);
 
@@ -190,7 +197,7 @@ DXP_API bool dxp_inc_accepts(const struct dxp_inc_group *group, enum dxp_inc_op 
 struct dxp_inc_operation;
 
 /* Starts an allreduce. It progresses inside dxp_inc_test(), dxp_inc_wait() and other calls on the
- * endpoint. 0 elements complete at once, without a packet.
+ * endpoint. An operation with 0 elements completes at once, without a packet.
  * Shape:  `send` may equal `receive`; NULL: the data is in `receive` (MPI_IN_PLACE).
  * Owner:  `send` and `receive` belong to the operation until it completes; `send` is only read.
  *         Pass *out to dxp_inc_test() or dxp_inc_wait() until the status is not DXP_EAGAIN.
@@ -200,30 +207,31 @@ DXP_API int dxp_inc_allreduce_start(struct dxp_inc_group *group, const void *sen
 				    size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
 				    struct dxp_inc_operation **out);
 
-/* Starts a reduce: like dxp_inc_allreduce_start(), but only member `root` gets the result.
- * `receive` of the others is not written and may be NULL. */
+/* Starts a reduce. It differs from dxp_inc_allreduce_start() in that only member `root` gets the
+ * result. At other members `receive` is not written and may be NULL. */
 DXP_API int dxp_inc_reduce_start(struct dxp_inc_group *group, const void *send, void *receive,
 				 size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
 				 uint32_t root, struct dxp_inc_operation **out);
 
-/* Starts a broadcast of `data` of member `root`. */
+/* Starts a broadcast: copies `data` of member `root` to `data` of all other members. */
 DXP_API int dxp_inc_broadcast_start(struct dxp_inc_group *group, void *data, size_t bytes,
 				    uint32_t root, struct dxp_inc_operation **out);
 
 DXP_API int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_operation **out);
 
 /* Makes progress. Returns DXP_EAGAIN until the operation is complete, then frees it and returns its
- * status. The first *done_elements elements (may be NULL) have their result at every member.
+ * status. The first *done_elements elements have their result at every member; done_elements may be
+ * NULL.
  * Errors: DXP_EPEERLOST: the group was lost; elements from *done_elements on are unchanged.
  *         DXP_EINVAL: members disagree on size, type, operation or root; all members get this
  *         status, and the group is lost. */
 DXP_API int dxp_inc_test(struct dxp_inc_operation *operation, size_t *done_elements);
 
-/* Waits until the operation completes or the group is lost. See `deadline_ns` of struct
- * dxp_inc_options. Returns like dxp_inc_test(), but never DXP_EAGAIN. */
+/* Waits until the operation completes or the group is lost; `deadline_ns` of struct dxp_inc_options
+ * limits the wait. Returns the statuses of dxp_inc_test() except DXP_EAGAIN. */
 DXP_API int dxp_inc_wait(struct dxp_inc_operation *operation, size_t *done_elements);
 
-/* Start an operation and wait for it. */
+/* Each starts an operation and waits for it. */
 DXP_API int dxp_inc_allreduce(struct dxp_inc_group *group, const void *send, void *receive,
 			      size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
 			      size_t *done_elements);
@@ -232,8 +240,8 @@ DXP_API int dxp_inc_barrier(struct dxp_inc_group *group);
 /* ---- self-test ---- */
 
 /* Tests the switch with a group of this host only. Returns 0 and a line such as "offload works:
- * switch 10.77.0.241 (kernel plane), 1 switch above it, 8 B in 5.2 us", or a negative status and
- * the reason. */
+ * switch 10.77.0.241 (kernel plane), 1 switch above it, 8 B in 5.2 us". If that fails, returns a
+ * negative status, and the line is the reason. */
 DXP_API int dxp_inc_selftest(struct dxp_inc *inc, char line[DXP_INC_WHY_BYTES]);
 
 #ifdef __cplusplus

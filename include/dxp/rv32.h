@@ -1,44 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NIC instructions of an rv32 xPU for kernels in OpenCL C: the work-item sets communication
- * registers once, then each operation is one instruction. Names and statuses are those of
- * dxp/device.h, with dxp_insn_ as prefix; a kernel selects by `#ifdef __riscv`. The kernel needs a
- * parameter `global struct dxp_window *`, which the host sets to the NIC's window; otherwise each
- * instruction returns DXP_EUNSUPPORTED (-13). docs/reference/rv32.md has the encoding.
+/* NIC instructions of an rv32 xPU for kernels in OpenCL C. The work-item sets communication
+ * registers once; then each operation is one instruction. Names and statuses are those of
+ * dxp/device.h, with the prefix dxp_insn_; a kernel selects this file by `#ifdef __riscv`. The
+ * kernel needs a parameter `global struct dxp_window *`, which the host sets to the NIC's window;
+ * otherwise each instruction returns DXP_EUNSUPPORTED (-13). docs/reference/rv32.md has the
+ * encoding.
  *
- * Posting: dxp_insn_peer_set(), dxp_insn_keys_set(), then dxp_insn_put() and others, any number of
- * times. All active work-items of a warp post, in the order of their ids. After DXP_EAGAIN (all
- * descriptors are in use) call dxp_insn_relax() and post again. Sources: X-07, X-08, P-02. */
+ * Posting: call dxp_insn_peer_set() and dxp_insn_keys_set(), then dxp_insn_put() and others any
+ * number of times. All active work-items of a warp post, in the order of their ids. After
+ * DXP_EAGAIN (all descriptors are in use) call dxp_insn_relax() and post again. Sources: X-07,
+ * X-08, P-02. */
 #ifndef DXP_RV32_H
 #define DXP_RV32_H
 
-/* Empty for other devices, so that one program text serves all. */
+/* The file is empty for other devices, so that one program text serves all devices. */
 #if defined(__riscv) && defined(__OPENCL_C_VERSION__)
 #ifndef DXP_WINDOW_H
 #include <dxp/device.h>
 #endif
 
 /* Communication registers. A 64-bit value uses two registers, low word first. */
-#define DXP_REGISTER_NODE          0 /* destination; 0: this node */
-#define DXP_REGISTER_QUEUE         1 /* function << 8 | queue pair of the peer */
-#define DXP_REGISTER_MAGIC         2 /* magic of that queue pair */
-#define DXP_REGISTER_LOCAL_KEY     3 /* key of the region that contains the local bytes */
-#define DXP_REGISTER_REMOTE_KEY    4 /* CFG operations: 0 */
-#define DXP_REGISTER_REMOTE_OFFSET 5 /* 64 bits; CFG operations: register index * 4 */
-#define DXP_REGISTER_FLAGS         7 /* enum dxp_flag, own queue pair << 8 */
-/* 64 bits; a dequeue stores the completion's value here */
+#define DXP_REGISTER_NODE       0 /* destination node; 0: this node */
+#define DXP_REGISTER_QUEUE      1 /* function << 8 | queue pair of the peer */
+#define DXP_REGISTER_MAGIC      2 /* magic of that queue pair */
+#define DXP_REGISTER_LOCAL_KEY  3 /* key of the region that contains the local bytes */
+#define DXP_REGISTER_REMOTE_KEY 4 /* key of the peer's region; CFG operations: 0 */
+/* 64 bits: offset in the peer's region; CFG operations: register index * 4 */
+#define DXP_REGISTER_REMOTE_OFFSET 5
+#define DXP_REGISTER_FLAGS         7 /* bits 0 .. 7: enum dxp_flag; bits 8 .. 15: own queue pair */
+/* 64 bits, set by dxp_insn_imm_set(); a dequeue stores the value of the completion here */
 #define DXP_REGISTER_IMM 8
-/* 64 bits; a dequeue stores the completion's value here */
+/* 64 bits, set by dxp_insn_context_set(); a dequeue stores the context of the completion here */
 #define DXP_REGISTER_CONTEXT    10
 #define DXP_REGISTER_LOCAL_BASE 12 /* 64 bits: offset of the argument in the local region */
-#define DXP_REGISTER_TRAILER    14 /* 64 bits */
+#define DXP_REGISTER_TRAILER    14 /* 64 bits, set by dxp_insn_trailer_set() */
 /* Values of the NIC, read only. */
-#define DXP_REGISTER_ERROR    64 /* negated status */
+#define DXP_REGISTER_ERROR    64 /* negated status of the function */
 #define DXP_REGISTER_PRODUCER 65
 #define DXP_REGISTER_CONSUMER 66
-#define DXP_REGISTER_TOTAL    67 /* 64 bits: the low word latches the high one */
+#define DXP_REGISTER_TOTAL    67 /* 64 bits; reading the low word latches the high word */
 #define DXP_REGISTER_OWN_NODE 69 /* node number of this NIC */
 
-/* `number` is a DXP_REGISTER_* constant, because it is part of the instruction. */
+/* Set and get a register. `number` must be a DXP_REGISTER_* constant, because it is a part of the
+ * instruction. */
 #define DXP_INSN_SET(number, value) \
 	__asm__ volatile(".insn i 0x2B, 1, x0, %0, %1" : : "r"((dxp_u32)(value)), "i"(number))
 #define DXP_INSN_GET(number)                                   \
@@ -83,7 +87,7 @@ DXP_FN void dxp_insn_peer_set(const struct dxp_target *to, dxp_u8 qp)
 	DXP_INSN_SET(DXP_REGISTER_FLAGS, (dxp_u32)qp << 8);
 }
 
-/* Sets the keys of both regions. `base` is the offset in the local region of the kernel argument
+/* Sets the keys of both regions. `base` is the offset, in the local region, of the kernel argument
  * that later operations read or write. */
 DXP_FN void dxp_insn_keys_set(dxp_u32 local_key, dxp_u64 base, dxp_u32 remote_key)
 {
@@ -117,7 +121,7 @@ DXP_FN void dxp_insn_trailer_set(dxp_u64 trailer)
 	DXP_INSN_SET64(DXP_REGISTER_TRAILER, trailer);
 }
 
-/* Sets DXP_FLAG_NOTIFY or 0, and keeps the queue pair. */
+/* Sets the flags, DXP_FLAG_NOTIFY or 0, and keeps the queue pair. */
 DXP_FN void dxp_insn_flags_set(dxp_u32 flags)
 {
 	DXP_INSN_SET(DXP_REGISTER_FLAGS, (DXP_INSN_GET(DXP_REGISTER_FLAGS) & 0xff00u) | flags);
@@ -142,35 +146,36 @@ DXP_FN int dxp_insn_nap(const DXP_SHARED void *own, dxp_u32 bytes)
 	return DXP_INSN_POST(DXP_OP_NAP, own, bytes);
 }
 
-/* Reads registers of the peer to `own`; node 0: this node. The remote offset is the first
- * register's index times 4. */
+/* Reads registers of the peer into `own`; node 0: registers of this node. The remote offset is the
+ * index of the first register times 4. */
 DXP_FN int dxp_insn_cfg_read(DXP_SHARED void *own, dxp_u32 bytes)
 {
 	return DXP_INSN_POST(DXP_OP_CFG_READ, own, bytes);
 }
 
-/* Writes registers from `own`; remote offset: see dxp_insn_cfg_read(). */
+/* Writes registers of the peer from `own`. See dxp_insn_cfg_read() for node 0 and the remote
+ * offset. */
 DXP_FN int dxp_insn_cfg_write(const DXP_SHARED void *own, dxp_u32 bytes)
 {
 	return DXP_INSN_POST(DXP_OP_CFG_WRITE, own, bytes);
 }
 
-/* Adds `imm` (dxp_insn_imm_set) to the 8 bytes at the remote offset. dxp_insn_value() returns the
- * old value after completion. */
+/* Adds `imm` (dxp_insn_imm_set) to the 8 bytes at the remote offset. After completion,
+ * dxp_insn_value() returns the old value. */
 DXP_FN int dxp_insn_fetch_add(void)
 {
 	return DXP_INSN_POST(DXP_OP_FETCH_ADD, 0, 0);
 }
 
-/* Stores `trailer` at the remote offset if the 8 bytes there equal `imm`. dxp_insn_value() returns
- * the old value after completion. */
+/* Stores `trailer` (dxp_insn_trailer_set) at the remote offset if the 8 bytes there equal `imm`.
+ * After completion, dxp_insn_value() returns the old value. */
 DXP_FN int dxp_insn_compare_swap(void)
 {
 	return DXP_INSN_POST(DXP_OP_COMPARE_SWAP, 0, 0);
 }
 
-/* Dequeues the oldest completion, for dxp_insn_context() and dxp_insn_value(). Returns its status +
- * 1, or 0 without one. */
+/* Dequeues the oldest completion, so that dxp_insn_context() and dxp_insn_value() return its
+ * fields. Returns the completion's status + 1; or 0 if there is none. */
 DXP_FN int dxp_insn_sent_dequeue(void)
 {
 	int result;
@@ -197,21 +202,21 @@ DXP_FN int dxp_insn_error(void)
 	return (int)(0u - DXP_INSN_GET(DXP_REGISTER_ERROR));
 }
 
-/* Returns the bytes that PUTs of peers have placed here. */
+/* Returns the bytes that PUTs of peers have placed in this function's memory. */
 DXP_FN dxp_u64 dxp_insn_total(void)
 {
 	return DXP_INSN_GET64(DXP_REGISTER_TOTAL);
 }
 
-/* Lets other warps of the core run. */
+/* Pauses, so that other warps of the core can run. */
 DXP_FN void dxp_insn_relax(void)
 {
 	__asm__ volatile(".insn i 0x0F, 0, x0, x0, 0x10");
 }
 
-/* ---- waiting: polls at most `looks` times (0: once) ---- */
+/* ---- waiting: at most `looks` polls (0: one) ---- */
 
-/* Called after a poll without result. Returns DXP_OK to poll again. */
+/* Waits a moment after a poll without result. Returns DXP_OK if the caller must poll again. */
 DXP_FN int dxp_insn_look_again(dxp_u32 *looks)
 {
 	int status = dxp_insn_error();
@@ -239,7 +244,8 @@ DXP_FN int dxp_insn_sent_wait(int *status, dxp_u32 looks)
 	return result;
 }
 
-/* Waits until PUTs of peers have placed `total` bytes here. Statuses: see dxp_insn_sent_wait(). */
+/* Waits until PUTs of peers have placed `total` bytes in this function's memory. Statuses: see
+ * dxp_insn_sent_wait(). */
 DXP_FN int dxp_insn_total_wait(dxp_u64 total, dxp_u32 looks)
 {
 	int result;

@@ -8,8 +8,8 @@
 #include <dxp/window.h>
 #endif
 
-/* OpenCL C 2.0 has atomics with order and scope, but PoCL lacks them. In 3.0, macros show what a
- * device has. */
+/* OpenCL C 2.0 has atomics with order and scope, but PoCL does not implement them. In OpenCL C 3.0,
+ * macros state what a device implements. */
 #if defined(DXP_DEVICE_OPENCL) && __OPENCL_C_VERSION__ >= 300
 #if defined(__opencl_c_atomic_order_seq_cst)
 #define DXP_DEVICE_ATOMICS 1
@@ -25,7 +25,7 @@
 #define DXP_SCOPE          memory_scope_all_svm_devices
 #endif
 
-/* 32-bit devices load 64 bits as two halves; the engine may store in between. */
+/* Other devices load 64 bits as two halves, and the engine may store between the two loads. */
 #if !defined(__SIZEOF_POINTER__) || __SIZEOF_POINTER__ >= 8
 #define DXP_WHOLE_64 1
 #endif
@@ -95,8 +95,8 @@ DXP_FN void dxp_relax(void)
 {
 }
 #elif defined(DXP_DEVICE_OPENCL)
-/* Compilers without such atomics: uses volatile accesses and fences, as these compilers implement
- * them. */
+/* For compilers without such atomics: volatile accesses and fences, which these compilers implement
+ * with the required order. */
 DXP_FN dxp_u32 dxp_load_acquire(const DXP_SHARED dxp_u32 *p)
 {
 	dxp_u32 v = *(const volatile __global uint *)p;
@@ -127,7 +127,7 @@ DXP_FN void dxp_fence(void)
 DXP_FN void dxp_relax(void)
 {
 #if defined(__riscv)
-	__asm__ volatile(".insn i 0x0F, 0, x0, x0, 0x10"); /* pause: other warps run */
+	__asm__ volatile(".insn i 0x0F, 0, x0, x0, 0x10"); /* pause, so that other warps run */
 #endif
 }
 #else
@@ -144,7 +144,7 @@ DXP_FN dxp_u64 dxp_load_acquire64(const dxp_u64 *p)
 {
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
-/* Only for the engine. */
+/* Only the engine calls this. */
 DXP_FN void dxp_store_release64(dxp_u64 *p, dxp_u64 v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
@@ -190,8 +190,8 @@ DXP_FN dxp_u64 dxp_load_acquire64(const DXP_SHARED dxp_u64 *p)
 }
 #endif
 
-/* Copies private memory to shared memory; `to` is aligned to 4. Devices store words, because a byte
- * costs as much as a word. Freestanding devices may have no memcpy. */
+/* Copies private memory to shared memory; `to` is aligned to 4 bytes. Devices store words, because
+ * a byte costs as much as a word. Freestanding devices may have no memcpy. */
 DXP_FN void dxp_store_bytes(DXP_SHARED dxp_u8 *to, const void *from, dxp_u32 bytes)
 {
 #if defined(DXP_DEVICE_OPENCL) || defined(__CUDA_ARCH__) || defined(DXP_DEVICE_ALONE)

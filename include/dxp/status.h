@@ -11,7 +11,7 @@ extern "C" {
 
 #define DXP_API __attribute__((visibility("default")))
 
-/* X(name, value, text for users). Only append: values are on the wire. */
+/* X(name, value, text for users). Append only, because the values are on the wire. */
 #define DXP_STATUS_LIST(X)                                                                         \
 	X(DXP_OK, 0, "success")                                                                    \
 	X(DXP_EAGAIN, -1, "no space now; retry after progress")                                    \

@@ -34,7 +34,7 @@ typedef uint32_t dxp_u32;
 typedef uint64_t dxp_u64;
 #endif
 
-/* Statuses that these headers return; dxp/status.h has all, with texts. */
+/* Statuses that these headers return. dxp/status.h has all statuses, with texts. */
 #if defined(DXP_DEVICE_OPENCL) || defined(DXP_DEVICE_ALONE)
 enum dxp_status {
 	DXP_OK = 0,
@@ -57,37 +57,37 @@ enum dxp_status {
 #define DXP_WINDOW_MAGIC   0x57505844u /* "DXPW" */
 #define DXP_WINDOW_VERSION 3
 #define DXP_QPS            4       /* queue pairs per function (C-36) */
-#define DXP_DOORBELLS      32      /* descriptors that are posted but not read (C-15) */
+#define DXP_DOORBELLS      32      /* most descriptors that the engine has not read yet (C-15) */
 #define DXP_EVENTS         512     /* entries of each event ring; number of NAP buffers */
 #define DXP_NAP_BYTES      2048    /* longest NAP; size and alignment of a buffer (C-17, C-29) */
 #define DXP_CFG_WORDS      256     /* CFG registers per access: one packet at any MTU */
 #define DXP_LIST_ENTRIES   96      /* entries of source and destination list together */
 #define DXP_CHAIN_ENTRIES  1048576 /* entries of all chains of a function in progress: 16 MiB */
 #define DXP_HEAD_BYTES     20      /* bytes of inline data that fit in the head */
-#define DXP_EVENT_BYTES    28      /* bytes of a NAP that fit in a receive event, without buffer */
+#define DXP_EVENT_BYTES    28      /* bytes of a NAP that fit in a receive event */
 #define DXP_NO_BUFFER      0xffff
 
-/* bytes of the memfd of a window: a power of two, because a PCI device can present it */
+/* bytes of the memfd of a window: a power of two, because a PCI device may present it */
 #define DXP_WINDOW_FILE_BYTES (2u << 20)
 
 /* ---- descriptors ---- */
 enum dxp_op {
-	DXP_OP_NAP = 1,   /* message into the receive ring of a queue pair */
-	DXP_OP_PUT,       /* local list into remote list */
-	DXP_OP_GET,       /* remote list into local list */
-	DXP_OP_CFG_READ,  /* registers of the peer into local list */
-	DXP_OP_CFG_WRITE, /* inline data into registers of the peer */
-	/* Atomics on 8 bytes of the peer's memory, aligned to 8, at the only entry of the
-	 * destination list. They are serialized with all other atomics there, from any node. `imm`
-	 * is the operand; COMPARE_SWAP stores `trailer` if it finds `imm`. The completion's `imm`
-	 * is the previous value. If the source list has one entry (8 bytes of memory that this
-	 * function registered), the previous value is stored there too. An atomic executes at most
-	 * once. After DXP_EPEERRESET, DXP_EPEERLOST or DXP_ETIMEDOUT it is unknown whether it
-	 * executed or still will. The numbers are also on the wire. */
+	DXP_OP_NAP = 1,   /* sends a message to the receive ring of a queue pair */
+	DXP_OP_PUT,       /* copies the local list to the remote list */
+	DXP_OP_GET,       /* copies the remote list to the local list */
+	DXP_OP_CFG_READ,  /* copies registers of the peer to the local list */
+	DXP_OP_CFG_WRITE, /* copies inline data to registers of the peer */
+	/* Atomics on 8 bytes of the peer's memory, aligned to 8, which the only entry of the
+	 * destination list names. They are serialized with all other atomics on these bytes, from
+	 * any node. `imm` is the operand; COMPARE_SWAP stores `trailer` if it finds `imm`. The
+	 * completion's `imm` is the previous value. If the source list has one entry (8 bytes of
+	 * memory that this function registered), the previous value is stored there too. An atomic
+	 * executes at most once. After DXP_EPEERRESET, DXP_EPEERLOST or DXP_ETIMEDOUT it is unknown
+	 * whether the atomic has executed or still will. The numbers are also on the wire. */
 	DXP_OP_FETCH_ADD = 16,
 	DXP_OP_COMPARE_SWAP,
-	DXP_OP_FETCH_MIN, /* unsigned */
-	DXP_OP_FETCH_MAX, /* unsigned */
+	DXP_OP_FETCH_MIN, /* operands are unsigned */
+	DXP_OP_FETCH_MAX, /* operands are unsigned */
 	DXP_OP_FETCH_AND,
 	DXP_OP_FETCH_OR,
 	DXP_OP_FETCH_XOR
@@ -95,68 +95,71 @@ enum dxp_op {
 
 enum dxp_flag {
 	DXP_FLAG_INLINE = 1, /* the payload is in the descriptor; there is no source list */
-	DXP_FLAG_NOTIFY = 2, /* PUT: receive event at the target, with imm and trailer */
-	/* The only entry of the body names a struct dxp_chain; `op` is 0. Of this head the engine
-	 * uses only `qp` and `context`. */
+	DXP_FLAG_NOTIFY = 2, /* PUT: raises a receive event, with imm and trailer */
+	/* The descriptor's only entry names a struct dxp_chain; `op` is 0. Of the descriptor's
+	 * head, the engine uses only `qp` and `context`. */
 	DXP_FLAG_REFERENCE = 4
 };
 
 /* A range of registered memory. */
 struct dxp_entry {
-	dxp_u64 offset; /* bytes from the region's start; CFG: register index times 4 */
+	dxp_u64 offset; /* bytes from the start of the region; CFG: register index times 4 */
 	dxp_u32 bytes;
 	dxp_u32 key;
 };
 
-/* Head of a chain descriptor (C-23). The body has src_count + dst_count entries, then inline_bytes
- * of data unless they fit in `data`. Only the totals of both lists must agree (C-24). The engine
- * checks everything against the limits of the operation. */
+/* Head of a descriptor with lists (C-23). The body has src_count + dst_count entries, then
+ * inline_bytes of data, unless the data fit in `data`. The entries of both lists need not match;
+ * only the totals must be equal (C-24). The engine checks all fields against the limits of the
+ * operation. */
 struct dxp_descriptor {
 	dxp_u8 op;    /* enum dxp_op */
 	dxp_u8 flags; /* enum dxp_flag */
-	dxp_u8 qp;    /* queue pair of this window, 0 .. qp_count - 1 */
+	dxp_u8 qp;    /* queue pair of the sender, 0 .. qp_count - 1 of this window */
 	dxp_u8 dst_function;
-	dxp_u16 dst_node; /* 0: this node */
+	dxp_u16 dst_node; /* number of the target node; 0: this node */
 	dxp_u16 dst_qp;
 	dxp_u32 dst_magic;
 	dxp_u8 src_count, dst_count;
 	dxp_u16 inline_bytes;
-	dxp_u64 context; /* returned in the completion */
-	dxp_u64 imm; /* NAP, PUT with DXP_FLAG_NOTIFY: for the receive event; atomics: operand */
-	dxp_u64 trailer; /* second value like `imm`, for higher software; COMPARE_SWAP: new value */
+	dxp_u64 context; /* value that the completion returns */
+	/* value in the receive event of a NAP or notifying PUT; atomics: operand */
+	dxp_u64 imm;
+	/* second value in this event, for higher software; COMPARE_SWAP: new value */
+	dxp_u64 trailer;
 	dxp_u8 data[DXP_HEAD_BYTES];
-	dxp_u32 lap; /* doorbell: stored last, with release */
+	dxp_u32 lap; /* doorbell: the user stores it last, with release order */
 };
 
-/* A descriptor in registered memory of the function, at any offset (C-14): this, then src_count and
- * dst_count entries. The NIC ignores these fields of `head`: `qp`, `context`, the counts, inline
- * data and `lap`. */
+/* A descriptor in registered memory of the function, at any offset (C-14): this struct, then
+ * src_count + dst_count entries. The NIC ignores these fields of `head`: `qp`, `context`, the
+ * counts, inline data and `lap`. */
 struct dxp_chain {
 	struct dxp_descriptor head;
 	dxp_u32 src_count, dst_count; /* together at most DXP_CHAIN_ENTRIES */
-	dxp_u64 reserved;             /* 0 */
+	dxp_u64 reserved;             /* must be 0 */
 };
 
 struct dxp_slot {
 	struct dxp_descriptor head;
-	dxp_u8 body[DXP_NAP_BYTES]; /* 96 entries, or the longest NAP */
+	dxp_u8 body[DXP_NAP_BYTES]; /* 96 list entries, or the longest NAP */
 };
 
 /* ---- events ---- */
 enum dxp_event_type { DXP_EVENT_SENT = 1, DXP_EVENT_NAP, DXP_EVENT_PUT };
 
-/* One cache line, so the consumer and the engine's next store use different lines. */
+/* One cache line, so that the consumer's reads and the engine's next store use different lines. */
 struct dxp_nic_event {
 	dxp_u64 context; /* SENT: context of the descriptor; otherwise trailer of the sender */
 	dxp_u64 imm;     /* SENT of an atomic: previous value; otherwise `imm` of the sender */
 	dxp_u32 bytes;
-	dxp_u16 node;    /* the peer */
-	dxp_u16 peer_qp; /* the peer's function << 8 | queue pair; SENT: the addressed one */
-	dxp_u8 qp;       /* own queue pair */
+	dxp_u16 node;    /* node of the peer */
+	dxp_u16 peer_qp; /* function of the peer << 8 | its queue pair; SENT: those of the target */
+	dxp_u8 qp;       /* queue pair of this window */
 	dxp_u8 type;     /* enum dxp_event_type */
 	dxp_i8 status;   /* enum dxp_status */
 	dxp_u8 reserved;
-	dxp_u16 buffer; /* NAP longer than `data`: its buffer, to be returned */
+	dxp_u16 buffer; /* NAP longer than `data`: number of the buffer that contains it */
 	dxp_u16 reserved2;
 	dxp_u8 data[DXP_EVENT_BYTES];
 	dxp_u32 lap;
@@ -164,48 +167,50 @@ struct dxp_nic_event {
 
 /* ---- registers (P-02): for devices that load and store single words ---- */
 
-/* Used after the function has a lookup table. 64-bit words may be stored in halves, in any order;
- * the GO word is last. From GO to done the user must not change the registers before it. A GO that
- * changes meanwhile is read after done. */
+/* Used if the function has a lookup table. 64-bit words may be stored in halves, in any order, but
+ * `send_go` or `recv_go` ("GO") last. Until the engine stores the same value in `send_done` or
+ * `recv_done`, the user must not change the registers before the GO. If the GO changes before that,
+ * the engine reads it after that. */
 struct dxp_registers {
-	/* user: what to send. Store `send_go` last, with any value other than `send_done`. */
-	/* device address; the range is in one area of the lookup table */
+	/* User: what to send. Store `send_go` last, with any value other than `send_done`. */
+	/* device address; one area of the lookup table must contain the bytes */
 	dxp_u64 send_vaddr;
 	dxp_u32 send_bytes;
-	dxp_u32 node;  /* destination; 0: the peer at `ip` and `port` */
-	dxp_u32 ip;    /* IPv4; 10.0.0.1 is 0x0a000001 */
+	dxp_u32 node;  /* destination node; 0: the peer at `ip` and `port` */
+	dxp_u32 ip;    /* IPv4 address of the peer; 10.0.0.1 is 0x0a000001 */
 	dxp_u32 port;  /* UDP port */
-	dxp_u32 queue; /* the peer's function << 8 | queue pair */
+	dxp_u32 queue; /* function of the peer << 8 | its queue pair */
 	dxp_u32 magic; /* magic of that queue pair */
-	dxp_u32 qp;    /* own queue pair */
+	dxp_u32 qp;    /* queue pair of this window */
 	dxp_u32 send_reserved[5];
 	dxp_u32 send_go;
 	dxp_u32 send_pad;
-	/* user: area for messages to this function's registers, stored one after the other until it
-	 * is full. Store `recv_go` last; a new value restarts at the front. */
+	/* User: the receive area. Messages to this function's registers are stored in it, one
+	 * behind the other, until it is full. Store `recv_go` last; a new value starts again at the
+	 * front. */
 	dxp_u64 recv_vaddr;
-	dxp_u32 recv_bytes; /* 0: no area */
+	dxp_u32 recv_bytes; /* bytes of the area; 0: no area */
 	dxp_u32 recv_go;
 	dxp_u32 recv_reserved[12];
-	/* engine */
-	dxp_u32 send_error; /* status of the last send: 0, or a negated enum dxp_status */
-	dxp_u32 send_done;  /* the `send_go` that completed; stored after send_error */
-	/* status of the current area; a message that is too long also sets it */
+	/* Written by the engine. */
+	dxp_u32 send_error; /* status of the last send: 0, or an enum dxp_status without its sign */
+	dxp_u32 send_done;  /* value of `send_go` whose send is complete; stored after send_error */
+	/* status of the current area; a message that is longer than the area also sets it */
 	dxp_u32 recv_error;
-	dxp_u32 recv_done; /* the `recv_go` in effect; stored after recv_error */
-	dxp_u32 recv_used; /* bytes of the area assigned to messages */
+	dxp_u32 recv_done; /* value of `recv_go` that the engine uses; stored after recv_error */
+	dxp_u32 recv_used; /* bytes of the area that messages occupy */
 	dxp_u32 engine_reserved[11];
 };
 
 /* ---- the window ---- */
 enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCTION_CLOSED };
 
-/* All counters wrap. */
+/* Counters of a function. All wrap. */
 #define DXP_COUNTER_LIST(X)                                                \
-	X(doorbells)         /* descriptors read */                        \
-	X(descriptors_bad)   /* descriptors completed as invalid */        \
+	X(doorbells)         /* descriptors that the engine has read */    \
+	X(descriptors_bad)   /* descriptors that completed as invalid */   \
 	X(sent_messages)     /* operations that completed without error */ \
-	X(sent_bytes)        /* bytes of these */                          \
+	X(sent_bytes)        /* bytes of the sent_messages operations */   \
 	X(failed)            /* operations that completed with an error */ \
 	X(received_messages) /* operations of peers that completed here */ \
 	X(received_bytes)                                                  \
@@ -214,12 +219,12 @@ enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCT
 	X(refused_rights)                                                  \
 	X(refused_bounds)                                                  \
 	X(refused_other)                                                   \
-	X(receiver_busy) /* rejected: receive ring or table full */        \
-	X(credit_waits)  /* NAPs delayed for credit of the receiver */     \
-	X(rate_waits)    /* requests delayed by the rate limit */          \
-	X(lookup_misses) /* register mode: addresses in no area */         \
-	X(chains)        /* descriptors by reference that were checked */  \
-	X(chain_waits)   /* requests delayed by DXP_CHAIN_ENTRIES */
+	X(receiver_busy) /* rejected: full receive ring or table */        \
+	X(credit_waits)  /* NAPs that waited for the receiver's buffers */ \
+	X(rate_waits)    /* requests that the rate limit delayed */        \
+	X(lookup_misses) /* register mode: addresses outside all areas */  \
+	X(chains)        /* checked chains (DXP_FLAG_REFERENCE) */         \
+	X(chain_waits)   /* requests that DXP_CHAIN_ENTRIES delayed */
 
 #define DXP_COUNTER_FIELD(name) dxp_u64 name;
 struct dxp_function_counters {
@@ -228,58 +233,61 @@ struct dxp_function_counters {
 #undef DXP_COUNTER_FIELD
 
 struct dxp_window {
-	/* page 0, engine: identity of the function */
+	/* page 0, written by the engine: identity of the function */
 	dxp_u32 magic, version, bytes;
-	dxp_u32 function;          /* 0: physical, 1 .. 7: virtual */
-	dxp_u32 qp_magic[DXP_QPS]; /* of the user's queue pairs */
-	dxp_u32 node;              /* id of its node; 0xffff: none yet */
-	/* The user's queue pairs 0 .. qp_count - 1 are those of the function from first_qp on. */
+	dxp_u32 function;          /* number of the function; 0: physical, 1 .. 7: virtual */
+	dxp_u32 qp_magic[DXP_QPS]; /* magics of the user's queue pairs */
+	dxp_u32 node;              /* id of the NIC's node; 0xffff: none yet */
+	/* The user's queue pairs 0 .. qp_count - 1 are the function's queue pairs from first_qp
+	 * on. */
 	dxp_u32 first_qp, qp_count;
 	dxp_u32 pad0[5];
 	struct dxp_function_counters counters;
 	dxp_u8 pad1[4096 - 64 - 18 * 8];
 
-	/* page 1, engine: progress */
-	dxp_u32 consumer;    /* descriptors read */
-	dxp_u32 error;       /* sticky: negated enum dxp_status; 0: none */
+	/* page 1, written by the engine: progress */
+	dxp_u32 consumer;    /* number of descriptors that the engine has read */
+	dxp_u32 error;       /* reason of a stop, which stays: negated enum dxp_status; 0: none */
 	dxp_u32 state;       /* enum dxp_function_state */
-	dxp_u32 need_wakeup; /* not 0: the engine sleeps; kick it after posting */
+	dxp_u32 need_wakeup; /* not 0: the engine sleeps; call dxp_function_kick() after posting */
 	dxp_u8 pad2[64 - 16];
-	dxp_u64 total_bytes; /* bytes that PUTs of peers placed here; only grows (regtotallen) */
+	/* bytes that PUTs of peers have stored; never decreases (regtotallen) */
+	dxp_u64 total_bytes;
 	dxp_u8 pad3[4096 - 64 - 8];
 
-	/* page 2, user: one cache line each */
-	dxp_u32 producer; /* descriptors claimed */
+	/* page 2, written by the user: one cache line for each counter */
+	dxp_u32 producer; /* number of claimed descriptors */
 	dxp_u8 pad4[60];
 	dxp_u32 sent_consumer;
 	dxp_u8 pad5[60];
 	dxp_u32 received_consumer;
 	dxp_u8 pad6[60];
-	dxp_u32 buffers_returned; /* entries ever written to `buffers`; all at first */
+	dxp_u32 buffers_returned; /* number of entries that were stored in `buffers` */
 	dxp_u8 pad7[60];
-	dxp_u32 user_waits; /* not 0: the user sleeps; a new value per sleep, and the engine
-			       notifies each value once */
+	/* not 0: the user sleeps. The value is new for each sleep, and the engine notifies each
+	 * value once. */
+	dxp_u32 user_waits;
 	dxp_u8 pad8[4096 - 4 * 64 - 4];
 
 	/* page 3 */
 	struct dxp_registers registers;
 	dxp_u8 pad9[4096 - 192];
 
-	dxp_u16 buffers[DXP_EVENTS]; /* user: returned NAP buffers (C-30) */
+	dxp_u16 buffers[DXP_EVENTS]; /* user: numbers of returned NAP buffers (C-30) */
 	dxp_u8 pad10[4096 - 2 * DXP_EVENTS];
-	struct dxp_nic_event sent[DXP_EVENTS];     /* engine */
-	struct dxp_nic_event received[DXP_EVENTS]; /* engine */
-	dxp_u8 nap[DXP_EVENTS][DXP_NAP_BYTES];     /* engine; aligned to 2 KiB (C-29) */
-	struct dxp_slot slots[DXP_DOORBELLS];      /* user */
+	struct dxp_nic_event sent[DXP_EVENTS];     /* engine: completions */
+	struct dxp_nic_event received[DXP_EVENTS]; /* engine: receive events */
+	dxp_u8 nap[DXP_EVENTS][DXP_NAP_BYTES];     /* engine: payloads, aligned to 2 KiB (C-29) */
+	struct dxp_slot slots[DXP_DOORBELLS];      /* user: descriptors */
 	dxp_u8 pad11[69632 - 2112 * DXP_DOORBELLS];
 };
 
 /* Address of a peer's queue pair. */
 struct dxp_target {
-	dxp_u16 node; /* 0: this node */
+	dxp_u16 node; /* number of the node; 0: this node */
 	dxp_u8 function;
 	dxp_u8 qp;
-	dxp_u32 magic; /* magic of that queue pair; its owner knows it */
+	dxp_u32 magic; /* magic of that queue pair; only its owner can give it to others */
 };
 
 #endif

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Completes commands and options of dxp, and options of its daemons, from their own help texts; and
-# names of nodes.
+# Completes commands and options of dxp, and options of its daemons, from their own help texts. Also
+# completes names of nodes.
 
-# Prints the names that a list of --help has: of commands, or of benchmarks.
+# Prints the names in the list of a --help text: commands, or benchmarks.
 _dxp_names() {
 	"$@" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z0-9-]*\)  .*/\1/p'
 }
@@ -16,8 +16,8 @@ _dxp_nodes() {
 	timeout 2 dxp nodes --json 2>/dev/null | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p'
 }
 
-# Prints the command that has the options of this line: parts of dxp bench and dxp model have their
-# own, and others with --to.
+# Prints the command whose --help lists the options for this line. Parts of dxp bench and dxp model
+# have their own options, and other options with --to.
 _dxp_command() {
 	local words=(dxp "${COMP_WORDS[1]}")
 	case ${COMP_WORDS[1]} in

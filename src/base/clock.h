@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clock of all code outside the simulator. Pure folders receive the time as an argument. */
+/* Clock of all code outside the simulator. Folders without I/O do not call it: they receive the
+ * time as an argument. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 

@@ -4,7 +4,7 @@
 
 #include <libdeflate.h>
 
-#define FOLD_MIN 64 /* bytes; for shorter input libdeflate is as fast */
+#define FOLD_MIN 64 /* bytes; for shorter input libdeflate is at least as fast */
 
 uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		     size_t count)

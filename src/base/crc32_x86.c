@@ -14,7 +14,7 @@
 
 #define POLYNOMIAL 0xedb88320u /* bit 31 is x^0 */
 #define LANE       16
-#define WIDE_MIN   128 /* bytes; below this lanes are as fast */
+#define WIDE_MIN   128 /* bytes; shorter pieces are as fast with single lanes */
 
 static struct fold_keys keys;
 static bool can;
@@ -37,7 +37,7 @@ FOLD_TARGET static inline __m128i lane_at(const void *p)
 	return _mm_loadu_si128((const __m128i *)p);
 }
 
-/* Moves a lane to the position of `onto` and adds both. */
+/* Moves a lane to the position of `onto`, and adds `onto` (exclusive or). */
 FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 {
 	__m128i by = lane_at(&keys.by_16);
@@ -50,7 +50,7 @@ FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 /* Appends the last `bytes` (1 .. 15) of `tail` to the lane. */
 FOLD_TARGET static inline __m128i lane_tail(__m128i lane, __m128i tail, size_t bytes)
 {
-	/* Byte indices: `up` and `down` shift a lane; -1 gives zero. */
+	/* Byte indices by which `up` and `down` shift a lane. Index -1 gives a zero byte. */
 	static const int8_t shuffles[48] = {
 		-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 		0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
@@ -79,8 +79,8 @@ FOLD_TARGET static __m128i lane_piece(__m128i lane, const uint8_t *p, size_t byt
 	return lane_tail(lane, lane_at(tail), bytes);
 }
 
-/* Returns the remainder of a lane followed by 32 zero bits. Reduces to 64 bits, then to 32, then by
- * Barrett's method, with the paper's constants. */
+/* Returns the remainder of a lane followed by 32 zero bits. Reduces the lane to 64 bits, then to
+ * 32, then by Barrett's method. */
 FOLD_TARGET static inline uint32_t lane_reduce(__m128i lane)
 {
 	const __m128i words = _mm_setr_epi32(-1, 0, -1, 0);

@@ -66,7 +66,8 @@ static uint32_t choose_and_run(uint32_t crc, const uint8_t *p, size_t bytes);
 
 static _Atomic run_function chosen = choose_and_run;
 
-/* Concurrent threads select the same implementation. */
+/* Runs at the first call of crc32c(). Threads that run it at the same time select the same
+ * implementation. */
 static uint32_t choose_and_run(uint32_t crc, const uint8_t *p, size_t bytes)
 {
 	const struct crc32c_way *way = crc32c_ways;

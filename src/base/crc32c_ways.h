@@ -12,16 +12,17 @@
 
 struct crc32c_way {
 	const char *name;
-	/* creates tables; false: this processor cannot run the implementation */
+	/* creates tables; returns false if this processor cannot run the implementation */
 	bool (*prepare)(void);
-	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes); /* call after prepare */
+	/* call `prepare` before the first call */
+	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes);
 };
 
-/* Sorted, fastest first. The last one runs everywhere. */
+/* Implementations, fastest first. The last one runs on every processor. */
 extern const struct crc32c_way crc32c_ways[];
 extern const size_t crc32c_way_count;
 
-/* In crc32c_x86.c; absent on other processors. */
+/* Functions of crc32c_x86.c, which other processors do not have. */
 bool crc32c_fold_prepare(void);
 uint32_t crc32c_fold_run(uint32_t crc, const uint8_t *p, size_t bytes);
 bool crc32c_lanes_prepare(void);

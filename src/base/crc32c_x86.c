@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CRC-32C by x86 instructions, in two implementations.
  *
- * Lanes: the crc32 instruction processes 8 bytes with a latency of three cycles, so three
- * independent lanes run in parallel: 8 bytes per cycle. Carry-less products join them.
+ * Lanes: the crc32 instruction processes 8 bytes with a latency of three cycles. So three
+ * independent lanes run in parallel and process 8 bytes per cycle. Carry-less products join the
+ * lanes.
  *
- * Folding: see crc_fold.h; crc32 reduces the last 16 bytes. With 128-bit registers lanes are faster
- * than folding (27 against 17 GB/s on Zen 5).
+ * Folding: see crc_fold.h; the crc32 instruction reduces the last 16 bytes. With 128-bit registers,
+ * lanes are faster than folding (27 against 17 GB/s on Zen 5).
  *
  * crc_fold.h explains the "- 1" in the exponents. */
 #ifdef __x86_64__
@@ -17,7 +18,7 @@
 #include "base/crc32c_ways.h"
 #include "base/crc_fold.h"
 
-#define LONG_LANE  448 /* bytes; three lanes fill a payload of 1408 bytes less 64 */
+#define LONG_LANE  448 /* bytes; three lanes cover 1344 bytes of a payload of 1408 */
 #define SHORT_LANE 64
 #define FOLD_MIN   128 /* bytes; for shorter input the crc32 instruction alone is as fast */
 
@@ -32,7 +33,8 @@ static void keys_make(void)
 {
 	fold_keys_make(CRC32C_POLYNOMIAL, &fold_keys);
 	for (unsigned i = 0; i < 2; i++) {
-		/* The crc32 that reduces the product multiplies by x^32, hence "- 32". */
+		/* The crc32 instruction that reduces the product multiplies by x^32, hence "-
+		 * 32". */
 		over_long[i] = fold_power(CRC32C_POLYNOMIAL, 8 * LONG_LANE * (i + 1) - 32 - 1);
 		over_short[i] = fold_power(CRC32C_POLYNOMIAL, 8 * SHORT_LANE * (i + 1) - 32 - 1);
 	}

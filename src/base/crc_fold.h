@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reflected 32-bit CRCs by folding with AVX-512 (Gopal et al., "Fast CRC Computation for Generic
  * Polynomials Using PCLMULQDQ Instruction", Intel, 2009). 16 bytes are a polynomial of degree 127.
- * Multiplied by x^(8 d) modulo P, they can be added to the 16 bytes that stand d bytes later; the
- * remainder stays the same. So a block shrinks to 16 bytes, which the caller reduces.
+ * If these bytes are multiplied by x^(8 d) modulo P, they can be added to the 16 bytes at distance
+ * d behind them, without a change of the remainder. So a block shrinks to 16 bytes, which the
+ * caller reduces.
  *
  * Bits are reflected: bit i of an n-bit factor is the coefficient of x^(n - 1 - i). A carry-less
- * product is then x times too large, hence the "- 1" in the exponents. */
+ * product then has one factor x too many, hence the "- 1" in the exponents. */
 #ifndef BASE_CRC_FOLD_H
 #define BASE_CRC_FOLD_H
 
@@ -19,7 +20,7 @@
 
 #define FOLD_TARGET __attribute__((target("sse4.2,pclmul,avx512f,avx512vl,vpclmulqdq")))
 
-/* Factors that move the low and high half of 16 bytes by a distance. */
+/* Factors that move the low and the high half of 16 bytes by one distance. */
 struct fold_key {
 	_Alignas(16) uint64_t low;
 	uint64_t high;
@@ -27,11 +28,12 @@ struct fold_key {
 
 struct fold_keys {
 	struct fold_key by_256, by_192, by_128, by_64, by_16;
-	/* Factors that move each quarter of 64 bytes to the last quarter. */
+	/* Factors that move each 16 bytes of a block of 64 to the last 16 bytes. */
 	_Alignas(64) struct fold_key to_last[4];
 };
 
-/* Returns x^exponent modulo the polynomial. Bit 31 of both is x^0. */
+/* Returns x^exponent modulo the polynomial. In both the polynomial and the result, bit 31 is
+ * x^0. */
 static inline uint32_t fold_power(uint32_t polynomial, unsigned exponent)
 {
 	uint32_t power = 1u << 31;
@@ -97,7 +99,8 @@ FOLD_TARGET static inline __m128i wide_finish(const struct fold_keys *keys, __m5
 }
 
 /* Returns 16 bytes with the same remainder as the first `bytes` & ~63 bytes. `bytes` is at least
- * FOLD_BLOCK. `start`, a previous remainder or 16 moved bytes, is added to the first 16. */
+ * FOLD_BLOCK. `start`, which is a previous remainder or 16 moved bytes, is added to the first 16
+ * bytes. */
 FOLD_TARGET static inline __m128i fold_run(const struct fold_keys *keys, __m128i start,
 					   const uint8_t *p, size_t bytes)
 {

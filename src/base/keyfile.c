@@ -30,7 +30,7 @@ static int digit_value(char c)
 	return -1;
 }
 
-/* Accepts exactly the digits, with or without one newline. */
+/* Parses exactly the digits of a key, with or without one newline. Returns false for other text. */
 static bool key_parse(const char *text, size_t bytes, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (bytes != TEXT_BYTES && !(bytes == TEXT_BYTES + 1 && text[TEXT_BYTES] == '\n'))
@@ -115,13 +115,14 @@ static bool content_write(int fd, const uint8_t key[FABRIC_KEY_BYTES])
 	return write(fd, text, sizeof(text)) == (ssize_t)sizeof(text) && fsync(fd) == 0;
 }
 
-/* Gives the file its name. link() does not replace an existing file, rename() does. */
+/* Gives the temporary file its final name. link() does not replace an existing file; rename()
+ * does. */
 static bool name_give(const char *temporary, const char *path, bool replace)
 {
 	return replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
 }
 
-/* Writes a temporary file first, so that `path` has a whole key or none. */
+/* Writes a temporary file and renames it, so that the file at `path` never has a part of a key. */
 static int file_create(const char *path, const char *temporary, const uint8_t key[FABRIC_KEY_BYTES],
 		       bool replace)
 {

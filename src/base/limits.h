@@ -10,24 +10,24 @@
 /* datagrams sent or received per poll: two GSO batches of 44 */
 #define DATAGRAM_BATCH 88
 
-/* bytes: an IPv4 packet's 65535 less IP and UDP headers; a GSO batch is one such packet */
+/* bytes: 65535 of an IPv4 packet less IP and UDP headers; a GSO batch is one such packet */
 #define DATAGRAM_BYTES_MAX 65507
-/* ns; a time stamp of the kernel that is older than this means that the clock was changed */
+/* ns; an older time stamp of the kernel means that the clock was changed */
 #define DATAGRAM_AGE_NS (1000ull * 1000 * 1000)
 
 #define BUCKET_RATE_MAX    1000000000000000ull /* bytes/s: faster than any link */
 #define BUCKET_BYTES_MAX   (1ull << 33)    /* bytes per charge: above the longest operation, 2^31 */
-#define BUCKET_BURST_NS    (1000u * 1000u) /* ns of unused rate kept: one slow poll */
-#define BUCKET_BURST_BYTES (64u << 10)     /* bytes; minimum of the burst: one GSO batch */
-/* ns of allowed debt: the same as for pacing of sessions */
+#define BUCKET_BURST_NS    (1000u * 1000u) /* ns of unused rate that are saved: one slow poll */
+#define BUCKET_BURST_BYTES (64u << 10)     /* bytes; smallest burst: one GSO batch */
+/* ns of debt that a bucket allows: equal to the debt in the pacing of sessions */
 #define BUCKET_BATCH_NS (20u * 1000u)
-/* bytes; minimum of the debt: one poll sends them together */
+/* bytes; smallest debt: one poll sends this many together */
 #define BUCKET_BATCH_BYTES (16u << 10)
 
 /* ns of spinning, about one wakeup of an idle core: longer spinning costs more than it saves */
 #define WAIT_SPIN_NS (50u * 1000u)
 
 #define FABRIC_KEY_BYTES 32 /* bytes of the secret shared by nodes and manager */
-#define PUBLIC_KEY_BYTES 32 /* bytes of a key of X25519: of a node, or of the manager */
+#define PUBLIC_KEY_BYTES 32 /* bytes of an X25519 key of a node or of the manager */
 
 #endif

@@ -12,15 +12,15 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-/* Sets the program name in messages. `name` must stay valid until the process exits. */
+/* Sets the program name in messages. The text must stay valid until the process exits. */
 void log_program_set(const char *name);
 void log_level_set(enum log_level level);
 int log_enabled(enum log_level level);
-/* While `soft`, logs this thread's errors and warnings as `info`. Use it for an attempt that may
- * fail because its caller has an alternative. */
+/* While `soft` is true, logs this thread's errors and warnings as `info`. Use it for an attempt
+ * that may fail because the caller has an alternative. */
 void log_soften(bool soft);
-/* Copies this thread's last error to `out`, without newline, and logs errors as `info` only. Use it
- * in a caller that reports them. NULL stops this. */
+/* From now on, copies this thread's last error to `out`, without newline, and logs errors only as
+ * `info`. Use it in a caller that reports errors itself. `out` NULL ends this. */
 void log_divert(char *out, size_t bytes);
 void log_write(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 

@@ -17,8 +17,8 @@ struct mac {
 	EVP_MAC_CTX *context;
 };
 
-/* libcrypto would free its state in an exit handler, while other threads still send packets. The
- * first call decides whether there is this handler. */
+/* Disables libcrypto's exit handler. It would free libcrypto's state while other threads still send
+ * packets. Only the first call of this function in a process has an effect. */
 __attribute__((constructor)) static void state_keep(void)
 {
 	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
@@ -38,7 +38,7 @@ static EVP_MAC_CTX *context_create(const uint8_t key[FABRIC_KEY_BYTES])
 	EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
 	EVP_MAC_CTX *context = hmac ? EVP_MAC_CTX_new(hmac) : NULL;
 
-	EVP_MAC_free(hmac); /* the context holds its own reference */
+	EVP_MAC_free(hmac); /* the context keeps its own reference to the algorithm */
 	if (context && EVP_MAC_init(context, key, FABRIC_KEY_BYTES, parameters) != 1) {
 		EVP_MAC_CTX_free(context);
 		context = NULL;
@@ -75,7 +75,7 @@ void mac_compute(struct mac *m, const void *head, size_t head_bytes, const void 
 	uint8_t digest[DIGEST_BYTES];
 	size_t bytes = 0;
 
-	/* NULL keeps the current key. */
+	/* The key argument NULL keeps the current key. */
 	if (EVP_MAC_init(m->context, NULL, 0, NULL) != 1 ||
 	    EVP_MAC_update(m->context, head, head_bytes) != 1 ||
 	    EVP_MAC_update(m->context, body, body_bytes) != 1 ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Drops rights, because any node of the network can send packets. So the loop that reads packets
- * has no more rights than it uses. */
+/* Drops rights of root. Any node of the network can send packets, so the loop that reads packets
+ * should have no more rights than it uses. */
 #include "base/privileges.h"
 
 #include <errno.h>
@@ -59,7 +59,8 @@ static void bounds_drop(void)
 			return;
 }
 
-/* Keeps permitted capabilities. In a user namespace this user may have no number. */
+/* Changes the user, and keeps permitted capabilities. This can fail in a user namespace that does
+ * not map the user's number. */
 static bool user_set(const struct passwd *p)
 {
 	return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && setgroups(0, NULL) == 0 &&

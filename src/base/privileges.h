@@ -8,14 +8,14 @@
 
 #define PRIVILEGES_USER "nobody"
 
-/* Becomes `user`; NULL: PRIVILEGES_USER, if it exists. Drops all capabilities. `xdp` keeps those
- * that change the maps of an attached program. Call it while the process has one thread. Does
- * nothing if the process has no such rights. DXP_ENOENT: no such user; DXP_EIO: the kernel does not
- * permit it; both logged. */
+/* Makes the process run as `user`; NULL: as PRIVILEGES_USER, if that user exists. Drops all
+ * capabilities. With `xdp`, keeps the capabilities to change the maps of an attached program. Call
+ * it while the process has only one thread. Does nothing if the process has no rights of root.
+ * DXP_ENOENT: no such user. DXP_EIO: the kernel does not permit it. Both errors are logged. */
 int privileges_drop(const char *user, bool xdp);
 
 /* Sets the permitted and effective capabilities of this thread: bit i is capability i. Programs
- * that it starts inherit none. Returns false with errno set. */
+ * that the thread starts inherit none. Returns false with errno set. */
 bool privileges_capabilities_set(uint64_t all);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 /* Must be the first call of main. `name` appears in messages and must stay valid. Opens /dev/null
- * on each closed descriptor of 0, 1 and 2. A write beyond the file size limit then fails with EFBIG
- * instead of killing the process. At exit, runs program_output_check; if that fails, the exit
- * status is 1. */
+ * on each of descriptors 0, 1 and 2 that is closed. A write beyond the file size limit then fails
+ * with EFBIG; without this call it would kill the process. At exit, runs program_output_check; if
+ * that fails, the exit status is 1. */
 void program_begin(const char *name);
 
 /* Returns true if descriptor 0, 1 or 2 was closed at program start: output to it is dropped, input

@@ -19,20 +19,20 @@
 #include "base/log.h"
 
 #define PREFIX  "dxp-work-"
-#define YOUNG_S 60 /* s; the owner of a newer folder may not have locked it yet */
-/* depth of nested folders; compilers make 6 levels, a hostile kernel any number */
+#define YOUNG_S 60 /* seconds; the owner of a younger folder may not have locked it yet */
+/* deepest level of folders that is removed; compilers make 6 levels, a hostile kernel any number */
 #define DEPTH_MAX   256
 #define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct scratch {
 	char *path;
-	int lock; /* descriptor of the folder; locked until its owner exits */
+	int lock; /* descriptor of the folder; the lock ends when its owner exits */
 };
 
 /* ---- removing ---- */
 
-/* Removes the content of a folder down to DEPTH_MAX, because each level needs a descriptor and
- * memory. */
+/* Removes the content of a folder down to DEPTH_MAX levels, because each level needs a descriptor
+ * and memory. */
 static void folder_empty(int folder, unsigned depth)
 {
 	DIR *d = depth < DEPTH_MAX ? fdopendir(folder) : NULL;

@@ -7,9 +7,10 @@
 #define BASE_SERVICE_H
 
 /* Writes `text` to `fd` (option --ready-fd; -1: none) and closes it. Does not close descriptors 0,
- * 1 and 2, because a later socket would get their number. Then sends READY to the service manager,
- * if NOTIFY_SOCKET has its address: a path, or '@' and an abstract name. Removes the variable, so
- * that no child reports again. Logs failures. Call it before other threads read the environment. */
+ * 1 and 2, because a later socket would get their number. Then sends READY to the service manager
+ * if NOTIFY_SOCKET has the manager's address: a path, or '@' and an abstract name. Removes this
+ * variable, so that no child process reports again. Logs failures. Call it before other threads
+ * read the environment. */
 void service_ready(int fd, const char *text);
 
 #endif

@@ -8,15 +8,16 @@
 #include <stdint.h>
 
 enum text_keep {
-	TEXT_LINE,  /* no control characters */
-	TEXT_LINES, /* tab and newline */
-	/* keeps bell, backspace, tab, newline, vertical tab, form feed and carriage return */
+	TEXT_LINE,  /* permits no control characters */
+	TEXT_LINES, /* permits tab and newline */
+	/* what TEXT_LINES permits, and bell, backspace, vertical tab, form feed and carriage
+	 * return */
 	TEXT_OUTPUT,
 };
 
-/* Replaces control characters by '?': those of ASCII except the ones that `keep` permits, and
- * U+0080 to U+009F in UTF-8. `last`: the byte before `text`; the last byte of `text` replaces it.
- * NULL: no byte precedes. */
+/* Replaces control characters by '?': ASCII control characters that `keep` does not permit, and
+ * U+0080 to U+009F in UTF-8. *last is the byte before `text`, and becomes the last byte of `text`.
+ * `last` is NULL if no byte precedes. */
 void text_clean(char *text, size_t bytes, enum text_keep keep, uint8_t *last);
 
 #endif

@@ -10,7 +10,8 @@ static bool before(const struct tree_node *n, uint64_t key, uint64_t minor)
 	return n->key < key || (n->key == key && n->minor < minor);
 }
 
-/* Returns the next SplitMix64 value. A random seed keeps users from shaping the tree. */
+/* Returns the next SplitMix64 value. With a secret seed, users cannot choose the shape of the
+ * tree. */
 static uint32_t weight_next(struct tree *t)
 {
 	uint64_t z = t->random += 0x9e3779b97f4a7c15u;
@@ -27,7 +28,8 @@ void tree_insert(struct tree *t, struct tree_node *n, uint64_t key, uint64_t min
 	*n = (struct tree_node){.key = key, .minor = minor, .weight = weight_next(t)};
 	while (*at && (*at)->weight >= n->weight)
 		at = before(*at, key, minor) ? &(*at)->right : &(*at)->left;
-	/* Splits the subtree at this position between both sides of n. */
+	/* Splits the subtree at this position: smaller nodes go to the left of n, others to the
+	 * right. */
 	for (rest = *at; rest;) {
 		if (before(rest, key, minor)) {
 			*less = rest;

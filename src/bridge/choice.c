@@ -3,11 +3,16 @@
 
 #include "base/util.h"
 
-#define MIB          (1ull << 20)
-#define TRIES        3  /* of each way before it counts: one may be disturbed */
-#define HOPELESS     3  /* halves of the best time: after that long only probes try a way again */
-#define PROBE_PERIOD 64 /* transfers; one of them tries a way in turn, because loads change */
-#define FOLLOW_SHIFT 4  /* a slower time adds 1/16 of the difference, at most 1/32: disturbances */
+#define MIB (1ull << 20)
+/* transfers that try each way before its time counts: one of them may be disturbed */
+#define TRIES 3
+/* a way that takes over 3/2 of the best time is tried again only by probes */
+#define HOPELESS 3
+/* one of this many transfers tries a way that may not be the best, because loads change */
+#define PROBE_PERIOD 64
+/* if a way was slower than its estimate, the estimate grows by 1/16 of the difference, at most by
+ * 1/32 of itself, because the transfer may have been disturbed */
+#define FOLLOW_SHIFT 4
 
 static uint32_t class_of(uint64_t bytes)
 {

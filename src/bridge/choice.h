@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses how transfers are cut, by the times of earlier ones. No formula knows what a piece costs
- * on a machine: where network and DMA share processors, short pieces cost more than they overlap.
- * So a bridge times a few ways to cut for each path and class of length, and keeps the fastest.
- * Pure functions; time is an argument. */
+/* Chooses how transfers are cut, by the times that earlier transfers took. No formula knows what a
+ * piece costs on a machine: where network and DMA share processors, the overlap of short pieces
+ * gains less than their number costs. So a bridge measures a few ways to cut, for each path and
+ * class of lengths, and uses the fastest. Pure functions; time is an argument. */
 #ifndef BRIDGE_CHOICE_H
 #define BRIDGE_CHOICE_H
 
@@ -12,33 +12,38 @@
 #include "bridge/bridge.h"
 
 enum choice_way {
-	CHOICE_RAMP,       /* cut.h; the first transfers, and all that are not timed */
-	CHOICE_COARSE,     /* cut.h, with longer pieces */
-	CHOICE_BUFFERS,    /* whole buffers */
-	CHOICE_SEQUENTIAL, /* whole buffers, one after the other */
+	/* cut.h; used for the first transfers, and for all transfers that are not timed */
+	CHOICE_RAMP,
+	CHOICE_COARSE,     /* cut.h, with pieces four times as long */
+	CHOICE_BUFFERS,    /* pieces as long as a buffer */
+	CHOICE_SEQUENTIAL, /* pieces as long as a buffer, one after the other */
 	CHOICE_WAYS
 };
 
-/* Classes by powers of two: 32 KiB to 128 MiB. Longer transfers gain by overlap alone. */
+/* Classes of lengths, by powers of two: 32 KiB to 128 MiB. Longer transfers gain only by overlap,
+ * so there is nothing to choose. */
 #define CHOICE_BYTES_MIN (32u << 10)
 #define CHOICE_CLASSES   12
 
 struct choice_class {
-	uint32_t count; /* transfers timed */
+	uint32_t count; /* number of transfers timed */
 	uint32_t tries[CHOICE_WAYS];
 	uint64_t
-		ns[CHOICE_WAYS]; /* ns per MiB: low values are followed at once, high ones slowly */
+		/* estimate for each way in ns per MiB: it follows a faster transfer at once, and a
+		 * slower one slowly */
+		ns[CHOICE_WAYS];
 };
 
 struct choice {
 	struct choice_class classes[BRIDGE_PATHS][CHOICE_CLASSES];
 };
 
-/* Returns whether transfers of this length are timed. */
+/* Returns true if transfers of this length are timed. */
 bool choice_covers(uint64_t bytes);
-/* Returns the way for the next transfer. `ways`: bit w: this way differs from those before it. */
+/* Returns the way for the next transfer. `ways`: bit w: way w cuts this transfer differently from
+ * the ways before it. */
 enum choice_way choice_next(const struct choice *c, uint8_t path, uint64_t bytes, uint32_t ways);
-/* Notes how long a transfer took that was alone. */
+/* Records the time of a transfer during which no other transfer ran. */
 void choice_note(struct choice *c, uint8_t path, uint64_t bytes, enum choice_way way, uint64_t ns);
 
 #endif

@@ -19,7 +19,7 @@ static uint64_t square_root(uint64_t n)
 	return root;
 }
 
-/* Rounds up to whole pages, at most `most`. */
+/* Rounds up to whole pages; returns at most `most`. */
 static uint32_t paged(uint64_t bytes, uint32_t most)
 {
 	uint64_t pages = (min_u64(bytes, most) + PAGE - 1) / PAGE * PAGE;
@@ -49,7 +49,8 @@ void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most)
 
 void cut_coarse(struct cut *c, uint64_t bytes, uint32_t most)
 {
-	/* 4 squared: a piece is a square root */
+	/* A piece length is a square root, so 16 times the constant makes pieces 4 times as
+	 * long. */
 	cut_ramp(c, bytes, 16 * BRIDGE_RAMP_BYTES, most);
 }
 
@@ -57,8 +58,8 @@ void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most)
 {
 	assert(piece <= most);
 	*c = (struct cut){.bytes = bytes, .piece = piece};
-	/* Without ramps, filling and emptying the pipeline takes longer, so pieces are halved. A
-	 * quarter of the constant halves the square root. */
+	/* Without ramps, filling and emptying the pipeline takes longer, so pieces are half as
+	 * long. A quarter of the constant halves the square root. */
 	if (!piece)
 		c->piece = balanced(bytes, BRIDGE_RAMP_BYTES / 4, most);
 }
@@ -75,7 +76,7 @@ uint32_t cut_next(const struct cut *c, uint64_t at)
 	assert(at < c->bytes);
 	if (c->ramp_from) {
 		/* Consecutive pieces that grow by a quarter sum to 4 x (last - first) bytes. So do
-		 * those that shrink towards the end. */
+		 * pieces that shrink by a quarter towards the end. */
 		want = min_u64(want, c->ramp_from + at / 4);
 		want = min_u64(want, c->ramp_from + left / 5);
 		want = paged(want, c->piece);

@@ -4,14 +4,15 @@
  * All buffers could wait for bytes that find no buffer, which is a deadlock. Two rules prevent
  * that.
  *
- * Reserve: feed_reserve buffers, which one sender needs to continue. They are kept for bytes with
- * no earlier byte missing, of one transfer at a time, the holder of the token. All its earlier
- * blocks are complete, so only the last buffer stays partly filled. The device returns the others.
- * So the holder always continues. The token is free again when the reserve is whole, or its holder
- * has no incomplete block.
+ * Reserve: feed_reserve() buffers, as many as one sender needs to continue. They are kept for bytes
+ * with no earlier byte missing. Only one transfer at a time may use them, the holder of the token.
+ * All earlier blocks of the holder are complete, so only its last buffer stays partly filled. The
+ * device empties the holder's other buffers. So the holder always continues. The token is free
+ * again when all buffers of the reserve are free, or when its holder has no incomplete block.
  *
- * Hunger: buffers alternate between fed and pulled transfers. Otherwise pulled transfers would use
- * each buffer as soon as it is free. A sender that retries only now and then would get none. */
+ * Hunger: buffers go alternately to fed and to pulled transfers. Otherwise pulled transfers would
+ * use each buffer as soon as it is free, and a sender that retries only now and then would get
+ * none. */
 #include <assert.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ uint32_t feed_kept(const struct bridge *b)
 	return b->now_ns < b->hunger_until_ns ? b->hunger : 0;
 }
 
-/* Returns how many bytes of [at, at + bytes) are in `block`. */
+/* Returns how many of the bytes [at, at + bytes) lie in block number `block`. */
 static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_t at,
 			uint32_t bytes)
 {
@@ -38,8 +39,8 @@ static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_
 	return (uint32_t)(min_u64(to, at + bytes) - max_u64(from, at));
 }
 
-/* Counts the blocks that these bytes begin, except granted ones. DXP_EMALFORMED: a byte arrives
- * again; DXP_EAGAIN: too far ahead. */
+/* Counts the blocks that these bytes begin, except granted ones. DXP_EMALFORMED: a byte had arrived
+ * before; DXP_EAGAIN: the bytes are too far ahead of the first incomplete block. */
 static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32_t *begins)
 {
 	uint64_t last = (at + bytes - 1) / t->cut.piece;
@@ -58,8 +59,8 @@ static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32
 	return DXP_OK;
 }
 
-/* Returns whether the transfer may begin `begins` blocks. Acquires the token (see above) if
- * needed. */
+/* Returns true if the transfer may begin `begins` blocks. Acquires the token (see the head of this
+ * file) if that is necessary. */
 static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 {
 	struct bridge *b = t->bridge;
@@ -71,7 +72,8 @@ static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 		b->token = NULL;
 	if (begins == 0 || (!line && free >= begins + reserve))
 		return true;
-	/* If other transfers wait for grants, this one joins their queue if it can. */
+	/* If other transfers wait for grants, this one joins their queue instead of using the
+	 * reserve, if it can. */
 	bool joins = line && grant_may(t) && !list_used(&t->wait);
 	bool in_reserve = first && !joins && (!b->token || b->token == t);
 	if (in_reserve && free >= begins) {
@@ -108,8 +110,8 @@ static void block_fill(struct bridge_transfer *t, struct piece *p, uint32_t offs
 	memcpy(ring_at(to, p->in) + offset, data, bytes);
 	p->filled += bytes;
 	if (p->filled < p->bytes) {
-		/* Restarts the time limit after a share of the block. Single bytes must not hold a
-		 * buffer forever. */
+		/* Restarts the time limit only after 1/BRIDGE_FED_STEPS of the block has arrived.
+		 * Otherwise single bytes could hold a buffer forever. */
 		if (!list_used(&p->clock) ||
 		    p->filled - p->watched >= p->bytes / BRIDGE_FED_STEPS) {
 			piece_watch(b, p);

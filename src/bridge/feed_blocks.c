@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blocks of fed transfers: finds out which are in place or have begun, and how many buffers
- * they need. */
+/* The blocks of fed transfers: which of them are complete or have begun, and how many buffers they
+ * need. */
 #include "bridge/internal.h"
 
 uint32_t feed_block_min(const struct bridge *b)
@@ -12,7 +12,7 @@ uint32_t feed_reserve(const struct bridge *b)
 {
 	uint32_t block = feed_block_min(b);
 
-	/* number of blocks that the longest payload touches if it begins at the last byte of a
+	/* the number of blocks that the longest payload touches if it begins at the last byte of a
 	 * block */
 	return 1 + (WIRE_PAYLOAD_MAX - 1 + block - 1) / block;
 }

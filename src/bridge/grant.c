@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grants buffers to fed transfers that found none. Such transfers wait in a queue. A buffer is
- * reserved for the next block of the first one, and its sender is notified. Without grants, senders
- * would retry in vain, and less often the longer they wait: the device would be idle.
+ * reserved for the next block of the first transfer in the queue, and its sender is notified.
+ * Without grants, senders would retry in vain, and less often the longer they wait: the device
+ * would be idle.
  *
- * While transfers are queued, only they begin blocks without a grant, so no other transfer
- * overtakes them. Sources are served fairly, whatever their number of transfers. An unused grant is
- * withdrawn after a time: its notification may be lost, or the sender may have left. If bytes
- * arrive later, the transfer joins the end of the queue, and its next grant lasts longer.
+ * While transfers are queued, only queued transfers may begin blocks without a grant, so no other
+ * transfer overtakes them. Senders are served fairly, whatever their number of transfers. An unused
+ * grant is withdrawn after a time, because its notification may be lost, or the sender may have
+ * left. If bytes arrive later, the transfer joins the end of the queue, and its next grant lasts
+ * longer.
  *
  * Invariants: free buffers towards the device >= promised. A transfer's blocks before `granted`
  * have begun or are granted. Buffers of the reserve (feed.c) are granted only to the transfer that
@@ -32,8 +34,8 @@ uint32_t bridge_block_bytes(const struct bridge_transfer *t)
 }
 
 /* Returns the virtual start time, in bytes, of a transfer that joins the queue (start-time fair
- * queueing, Goyal and others 1996). It is that of its source's queued transfers; without such
- * transfers, the queue's virtual time. */
+ * queueing, Goyal and others 1996). It equals the start time of the queued transfers from the same
+ * source. If the source has none, it is the queue's virtual time. */
 static uint64_t line_start(const struct bridge *b, const struct bridge_transfer *t)
 {
 	for (const struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -44,8 +46,8 @@ static uint64_t line_start(const struct bridge *b, const struct bridge_transfer 
 	return max_u64(t->virtual_start, b->virtual_start);
 }
 
-/* Updates the lists that contain a transfer: it is in the queue while it lacks blocks, unless
- * `doubt` is set, and in bridge.expected from its first rejection on. */
+/* Updates the lists that contain a transfer. A transfer is in the queue while some of its blocks
+ * have no grant, unless `doubt` is set. It is in bridge.expected from its first rejection on. */
 static void grant_settle(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -70,8 +72,8 @@ void grant_wait(struct bridge_transfer *t)
 	grant_fed(t);
 }
 
-/* Charges a block to its source, at least BRIDGE_PIECE_MIN bytes: a short block also costs a buffer
- * and the device's latency. */
+/* Charges a block to the transfer's source. The charge is at least BRIDGE_PIECE_MIN bytes, because
+ * a short block also costs a buffer and the device's latency. */
 static void transfer_charge(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -98,8 +100,8 @@ static struct bridge_transfer *next_by_fairness(const struct bridge *b)
 	return next;
 }
 
-/* Returns the first queued transfer for which all earlier bytes of its stream have arrived, or
- * NULL. */
+/* Returns the first transfer in the queue for which all earlier bytes of its stream have arrived;
+ * NULL: there is none. */
 static struct bridge_transfer *next_first(const struct bridge *b)
 {
 	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -110,7 +112,7 @@ static struct bridge_transfer *next_first(const struct bridge *b)
 	return NULL;
 }
 
-/* Releases the reservations of `count` grants that were used or withdrawn. */
+/* Releases the reservations for `count` grants that were used or withdrawn. */
 static void promises_end(struct bridge_transfer *t, uint32_t count)
 {
 	t->promised -= count;
@@ -124,7 +126,8 @@ void grant_begun(struct bridge_transfer *t, uint64_t block)
 	if (block < t->granted)
 		promises_end(t, 1);
 	else
-		t->notify = true; /* the rest of the block may come, too */
+		/* the sender may now send the rest of this block, too */
+		t->notify = true;
 	t->granted = feed_unbegun(t, t->granted);
 }
 
@@ -168,7 +171,8 @@ static uint64_t patience_next(const struct bridge *b)
 	return next_ns;
 }
 
-/* Returns a transfer whose sender must be notified without a new grant, or NULL. */
+/* Returns a transfer whose sender must be notified again, without a new grant; NULL: there is
+ * none. */
 static struct bridge_transfer *expected_next(const struct bridge *b)
 {
 	for (struct list *l = b->expected.next; l != &b->expected; l = l->next) {
@@ -179,8 +183,9 @@ static struct bridge_transfer *expected_next(const struct bridge *b)
 	return NULL;
 }
 
-/* Withdraws unused grants. The transfer leaves the queue with `doubt` set. At growing intervals its
- * sender is notified of the open blocks, or gets a grant of one packet as a test. */
+/* Withdraws unused grants. The transfer leaves the queue with `doubt` set. At growing intervals,
+ * its sender is notified of the incomplete blocks. If there are none, the sender gets a grant of
+ * one packet as a test. */
 static uint64_t doubt(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -204,8 +209,8 @@ static uint64_t grant_repeated(struct bridge_transfer *t)
 	return t->granted * t->cut.piece;
 }
 
-/* Returns true if each queued transfer may get a grant. False: only a transfer that waits for no
- * other bytes may get one, and it then holds the token. */
+/* Returns true if any queued transfer may get a grant. If false, only a transfer that waits for no
+ * earlier bytes may get one, and it then holds the token. */
 static bool by_fairness(const struct bridge *b)
 {
 	return unpromised(b) > feed_reserve(b) || (b->promised == 0 && b->open == 0);
@@ -241,7 +246,7 @@ static uint64_t grant_next(struct bridge_transfer *t)
 	b->promised++;
 	b->pulled_last = false;
 	t->granted_ns = b->now_ns;
-	/* Later blocks may have begun before the transfer had to wait. */
+	/* Skips blocks that began before the transfer had to wait. */
 	t->granted = feed_unbegun(t, t->granted + 1);
 	grant_settle(t);
 	return t->granted * t->cut.piece;

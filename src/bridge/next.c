@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses the next step and handles completions. Steps that free buffers come first. Transfers are
- * served round-robin in queues. The stream core needs the controllers of both directions at once.
- * While its piece waits for them, only one DMA per direction may start before it. */
+/* Chooses the next step, and handles completions. Steps that free buffers come first. In each
+ * queue, transfers are served round-robin. A DMA through the stream core needs the DMA controllers
+ * of both directions at once. While a piece of the core waits for the controllers, only one other
+ * DMA per direction may start before it. */
 #include "bridge/internal.h"
 
 #include <assert.h>
@@ -30,7 +31,8 @@ static struct bridge_transfer *in_line(const struct bridge *b, enum line line)
 	return CONTAINER_OF(b->lines[line].next, struct bridge_transfer, line);
 }
 
-/* Returns the core's next piece if it is filled, even if no controller is free; else NULL. */
+/* Returns the next piece of the stream core if its data has arrived, even if no DMA controller is
+ * free; else NULL. */
 static struct piece *core_piece(const struct bridge *b)
 {
 	if (!list_used(&b->core))
@@ -54,8 +56,8 @@ static struct piece *next_drain(struct bridge *b)
 	return ready(b, BRIDGE_DRAIN);
 }
 
-/* Cuts the next piece of a stream from and to user memory. A stream has at most one such piece in
- * the core's queue. */
+/* Cuts the next piece of a stream that goes from user memory through the core to user memory. The
+ * core's queue never holds more than one such piece. */
 static void core_cut(struct bridge *b)
 {
 	struct bridge_transfer *t = in_line(b, LINE_CORE);
@@ -96,8 +98,8 @@ static struct piece *next_in(struct bridge *b)
 }
 
 /* Returns the transfer that gets the next buffer from the device. The last buffers are for
- * transfers that have none; otherwise readers on a slow network could hold all. Few transfers are
- * skipped, because each skipped one holds a buffer. */
+ * transfers that have none; otherwise readers on a slow network could hold all buffers. The search
+ * skips few transfers, because each skipped transfer holds a buffer. */
 static struct bridge_transfer *out_in_line(const struct bridge *b)
 {
 	const struct ring *from = &b->rings[RING_FROM_DEVICE];
@@ -121,8 +123,8 @@ static struct piece *next_out(struct bridge *b)
 
 	if (!controller_free(b, RING_FROM_DEVICE))
 		return NULL;
-	/* Pieces that the owner returned come first, because the core may wait for the buffer of
-	 * one. */
+	/* A piece that the owner returned comes first, because the core may wait for the buffer of
+	 * that piece. */
 	if (p)
 		return p;
 	struct bridge_transfer *t = out_in_line(b);
@@ -210,7 +212,7 @@ void bridge_later(struct bridge *b, uint32_t id)
 	if (t->status != DXP_OK)
 		piece_put(b, p, false);
 	else if (uses_core(t) && p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN)
-		/* the piece was the first in the queue and stays first */
+		/* The piece was the first one in the core's queue, and stays first. */
 		list_first(&b->core, &p->core_link);
 	else
 		piece_wait(b, p, p->step);
@@ -226,7 +228,7 @@ static void piece_advance(struct bridge *b, struct piece *p)
 	case BRIDGE_FILL:
 		ring_move(in, p->in, BUFFER_FULL);
 		if (p->transfer->order.path == BRIDGE_THROUGH)
-			/* the piece has been in the core's queue since it was cut */
+			/* The piece is in the core's queue already, since it was cut. */
 			p->step = BRIDGE_DMA_THROUGH;
 		else
 			piece_wait(b, p, BRIDGE_DMA_IN);

@@ -11,11 +11,11 @@
 
 enum bridge_buffer_state {
 	BUFFER_EMPTY,
-	BUFFER_FILL,   /* bytes arrive from the network */
-	BUFFER_FULL,   /* waits for DMA */
-	BUFFER_DEVICE, /* DMA outstanding, or returned by the owner */
-	BUFFER_DONE,   /* waits for the network */
-	BUFFER_DRAIN,  /* bytes leave to the network */
+	BUFFER_FILL,   /* bytes from the network arrive in it */
+	BUFFER_FULL,   /* waits for a DMA to the device */
+	BUFFER_DEVICE, /* a DMA is outstanding, or the owner has returned the DMA step */
+	BUFFER_DONE,   /* waits to be sent to the network */
+	BUFFER_DRAIN,  /* its bytes leave to the network */
 	BUFFER_STATES
 };
 
@@ -28,17 +28,19 @@ struct ring {
 	uint8_t *base;
 	uint32_t count, buffer_bytes;
 	uint32_t free;
-	uint8_t empty[BRIDGE_BUFFERS_MAX]; /* stack of EMPTY buffers: the first `free` entries */
+	/* stack of EMPTY buffers: its first `free` entries are valid */
+	uint8_t empty[BRIDGE_BUFFERS_MAX];
 	uint8_t state[BRIDGE_BUFFERS_MAX];
 };
 
 void ring_init(struct ring *r, enum ring_way way, uint8_t *base, uint32_t count,
 	       uint32_t buffer_bytes);
 
-/* Returns an EMPTY buffer in the ring's first state: FILL towards the device, DEVICE from it. There
- * must be one. Prefers the buffer freed last, because it is still in caches. */
+/* Returns an EMPTY buffer, after changing it to the ring's first state: FILL towards the device,
+ * DEVICE from it. An EMPTY buffer must exist. Prefers the buffer that was freed last, because it is
+ * still in caches. */
 uint8_t ring_buffer_get(struct ring *r);
-/* Changes a buffer's state; asserts that this is legal. Changing to the present state has no
+/* Changes a buffer's state; asserts that this change is legal. Changing to the present state has no
  * effect. Changing to EMPTY frees the buffer. */
 void ring_move(struct ring *r, uint8_t buffer, enum bridge_buffer_state to);
 bool ring_legal(enum ring_way way, enum bridge_buffer_state from, enum bridge_buffer_state to);

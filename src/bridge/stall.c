@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps that stall. The transfer fails at once. Its steps stay outstanding, and their buffers in
- * use, until the owner completes them. */
+/* Steps that stall. The transfer of such a step fails at once. Its outstanding steps, and their
+ * buffers, stay in use until the owner completes them. */
 #include <dxp/status.h>
 
 #include "bridge/internal.h"
@@ -26,8 +26,8 @@ static bool is_dma(const struct piece *p)
 	return p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN;
 }
 
-/* Doubles the time of a network step: the peer itself may wait for a stalled device, and must have
- * time to report that stall first. Returns whether the step may continue. */
+/* Doubles the time of a network step. The peer itself may wait for a stalled device, and must have
+ * time to report that stall first. Returns true if the step may continue. */
 static bool network_waits(struct bridge *b, struct piece *p)
 {
 	if (!p->outstanding || is_dma(p) || p->overdue > 0)
@@ -38,7 +38,7 @@ static bool network_waits(struct bridge *b, struct piece *p)
 }
 
 /* Restarts the time limit of a step while its peer is silent and its session is kept, and once more
- * when the peer is back. Returns whether it did. */
+ * when the peer is back. Returns true if it restarted the limit. */
 static bool peer_waits(struct bridge *b, struct piece *p)
 {
 	bool patient = !is_dma(p) && b->o.patient && b->o.patient(p->transfer->order.context);
@@ -51,8 +51,8 @@ static bool peer_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
-/* Continues to watch a network step, because it may never complete. A stalled DMA completes with
- * its device's reset. */
+/* Continues to watch a network step, because it may never complete. A stalled DMA needs no watch:
+ * the reset of its device completes it. */
 static void network_watch(struct bridge *b, struct piece *p)
 {
 	if (!p->outstanding || is_dma(p))

@@ -7,16 +7,17 @@
 
 #include "bridge/internal.h"
 
-/* bytes: words of the stream core must not cross pieces */
+/* bytes: a word of the stream core must not cross the border of two pieces */
 #define PIECE_MULTIPLE 64
 
-/* Returns the length limit of this order's pieces. */
+/* Returns the longest piece in bytes that this order may have. */
 static uint32_t piece_most(const struct bridge *b, const struct bridge_order *o)
 {
 	return o->path == BRIDGE_DIRECT ? BRIDGE_BUFFER_MAX : b->o.buffer_bytes;
 }
 
-/* Cuts a transfer that is alone the fastest known way. */
+/* Cuts a transfer in the fastest known way; if no other transfer runs, also times it or tries
+ * another way. */
 static void chosen_cut(const struct bridge *b, struct bridge_transfer *t)
 {
 	const struct bridge_order *o = &t->order;
@@ -176,13 +177,13 @@ struct piece *transfer_cut(struct bridge_transfer *t)
 	struct piece *p = piece_allocate(t, t->next_at, cut_next(&t->cut, t->next_at));
 
 	t->next_at += p->bytes;
-	/* Moves the transfer to the end of its queue if it stays queued. */
+	/* If the transfer stays queued, it moves to the end of its queue. */
 	list_remove(&t->line);
 	transfer_settle(t);
 	return p;
 }
 
-/* Frees the pieces without an outstanding step. */
+/* Frees the pieces that have no outstanding step. */
 static void drop_waiting(struct bridge_transfer *t)
 {
 	struct list *next;

@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 
-/* Doubles an array until `needed` entries fit. */
+/* Doubles the size of an array until `needed` entries fit. Returns false if out of memory. */
 static bool grow(void **array, uint32_t *space, uint64_t needed, size_t entry_bytes)
 {
 	uint64_t more = *space ? *space : 64;

@@ -4,9 +4,8 @@
  *
  *   STORED      type of an element in memory
  *   WORK        type in which elements are combined
- *   FORM        how they are stored: 0: integer; 1: float or double; 2: IEEE half; 3: bfloat16
- *   OPERATOR    index in DXP_REDUCTION_LIST
- */
+ *   FORM        format of an element: 0: integer; 1: float or double; 2: IEEE half; 3: bfloat16
+ *   OPERATOR    index of the operator in DXP_REDUCTION_LIST */
 #if FORM == 2
 #define LOAD(p, i)     vload_half(i, (global const half *)(p))
 #define STORE(p, i, v) vstore_half_rte(v, i, (global half *)(p))
@@ -14,7 +13,7 @@
 #define LOAD(p, i)     as_float((uint)(p)[i] << 16)
 #define STORE(p, i, v) (p)[i] = bfloat16_of(v)
 
-/* Rounds to nearest even. A NaN becomes quiet and keeps its upper bits. */
+/* Rounds to nearest even. A NaN becomes a quiet NaN and keeps its upper bits. */
 static ushort bfloat16_of(float v)
 {
 	const uint bits = as_uint(v);
@@ -46,8 +45,9 @@ static WORK combined(WORK a, WORK b)
 #endif
 }
 
-/* result[i] = own[i] combined with input_count inputs, which lie `stride` elements apart; divided
- * by `divisor`, unless it is 1. `result` may be `own` or one of the inputs. */
+/* Sets result[i] to own[i] combined with input i of each of `input_count` arrays, which lie
+ * `stride` elements apart in `inputs`. Then divides it by `divisor`, unless that is 1. `result` may
+ * be equal to `own` or to one of the arrays. */
 kernel void combine(global const STORED *own, global const STORED *inputs, global STORED *result,
 		    ulong count, ulong stride, uint input_count, uint divisor)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program that combines contributions: OpenCL C with macros (combine.cl). */
+/* The program that combines contributions: OpenCL C source with macros (combine.cl). */
 #ifndef COLLECTIVE_KERNEL_H
 #define COLLECTIVE_KERNEL_H
 
@@ -11,7 +11,7 @@
 
 extern const char kernel_source[];
 
-/* Writes the compiler's options for a type and a reduction. */
+/* Writes the compiler options (macro definitions) for a type and a reduction. */
 void kernel_options(enum dxp_type type, enum dxp_reduction reduction,
 		    char out[KERNEL_OPTIONS_BYTES]);
 

@@ -6,7 +6,7 @@
 
 #include "collective/build.h"
 
-/* Returns the bytes of the longest buffer of the operation. */
+/* Returns the size in bytes of the longest buffer of the operation. */
 static uint64_t total_bytes(const struct plan_request *r)
 {
 	bool parts = r->operation == PLAN_REDUCE_SCATTER || r->operation == PLAN_ALL_GATHER ||
@@ -22,7 +22,7 @@ enum dxp_way plan_way(const struct plan_request *r)
 	return total_bytes(r) <= COLLECTIVE_SHORT ? DXP_WAY_TREE : DXP_WAY_RING;
 }
 
-/* One member: its output is its input. */
+/* Makes the plan of a group with one member: its output is its input. */
 static void alone_make(const struct plan_request *r, struct plan *p)
 {
 	const struct plan_step copy = {.kind = PLAN_COPY,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The commands of one collective, as a graph: which member sends, combines or copies what, after
- * which other steps. Pure: knows members by number and memory by offset; src/host/group.c posts the
- * steps in order.
+/* The steps of one collective, as a graph: which member sends, combines or copies which bytes, and
+ * which other steps must complete before. Pure: a plan names members by number and memory by
+ * offset. src/host/group.c posts the steps in order.
  *
  * Invariants: steps 0 .. members - 1 are the begin marks of the members. A step waits only for
- * earlier steps. Each step that uses a member's input or output follows that member's begin mark,
- * directly or through other steps; its end follows all of them. */
+ * earlier steps. Each step that uses a member's input or output follows the begin mark of that
+ * member, directly or through other steps. The end of that member follows all these steps. */
 #ifndef COLLECTIVE_PLAN_H
 #define COLLECTIVE_PLAN_H
 
@@ -27,31 +27,33 @@ enum plan_operation {
 
 struct plan_request {
 	enum plan_operation operation;
-	enum dxp_way way; /* RING or TREE: see plan_way() */
+	enum dxp_way way; /* DXP_WAY_RING or DXP_WAY_TREE, as plan_way() chooses */
 	uint32_t members, root;
-	uint64_t count; /* elements, as in struct dxp_collective */
+	uint64_t count; /* number of elements, as in struct dxp_collective */
 	uint32_t element_bytes;
-	uint64_t scratch_bytes; /* limit of each member */
-	uint64_t in_place;      /* bit i: member i's input is where its output has it */
+	uint64_t scratch_bytes; /* bytes of scratch memory that each member may use */
+	/* bit i: the input of member i lies where its output has the same elements */
+	uint64_t in_place;
 	bool average;
-	/* The operation before may still read scratch memory of a member whose neighbour has
-	 * ended. */
+	/* True: the previous operation may still use scratch memory of a member when a neighbour of
+	 * this member has ended. */
 	bool guarded;
 };
 
 enum plan_space { PLAN_FROM, PLAN_TO, PLAN_SCRATCH };
 
-/* A place in the memory of a member: offset in bytes. */
+/* An offset in bytes in one of the memories of a member. */
 struct plan_place {
 	enum plan_space space;
 	uint64_t offset;
 };
 
 enum plan_kind {
-	PLAN_MARK,    /* no work */
-	PLAN_SEND,    /* `bytes` from `from` of `member` to `to` of `peer` */
-	PLAN_COPY,    /* `bytes` from `from` to `to` of `member` */
-	PLAN_COMBINE, /* `to` = `from` combined with inputs, all of `member` */
+	PLAN_MARK, /* no work; only waits */
+	PLAN_SEND, /* sends `bytes` from `from` of `member` to `to` of `peer` */
+	PLAN_COPY, /* copies `bytes` from `from` to `to` of `member` */
+	/* combines `from` with the inputs and stores the result at `to`, all of `member` */
+	PLAN_COMBINE,
 };
 
 struct plan_step {
@@ -61,8 +63,8 @@ struct plan_step {
 	uint64_t bytes;
 	struct plan_place inputs;
 	uint32_t input_count;
-	uint64_t input_pitch; /* bytes between two inputs */
-	bool divide;          /* result is divided by the number of members */
+	uint64_t input_pitch; /* bytes from one input to the next */
+	bool divide;          /* true: the result is divided by the number of members */
 	uint32_t first_wait, wait_count;
 };
 
@@ -70,19 +72,22 @@ struct plan {
 	uint32_t members;
 	struct plan_step *steps;
 	uint32_t step_count, step_space;
-	uint32_t *waits; /* numbers of steps; each step has a range */
+	/* numbers of steps; each step waits for a range of this array */
+	uint32_t *waits;
 	uint32_t wait_count, wait_space;
-	uint32_t ends[DXP_GROUP_MEMBERS_MAX]; /* step that ends each member */
-	uint64_t scratch_bytes;               /* of each member */
-	/* When one member has ended, no member's scratch memory is in use. */
+	/* for each member, the step after which the member has ended */
+	uint32_t ends[DXP_GROUP_MEMBERS_MAX];
+	uint64_t scratch_bytes; /* bytes of scratch memory that each member needs */
+	/* True: when one member has ended, no step uses scratch memory of any member any more. */
 	bool synchronizing;
-	bool failed; /* out of memory */
+	bool failed; /* true: out of memory while the plan was made */
 };
 
-/* Returns the way for AUTO: a fixed function of its arguments, so that results are reproducible. */
+/* Chooses a way for DXP_WAY_AUTO. It depends only on the arguments, so that results are
+ * reproducible. */
 enum dxp_way plan_way(const struct plan_request *r);
-/* Makes the graph; release it with plan_free(), also after a failure. DXP_ENOMEM: also if scratch
- * memory of its limit does not suffice. */
+/* Makes the graph. Release it with plan_free(), also after a failure. DXP_ENOMEM: out of memory, or
+ * r->scratch_bytes does not suffice. */
 int plan_make(const struct plan_request *r, struct plan *out);
 void plan_free(struct plan *p);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rings: chunk c travels from member c + 1 around to member c, and each member on its way combines
- * its contribution. Then member c has the result of chunk c. An allreduce passes it on around the
- * ring, a reduce sends it to the root.
+/* Rings. Chunk c travels from member c + 1 around the ring to member c. Each member on the path
+ * combines its own contribution. At the end member c has the result of chunk c. An allreduce passes
+ * this result on around the ring; a reduce sends it to the root.
  *
- * Segment k of an operation uses half k % 2 of the scratch memory, so its first packets may arrive
- * while segment k - 1 is combined. They wait until segment k - 2 has left that half. */
+ * Segment k of an operation uses half k % 2 of the scratch memory. So the first packets of segment
+ * k may arrive while segment k - 1 is combined. They wait until segment k - 2 no longer uses that
+ * half. */
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -15,9 +16,12 @@ struct ring {
 	struct plan *p;
 	struct build_segments segments;
 	uint64_t segment;
-	uint32_t combined[DXP_GROUP_MEMBERS_MAX];          /* last combination of a chunk */
-	uint32_t laps[2][DXP_GROUP_MEMBERS_MAX];           /* marks of the last two segments */
-	struct build_lap collected[DXP_GROUP_MEMBERS_MAX]; /* of this segment */
+	/* for each chunk, the last step that combined or copied it */
+	uint32_t combined[DXP_GROUP_MEMBERS_MAX];
+	/* for each member, the marks of the last two segments */
+	uint32_t laps[2][DXP_GROUP_MEMBERS_MAX];
+	/* steps of this segment, for each member */
+	struct build_lap collected[DXP_GROUP_MEMBERS_MAX];
 };
 
 static struct build_chunk chunk_of(const struct plan_request *r, uint32_t c)
@@ -29,7 +33,8 @@ static struct build_chunk chunk_of(const struct plan_request *r, uint32_t c)
 	return (struct build_chunk){c * share + min_u64(c, longer), share + (c < longer)};
 }
 
-/* Returns the elements of a chunk that this segment has; 0: none. */
+/* Returns the range of elements that a chunk has in this segment; its count is 0 if there are
+ * none. */
 static struct build_chunk slice_of(const struct ring *g, uint32_t c)
 {
 	struct build_chunk chunk = chunk_of(g->r, c);
@@ -39,7 +44,9 @@ static struct build_chunk slice_of(const struct ring *g, uint32_t c)
 				    min_u64(g->segments.slice, chunk.count - first)};
 }
 
-/* Returns the step after which `to` may be written in scratch memory of `receiver`. */
+/* Returns the mark after which `sender` may write to scratch memory of `receiver`. It is the
+ * receiver's mark of the last segment that used this half, or the sender's if that one shows that
+ * the receiver's memory is unused. */
 static uint32_t guard(const struct ring *g, uint32_t sender, uint32_t receiver)
 {
 	bool known = g->segment < 2 ? !g->r->guarded : g->p->synchronizing;
@@ -47,7 +54,7 @@ static uint32_t guard(const struct ring *g, uint32_t sender, uint32_t receiver)
 	return g->laps[g->segment % 2][known ? sender : receiver];
 }
 
-/* Returns where the combined chunk c is stored at last. */
+/* Returns where the completely combined chunk c is stored. */
 static struct plan_place result_of(const struct ring *g, uint32_t c, uint64_t first)
 {
 	uint64_t bytes = g->r->element_bytes;
@@ -64,7 +71,8 @@ static uint32_t next_of(const struct ring *g, uint32_t member)
 	return (member + 1) % g->r->members;
 }
 
-/* Chunk c moves on to the next member, which combines it. `hop`: 0 .. members - 2. */
+/* Moves chunk c to the next member, which combines it. `hop`: number of the move, 0 .. members -
+ * 2. */
 static void hop_combine(struct ring *g, uint32_t c, uint32_t hop)
 {
 	const struct build_chunk slice = slice_of(g, c);
@@ -95,14 +103,15 @@ static void hop_combine(struct ring *g, uint32_t c, uint32_t hop)
 					  .input_count = 1,
 					  .divide = last && g->r->average};
 	g->combined[c] = build_step(g->p, &combine, (uint32_t[]){receiver, sent}, 2);
-	/* The result at the receiver covers it, if it reaches the sender. */
+	/* The result of an allreduce depends on these steps. So a member that has the result need
+	 * not wait for them. */
 	if (!g->p->synchronizing)
 		build_lap_add(&g->collected[sender], sent);
 	if (!g->p->synchronizing && last)
 		build_lap_add(&g->collected[receiver], g->combined[c]);
 }
 
-/* The result of chunk c moves on to the next member. */
+/* Moves the result of chunk c to the next member. */
 static void hop_copy(struct ring *g, uint32_t c, uint32_t hop)
 {
 	const struct build_chunk slice = slice_of(g, c);
@@ -117,7 +126,7 @@ static void hop_copy(struct ring *g, uint32_t c, uint32_t hop)
 
 	if (slice.count == 0)
 		return;
-	/* `combined` is the last step of the chunk. */
+	/* From here on `combined` is the step that copied the chunk last. */
 	g->combined[c] = build_step(g->p, &send, (uint32_t[]){g->combined[c]}, 1);
 	build_lap_add(&g->collected[sender], g->combined[c]);
 	if (hop == n - 2)

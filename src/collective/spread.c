@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations that only copy: broadcast, all-gather, all-to-all. They PUT into outputs, so each
- * first PUT to a member follows that member's begin mark; they use no scratch memory. */
+/* Operations that only copy: broadcast, all-gather, all-to-all. They PUT directly into outputs. So
+ * the first PUT to a member follows the begin mark of that member. These operations use no scratch
+ * memory. */
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -12,7 +13,8 @@ struct spread {
 	struct build_lap *collected;
 };
 
-/* Adds a send to the output of `to`, after `after` and the begin marks of both. */
+/* Adds a send to the output of its `peer`. It follows step `after` and the begin marks of both
+ * members. */
 static uint32_t output_send(struct spread *s, const struct plan_step *send, uint32_t after)
 {
 	const uint32_t waits[] = {send->member, send->peer, after};
@@ -23,7 +25,7 @@ static uint32_t output_send(struct spread *s, const struct plan_step *send, uint
 	return sent;
 }
 
-/* Copies a member's own input to its output, unless it is there already. */
+/* Copies a member's own input to its output, unless the input lies in the output already. */
 static void own_copy(struct spread *s, uint32_t m, uint64_t from, uint64_t to, uint64_t bytes)
 {
 	const struct plan_step copy = {.kind = PLAN_COPY,
@@ -36,14 +38,15 @@ static void own_copy(struct spread *s, uint32_t m, uint64_t from, uint64_t to, u
 		build_lap_add(&s->collected[m], build_step(s->p, &copy, (uint32_t[]){m}, 1));
 }
 
-/* Ends the members with what was collected so far. */
+/* Makes each member end after the steps that were collected for it so far. */
 static void laps_mark(struct spread *s)
 {
 	for (uint32_t m = 0; m < s->r->members; m++)
 		s->p->ends[m] = build_lap_mark(s->p, m, &s->collected[m], s->p->ends[m]);
 }
 
-/* Position v of a broadcast is member root + v. */
+/* Adds the send of a piece from position `from` to position `to`. Position v of a broadcast is
+ * member root + v, modulo the number of members. */
 static void broadcast_send(struct spread *s, uint32_t from, uint32_t to, uint64_t at,
 			   uint64_t bytes, uint32_t *arrived)
 {
@@ -58,7 +61,7 @@ static void broadcast_send(struct spread *s, uint32_t from, uint32_t to, uint64_
 	arrived[to] = output_send(s, &send, arrived[from]);
 }
 
-/* Short: down a tree. Long: along a chain, in pieces. */
+/* Sends short data down a tree, and long data along a chain, in pieces. */
 static void broadcast_make(struct spread *s)
 {
 	const uint64_t total = s->r->count * s->r->element_bytes;
@@ -77,8 +80,8 @@ static void broadcast_make(struct spread *s)
 	}
 }
 
-/* Short: each member sends to all others. Long: around the ring, so that each link carries each
- * input once. */
+/* For short data, each member sends to all others. Long data travels around the ring, so that each
+ * link carries each input once. */
 static void gather_make(struct spread *s)
 {
 	const uint64_t bytes = s->r->count * s->r->element_bytes;
@@ -106,7 +109,8 @@ static void gather_make(struct spread *s)
 	laps_mark(s);
 }
 
-/* In round d each member sends to the d-th after it, so no member receives from two at once. */
+/* In round d, each member sends to the member d places after it, so no member receives from two
+ * members in the same round. */
 static void exchange_make(struct spread *s)
 {
 	const uint64_t bytes = s->r->count * s->r->element_bytes;

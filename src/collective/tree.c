@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees: each member sends to its parent, which combines its own contribution with those of all its
- * children at once. The root has the result; an allreduce sends it down the same tree. Positions
- * count from the root: position v has the children B v + 1 .. B v + B. A barrier has the same
- * shape, without data. */
+/* Trees. Each member sends to its parent. The parent combines its own contribution with the
+ * contributions of all its children at once. The root then has the result; an allreduce sends the
+ * result down the same tree. Positions count from the root: position v has the children B v + 1 ..
+ * B v + B, where B is COLLECTIVE_BRANCHES. A barrier has the same shape, without data. */
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -13,9 +13,12 @@ struct tree {
 	struct plan *p;
 	struct build_segments segments;
 	uint64_t segment;
-	uint64_t first, count;                   /* elements of this segment */
-	uint32_t sent[DXP_GROUP_MEMBERS_MAX];    /* a position's send to its parent */
-	uint32_t arrived[DXP_GROUP_MEMBERS_MAX]; /* step that gives a position the result */
+	/* elements of this segment: the first one, and their number */
+	uint64_t first, count;
+	/* for each position, the step that sends to its parent */
+	uint32_t sent[DXP_GROUP_MEMBERS_MAX];
+	/* for each position, the step after which it has the result */
+	uint32_t arrived[DXP_GROUP_MEMBERS_MAX];
 	uint32_t laps[2][DXP_GROUP_MEMBERS_MAX]; /* marks of the last two segments, by member */
 	struct build_lap collected[DXP_GROUP_MEMBERS_MAX];
 };
@@ -49,7 +52,8 @@ static uint64_t bytes_of(const struct tree *t, uint64_t elements)
 	return elements * t->r->element_bytes;
 }
 
-/* Combines the inputs of a position. Returns the step, or the begin mark of a leaf. */
+/* Combines the contributions of a position and its children. Returns the step that combines, or the
+ * begin mark for a leaf. */
 static uint32_t position_combine(struct tree *t, uint32_t v)
 {
 	const uint32_t m = member_of(t->r, v), children = child_count(t->r, v);
@@ -73,7 +77,7 @@ static uint32_t position_combine(struct tree *t, uint32_t v)
 	return build_step(t->p, &combine, waits, children + 1);
 }
 
-/* Sends a position's combination to its parent, when the half there is free. */
+/* Sends a position's result to its parent, when the parent's half of the scratch memory is free. */
 static void position_send(struct tree *t, uint32_t v, uint32_t combined)
 {
 	const uint32_t m = member_of(t->r, v), parent = member_of(t->r, parent_of(v));
@@ -139,7 +143,8 @@ static void segment_make(struct tree *t)
 	}
 }
 
-/* Each position waits for its children, and its end for that of its parent. */
+/* Makes a barrier: each position waits for its children. The end of each position waits for the end
+ * of its parent. */
 static void barrier_make(const struct plan_request *r, struct plan *p)
 {
 	uint32_t waits[COLLECTIVE_BRANCHES + 1];

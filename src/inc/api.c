@@ -17,8 +17,8 @@ static struct dxp_inc_operation *operation_accept(struct dxp_inc_group *g)
 	return c;
 }
 
-/* Starts an operation. `stays`: the caller waits for it next, so the progress thread is not
- * needed. */
+/* Starts an operation. `stays`: the caller then waits for the operation itself, so the progress
+ * thread need not wake. */
 static int begin(struct dxp_inc_group *g, const struct inc_operation *what, bool stays,
 		 struct dxp_inc_operation **out)
 {
@@ -53,7 +53,7 @@ static int begin(struct dxp_inc_group *g, const struct inc_operation *what, bool
 	return status;
 }
 
-/* Returns whether a buffer is missing. `receives`: this member gets the result. */
+/* Returns true if a buffer is missing. `receives`: this member gets the result. */
 static bool data_wrong(const struct inc_operation *c, bool receives)
 {
 	return c->elements > 0 && ((!c->send && !c->receive) || (receives && !c->receive));

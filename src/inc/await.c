@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Distinguishes a late member from a dead one when results are missing. A late member's progress
- * thread answers queries. If all members have contributed, the switches failed. The query starts
- * after a quarter of the deadline, and its answers are judged after the second quarter. The other
- * half of the deadline is for the agreement (lose.c). */
+/* Decides, when results are missing, whether a member is late or dead. A late member's progress
+ * thread answers queries. If all members have contributed, the switches have failed. The query
+ * starts after a quarter of the deadline without a result. Its answers are judged after the second
+ * quarter. The other half of the deadline is for the agreement (lose.c). */
 #include <dxp/status.h>
 
 #include "inc/internal.h"
@@ -21,8 +21,8 @@ uint64_t await_deadline(const struct inc_group *g)
 	return min_u64(g->query_begin_ns + g->o.deadline_ns / 4, g->query_ns);
 }
 
-/* Returns whether all other members have answered, and one of them has not sent the awaited
- * segment. */
+/* Returns true if all other members have answered, and at least one of them has not sent the
+ * awaited segment. */
 static bool member_is_late(const struct inc_group *g)
 {
 	bool late = false;

@@ -23,7 +23,7 @@ static bool memory_allocate(struct inc_create *c, const struct inc_create_option
 	memcpy(switches, o->switches, o->count * sizeof(*switches));
 	if (o->member != 0)
 		return true;
-	/* The table has space for one leaf per member, and for as many switches above. */
+	/* The table has space for one leaf switch per member, and for as many switches above. */
 	for (c->node_capacity = 64; c->node_capacity < 4 * o->count;)
 		c->node_capacity *= 2;
 	c->ways = calloc(o->count, sizeof(*c->ways));
@@ -31,7 +31,7 @@ static bool memory_allocate(struct inc_create *c, const struct inc_create_option
 	return c->ways && c->nodes;
 }
 
-/* Lowers the abilities to those of the compatible format. */
+/* Reduces the abilities to what the compatible format supports. */
 static void compat_limit(struct inc_control *c)
 {
 	c->sup_mpi_type = 1u << DXP_INC_NODE | 1u << DXP_INC_SOCKET | 1u << DXP_INC_FLAT;
@@ -89,7 +89,8 @@ static void round_begin(struct inc_create *c, uint64_t now_ns)
 void create_fail(struct inc_create *c, int status, uint64_t now_ns)
 {
 	c->state = CREATE_FAILED;
-	c->status = status == DXP_EAGAIN ? DXP_EIO : status; /* DXP_EAGAIN means: not finished */
+	/* DXP_EAGAIN would mean that the creation still runs */
+	c->status = status == DXP_EAGAIN ? DXP_EIO : status;
 	round_begin(c, now_ns);
 }
 
@@ -123,17 +124,17 @@ static void query_receive(struct inc_create *c, uint32_t member, const struct in
 		return;
 	while (at < w->count && !path_same(&w->way[at], q))
 		at++;
-	/* A usable path replaces a refused one. */
+	/* If there is no space for this path, a usable path replaces a rejected one. */
 	if (at == w->count && q->fail_cause == 0)
 		for (uint8_t i = 0; at == INC_WAYS_MAX && i < w->count; i++)
 			at = w->way[i].fail_cause != 0 ? i : at;
 	if (at == INC_WAYS_MAX ||
 	    (at < w->count && w->way[at].fail_cause == 0 && q->fail_cause == INC_CAUSE_ADDRESS))
-		return; /* replayed from a wrong address */
+		return; /* ignored: a rejection from a wrong address, perhaps a replay */
 	c->changed |= at < w->count && w->way[at].fail_cause != q->fail_cause;
 	w->way[at] = *q;
 	if (at < w->count)
-		return; /* the path is known; a changed load does not justify a new choice */
+		return; /* this path is known; a changed load does not justify a new choice */
 	w->count++;
 	c->changed = true;
 	if (member == 0 && q->path_count > c->above)
@@ -235,8 +236,9 @@ void inc_create_receive(struct inc_create *c, const struct inc_packet *p,
 		notified_receive(c, h, &n, path, now_ns);
 }
 
-/* Returns how long to wait for more paths. The wait is longer if the known paths have no common
- * switch and no rejection explains that. QUERYs may then have been lost on several paths. */
+/* Returns how many ns to wait for more paths. The wait is longer if the known paths have no common
+ * switch and no rejection explains that, because QUERYs may then have been lost on several
+ * paths. */
 static uint64_t choice_max_ns(const struct inc_create *c)
 {
 	uint64_t half_ns = c->limit_ns > c->received_ns ? (c->limit_ns - c->received_ns) / 2 : 0;
@@ -244,8 +246,8 @@ static uint64_t choice_max_ns(const struct inc_create *c)
 	return c->no_common ? max_u64(half_ns, INC_CHOICE_MAX_NS) : INC_CHOICE_MAX_NS;
 }
 
-/* Returns whether members below one switch have equally many paths: if not, a QUERY was lost. Such
- * members mostly have adjacent numbers, so each is compared with INC_NEIGHBOURS others. */
+/* Returns true if members below one switch have equally many paths. If not, a QUERY was lost. Such
+ * members usually have adjacent numbers, so each is compared only with INC_NEIGHBOURS others. */
 static bool ways_complete(const struct inc_create *c)
 {
 	for (uint32_t m = 1; m < c->o.count; m++)
@@ -259,8 +261,8 @@ static bool ways_complete(const struct inc_create *c)
 	return true;
 }
 
-/* Returns how long to wait for QUERYs over other paths: longer after a lost QUERY, so that the loss
- * does not influence the tree. */
+/* Returns how many ns to wait for QUERYs over other paths. After a lost QUERY the wait is longer,
+ * so that the loss does not influence the choice of the tree. */
 static uint64_t choice_ns(const struct inc_create *c)
 {
 	const uint64_t first_ns = c->received_ns - (c->limit_ns - c->o.limit_ns);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses the tree. Its root is the lowest switch above all members; if there are several, the one
- * with the most free groups, then the one with the lowest address. Each other switch has one
- * parent, even if there are several paths: the first member below it decides. */
+/* Chooses the tree. Its root is the lowest switch above all members. Among several such switches,
+ * the root is the one with the most free groups, then the one with the lowest address. Each other
+ * switch has one parent, even if there are several paths: the first member below the switch
+ * decides. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -21,8 +22,8 @@ struct node *create_node_find(const struct inc_create *c, uint32_t ip)
 	return NULL;
 }
 
-/* Returns the number of switches up to and including `root`; 0 if the path does not lead to `root`,
- * or one of the switches rejects the group. */
+/* Returns the number of switches on the path up to and including `root`. Returns 0 if the path does
+ * not lead to `root`, or if one of these switches rejects the group. */
 static uint8_t way_hops(const struct inc_control *way, uint32_t root)
 {
 	bool refused = false;
@@ -35,7 +36,7 @@ static uint8_t way_hops(const struct inc_control *way, uint32_t root)
 	return 0;
 }
 
-/* Returns whether path and tree have the same parents for common switches. */
+/* Returns true if the path and the tree have the same parents for their common switches. */
 static bool way_agrees(const struct inc_create *c, const struct inc_control *way, uint8_t hops)
 {
 	for (uint8_t i = 0; i + 1 < hops; i++) {
@@ -58,8 +59,8 @@ static bool way_choose(struct inc_create *c, const struct inc_control *way, uint
 	return true;
 }
 
-/* Returns the least number of free groups on a path. Leaves out the leaf, which is common to all
- * paths. */
+/* Returns the smallest number of free groups of a switch on the path. Omits the first switch,
+ * because all paths share it. */
 static unsigned way_free(const struct inc_control *way, uint8_t hops)
 {
 	unsigned least = UINT16_MAX;
@@ -80,8 +81,8 @@ static unsigned way_shared(const struct inc_create *c, const struct inc_control 
 	return shared;
 }
 
-/* Returns whether a path is better than another. It prefers fewer additional switches, then more
- * free groups, then lower addresses. */
+/* Returns true if path `a` is better than path `b`: it adds fewer switches to the tree, then has
+ * more free groups, then lower addresses. */
 static bool way_better(const struct inc_create *c, const struct inc_control *a,
 		       const struct inc_control *b, uint8_t hops)
 {
@@ -119,12 +120,12 @@ static bool member_join(struct inc_create *c, struct ways *w, uint32_t root)
 
 struct tree {
 	uint32_t root_ip;
-	uint8_t height; /* switches on its longest path */
+	uint8_t height; /* switches on the longest path */
 	uint32_t free_groups;
 };
 
-/* Builds the tree below `root` in c->nodes, and the members' paths. Returns false if a member has
- * no path. */
+/* Builds the tree below `root` in c->nodes, and chooses the members' paths. Returns false if a
+ * member has no path. */
 static bool tree_build(struct inc_create *c, uint32_t root, struct tree *out)
 {
 	*out = (struct tree){.root_ip = root, .free_groups = UINT32_MAX};
@@ -149,7 +150,7 @@ static bool tree_better(const struct tree *a, const struct tree *b)
 	return a->root_ip < b->root_ip;
 }
 
-/* Reduces the notice to the abilities that all switches of the tree have. */
+/* Reduces the abilities in the notice to what all switches of the tree support. */
 static void abilities_join(struct inc_create *c)
 {
 	struct inc_control *n = &c->notice;
@@ -174,7 +175,7 @@ static void abilities_join(struct inc_create *c)
 		n->window &= (uint16_t)(n->window - 1);
 }
 
-/* Numbers the children of each switch in the order of the first member below. */
+/* Numbers the children of each switch in the order of the first member below each child. */
 static void children_count(struct inc_create *c)
 {
 	for (uint32_t m = 0; m < c->o.count; m++) {
@@ -191,8 +192,8 @@ static void children_count(struct inc_create *c)
 	}
 }
 
-/* Disables XDP in the whole tree if one switch has too many children for it: XDP and user-space
- * switches cannot work together. */
+/* Disables XDP in the whole tree if one switch has more children than XDP supports, because XDP
+ * switches and user-space switches cannot work together. */
 static void planes_settle(struct inc_create *c)
 {
 	for (uint32_t i = 0; i < c->node_capacity; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets of a group's creation: QUERYs of all members; NOTIFYs and KILLs from member 0 down the
- * tree; NOTIFIEDs to member 0; failure notices from member 0. */
+/* Packets of a group's creation. All members send QUERYs, and NOTIFIEDs to member 0. Member 0 sends
+ * NOTIFYs and KILLs down the tree, and failure notices. */
 #include <dxp/status.h>
 
 #include "inc/create_internal.h"
@@ -60,7 +60,7 @@ static void notify_send(struct inc_create *c, struct inc_batch *out, enum inc_ki
 	control_add(c, out, &h, &n, c->root_ip, ROCE_PORT);
 }
 
-/* Sends a failure notice, so that the member need not wait for its limit. */
+/* Sends a failure notice, so that the member need not wait for its time limit. */
 static void bad_news_send(struct inc_create *c, struct inc_batch *out, uint32_t member)
 {
 	struct inc_header h = header_of(c, INC_NOTIFY, member);

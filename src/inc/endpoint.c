@@ -36,7 +36,7 @@ uint64_t endpoint_now(struct dxp_inc *inc)
 
 	if (now_ns > inc->planned_ns && now_ns - inc->planned_ns >= INC_STALL_NS) {
 		inc->stalled_ns += now_ns - inc->planned_ns;
-		/* this value lasts until the progress thread sets another one before it sleeps */
+		/* until the progress thread plans its next poll */
 		inc->planned_ns = UINT64_MAX;
 	}
 	return now_ns - inc->stalled_ns;
@@ -55,7 +55,7 @@ static void options_check(struct dxp_inc *inc, const struct dxp_inc_options *opt
 	inc->o.patience_ns = min_u64(inc->o.patience_ns, INC_TIME_MAX_NS);
 	inc->o.create_ns = time_of(inc->o.create_ns, INC_CREATE_NS);
 	inc->o.spin_ns = min_u64(inc->o.spin_ns, INC_TIME_MAX_NS);
-	inc->o.switches = NULL; /* the caller owns it */
+	inc->o.switches = NULL; /* the caller owns this text */
 }
 
 static int endpoint_start(struct dxp_inc *inc, const char *switches)
@@ -106,8 +106,8 @@ int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out)
 	return DXP_OK;
 }
 
-/* Returns whether KILLs are still to be sent. A switch keeps results until the KILL, because slower
- * members may need the last result. */
+/* Sends due KILLs. Returns true if more KILLs must be sent later. A KILL is delayed, because the
+ * switch keeps results until the KILL, and slower members may need the last result. */
 static bool kills_pending(struct dxp_inc *inc)
 {
 	bool pending = false;

@@ -22,7 +22,8 @@ static bool memory_allocate(struct inc_group *g, const struct inc_group_options 
 	g->flights = calloc(window, sizeof(*g->flights));
 	g->peers = calloc(count, sizeof(*g->peers));
 	g->suspects = calloc(1, INC_PEER_BYTES + (count + 7) / 8);
-	/* calloc does not access the pages, so groups with short operations use few of them. */
+	/* calloc does not touch these pages, so a group with only short operations uses few of
+	 * them. */
 	g->bytes = calloc(2 * window, options->segment_bytes);
 	if (!members || !g->results || !g->flights || !g->peers || !g->suspects || !g->bytes)
 		return false;
@@ -30,7 +31,8 @@ static bool memory_allocate(struct inc_group *g, const struct inc_group_options 
 	return true;
 }
 
-/* Begins the connection to the switch. Its first PSN is as secret as the group's key. */
+/* Begins the connection to the switch. Its first PSN is derived from the group's key, so it is as
+ * secret as the key. */
 static int group_connect(struct inc_group *g, uint64_t now_ns)
 {
 	const struct inc_member *own = &g->o.members[g->o.member];
@@ -100,8 +102,9 @@ bool inc_group_accepts(const struct inc_group *g, enum dxp_inc_op op, enum dxp_i
 	       (g->o.sup_type >> type & 1) && elements <= UINT32_MAX;
 }
 
-/* Loses the group at a rejection. A switch that has sent no result may not have the group yet, so
- * its rejections have no effect for INC_REJECTED_NS. */
+/* Handles a rejection from the switch: the group is lost. But a switch that has sent no result may
+ * not have the group yet. Its rejections have no effect until INC_REJECTED_NS after the first
+ * one. */
 static void rejection_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
 	if (g->state != GROUP_LIVE || p->header.status == -DXP_EAGAIN)
@@ -150,7 +153,7 @@ static bool from_member(const struct inc_group *g, const struct inc_header *h,
 	return m->ip == path->from_ip && m->port == path->from_port && h->src_rank != g->o.member;
 }
 
-/* Handles a result in the compatible format. The group's state supplies the missing fields. */
+/* Handles a result in the compatible format. Adds the missing fields from the group's state. */
 static void compat_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
 	struct inc_packet whole = *p;
@@ -161,8 +164,8 @@ static void compat_receive(struct inc_group *g, const struct inc_packet *p, uint
 	switch_receive(g, &whole, now_ns);
 }
 
-/* Returns whether key and incarnation are the group's. In the compatible format, data and
- * rejections of data have no incarnation. */
+/* Returns true if key and incarnation of the packet are the group's. In the compatible format, data
+ * and rejections of data carry no incarnation. */
 static bool access_right(const struct inc_group *g, const struct inc_packet *p)
 {
 	const struct inc_header *h = &p->header;
@@ -230,7 +233,7 @@ void inc_group_connection_receive(struct inc_group *g, const uint8_t *data, size
 		g->refused++;
 }
 
-/* Renews the lease at the switch, with or without data. */
+/* Renews the group's lease at the switch. */
 static void renew_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	const struct inc_member *own = &g->o.members[g->o.member], *first = &g->o.members[0];

@@ -3,9 +3,10 @@
  * contributions and receives results; repeat.c retransmits; await.c queries whether members are
  * late; lose.c reaches agreement about a lost group.
  *
- * Segments are numbered across operations; numbers wrap. Invariant, in that arithmetic: next <=
- * to_send <= end, to_send <= next + window. A ring holds 2 * window results: those before `next`,
- * delivered and kept for members that fetch them, and those from `next` on that arrived early. */
+ * Segments are numbered across operations; numbers wrap. Invariant, in wrapping arithmetic: next <=
+ * to_send <= end, to_send <= next + window. A ring holds 2 * window results. Results before `next`
+ * are delivered, and kept for members that fetch them. Results from `next` on have arrived
+ * early. */
 #ifndef INC_INTERNAL_H
 #define INC_INTERNAL_H
 
@@ -13,42 +14,42 @@
 #include "inc/group.h"
 #include "rc/connection.h"
 
-/* Entry of that ring. */
+/* Entry of the ring of results. */
 struct result {
 	uint32_t segment;
-	bool here; /* the result of `segment` is stored */
+	bool here; /* true: the result of `segment` is stored */
 	struct inc_header header;
 };
 
-/* A segment without result yet, at index segment % window. */
+/* A segment that was sent and has no result yet, at index segment % window. */
 struct flight {
 	uint64_t sent_ns;
-	uint8_t tries; /* retransmissions; stops at 255 */
-	bool late;     /* retransmit it now */
+	uint8_t tries; /* number of retransmissions; stops at 255 */
+	bool late;     /* the segment must be retransmitted now */
 };
 
-/* Another member. Used when results are missing. */
+/* What this member knows of another member. Used when results are missing. */
 struct peer {
-	uint32_t next;    /* its `next`, from FREEZE or FROZEN */
-	uint32_t to_send; /* its to_send, from AWAITED */
-	/* `next` is valid, and the peer has given up the same members as this one */
+	uint32_t next;    /* `next` of that member, from its FREEZE or FROZEN */
+	uint32_t to_send; /* `to_send` of that member, from its AWAITED */
+	/* `next` is valid, and both members have given up the same members */
 	bool known;
-	bool gone;         /* given up as dead */
-	bool awaited;      /* `to_send` is of this round */
-	bool owes_frozen;  /* must send FROZEN to it */
-	bool owes_awaited; /* must send AWAITED to it */
-	uint16_t fetched;  /* number of results that it must get */
+	bool gone;         /* this member has given up that member, which seems dead */
+	bool awaited;      /* `to_send` arrived in this round of the query */
+	bool owes_frozen;  /* this member must send a FROZEN to that member */
+	bool owes_awaited; /* this member must send an AWAITED to that member */
+	uint16_t fetched;  /* results that this member must still send to that member */
 	uint32_t fetch_from;
 };
 
 enum group_state {
 	GROUP_LIVE,
-	GROUP_FREEZING, /* collecting what each member has */
-	GROUP_FETCHING, /* fetching results from others */
+	GROUP_FREEZING, /* collects what each member has */
+	GROUP_FETCHING, /* fetches results from other members */
 	GROUP_LOST,
 };
 
-/* Classes of operations; each has its own round trip time. */
+/* Classes of operations. Each class has a round trip time of its own. */
 enum pace {
 	PACE_FAST,  /* the XDP plane computes: microseconds */
 	PACE_SHORT, /* user space computes one packet */
@@ -57,7 +58,7 @@ enum pace {
 };
 
 struct rtt {
-	uint64_t smoothed_ns, deviation_ns; /* 0: no sample */
+	uint64_t smoothed_ns, deviation_ns; /* 0: no round trip was measured yet */
 };
 
 struct inc_group {
@@ -66,42 +67,44 @@ struct inc_group {
 	struct rc_connection *rc; /* connection to the switch, for segments; NULL: no RC framing */
 
 	struct inc_operation *operations, **operations_tail; /* oldest first */
-	struct inc_operation *sending;                       /* operation of to_send; NULL: none */
+	/* operation that has segment to_send, or NULL */
+	struct inc_operation *sending;
 	uint32_t next, to_send, end;
-	uint32_t fence; /* segments from here on are sent after all earlier results */
+	uint32_t fence; /* segments from this one on wait for all earlier results */
 	struct result *results;
-	uint8_t *bytes; /* payloads of results, o.segment_bytes each */
+	uint8_t *bytes; /* payloads of the ring's results, o.segment_bytes each */
 	struct flight *flights;
 
 	struct rtt rtts[PACES];
-	uint64_t repeat_ns; /* timeout of the oldest segment */
-	unsigned backoff;   /* timeouts since the last result */
-	unsigned burst;     /* segments to retransmit at a timeout */
-	uint32_t highest;   /* one past the highest result */
-	uint32_t gap;       /* earlier segments were checked for losses */
+	uint64_t repeat_ns; /* time when the oldest segment is retransmitted */
+	unsigned backoff;   /* number of timeouts after the last result */
+	unsigned burst;     /* segments to retransmit at the next timeout */
+	uint32_t highest;   /* number of the highest segment with a result, plus 1 */
+	uint32_t gap;       /* segments before this one were checked for losses */
 	bool late;
 
-	uint64_t progress_ns; /* last result, or start of waiting */
-	bool served;          /* a result has arrived */
-	uint64_t rejected_ns; /* first rejection since the last result; 0: none */
+	uint64_t progress_ns; /* time of the last result, or when waiting began */
+	bool served;          /* at least one result of the group has arrived */
+	uint64_t rejected_ns; /* time of the first rejection since the last result; 0: none */
 	uint64_t renew_ns;
 
 	struct peer *peers;
-	bool query_open; /* an AWAIT query is open */
+	bool query_open; /* an AWAIT query is in progress */
 	uint64_t query_begin_ns;
-	/* time of the next round of requests of any kind; the interval doubles: */
+	/* time of the next round of requests, of any kind; query_gap_ns is the interval, which
+	 * doubles */
 	uint64_t query_ns;
 	uint64_t query_gap_ns;
-	uint32_t query_member; /* next member of the round; member count: the round is complete */
-	bool answers_due;      /* some peer must get an answer */
+	uint32_t query_member; /* next member of the round; o.count: the round is complete */
+	bool answers_due;      /* at least one peer must get an answer */
 	uint32_t answer_member;
 	uint64_t frozen_ns;
-	uint64_t lost_ns; /* start of this round, or last fetched result */
+	uint64_t lost_ns; /* start of this round, or time of the last fetched result */
 	int lost_status;
-	uint32_t common; /* P of docs/reference/inc.md */
-	uint32_t source; /* member to fetch from; count: none */
+	uint32_t common; /* P in docs/reference/inc.md: results before it are delivered */
+	uint32_t source; /* member from which results are fetched; o.count: none */
 	uint32_t gone_count;
-	/* payload of FREEZE and FROZEN: a peer, then a bit per given-up member */
+	/* payload of FREEZE and FROZEN: a struct inc_peer, then a bit for each given-up member */
 	uint8_t *suspects;
 	uint64_t operations_done, segments_sent, segments_repeated, results_dequeued, duplicates,
 		refused;
@@ -109,9 +112,9 @@ struct inc_group {
 
 /* ---- operation.c ---- */
 
-/* Returns the operation of a segment; NULL: it is complete or not started. */
+/* Returns the operation that contains a segment; NULL: it is complete or not started. */
 struct inc_operation *operation_of(const struct inc_group *g, uint32_t segment);
-/* Returns how many elements of an operation precede its segment `index`. */
+/* Returns the number of elements that precede segment `index` of an operation. */
 size_t operation_elements_before(const struct inc_group *g, const struct inc_operation *c,
 				 uint32_t index);
 bool operation_short(const struct inc_operation *c);
@@ -123,7 +126,7 @@ void operations_end(struct inc_group *g);
 
 /* ---- segment.c ---- */
 
-/* Returns whether the group's packets have the compatible format. */
+/* Returns true if the group's packets have the compatible format. */
 static inline bool group_compat(const struct inc_group *g)
 {
 	return g->o.framing == DXP_INC_COMPAT;
@@ -156,7 +159,8 @@ static inline bool batch_full(const struct inc_batch *b)
 	return b->count == b->space;
 }
 
-/* Adds a packet to the batch, which must have space. The payload must stay valid until sent. */
+/* Adds a packet to the batch, which must have space. The payload must stay valid until the packet
+ * is sent. */
 void segment_packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
 			uint32_t to_ip, uint16_t to_port, const void *payload,
 			size_t payload_bytes);
@@ -164,26 +168,28 @@ void segment_packet_add(struct inc_group *g, struct inc_batch *out, const struct
 void segment_packet_add_inline(struct inc_group *g, struct inc_batch *out,
 			       const struct inc_header *h, uint32_t to_ip, uint16_t to_port,
 			       const void *payload, size_t payload_bytes);
-/* Copies the payload of the newest datagram (at most INC_CONTROL_BYTES_MAX) behind its header. */
+/* Copies the payload of the last datagram of the batch (at most INC_CONTROL_BYTES_MAX bytes) behind
+ * the datagram's header. */
 void segment_batch_inline(struct inc_batch *out);
-/* Adds the contribution to a segment. */
+/* Adds this member's contribution to a segment. */
 void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_operation *c,
 		 uint32_t segment, bool repeat, uint64_t now_ns);
 void segments_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
-/* Stores a new result of next .. next + window - 1. */
+/* Stores a new result. Its segment must be one of next .. next + window - 1. */
 void segment_result_keep(struct inc_group *g, const struct inc_packet *p);
-/* Returns whether the result matches the operation of its segment. */
+/* Returns true if the result matches the operation of its segment. */
 bool segment_result_fits(const struct inc_group *g, const struct inc_header *h);
 void segment_result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns);
 
 /* ---- repeat.c ---- */
 void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
-/* Updates the round trip time and timers for a result. */
+/* Updates round trip time and timers after a result. */
 void repeat_result(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
 void repeat_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 
 /* ---- await.c ---- */
-/* Starts a query after a long wait, and declares the group lost after its deadline. */
+/* Starts a query after a quarter of the deadline, and declares the group lost if the query shows no
+ * late member. */
 void await_check(struct inc_group *g, uint64_t now_ns);
 uint64_t await_deadline(const struct inc_group *g);
 void await_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
@@ -197,9 +203,9 @@ void lose_fetched(struct inc_group *g, const struct inc_packet *p, uint64_t now_
 void lose_check(struct inc_group *g, uint64_t now_ns);
 uint64_t lose_deadline(const struct inc_group *g);
 void lose_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
-/* Sends due AWAITED, FROZEN and FETCHED, in any state. */
+/* Sends due AWAITED, FROZEN and FETCHED packets, in any state. */
 void lose_answers_send(struct inc_group *g, struct inc_batch *out);
-/* Adds a packet without data to another member. */
+/* Adds a packet without data for another member. */
 void lose_peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, uint32_t member,
 		   uint32_t next);
 

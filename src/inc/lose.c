@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loss of a group: all members freeze, exchange the numbers of their results, and fetch missing
- * results from members that have them. So all end with the same results. docs/reference/inc.md
- * "Losing a group". */
+ * results from members that have them. So all members finally have the same results.
+ * docs/reference/inc.md "Losing a group". */
 #include <dxp/status.h>
 
 #include "inc/internal.h"
@@ -12,7 +12,7 @@ static uint64_t patience_ns(const struct inc_group *g)
 	return g->o.patience_ns ? g->o.patience_ns : g->o.deadline_ns / 2;
 }
 
-/* Adds a FREEZE or FROZEN with the list of given-up members, one list for all receivers. */
+/* Adds a FREEZE or FROZEN with the list of given-up members. All receivers get the same list. */
 static void suspect_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
 			uint32_t member)
 {
@@ -68,7 +68,8 @@ static bool all_known(const struct inc_group *g)
 	return true;
 }
 
-/* Finds the largest `next` of all members that answered, and the lowest member that has it. */
+/* Finds the largest `next` of all members that answered, and the lowest-numbered member that has
+ * it. */
 static void common_find(struct inc_group *g, uint64_t now_ns)
 {
 	g->state = GROUP_FETCHING;
@@ -96,8 +97,8 @@ static void gone_mark(struct inc_group *g, uint32_t member)
 	g->gone_count++;
 }
 
-/* Restarts the round after giving up members, because other members may have received results from
- * them. Answers count again when the peer has given up the same members. */
+/* Restarts the round after members were given up, because other members may have received results
+ * from them. An answer counts again when its sender has given up the same members. */
 static void round_anew(struct inc_group *g, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < g->o.count; i++)
@@ -115,8 +116,8 @@ static void silent_give_up(struct inc_group *g, uint64_t now_ns)
 	round_anew(g, now_ns);
 }
 
-/* Returns byte `at` of a list of given-up members, without the bits of `member` and of this member,
- * which may have given up each other. */
+/* Returns byte `at` of a list of given-up members, with the bits of `member` and of this member
+ * cleared. These two may have given up each other. */
 static uint8_t gone_byte(const struct inc_group *g, const uint8_t *list, uint32_t member,
 			 uint32_t at)
 {
@@ -145,8 +146,8 @@ static void list_join(struct inc_group *g, const uint8_t *list, uint32_t but, ui
 		round_anew(g, now_ns);
 }
 
-/* Gives up the members that `member` has given up, unless that includes this one. In that case
- * `member` may be the one that receives nothing. Returns false while the lists differ. */
+/* Gives up the members that `member` has given up. If this member is in that list, ignores it,
+ * because `member` may be the one that receives nothing. Returns false while the lists differ. */
 static bool gone_join(struct inc_group *g, uint32_t member, const struct inc_packet *p,
 		      uint64_t now_ns)
 {
@@ -171,8 +172,8 @@ static void lost(struct inc_group *g)
 	operations_end(g);
 }
 
-/* Returns the latest time at which operations complete, even if several members die in sequence or
- * lose most packets to each other. */
+/* Returns the time at which operations complete at the latest. It holds even if several members die
+ * in sequence, or lose most packets to each other. */
 static uint64_t limit_ns(const struct inc_group *g)
 {
 	return g->frozen_ns + INC_FREEZE_PATIENCES * patience_ns(g);
@@ -231,7 +232,7 @@ void lose_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 		round_over(g, now_ns);
 }
 
-/* Returns whether `next` is within a window of this member's. */
+/* Returns true if `next` of another member is within a window of `next` of this member. */
 static bool plausible(const struct inc_group *g, uint32_t next)
 {
 	return next - g->next <= g->o.window || g->next - next <= g->o.window;
@@ -266,7 +267,8 @@ void lose_receive(struct inc_group *g, const struct inc_packet *p, const struct 
 		peer->owes_frozen = true;
 		g->answers_due = true;
 	}
-	if (g->state == GROUP_LIVE) /* an answer that was not requested */
+	/* this member did not request an answer */
+	if (g->state == GROUP_LIVE)
 		return;
 	if (!peer->gone && gone_join(g, from->member, p, now_ns) && g->state == GROUP_FREEZING) {
 		if (!peer->known || seq_before(peer->next, from->next))
@@ -308,7 +310,7 @@ static void fetched_add(struct inc_group *g, struct inc_batch *out, uint32_t mem
 			   bytes ? result_bytes(g, s) : NULL, bytes);
 }
 
-/* Adds the answers that a member must get. Returns false if the batch was full. */
+/* Adds the answers for a member. Returns false if the batch became full. */
 static bool peer_answer(struct inc_group *g, struct inc_batch *out, uint32_t member)
 {
 	struct peer *p = &g->peers[member];

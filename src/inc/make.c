@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creates and destroys groups with sockets. Members exchange addresses, create the group
- * (create.h), then exchange the outcome, so that all have the group or none has. */
+ * (create.h), then exchange the outcome, so that all members have the group or none has it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 #include "wire/inc_compat.h"
 #include "wire/limits.h"
 
-/* Each member's first message to all others. */
+/* The first message of each member to all others. */
 struct hello {
 	uint32_t ip, switch_ip;
 	uint16_t port, segment_bytes;
-	uint8_t framing, able; /* able: has memory for the group */
-	uint8_t reach;         /* enum inc_reach of its switch */
-	/* Only member 0's values count. */
+	uint8_t framing, able; /* able: this member has memory for the group */
+	uint8_t reach;         /* enum inc_reach of this member's switch */
+	/* Only the values of member 0 are used: */
 	uint16_t epoch;
 	uint32_t id, qkey;
 };
@@ -54,8 +54,8 @@ static void making_free(struct making *m)
 	free(m->switches);
 }
 
-/* Returns the reserved memory. A member that has no other memory notifies the waiting members with
- * it. */
+/* Returns the reserved memory, or NULL if another creation uses it. With it, a member that has no
+ * other memory can still report this to the other members, which wait for it. */
 static struct hello *hellos_reserved(struct dxp_inc *inc)
 {
 	pthread_mutex_lock(&inc->lock);
@@ -65,8 +65,8 @@ static struct hello *hellos_reserved(struct dxp_inc *inc)
 	return hellos;
 }
 
-/* Allocates memory. Returns false if an allocation fails. m->hellos is then NULL if there is no
- * space even for the messages of the other members. */
+/* Allocates memory. Returns false if an allocation fails. If there is not even memory for the
+ * hellos of all members, m->hellos is NULL. */
 static bool making_allocate(struct making *m)
 {
 	m->hellos = calloc(m->count, sizeof(*m->hellos));
@@ -98,13 +98,13 @@ static struct hello hello_own(struct dxp_inc *inc, bool able)
 	rng_entropy_kernel(NULL, &h.qkey, sizeof(h.qkey));
 	rng_entropy_kernel(NULL, &h.epoch, sizeof(h.epoch));
 	if (inc->o.framing == DXP_INC_COMPAT)
-		h.id %= INC_COMPAT_COMM; /* data have 16 bits of it */
+		h.id %= INC_COMPAT_COMM; /* data packets carry only 16 bits of the id */
 	if (h.id == INC_COMM_CONTROL || h.id == 0)
 		h.id = 1;
 	return h;
 }
 
-/* Checks the hellos. All members have the same hellos, so all come to the same result. */
+/* Checks the hellos. All members have the same hellos, so all get the same result. */
 static int hellos_check(struct making *m, char why[DXP_INC_WHY_BYTES])
 {
 	for (uint32_t i = 0; i < m->count; i++) {
@@ -187,15 +187,15 @@ static int group_begin(struct making *m)
 	g->member = m->member;
 	g->kill_ns = UINT64_MAX;
 	g->alone = m->count == 1;
-	/* the group is listed before success is known; group_unmake() removes it */
+	/* The group is in the list before success is known; group_unmake() removes it. */
 	g->next = inc->groups;
 	inc->groups = g;
 	inc->group_count++;
 	return inc_create_begin(&o, endpoint_now(inc), &g->create);
 }
 
-/* Returns a queue pair number that no other recent group of this host has. It includes the port, by
- * which endpoints of a host differ. */
+/* Returns a queue pair number that no other recent group of this host has. It includes the port,
+ * which differs between the endpoints of a host. */
 static uint32_t number_next(struct dxp_inc *inc)
 {
 	uint32_t endpoint = inc->own.port - ROCE_SOURCE_PORT;
@@ -236,7 +236,7 @@ static int core_create(struct making *m, uint64_t now_ns)
 }
 
 /* Runs the creation until its outcome. After success g->group exists, because other members may
- * start at once. */
+ * send at once. */
 static struct outcome creation_run(struct making *m)
 {
 	struct dxp_inc *inc = m->inc;
@@ -270,7 +270,7 @@ static struct outcome creation_run(struct making *m)
 	return o;
 }
 
-/* Returns the first failure in member order, because member 0 knows most. */
+/* Returns the first failure in the order of member numbers, because member 0 knows most. */
 static int outcomes_judge(const struct making *m, uint32_t *sender)
 {
 	for (*sender = 0; *sender < m->count; ++*sender)
@@ -292,8 +292,8 @@ static void group_unmake(struct dxp_inc_group *g)
 	progress_wake(inc);
 }
 
-/* Tests by barriers whether multicast of switches arrives. If not, results would only come as
- * answers to retransmissions, some ms late. */
+/* Tests by barriers whether multicast of switches arrives. If it does not, results would arrive
+ * only as answers to retransmissions, some ms late. */
 static void multicast_test(struct making *m, struct outcome *own)
 {
 	struct dxp_inc_group *g = m->g;
@@ -310,12 +310,12 @@ static void multicast_test(struct making *m, struct outcome *own)
 			 g->inc->switch_ip >> 24, g->inc->switch_ip >> 16 & 255,
 			 g->inc->switch_ip >> 8 & 255, g->inc->switch_ip & 255);
 	g->inc->multicast_lost |= own->multicast_lost;
-	g->used_ns = 0; /* all members have these results, so KILL needs no delay */
+	g->used_ns = 0; /* all members have the results of the barriers, so KILL needs no delay */
 	pthread_mutex_unlock(&g->inc->lock);
 }
 
-/* Exchanges the outcomes. DXP_EAGAIN: multicast does not reach a member; all must create another
- * group. */
+/* Exchanges the outcomes. DXP_EAGAIN: multicast does not reach a member, so all members must create
+ * another group. */
 static int outcome_share(struct making *m, const struct outcome *own, char why[DXP_INC_WHY_BYTES])
 {
 	uint32_t sender;
@@ -364,7 +364,8 @@ static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 static void group_settle(struct dxp_inc_group *g)
 {
 	pthread_mutex_lock(&g->inc->lock);
-	if (g->member != 0) { /* member 0 needs it for KILL */
+	/* Member 0 keeps g->create, because it sends KILL. */
+	if (g->member != 0) {
 		inc_create_end(g->create);
 		g->create = NULL;
 	}
@@ -416,7 +417,8 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 	return status == DXP_EEXIST || status == DXP_EAGAIN ? DXP_EBUSY : status;
 }
 
-/* Returns when to send KILL: after a delay in which slower members may fetch the last result. */
+/* Returns the time for the KILL. It is delayed, so that slower members can fetch the last
+ * result. */
 static uint64_t kill_time(const struct dxp_inc_group *g)
 {
 	if (g->alone || g->used_ns == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles operations: computes the number of segments, delivers results in order, completes. */
+/* Handles operations: computes the number of segments, delivers results in order, completes
+ * operations. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -131,7 +132,7 @@ static void result_copy(const struct inc_group *g, const struct inc_operation *c
 		       (after - before) * type_bytes);
 }
 
-/* Returns whether the next result may be delivered. A lost group delivers only those before
+/* Returns true if the next result may be delivered. A lost group delivers only the results before
  * `common`, even if more have arrived. */
 static bool may_deliver(const struct inc_group *g)
 {

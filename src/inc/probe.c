@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests for a switch before each creation of a group. A closed port fails at once, so the creation
- * can have a long time limit for busy machines. */
+/* Tests whether the switch answers, before each creation of a group. The test of a closed port
+ * fails at once. So the creation itself can have a long time limit, which busy machines need. */
 #include <errno.h>
 
 #include <dxp/status.h>
@@ -16,7 +16,7 @@ struct probe {
 	uint32_t own_ip, switch_ip;
 	uint16_t own_port;
 	uint32_t number;
-	bool icrc_wrong; /* an answer had a wrong ICRC */
+	bool icrc_wrong; /* an answer had a wrong ICRC, the check of RoCE packets */
 };
 
 static void question_send(struct probe *p)

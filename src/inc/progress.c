@@ -93,7 +93,8 @@ static void sleep_quietly(struct dxp_inc *inc)
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Collects the sockets to sleep on. Results of nonblocking operations may arrive by multicast. */
+/* Collects the sockets to sleep on. Includes multicast sockets, because results of nonblocking
+ * operations may arrive there. */
 static unsigned fds_collect(struct dxp_inc *inc, struct pollfd *fds, unsigned space)
 {
 	unsigned count = 3;
@@ -152,7 +153,7 @@ static void *progress_thread(void *context)
 		else
 			sleep_listening(inc, now_ns);
 		if (read(inc->wake_fd, &woken, sizeof(woken)) < 0)
-			continue; /* the wakeup was not progress_wake() */
+			continue; /* the thread was woken, but not by progress_wake() */
 	}
 	pthread_mutex_unlock(&inc->lock);
 	return NULL;
@@ -176,7 +177,7 @@ int endpoint_progress_start(struct dxp_inc *inc)
 			  "raise \"ulimit -n\"");
 		return DXP_EIO;
 	}
-	sigfillset(&all); /* signals go to the program's threads */
+	sigfillset(&all); /* the thread blocks signals, so that the program's threads get them */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int error = pthread_create(&inc->thread, NULL, progress_thread, inc);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Retransmits segments: each once when results of later ones have arrived, and the oldest ones at a
- * timeout. A result waits for the slowest member, so a late result hardly shows a loss. Therefore
- * the smallest timeout is far above a round trip, and the timeout doubles. */
+/* Retransmits segments. A segment is retransmitted once when results of later segments have
+ * arrived. The oldest segments are retransmitted at a timeout. A result waits for the slowest
+ * member, so a late result is only a weak sign of a loss. Therefore the smallest timeout is far
+ * above a round trip, and the timeout doubles. */
 #include "inc/internal.h"
 
 #include "inc/limits.h"
@@ -14,7 +15,7 @@ static uint64_t timeout_ns(const struct rtt *r, unsigned tries)
 	return min_u64(base_ns << min_u64(tries / 2, 10), INC_RTO_MAX_NS);
 }
 
-/* RFC 6298 */
+/* Updates the smoothed round trip time and its deviation with a sample (RFC 6298). */
 static void repeat_sample(struct rtt *r, uint64_t sample_ns)
 {
 	sample_ns = max_u64(sample_ns, 1);
@@ -44,7 +45,8 @@ void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t 
 	timer_start(g, pace, now_ns);
 }
 
-/* Marks missing segments, each once, because mostly losses change the order of results. */
+/* Marks segments without a result for retransmission, each at most once. If later results have
+ * arrived, a loss is the most likely reason. */
 static void gaps_find(struct inc_group *g)
 {
 	uint32_t s = seq_before(g->gap, g->next) ? g->next : g->gap;
@@ -91,8 +93,9 @@ static void gaps_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now
 	g->late = batch_full(out);
 }
 
-/* Handles a timeout: retransmits the oldest segments, twice as many each time. That costs little if
- * a member is late or a switch is gone. After a loss, new results reveal further losses. */
+/* Handles a timeout: retransmits the oldest segments, twice as many each time. These few packets
+ * cost little if a member is late or a switch is gone. After a loss, the new results reveal further
+ * losses. */
 static void oldest_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	unsigned left = g->burst;

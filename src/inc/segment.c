@@ -41,14 +41,16 @@ void segment_packet_add_inline(struct inc_group *g, struct inc_batch *out,
 	segment_batch_inline(out);
 }
 
-/* Returns how many elements this member sends: in a broadcast only the root sends elements. */
+/* Returns the number of elements that this member sends. In a broadcast only the root sends
+ * elements. */
 static size_t elements_announced(const struct inc_group *g, const struct inc_operation *c,
 				 size_t elements)
 {
 	return c->collective == INC_BROADCAST && c->root != g->o.member ? 0 : elements;
 }
 
-/* Posts a segment on the connection. If that has no space, the segment is repeated later. */
+/* Posts a segment on the connection. If the connection has no space, the segment is retransmitted
+ * later. */
 static void segment_post(struct inc_group *g, const struct inc_header *h, const void *payload,
 			 size_t payload_bytes)
 {
@@ -101,8 +103,9 @@ void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_op
 		g->segments_sent++;
 }
 
-/* Returns whether the next segment may be sent: within a window of results, and for a short
- * operation only after all earlier results. docs/reference/inc.md "Segments and aggregators". */
+/* Returns true if the next segment may be sent. It must be within a window of results. A short
+ * operation also waits for all earlier results. docs/reference/inc.md "Segments and
+ * aggregators". */
 static bool may_send(const struct inc_group *g, const struct inc_operation *c)
 {
 	uint32_t s = g->to_send;

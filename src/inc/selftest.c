@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests offload from this host: operations on a group of one. */
+/* Tests from this host whether the switch computes: runs operations on a group of one member. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

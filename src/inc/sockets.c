@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sockets of an endpoint: docs/reference/inc.md "Endpoints and sockets". */
+/* Opens and closes the sockets of an endpoint: docs/reference/inc.md "Endpoints and sockets". */
 #include <dxp/status.h>
 
 #include "base/log.h"
@@ -43,8 +43,8 @@ static int out_open(struct dxp_inc *inc)
 	return DXP_EBUSY;
 }
 
-/* Returns the longest segment in a UDP payload of `space` bytes. In RC, a message must fit in one
- * of InfiniBand's path MTUs. */
+/* Returns the bytes of the longest segment in a UDP payload of `space` bytes. With RC, a message
+ * must fit in one of InfiniBand's path MTUs. */
 static uint16_t segment_bytes_of(size_t space, enum dxp_inc_framing framing)
 {
 	size_t mtu = 256;

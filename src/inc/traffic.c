@@ -93,8 +93,8 @@ static void arrival_process(struct dxp_inc *inc, const struct port *to,
 	g->dirty = true;
 }
 
-/* Handles packets. Sends only after the whole batch, because only the answers of several members
- * together may decide what to send. */
+/* Handles received packets. Sends only after the whole batch, because what to send may depend on
+ * the answers of several members. */
 static void arrivals_process(struct dxp_inc *inc, const struct port *to, size_t count,
 			     uint64_t now_ns)
 {
@@ -112,7 +112,7 @@ size_t traffic_port_receive(struct dxp_inc *inc, struct port *p, uint64_t now_ns
 {
 	size_t total = 0, count = DATAGRAM_BATCH;
 
-	/* A full batch: the rest of a GSO batch may follow. */
+	/* After a full batch, the rest of a GSO batch may follow. */
 	while (p->link && !p->reading && count == DATAGRAM_BATCH && total < INC_RECEIVE_BATCH) {
 		count = link_receive(p->link, inc->arrivals, DATAGRAM_BATCH);
 		arrivals_process(inc, p, count, now_ns);
@@ -145,7 +145,7 @@ struct inc_batch traffic_batch_begin(struct dxp_inc *inc)
 				  ENDPOINT_BATCH};
 }
 
-/* Sends a batch. Packets that the kernel drops are retransmitted later. */
+/* Sends a batch. Packets that the kernel drops will be retransmitted. */
 void traffic_batch_send(struct dxp_inc *inc, const struct inc_batch *b)
 {
 	if (b->count > 0)

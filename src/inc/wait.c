@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waits for an operation: polls the socket where the result will arrive, spins if configured, then
- * sleeps in the socket. Meanwhile handles timers and calls the caller's `idle`. */
+ * sleeps in the socket. While it waits, it handles timers and calls the user's `idle`. */
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void wait_ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned c
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Returns the port at which the oldest operation's result arrives. */
+/* Returns the port that gets the result of the oldest operation. */
 static struct port *port_hot(struct dxp_inc_group *g, const struct inc_operation *c)
 {
 	return g->multicast.link && g->kernel && inc_operation_fast(c) ? &g->multicast
@@ -46,7 +46,8 @@ static void others_look(struct dxp_inc *inc, struct dxp_inc_group *g, const stru
 			traffic_port_receive(inc, ports[i], now_ns);
 }
 
-/* Waits for the thread that reads this socket, and handles this thread's packets too. */
+/* Waits for the thread that reads this socket. That thread also handles the packets of this
+ * thread's operation. */
 static void reader_await(struct dxp_inc *inc)
 {
 	struct timespec until;
@@ -69,7 +70,7 @@ static void idle_call(struct dxp_inc *inc)
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Sleeps in ppoll(), which is more precise than a socket timeout but costs a system call more. */
+/* Sleeps in ppoll(), which is more precise than a socket timeout but costs one more system call. */
 static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot)
 {
 	struct pollfd fd = {.fd = link_socket_fd(hot->link), .events = POLLIN};
@@ -78,7 +79,8 @@ static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *
 	struct timespec t = {
 		.tv_nsec = (long)min_u64(left_ns, inc->o.idle ? INC_IDLE_NS : INC_TICK_NS)};
 
-	/* a datagram was read from the socket already, so ppoll() would not report it */
+	/* A datagram that was already read from the socket waits in the link: ppoll() would not
+	 * report it. */
 	if (link_pending(hot->link))
 		return traffic_port_receive(inc, hot, now_ns) > 0;
 	hot->reading = true;
@@ -93,9 +95,9 @@ static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *
 	return came;
 }
 
-/* Sleeps once at the port of the result. Returns whether packets arrived. First sleeps in the
- * socket, at most a tick, because operations are short. Later, or during packet loss, uses
- * ppoll(). */
+/* Sleeps once at the port of the result. Returns true if packets arrived. First sleeps in the
+ * socket, for at most a kernel tick, because operations are short. Later, or during packet loss,
+ * sleeps in ppoll(). */
 static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot, bool first)
 {
 	if (hot->reading) {
@@ -107,8 +109,8 @@ static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port 
 	return hot_poll(inc, g, hot);
 }
 
-/* Polls once, then yields the CPU, because a rank or switch that contributes to the result may need
- * it. */
+/* Polls once. If nothing arrived, yields the CPU, because a rank or switch that contributes to the
+ * result may need it. */
 static void spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 {
 	if (traffic_port_receive(inc, hot, now_ns) > 0)

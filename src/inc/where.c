@@ -35,7 +35,7 @@ static bool ip_parse(const char *text, uint32_t *out)
 	return true;
 }
 
-/* Reads the value of the last line "switch = TEXT". Returns false if there is none. */
+/* Reads the value of the last line "switch = TEXT" of the file. Returns false if there is none. */
 static bool file_read(char text[INC_WHERE_BYTES])
 {
 	FILE *f = descriptor_fopen(INC_WHERE_FILE, "re");
@@ -59,7 +59,7 @@ static bool file_read(char text[INC_WHERE_BYTES])
 	return found;
 }
 
-/* Returns whether this host has an address in the network. */
+/* Returns true if this host has an address in the network of `network` and `bits`. */
 static bool inside(uint32_t network, unsigned bits)
 {
 	uint32_t mask = bits ? UINT32_MAX << (32 - bits) : 0;
@@ -79,8 +79,8 @@ static bool inside(uint32_t network, unsigned bits)
 	return found;
 }
 
-/* Parses "10.0.0.0/24=10.0.0.1". DXP_OK: this host is in that network; DXP_ENOENT: it is not;
- * DXP_EINVAL. */
+/* Parses an entry such as "10.0.0.0/24=10.0.0.1". DXP_OK: this host has an address in the entry's
+ * network. DXP_ENOENT: it has none. DXP_EINVAL: the entry does not parse. */
 static int entry_parse(char *entry, uint32_t *switch_ip)
 {
 	char *slash = strchr(entry, '/'), *equals = strchr(entry, '='), *end;

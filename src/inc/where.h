@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 #define INC_WHERE_FILE  "/etc/dxp/inc.conf"
-#define INC_WHERE_BYTES 4096 /* length of the text that names switches, and of the file */
+#define INC_WHERE_BYTES 4096 /* bytes of the text that lists switches, with the final zero */
 
-/* Finds the switch. `switches` as in struct dxp_inc_options; NULL or empty: DXP_INC_SWITCH, then
- * INC_WHERE_FILE. Addresses are in host order; *own_ip is the address of this host on the route to
- * the switch. DXP_ENOENT: no switch configured for this host, or no route. DXP_EINVAL: the text
- * does not parse. `loud`: logs errors. */
+/* Finds the switch. `switches`: see struct dxp_inc_options; NULL or empty: DXP_INC_SWITCH, then
+ * INC_WHERE_FILE. Addresses are in host order. *own_ip is the address of this host on the route to
+ * the switch. DXP_ENOENT: no switch is configured for this host, or there is no route. DXP_EINVAL:
+ * the text does not parse. `loud`: logs errors. */
 int inc_switch_find(const char *switches, bool loud, uint32_t *switch_ip, uint32_t *own_ip);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names in comments are those of the specification, sections 5 and 9. Invariant: `hash` covers all
- * messages so far, `chain` all secrets so far. */
+/* The Noise handshake. Comments use the names of the Noise specification, sections 5 and 9.
+ * Invariant: `hash` covers all messages so far, `chain` covers all secrets so far. */
 #include "keys/noise.h"
 
 #include <assert.h>
@@ -52,7 +52,7 @@ static bool agreement_mix(struct noise *n, const uint8_t private_key[KEYS_BYTES]
 	return good;
 }
 
-/* MixKeyAndHash(psk). */
+/* The specification's MixKeyAndHash(psk). */
 static bool psk_mix(struct noise *n)
 {
 	uint8_t middle[KEYS_BYTES], key[KEYS_BYTES] = {0};
@@ -66,7 +66,7 @@ static bool psk_mix(struct noise *n)
 	return good;
 }
 
-/* EncryptAndHash. */
+/* The specification's EncryptAndHash. */
 static bool part_seal(struct noise *n, const void *text, size_t bytes, uint8_t *out)
 {
 	const struct keys_seal seal = {n->key, n->number++, n->hash, sizeof(n->hash)};
@@ -74,7 +74,7 @@ static bool part_seal(struct noise *n, const void *text, size_t bytes, uint8_t *
 	return keys_seal(&seal, text, bytes, out) && hash_mix(n, out, bytes + KEYS_TAG_BYTES);
 }
 
-/* DecryptAndHash; `bytes` includes the tag. */
+/* The specification's DecryptAndHash; `bytes` includes the tag. */
 static bool part_open(struct noise *n, const uint8_t *sealed, size_t bytes, uint8_t *out)
 {
 	const struct keys_seal seal = {n->key, n->number++, n->hash, sizeof(n->hash)};
@@ -82,7 +82,8 @@ static bool part_open(struct noise *n, const uint8_t *sealed, size_t bytes, uint
 	return keys_open(&seal, sealed, bytes, out) && hash_mix(n, sealed, bytes);
 }
 
-/* With pre-shared keys, the ephemeral key is mixed into the chain too (section 9.2). */
+/* In patterns with a pre-shared key, the ephemeral key is mixed into the chain too (section
+ * 9.2). */
 static bool ephemeral_mix(struct noise *n, const uint8_t key[KEYS_BYTES])
 {
 	return hash_mix(n, key, KEYS_BYTES) && key_mix(n, key);
@@ -114,7 +115,8 @@ void noise_end(struct noise *n)
 	keys_erase(n, sizeof(*n));
 }
 
-/* Split: the first key is for what the initiator sends. */
+/* The specification's Split. The initiator seals with the first key, the responder with the second
+ * one. */
 static bool split(struct noise *n)
 {
 	uint8_t *first = n->initiator ? n->send_key : n->receive_key;

@@ -94,7 +94,8 @@ static EVP_CIPHER_CTX *cipher_begin(const struct keys_seal *s, bool seal)
 	uint8_t nonce[NONCE_BYTES] = {0};
 	int bytes;
 
-	put_be64(nonce + 4, s->number); /* Noise, revision 34, section 12.4 */
+	/* the nonce for AESGCM: 32 zero bits, then the number (Noise, revision 34, section 12.4) */
+	put_be64(nonce + 4, s->number);
 	if (context &&
 	    EVP_CipherInit_ex(context, EVP_aes_256_gcm(), NULL, s->key, nonce, seal) == 1 &&
 	    (s->associated_bytes == 0 ||

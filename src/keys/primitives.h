@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* X25519, SHA-256, HMAC and AES-256-GCM, all by libcrypto. Inputs of a failing call are wrong, or
- * memory is short; outputs are unchanged then. */
+/* X25519, SHA-256, HMAC and AES-256-GCM, all by libcrypto. A function returns false if an input is
+ * invalid, or if memory is short. Then its outputs are unchanged. */
 #ifndef KEYS_PRIMITIVES_H
 #define KEYS_PRIMITIVES_H
 
@@ -10,24 +10,25 @@
 
 #include "base/limits.h"
 
-#define KEYS_BYTES     PUBLIC_KEY_BYTES /* bytes of keys and hashes */
-#define KEYS_TAG_BYTES 16               /* bytes that sealing adds */
+#define KEYS_BYTES     PUBLIC_KEY_BYTES /* bytes of a key or a hash */
+#define KEYS_TAG_BYTES 16               /* bytes that the tag adds to sealed data */
 
-/* Computes the public key of a private one (RFC 7748). Any 32 bytes are a private key. */
+/* Computes the public key of a private key (RFC 7748). Any 32 bytes are a valid private key. */
 bool keys_public(const uint8_t private_key[KEYS_BYTES], uint8_t out[KEYS_BYTES]);
 
-/* Computes the secret that two key pairs share. Returns false also for public keys of small order,
- * whose secret is public. */
+/* Computes the secret that two key pairs share. Also returns false for a public key of small order,
+ * because anyone could compute the secret. */
 bool keys_agree(const uint8_t private_key[KEYS_BYTES], const uint8_t public_key[KEYS_BYTES],
 		uint8_t out[KEYS_BYTES]);
 
-/* Hash and keyed hash (RFC 2104) of `head` followed by `body`. */
+/* Compute a hash and a keyed hash (RFC 2104) of `head` followed by `body`. */
 bool keys_hash(const void *head, size_t head_bytes, const void *body, size_t body_bytes,
 	       uint8_t out[KEYS_BYTES]);
 bool keys_hmac(const uint8_t key[KEYS_BYTES], const void *head, size_t head_bytes, const void *body,
 	       size_t body_bytes, uint8_t out[KEYS_BYTES]);
 
-/* Key, number of the message under this key, and the data that the tag covers in clear. */
+/* How to seal a message: the key, the number of the message under this key, and the data that the
+ * tag covers but that is sent in clear. */
 struct keys_seal {
 	const uint8_t *key; /* KEYS_BYTES */
 	uint64_t number;
@@ -35,14 +36,15 @@ struct keys_seal {
 	size_t associated_bytes;
 };
 
-/* Encrypts `bytes` of `text` to `out`, which gets KEYS_TAG_BYTES more. */
+/* Encrypts `bytes` of `text` to `out`, which must have space for KEYS_TAG_BYTES more. */
 bool keys_seal(const struct keys_seal *s, const void *text, size_t bytes, uint8_t *out);
-/* Decrypts; `bytes` includes the tag. Returns false, and clears `out`, if anything was changed. */
+/* Decrypts `sealed`; `bytes` includes the tag. If the data or the tag was changed, clears `out` and
+ * returns false. */
 bool keys_open(const struct keys_seal *s, const void *sealed, size_t bytes, uint8_t *out);
 
-/* Erases a secret so that the compiler cannot omit it. */
+/* Erases a secret in a way that the compiler cannot omit. */
 void keys_erase(void *secret, size_t bytes);
-/* Compares in constant time. */
+/* Compares two secrets in constant time. Returns true if they are equal. */
 bool keys_equal(const void *a, const void *b, size_t bytes);
 
 #endif

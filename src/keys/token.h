@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Join tokens and public keys as text, and the keys that follow from them.
+/* Join tokens and public keys as text, and the keys that follow from tokens.
  *
- *   dxp1.ID.SECRET.FINGERPRINT   ID names the token at the manager, SECRET proves it, FINGERPRINT
- *                                is the manager's public key
+ *   dxp1.ID.SECRET.FINGERPRINT   ID names the token at the manager, SECRET proves the token,
+ *                                FINGERPRINT is the manager's public key
  *
- * All parts are base32 (RFC 4648) in lower case without padding; capitals are accepted. */
+ * All parts are base32 (RFC 4648) in lower case without padding. Upper case is accepted too. */
 #ifndef KEYS_TOKEN_H
 #define KEYS_TOKEN_H
 
 #include "keys/primitives.h"
 
-#define TOKEN_ID_BYTES     5  /* bytes; 8 letters, enough to tell tokens apart */
-#define TOKEN_SECRET_BYTES 16 /* bytes; 2^128 values cannot be tried */
-#define TOKEN_ID_TEXT      9  /* bytes of text, with the final zero */
+#define TOKEN_ID_BYTES     5  /* bytes; 8 letters, enough to distinguish tokens */
+#define TOKEN_SECRET_BYTES 16 /* bytes; an attacker cannot try 2^128 values */
+#define TOKEN_ID_TEXT      9  /* bytes of the text, including the zero byte that ends it */
 #define TOKEN_TEXT_BYTES   96
-#define KEY_TEXT_BYTES     53 /* bytes of a public key as text, with the final zero */
+/* bytes of a public key as text, including the zero byte that ends it */
+#define KEY_TEXT_BYTES 53
 
 struct token {
 	uint8_t id[TOKEN_ID_BYTES];
@@ -22,21 +23,21 @@ struct token {
 	uint8_t manager[KEYS_BYTES];
 };
 
-/* Format; return `out`. */
+/* Write the text to `out`, and return `out`. */
 const char *token_format(const struct token *token, char out[TOKEN_TEXT_BYTES]);
 const char *token_id_format(const uint8_t id[TOKEN_ID_BYTES], char out[TOKEN_ID_TEXT]);
 const char *key_format(const uint8_t key[KEYS_BYTES], char out[KEY_TEXT_BYTES]);
 
-/* Parse text of exactly this form; otherwise return false and leave *out. */
+/* Parse a text of exactly this form. Otherwise return false and leave *out unchanged. */
 bool token_parse(const char *text, struct token *out);
 bool token_id_parse(const char *text, uint8_t id[TOKEN_ID_BYTES]);
 bool key_parse(const char *text, uint8_t key[KEYS_BYTES]);
 
-/* Computes the pre-shared key of a token; the manager keeps this instead of the secret. */
+/* Computes the pre-shared key of a token. The manager keeps this key instead of the secret. */
 bool token_psk(const struct token *token, uint8_t out[KEYS_BYTES]);
 
-/* Computes the key of management frames between a node and its manager, from the private key of one
- * and the public key of the other. `node` and `manager` are the public keys. */
+/* Computes the key of management frames between a node and its manager. `private_key` belongs to
+ * one side. `node` and `manager` are the public keys of both sides. */
 bool keys_pair(const uint8_t private_key[KEYS_BYTES], const uint8_t node[KEYS_BYTES],
 	       const uint8_t manager[KEYS_BYTES], uint8_t out[KEYS_BYTES]);
 

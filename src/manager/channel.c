@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channels: handshakes, and sealed requests after them. An OPEN proves the key of its sender, but
- * may be a replay, and does not prove the token's secret; so it changes nothing. The first request
- * proves both. A repeated datagram gets the same answer again. */
+/* The manager's side of channels: handshakes, and the sealed requests that follow a handshake. An
+ * OPEN proves the key of its sender, but it may be a replay, and it does not prove the token's
+ * secret. So an OPEN changes nothing. The first request proves both. A repeated datagram gets the
+ * same answer again. */
 #include "manager/command.h"
 
 #include <stdio.h>
@@ -11,12 +12,14 @@
 #include <dxp/status.h>
 
 #define HANDSHAKE_UNIT S_NS
-/* The frame of an OPEN is longer than that of a REFUSE with this many bytes of text. */
+/* An OPEN is longer than a REFUSE with a text of this format, so the answer is not longer than the
+ * request. */
 #define FINGERPRINT_FORMAT "this manager has the fingerprint %s"
 
 struct channels {
 	struct manager_channel all[FABRIC_CHANNELS_MAX];
-	uint64_t allowance, allowance_ns; /* handshakes, in 10^-9 */
+	/* handshakes that may start now, in units of 10^-9; time of the last refill */
+	uint64_t allowance, allowance_ns;
 };
 
 int channels_create(struct channels **out)
@@ -71,8 +74,8 @@ static struct manager_channel *channel_find(struct registry *r, uint64_t id,
 	return NULL;
 }
 
-/* Returns a free channel. If all are in use, ends the one that is silent for longest; one that has
- * made a request only after all others. */
+/* Returns a free channel. If all are in use, ends the channel that would expire first. Channels
+ * that have made no request yet are ended before all others. */
 static struct manager_channel *channel_place(struct registry *r)
 {
 	struct manager_channel *found = &r->channels->all[0];
@@ -104,8 +107,8 @@ static void send_again(struct registry *r, const struct manager_channel *c)
 	registry_outbox_commit(r, entry, &c->from, c->answer_bytes);
 }
 
-/* Answers an OPEN that this manager cannot read. The answer has no proof, so its receiver uses it
- * only for the text of an error. */
+/* Answers an OPEN that this manager cannot read. The answer proves nothing, so its receiver only
+ * shows its text as the reason of a failure. */
 static void foreign_reject(struct registry *r, const struct udp_address *from, uint64_t id,
 			   uint64_t now_ns)
 {
@@ -126,7 +129,7 @@ static void foreign_reject(struct registry *r, const struct udp_address *from, u
 						    MANAGE_FRAME_BYTES, NULL, entry->data));
 }
 
-/* Writes OPENED to the channel's answer. */
+/* Writes an OPENED frame to the channel's answer. */
 static bool opened_write(struct manager_channel *c, const struct channel_opened *opened)
 {
 	uint8_t payload[CHANNEL_OPENED_BYTES], message[CHANNEL_MESSAGE_MAX];
@@ -189,7 +192,8 @@ static void open_receive(struct registry *r, const struct udp_address *from,
 	keys_erase(&c, sizeof(c));
 }
 
-/* Executes the next request of a channel and keeps its answer. */
+/* Executes the next request of a channel. Keeps the answer, which is sent again if the request is
+ * repeated. */
 static void request_receive(struct registry *r, struct manager_channel *c,
 			    const struct channel_frame *frame, uint64_t now_ns)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of channels: admission by a token, and what operators change. Each request checks the
- * key again, because an operator may have removed it since the handshake. */
+/* The requests that channels carry: admission of a key by a token, and changes by operators. Each
+ * request checks the sender's key again, because an operator may have removed the key since the
+ * handshake. */
 #include "manager/command.h"
 
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 
 #include <dxp/status.h>
 
-/* s; tokens expire after a year at most, because forgotten ones are a risk */
+/* seconds; a token expires after at most a year, because a forgotten token is a risk */
 #define TOKEN_VALID_MAX_S (366ull * 24 * 3600)
 #define TOKEN_USES_MAX    100000u
 
@@ -35,7 +36,7 @@ static bool token_given(const uint8_t id[TOKEN_ID_BYTES])
 	return memcmp(id, none, sizeof(none)) != 0;
 }
 
-/* Explains why a token admits no key, and counts it. */
+/* Writes the reason why a token admits no key, and counts the rejection. */
 static void token_refuse(struct registry *r, const struct token_row *row,
 			 enum channel_token_state state, struct channel_opened *opened)
 {
@@ -76,7 +77,8 @@ static void token_open(struct registry *r, struct manager_channel *c, const stru
 		return;
 	}
 	enum channel_token_state state = token_state(row, registry_wall_s(r));
-	/* A key that is admitted already may ask again: the answer may have been lost. */
+	/* A sender whose key is admitted already may request admission again, because it may not
+	 * have received the answer. */
 	if (state != TOKEN_VALID && !key) {
 		token_refuse(r, row, state, opened);
 		return;
@@ -113,7 +115,7 @@ static void token_spend(struct registry *r, struct token_row *token, const char 
 	r->counters.admitted++;
 }
 
-/* Adds the key of a channel under a name, and uses up the token once. */
+/* Adds the key of a channel's sender under a name, and uses up one use of the token. */
 static struct key_row *key_add(struct registry *r, const struct manager_channel *c,
 			       const char *name, struct channel_answer *answer)
 {
@@ -141,7 +143,7 @@ static struct key_row *key_add(struct registry *r, const struct manager_channel 
 	return added;
 }
 
-/* Gives an admitted key the larger role of another token. */
+/* Gives a key that is already admitted the role of another token, if that role permits more. */
 static void key_raise(struct registry *r, const struct manager_channel *c, struct key_row *key)
 {
 	struct token_row *token = c->tokened ? tokens_find(&r->tokens, c->token) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A channel at the manager, and the requests that it carries. */
+/* A channel as the manager sees it. */
 #ifndef MANAGER_COMMAND_H
 #define MANAGER_COMMAND_H
 
@@ -9,19 +9,20 @@
 
 struct manager_channel {
 	bool used;
-	bool tokened; /* the sender stated the id of a valid token */
+	bool tokened; /* true: the sender stated the id of a valid token */
 	uint64_t id;
 	struct udp_address from;
-	uint64_t until_ns; /* ends then, unless a request arrives */
+	uint64_t until_ns; /* time in ns at which the channel ends unless a request arrives */
 	struct noise noise;
 	uint8_t token[TOKEN_ID_BYTES];
-	uint16_t number; /* of the next request */
+	uint16_t number; /* number of the next request */
 	uint16_t answer_bytes;
 	uint8_t answer[FABRIC_DATAGRAM_BYTES]; /* frame of the last answer */
 };
 
-/* Decides whether the sender, whose key c->noise.peer has proved, may make requests. If a token
- * permits it, only its pre-shared key opens the answer. */
+/* Decides whether the sender may make requests. The handshake has proved the sender's key,
+ * c->noise.peer. If a token admits the sender, OPENED is sealed with the token's pre-shared key, so
+ * only the owner of the token can read it. */
 void manager_command_open(struct registry *r, struct manager_channel *c,
 			  const struct channel_open *open, struct channel_opened *opened);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The grants table: few rows, so searches are linear. */
+/* The grants table. It has few rows, so searches are linear. */
 #include "manager/grants.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static struct grant *row_find(const struct grants *g, const char *host, const ch
 	return NULL;
 }
 
-/* Returns a row to fill: a revoked one that the store no longer has, or a new one. */
+/* Returns a row to fill: a revoked row that is already deleted from the store, or a new row. */
 static struct grant *row_allocate(struct grants *g)
 {
 	for (size_t i = 0; i < g->count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants: which host may use which xPU (X-10: manual assignment). Either every host may use every
- * xPU, or rows decide. A row names a host and an xPU; "*" means all. Names need not exist yet. */
+/* Grants: which host may use which xPU (X-10: manual assignment). By policy, either every host may
+ * use every xPU, or the rows of this table decide. A row names a host and an xPU; "*" means all.
+ * The named nodes need not exist yet. */
 #ifndef MANAGER_GRANTS_H
 #define MANAGER_GRANTS_H
 
@@ -15,7 +16,7 @@ enum grants_policy { GRANTS_ANY, GRANTS_EXPLICIT };
 struct grant {
 	char host[FABRIC_NAME_BYTES];
 	char xpu[FABRIC_NAME_BYTES];
-	bool present; /* false: revoked; kept until deleted from the store */
+	bool present; /* false: revoked; the row is kept until it is deleted from the store */
 	bool dirty;
 };
 
@@ -31,14 +32,15 @@ void grants_free(struct grants *g);
 
 bool grants_allow(const struct grants *g, const char *host, const char *xpu);
 
-/* Adds or removes a row, if needed. DXP_ENOMEM: no memory, or FABRIC_GRANTS_MAX rows. */
+/* Adds or removes a row; does nothing if the table is already as requested. DXP_ENOMEM: no memory,
+ * or FABRIC_GRANTS_MAX rows. */
 int grants_set(struct grants *g, const char *host, const char *xpu, bool present);
 
-/* Returns the next row to store and marks it as stored; false: none. */
+/* Returns the next row to store, and marks it as stored. Returns false if there is none. */
 bool grants_next_dirty(struct grants *g, struct grant *out);
 void grants_dirty_all(struct grants *g);
 
-/* Returns whether `pattern` is "*" or equals `name`. */
+/* Returns true if `pattern` is "*" or equals `name`. */
 bool grants_match(const char *pattern, const char *name);
 
 #endif

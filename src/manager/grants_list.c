@@ -8,7 +8,8 @@
 
 #include "wire/grants.h"
 
-/* Returns the number of the first present row from `first` on; the count of rows: none. */
+/* Returns the index of the first present row from index `first` on. Returns g->count if there is
+ * none. */
 static size_t row_next(const struct grants *g, size_t first)
 {
 	while (first < g->count && !g->rows[first].present)
@@ -16,7 +17,8 @@ static size_t row_next(const struct grants *g, size_t first)
 	return first;
 }
 
-/* Adds present rows. Numbers count present rows only, so they change with the version. */
+/* Adds present rows to the page. page->first counts only present rows, so the same row has another
+ * number in another version. */
 static void rows_add(const struct grants *g, struct grants_page *page)
 {
 	size_t at = row_next(g, 0);

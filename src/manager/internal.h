@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private parts of the registry: requests (of nodes), view (what each node may see), push (updates
- * to nodes). */
+/* Private parts of the registry: requests of nodes, the view (which nodes a node may see), and push
+ * (updates of the node table for nodes). */
 #ifndef MANAGER_INTERNAL_H
 #define MANAGER_INTERNAL_H
 
@@ -8,7 +8,7 @@
 #include "manager/registry.h"
 #include "wire/stats_service.h"
 
-/* datagrams, a power of two: one batch of requests causes fewer */
+/* datagrams, a power of two: more than the answers to one batch of requests */
 #define OUTBOX_SIZE 256
 
 struct outbox_entry {
@@ -33,23 +33,25 @@ struct registry {
 	struct tokens tokens;
 	struct channels *channels;
 	uint8_t public_key[KEYS_BYTES];
-	/* Key of the request in process; NULL: sealed with the fabric key. */
+	/* Key of the sender of the request that is being handled; NULL: the request is sealed with
+	 * the fabric key. */
 	struct key_row *sender;
 	struct outbox outbox;
 	struct registry_counters counters;
-	struct list pushes;  /* nodes with new changes, sent after a short delay */
-	struct list repeats; /* nodes with unconfirmed datagrams, by push_ns */
+	struct list pushes;  /* nodes with new changes, which are sent after a short delay */
+	struct list repeats; /* nodes with unconfirmed datagrams, ordered by push_ns */
 	uint64_t epoch;
 	uint64_t lease_ns;
 	uint64_t started_ns;
 	struct stats_service_limit stats_limit;
 	uint64_t rejections_ns;
-	/* allowance for rejections that are not authenticated, in 10^-9 rejections */
+	/* Allowance for rejections to senders that are not authenticated, in units of 10^-9
+	 * rejections. */
 	uint64_t rejections;
-	unsigned used; /* entries that the last registry_send returned */
+	unsigned used; /* number of entries that the last registry_send returned */
 };
 
-/* Returns an entry to fill; NULL: full. registry_outbox_commit queues it. */
+/* Returns an entry to fill; NULL: the outbox is full. registry_outbox_commit queues the entry. */
 struct outbox_entry *registry_outbox_reserve(struct registry *r);
 void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 			    const struct udp_address *to, size_t bytes);
@@ -58,23 +60,24 @@ void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 	"this key was removed from the fabric; to return, remove node.key here and run `dxp " \
 	"join` with a new token"
 
-/* Returns the mac of frames for this node, or for the sender of the request in process. */
+/* Return what authenticates frames: frames for node `n`, and frames for the sender of the request
+ * that is being handled. */
 struct mac *registry_node_mac(const struct registry *r, const struct roster_node *n);
 struct mac *registry_sender_mac(const struct registry *r);
-/* Computes row->mac if needed. Returns false if that fails. */
+/* Computes row->mac unless it is computed already. Returns false if that fails. */
 bool registry_key_mac(const struct registry *r, struct key_row *row);
 uint64_t registry_wall_s(const struct registry *r);
-/* Uses one unauthenticated answer of the allowance. */
+/* Uses one unauthenticated rejection of the allowance. Returns false if none is left. */
 bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
 
 /* operate.c: changes a grant, for an operator. Returns a status and sets *text. */
 int manager_grant_set(struct registry *r, const struct manage_assign *assign, const char **text,
 		      uint64_t now_ns);
-/* operate.c: returns whether the sender of the request in process may read the table and the
- * grants; answers otherwise. */
+/* operate.c: returns true if the sender of the present request may read the table and the grants.
+ * Otherwise answers with a rejection and returns false. */
 bool manager_read_admit(struct registry *r, const struct udp_address *from, uint64_t request,
 			uint64_t nonce);
-/* requests.c: ends all nodes of a removed key. */
+/* requests.c: ends all nodes that joined with a removed key. */
 void manager_key_end(struct registry *r, const struct key_row *row, uint64_t now_ns);
 
 /* channel.c: the manager's side of channels. */
@@ -83,8 +86,8 @@ void channels_destroy(struct channels *c);
 void channels_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
 		      size_t bytes, uint64_t now_ns);
 
-/* Handle requests (requests.c, operate.c, grants_list.c). The caller has authenticated `header` and
- * `body`. */
+/* Handle requests (requests.c, operate.c, grants_list.c). The caller has checked that `header` and
+ * `body` are authentic. */
 void requests_receive(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, uint64_t now_ns);
 void manager_requests_assign(struct registry *r, const struct udp_address *from,
@@ -100,16 +103,18 @@ void requests_answer(struct registry *r, const struct udp_address *to, uint16_t 
 void manager_requests_stats(struct registry *r, const struct udp_address *from,
 			    struct manage_body body, uint64_t now_ns);
 
-/* view.c: whether a change of `subject` concerns `viewer`; whether `viewer` sees it; and its
- * entry in the table of a node that sees it. */
+/* view.c: view_concerns returns true if `viewer` must be informed of a change of `subject`.
+ * view_visible returns true if `viewer` may see `subject`. view_entry writes the table entry of
+ * `subject` for a node that may see it. */
 bool view_concerns(const struct registry *r, const struct roster_node *viewer,
 		   const struct roster_node *subject);
 bool view_visible(const struct registry *r, const struct roster_node *viewer,
 		  const struct roster_node *subject);
 void view_entry(const struct roster_node *subject, struct node_entry *out);
 
-/* push.c: schedules a change for the viewers concerned, or all changes for one viewer; handles a
- * viewer's confirmation; sends what is due. */
+/* push.c: push_news schedules a change for all viewers that it concerns. push_node schedules all
+ * changes for one viewer. push_progress handles a viewer's confirmation. push_send sends the
+ * updates that are due. */
 void push_news(struct registry *r, const struct roster_node *subject, uint64_t now_ns);
 void push_node(struct registry *r, struct roster_node *viewer, uint64_t now_ns);
 void push_progress(struct registry *r, struct roster_node *viewer,

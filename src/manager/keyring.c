@@ -32,7 +32,8 @@ struct key_row *keyring_find_name(const struct keyring *k, const char *name)
 	return NULL;
 }
 
-/* Returns the place for a new row: the end, else that of a removed row. */
+/* Returns the index for a new row: the end of the table, or if the table is full, the index of a
+ * removed key. FABRIC_KEYS_MAX: all keys are in use. */
 static size_t place_find(const struct keyring *k)
 {
 	size_t i = k->count;
@@ -45,7 +46,7 @@ static size_t place_find(const struct keyring *k)
 	return i;
 }
 
-/* Writes a row to its place, which may have one. */
+/* Writes a row to an index, and replaces the row that may be there. */
 static struct key_row *place_fill(struct keyring *k, size_t index, const struct key_row *row)
 {
 	struct key_row *r = k->rows[index] ? k->rows[index] : calloc(1, sizeof(*r));

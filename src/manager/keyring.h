@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public keys that the manager has admitted, each with a name and a role, and those that it has
- * removed. Rows stay at their place, so pointers to them are valid until keyring_free. */
+/* Public keys that the manager has admitted, each with a name and a role, and keys that an operator
+ * has removed. A row stays at its index, so pointers to rows are valid until keyring_free. */
 #ifndef MANAGER_KEYRING_H
 #define MANAGER_KEYRING_H
 
@@ -14,11 +14,14 @@
 
 struct key_row {
 	uint8_t key[KEYS_BYTES];
-	char name[FABRIC_NAME_BYTES]; /* of the machine or user; unique among keys in use */
-	uint8_t role;                 /* enum manage_role */
-	bool removed;                 /* refused from now on */
+	/* name of the machine or user; unique among keys that are not removed */
+	char name[FABRIC_NAME_BYTES];
+	uint8_t role; /* enum manage_role */
+	bool removed; /* true: requests with this key are rejected from now on */
 	bool dirty;
-	struct mac *mac; /* by the secret of this pair; NULL: not needed yet */
+	/* authenticates frames with the secret of the manager's key and this key; NULL: not needed
+	 * yet */
+	struct mac *mac;
 };
 
 struct keyring {
@@ -28,19 +31,21 @@ struct keyring {
 
 void keyring_free(struct keyring *k);
 
-/* Find a row, removed ones too, or NULL. */
+/* Finds the row of a key, removed keys included; NULL: there is none. */
 struct key_row *keyring_find(const struct keyring *k, const uint8_t key[KEYS_BYTES]);
-/* Finds a key in use by its name, or NULL. */
+/* Finds the row with this name among keys that are not removed; NULL: there is none. */
 struct key_row *keyring_find_name(const struct keyring *k, const char *name);
 
-/* Adds a row. If the ring is full, it replaces a removed one, which is then unknown and refused for
- * that. NULL: FABRIC_KEYS_MAX keys are in use, or no memory. */
+/* Adds a row. If the ring is full, it replaces the row of a removed key. Requests with that key are
+ * still rejected, because the key is then unknown. NULL: FABRIC_KEYS_MAX keys are in use, or no
+ * memory. */
 struct key_row *keyring_add(struct keyring *k, const struct key_row *row);
-/* Puts a stored row at its place. DXP_EINVAL, DXP_ENOMEM. */
+/* Puts a row that was read from the store at its index. DXP_EINVAL, DXP_ENOMEM. */
 int keyring_load(struct keyring *k, size_t index, const struct key_row *row);
 
-void keyring_change(struct keyring *k, struct key_row *row); /* to be stored */
-/* Returns the next row to store and marks it as stored; false: none. */
+/* Marks the row as changed, so that it is stored. */
+void keyring_change(struct keyring *k, struct key_row *row);
+/* Returns the next row to store, and marks it as stored. Returns false if there is none. */
 bool keyring_next_dirty(struct keyring *k, size_t *index, struct key_row *out);
 void keyring_dirty_all(struct keyring *k);
 

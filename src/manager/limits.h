@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits of the manager. */
+/* Limits of the manager, each with its unit and reason. */
 #ifndef MANAGER_LIMITS_H
 #define MANAGER_LIMITS_H
 
 #include "wire/limits.h"
 
-/* rows of the grants table: one per node; "*" covers more */
+/* rows of the grants table: one for each node of a full table; a row with "*" covers many nodes */
 #define FABRIC_GRANTS_MAX 4096
-/* keys in use and removed ones: one per machine or user */
+/* keys, in use and removed: one for each machine or user of a full node table */
 #define FABRIC_KEYS_MAX 4096
-/* tokens that are valid at a time: a machine room that is set up */
+/* tokens that are valid at the same time: enough to set up a machine room */
 #define FABRIC_TOKENS_MAX 256
-/* channels at a time: operators and machines that are admitted; each lives for a few round trips */
+/* channels at the same time, for operators and for machines that are being admitted; each channel
+ * lives for a few round trips */
 #define FABRIC_CHANNELS_MAX 64
 /* ns without a request after which a channel ends */
 #define FABRIC_CHANNEL_NS (10ull * 1000 * 1000 * 1000)
-/* handshakes per second: at 0.3 ms each, 6 % of a core */
+/* handshakes per second: at 0.3 ms of CPU time each, they take 6 % of a core */
 #define FABRIC_CHANNELS_PER_S 200
-/* table pages in flight to one node: their 9600 bytes fit the smallest socket buffer */
+/* table pages in flight to one node: 8 pages have 9600 bytes, which fit the smallest socket
+ * buffer */
 #define FABRIC_WINDOW 8
-/* ns that a dead host stays visible */
+/* ns for which a dead host stays visible; then its state becomes NODE_GONE */
 #define FABRIC_KEEP_NS (600ull * 1000 * 1000 * 1000)
 
 #endif

@@ -27,7 +27,7 @@ static inline void list_remove(struct list *element)
 	list_init(element);
 }
 
-/* Moves the element to the end of this list, from any list. */
+/* Removes the element from its list, and appends it to the end of list `head`. */
 static inline void list_append(struct list *head, struct list *element)
 {
 	list_remove(element);
@@ -37,7 +37,8 @@ static inline void list_append(struct list *head, struct list *element)
 	head->previous = element;
 }
 
-/* Moves the element behind `before` (an element or the head), from any list. */
+/* Removes the element from its list, and inserts it behind `before`, which is an element or a
+ * head. */
 static inline void list_insert(struct list *before, struct list *element)
 {
 	list_remove(element);

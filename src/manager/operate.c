@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of operators, which have the fabric key but no node. ASSIGN changes grants; STATUS reads
+/* Requests of operators, which need the fabric key but no node. ASSIGN changes grants; STATUS reads
  * the whole table. */
 #include "manager/internal.h"
 
@@ -21,7 +21,7 @@ static void assign_answer(struct registry *r, const struct udp_address *to,
 	requests_answer(r, to, WIRE_NODE_NONE, &answer);
 }
 
-/* Marks the nodes that the row names as changed: their views change. */
+/* Marks the nodes that the changed row names, because these nodes now see other nodes. */
 static void assign_publish(struct registry *r, const struct manage_assign *assign, uint64_t now_ns)
 {
 	struct roster_node *n;
@@ -32,7 +32,8 @@ static void assign_publish(struct registry *r, const struct manage_assign *assig
 		next = at->next;
 		n = ROSTER_NODE(at, by_change);
 		if (n->changed > last)
-			break; /* this loop moved it to the end */
+			/* this loop has moved the node to the end, so all nodes are done */
+			break;
 		const char *pattern = n->entry.kind == MANAGE_HOST ? assign->host : assign->xpu;
 		const char *name =
 			n->entry.kind == MANAGE_HOST && n->key ? n->key->name : n->entry.name;
@@ -81,7 +82,7 @@ void manager_requests_assign(struct registry *r, const struct udp_address *from,
 			      "of `dxp token create --role operator`");
 		return;
 	}
-	/* Rejects replayed requests too: they name an old version. */
+	/* This also rejects replayed requests, because they name an old version. */
 	if (r->grants.policy != GRANTS_ANY &&
 	    (assign.epoch != r->epoch || assign.version != r->grants.version)) {
 		assign_answer(r, from, &assign, DXP_EAGAIN,
@@ -138,7 +139,7 @@ void manager_requests_status(struct registry *r, const struct udp_address *from,
 			continue;
 		struct node_entry entry = n->entry;
 		entry.alive = n->state == NODE_ALIVE;
-		entry.magic = 0; /* an operator does not use nodes */
+		entry.magic = 0; /* an operator sends nothing to nodes, so it needs no magics */
 		if (!manage_rows_add(&w, &entry)) {
 			rows.next = n->entry.id;
 			break;

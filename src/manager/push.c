@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends the table to nodes. Changes wait briefly, so that several share a datagram. A node receives
- * the changes since its sequence or, if that is too old, all rows in pages. Up to FABRIC_WINDOW
- * datagrams are in flight to a node. Its TABLE_ACK or RENEW confirms them. A node that confirms
- * nothing receives one datagram now and then until its lease expires.
+/* Sends the node table to nodes. A change waits briefly, so that several changes share a datagram.
+ * A node receives the changes since its sequence number or, if that is too old, all rows in pages.
+ * Up to FABRIC_WINDOW datagrams are in flight to a node; its TABLE_ACK or RENEW confirms them. A
+ * node that confirms nothing receives one datagram now and then until its lease expires.
  *
- * A full table is no snapshot: each page shows its rows at the time of sending. It counts as the
- * table at the sequence of its first page; later changes follow. So constant changes cannot prevent
- * a complete table. */
+ * A full table is no snapshot: each page shows its rows as they are when it is sent. The table
+ * counts as the table at the sequence of its first page; later changes follow. So constant changes
+ * cannot prevent a complete table. */
 #include "manager/internal.h"
 
 #define NEWS_NS   (2 * MS_NS)
@@ -38,7 +38,8 @@ void push_node(struct registry *r, struct roster_node *viewer, uint64_t now_ns)
 {
 	if (viewer->state != NODE_ALIVE || viewer->nonce == 0)
 		return;
-	/* If datagrams are unconfirmed, the next ones carry the change. */
+	/* If the viewer has not confirmed all datagrams yet, the next datagrams after a
+	 * confirmation carry the change. */
 	if (list_empty(&viewer->by_push))
 		schedule(&r->pushes, viewer, now_ns + NEWS_NS);
 }
@@ -71,7 +72,7 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 			schedule(&r->pushes, viewer, now_ns);
 	} else if (viewer->in_flight == 0 || (!moved && !viewer->rewound)) {
 		/* The node reported the same progress twice, so a datagram was lost. Sends again
-		 * from there, once. */
+		 * from this progress, but only once until it advances. */
 		viewer->rewound = true;
 		viewer->sent = *progress;
 		viewer->in_flight = 0;
@@ -82,7 +83,7 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 	}
 }
 
-/* Starts a full table, because the changes since `sent` are no longer known. */
+/* Starts a full table, because the registry no longer knows all changes since `sent`. */
 static void full_begin(const struct registry *r, struct roster_node *n)
 {
 	n->sent = (struct manage_progress){r->epoch, r->roster.sequence, WIRE_NODE_FIRST};
@@ -94,7 +95,7 @@ static bool too_old(const struct registry *r, const struct manage_progress *p)
 	       p->sequence > r->roster.sequence;
 }
 
-/* Writes rows from sent.cursor on; advances `sent`. */
+/* Writes a page of rows from id sent.cursor on, and advances `sent`. */
 static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t *out)
 {
 	struct manage_rows rows = {.nonce = viewer->nonce,
@@ -122,8 +123,8 @@ static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t
 				  registry_node_mac(r, viewer));
 }
 
-/* Writes a row or its removal. Returns false if it does not fit; true also if the viewer needs
- * nothing. */
+/* Writes a row, or the removal of a row. Returns false if it does not fit. Returns true also if the
+ * viewer need not know this row. */
 static bool change_write(const struct registry *r, const struct roster_node *viewer,
 			 const struct roster_node *subject, struct manage_writer *w)
 {
@@ -139,7 +140,7 @@ static bool change_write(const struct registry *r, const struct roster_node *vie
 	return manage_rows_add(w, &entry);
 }
 
-/* Writes the changes after sent.sequence that fit; advances `sent`. */
+/* Writes as many changes after sent.sequence as fit, and advances `sent`. */
 static size_t delta_write(struct registry *r, struct roster_node *viewer, uint8_t *out)
 {
 	struct manage_rows rows = {.nonce = viewer->nonce,
@@ -176,7 +177,8 @@ static void datagram_write(struct registry *r, struct roster_node *n, struct out
 	registry_outbox_commit(r, entry, &n->from, bytes);
 }
 
-/* Sends missing updates, up to the node's window. Returns false if the outbox is full. */
+/* Sends updates that the node lacks, at most as many as its window permits. Returns false if the
+ * outbox is full. */
 static bool node_send(struct registry *r, struct roster_node *n, uint64_t now_ns)
 {
 	unsigned window = n->repeats > 1 ? 1 : FABRIC_WINDOW;
@@ -208,7 +210,8 @@ void push_send(struct registry *r, uint64_t now_ns)
 		if (!node_send(r, n, now_ns))
 			return;
 	while ((n = due(&r->repeats, now_ns)) != NULL) {
-		/* No confirmation for REPEAT_NS: the datagrams in flight are lost. */
+		/* The node has confirmed nothing for REPEAT_NS, so the datagrams in flight count as
+		 * lost. */
 		n->sent = n->acked;
 		n->in_flight = 0;
 		n->repeats++;

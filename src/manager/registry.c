@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry: creation, stored rows, time, datagrams in and out. */
+/* The registry: its creation, rows from the store, expiry of leases, datagrams in and out. */
 #include "manager/registry.h"
 
 #include <stdio.h>
@@ -12,7 +12,8 @@
 #include "node/datagram.h"
 #include "node/limits.h"
 
-/* answers/s to wrong keys: enough for users, too few for an amplification attack */
+/* answers per second to senders with wrong keys: enough for users, too few for an amplification
+ * attack */
 #define REJECTIONS_PER_S 100
 #define REJECTION_UNIT   S_NS
 
@@ -32,7 +33,7 @@ int registry_create(const struct registry_options *options, struct registry **ou
 	list_init(&r->repeats);
 	grants_init(&r->grants, options->policy);
 	options->entropy(options->entropy_context, &r->epoch, sizeof(r->epoch));
-	r->epoch |= 1; /* 0 means none */
+	r->epoch |= 1; /* an epoch of 0 means that there is none */
 	r->outbox.entries = calloc(OUTBOX_SIZE, sizeof(*r->outbox.entries));
 	status = r->outbox.entries ? mac_create(options->key, &r->mac) : DXP_ENOMEM;
 	if (status == DXP_OK)
@@ -100,7 +101,8 @@ int registry_load(struct registry *r, const struct store_op *op)
 		return DXP_EINVAL;
 	status = grants_set(&r->grants, op->host, op->xpu, true);
 	while (grants_next_dirty(&r->grants, &forget))
-		; /* the row came from the store */
+		/* marks the loaded row as stored, because it came from the store */
+		;
 	return status;
 }
 
@@ -156,7 +158,7 @@ static bool is_request(uint8_t type)
 	       type == WIRE_ASSIGN || type == WIRE_GRANTS || type == WIRE_STATS;
 }
 
-/* Sends a REFUSE that proves nothing, of at most `bytes` bytes, if the allowance permits. */
+/* Sends a REFUSE that is not authenticated, of at most `bytes` bytes, if the allowance permits. */
 static void reject_unproven(struct registry *r, const struct udp_address *to, uint16_t node,
 			    const struct manage_answer *answer, size_t bytes, uint64_t now_ns)
 {
@@ -172,7 +174,8 @@ static void reject_unproven(struct registry *r, const struct udp_address *to, ui
 	registry_outbox_commit(r, entry, to, bytes);
 }
 
-/* Rejects a request of another version of the wire format, so that its sender learns this one's. */
+/* Rejects a request in another version of the wire format. The header of the answer shows the
+ * sender this manager's version. */
 static void other_version(struct registry *r, const struct udp_address *from, const uint8_t *data,
 			  size_t bytes, uint64_t now_ns)
 {
@@ -184,7 +187,8 @@ static void other_version(struct registry *r, const struct udp_address *from, co
 		reject_unproven(r, from, WIRE_NODE_NONE, &answer, bytes, now_ns);
 }
 
-/* Rejects a wrong key. The answer is not longer than the request. */
+/* Rejects a request with a wrong key. The answer is not longer than the request, so it cannot
+ * amplify an attack. */
 static void wrong_key(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, size_t bytes,
 		      uint64_t now_ns)
@@ -225,7 +229,8 @@ uint64_t registry_wall_s(const struct registry *r)
 	return r->options.wall ? r->options.wall(r->options.wall_context) : 0;
 }
 
-/* Finds the key that a request states. The sender's row, if any, has it most often. */
+/* Finds the row of the key that a request states. First looks at the key of the sending node, which
+ * is mostly the right one. */
 static struct key_row *sender_key_find(const struct registry *r, const struct wire_header *header,
 				       const uint8_t *key)
 {
@@ -236,7 +241,8 @@ static struct key_row *sender_key_find(const struct registry *r, const struct wi
 	return keyring_find(&r->keyring, key);
 }
 
-/* Checks the mac by the stated key, or by the fabric key; sets r->sender. */
+/* Checks that a request is authentic by the key that it states, or by the fabric key if it states
+ * none. Sets r->sender. */
 static bool sender_check(struct registry *r, const uint8_t *data, const struct wire_header *header,
 			 struct manage_body body)
 {
@@ -246,7 +252,7 @@ static bool sender_check(struct registry *r, const uint8_t *data, const struct w
 	return manage_authentic(data, body, registry_sender_mac(r));
 }
 
-/* Extends all leases if this process did not run for a while: renewals may be unread. */
+/* Extends all leases if this process did not run for a while, because renewals may wait unread. */
 static void absence_note(struct registry *r, uint64_t now_ns)
 {
 	struct roster_node *n;
@@ -264,7 +270,7 @@ static void absence_note(struct registry *r, uint64_t now_ns)
 	}
 }
 
-/* Handles expired leases, and hosts dead for FABRIC_KEEP_NS. */
+/* Handles expired leases. Marks hosts that have been dead for FABRIC_KEEP_NS as gone. */
 static void time_pass(struct registry *r, uint64_t now_ns)
 {
 	struct roster *roster = &r->roster;
@@ -323,7 +329,7 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 		r->counters.unexpected++;
 		return;
 	}
-	time_pass(r, now_ns); /* so that an expired lease blocks nothing */
+	time_pass(r, now_ns); /* first ends expired leases, so that they block no request */
 	requests_receive(r, from, &header, body, now_ns);
 }
 
@@ -358,7 +364,7 @@ uint64_t registry_deadline(const struct registry *r)
 	return deadline_ns;
 }
 
-/* Removes the lowest id from those to be deleted from the store, and returns it. */
+/* Returns the lowest id that must be deleted from the store, and removes it from `deleted`. */
 static uint16_t deleted_remove(struct roster *roster)
 {
 	uint16_t id = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager's registry (X-10): assigns ids and leases, keeps the node table, shows each node its
- * part, and holds the grants. Pure state machine. Input: datagrams and time. Output: datagrams, a
- * deadline, and changes to store. Protocol: docs/guide/manager.md.
+/* The manager's registry (X-10): assigns ids and leases, keeps the node table, sends each node the
+ * part that it may see, and holds the grants. Pure state machine. Input: datagrams and time.
+ * Output: datagrams, a deadline, and changes to store. Protocol: docs/guide/manager.md.
  *
- * Ids are stable over a crash if the caller keeps this order: registry_receive, store the changes
- * of registry_next_store, send the datagrams of registry_send. Memory is bounded for any input:
+ * Ids survive a crash if the caller keeps this order: registry_receive, store the changes of
+ * registry_next_store, send the datagrams of registry_send. Memory is bounded for any input:
  * FABRIC_NODES_MAX nodes, FABRIC_GRANTS_MAX grants, one ring of datagrams. */
 #ifndef MANAGER_REGISTRY_H
 #define MANAGER_REGISTRY_H
@@ -17,19 +17,22 @@
 #include "manager/tokens.h"
 
 enum admission {
-	ADMIT_KEY,   /* who has the fabric key may join, read the table and change grants */
-	ADMIT_TOKEN, /* only keys that a token admitted, by their role */
+	/* a program with the fabric key may join, read the table and change grants */
+	ADMIT_KEY,
+	/* only a key that a token admitted may join, read the table or change grants, as far as its
+	 * role permits */
+	ADMIT_TOKEN,
 };
 
 struct registry_options {
 	uint8_t key[FABRIC_KEY_BYTES];
-	uint8_t private_key[KEYS_BYTES]; /* the manager's */
+	uint8_t private_key[KEYS_BYTES]; /* the private key of this manager */
 	enum admission admission;
 	enum grants_policy policy;
 	uint64_t lease_ns;  /* 0: FABRIC_LEASE_NS */
-	entropy_fn entropy; /* source of the epoch and of handshakes */
+	entropy_fn entropy; /* random source for the epoch and for handshakes */
 	void *entropy_context;
-	/* Returns s since 1970, for the expiry of tokens; NULL: always 0. */
+	/* Returns seconds since 1970, for the expiry of tokens; NULL: the time is always 0. */
 	uint64_t (*wall)(void *context);
 	void *wall_context;
 	/* for answers to STATS: name of its machine, and its process id */
@@ -37,7 +40,7 @@ struct registry_options {
 	uint32_t pid;
 };
 
-/* X(name, what it counts): ignored datagrams by reason, and actions. */
+/* X(name, what it counts): datagrams that were ignored, by reason, and actions. */
 #define REGISTRY_COUNTERS(X)                                                                   \
 	X(malformed, "not a management frame, or an invalid one")                              \
 	X(damaged, "crc does not match")                                                       \
@@ -82,7 +85,7 @@ struct registry_counters {
 #undef REGISTRY_COUNTER
 };
 
-/* One change for the store. */
+/* One change that the store must save. */
 enum store_op_kind {
 	STORE_NODE_PUT,
 	STORE_NODE_DELETE,
@@ -94,10 +97,13 @@ enum store_op_kind {
 
 struct store_op {
 	enum store_op_kind kind;
-	struct node_entry entry;                              /* NODE_DELETE: only id */
-	enum node_state state;                                /* only for NODE_PUT */
-	char host[FABRIC_NAME_BYTES], xpu[FABRIC_NAME_BYTES]; /* GRANT_* */
-	size_t index; /* KEY_PUT, TOKEN_PUT: place of the row */
+	/* for STORE_NODE_PUT; for STORE_NODE_DELETE, only its id is valid */
+	struct node_entry entry;
+	/* state of the node, for STORE_NODE_PUT */
+	enum node_state state;
+	/* names of a grant, for STORE_GRANT_PUT and STORE_GRANT_DELETE */
+	char host[FABRIC_NAME_BYTES], xpu[FABRIC_NAME_BYTES];
+	size_t index; /* for STORE_KEY_PUT and STORE_TOKEN_PUT: index of the row */
 	struct key_row key;
 	struct token_row token;
 };
@@ -108,34 +114,36 @@ struct registry;
 int registry_create(const struct registry_options *options, struct registry **out);
 void registry_destroy(struct registry *r);
 
-/* Loads a stored row, a KEY_PUT before NODE_PUTs; before registry_start. DXP_EINVAL: invalid, the
- * caller logs it; DXP_ENOMEM. */
+/* Loads a row from the store. Call it before registry_start, and load keys before the nodes that
+ * use them. DXP_EINVAL: the row is invalid, the caller logs it; DXP_ENOMEM. */
 int registry_load(struct registry *r, const struct store_op *op);
 
-/* Starts the clock. Nodes stored as alive have two lease times to renew. */
+/* Starts the clock. A node that was stored as alive may renew its lease within two lease times. */
 void registry_start(struct registry *r, uint64_t now_ns);
 
 /* Processes a datagram. Reads `data` only during the call. */
 void registry_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
 		      size_t bytes, uint64_t now_ns);
 
-/* Adds a token that the manager makes itself, for its first operator. Statuses of tokens_add. */
+/* Adds a token that the manager itself makes, for its first operator. Returns the statuses of
+ * tokens_add. */
 int registry_token_add(struct registry *r, const struct token_row *row);
-/* Returns whether a key with the role operator is in use. */
+/* Returns true if a key with the role operator is in use. */
 bool registry_has_operator(const struct registry *r);
 /* Returns the manager's public key. */
 const uint8_t *registry_public_key(const struct registry *r);
 
-/* Returns the next change to store; false: none. */
+/* Returns the next change to store. Returns false if there is none. */
 bool registry_next_store(struct registry *r, struct store_op *out);
-/* Makes registry_next_store return all changes again, because the store lost some. */
+/* Makes registry_next_store return everything again, because the store has lost data. */
 void registry_store_again(struct registry *r);
 
-/* Advances time and fills `out` with due datagrams. Returns how many; if `count`, call again. They
- * are valid until the next registry_send or registry_receive. */
+/* Handles everything whose time has come, and fills `out` with datagrams that are due. Returns
+ * their number; if it equals `count`, call again. The datagrams are valid until the next
+ * registry_send or registry_receive. */
 size_t registry_send(struct registry *r, struct datagram *out, size_t count, uint64_t now_ns);
 
-/* Returns when to call registry_send again; UINT64_MAX: nothing is pending. */
+/* Returns the time in ns at which to call registry_send again; UINT64_MAX: nothing is pending. */
 uint64_t registry_deadline(const struct registry *r);
 
 const struct registry_counters *registry_counters(const struct registry *r);

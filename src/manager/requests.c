@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of nodes: JOIN, RENEW, LEAVE, TABLE_ACK. A request's number must exceed all earlier ones
- * of the node's run (nonce), and if it states the epoch of this run of the manager. So replayed
- * datagrams change nothing, even those from before a restart. */
+/* Requests of nodes: JOIN, RENEW, LEAVE, TABLE_ACK. A node draws a nonce at each start. The number
+ * of a request must exceed the numbers of all earlier requests with the same nonce. A request with
+ * a new nonce must state the epoch of this run of the manager. So replayed datagrams change
+ * nothing, even those from before a restart. */
 #include "manager/internal.h"
 
 #include <stdio.h>
@@ -74,8 +75,9 @@ static void reject(struct registry *r, const struct udp_address *from, uint64_t 
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
 
-/* Returns whether the request states this run of the manager. Otherwise answers with the epoch, and
- * the node repeats the request. A recorded request cannot state an epoch that did not exist yet. */
+/* Returns true if the request states the epoch of this run of the manager. Otherwise answers with
+ * this epoch, and the node repeats the request. A recorded request cannot state an epoch that did
+ * not exist when it was recorded. */
 static bool run_admit(struct registry *r, const struct udp_address *from, uint16_t node,
 		      uint64_t request, uint64_t nonce, uint64_t run)
 {
@@ -97,8 +99,8 @@ static bool run_admit(struct registry *r, const struct udp_address *from, uint16
 #define ROLE_TEXT \
 	"this key has the role host; join again with a token of `dxp token create --role xpu`"
 
-/* Returns whether the key of this request, or the fabric key, may do it at all; rejects it
- * otherwise. */
+/* Returns true if the key of this request, or the fabric key, may make this request at all.
+ * Otherwise rejects the request. */
 static bool key_admit(struct registry *r, const struct udp_address *from, uint64_t request,
 		      uint64_t nonce)
 {
@@ -117,7 +119,8 @@ static bool key_admit(struct registry *r, const struct udp_address *from, uint64
 	return true;
 }
 
-/* Returns whether a node belongs to the sender's key, or to no key as the sender. */
+/* Returns true if the node joined with the sender's key. If the sender uses the fabric key, returns
+ * true if the node joined without a key of its own. */
 static bool key_same(const struct registry *r, const struct roster_node *n)
 {
 	if (!r->sender)
@@ -125,8 +128,8 @@ static bool key_same(const struct registry *r, const struct roster_node *n)
 	return n->entry.role && memcmp(n->entry.key, r->sender->key, KEYS_BYTES) == 0;
 }
 
-/* Returns whether the sender's key may join as this node; rejects it otherwise. A node that joined
- * with a key belongs to it, also while it is dead. */
+/* Returns true if the sender's key may join as this node. Otherwise rejects the request. A node
+ * that joined with a key belongs to that key, also while it is dead. */
 static bool join_key_admit(struct registry *r, const struct udp_address *from,
 			   const struct manage_join *join)
 {
@@ -162,7 +165,7 @@ void manager_key_end(struct registry *r, const struct key_row *row, uint64_t now
 		id = n->entry.id + 1u;
 		if (n->key != row)
 			continue;
-		/* Name and identity are free for another key. */
+		/* From now on another key may use the name and identity. */
 		n->key = NULL;
 		n->entry.role = ROLE_NONE;
 		memset(n->entry.key, 0, sizeof(n->entry.key));
@@ -180,14 +183,15 @@ static bool advertises(const struct node_entry *entry)
 	return entry->capabilities & MANAGE_CAPABILITY_ADVERTISED;
 }
 
-/* Returns the address at which others reach the node. */
+/* Returns the address at which other nodes reach this node: the advertised one, or the source of
+ * the request. */
 static const struct udp_address *published(const struct udp_address *from,
 					   const struct manage_join *join)
 {
 	return advertises(&join->self) ? &join->self.address : from;
 }
 
-/* Returns whether the sender is elsewhere than the known run of the node. */
+/* Returns true if the request comes from another address than the known run of the node uses. */
 static bool sender_moved(const struct roster_node *n, const struct udp_address *from,
 			 const struct manage_join *join)
 {
@@ -196,7 +200,8 @@ static bool sender_moved(const struct roster_node *n, const struct udp_address *
 	return !address_equal(&n->entry.address, published(from, join));
 }
 
-/* Returns whether this JOIN may replace a known node; rejects it otherwise. */
+/* Returns true if this JOIN may replace the entry of a known node. Otherwise rejects the
+ * request. */
 static bool identity_admit(struct registry *r, const struct udp_address *from,
 			   const struct manage_join *join, struct roster_node *n, uint64_t now_ns)
 {
@@ -218,8 +223,8 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 		r->counters.replayed++;
 		return false;
 	}
-	/* Another run, or a copy of the identity. Unless it uses the same socket, it must wait for
-	 * the end of the known one's lease. */
+	/* The sender is another run of the node, or a copy of its identity. Unless it uses the same
+	 * socket, it must wait until the lease of the known run ends. */
 	if (alive && moved && n->nonce != 0) {
 		reject_busy(r, from, join, n, "identity", now_ns);
 		return false;
@@ -231,7 +236,7 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 	return true;
 }
 
-/* Ends a node that loses its name or address to another one. */
+/* Ends a node whose name or address now belongs to another node. */
 static void holder_end(struct registry *r, struct roster_node *holder, uint64_t now_ns)
 {
 	roster_gone(&r->roster, holder);
@@ -239,7 +244,8 @@ static void holder_end(struct registry *r, struct roster_node *holder, uint64_t 
 	push_news(r, holder, now_ns);
 }
 
-/* Checks the name of a joining node: a live holder keeps the name, a dead holder loses it. */
+/* Checks the name of a joining node. A live node keeps its name; a dead node loses it to the
+ * joining one. */
 static bool name_admit(struct registry *r, const struct udp_address *from,
 		       const struct manage_join *join, uint64_t now_ns)
 {
@@ -255,8 +261,9 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 	return true;
 }
 
-/* Checks an advertised address: others must be able to send to it, and no other live node has it. A
- * node that sends from the address gets it from one that only advertises it. */
+/* Checks an advertised address. Other nodes must be able to send to it, and no other live node may
+ * have it. Exception: a node that sends from the address takes it from a node that only advertises
+ * it. */
 static bool address_admit(struct registry *r, const struct udp_address *from,
 			  const struct manage_join *join, uint64_t now_ns)
 {
@@ -288,8 +295,8 @@ static bool address_admit(struct registry *r, const struct udp_address *from,
 	return false;
 }
 
-/* Copies the node's description from its JOIN into the node table. Returns whether it changed, so
- * that the other nodes must receive it. */
+/* Copies the node's description from its JOIN into the node table. Returns true if the description
+ * changed; the other nodes must then receive it. */
 static bool entry_update(const struct registry *r, struct roster_node *n,
 			 const struct udp_address *from, const struct manage_join *join)
 {
@@ -363,7 +370,7 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 
 /* ---- RENEW, TABLE_ACK, LEAVE ---- */
 
-/* Returns the sender; NULL if it holds no lease. */
+/* Returns the node that sent the request; NULL: it holds no lease. */
 static struct roster_node *sender_find(const struct registry *r, const struct wire_header *header,
 				       const struct manage_renew *renew)
 {
@@ -377,7 +384,8 @@ static struct roster_node *sender_find(const struct registry *r, const struct wi
 	return n;
 }
 
-/* Accepts only a request newer than all before in this run of the manager. */
+/* Accepts a request if its number exceeds the numbers of all earlier requests with the same nonce.
+ * The caller has checked that it states the epoch of this run of the manager. */
 static bool request_admit(struct registry *r, struct roster_node *n, const struct udp_address *from,
 			  const struct manage_renew *renew)
 {
@@ -441,7 +449,8 @@ static void renew_receive(struct registry *r, const struct udp_address *from,
 	} else if (header->type == WIRE_LEAVE) {
 		if (n)
 			leave_accept(r, n, now_ns);
-		/* Also answers an unknown node: the result is the same. */
+		/* Also answers a node without an entry, because leaving has the same result for
+		 * it. */
 		reject(r, from, renew.request, renew.nonce, DXP_OK, "");
 	} else if (n) {
 		renew_accept(r, from, n, &renew, now_ns);

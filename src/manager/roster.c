@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes known to the manager. */
+/* The nodes that the manager knows. */
 #include "manager/roster.h"
 
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static void deleted_set(struct roster *r, uint16_t id, bool deleted)
 
 static void node_forget(struct roster *r, struct roster_node *n)
 {
-	/* Others still list a dead node, and must receive its removal. */
+	/* Other nodes still list a dead node, so they must receive its removal. */
 	r->floor = max_u64(r->floor, n->state == NODE_GONE ? n->changed : ++r->sequence);
 	r->by_id[n->entry.id] = NULL;
 	r->used[n->entry.id / 64] &= ~(1ull << n->entry.id % 64);
@@ -116,9 +116,9 @@ static void node_forget(struct roster *r, struct roster_node *n)
 	free(n);
 }
 
-/* If the roster is full, forgets a node: the first one in by_change that is gone, else the first
- * that is dead. by_change is oldest first, so it is that of longest. Returns false if all are
- * alive. */
+/* If the roster is full, forgets one node. by_change has the oldest change first. So the first node
+ * that is gone has been gone longest, and is forgotten. Without such a node, forgets the first dead
+ * node. Returns false if all nodes are alive. */
 static bool space_make(struct roster *r)
 {
 	struct roster_node *n, *dead = NULL;
@@ -139,8 +139,8 @@ static bool space_make(struct roster *r)
 	return dead != NULL;
 }
 
-/* Returns `wanted` if free, else the next free id in cyclic order: a freed id stays unused for
- * long. */
+/* Returns `wanted` if it is free, else the next free id in cyclic order. So a freed id stays unused
+ * for long. */
 static uint16_t id_choose(struct roster *r, uint16_t wanted)
 {
 	if (wanted >= WIRE_NODE_FIRST && wanted <= WIRE_NODE_LAST && !r->by_id[wanted])
@@ -187,7 +187,8 @@ void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_
 	n->state = NODE_ALIVE;
 	n->lease_until_ns = lease_until_ns;
 	list_remove(&n->by_time);
-	/* Starts at the end: only a restart's extended leases are later. */
+	/* Searches from the end, because only leases that a restart extended expire later than a
+	 * new one. */
 	struct list *before = r->leases.previous;
 	while (before != &r->leases &&
 	       ROSTER_NODE(before, by_time)->lease_until_ns > lease_until_ns)

@@ -32,7 +32,7 @@ int secrets_manager_key(const char *folder, uint8_t key[KEYS_BYTES])
 	return status == DXP_EEXIST ? keyfile_read(path, key) : status;
 }
 
-/* Replaces a file by one with this text and mode 0600. */
+/* Replaces a file by a new one with this text and mode 0600. Returns false after an error. */
 static bool text_write(const char *path, const char *text)
 {
 	char part[PATH_MAX + 8];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager's loop: receives a batch, stores the changes, sends. Ids are on disk before nodes get
- * them. */
+/* The manager's loop: receives a batch, stores the changes, sends. A new id is on disk before a
+ * node gets it. */
 #include "manager/server.h"
 
 #include <limits.h>
@@ -19,20 +19,25 @@
 #include "manager/store.h"
 
 #define STORE_RETRY_NS (1 * S_NS)
-#define STORE_CHECK_NS (1 * S_NS)  /* interval of checks that the database file exists */
-#define STORE_LOST_NS  (30 * S_NS) /* interval after the file could not be recreated */
-#define SEND_RETRY_NS  (1 * MS_NS)
+/* interval between checks that the database file still exists */
+#define STORE_CHECK_NS (1 * S_NS)
+/* interval between these checks after the file could not be recreated */
+#define STORE_LOST_NS (30 * S_NS)
+#define SEND_RETRY_NS (1 * MS_NS)
 
 struct server {
 	struct link *link;
 	struct store *store;
 	struct registry *registry;
 	atomic_bool stop;
-	uint64_t store_retry_ns; /* saves nothing before; 0: the last save succeeded */
+	/* time in ns before which nothing is saved; 0: the last save succeeded */
+	uint64_t store_retry_ns;
 	uint64_t store_check_ns;
 	struct datagram out[DATAGRAM_BATCH];
 	bool operator_token;
-	size_t out_count, out_sent; /* out_sent < out_count: the kernel's buffer was full */
+	/* datagrams in `out`; how many of them were sent, which is fewer if the kernel's buffer was
+	 * full */
+	size_t out_count, out_sent;
 };
 
 static uint64_t wall_read(void *context)
@@ -52,7 +57,8 @@ static void about_set(struct registry_options *o)
 	o->pid = (uint32_t)getpid();
 }
 
-/* Makes a token for an operator if there is none yet, which makes all other tokens. */
+/* Makes a token for an operator if the options request one, or if no operator exists yet, because
+ * an operator makes all other tokens. */
 static int operator_token_make(struct server *s, const struct server_options *options)
 {
 	if (options->admission != ADMIT_TOKEN ||
@@ -90,8 +96,8 @@ int server_open(const struct server_options *options, struct server **out)
 
 	if (!s)
 		return DXP_ENOMEM;
-	/* Opens the port first: here a second manager fails, without a change to the state
-	 * folder. */
+	/* Opens the port first. If another manager runs, this fails here, and the state folder is
+	 * unchanged. */
 	status = link_open(&link_options, &s->link);
 	if (status == DXP_OK)
 		status = store_open(options->state_folder, &s->store);
@@ -143,7 +149,7 @@ static void receive(struct server *s)
 				 arrivals[i].bytes, now_ns);
 }
 
-/* Saves changes. If the store fails, the fabric continues from memory, and saving is retried each
+/* Saves changes. If the store fails, the fabric continues from memory, and the save is retried each
  * second. */
 static void save(struct server *s, uint64_t now_ns)
 {
@@ -158,7 +164,8 @@ static void save(struct server *s, uint64_t now_ns)
 		store_save(s->store, s->registry) == DXP_OK ? 0 : now_ns + STORE_RETRY_NS;
 }
 
-/* Sends what is due. Returns false if the kernel's buffer is full; the rest stays queued. */
+/* Sends the datagrams that are due. Returns false if the kernel's buffer is full; the other
+ * datagrams stay queued. */
 static bool send(struct server *s)
 {
 	do {
@@ -166,7 +173,7 @@ static bool send(struct server *s)
 			s->out_count =
 				registry_send(s->registry, s->out, DATAGRAM_BATCH, clock_now_ns());
 			s->out_sent = 0;
-			save(s, clock_now_ns()); /* leases that expired just now */
+			save(s, clock_now_ns()); /* save leases that expired in registry_send */
 		}
 		s->out_sent += link_send(s->link, s->out + s->out_sent, s->out_count - s->out_sent);
 		if (s->out_sent < s->out_count)
@@ -179,7 +186,8 @@ void server_run(struct server *s)
 {
 	while (!atomic_load(&s->stop)) {
 		bool sent = s->out_sent == s->out_count;
-		/* Receiving overwrites unsent datagrams in the registry's memory. */
+		/* Receives only if all is sent, because receiving overwrites unsent datagrams in
+		 * the registry's memory. */
 		if (sent)
 			receive(s);
 		save(s, clock_now_ns());

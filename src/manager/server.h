@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager process: a UDP endpoint, the registry, its store, and one thread that serves them. */
+/* The manager process: a UDP endpoint, the registry, its store, and one thread that runs all
+ * three. */
 #ifndef MANAGER_SERVER_H
 #define MANAGER_SERVER_H
 
@@ -11,24 +12,24 @@ struct server_options {
 	uint8_t key[FABRIC_KEY_BYTES];
 	enum grants_policy policy;
 	enum admission admission;
-	/* Makes a token for one operator at the start, even if there is one already. */
+	/* True: makes a token for one operator at the start, even if an operator exists already. */
 	bool operator_token;
 };
 
-/* s; life of the token in FOLDER/operator.token */
+/* seconds for which the token in FOLDER/operator.token is valid */
 #define OPERATOR_TOKEN_S (24ull * 3600)
 
 struct server;
 
-/* Opens endpoint and store; loads the registry. Statuses as link_open and store_open, which log
- * them. */
+/* Opens endpoint and store, and loads the registry. Returns the statuses of link_open and
+ * store_open, which log errors. */
 int server_open(const struct server_options *options, struct server **out);
 void server_close(struct server *s);
 
 void server_address(const struct server *s, struct udp_address *out);
 /* Returns the manager's public key. */
 const uint8_t *server_public_key(const struct server *s);
-/* Returns whether FOLDER/operator.token has a new token, with which an operator can join. */
+/* Returns true if FOLDER/operator.token has a new token, with which an operator can join. */
 bool server_operator_token(const struct server *s);
 
 /* Runs until server_stop. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store, in SQLite. The database stays locked while open. A row of `node` is one node with all
- * fields; 64-bit numbers are SQLite's signed ones. */
+/* The store, in SQLite. The database stays locked while it is open. A row of table `node` is one
+ * node with all its fields. 64-bit numbers are stored as SQLite's signed numbers. */
 #include "manager/store.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 #include "wire/address.h"
 
 #define FILE_NAME "manager.db"
-#define FOUND_MAX 100 /* files renamed in its place and kept */
-/* Bytes of a file that SQLite locks: PENDING, RESERVED and SHARED. */
+#define FOUND_MAX 100 /* bad files that are renamed and kept, at most */
+/* Bytes of a database file that SQLite locks: PENDING, RESERVED and SHARED. */
 #define SQLITE_LOCKS      0x40000000
 #define SQLITE_LOCK_BYTES 512
 #define APPLICATION_ID    0x6478706d /* "dxpm" */
@@ -48,11 +48,12 @@ static const char schema[] =
 	"memory INTEGER NOT NULL,"
 	" address BLOB NOT NULL, name TEXT NOT NULL, engine TEXT NOT NULL, device TEXT NOT NULL);"
 	"CREATE TABLE permission (host TEXT NOT NULL, xpu TEXT NOT NULL, PRIMARY KEY (host, xpu));"
-	"PRAGMA application_id = 1685614701;" /* APPLICATION_ID */
+	"PRAGMA application_id = 1685614701;" /* the value of APPLICATION_ID in decimal */
 	"PRAGMA user_version = 1;"
 	"COMMIT";
 
-/* From version 1: keys and tokens. Their ids are places in the manager's tables. */
+/* Changes from version 1 to 2: adds keys and tokens. Their ids are indices in the manager's
+ * tables. */
 static const char schema_keys[] =
 	"BEGIN;"
 	"ALTER TABLE node ADD COLUMN role INTEGER NOT NULL DEFAULT 0;"
@@ -70,13 +71,14 @@ _Static_assert(APPLICATION_ID == 1685614701, "the schema writes it in decimal");
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt *statements[STATEMENTS];
-	bool failing;     /* the last save failed; logged once */
-	bool in_use;      /* another manager uses the file at the path; logged once */
-	struct stat file; /* identity of the open file */
+	bool failing;     /* the last save failed; this was logged */
+	bool in_use;      /* another manager uses the file at the path; this was logged */
+	struct stat file; /* inode and device of the open file */
 	char path[PATH_MAX];
 };
 
-/* Adds the cause that SQLite's text omits: the system call's error, else a limit on file sizes. */
+/* Writes the cause of an error, which SQLite's text omits: the error of the system call, else a
+ * limit on file sizes. */
 static void cause_of(struct store *s, char *out, size_t bytes)
 {
 	int error = sqlite3_system_errno(s->db);
@@ -137,7 +139,8 @@ static int number_read(struct store *s, const char *pragma, int *out)
 	return DXP_OK;
 }
 
-/* Checks that this is a manager's database of this version. Sets up an empty one. */
+/* Checks that the file is a manager's database of this version. Creates the tables if the database
+ * is empty. */
 static int schema_ensure(struct store *s)
 {
 	int application = 0, version = 0, tables = 0;
@@ -174,8 +177,8 @@ static int schema_ensure(struct store *s)
 	return DXP_OK;
 }
 
-/* Locks the database until it is closed: a second manager fails. quick_check finds damage before
- * any use. */
+/* Locks the database until it is closed, so that a second manager fails. quick_check finds damage
+ * before the database is used. */
 static int database_begin(struct store *s)
 {
 	sqlite3_stmt *statement = NULL;
@@ -247,7 +250,8 @@ static int database_open(struct store *s)
 	if (status == DXP_OK)
 		status = statements_prepare(s);
 	if (status == DXP_OK && stat(s->path, &s->file) != 0)
-		memset(&s->file, 0, sizeof(s->file)); /* removed already: store_check detects it */
+		/* another process has removed the file already; store_check detects that */
+		memset(&s->file, 0, sizeof(s->file));
 	umask(before);
 	return status;
 }
@@ -287,7 +291,7 @@ void store_close(struct store *s)
 	free(s);
 }
 
-/* Returns whether another process holds SQLite's locks on the file. */
+/* Returns true if another process holds SQLite's locks on the file. */
 static bool file_in_use(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK,
@@ -302,7 +306,7 @@ static bool file_in_use(const char *path)
 	return used;
 }
 
-/* Renames the file to PATH.found, or PATH.found2 ... */
+/* Renames the bad file at the path to PATH.found, or to PATH.found2 and so on if that exists. */
 static int file_rename_bad(struct store *s)
 {
 	char name[PATH_MAX + 24];
@@ -325,7 +329,7 @@ static int file_rename_bad(struct store *s)
 	return DXP_EACCESS;
 }
 
-/* Makes the path free for a new database. */
+/* Makes the path free for a new database: renames a file that is there, and logs that. */
 static int entry_clear(struct store *s)
 {
 	static const char *const ends[] = {"-wal", "-shm", "-journal"};
@@ -340,7 +344,8 @@ static int entry_clear(struct store *s)
 		if (status != DXP_OK)
 			return status;
 	}
-	/* These journals belong to the old file; SQLite would apply them to the new one. */
+	/* These journal files belong to the old database. SQLite would apply them to the new
+	 * one. */
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		snprintf(name, sizeof(name), "%s%s", s->path, ends[i]);
 		unlink(name);
@@ -373,7 +378,7 @@ int store_check(struct store *s, struct registry *r)
 	bool there = stat(s->path, &now) == 0;
 
 	if (!there && errno != ENOENT && errno != ENOTDIR)
-		return DXP_OK; /* unknown; the next check decides */
+		return DXP_OK; /* the state of the file is unknown now; the next check decides */
 	if (s->db && there && now.st_ino == s->file.st_ino && now.st_dev == s->file.st_dev)
 		return DXP_OK;
 	if (there && file_in_use(s->path)) {
@@ -395,7 +400,7 @@ static void text_copy(char *to, size_t to_bytes, sqlite3_stmt *row, int column)
 	snprintf(to, to_bytes, "%s", text ? (const char *)text : "");
 }
 
-/* Returns false if the blob has another size. */
+/* Copies a blob. Returns false if the blob has another size. */
 static bool blob_copy(void *to, size_t bytes, sqlite3_stmt *row, int column)
 {
 	if ((size_t)sqlite3_column_bytes(row, column) != bytes)
@@ -484,7 +489,7 @@ static int rows_load(struct store *s, struct registry *r, const char *query,
 
 int store_load(struct store *s, struct registry *r)
 {
-	/* Nodes refer to keys. */
+	/* Loads keys before nodes, because nodes refer to keys. */
 	int status = rows_load(s, r, "SELECT * FROM key ORDER BY id", key_read);
 
 	if (status == DXP_OK)
@@ -569,7 +574,8 @@ static bool op_save(struct store *s, const struct store_op *op)
 	return good;
 }
 
-/* Begins a transaction at the first change, so nothing is written without changes. */
+/* Saves all changes in one transaction. Begins it at the first change, so that nothing is written
+ * if there are no changes. */
 static bool changes_save(struct store *s, struct registry *r)
 {
 	struct store_op op;
@@ -588,7 +594,7 @@ static bool changes_save(struct store *s, struct registry *r)
 int store_save(struct store *s, struct registry *r)
 {
 	if (!s->db)
-		return DXP_EIO; /* store_check has logged the cause */
+		return DXP_EIO; /* the database is closed; store_check has logged the cause */
 	if (changes_save(s, r)) {
 		if (s->failing)
 			log_warn("%s can be written again", s->path);

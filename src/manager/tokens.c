@@ -22,8 +22,8 @@ enum channel_token_state token_state(const struct token_row *row, uint64_t now_s
 	return now_s < row->expires_s ? TOKEN_VALID : TOKEN_EXPIRED;
 }
 
-/* Returns a free place: an empty one, else that of the token that expired or expires first among
- * those that admit no key. NULL: none. */
+/* Returns a free row, or else the row of a token that admits no more keys; of several, the one with
+ * the earliest expiry. NULL: all tokens are valid. */
 static struct token_row *place_find(struct tokens *t, uint64_t now_s)
 {
 	struct token_row *found = NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Visibility. A host sees itself and the xPUs that it may use. An xPU sees all xPUs and the hosts
- * that may use it. */
+/* Decides which nodes a node sees. A host sees itself and the xPUs that it may use. An xPU sees all
+ * xPUs and the hosts that may use it. */
 #include "manager/internal.h"
 
-/* Returns the name that grants give to a host: that of its key. The name of a node with a key is
- * its program's choice. */
+/* Returns the name that grants use for a host: the name of its key, if it has one. The node's name
+ * would prove nothing, because a host with a key may choose any. */
 static const char *grantee(const struct roster_node *host)
 {
 	return host->key ? host->key->name : host->entry.name;
 }
 
-/* Returns whether the two nodes may work together. */
+/* Returns true if the two nodes may work together. */
 static bool granted(const struct registry *r, const struct roster_node *a,
 		    const struct roster_node *b)
 {

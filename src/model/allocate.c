@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocators of the crossbar: they choose the packets that cross next. A packet for output d waits
- * in one queue of its input only, so a pair of ports names a packet. */
+/* Allocators of the crossbar: they choose the packets that cross next. All packets of an input for
+ * output d wait in the same queue. So an input and an output identify a packet. */
 #include <strings.h>
 
 #include "model/crossbar_internal.h"
 
-/* Returns the first set bit of `mask` (not 0) from `next` on, cyclically. */
+/* Returns the first bit that is set in `mask` (not 0), searching cyclically from bit `next` on. */
 static uint32_t round_robin(uint64_t mask, uint32_t next)
 {
 	uint64_t high = mask >> next << next;
@@ -18,8 +18,8 @@ static uint32_t after(const struct model_crossbar *x, uint32_t port)
 	return port + 1 == x->ports ? 0 : port + 1;
 }
 
-/* The idle outputs choose among idle inputs, one after another. Another output is the first to
- * choose in each cycle. */
+/* The idle outputs choose among idle inputs, one output after another. In each cycle, another
+ * output chooses first. */
 static void outputs_choose(struct model_crossbar *x)
 {
 	uint32_t first = (uint32_t)(x->now % x->ports);
@@ -37,8 +37,8 @@ static void outputs_choose(struct model_crossbar *x)
 	x->changed = false;
 }
 
-/* An iteration of iSLIP: all idle outputs grant, then each input accepts one grant. Pointers move
- * only after an accepted grant. Returns whether a packet started. */
+/* Makes one iteration of iSLIP: all idle outputs grant, then each input accepts one grant. Pointers
+ * move only after a grant that was accepted. Returns true if a packet started to cross. */
 static bool islip_iterate(struct model_crossbar *x)
 {
 	uint64_t grants[MODEL_PORTS], granted = 0;

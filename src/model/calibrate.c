@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Levenberg-Marquardt on the logarithms of parameters and times. The prior adds a row per
- * parameter, so the equations are regular for any number of samples. Settings that the sources
- * leave open are tried one by one. */
+/* Fits parameters by the Levenberg-Marquardt method, on the logarithms of parameters and times. The
+ * prior adds one row for each parameter, so the equations can be solved for any number of samples.
+ * Settings that the sources leave open are tried one by one. */
 #include "model/calibrate.h"
 
 #include <math.h>
@@ -13,20 +13,25 @@
 #include "base/util.h"
 
 #define ROUNDS 40
-#define STEP   0.02  /* step of a logarithm for derivatives: 600 ps of the smallest prior */
-#define PRIOR  M_LN2 /* standard deviation of the prior: a factor of two in each direction */
-/* Standard deviation of a measured row: repeats of such benchmarks differ by 5 %. */
-#define MEASUREMENT    0.05
-#define ENOUGH         1e-6 /* relative gain of a round below which the search stops */
-#define DAMPING_MAX    1e9
-#define CLEARLY        1 /* gain of the cost that counts as clear: odds of 1.6 to 1 */
-#define SETTINGS_LEAST 4 /* rows: fewer cannot separate settings from parameters */
+/* change of a logarithm to compute derivatives: 2 %, which is 600 ps of the smallest prior */
+#define STEP 0.02
+/* standard deviation of the prior, as a logarithm: a factor of two in each direction */
+#define PRIOR M_LN2
+/* Standard deviation of a measured row, as a logarithm: repetitions of such benchmarks differ by 5
+ * %. */
+#define MEASUREMENT 0.05
+#define ENOUGH      1e-6 /* relative gain of a round below which the search stops */
+#define DAMPING_MAX 1e9
+/* a setting is clearly better if it lowers the cost by more than this: odds of 1.6 to 1 */
+#define CLEARLY 1
+/* rows needed to choose settings: fewer rows cannot separate settings from parameters */
+#define SETTINGS_LEAST 4
 
 struct fit {
 	const struct model_sample *samples;
 	unsigned count, free_count;
 	const struct model_parameter *rows[MODEL_FREE_MAX];
-	double prior[MODEL_FREE_MAX]; /* logarithms of the parameters */
+	double prior[MODEL_FREE_MAX]; /* logarithms of the parameters before calibration */
 	struct model_parameters *p;
 	double residual[MODEL_SAMPLES_MAX];
 	double slope[MODEL_SAMPLES_MAX][MODEL_FREE_MAX];
@@ -53,7 +58,7 @@ static int64_t value_of(const struct fit *f, unsigned i, double logarithm)
 	return (int64_t)llround(fmin(fmax(exp(logarithm), low), high));
 }
 
-/* Sets the parameters to exp(x), and computes the residuals. */
+/* Sets the parameters to exp(x), and computes the residual of each row. */
 static int residuals_set(struct fit *f, const double *x, double *residual)
 {
 	int status = DXP_OK;
@@ -109,7 +114,8 @@ static void normal_set(const struct fit *f, const double *x, matrix m, double *r
 	}
 }
 
-/* Solves m x = right in place. m is symmetric and positive definite, so no pivots are needed. */
+/* Solves m x = right in place. m is symmetric and positive definite, so rows need not be
+ * exchanged. */
 static void solve(matrix m, double *right, unsigned count)
 {
 	for (unsigned c = 0; c < count; c++)
@@ -125,8 +131,8 @@ static void solve(matrix m, double *right, unsigned count)
 		right[c] /= m[c][c];
 }
 
-/* Tries steps with growing damping until one lowers the cost. Returns the gain; 0: none; negative:
- * a status. */
+/* Tries steps with growing damping until a step lowers the cost. Returns by how much; 0: no step
+ * does. A negative value is a status. */
 static double round_run(struct fit *f, double *x, double *cost, double *damping)
 {
 	int status = slopes_set(f, x);
@@ -164,8 +170,8 @@ static double root_mean_square(const struct fit *f)
 	return sqrt(sum / f->count);
 }
 
-/* Sets the remaining uncertainty of each parameter, from the diagonal of the inverse of the normal
- * equations. */
+/* Sets the uncertainty that remains for each parameter, from the diagonal of the inverse of the
+ * normal equations. */
 static int result_set(struct fit *f, const double *x, struct model_calibration *out)
 {
 	double right[MODEL_FREE_MAX];
@@ -192,7 +198,7 @@ static int result_set(struct fit *f, const double *x, struct model_calibration *
 	return status;
 }
 
-/* Fits the free parameters under the settings of f->p. *cost: cost of the best fit. */
+/* Fits the free parameters under the settings in f->p. *cost is the cost of the best fit. */
 static int fit_run(struct fit *f, struct model_calibration *out, double *cost)
 {
 	double x[MODEL_FREE_MAX] = {0}, damping = 1e-3;
@@ -233,7 +239,7 @@ int model_calibrate(const struct model_sample *samples, unsigned count, struct m
 		int status = fit_run(&f, &c, &cost);
 		if (status != DXP_OK)
 			return status;
-		/* A clear gain is needed to replace the named settings. */
+		/* The named settings are replaced only if the gain is clear. */
 		if (number > 0 && cost > least - CLEARLY)
 			continue;
 		least = cost;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completes rows of parts, and forwards rows that have a published figure or need one. */
+/* Receives the rows of all parts. Forwards rows that have a published figure or need one. */
 #include "model/check.h"
 
 #include <stdio.h>
@@ -22,7 +22,8 @@ static void failure_note(struct model_check *c, const struct model_row *row, dou
 	c->out_of_tolerance++;
 }
 
-/* Fills in a judged value. Rows that calibration used prove nothing, so they are not tallied. */
+/* Writes the measured value to a row that has one in the file of --judge. A row that was used for
+ * calibration proves nothing, so it does not count in the tally. */
 static void row_judge(struct model_check *c, struct model_row *row)
 {
 	double used = c->calibrated ? model_judge_find(c->calibrated, row) : NAN;
@@ -101,7 +102,8 @@ int model_check_run(struct model_check *c, const struct model_check_part *parts,
 	return c->judge ? model_judge_unused(c->judge, c->only != NULL) : DXP_OK;
 }
 
-/* Returns a case's judged microseconds; negative: none. */
+/* Returns the measured time of a case in us, from the file of --judge; negative: the file has no
+ * such case. */
 static double judged_us(const struct model_judge *j, const struct model_allreduce *of)
 {
 	for (unsigned i = 0; i < j->count; i++) {
@@ -115,7 +117,7 @@ static double judged_us(const struct model_judge *j, const struct model_allreduc
 	return -1;
 }
 
-/* Returns the fastest way; ways without a time are negative. */
+/* Returns the way with the shortest time. A way without a time has a negative one. */
 static int fastest(const double us[MODEL_WAYS])
 {
 	int best = MODEL_WAY_HOST;

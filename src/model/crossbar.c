@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves packets from sources through queues and crossbar to sinks. */
+/* Moves packets from the sources through queues and crossbar to the sinks. */
 #include "model/crossbar.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "model/crossbar_internal.h"
 #include "model/pcie.h"
 
-/* packets per source: 80,000 cycles, more than 20 times any idle latency */
+/* packets that a source holds: 80,000 cycles, more than 20 times any latency without load */
 #define BACKLOG_PACKETS 8192
-#define LOAD_SCALE      1000 /* the value of load_permille for load 1 */
+#define LOAD_SCALE      1000 /* value of load_permille that stands for load 1 */
 
 uint64_t model_crossbar_cycles(const struct model_parameters *p)
 {
@@ -42,11 +42,12 @@ static inline void fifo_add(struct model_fifo *f, struct model_packet packet)
 	f->packets[f->tail++ & (f->size - 1)] = packet;
 }
 
-/* Returns the threshold of a random number: the probability that a message arrives in a cycle. The
- * link carries datapath_bytes per cycle, or less if PCIe is slower. */
+/* Returns the threshold for a random number below which a message arrives in a cycle. It stands for
+ * the probability of an arrival. The link carries datapath_bytes per cycle, or less if PCIe is
+ * slower. */
 static uint64_t arrival_threshold(const struct model_parameters *p)
 {
-	/* link bytes per second / (message bytes x cycles per second) */
+	/* probability: the link's bytes per second / (bytes of a message x cycles per second) */
 	double link = (double)model_pcie_rate(p) * (double)p->load_permille / LOAD_SCALE;
 	double chance = link / ((double)p->clock_mhz * (double)(p->mtu_bytes * p->message_packets));
 
@@ -115,8 +116,8 @@ static inline struct model_instant *instant(struct model_crossbar *x, uint64_t c
 	return &x->wheel[cycle % MODEL_WHEEL];
 }
 
-/* Adds a message to a source. A full source drops the message, because the load is above
- * saturation. */
+/* Adds a message to a source. If the source is full, drops the message, because the load is above
+ * saturation then. */
 static void generate(struct model_crossbar *x, uint32_t input)
 {
 	uint32_t choices = x->ports - !x->own_port;
@@ -139,7 +140,7 @@ static void generate(struct model_crossbar *x, uint32_t input)
 	x->inside += x->message_packets;
 }
 
-/* Returns the channel from which a source sends next; `channels`: no channel may send. */
+/* Returns the channel from which a source sends next; x->channels: no channel may send. */
 static uint32_t source_choose(struct model_crossbar *x, uint32_t input)
 {
 	const uint32_t *used = &x->used[input * x->channels];
@@ -171,7 +172,7 @@ static void source_start(struct model_crossbar *x, uint32_t input)
 	struct model_fifo *backlog = &x->backlog[queue];
 	x->moving[input] = fifo_first(backlog);
 	backlog->head++;
-	x->order[input].head++; /* any-order: only the count is used */
+	x->order[input].head++; /* with any-order sources, only the number of entries is used */
 	x->used[queue]++;
 	x->source_idle &= ~(1ull << input);
 	instant(x, x->now + x->transfer)->source_done |= 1ull << input;
@@ -200,7 +201,7 @@ void model_crossbar_cross(struct model_crossbar *x, uint32_t input, uint32_t out
 {
 	uint32_t number = input * x->channels + output % x->channels;
 	struct model_fifo *queue = &x->queues[number];
-	/* The packet crosses, then is uploaded. */
+	/* The packet first crosses, and is then uploaded: two transfers. */
 	uint32_t time = (uint32_t)x->now - fifo_first(queue).born + 2 * x->transfer;
 	struct model_instant *end = instant(x, x->now + x->transfer);
 
@@ -219,7 +220,7 @@ void model_crossbar_cross(struct model_crossbar *x, uint32_t input, uint32_t out
 	x->sums.most_time = max_u64(x->sums.most_time, time);
 }
 
-/* Completes what ends in this cycle. */
+/* Completes everything that ends in this cycle. */
 static void finish(struct model_crossbar *x)
 {
 	struct model_instant *now = instant(x, x->now);

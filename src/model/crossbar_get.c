@@ -7,22 +7,24 @@
 #include "base/util.h"
 #include "model/crossbar.h"
 
-#define NICS       2
-#define QUEUE_MOST 64 /* packets per queue: bits of a mask */
+#define NICS 2
+/* packets in a queue, at most: a mask has one bit for each */
+#define QUEUE_MOST 64
 
-/* Kinds of packets, and their channels. */
+/* Kinds of packets; each kind is also the number of its channel. */
 enum { DATA, REQUEST };
 
-/* A NIC. A GET that arrived is `accepted` until the send engine makes it a PUT. */
+/* A NIC. A GET that has arrived is `accepted` until the send engine turns it into a PUT. */
 struct nic {
-	uint32_t gets;     /* own requests not yet sent */
-	uint32_t put_left; /* packets left of the PUT in the engine */
+	uint32_t gets;     /* this NIC's requests that are not sent yet */
+	uint32_t put_left; /* packets left of the PUT that the send engine sends */
 	bool accepted;
-	/* for each channel's queue; bit i: packet i is a request */
+	/* for each channel's queue, bit i: packet i is a request */
 	uint64_t requests[2];
-	uint32_t count[2];                   /* packets per queue, at most QUEUE_MOST */
-	bool arrived[2], arrived_request[2]; /* a packet at the receive engine */
-	uint64_t received;                   /* data packets */
+	uint32_t count[2]; /* packets in each queue, at most QUEUE_MOST */
+	/* for each channel: a packet is at the receive engine; that packet is a request */
+	bool arrived[2], arrived_request[2];
+	uint64_t received; /* data packets received */
 };
 
 struct exchange {
@@ -44,9 +46,9 @@ static bool queue_add(const struct exchange *e, struct nic *n, unsigned channel,
 	return true;
 }
 
-/* Advances the send engine by a packet. The engine works in order, so an accepted GET waits for a
- * request of this NIC that is already in the engine. A request with its own channel can
- * overtake. */
+/* Lets the send engine move one packet. The engine works in order. So an accepted GET waits for a
+ * request of this NIC that is already in the engine. If requests have a channel of their own, they
+ * can overtake data. */
 static bool engine_move(const struct exchange *e, struct nic *n)
 {
 	if (n->put_left > 0) {
@@ -68,7 +70,7 @@ static bool engine_move(const struct exchange *e, struct nic *n)
 	return false;
 }
 
-/* Moves a queue's first packet to the peer's receive engine. */
+/* Moves the first packet of a queue to the receive engine of the peer. */
 static bool queue_move(struct nic *n, struct nic *peer, unsigned channel)
 {
 	if (n->count[channel] == 0 || peer->arrived[channel])
@@ -80,7 +82,7 @@ static bool queue_move(struct nic *n, struct nic *peer, unsigned channel)
 	return true;
 }
 
-/* Lets the receive engine store data, or give a request to its send engine. */
+/* Lets the receive engine store data, or pass a request to the send engine of the same NIC. */
 static bool receive_move(struct nic *n, unsigned channel)
 {
 	if (!n->arrived[channel] || (n->arrived_request[channel] && n->accepted))
@@ -108,8 +110,9 @@ static bool move_all(struct exchange *e)
 	return moved;
 }
 
-/* Writes the cycle of waits. NIC i's engine waits for space in its queue. The first packet of that
- * queue waits for the peer's receive engine, whose request waits for the peer's send engine. */
+/* Writes the cycle of waits. The send engine of NIC i waits for space in its queue. The first
+ * packet of that queue waits for the peer's receive engine. The request in that engine waits for
+ * the peer's send engine. */
 static void cycle_write(char *text, size_t text_bytes)
 {
 	size_t at = 0;
@@ -122,7 +125,7 @@ static void cycle_write(char *text, size_t text_bytes)
 				       i % NICS, i % NICS, (i + 1) % NICS);
 }
 
-/* Returns whether NIC i waits for the other, as cycle_write() describes. */
+/* Returns true if NIC i waits for the other NIC, as cycle_write() describes. */
 static bool waits(const struct exchange *e, unsigned i)
 {
 	const struct nic *n = &e->nics[i], *peer = &e->nics[!i];

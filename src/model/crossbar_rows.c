@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the crossbar: curves, knees, saturation, and the cost of each cause of loss. */
+/* Rows about the crossbar: curves, knees, saturation, and what each cause of loss costs. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -8,9 +8,10 @@
 #include "base/util.h"
 #include "model/crossbar.h"
 
-#define CYCLES_MOST 2000000 /* cycles per load: 2 s at most */
-#define DEEP        1024    /* depth in packets of a queue that never stops its source */
-#define GETS        32      /* GETs in each direction: as many as a doorbell FIFO holds */
+#define CYCLES_MOST 2000000 /* cycles for one load, at most: they take up to 2 s */
+#define DEEP        1024    /* depth in packets: a queue so long never stops its source */
+/* GETs in each direction: as many as a doorbell FIFO holds */
+#define GETS 32
 
 static struct model_row row_of(const struct model_parameters *p, const char *quantity,
 			       const char *unit, const char *assumptions)
@@ -68,7 +69,7 @@ bool model_crossbar_setting(struct model_parameters *p, unsigned index)
 	case 6: p->allocator = MODEL_ALLOCATE_ISLIP; break;
 	case 7: p->allocator = MODEL_ALLOCATE_MAXIMAL; break;
 	case 8: p->source = !p->source; break;
-	case 9: /* the two that cost most */
+	case 9: /* the two settings that cost most, together */
 		p->depth = 1;
 		p->message_packets = 16;
 		break;
@@ -77,7 +78,7 @@ bool model_crossbar_setting(struct model_parameters *p, unsigned index)
 	return true;
 }
 
-/* Measures knee or saturation, and its interval. */
+/* Measures knee or saturation, and its interval over all settings. */
 static int interval(const struct model_parameters *p, uint64_t seed,
 		    int (*find)(const struct model_parameters *, uint64_t, uint64_t *),
 		    bool variants, struct model_row *row)
@@ -102,7 +103,7 @@ static int interval(const struct model_parameters *p, uint64_t seed,
 	return status;
 }
 
-/* Emits the gain of the saturation without each cause of loss, and without all. */
+/* Emits by how much the saturation grows without each cause of loss, and without all of them. */
 static int gain_rows(const struct model_parameters *p, uint64_t seed, double base,
 		     const struct model_sink *sink, const char *names)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Networks of switches. A fat tree is 4-ary, as in LogP. A dragonfly has groups of routers; the
- * routers of a group are all linked. It is balanced: a = 2p = 2h. Slim fly: the graph of McKay,
- * Miller and Siran, of diameter 2. */
+/* Networks of switches. A fat tree is 4-ary, as in LogP. A dragonfly has groups of routers; all
+ * routers of a group are linked to each other. It is balanced: a = 2p = 2h. A slim fly is the graph
+ * of McKay, Miller and Siran, whose diameter is 2. */
 #include <dxp/status.h>
 
 #include "base/error.h"
 #include "base/util.h"
 #include "model/graph_build.h"
 
-#define ARITY      4
-#define GLOBAL_MAX 32  /* links of a router to other groups: 2 M nodes, more than ever built */
-#define FIELD_MAX  256 /* elements of a slim fly's field: 24 M nodes */
+#define ARITY 4
+/* links of a router to other groups, at most: enough for 2 M nodes, more than was ever built */
+#define GLOBAL_MAX 32
+#define FIELD_MAX  256 /* elements of a slim fly's field, at most: enough for 24 M nodes */
 
 /* Builds a butterfly of 4-ary switches. Level 0 has the nodes. Switch i of level l and switch j of
- * level l + 1 are linked if they differ only in digit l. */
+ * level l + 1 are linked if i and j differ only in digit l. */
 int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 {
 	uint32_t levels = 1, width = 1;
@@ -36,8 +37,8 @@ int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 	return links->status == DXP_OK ? graph_host(g, width, ARITY) : links->status;
 }
 
-/* Links pairs of groups in rounds. The k-th link of a group leads to the k-th next group. Groups
- * with more links than there are other groups start another round. */
+/* Links pairs of groups in rounds. The k-th link of a group leads to the k-th group after it. If
+ * groups have more links than there are other groups, another round starts. */
 static void dragonfly_global(struct graph_links *links, uint32_t groups, uint32_t group_routers,
 			     uint32_t global)
 {
@@ -59,7 +60,7 @@ int graph_dragonfly(struct model_graph *g, struct graph_links *links)
 {
 	uint32_t global = 1;
 
-	/* the smallest balanced one */
+	/* finds the smallest balanced dragonfly with enough nodes */
 	while (global < GLOBAL_MAX && 2ull * global * global * (2 * global * global + 1) < g->nodes)
 		global++;
 	uint32_t group_routers = 2 * global, group_nodes = group_routers * global;
@@ -92,7 +93,8 @@ static uint32_t power(uint32_t base, uint32_t exponent, uint32_t modulus)
 	return result;
 }
 
-/* Returns the smallest primitive element of the field of `q` elements; q is an odd prime. */
+/* Returns the smallest primitive element of the field with `q` elements, where q is an odd
+ * prime. */
 static uint32_t primitive(uint32_t q)
 {
 	for (uint32_t candidate = 2; candidate < q; candidate++) {
@@ -105,13 +107,14 @@ static uint32_t primitive(uint32_t q)
 	return 0;
 }
 
-/* Returns the nodes per router: half of its links to routers, rounded up. */
+/* Returns the number of nodes on a router: half of the router's links to other routers, rounded
+ * up. */
 static uint32_t slim_fly_hosted(uint32_t q)
 {
 	return ((3 * q - 1) / 2 + 1) / 2;
 }
 
-/* Routers are (0, x, y) and (1, m, c). q = 4w + 1, so both generator sets contain -1. */
+/* Routers are (0, x, y) and (1, m, c). q = 4w + 1, so both sets of generators contain -1. */
 static void slim_fly_links(struct graph_links *links, uint32_t q)
 {
 	bool even[FIELD_MAX] = {false};

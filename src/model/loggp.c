@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Computes T by the closed form, and by moving one message through the simulation of ranks.c. */
+/* Computes T in two ways: by the closed form, and by simulating one message with ranks.c. */
 #include "model/loggp.h"
 
 #include <dxp/status.h>

@@ -6,19 +6,19 @@
 #include <stdint.h>
 
 struct model_loggp {
-	int64_t start_ps;      /* Oc: the processor's store */
-	int64_t descriptor_ps; /* Ods: doorbell and descriptor read */
-	int64_t byte_ps;       /* G: gap per byte */
-	int64_t hop_ps;        /* r: processing and wire per hop */
+	int64_t start_ps;      /* Oc: the processor's store to the doorbell */
+	int64_t descriptor_ps; /* Ods: doorbell, and read of the descriptor */
+	int64_t byte_ps;       /* G: time for each byte */
+	int64_t hop_ps;        /* r: processing and wire of one hop */
 	int64_t receive_ps;    /* Odr: processing at the receiver */
-	int64_t bytes;         /* M: of a message, at least 1 */
+	int64_t bytes;         /* M: bytes of the message, at least 1 */
 };
 
-/* Returns T in ps for a mean distance of `hops`, by the equation. */
+/* Returns T in ps by the equation, for a mean distance of `hops`. */
 double model_loggp_closed(const struct model_loggp *g, double hops);
 
-/* Returns T in ps for a whole number of hops, by moving one message through model_ranks. Negative:
- * DXP_ENOMEM. */
+/* Returns T in ps for a whole number of hops, by simulating one message with model_ranks. A
+ * negative value is DXP_ENOMEM. */
 int64_t model_loggp_simulated(const struct model_loggp *g, uint32_t hops);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the receive engine: dispatch and upload, event, and the time until the host sees the
- * result. */
+/* Builds the steps of the receive engine: dispatch and upload, event, and the time until the host
+ * sees the result. */
 #include "base/util.h"
 #include "model/nic_internal.h"
 #include "model/pcie.h"
@@ -22,7 +22,7 @@ void model_nic_receive(const struct model_nic_plan *plan, const struct model_nic
 		       struct model_route *route)
 {
 	const struct model_parameters *p = plan->p;
-	/* The link towards memory may limit the rate. */
+	/* The link to memory may be slower than the engine. */
 	uint64_t link_ps = kind->data ? model_pcie_link_ps(p, kind->data) : 0;
 	uint64_t hold_ps = max_u64(model_cycles_ps(p, kind->upload_cycles), link_ps);
 	struct model_step *step =
@@ -36,7 +36,8 @@ uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op 
 {
 	uint64_t row = p->base == MODEL_BASE_ROW;
 
-	/* A NAP always has an event; a PUT's counts only if the measurement waits for it. */
+	/* A NAP always has an event. The event of a PUT counts only if the measurement waits for
+	 * it. */
 	if (op == MODEL_NAP_IMM)
 		return row * (uint64_t)p->event_cycles;
 	if (op == MODEL_NAP_IND)
@@ -46,7 +47,7 @@ uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op 
 
 uint64_t model_nic_see_ps(const struct model_parameters *p)
 {
-	/* Without an event constant, the calibrated host_see_ns includes it. */
+	/* If no constant stands for the event, the calibrated host_see_ns includes it. */
 	uint64_t event = p->base == MODEL_BASE_VALUE ? (uint64_t)p->event_cycles * 4000 : 0;
 
 	return (uint64_t)p->host_see_ns * 1000 + event;

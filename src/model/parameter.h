@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of the hardware model: one list defines names, units, defaults, ranges and marks. A
- * function that fails sets error_text() to the reason and the allowed range. */
+/* Parameters of the hardware model. One list defines names, units, defaults, ranges and marks. A
+ * function that fails sets error_text() to the reason and the permitted range. */
 #ifndef MODEL_PARAMETER_H
 #define MODEL_PARAMETER_H
 
@@ -21,7 +21,8 @@
 	MODEL_BRIDGE_PARAMETERS(N, S)    \
 	MODEL_LOSS_PARAMETERS(N, S)
 
-/* The values of a run, in the units of their names. A switch holds the index of its choice. */
+/* The values of one run, in the units that their names state. A switch holds the index of its
+ * choice. */
 struct model_parameters {
 #define MODEL_FIELD_N(group, name, unit, value, low, high, mark, item, text) int64_t name;
 #define MODEL_FIELD_S(group, name, choices, value, mark, item, text)         int64_t name;
@@ -49,19 +50,19 @@ enum {
 	MODEL_SHARE_NONE
 };
 
-/* A row of the list. choices: "a|b|c"; NULL: a number. */
+/* A row of the list. choices: "a|b|c" for a switch; NULL: the parameter is a number. */
 struct model_parameter {
 	const char *group, *name, *unit, *choices, *item, *text;
 	int64_t value, low, high;
-	size_t offset; /* offset in struct model_parameters */
-	char mark;     /* T, D, A or F */
+	size_t offset; /* offset of the value in struct model_parameters */
+	char mark;     /* T, D, A or F, see parameter_list.h */
 };
 
-/* Returns the row; NULL: past the last. */
+/* Returns row `index`; NULL: `index` is past the last row. */
 const struct model_parameter *model_parameter_at(unsigned index);
 
-/* Returns the row of a full name (clock_mhz), or of a name without unit (clock): *bare. NULL:
- * none. */
+/* Finds the row by its full name (clock_mhz), or by its name without unit (clock). *bare: the name
+ * was without unit. NULL: no such row. */
 const struct model_parameter *model_parameter_find(const char *name, size_t name_bytes, bool *bare);
 
 /* Sets error_text() to a sentence that names the nearest known parameter. Returns DXP_ENOENT. */
@@ -69,48 +70,50 @@ int model_parameter_unknown(const char *name, size_t name_bytes);
 
 int64_t model_parameter_get(const struct model_parameters *p, const struct model_parameter *row);
 
-/* Sets a value. DXP_EINVAL: out of range. */
+/* Sets the value of a row. DXP_EINVAL: out of range. */
 int model_parameter_put(struct model_parameters *p, const struct model_parameter *row,
 			int64_t value);
 
-/* Prints a value in the format of model_parameters_set(). Returns `out`. */
+/* Writes a value in the format that model_parameters_set() reads. Returns `out`. */
 const char *model_parameter_print(const struct model_parameter *row, int64_t value, char *out,
 				  size_t out_bytes);
 
-/* Parses a row's value with or without unit. `bare`: the unit is required. */
+/* Parses a value for a row, with or without unit. `bare`: the value must have a unit. */
 int model_parameter_parse(const struct model_parameter *row, bool bare, const char *text,
 			  int64_t *out);
 
-/* Sets all values to their defaults: preset "source". */
+/* Sets all parameters to their defaults, the preset "source". */
 void model_parameters_default(struct model_parameters *p);
 
-/* Sets all values to a preset: source, gen3, gen4-512 or gen5-1024. DXP_ENOENT: unknown preset. */
+/* Sets all parameters to a preset: source, gen3, gen4-512 or gen5-1024. DXP_ENOENT: there is no
+ * such preset. */
 int model_parameters_preset(struct model_parameters *p, const char *name);
 
-/* Returns the name of "name=value" without the blanks around it, and its length. */
+/* Returns the start of the name in "name=value", without blanks around the name, and its length. */
 const char *model_assignment_name(const char *assignment, size_t *bytes);
 
-/* Applies "name=value", ignoring blanks around both. `pcie=4x16` sets generation and lanes. */
+/* Applies "name=value"; blanks around name and value are ignored. `pcie=4x16` sets generation and
+ * lanes. */
 int model_parameters_set(struct model_parameters *p, const char *assignment);
 
-/* Applies a text with one `name = value` per line; # starts a comment. The error names the line.
- * DXP_EINVAL: no line has a value. */
+/* Applies a text with one `name = value` on each line; # starts a comment. The error text names the
+ * line. DXP_EINVAL: also if no line has a value. */
 int model_parameters_config(struct model_parameters *p, const char *text);
 
-/* Rejects combinations that hardware cannot have. */
+/* Rejects combinations of values that hardware cannot have. */
 int model_parameters_check(const struct model_parameters *p);
 
-/* Returns whether all parameters of some groups ("nic pcie") have the source's values. */
+/* Returns true if all parameters of the listed groups ("nic pcie") have the source's values. */
 bool model_parameters_are_source(const struct model_parameters *p, const char *groups);
 
-/* Writes the names of all rows with mark A or F of some groups ("nic crossbar"), separated by
- * commas. Returns `out`. */
+/* Writes the names of all parameters with mark A or F in the listed groups ("nic crossbar"),
+ * separated by commas. Returns `out`. */
 const char *model_assumptions(const char *groups, char *out, size_t out_bytes);
 
-/* Returns the PCIe link's bandwidth after coding, in MB/s (10^6). */
+/* Returns the bandwidth of the PCIe link after coding, in MB/s (10^6 bytes/s). */
 int64_t model_pcie_rate(const struct model_parameters *p);
 
-/* Returns the time of a cycle in ps. */
+/* Returns the time of one clock cycle in ps. */
 static inline int64_t model_cycle_ps(const struct model_parameters *p)
 {
 	return 1000000 / p->clock_mhz;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of NIC, PCIe, crossbar and share. The others are in parameter_list_net.h.
+/* Parameters of NIC, PCIe, crossbar and sharing. The other parameters are in parameter_list_net.h.
  *
  * N(group, name, unit, default, low, high, mark, item, text): a number; the name ends in its unit.
  * S(group, name, choices, default, mark, item, text): a switch; the value is an index in choices.
  * Marks: T stated by a source, D derived from stated figures, A assumed, F free (calibrated). S
- * rows are settings that a source leaves open; the text names the sentence that supports the
+ * rows are settings that a source leaves open; their text names the sentence that supports the
  * default. */
 #ifndef MODEL_PARAMETER_LIST_H
 #define MODEL_PARAMETER_LIST_H

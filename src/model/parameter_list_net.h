@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of LogGP, topologies, tags, allreduce, bridge and loss. Format: parameter_list.h. */
+/* Parameters of LogGP, topologies, tags, allreduce, bridge and loss. parameter_list.h explains the
+ * format. */
 #ifndef MODEL_PARAMETER_LIST_NET_H
 #define MODEL_PARAMETER_LIST_NET_H
 
@@ -13,8 +14,8 @@
 #define MODEL_TOPOLOGY_PARAMETERS(N, S) \
 	N(topology, nodes, "", 1024, 2, 65536, 'T', "C-07", "P: processors of a network")
 
-/* Frame: Ethernet 14, IP 20, UDP 8, BTH 12, the sources' header 15, ICRC 4, FCS 4, preamble and gap
- * 20. Free values fit a processor of 2019 and its NIC; calibration changes them. */
+/* frame_bytes: Ethernet 14, IP 20, UDP 8, BTH 12, the sources' header 15, ICRC 4, FCS 4, preamble
+ * and gap 20. The free values (F) fit a processor of 2019 and its NIC; calibration changes them. */
 #define MODEL_ALLREDUCE_PARAMETERS(N, S)                                                           \
 	N(allreduce, sockets, "", 2, 1, 8, 'T', "N-11", "processor sockets of a host")             \
 	N(allreduce, net_rate_mbps, "Mb/s", 25000, 10, 1000000, 'T', "N-11", "rate of a port")     \
@@ -46,7 +47,7 @@
 	S(allreduce, figure, "mean|last", 0, 'T', "N-11",                                          \
 	  "mean: osu_allreduce prints the mean over the ranks")
 
-/* Rates that the source measured of each stage alone. */
+/* Rates that the source measured for each stage alone. */
 #define MODEL_BRIDGE_PARAMETERS(N, S)                                                            \
 	N(bridge, read_kbps, "kB/s", 9162100, 1, 1000000000, 'T', "S-07", "READ of the network") \
 	N(bridge, read_latency_ns, "ns", 0, 0, 1000000000, 'A', "S-06",                          \

@@ -9,7 +9,8 @@
 #include "base/util.h"
 #include "model/parameter.h"
 
-/* Returns the distance to a row's full name, or to its name without unit if that is less. */
+/* Returns the edit distance to a row's full name, or to its name without unit if that distance is
+ * shorter. */
 static size_t row_distance(const struct model_parameter *row, const char *name, size_t bytes)
 {
 	size_t full = min_u64(strlen(row->name), DISTANCE_BYTES_MAX);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses parameters: values with units, "name=value", and texts of such lines. */
+/* Parses parameters: values with units, "name=value", and texts with one such assignment on each
+ * line. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +11,9 @@
 #include "base/util.h"
 #include "model/parameter.h"
 
-#define LINE_BYTES 200 /* bytes of the longest line: name, value and blanks */
+#define LINE_BYTES 200 /* bytes of the longest line, with name, value and blanks */
 
-/* Units for rows whose unit is `of`: 1 `name` is `scale` of it. */
+/* Units that a value may have, for rows whose unit is `of`: one `name` is `scale` times `of`. */
 static const struct unit {
 	const char *of, *name;
 	int64_t scale;
@@ -29,7 +30,7 @@ static const struct unit {
 	{"us", "s", 1000000},
 };
 
-/* Returns the scale of a unit; 0: no unit of this row. */
+/* Returns the scale of a unit for this row; 0: the row cannot have this unit. */
 static int64_t unit_scale(const struct model_parameter *row, const char *name, size_t bytes)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(units); i++)
@@ -39,7 +40,7 @@ static int64_t unit_scale(const struct model_parameter *row, const char *name, s
 	return 0;
 }
 
-/* Lists the units of a row, "MHz GHz". */
+/* Writes the units that values of a row may have, such as "MHz GHz". */
 static const char *unit_names(const struct model_parameter *row, char *out, size_t out_bytes)
 {
 	size_t at = 0;
@@ -69,7 +70,8 @@ static int parse_choice(const struct model_parameter *row, const char *text, int
 	}
 }
 
-/* Parses digits with at most 6 decimals, as millionths. Returns the bytes read; 0: no number. */
+/* Parses digits with at most 6 decimals, as millionths. Returns the number of bytes read; 0: the
+ * text is no number. */
 static size_t parse_millionths(const char *text, int64_t *out)
 {
 	int64_t value = 0, weight = 1000000;
@@ -99,7 +101,7 @@ int model_parameter_parse(const struct model_parameter *row, bool bare, const ch
 				 row->name, (long long)row->low, (long long)row->high, text);
 	while (text[at] == ' ')
 		at++;
-	/* A share may also be written as 0.05 for 50 permille. */
+	/* A share may also be written as a decimal: 0.05 stands for 50 permille. */
 	bool share = !text[at] && strcmp(row->unit, "permille") == 0 && memchr(text, '.', at);
 	if (!text[at] && bare && !share)
 		return error_set(DXP_EINVAL, "'%s' has no unit; write %s=%s, or one of: %s", text,
@@ -120,7 +122,7 @@ int model_parameter_parse(const struct model_parameter *row, bool bare, const ch
 	return DXP_OK;
 }
 
-/* Copies text without blanks around it. Returns false if it does not fit. */
+/* Copies text without the blanks around it. Returns false if it does not fit. */
 static bool trim(const char *text, size_t bytes, char *out, size_t out_bytes)
 {
 	while (bytes && isspace((unsigned char)*text)) {
@@ -181,7 +183,7 @@ int model_parameters_set(struct model_parameters *p, const char *assignment)
 	return status ? status : model_parameter_put(p, row, value);
 }
 
-/* Applies a line; *values counts those with a value. */
+/* Applies one line. *values counts the lines that have a value. */
 static int apply_line(struct model_parameters *p, const char *text, size_t bytes, unsigned *values)
 {
 	const char *comment = memchr(text, '#', bytes);

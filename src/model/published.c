@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The figures, by item. */
+/* The figures that sources state, ordered by item. */
 #include "model/published.h"
 
 #include <ctype.h>
@@ -18,9 +18,9 @@
 	}
 
 static const struct model_published figures[] = {
-	/* Parts of T that do not depend on the network: 200 + 528 + 2047 / 4 + 160. */
+	/* The parts of T that do not depend on the network: 200 + 528 + 2047 / 4 + 160 ns. */
 	GIVEN("C-06", "T without hops", "2048", "ns", 1399.75, 0.001),
-	/* Derived from C-06 and the mean distances, with three decimals. */
+	/* Derived from C-06 and the source's mean distances, with three decimals. */
 	GIVEN("C-07", "T hypercube", "16", "us", 1.880, 0.05),
 	GIVEN("C-07", "T hypercube", "64", "us", 2.120, 0.05),
 	GIVEN("C-07", "T hypercube", "256", "us", 2.360, 0.05),
@@ -46,7 +46,8 @@ static const struct model_published figures[] = {
 	GIVEN("C-07", "T 2D mesh", "256", "us", 3.960, 0.05),
 	GIVEN("C-07", "T 2D mesh", "1024", "us", 6.520, 0.05),
 	GIVEN("C-07", "T 2D mesh", "4096", "us", 11.640, 0.05),
-	/* LogP's table at 1024. Its 3D torus is a cube of side 10.08, which cannot be built. */
+	/* From LogP's table, at 1024 processors. LogP's 3D torus is a cube with sides of 10.08,
+	 * which cannot be built. */
 	GIVEN("C-07", "hypercube distance, formula", "1024", "links", 5, 1),
 	GIVEN("C-07", "3D torus distance, formula", "1024", "links", 7.5, 1),
 	GIVEN("C-07", "3D mesh distance, formula", "1024", "links", 10, 1),
@@ -57,15 +58,17 @@ static const struct model_published figures[] = {
 	GIVEN("C-35", "tags least", "130", "", 13, 0.001),
 	GIVEN("C-35", "tags cover", "32", "cycles", 320, 0.001),
 	GIVEN("C-35", "tags cycles a request", "128", "cycles", 10, 0.001),
-	/* A factor of three in each direction: sizes and tolerance are not stated. */
+	/* The source does not state sizes and tolerance, so a factor of three in each direction is
+	 * accepted. */
 	GIVEN("C-37", "level", "message", "cycles", 1500000, 200),
 	DATA("C-39", "slices of the prototype", "", "%", 8),
 	DATA("C-39", "block RAM of the prototype", "", "%", 6),
 	GIVEN("C-40", "rate by tags, simulated", "32", "MB/s", 3200, 0.1),
-	/* The stated sums set nap_engine_cycles and put_engine_cycles. */
+	/* The parameters nap_engine_cycles and put_engine_cycles were set from these two sums. */
 	{"C-43", "engines of NAP-imm without reads", "1", "cycles", 35, 0, MODEL_CALIBRATED_ON},
 	{"C-43", "engines of PUT without reads", "1", "cycles", 48, 0, MODEL_CALIBRATED_ON},
-	/* Ods of C-06, 528 ns, is 132 cycles: C-43's memory read and the return of its data. */
+	/* Ods of C-06 is 528 ns, which is 132 cycles: the memory read of C-43, and the return of
+	 * its data. */
 	GIVEN("C-43", "parts of NAP-imm 1 B", "descriptor read", "cycles", 132, 3),
 	GIVEN("C-43", "parts of PUT 1 B", "descriptor read", "cycles", 132, 3),
 	DATA("C-45", "latency PEARL", "", "us", 1.2),
@@ -73,9 +76,9 @@ static const struct model_published figures[] = {
 	DATA("C-45", "bandwidth Dolphin Express", "", "GB/s", 1.27),
 	GIVEN("S-04", "bridge naive round trip", "320000000", "s", 0.381, 6),
 	GIVEN("S-04", "bridge naive round trip rate", "320000000", "MiB/s", 801.1, 6),
-	/* 4732.0 MB/s over 801.1 MiB/s; their tolerances add up. */
+	/* 4732.0 MB/s divided by 801.1 MiB/s; the tolerances of both add up. */
 	GIVEN("S-05", "bridge pipelined over naive", "", "", 5.633, 12),
-	/* Parameters of the bridge were set from these two. */
+	/* Parameters of the bridge were set from these two figures. */
 	{"S-07", "InfiniBand READ alone", "", "MB/s", 9162.1, 0, MODEL_CALIBRATED_ON},
 	{"S-07", "InfiniBand WRITE alone", "", "MB/s", 11927.3, 0, MODEL_CALIBRATED_ON},
 	GIVEN("S-07", "InfiniBand READ share of the port", "", "%", 73.3, 0.5),
@@ -102,7 +105,7 @@ static const struct model_published figures[] = {
 	 MODEL_CALIBRATED_ON},
 	GIVEN("S-09", "bridge device to host, control", "8388608", "MB/s", 5696.1, 3),
 	GIVEN("S-09", "bridge round trip, control", "8388608", "MB/s", 4732.0, 0),
-	/* One SRR for each host or socket; N-09 has one packet for each SRR, and one partial result
+	/* One SRR for each host or socket. N-09 has one packet for each SRR, and one partial result
 	 * for each ToR and socket index. An SR sends its data and receives the sum. */
 	GIVEN("N-05", "leaders (SRR) of a host, node", "9x32", "", 1, 0.001),
 	GIVEN("N-05", "leaders (SRR) of a host, socket", "9x32", "", 2, 0.001),
@@ -129,10 +132,11 @@ const struct model_published *model_published_at(unsigned index)
 	return index < ARRAY_COUNT(figures) ? &figures[index] : NULL;
 }
 
-/* bytes compared of quantity and x; longer names differ before this length */
+/* bytes of quantity and x that are compared; longer names differ before this length */
 #define NAME_BYTES 128
 
-/* Appends text in lower case, with one blank for each run of separators, and none in front. */
+/* Appends text in lower case. Each run of separators becomes one blank; separators at the start are
+ * omitted. */
 static size_t fold(const char *text, char out[NAME_BYTES], size_t at)
 {
 	for (; *text && at + 2 < NAME_BYTES; text++) {
@@ -145,7 +149,7 @@ static size_t fold(const char *text, char out[NAME_BYTES], size_t at)
 	return at;
 }
 
-/* Writes quantity and x as one name. */
+/* Writes quantity and x as one name, for comparison. */
 static void name_fold(const char *quantity, const char *x, char out[NAME_BYTES])
 {
 	size_t at = fold(quantity, out, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A radix queue: times only grow, so an event moves at most once for each digit of its time, always
- * to a lower level. A heap moves it once for each level of the heap, through memory that is not in
- * the cache if the queue is long. */
+/* A radix queue. Times only grow, so an event moves at most once for each digit of its time, always
+ * to a lower level. A heap would move it once for each level of the heap, through memory that is
+ * not cached if the queue is long. */
 #include "model/queue.h"
 
 #include <assert.h>
@@ -42,7 +42,7 @@ static bool grow(struct model_queue *q)
 
 /* ---- lists ---- */
 
-/* Appends the entry to the list of its time. */
+/* Appends the entry to the list that belongs to its time. */
 static inline void list_append(struct model_queue *q, uint32_t entry)
 {
 	struct model_queue_entry *e = &q->entries[entry];
@@ -61,7 +61,7 @@ static inline void list_append(struct model_queue *q, uint32_t entry)
 	q->filled[level][digit / 64] |= bit;
 }
 
-/* Finds the first list with events of a level. Returns false if there is none. */
+/* Finds the first list of a level that has events. Returns false if the level has none. */
 static inline bool list_find(const struct model_queue *q, unsigned level, unsigned *digit)
 {
 	for (unsigned i = 0; i < MODEL_QUEUE_LISTS / 64; i++)
@@ -83,7 +83,8 @@ static void entry_free(struct model_queue *q, uint32_t entry)
 	q->free = entry;
 }
 
-/* Moves base_ps to the earliest time of a list above level 0, and its events to lower levels. */
+/* Moves base_ps to the earliest time of a list above level 0, and moves the events of this list to
+ * lower levels. */
 static void list_spread(struct model_queue *q, unsigned level, unsigned digit)
 {
 	unsigned shift = level * DIGIT_BITS;
@@ -141,12 +142,13 @@ bool model_queue_cancel(struct model_queue *q, uint64_t id)
 
 	if (entry >= q->used || q->entries[entry].generation != id >> 32)
 		return false;
-	q->entries[entry].generation++; /* the event stays in its list until its time comes */
+	/* the event stays in its list until its time comes, but does not happen */
+	q->entries[entry].generation++;
 	q->live--;
 	return true;
 }
 
-/* Removes the first event of a list of level 0. Returns false if it was cancelled. */
+/* Removes the first event of a list in level 0. Returns false if the event was cancelled. */
 static inline bool event_remove(struct model_queue *q, unsigned digit, struct model_event *out)
 {
 	struct model_queue_list *list = &q->lists[0][digit];

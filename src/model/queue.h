@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Event queue: a radix queue ordered by time, then by insertion. Time is in picoseconds. */
+/* Event queue: a radix queue. Events are ordered by time, then by insertion. Time is in
+ * picoseconds. */
 #ifndef MODEL_QUEUE_H
 #define MODEL_QUEUE_H
 
@@ -7,19 +8,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MODEL_QUEUE_LEVELS 8   /* digits of a time */
-#define MODEL_QUEUE_LISTS  256 /* values of a digit */
+#define MODEL_QUEUE_LEVELS 8   /* number of digits of a time */
+#define MODEL_QUEUE_LISTS  256 /* number of values of a digit */
 
 struct model_event {
 	uint64_t at_ps;
-	uint32_t kind, subject; /* meaning: the caller's */
+	uint32_t kind, subject; /* their meaning is up to the caller */
 };
 
 struct model_queue_entry {
 	uint64_t at_ps;
 	uint32_t kind, subject;
-	uint32_t generation; /* odd: in a list; grows when the event happens or is cancelled */
-	uint32_t next;       /* in a list, or free */
+	/* odd: the entry is in a list; grows when the event happens or is cancelled */
+	uint32_t generation;
+	uint32_t next; /* next entry in the same list, or next free entry */
 };
 
 struct model_queue_list {
@@ -32,10 +34,11 @@ struct model_queue_list {
 struct model_queue {
 	struct model_queue_entry *entries;
 	uint32_t capacity, free, used;
-	uint32_t live; /* events not cancelled */
+	uint32_t live; /* number of events that are not cancelled */
 	uint64_t base_ps;
-	uint64_t now_ps;                                             /* time of the last event */
-	uint64_t filled[MODEL_QUEUE_LEVELS][MODEL_QUEUE_LISTS / 64]; /* bits: lists with events */
+	uint64_t now_ps; /* time of the last event */
+	/* one bit for each list: it has events */
+	uint64_t filled[MODEL_QUEUE_LEVELS][MODEL_QUEUE_LISTS / 64];
 	struct model_queue_list lists[MODEL_QUEUE_LEVELS][MODEL_QUEUE_LISTS];
 };
 
@@ -46,7 +49,7 @@ void model_queue_destroy(struct model_queue *q);
 /* Adds an event at `at_ps` >= now_ps. Returns an id for model_queue_cancel(); 0: out of memory. */
 uint64_t model_queue_add(struct model_queue *q, uint64_t at_ps, uint32_t kind, uint32_t subject);
 
-/* Removes an event. Returns false if it has happened or was cancelled. */
+/* Cancels an event. Returns false if it has already happened or was cancelled before. */
 bool model_queue_cancel(struct model_queue *q, uint64_t id);
 
 /* Removes the earliest event and sets now_ps to its time. Returns false if there is none. */

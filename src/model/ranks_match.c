@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps a hash table of messages without receives, and of receives without messages. */
+/* A hash table of messages whose receive is not posted yet, and of receives whose message has not
+ * arrived yet. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 
 #include "model/ranks_state.h"
 
-#define BUCKETS_MIN 1024u /* texts of few ranks may have many tags */
+#define BUCKETS_MIN 1024u /* a schedule in text form may have few ranks but many tags */
 
 int model_match_open(struct match *m, uint32_t ranks)
 {

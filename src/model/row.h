@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A line of the model's output, and the function that receives it. The command prints rows as
+/* A line of the model's output, and the function that receives lines. The command prints them as a
  * table, TSV or JSON. */
 #ifndef MODEL_ROW_H
 #define MODEL_ROW_H
@@ -8,33 +8,39 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Relation of a row to its published value. */
+/* Relation of a row to a published figure. */
 enum model_kind {
-	MODEL_PLAIN,         /* an answer without a published figure */
-	MODEL_GIVEN,         /* published; nothing was set from it */
-	MODEL_CALIBRATED_ON, /* a free or derived parameter was set from this figure */
-	MODEL_WITHHELD,      /* the figure is published but withheld: `published` is NAN */
-	MODEL_SHAPE,         /* a sentence as an inequality; value 1: it holds, 0: it fails */
+	MODEL_PLAIN,         /* the row has no published figure */
+	MODEL_GIVEN,         /* the figure is published, and no parameter was set from it */
+	MODEL_CALIBRATED_ON, /* a free or derived parameter was set from the published figure */
+	MODEL_WITHHELD,      /* the figure is published but withheld, so `published` is NAN */
+	/* a sentence of a source that is an inequality; value 1: it holds, 0: it does not */
+	MODEL_SHAPE,
 };
 
-#define MODEL_ROW_X 40 /* bytes of an x: "16x64x256" and names fit */
+/* bytes of the longest x, such as "16x64x256" or a name */
+#define MODEL_ROW_X 40
 
 struct model_row {
-	const char *item;     /* item of the catalogue, "C-42"; "": none */
-	const char *quantity; /* "latency NAP-imm"; the same in each run */
-	char x[MODEL_ROW_X];  /* "64", "4x2"; "": none */
+	const char *item; /* item of the catalogue, such as "C-42"; "": none */
+	/* name, such as "latency NAP-imm"; it is the same in each run */
+	const char *quantity;
+	/* point at which the quantity is given, such as "64" or "4x2"; "": none */
+	char x[MODEL_ROW_X];
 	const char *unit;
-	double value; /* the named prediction */
-	/* extremes over all settings of the switches; equal to `value` if there are none */
+	double value; /* the value under the named settings */
+	/* lowest and highest value over all settings; equal to `value` if no setting is open */
 	double low, high;
-	double published; /* NAN: none, or withheld */
-	double tolerance; /* allowed error of a given row, percent; 0: not judged */
+	double published; /* published figure; NAN: none, or withheld */
+	/* permitted error of a MODEL_GIVEN row in percent; 0: its error is not judged */
+	double tolerance;
 	enum model_kind kind;
-	const char *assumptions; /* names of the A and F parameters used; "": none */
-	const char *note;        /* a sentence; NULL: none */
+	/* names of the parameters with mark A or F that were used; "": none */
+	const char *assumptions;
+	const char *note; /* a sentence for the reader; NULL: none */
 };
 
-/* Receives rows. A row is valid only during the call. */
+/* Receives rows. A row is valid only during the call of `row`. */
 struct model_sink {
 	void (*row)(void *context, const struct model_row *row);
 	void *context;
@@ -61,7 +67,8 @@ static inline struct model_row model_row_plain(const char *item, const char *qua
 	};
 }
 
-/* Returns a row for a sentence as an inequality: 1 holds, 0 fails. */
+/* Returns a row for a sentence of a source that is an inequality. `holds`: 1 if the inequality is
+ * true, else 0. */
 static inline struct model_row model_row_shape(const char *item, const char *quantity, double holds)
 {
 	struct model_row row = model_row_plain(item, quantity, "", holds);
@@ -71,14 +78,15 @@ static inline struct model_row model_row_shape(const char *item, const char *qua
 	return row;
 }
 
-/* Returns whether the values number choices, so that an error in percent has no meaning. */
+/* Returns true if the row's values are numbers of choices, so that an error in percent has no
+ * meaning. */
 static inline bool model_row_is_choice(const struct model_row *row)
 {
 	return strcmp(row->unit, "way") == 0;
 }
 
-/* Returns a row's error in percent of its published value; NAN: that is missing or 0, or the values
- * number choices. */
+/* Returns a row's error in percent of its published figure. NAN: the figure is missing or 0, or the
+ * values are numbers of choices. */
 static inline double model_row_error(const struct model_row *row)
 {
 	return row->published != 0 && !model_row_is_choice(row)

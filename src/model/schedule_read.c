@@ -10,8 +10,8 @@
 #include "base/util.h"
 #include "model/schedule.h"
 
-#define WORDS_MAX    8  /* words per line; no valid line has more */
-#define QUOTED_BYTES 24 /* bytes of a word quoted in an error text */
+#define WORDS_MAX    8  /* words of a line, at most; no valid line has more */
+#define QUOTED_BYTES 24 /* bytes of a word that an error text quotes */
 #define NO_RANK      UINT32_MAX
 
 struct word {
@@ -21,15 +21,17 @@ struct word {
 
 struct label {
 	struct word name;
-	uint32_t rank, op; /* op: over all ranks */
+	uint32_t rank, op; /* operation's number over all ranks */
 };
 
 struct reader {
 	struct model_text_schedule *out;
 	uint32_t line, rank, ops, ops_space;
-	uint32_t labels, labels_mask; /* open addressing; rank NO_RANK: free */
+	/* number of labels; size of the hash table minus 1. In a free entry, `rank` is NO_RANK. */
+	uint32_t labels, labels_mask;
 	struct label *label;
-	uint32_t (*pairs)[2]; /* required, requiring */
+	/* pairs of operations: the required one, and the one that requires it */
+	uint32_t (*pairs)[2];
 	uint64_t pair_count, pair_space;
 	struct word words[WORDS_MAX];
 	uint32_t count;
@@ -55,7 +57,8 @@ static bool is(const struct word *w, const char *text)
 	return w->bytes == strlen(text) && memcmp(w->at, text, w->bytes) == 0;
 }
 
-/* Parses digits followed by exactly `unit`. */
+/* Parses digits that are followed by exactly `unit`. Returns false if the text differs, or the
+ * number exceeds `most`. */
 static bool number(const struct word *w, const char *unit, uint64_t most, uint64_t *out)
 {
 	size_t i = 0;
@@ -253,7 +256,7 @@ static int ranks_line(struct reader *r)
 	return s->requirements.first ? DXP_OK : DXP_ENOMEM;
 }
 
-/* Opens a rank; *next: lowest allowed rank. */
+/* Opens a rank. *next is the lowest rank that may be opened. */
 static int rank_line(struct reader *r, uint32_t *next)
 {
 	struct model_text_schedule *s = r->out;
@@ -307,7 +310,7 @@ static int words_split(struct reader *r, const char *at, const char *end)
 	}
 }
 
-/* Sorts the pairs by what is required. */
+/* Sorts the pairs by the operation that is required. */
 static int pairs_sort(struct reader *r)
 {
 	struct model_requirements *q = &r->out->requirements;

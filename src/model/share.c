@@ -11,10 +11,10 @@
 #include "base/util.h"
 #include "model/pcie.h"
 
-#define QUANTA_LEAST 20000   /* decisions per run, at least */
-#define QUANTA_MOST  1000000 /* decisions per run, at most: 0.1 s */
-#define RUN_TIMES    8       /* length of a run in closed-form times */
-/* standard deviations by which the worst of eight functions deviates */
+#define QUANTA_LEAST 20000   /* decisions of the arbiter in a run, at least */
+#define QUANTA_MOST  1000000 /* decisions of the arbiter in a run, at most: they take 0.1 s */
+#define RUN_TIMES    8       /* length of a run, as a multiple of the time by the closed form */
+/* deviation of the worst of eight functions, in standard deviations */
 #define Z 2
 
 struct fifo {
@@ -25,15 +25,16 @@ struct fifo {
 struct share_run {
 	const struct model_parameters *p;
 	struct model_share *out;
-	struct fifo fifos[MODEL_FUNCTIONS]; /* bytes left of each message */
-	/* policy `none`: queue of functions in the order of their doorbells */
+	/* for each function, the bytes left of each message that waits */
+	struct fifo fifos[MODEL_FUNCTIONS];
+	/* For policy `none`: functions in the order of their doorbells. */
 	struct fifo order;
 	struct rng rng;
 	uint32_t functions, next, poster;
 	uint64_t weights, weight[MODEL_FUNCTIONS];
 	uint64_t deficit[MODEL_FUNCTIONS];
-	uint64_t served[MODEL_FUNCTIONS]; /* messages served */
-	uint64_t packet_cycles;           /* cycles of a full packet */
+	uint64_t served[MODEL_FUNCTIONS]; /* number of messages served */
+	uint64_t packet_cycles;           /* cycles that a full packet takes */
 };
 
 static bool fifo_create(struct fifo *f, uint32_t size)
@@ -62,8 +63,8 @@ static void doorbell(struct share_run *r, uint32_t function)
 		fifo_add(&r->order, function);
 }
 
-/* Rings doorbells: of all functions until their FIFOs are full, or of random ones until the chosen
- * FIFO is full. */
+/* Rings doorbells. If arrivals are saturated, fills the FIFOs of all functions. If they are random,
+ * rings doorbells of random functions until the FIFO of the chosen function is full. */
 static void post(struct share_run *r)
 {
 	if (r->p->arrival == MODEL_ARRIVAL_RANDOM) {
@@ -78,7 +79,7 @@ static void post(struct share_run *r)
 			doorbell(r, i);
 }
 
-/* Returns the send engine's cycles for `bytes` of a message. */
+/* Returns the number of cycles that the send engine needs for `bytes` of a message. */
 static uint64_t engine_cycles(const struct share_run *r, uint64_t bytes)
 {
 	uint64_t mtu = (uint64_t)r->p->mtu_bytes, cycles = bytes / mtu * r->packet_cycles;
@@ -88,7 +89,7 @@ static uint64_t engine_cycles(const struct share_run *r, uint64_t bytes)
 	return cycles;
 }
 
-/* Sends up to `most` bytes of a function's first message. Returns the bytes sent. */
+/* Sends up to `most` bytes of a function's first message. Returns the number of bytes sent. */
 static uint64_t serve(struct share_run *r, uint32_t function, uint64_t most)
 {
 	struct fifo *f = &r->fifos[function];
@@ -106,7 +107,7 @@ static uint64_t serve(struct share_run *r, uint32_t function, uint64_t most)
 	return bytes;
 }
 
-/* Serves a function's quantum of deficit round robin. */
+/* Serves one quantum of a function, by deficit round robin. */
 static void serve_quantum(struct share_run *r, uint32_t function)
 {
 	uint64_t weight = r->p->policy == MODEL_SHARE_WEIGHTS ? r->weight[function] : 1;
@@ -149,7 +150,7 @@ static uint64_t fair_weight(const struct share_run *r, uint32_t function)
 	return r->p->policy == MODEL_SHARE_WEIGHTS ? r->weight[function] : 1;
 }
 
-/* Returns the largest deviation from the fair share, in ppm of it. */
+/* Returns the largest deviation of a function from its fair share, in ppm of the fair share. */
 static uint64_t deviation_ppm(const struct share_run *r)
 {
 	double unit = (double)r->out->total_bytes / (double)r->weights, most = 0;
@@ -162,7 +163,7 @@ static uint64_t deviation_ppm(const struct share_run *r)
 	return (uint64_t)(most * 1e6);
 }
 
-/* Returns whether a share is off by more than the tolerance. */
+/* Returns true if a function's share deviates from its fair share by more than the tolerance. */
 static bool uneven(const struct share_run *r)
 {
 	double unit = (double)r->out->total_bytes / (double)r->weights;
@@ -253,9 +254,10 @@ int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t qu
 	return good ? DXP_OK : error_set(DXP_ENOMEM, "out of memory for the FIFOs");
 }
 
-/* Returns (z cv / e)^2: messages of a function until its share is within e. Sizes are uniform from
- * 1: the variance is (n^2 - 1) / 12, the mean (n + 1) / 2. Random functions add the spread of their
- * number of messages, 1 - 1 / F of the mean. */
+/* Returns (z cv / e)^2: the number of messages of a function after which its share is within e of
+ * the fair share. Sizes are uniform from 1 to n: the variance is (n^2 - 1) / 12, the mean (n + 1) /
+ * 2. If functions are chosen at random, the spread of their number of messages is added: 1 - 1 / F
+ * of the mean. */
 static double messages_needed(const struct model_parameters *p)
 {
 	double n = (double)p->largest_bytes, e = (double)p->tolerance_permille / 1000;
@@ -266,7 +268,7 @@ static double messages_needed(const struct model_parameters *p)
 	return Z * Z * spread / (e * e);
 }
 
-/* Returns whether the policy serves whole messages of any size. */
+/* Returns true if the policy serves whole messages, whatever their size. */
 static bool by_message(const struct model_parameters *p)
 {
 	return p->policy == MODEL_SHARE_MESSAGE || p->policy == MODEL_SHARE_NONE;
@@ -281,8 +283,8 @@ uint64_t model_share_closed(const struct model_parameters *p)
 
 	if (by_message(p) || p->arrival == MODEL_ARRIVAL_RANDOM)
 		return (uint64_t)(functions * mean / rate * messages_needed(p));
-	/* From this number of quanta on, one quantum more than the others changes a share by less
-	 * than e. */
+	/* From this number of quanta on, one quantum more for a function changes its share by less
+	 * than the tolerance e. */
 	double quantum =
 		p->policy == MODEL_SHARE_PACKET ? (double)p->mtu_bytes : (double)p->quantum_bytes;
 	return (uint64_t)(functions * quantum / rate / e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums errors. Rows of one quantity are a family, unless families[] joins several. */
+/* Sums the errors of rows. Rows with the same quantity are a family, unless families[] joins
+ * several quantities. */
 #include "model/tally.h"
 
 #include <stdio.h>
@@ -79,7 +80,8 @@ static void share_emit(const struct model_sink *sink, const char *quantity, unsi
 	model_emit(sink, &row);
 }
 
-/* Counts the pairs of different knees whose order in the model is that of the judged values. */
+/* Emits the share of pairs of different knees that have the same order in the model as in the
+ * measured values. */
 static void order_emit(const struct model_tally *t, const struct model_sink *sink)
 {
 	unsigned pairs = 0, right = 0;

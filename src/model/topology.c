@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds direct networks; searches all. */
+/* Builds direct networks, and searches all networks for distances. */
 #include "model/topology.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ int graph_host(struct model_graph *g, uint32_t routers, uint32_t most)
 	return DXP_OK;
 }
 
-/* Sets up to `dimensions` sides with product `nodes`, as equal as possible. */
+/* Finds up to `dimensions` sides whose product is `nodes`, as equal as possible. */
 static bool sides_set(uint32_t nodes, int dimensions, uint32_t sides[3])
 {
 	uint32_t best = 1;
@@ -139,14 +139,15 @@ static int links_collect(struct model_graph *g, struct graph_links *links)
 	}
 }
 
-/* Sorts the links by router, in two passes. */
+/* Sorts the links by router: counts them in one pass, and stores them in another. */
 static int links_sort(struct model_graph *g, const struct graph_links *links)
 {
 	g->first = calloc((size_t)g->routers + 2, sizeof(*g->first));
 	g->edges = malloc(2 * max_u64(links->count, 1) * sizeof(*g->edges));
 	if (!g->first || !g->edges)
 		return DXP_ENOMEM;
-	uint32_t *fill = g->first + 1; /* first becomes the index of each router's next edge */
+	/* later `first` becomes the index of each router's next edge */
+	uint32_t *fill = g->first + 1;
 	for (uint64_t i = 0; i < links->count; i++)
 		for (int end = 0; end < 2; end++)
 			fill[links->ends[i][end] + 1]++;
@@ -200,7 +201,7 @@ static uint32_t nodes_at(const struct model_graph *g, uint32_t router)
 	return g->hosted ? g->hosted[router] : 1;
 }
 
-/* Adds the distances from one router's nodes to all nodes. Returns false if a node is not
+/* Adds the distances from the nodes of one router to all nodes. Returns false if a node cannot be
  * reached. */
 static bool search_from(const struct model_graph *g, uint32_t from, uint32_t *distance,
 			uint32_t *queue, uint64_t *sum, uint32_t *diameter)
@@ -269,7 +270,8 @@ double model_topology_formula(enum model_topology kind, uint32_t nodes)
 	}
 }
 
-/* Returns the mean distance on a line or ring of `side` routers, including a router and itself. */
+/* Returns the mean distance on a line or ring of `side` routers. The mean includes the distance 0
+ * of a router to itself. */
 static double side_mean(double side, bool ring)
 {
 	if (!ring)
@@ -277,7 +279,8 @@ static double side_mean(double side, bool ring)
 	return fmod(side, 2) == 0 ? side / 4 : (side * side - 1) / (4 * side);
 }
 
-/* Returns LogP's form: twice the mean number of levels up to the common switch. */
+/* Returns the formula of LogP: twice the mean number of levels up to the switch that two nodes have
+ * in common. */
 static double fat_tree_mean(uint32_t nodes)
 {
 	double sum = 0, below = 1;

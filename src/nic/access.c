@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks access by packets and by other users of this NIC. Counts each rejection at its target
- * (C-10, C-33). */
+/* Checks access by packets and by other users of this NIC. Counts each rejection for the NIC and
+ * for the target user (C-10, C-33). */
 #include <dxp/status.h>
 
 #include "nic/internal.h"
@@ -50,7 +50,7 @@ uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t fun
 
 	if (stream == NIC_STREAMS || !user_serves(nic_stream_user(n, stream)) ||
 	    guess_magic_known(by, stream))
-		return 0; /* the rejection or permission needs no new comparison */
+		return 0; /* a rejection or a known magic needs no comparison */
 	return waits(n, by);
 }
 
@@ -65,7 +65,8 @@ struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t functio
 		access_refused(n, NULL, WIRE_NACK_MAGIC);
 		return NULL;
 	}
-	/* One comparison of whole words takes the same time for all wrong magics. */
+	/* Compares the magic as one word, so the time is the same for all wrong values and reveals
+	 * nothing. */
 	if (f->qp_magic[qp] != magic) {
 		guess_magic_wrong(by, &n->guesses, magic, n->now_ns);
 		f->counters[qp].refused++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Own memory of a request that only its owner reaches (staged.h). A request that names such memory
- * as its source or destination is a chain. Each window of it moves through a buffer in host
- * memory: a PUT fetches the window before its messages are made, a GET stores the window after its
+/* Moves bytes between the network and local memory that only its owner can access (staged.h). A
+ * request that names such memory as source or destination is a chain. Each window of the chain
+ * (chain.c) moves through a buffer in host memory, the bounce. A PUT fetches the window from staged
+ * memory before the NIC makes messages of it. A GET stores the window into staged memory after all
  * answers have arrived. */
 #include <stdlib.h>
 
@@ -10,14 +11,14 @@
 #include "nic/staged.h"
 
 enum bounce_state {
-	BOUNCE_IDLE,  /* no window */
-	BOUNCE_FETCH, /* PUT: reads out of staged memory run */
-	BOUNCE_MOVE,  /* messages are made */
-	BOUNCE_STORE  /* GET: writes into staged memory run */
+	BOUNCE_IDLE,  /* the bounce holds no window */
+	BOUNCE_FETCH, /* PUT: reads from staged memory are in progress */
+	BOUNCE_MOVE,  /* the NIC makes messages of the window */
+	BOUNCE_STORE  /* GET: writes into staged memory are in progress */
 };
 
-/* Invariant: piece i of the window lies at its offset in the window. `next` and `used` count pieces
- * and bytes that were passed to the memory's owner. */
+/* Invariant: the bytes of piece i are at the same offset in `memory` as in the window. `next`
+ * counts the pieces passed to the owner of the staged memory, and `used` the bytes. */
 struct nic_bounce {
 	uint8_t state; /* enum bounce_state */
 	uint16_t next;
@@ -37,7 +38,7 @@ int bounce_open(struct nic_request *r)
 	if (r->bounce)
 		return DXP_OK;
 	if (u->bounces == NIC_BOUNCES_MAX)
-		return DXP_EAGAIN; /* bounce_close makes the NIC poll again */
+		return DXP_EAGAIN; /* retried when bounce_close() has freed a bounce */
 	r->bounce = malloc(sizeof(*r->bounce) + min_u64(r->total, NIC_BOUNCE_BYTES));
 	if (!r->bounce) {
 		nic_memory_short(u->nic);
@@ -80,7 +81,8 @@ void bounce_begin(struct nic_request *r)
 	r->bounce->used = 0;
 }
 
-/* Returns false if the request waits or has failed. */
+/* Fails the request if `status` is an error. Returns true for DXP_OK; false if the request waits or
+ * has failed. */
 static bool went_on(struct nic_request *r, int status)
 {
 	if (status != DXP_OK && status != DXP_EAGAIN)
@@ -88,7 +90,7 @@ static bool went_on(struct nic_request *r, int status)
 	return status == DXP_OK;
 }
 
-/* Starts the reads of all staged pieces; returns true once they have ended. */
+/* Starts reads of all staged pieces. Returns true once all these reads have completed. */
 static bool fetch_advance(struct nic_request *r)
 {
 	struct nic_bounce *b = r->bounce;
@@ -105,7 +107,8 @@ static bool fetch_advance(struct nic_request *r)
 	return true;
 }
 
-/* Stores as much as *left permits; returns true once all is in the device. */
+/* Writes bytes of the window to staged memory, at most *left. Returns true once all bytes of the
+ * window are in the device. */
 static bool store_advance(struct nic_request *r, int64_t *left)
 {
 	struct nic_bounce *b = r->bounce;
@@ -143,7 +146,8 @@ bool bounce_advance(struct nic_request *r, int64_t *left)
 		return fetch_advance(r);
 	if (b->state == BOUNCE_MOVE && bounce_stores(r) && r->cut == r->last) {
 		if (r->pending > 0)
-			return false; /* for answers */
+			/* Answers of the GET have not arrived. */
+			return false;
 		b->state = BOUNCE_STORE;
 	}
 	return b->state == BOUNCE_STORE ? store_advance(r, left) : true;

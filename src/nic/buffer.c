@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manages NAP buffers of a user (C-29, C-30). The user returns them through a ring in the window,
- * in any order. The engine fetches some in advance, so that an arriving NAP does not wait for it.
- * The engine stops a user that returns a buffer which the user does not hold. */
+/* Manages NAP buffers of a user (C-29, C-30). The user returns buffers through a ring in the
+ * window, in any order. The engine reads some ring entries in advance, so that an arriving NAP
+ * finds a buffer at once. The engine stops a user that returns a buffer which the user does not
+ * hold. */
 #include <dxp/status.h>
 
 #include "nic/internal.h"
@@ -20,11 +21,11 @@ void buffers_open(struct nic_user *u)
 	dxp_store_release(&w->buffers_returned, NIC_EVENTS);
 }
 
-/* Returns the number of buffers returned and not fetched. An impossible number counts as 0 until
- * buffers_fetch stops the user. */
+/* Returns the number of buffers that the user returned and the engine has not fetched. A number
+ * above NIC_EVENTS is impossible and counts as 0 until buffers_fetch() stops the user. */
 static uint32_t returned(const struct nic_user *u)
 {
-	/* Pairs with the user's release: the entries are written. */
+	/* Pairs with the user's release: the user has written these ring entries. */
 	uint32_t count = dxp_load_acquire(&u->window->buffers_returned) - u->buffers_fetched;
 
 	return count > NIC_EVENTS ? 0 : count;
@@ -46,7 +47,7 @@ void buffers_fetch(struct nic_user *u)
 		return;
 	}
 	for (; count > 0 && u->buffer_count < NIC_BUFFERS_AHEAD; count--) {
-		/* Read once: the user may change it. */
+		/* Read only once, because the user may change the entry after the check. */
 		uint16_t buffer = *(volatile uint16_t *)&u->window
 					   ->buffers[u->buffers_fetched++ % NIC_EVENTS];
 		if (buffer >= NIC_EVENTS || !(u->buffer_held[buffer / 64] & HELD_BIT(buffer))) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors by reference (C-13, C-14), and those whose own memory is staged. The engine copies a
- * chain out of the user's memory, checks the copy, then resolves it a window of pieces at a time.
- * Each step spends the function's share of a poll. No byte moves before all entries are checked,
- * those of a peer's memory by the peer. */
+/* Handles descriptors by reference (C-13, C-14), and descriptors with staged local memory. The
+ * engine copies a chain out of the user's memory and checks the copy. Then it resolves the chain to
+ * pieces, one part after another. Such a part has at most NIC_CHAIN_WINDOW entries of each list;
+ * these files call it a window. Each step spends the function's share of a poll. No byte moves
+ * before all entries are checked. The peer checks entries that name its memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,23 +16,25 @@
 
 struct chain_side {
 	const struct dxp_entry *entries;
-	uint32_t count, next, used; /* `used` bytes of entry `next` were resolved */
+	/* next: first entry that is not completely resolved; used: resolved bytes of that entry */
+	uint32_t count, next, used;
 	uint64_t bytes;
 };
 
-/* Invariant: entries are valid up to `copied`, checked up to `checked`. When `ready` is set, all
- * entries are checked; only then does a side advance. */
+/* Invariant: the first `copied` entries are valid, and the first `checked` entries are checked.
+ * `ready` is set when all entries are checked. Only then do `local` and `remote` advance. */
 struct nic_chain {
-	struct dxp_entry at; /* the chain in the user's memory; no bytes: none */
+	/* chain in the user's memory; 0 bytes: the descriptor itself has the lists */
+	struct dxp_entry at;
 	uint32_t count, copied, checked;
 	bool ready;
-	bool staged; /* own memory is, at least in part */
+	bool staged; /* true: at least one local entry names staged memory */
 	struct chain_side local, remote;
-	struct dxp_entry entries[]; /* source list, destination list */
+	struct dxp_entry entries[]; /* source list, then destination list */
 };
 
-/* Copies bytes from offset `from` of the chain. The key is looked up each time, because it may be
- * revoked. */
+/* Copies `bytes` bytes of the chain, from its offset `from`. Each call looks up the key again,
+ * because the user may have revoked it. */
 static int chain_copy(const struct nic_user *u, const struct dxp_entry *at, uint64_t from, void *to,
 		      uint64_t bytes)
 {
@@ -60,7 +63,7 @@ static bool head_good(const struct dxp_chain *c, uint32_t bytes)
 	       bytes == dxp_chain_bytes(c->src_count, c->dst_count);
 }
 
-/* Returns true if the operation may have a list that is too long for an entry of the window. */
+/* Returns true if the operation may have more entries than a descriptor in the window can hold. */
 static bool long_good(const struct dxp_chain *c)
 {
 	return (c->head.op == DXP_OP_PUT || c->head.op == DXP_OP_GET) && c->src_count > 0 &&
@@ -153,7 +156,8 @@ void chain_free(struct nic_request *r)
 	r->chain = NULL;
 }
 
-/* Returns how many of `rest` entries may be handled at this cost; at least 1. */
+/* Returns how many of `rest` entries the budget of `left` bytes permits, if each costs `cost`
+ * bytes; at least 1. */
 static uint32_t affordable(uint32_t rest, int64_t left, uint32_t cost)
 {
 	return (uint32_t)min_u64(rest, max_u64(1, (uint64_t)left / cost));
@@ -186,7 +190,7 @@ static int local_check(const struct nic_request *r, const struct dxp_entry *e)
 		       : DXP_OK;
 }
 
-/* `t`: the target, if it is a user of this NIC. */
+/* Checks an entry of the remote list. `t` is the target user if it is on this NIC, else NULL. */
 static int remote_check(struct nic_request *r, struct nic_user *t, const struct dxp_entry *e)
 {
 	uint32_t right = r->head.op == DXP_OP_GET ? NIC_REMOTE_READ : NIC_REMOTE_WRITE;
@@ -207,8 +211,8 @@ static int remote_check(struct nic_request *r, struct nic_user *t, const struct 
 	return rltp_status_of_nack(code);
 }
 
-/* Checks the next entries within *left. DXP_EAGAIN: the allowance of wrong keys and magics is used
- * up; call again later. */
+/* Checks the next entries, as many as the budget *left permits. DXP_EAGAIN: the allowance of wrong
+ * keys and magics is used up; call again later. */
 static int check_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;
@@ -235,7 +239,7 @@ static int check_step(struct nic_request *r, int64_t *left)
 	if (c->checked < c->count)
 		return DXP_OK;
 	if (c->local.bytes != c->remote.bytes || c->local.bytes > NIC_MESSAGE_BYTES_MAX)
-		return DXP_EINVAL; /* C-24: the totals must agree */
+		return DXP_EINVAL; /* C-24: local and remote list must have the same total */
 	r->total = (uint32_t)c->local.bytes;
 	r->user->counts.chains += c->at.bytes > 0;
 	r->user->counted = true;
@@ -245,7 +249,7 @@ static int check_step(struct nic_request *r, int64_t *left)
 
 /* ---- windows ---- */
 
-/* Returns the bytes of the next NIC_CHAIN_WINDOW entries. */
+/* Returns the number of bytes in the next NIC_CHAIN_WINDOW entries of a list. */
 static uint64_t side_bytes(const struct chain_side *s)
 {
 	uint64_t bytes = 0;
@@ -255,8 +259,8 @@ static uint64_t side_bytes(const struct chain_side *s)
 	return bytes - s->used;
 }
 
-/* Returns how many bytes the next window has: as many entries as there are pieces for, or as many
- * bytes as a bounce holds. */
+/* Returns the number of bytes in the next window: those that NIC_CHAIN_WINDOW entries of both lists
+ * cover. With staged memory it is at most NIC_BOUNCE_BYTES. */
 static uint64_t window_bytes(const struct nic_chain *c)
 {
 	uint64_t bytes = min_u64(side_bytes(&c->local), side_bytes(&c->remote));
@@ -273,7 +277,7 @@ static int own_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t 
 						     : doorbell_piece(r->user, e, piece);
 }
 
-/* Returns the next piece, of at most `most` bytes, and advances. */
+/* Returns the next part of the list, at most `most` bytes of one entry, and advances the list. */
 static struct dxp_entry side_next(struct chain_side *s, uint64_t most)
 {
 	struct dxp_entry e = s->entries[s->next];
@@ -289,7 +293,7 @@ static struct dxp_entry side_next(struct chain_side *s, uint64_t most)
 	return e;
 }
 
-/* Replaces the request's pieces by the next ones; both lists have the same bytes. */
+/* Replaces the request's pieces by the next window. Local and remote pieces have the same total. */
 static int window_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums and publishes counters of users and functions. The engine never reads back the
- * copy in the window. */
+/* Sums the counters of users and functions, and copies them to the window. The engine never reads
+ * the copy back, because the user may change it. */
 #include <assert.h>
 
 #include "nic/internal.h"
@@ -26,7 +26,9 @@ static void user_sum(const struct nic_user *u, struct dxp_function_counters *out
 	*out = u->counts;
 	out->rate_waits = limit_waits(f);
 	if (u->qp_count == NIC_QPS_PER_FUNCTION)
-		qps_add(f->counters, NIC_QPS_PER_FUNCTION, out); /* unrolled: at each poll */
+		/* A constant count, so that the compiler unrolls the loop: this code runs at each
+		 * poll. */
+		qps_add(f->counters, NIC_QPS_PER_FUNCTION, out);
 	else
 		qps_add(&f->counters[u->first_qp], u->qp_count, out);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants and consumes NAP credits. They count messages that raise an event (NAP or PUT), per
- * sending node and target queue pair, since the session opened. The receiver grants a total;
- * descriptors beyond it stay in the sender's queue pair.
+/* Grants and consumes NAP credits. A credit permits one message that raises an event (NAP or PUT).
+ * Credits are counted for each sending node and target queue pair, since the session opened. The
+ * receiver grants a total; descriptors beyond the total stay in the sender's queue pair.
  *
  * Invariant of the receiver, per user: `promised` is the sum of limit - accepted - first_left over
- * the active streams. At each grant promised + used <= entries. The sum excludes first credits and
- * credits unused for long. Their messages may find no entry; they are then rejected with RNR and
- * retransmitted. docs/design/nic-local.md "Credits". */
+ * the active streams. At each grant promised + used <= entries. The sum excludes first credits, and
+ * credits unused for long. A message with such a credit may find no free entry; it is then rejected
+ * with RNR and retransmitted. docs/design/nic-local.md "Credits". */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -52,8 +52,8 @@ static void active_remove(struct nic_user *u, struct rx_stream *s)
 	s->listed = false;
 }
 
-/* Removes a stream from the active ones. The user may grant the stream's unused credit to other
- * streams too. */
+/* Removes a stream from the list of active streams. The user may then grant the stream's unused
+ * credit to other streams too. */
 static void stream_retire(struct nic_user *u, struct rx_stream *s)
 {
 	active_remove(u, s);
@@ -121,8 +121,8 @@ static uint32_t share(const struct nic_user *u)
 	return each ? each : 1;
 }
 
-/* Raises the limit towards the share by at least `least`: smaller grants are not worth a frame.
- * Returns true if it did. */
+/* Raises the stream's limit towards its share. Grants fewer than `least` are not worth a frame and
+ * are not made. Returns true if the limit was raised. */
 static bool offer(struct nic_user *u, struct rx_stream *s, uint32_t least)
 {
 	uint32_t has = unspent(s), target = share(u), entries = event_received_entries(u);
@@ -135,14 +135,15 @@ static bool offer(struct nic_user *u, struct rx_stream *s, uint32_t least)
 		return false;
 	s->limit += give;
 	u->promised += give;
-	s->low = unspent(s) -
-		 unspent(s) / 3; /* so that the next grant arrives before it is needed */
+	/* more than 0, so that the next grant arrives before the credit is used up */
+	s->low = unspent(s) - unspent(s) / 3;
 	wait_remove(u, s);
 	grant_send(s);
 	return true;
 }
 
-/* Returns the smallest useful grant: a quarter of what is missing, at least 1. */
+/* Returns the smallest useful grant: a quarter of the credit that the stream lacks to its share, at
+ * least 1. */
 static uint32_t worthwhile(const struct nic_user *u, const struct rx_stream *s)
 {
 	uint32_t target = share(u), has = unspent(s);
@@ -163,8 +164,8 @@ static void grant_more(struct nic_user *u, struct rx_stream *s, bool requested)
 		wait_add(u, s);
 }
 
-/* Grants credit for a user that is stopped or closed: senders get rejections instead of waiting
- * without end. After the user opens again, this credit counts like a first credit. */
+/* Grants credit although the user is stopped or closed, so that senders get a rejection and do not
+ * wait forever. After the user opens again, this credit counts as a first credit. */
 static void grant_nothing(struct rx_stream *s)
 {
 	uint16_t more = peer_nic(s->peer)->options.nap_credit;
@@ -178,7 +179,7 @@ void credit_use(struct rx_stream *s)
 	struct nic_user *u = user_of(s);
 
 	if (!credit_left(s))
-		/* a sender that gives up messages beyond its limit does not count its credit */
+		/* the sender gave up a message that had not consumed credit */
 		return;
 	s->accepted++;
 	if (s->first_left > 0)
@@ -204,8 +205,8 @@ void credits_poll(struct nic_user *u)
 {
 	struct rx_stream *next;
 
-	/* After a few freed entries more will probably follow, so small grants wait. A user that
-	 * freed all may be waiting for the streams blocked here. */
+	/* After a few freed entries more will probably follow, so small grants wait. If the user
+	 * has freed all entries, it may be waiting for a blocked stream, so any grant is made. */
 	bool all = event_received_unread(u) == 0;
 	for (struct rx_stream *s = u->waiting; s; s = next) {
 		next = s->next_waiting;
@@ -244,15 +245,16 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 	struct nic *n = user;
 	uint32_t index = entry_index(e);
 
-	/* If the stream has received nothing yet, all credit is still in flight. */
+	/* No message of this stream has arrived, so all its credit is unused: no grant is
+	 * needed. */
 	if (!stream_known(p, index, true))
 		return;
 	struct rx_stream *s = stream_rx_get(p, index);
 	struct nic_user *u = nic_stream_user(n, index);
 	if (!s)
-		return; /* the sender retries */
-	/* Grants more if the stream has used its limit, as both the sender and this node count.
-	 * Always answers, to show that this node is alive. */
+		return; /* out of memory: the sender repeats its request */
+	/* Grants more if both nodes agree on the limit and the stream has used it. Always answers,
+	 * to show that this node is alive. */
 	if (s->limit == e->limit && !credit_left(s)) {
 		if (user_serves(u))
 			grant_more(u, s, true);
@@ -264,8 +266,8 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 
 /* ---- sender ---- */
 
-/* Returns the total that may be sent. It is 1, which each receiver accepts, until the handshake
- * reports the first credit. */
+/* Returns the limit: the number of messages that this node may have sent since the session opened.
+ * Until the handshake reports the first credit, the limit is 1, which every receiver accepts. */
 static uint32_t limit_known(struct nic_peer *p, struct tx_stream *t)
 {
 	uint32_t first = rltp_session_credit(p->session);
@@ -318,7 +320,7 @@ bool credit_consume(struct nic_request *r, struct nic_peer *p, struct tx_stream 
 		return true;
 	}
 	if (!rltp_session_is_open(p->session))
-		return false; /* the handshake has started, with the first message */
+		return false; /* credit comes with the handshake, which has started */
 	wait_begin(r, p, nic_stream_index(r->head.dst_function, r->head.dst_qp));
 	rltp_endpoint_want(n->endpoint, p->session, n->now_ns);
 	return false;
@@ -334,7 +336,7 @@ void credit_granted(void *user, struct rltp_session *session, const struct wire_
 		return;
 	struct tx_stream *t = stream_tx_get(p, index);
 	if (!t)
-		return; /* the sender requests it again */
+		return; /* out of memory: this node requests the credit again later */
 	uint32_t limit = limit_known(p, t);
 	if (!seq_before(limit, e->limit) || e->limit - t->naps > NIC_CREDIT_AHEAD_MAX)
 		return;

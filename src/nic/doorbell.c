@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns doorbells into requests. Only a copy of each descriptor is checked and used. A wrong
- * descriptor completes with the reason. The engine stops a user whose descriptor names a queue pair
- * of another user. It also stops a user that overruns the FIFO (C-15). */
+/* Turns doorbells into requests. Only a copy of each descriptor is checked and used. An invalid
+ * descriptor gets a completion with an error. The engine stops a user if its descriptor names a
+ * queue pair of another user, or if it overruns the FIFO (C-15). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "nic/atomic.h"
 #include "nic/internal.h"
 
-#define DOORBELLS_AHEAD 4 /* descriptors ahead whose lines are fetched during a burst */
-#define CONSUMER_STEP   8 /* descriptors read between two updates of the consumer index */
-/* values of a lap: rounds of the FIFO until a 32-bit index wraps */
+#define DOORBELLS_AHEAD 4 /* how many descriptors ahead the prefetch is during a burst */
+#define CONSUMER_STEP   8 /* descriptors between two updates of the consumer index */
+/* number of different laps: the 32-bit index wraps after this many rounds of the FIFO */
 #define LAPS (UINT32_MAX / NIC_DOORBELLS + 1)
 
 static bool op_is_read(uint8_t op)
@@ -20,7 +20,7 @@ static bool op_is_read(uint8_t op)
 	return op == DXP_OP_GET || op == DXP_OP_CFG_READ;
 }
 
-/* Returns true if the entries and data that the head states fit a descriptor. */
+/* Returns true if a descriptor can hold the entries and inline bytes that its head states. */
 static bool head_good(const struct dxp_descriptor *d)
 {
 	uint32_t entries = (uint32_t)d->src_count + d->dst_count;
@@ -72,14 +72,14 @@ static int lists_resolve(struct nic_request *r, const struct dxp_entry *local, u
 		remote_bytes += remote[i].bytes;
 	}
 	if (r->head.op != DXP_OP_NAP && local_count > 0 && local_bytes != remote_bytes)
-		return DXP_EINVAL; /* C-24: the totals must agree */
+		return DXP_EINVAL; /* C-24: both lists must have the same total of bytes */
 	r->total = (uint32_t)(local_count > 0 ? local_bytes : remote_bytes);
 	return (local_count > 0 ? local_bytes : remote_bytes) > NIC_MESSAGE_BYTES_MAX ? DXP_EINVAL
 										      : DXP_OK;
 }
 
-/* Returns true if the lists fit the operation. Inline data replaces the local list of data to
- * send. */
+/* Returns true if the operation permits these lists. If the data to send are inline, there is no
+ * local list. */
 static bool shape_good(const struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
@@ -113,12 +113,13 @@ static int entries_resolve(struct nic_request *r, const struct dxp_entry *entrie
 				       : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
 	if (status != DXP_EUNSUPPORTED)
 		return status;
-	request_pieces_drop(r); /* of those before the staged one */
+	request_pieces_drop(r); /* drops the pieces that were resolved before the staged entry */
 	r->remote_count = 0;
 	return chain_staged(r, entries);
 }
 
-/* Parses a descriptor by reference. Only a request with short lists has its pieces afterwards. */
+/* Parses a descriptor by reference. Short lists are resolved to r->pieces. For long lists r->chain
+ * is set, and chain_advance() resolves them later. */
 static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry at, entries[NIC_LIST_ENTRIES_MAX];
@@ -137,9 +138,9 @@ static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return status;
 }
 
-/* Copies the rest of the descriptor out of the window before checking it. Inline data goes straight
- * to where messages read it. DXP_EAGAIN: too many chain entries are in progress, or memory is
- * short; try again later. */
+/* Copies the rest of the descriptor out of the window before checking it. Inline data are copied
+ * directly to r->immediate, from which messages are sent. DXP_EAGAIN: too many chain entries are in
+ * progress, or memory is short; try again later. */
 static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry entries[NIC_LIST_ENTRIES_MAX];
@@ -167,7 +168,8 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return shape_good(r) ? DXP_OK : DXP_EINVAL;
 }
 
-/* Makes a request; its descriptor entry may then be reused. Returns false if out of memory. */
+/* Makes and queues a request. The user may then reuse the descriptor's entry. Returns false if
+ * memory or chain entries are short; the descriptor then stays in the FIFO. */
 static bool request_make(struct nic_user *u, const struct dxp_descriptor *head,
 			 const struct dxp_slot *slot)
 {
@@ -195,8 +197,8 @@ static bool request_make(struct nic_user *u, const struct dxp_descriptor *head,
 	return true;
 }
 
-/* Accepts one published descriptor. Returns false if the descriptor must stay: no space for its
- * request, or no queue pair for its completion. */
+/* Accepts one published descriptor. Returns false if the descriptor stays in the FIFO: no request
+ * can be made now, or the queue pair is invalid and the user was stopped. */
 static bool doorbell_accept(struct nic_user *u, const struct dxp_slot *slot)
 {
 	struct dxp_descriptor head;
@@ -218,7 +220,7 @@ static bool doorbell_accept(struct nic_user *u, const struct dxp_slot *slot)
 	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(u, &head, slot);
 }
 
-/* Returns the oldest descriptor not read yet, or NULL. */
+/* Returns the oldest descriptor that the engine has not read, or NULL. */
 static const struct dxp_slot *doorbell_next(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -229,7 +231,7 @@ static const struct dxp_slot *doorbell_next(const struct nic_user *u)
 	return slot;
 }
 
-/* Returns false if the next entry holds no doorbell: all that an idle poll checks. */
+/* Returns false if the next entry holds no doorbell. An idle poll checks only this. */
 static bool doorbell_due(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -238,8 +240,8 @@ static bool doorbell_due(const struct nic_user *u)
 	return lap != 0 && lap + 1 != dxp_lap(u->consumer, NIC_DOORBELLS);
 }
 
-/* Returns true if the oldest descriptor carries the lap of a later round: the user reused the entry
- * before it was read. 0 and the lap before the expected one are normal for an empty entry. */
+/* Returns true if the next entry carries the lap of a later round: the user reused the entry before
+ * the engine read it. An empty entry has lap 0 or the lap before the expected one. */
 static bool lap_overrun(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -249,7 +251,8 @@ static bool lap_overrun(const struct nic_user *u)
 	return lap != 0 && rounds > 0 && rounds < LAPS / 2;
 }
 
-/* Returns true if the user claimed more descriptors than there are, or fewer than were read. */
+/* Returns true if the producer index is behind the engine's index, or more than NIC_DOORBELLS ahead
+ * of it. */
 static bool claims_overrun(const struct nic_user *u)
 {
 	return dxp_load_acquire(&u->window->producer) - u->consumer > NIC_DOORBELLS;
@@ -272,7 +275,7 @@ bool doorbells_overrun(struct nic *n)
 bool nic_doorbell_ready(const struct nic *n)
 {
 	if (n->retry_ns != UINT64_MAX)
-		/* memory is short: no descriptor can be read; the deadline for a retry is set */
+		/* memory is short: no descriptor can be read before the retry at `retry_ns` */
 		return false;
 	for (uint32_t open = n->open; open; open &= open - 1) {
 		const struct nic_user *u = &n->users[__builtin_ctz(open)];
@@ -287,7 +290,7 @@ bool nic_doorbell_ready(const struct nic *n)
 			return true;
 		if (!slot || u->full_ns != 0 || u->chain_full)
 			continue;
-		/* Read once: the user may change it. */
+		/* Read only once, because the user may change the descriptor after the check. */
 		uint8_t qp = *(const volatile uint8_t *)&slot->head.qp;
 		if (qp >= u->qp_count ||
 		    u->function->queues[u->first_qp + qp].outstanding < NIC_OUTSTANDING_MAX)
@@ -296,8 +299,8 @@ bool nic_doorbell_ready(const struct nic *n)
 	return false;
 }
 
-/* Checks a full event ring again at growing intervals. No signal reports that the user read
- * completions, and a user that never does must not keep the loop busy. */
+/* Sets the time of the next check of a full event ring. The intervals grow: no signal reports that
+ * the user read completions, and a user that never reads them must not keep the loop busy. */
 static void full_note(struct nic_user *u)
 {
 	struct nic *n = u->nic;
@@ -312,8 +315,8 @@ static void full_note(struct nic_user *u)
 	n->look_ns = min_u64(n->look_ns, u->full_ns);
 }
 
-/* Prefetches lines of later descriptors of a burst. Without a burst, the prefetch would remove
- * lines from the cache of the user that is about to write them. */
+/* Prefetches cache lines of later descriptors of a burst. Without a burst, the user may be about to
+ * write these lines, and the prefetch would remove them from the user's cache. */
 static void ahead(const struct nic_user *u, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i++) {
@@ -331,7 +334,7 @@ void doorbells_ahead(const struct nic_user *u)
 }
 
 /* Returns the number of unread completions. During a burst, rereads the consumer index only if the
- * cached one is too old, because the user writes that cache line. */
+ * cached value is too old: the user writes that cache line, so each read may miss the cache. */
 static uint32_t completions_unread(struct nic_user *u)
 {
 	uint32_t seen = u->sent_index - u->sent_consumed;
@@ -353,7 +356,7 @@ uint32_t doorbells_accept(struct nic_user *u)
 			user_stop(u, DXP_EOVERRUN);
 		return 0;
 	}
-	/* Each request needs an entry for its completion. */
+	/* Each request needs a free entry in the event ring for its completion. */
 	uint32_t spent = u->outstanding + completions_unread(u);
 	if (spent >= NIC_EVENTS)
 		full_note(u);
@@ -368,7 +371,8 @@ uint32_t doorbells_accept(struct nic_user *u)
 		if (accepted > 0)
 			ahead(u, DOORBELLS_AHEAD, DOORBELLS_AHEAD);
 		u->consumer++;
-		/* The descriptors were copied out: the user may reuse their entries. */
+		/* The engine has copied the descriptors out, so the user may reuse their
+		 * entries. */
 		if (++accepted % CONSUMER_STEP == 0)
 			dxp_store_release(&w->consumer, u->consumer);
 	}

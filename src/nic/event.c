@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the two event rings of a window. The user writes only the consumer index, and the engine
- * reads nothing else that the user writes. The index may grow up to the number of events written;
+/* Writes the two event rings of a window. Of these rings, the user writes only the consumer
+ * indices, and the engine reads only these. An index may grow up to the number of events written;
  * any other value stops the user. */
 #include <string.h>
 
@@ -8,12 +8,12 @@
 
 #include "nic/internal.h"
 
-#define EVENTS_AHEAD 2 /* events ahead whose lines are fetched during a burst */
+#define EVENTS_AHEAD 2 /* how many events ahead the prefetch is */
 
 static uint32_t unread(struct nic_user *u, const uint32_t *consumer, uint32_t written,
 		       uint32_t *consumed)
 {
-	/* Pairs with the user's release: the entries before it were read out. */
+	/* Pairs with the user's release: the user has read all events before this index. */
 	uint32_t count = written - dxp_load_acquire(consumer);
 
 	if (count > written - *consumed) {
@@ -56,8 +56,8 @@ uint32_t event_received_entries(const struct nic_user *u)
 	return u->nic->options.receive_entries;
 }
 
-/* The user may still hold the buffer of a NAP whose event was read, so the larger of the two counts
- * applies. */
+/* Returns how many receive entries the user has not freed. A user may still hold the buffer of a
+ * NAP after reading its event, so the larger count of events and buffers applies. */
 uint32_t event_received_unread(struct nic_user *u)
 {
 	uint32_t count =
@@ -72,7 +72,8 @@ uint32_t event_received_used(struct nic_user *u)
 	return event_received_unread(u) + u->received_reserved;
 }
 
-/* Reads the user's indices only if the cached ones are too old. */
+/* Returns true if more than `kept` receive entries are free. Reads the user's indices only if the
+ * cached values are too old. */
 bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 {
 	uint32_t entries = event_received_entries(u);
@@ -84,9 +85,9 @@ bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 	return event_received_used(u) + kept < entries && !u->stopped;
 }
 
-/* Returns true if a message may reserve an entry, which it must before it is accepted (C-28).
- * Messages that wait for earlier ones of their stream get at most half of the ring; otherwise they
- * could block the earlier ones. */
+/* Returns true if a message may reserve a receive entry. A message must reserve one before it is
+ * accepted (C-28). Messages that wait for earlier ones of their stream get at most half of the
+ * ring; otherwise they could block the earlier ones. */
 bool event_received_space(struct nic_user *u, bool next)
 {
 	if (!next && u->received_reserved >= event_received_entries(u) / 2)
@@ -125,7 +126,7 @@ void event_received_write(struct nic_user *u, struct dxp_nic_event *event, const
 	uint8_t *to = event_received_buffer(u, event);
 
 	if (!to)
-		return; /* the user broke the ring of buffers, and was stopped */
+		return; /* the user is stopped, so the event is dropped */
 	if (event->type == DXP_EVENT_NAP && event->bytes > 0)
 		memcpy(to, payload, event->bytes);
 	event_received_publish(u, event);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens queue pairs of a function on a window for a user, stops a user that breaks the rules,
- * closes a user that has left.
+/* Opens queue pairs of a function on a window for a user. Stops a user that breaks the rules.
+ * Closes a user that has left.
  *
- * Operations end at once and locally, so that no memory waits for a peer: requests are dropped,
- * messages are withdrawn from RLTP, reads are forgotten. Peers stay in step, because each begun
- * message, in either direction, ends as a given-up one. */
+ * Stopping or closing ends all operations of the user at once, so that its memory does not wait for
+ * a peer. Requests are dropped, messages are withdrawn from RLTP, and reads are forgotten. In each
+ * stream, in either direction, an incomplete message counts as given up, so ids stay valid for the
+ * peer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,7 @@ static void magics_make(struct nic_user *u)
 	n->options.entropy(n->options.entropy_context, magics, u->qp_count * sizeof(*magics));
 	for (uint8_t q = 0; q < u->qp_count; q++) {
 		if (magics[q] == 0)
-			magics[q] = 1; /* 0 marks answers */
+			magics[q] = 1; /* magic 0 is reserved for answers */
 		u->window->qp_magic[q] = magics[q];
 	}
 }
@@ -84,7 +85,8 @@ static void window_begin(const struct nic_user *u)
 	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
 }
 
-/* Returns whether `qps` queue pairs of the function, from the user's first one on, are free. */
+/* Checks `qps` queue pairs, from the user's first one on. Returns DXP_OK if all are free,
+ * DXP_EEXIST if one is open, DXP_EBUSY if operations still use regions of its last user. */
 static int user_available(const struct nic *n, uint32_t user, uint32_t qps)
 {
 	int status = DXP_OK;
@@ -132,7 +134,7 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 					: DXP_EINVAL;
 }
 
-/* Stores the reason first, so that a user that sees the state also sees the reason. */
+/* Stores the reason before the state, so that a user that reads the state also reads the reason. */
 static void window_end(struct dxp_window *w, int status, enum dxp_function_state state)
 {
 	dxp_store_release(&w->error, (uint32_t)-status);
@@ -151,8 +153,8 @@ static void message_visit(void *context, struct rltp_message *rltp)
 		send_message_withdraw(m, DXP_ECLOSED);
 }
 
-/* Ends messages to a queue pair: drops arrived parts and rejects requests for data. The ids of
- * these messages count as given up. */
+/* Ends the incomplete messages to a queue pair: drops arrived parts, and rejects requests for data.
+ * The ids of these messages count as given up. */
 static void rx_stream_end(struct rx_stream *s)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++) {
@@ -203,7 +205,7 @@ static void user_end(struct nic_user *u)
 	local_forget(n, u);
 	requests_drop(u);
 	n->stops &= ~(1u << u->index);
-	n->space = true; /* other requests may have waited for what the user held */
+	n->space = true; /* other requests may wait for resources that the user held */
 }
 
 void user_stop(struct nic_user *u, int status)
@@ -228,7 +230,7 @@ struct reclaimed {
 	uint64_t bytes;
 };
 
-/* Withdraws an answer out of the reclaimed memory. */
+/* Withdraws an answer that sends bytes of the reclaimed memory. */
 static void reclaim_visit(void *context, struct rltp_message *rltp)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
@@ -249,7 +251,7 @@ void nic_memory_reclaim(struct nic *n, const uint8_t *base, uint64_t bytes, uint
 			rltp_session_messages(p->session, reclaim_visit, &reclaimed);
 }
 
-/* Returns a closed user's queue pairs to the function. */
+/* Returns the queue pairs of a closed user to the function. */
 static void user_clear(struct nic_user *u)
 {
 	struct nic_function *f = u->function;
@@ -277,7 +279,7 @@ int nic_user_close(struct nic *n, uint32_t user, int status, uint64_t now_ns)
 	user_end(u);
 	regions_revoke(n, user);
 	user_clear(u);
-	/* The node sets weight and limit, not the user, so they stay. */
+	/* The node sets weight and limit of a function, so both stay when the last user leaves. */
 	if (!u->function->open) {
 		u->function->limit.waits = 0;
 		u->function->gathers = false;

@@ -5,8 +5,7 @@
 
 #include "nic/state.h"
 
-/* key.c
- * Returns the next key for a region at `index` and increments *generation. */
+/* key.c Returns the next key for the region with this index, and increments *generation. */
 uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 
 /* region.c */
@@ -14,9 +13,9 @@ uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 struct nic_region *region_find(const struct nic_user *u, uint32_t key);
 
 uint8_t region_guard_query(struct nic_region *r, uint64_t offset,
-			   uint64_t bytes); /* calls its guard */
+			   uint64_t bytes); /* calls the region's guard */
 /* Checks access to bytes that lie in the region. Returns 0 or an enum wire_nack code. Calls the
- * guard only outside of its last answer. */
+ * guard only if its last answer does not cover these bytes or is no longer valid. */
 static inline uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64_t bytes)
 {
 	const struct nic_reach *reach = &r->reach;
@@ -27,17 +26,18 @@ static inline uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64
 		return 0;
 	return region_guard_query(r, offset, bytes);
 }
-/* Returns the memory at an offset that region_reach has permitted last. */
+/* Returns the memory at `offset`, which the last call of region_reach must have permitted. */
 static inline uint8_t *region_at(const struct nic_region *r, uint64_t offset)
 {
 	return (r->guarded && r->reach.base ? r->reach.base : r->base) + offset;
 }
-/* Holds bytes that a descriptor of the region's user names, until region_drop. DXP_EACCESS: not
- * permitted. */
+/* Holds bytes of the region until region_drop, for a descriptor of the region's user. DXP_EACCESS:
+ * access is not permitted. */
 int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes);
 void region_drop(struct nic_region *r, uint64_t offset);
 
-/* For all regions of a user. */
+/* Revoke the keys of all regions of a user; return true while operations use one of these
+ * regions. */
 void regions_revoke(struct nic *n, uint32_t user);
 bool regions_busy(const struct nic *n, uint32_t user);
 
@@ -52,7 +52,7 @@ static inline struct nic_user *nic_stream_user(struct nic *n, uint32_t index)
 {
 	return n->functions[index / NIC_QPS_PER_FUNCTION].user_of[index % NIC_QPS_PER_FUNCTION];
 }
-/* Sets a deadline to retry what failed for lack of memory. */
+/* Sets a deadline at which the NIC retries what failed for lack of memory. */
 void nic_memory_short(struct nic *n);
 
 /* function.c */
@@ -70,15 +70,15 @@ static inline uint8_t user_qp(const struct nic_user *u, uint32_t qp)
 	return (uint8_t)(qp - u->first_qp);
 }
 void nic_function_init(struct nic *n, uint32_t function);
-bool function_serves(const struct nic_function *f); /* one of its users does */
-/* Stops a user that broke the rules; its window shows `status`. users_settle drops its operations
- * later, so the caller may be in the middle of one of them. */
+bool function_serves(const struct nic_function *f); /* true if at least one user serves */
+/* Stops a user that broke the rules. The user's window shows `status`. users_settle() ends the
+ * user's operations later, so the caller may be in the middle of one of them. */
 void user_stop(struct nic_user *u, int status);
 void users_settle(struct nic *n);
 
 /* pool.c: reused memory */
 struct nic_message *pool_message_get(struct nic *n);         /* cleared; NULL: out of memory */
-void pool_message_put(struct nic *n, struct nic_message *m); /* frees its body, too */
+void pool_message_put(struct nic *n, struct nic_message *m); /* also frees m->body */
 struct nic_request *
 pool_request_get(struct nic *n); /* cleared except `function`, `head`, `immediate` */
 void pool_request_put(struct nic *n, struct nic_request *r);
@@ -88,22 +88,23 @@ void pool_buffer_put(struct nic *n, uint8_t *buffer); /* NULL is allowed */
 void pools_free(struct nic *n);
 
 /* event.c: completion and receive events */
-uint32_t event_received_entries(const struct nic_user *u); /* entries of its receive ring in use */
-uint32_t event_received_used(struct nic_user *u);          /* unread or reserved */
+uint32_t event_received_entries(const struct nic_user *u); /* usable entries of the receive ring */
+uint32_t event_received_used(struct nic_user *u);          /* entries unread or reserved */
 uint32_t event_received_unread(struct nic_user *u);
-/* Returns true if a receive entry is free. `next`: for the next message to execute in its
+/* Returns true if a receive entry is free. `next`: the message is the next one to execute in its
  * stream. */
 bool event_received_space(struct nic_user *u, bool next);
-/* Returns true if one receive entry and `kept` others are free. */
+/* Returns true if more than `kept` receive entries are free. */
 bool event_received_space_beside(struct nic_user *u, uint32_t kept);
 void event_received_reserve(struct nic_user *u);
 void event_received_unreserve(struct nic_user *u);
 void event_received_write(struct nic_user *u, struct dxp_nic_event *event, const uint8_t *payload);
-/* The two steps of event_received_write. The first returns the payload's destination, possibly in
- * *event, or NULL if the user was stopped. The second publishes. */
+/* The two steps of event_received_write. The first returns the payload's destination, which may be
+ * in *event, or NULL if the user was stopped. The second publishes the event. */
 uint8_t *event_received_buffer(struct nic_user *u, struct dxp_nic_event *event);
 void event_received_publish(struct nic_user *u, const struct dxp_nic_event *event);
-/* Prefetches the entries of later events, during a burst of descriptors from u to t. */
+/* Prefetches the ring entries of later events, during a burst of descriptors from user `u` to user
+ * `t`. */
 void events_ahead(const struct nic_user *u, const struct nic_user *t);
 void event_sent_write(struct nic_user *u, const struct dxp_nic_event *event);
 uint32_t event_sent_unread(struct nic_user *u);
@@ -115,29 +116,30 @@ void buffers_fetch(struct nic_user *u);
 uint32_t buffers_available(const struct nic_user *u);
 bool buffer_dequeue(struct nic_user *u, uint16_t *out); /* false: the user was stopped */
 
-/* doorbell.c
- * Reads new descriptors; returns how many. */
+/* doorbell.c Reads new descriptors of a user; returns how many. */
 uint32_t doorbells_accept(struct nic_user *u);
-/* Stops the users whose claims cannot be right; returns true if there are any. Reads a cache
- * line that the users write, so not in every poll. doorbells_accept detects the other overrun, a
- * doorbell in an entry that was not read yet. */
+/* Stops each user whose producer index is invalid. Returns true if it stopped one. Reads a cache
+ * line that the users write, so not every poll calls it. doorbells_accept() detects the other
+ * overrun: a doorbell in an entry that the engine has not read. */
 bool doorbells_overrun(struct nic *n);
 /* Prefetches the user's next descriptors and events before a long copy. */
 void doorbells_ahead(const struct nic_user *u);
 
-/* access.c: check access by packets and by users of this NIC. Return enum wire_nack codes; 0:
- * permitted. */
+/* access.c: check access by packets and by users of this NIC. access_user() returns the target
+ * user, or NULL if there is none or the magic is wrong. access_region() returns 0 or an enum
+ * wire_nack code. `by`: earlier attempts of the requester. */
 struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t function, uint32_t qp,
 			     uint32_t magic);
 uint8_t access_region(struct nic_user *u, struct guesses *by, uint32_t key, uint32_t right,
 		      uint64_t offset, uint64_t bytes, struct nic_region **out);
-/* Return the time in ns until a key, or the magic of a queue pair, that the requester `by` sent may
- * be compared; 0: now. Call them before the functions above. Count requests that wait. */
+/* Call these before access_region() and access_user(). They return the time in ns until a key, or
+ * the magic of a queue pair, may be compared for the requester `by`; 0: now. They count requests
+ * that wait. */
 uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key);
 uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t function, uint32_t qp);
 /* Reserves space with registers_reserve(), and converts its status to a NACK code. */
 uint8_t access_registers(struct nic_user *u, uint32_t bytes, struct nic_register_range *out);
-/* Counts a rejection; `u` may be NULL. */
+/* Counts a rejection. `u`: the target user, or NULL if there is none. */
 void access_refused(struct nic *n, struct nic_user *u, uint8_t code);
 
 /* count.c */
@@ -157,104 +159,111 @@ void share_spend(struct nic_function *f, uint32_t bytes);
 void share_function_copy(struct nic_function *f);
 
 /* space.c: receive entries for users of this NIC */
-bool space_now(struct nic_user *t); /* a receive entry is free, and no request waits for it */
-/* Reserves a receive entry for a request. False: there is none, and the request waits. */
+bool space_now(struct nic_user *t); /* true: an entry is free, and no request waits */
+/* Reserves a receive entry of user `t` for a request. False: there is none, and the request
+ * waits. */
 bool space_acquire(struct nic_request *r, struct nic_user *t);
-void space_unwait(struct nic_request *r); /* stops waiting, if it does */
+void space_unwait(struct nic_request *r); /* no effect if the request does not wait */
 
 /* local.c: operations between users of this NIC */
 bool local_node(const struct nic *n, uint16_t node);
 /* Return true if the request must wait before its key, or its magic, is compared (guess.h). */
 bool local_key_waits(struct nic_request *r, uint32_t key);
 bool local_magic_waits(struct nic_request *r);
-/* Delivers a NAP directly from its descriptor. False: not possible now, nothing has changed. */
+/* Delivers a NAP directly from its descriptor. Returns false if this is not possible now; then
+ * nothing has changed. */
 bool local_nap(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot);
-/* Copies a PUT of one piece into one piece directly from its descriptor. False: as for
- * local_nap. */
+/* Executes a PUT from one local piece to one remote piece, directly from its descriptor. Returns
+ * false as local_nap does. */
 bool local_put(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot);
-/* Advances a request and subtracts copied bytes from *left while that is positive. The request is
- * complete when `cut_done` is set; else it needs a larger *left, or waits. */
+/* Advances a request while *left is positive, and subtracts copied bytes from *left. The request is
+ * complete when `cut_done` is set. Otherwise it waits, or needs a larger *left. */
 void local_advance(struct nic_request *r, int64_t *left);
-void local_release(struct nic_request *r); /* the request's uses of target memory */
-/* Ends all requests to a closing user. */
+void local_release(struct nic_request *r); /* drops the request's uses of target memory */
+/* Fails all requests to a closing user. */
 void local_forget(struct nic *n, const struct nic_user *t);
 
 /* chain.c: descriptors by reference */
-/* Parses the descriptor that the entry names into r->head and, if it is short, `entries`, with the
- * counts in the head. A long descriptor becomes r->chain, and the counts are 0. DXP_EAGAIN: no
- * space for the chain now. */
+/* Parses a descriptor by reference. If the lists have at most NIC_LIST_ENTRIES_MAX entries, copies
+ * them to `entries`, and the head with its counts to r->head. Longer lists become r->chain, and the
+ * counts in r->head are 0. DXP_EAGAIN: no space for the chain now. */
 int chain_begin(struct nic_request *r, const struct dxp_entry *at,
 		struct dxp_entry entries[NIC_LIST_ENTRIES_MAX]);
 /* Copies, checks and resolves entries of r->chain as far as *left permits. Returns true if the
  * request has pieces to continue with; false: it waits, or has failed. */
 bool chain_advance(struct nic_request *r, int64_t *left);
-/* Makes a chain of a descriptor whose own memory is staged. DXP_EUNSUPPORTED: not a PUT or GET;
- * DXP_EAGAIN: not now. */
+/* Makes r->chain from a descriptor whose local entries are staged. DXP_EUNSUPPORTED: not a PUT or
+ * GET. DXP_EAGAIN: no space for the chain now. */
 int chain_staged(struct nic_request *r, const struct dxp_entry *entries);
 void chain_free(struct nic_request *r); /* r->chain may be NULL */
-/* Returns the value of `cut` behind the last piece. */
+/* Returns the value that r->cut will have when the last resolved piece is used up. */
 static inline uint32_t chain_end(const struct nic_request *r)
 {
 	return r->chain ? r->last : r->total;
 }
 
-/* bounce.c: own memory of a request that is staged */
-int bounce_open(struct nic_request *r);   /* DXP_EAGAIN: not now */
+/* bounce.c: staged local memory of a request */
+int bounce_open(struct nic_request *r);   /* DXP_EAGAIN: no memory or bounce now */
 void bounce_close(struct nic_request *r); /* r->bounce may be NULL */
-/* Makes a piece of the window's bytes `at`, in the buffer. Statuses of doorbell_piece(). */
+/* Makes *piece from the staged entry `e`, with its bytes at offset `at` of the bounce. Statuses of
+ * doorbell_piece(). */
 int bounce_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t at,
 		 struct nic_piece *piece);
-void bounce_begin(struct nic_request *r); /* r->local is a new window */
-/* Fetches or stores a window. Returns true if messages may be made, or the next window may begin;
- * sets cut_done behind the last one. */
+void bounce_begin(struct nic_request *r); /* to be called when r->local has a new window */
+/* Fetches or stores a window. Returns true if messages may be made, or the next window may begin.
+ * Sets r->cut_done after the last window was stored. */
 bool bounce_advance(struct nic_request *r, int64_t *left);
-/* Returns true if a request completes only after its last bytes were stored. */
+/* Returns true if a request completes only after the bounce has stored its last bytes (GET). */
 bool bounce_stores(const struct nic_request *r);
 
-/* area.c: maps [vaddr, vaddr + bytes) of the user's device to its region `key` at `offset`.
- * DXP_ENOENT: not in one area. The user must have a table. */
+/* area.c: finds the area that contains [vaddr, vaddr + bytes) of the user's device, and returns the
+ * region's key and the offset in it. DXP_ENOENT: no area contains all these bytes. The user must
+ * have a table. */
 int area_find(const struct nic_user *u, uint64_t vaddr, uint64_t bytes, uint32_t *key,
 	      uint64_t *offset);
 
-/* outside.c: the first two are called by the endpoint, with the NIC as `nic` */
+/* outside.c: RLTP's endpoint calls the first two, with the NIC as `nic` */
 bool outside_admits(void *nic, const struct udp_address *from);
 struct rltp_session *outside_add(void *nic, const struct udp_address *from);
 /* Returns the number of the peer at this address; adds the peer if the policy admits it.
  * WIRE_NODE_NONE: not admitted, or no space. */
 uint16_t outside_node(struct nic *n, const struct udp_address *at);
-/* Returns whether a peer may send this request: those outside of the node table may only send to
+/* Returns true if the peer may send this request. Peers outside of the node table may only send to
  * receive registers. */
 bool outside_permits(const struct nic_peer *p, const struct wire_header *h);
 
 /* registers.c: the user must be open, except for registers_sent. */
-void registers_poll(struct nic_user *u); /* these two: it must have a table */
+/* the user must have a lookup table, also for registers_ready() */
+void registers_poll(struct nic_user *u);
 bool registers_ready(const struct nic_user *u);
-void registers_sent(struct nic_user *u, int status); /* the request of a send completed */
-/* Reserves space in the receive area for a PUT with key 0; never released. DXP_EACCESS: no register
- * mode; DXP_EBUSY: no area, or it is full; DXP_ERANGE: more than the whole area. */
+void registers_sent(struct nic_user *u, int status); /* reports the end of a send */
+/* Reserves space in the receive area for a PUT with key 0. DXP_EACCESS: no register mode.
+ * DXP_EBUSY: no area, or it is full. DXP_ERANGE: the PUT is longer than the whole area. */
 int registers_reserve(struct nic_user *u, uint32_t bytes, struct nic_register_range *out);
-/* Returns space to the area, if it was reserved last. */
+/* Returns space to the area if nothing was reserved after it. Otherwise the space stays used. */
 void registers_unreserve(struct nic_user *u, const struct nic_register_range *range,
 			 uint32_t bytes);
-/* Finds the place of the message's first byte. False: the device withdrew the area, or its memory
- * is gone. Call it anew for each piece. */
+/* Finds the memory for the message's first byte. False: the device withdrew the area, or its memory
+ * is gone. Call it anew for each piece of the message, because both may change. */
 bool registers_place(struct nic_user *u, const struct nic_register_range *range,
 		     struct nic_place *out);
 
-/* doorbell.c: resolves an entry of the user's local list and holds its memory */
+/* doorbell.c: resolves an entry of the user's local list to a piece, and holds the region's
+ * memory */
 int doorbell_piece(const struct nic_user *u, const struct dxp_entry *e, struct nic_piece *piece);
 
 /* request.c */
 void request_pieces_drop(
-	/* drops the request's uses of memory; no message of it may use memory any more */
+	/* drops the request's uses of memory; its messages must not need them any more */
 	struct nic_request *r);
 void request_queue(struct nic_request *r);
-void request_finished(struct nic_request *r, int status); /* one of its messages or reads ended */
-void request_give_up(struct nic_request *r, int status);  /* drops what was not cut */
+void request_finished(struct nic_request *r, int status); /* a message or read has completed */
+void request_give_up(struct nic_request *r, int status);  /* the request makes no more messages */
 void request_queues_advance(struct nic_function *f);
 void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
-void requests_fail(struct nic *n, uint16_t node, int status); /* those not cut completely */
-/* Drops all requests without completions. No message may refer to them any more. */
+/* fails requests whose messages are not all made */
+void requests_fail(struct nic *n, uint16_t node, int status);
+/* Drops all requests of a user without completions. No message may refer to them any more. */
 void requests_drop(struct nic_user *u);
 
 /* send.c: callbacks of RLTP about messages */
@@ -267,7 +276,7 @@ void send_message_post(struct nic_message *m);
 void send_message_unsent(struct nic_message *m, uint32_t bytes);
 /* Withdraws a message: its completion is not reported, its memory is not read again. */
 void send_message_withdraw(struct nic_message *m, int status);
-/* Returns the status of an answer that the peer gave up, from the key of its RESYNC. */
+/* Returns the status for a withdrawn answer, which its RESYNC carries as the key. */
 int send_answer_status(uint32_t key);
 
 /* receive.c, stream.c: received messages */
@@ -275,100 +284,106 @@ struct rltp_verdict receive_packet_deliver(void *user, struct rltp_session *s,
 					   const struct wire_header *h, const uint8_t *payload);
 bool stream_packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h);
 struct rx_stream *stream_rx_get(struct nic_peer *p, uint32_t index); /* NULL: out of memory */
-/* Returns the stream to this queue pair of the peer, created if necessary; NULL: no memory. */
+/* Returns the stream to this queue pair of the peer, and creates it if necessary. NULL: out of
+ * memory. */
 struct tx_stream *stream_tx_get(struct nic_peer *p, uint32_t index);
 bool stream_known(const struct nic_peer *p, uint32_t index, bool receives);
 struct nic_work *stream_work_get(struct nic_peer *p); /* NULL: out of memory */
 void stream_rx_run(struct rx_stream *stream);
-/* Marks a record as used; its session must not become idle from here on. */
+/* Changes the state of a record that is used. The session cannot become idle until the record is
+ * cleared. */
 void stream_record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
-/* Frees what a record holds, after it was executed or instead. */
+/* Frees the resources of a record, and empties it. `executed`: false if the message was dropped. */
 void stream_record_clear(struct rx_stream *stream, struct rx_record *r, bool executed);
-/* Ends a message without effect. `counted`: the message uses a credit that was not charged yet. */
+/* Drops a message and marks it as given up. `counted`: the message uses a credit that was not
+ * charged yet. */
 void stream_record_abort(struct rx_stream *stream, struct rx_record *r, bool counted);
-/* Message `id` was acknowledged. `arrived`: a request that completes when all earlier ids are, too;
- * or NULL. */
+/* Notes that message `id` was acknowledged. `arrived`: a request that completes when all earlier
+ * ids were acknowledged too; or NULL. */
 void stream_tx_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived);
-/* Frees the streams of a closed session; undelivered requests complete with `status`. */
+/* Frees the streams of a closed session. Requests that are not delivered complete with `status`. */
 void stream_peer_fail(struct nic_peer *p, int status);
-/* Frees the streams of an idle session; keeps the marks. */
+/* Frees the streams of an idle session; keeps its marks (struct stream_mark). */
 void stream_peer_rest(struct nic_peer *p);
 
 /* Processes a message whose last packet was placed. */
 void receive_record_whole(struct rx_stream *stream, struct rx_record *r);
 
 /* staged.c, staged_read.c, staged_local.c: memory that this process cannot address (staged.h) */
-/* Places payload at byte `at` of a message to a staged region, which begins at `to`. */
+/* Places `payload`, which begins at byte `at` of a message, in staged memory. `to` is the
+ * destination of the message's first byte. */
 struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct wire_header *h, uint64_t at, const uint8_t *payload,
 				 const struct nic_place *to);
-/* Ends the incomplete PUTs of peers to receive registers in these bytes of a region. */
+/* Gives up the incomplete PUTs of peers to receive registers, if they write to these bytes of a
+ * region. */
 void staged_registers_end(struct nic *n, const struct nic_area *area);
-/* Returns true if the message is held because of this packet: the packet gets the same answer
- * again. */
+/* Returns true if the message is held because of packet `psn`. If this packet arrives again, it
+ * gets the answer of staged_held_again(). */
 bool staged_holds(const struct rx_record *r, uint32_t psn);
 struct rltp_verdict staged_held_again(struct rx_record *r);
-void staged_record_clear(struct nic *n, struct rx_record *r); /* frees its put or read */
+void staged_record_clear(struct nic *n, struct rx_record *r); /* frees the record's PUT or GET */
 /* Allocates a GET when it is accepted; the record holds it until execution. NULL: out of memory. */
 struct nic_staged_read *staged_read_create(void);
 void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 /* Returns a piece to its owner when its message has completed. */
 void staged_answer_done(struct nic *n, struct nic_message *m, int status);
-void staged_poll(struct nic *n); /* retries reads without space */
-/* End the reads of a lost session, and of a closing user. */
+void staged_poll(struct nic *n); /* retries GETs that found no space */
+/* End the GETs of a lost session, and of a closing user. */
 void staged_reads_fail(struct nic_peer *p);
 void staged_reads_end(struct nic *n, const struct nic_user *u);
-/* Returns true if the message is an answer out of staged memory of this user. */
+/* Returns true if the message answers with bytes of this user's staged memory. */
 bool staged_answers(const struct nic_message *m, const struct nic_user *u);
-/* Users of this NIC. `staged_waits` of the request is set when it cannot advance now. */
-/* Hands over up to *bytes of a request's source and sets *bytes to the number. DXP_EAGAIN; or
- * DXP_EACCESS, DXP_EDEVICE. */
+/* Operations of users of this NIC. They set r->staged_waits if the request cannot advance now. */
+/* Passes up to *bytes bytes at `from` to the owner of the staged piece, and sets *bytes to the
+ * number passed. DXP_EAGAIN: no space now. DXP_EACCESS, DXP_EDEVICE: failed. */
 int staged_local_put(struct nic_request *r, const struct nic_piece *to, const uint8_t *from,
 		     uint32_t *bytes);
 /* Starts the GET of a whole piece; statuses of staged_local_put(). */
 int staged_local_get(struct nic_request *r, const struct nic_piece *from);
-/* Do the same for a staged piece of the request itself, at r->local[]. staged_local_fetch() reads
- * it into the request's bounce, at byte `at` of the window. staged_local_store() writes *bytes of
- * it, from byte `at` of the piece on. */
+/* Move bytes between a staged local piece of the request and its bounce, as the functions above do
+ * for remote pieces. staged_local_fetch() reads the piece into the bounce, at byte `at` of the
+ * window. staged_local_store() writes *bytes of the piece, from byte `at` of the piece on. */
 int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint32_t at);
 int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint32_t at,
 		       uint32_t *bytes);
-/* Returns true until the PUTs before this request are in the device. */
+/* Returns true, and makes the request wait, until all earlier PUTs of its queue pair are in the
+ * device. */
 bool staged_local_waits(struct nic_request *r);
-void staged_local_drop(struct nic_request *r);  /* drops its unfinished PUT */
-void staged_local_poll(struct nic_function *f); /* copies answers that arrived */
+void staged_local_drop(struct nic_request *r);  /* drops the incomplete PUT of the request */
+void staged_local_poll(struct nic_function *f); /* copies bytes that owners have answered */
 void staged_local_end(struct nic *n, const struct nic_user *u);
 
 /* credit.c, receiver */
-/* Returns true if one more message may come. */
+/* Returns true if the sender has credit for one more message. */
 bool credit_left(const struct rx_stream *s);
-/* a message of the stream has arrived, or its sender gave it up */
+/* Consumes one credit, because a message of the stream has arrived, or its sender gave it up. */
 void credit_use(struct rx_stream *s);
-void credit_forget(struct rx_stream *s); /* the stream becomes idle or ends */
-void credits_poll(struct nic_user *u);   /* grants credit for the entries that the user has freed */
+void credit_forget(struct rx_stream *s); /* the stream becomes idle or is closed */
+void credits_poll(struct nic_user *u);   /* grants credit for entries that the user freed */
 uint32_t credit_grants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		       uint32_t count);
 void credit_requested(void *user, struct rltp_session *s, const struct wire_credit_entry *e);
 /* credit.c, sender */
 bool credit_consume(struct nic_request *r, struct nic_peer *p, struct tx_stream *t);
-void credit_unwait(struct nic_request *r); /* stops waiting, if it does */
+void credit_unwait(struct nic_request *r); /* no effect if the request does not wait */
 void credit_granted(void *user, struct rltp_session *s, const struct wire_credit_entry *e);
 uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		      uint32_t count);
 
 /* read.c: GET, ATOMIC and CFG, at the initiator and at the target */
 uint32_t reads_max(const struct nic *n);
-uint8_t read_flow(uint32_t stream); /* flow of requests and answers of this queue pair */
+uint8_t read_flow(uint32_t stream); /* RLTP flow of this queue pair's requests and answers */
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
-void reads_forget(struct nic_peer *p, const struct nic_user *u); /* drops their answers */
+void reads_forget(struct nic_peer *p, const struct nic_user *u); /* drops answers for this user */
 void read_answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void read_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void read_cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
-/* Fails the request at its initiator. */
+/* Fails the recorded request at its initiator. */
 void read_answer_refuse(struct nic_peer *p, struct rx_record *record, int status);
-/* Executes the atomic and answers it. */
+/* Executes the atomic, and sends its answer. */
 void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record);
 
 #endif

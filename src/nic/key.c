@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes keys of regions: 12 bits of index and 20 secret bits, a permutation of the count of
- * registrations at that index. So no key repeats before all were used. Earlier keys reveal only
- * that the next one differs from them. The permutation is a Feistel network of eight rounds of
- * SipHash-2-4, keyed once from the random source. With an affine permutation, two keys would reveal
- * the multiplier. */
+/* Makes keys of regions: 12 bits of index and 20 secret bits. The secret bits are a permutation of
+ * the number of registrations at this index. So no key repeats before all were used, and earlier
+ * keys reveal only that the next key is different. The permutation is a Feistel network of eight
+ * rounds of SipHash-2-4, keyed once from the random source. An affine permutation would be too
+ * weak: two keys would reveal its multiplier. */
 #include "nic/internal.h"
 
 #define HALF_BITS 10
@@ -31,8 +31,8 @@ static void sip_rounds(uint64_t v[4], int count)
 	}
 }
 
-/* Aumasson and Bernstein, "SipHash", 2012: hashes `word` and the final word, which has the
- * length. */
+/* Hashes `word` and the final word, which holds the length in bytes, with SipHash-2-4 (Aumasson and
+ * Bernstein, "SipHash", 2012). */
 static uint64_t siphash(const uint64_t seed[2], uint64_t word)
 {
 	const uint64_t words[2] = {word, 8ull << 56};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations between users of one NIC, the crossbar (C-02): no packets, one copy. Access is
- * checked as for peers, for the whole request before a byte moves; rejections have the same
- * statuses. */
+/* Operations between users of one NIC, the crossbar (C-02): no packets, one copy. Access is checked
+ * by the same rules as for peers, and rejections have the same statuses. The whole request is
+ * checked before a byte moves. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -12,15 +12,15 @@
 #include "wire/ids.h"
 
 #define COPY_LONG_BYTES \
-	8192 /* bytes whose copy takes longer than fetching a line from another core */
+	8192 /* bytes; a copy of more takes longer than fetching a line from another core */
 
 bool local_node(const struct nic *n, uint16_t node)
 {
 	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
 }
 
-/* Returns this NIC's node id for events. While the id is unknown: 0, which also addresses this
- * NIC. */
+/* Returns this NIC's node id for events. While the NIC has no id, returns 0, which also addresses
+ * this NIC. */
 static uint16_t own_node(const struct nic *n)
 {
 	return n->options.node == WIRE_NODE_NONE ? 0 : n->options.node;
@@ -78,7 +78,7 @@ static uint8_t pieces_admit(struct nic_request *r, struct nic_user *t)
 	return code;
 }
 
-/* Checks the remaining pieces again: access may have changed since they were admitted. */
+/* Checks the remaining pieces again, because access may have changed since they were admitted. */
 static uint8_t pieces_reach(struct nic_request *r)
 {
 	uint8_t code = 0;
@@ -138,7 +138,7 @@ bool local_magic_waits(struct nic_request *r)
 	return wait_ns > 0;
 }
 
-/* Returns true if the request must wait, because the allowance of wrong keys and magics of its
+/* Returns true if the request must wait: the allowance of wrong keys and magics of the request's
  * user, or of the NIC, is used up. */
 static bool waits(struct nic_request *r)
 {
@@ -150,8 +150,8 @@ static bool waits(struct nic_request *r)
 	return false;
 }
 
-/* Returns the target user; NULL: the request has failed, or waits. Called for each slice, since
- * the target may have been stopped or closed meanwhile. */
+/* Returns the target user. NULL: the request has failed, or waits. Called for each slice, because
+ * the target may have been stopped or closed since the last one. */
 static struct nic_user *target_admit(struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
@@ -209,7 +209,7 @@ static void nap_deliver(struct nic_request *r, struct nic_user *t)
 		return;
 	uint8_t *to = event_received_buffer(t, &event);
 	if (!to) {
-		refuse(r, t, WIRE_NACK_MAGIC); /* the target's user has just been stopped */
+		refuse(r, t, WIRE_NACK_MAGIC); /* the target user has been stopped just now */
 		return;
 	}
 	gather(r, to);
@@ -223,8 +223,9 @@ static void nap_deliver(struct nic_request *r, struct nic_user *t)
 
 /* ---- copies ---- */
 
-/* Returns a piece of the target with its region; the one of a receive area in *out. Returns NULL if
- * the device withdrew that, or its memory. */
+/* Returns a piece of the target with its region. If the piece is in a receive area, finds the
+ * area's memory and writes the piece to *out. Returns NULL if the device withdrew the area, or its
+ * memory is gone. */
 static const struct nic_piece *piece_now(struct nic_user *t, const struct nic_piece *p,
 					 struct nic_piece *out)
 {
@@ -241,7 +242,7 @@ static const struct nic_piece *piece_now(struct nic_user *t, const struct nic_pi
 	return out;
 }
 
-/* Consumes bytes of one piece of the target; they may span several source pieces. */
+/* Consumes bytes of one target piece. The bytes may span several local pieces. */
 static void request_consume(struct nic_request *r, uint32_t bytes)
 {
 	r->cut += bytes;
@@ -261,8 +262,8 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 	}
 }
 
-/* Hands over some bytes of a PUT to a staged piece, or starts the GET of a whole piece. Returns
- * false if the request cannot continue now. */
+/* Passes some bytes of a PUT to the owner of a staged piece, or starts the GET of a whole piece.
+ * Returns false if the request cannot continue now. */
 static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct nic_piece *m,
 			 uint32_t end, int64_t *left)
 {
@@ -440,7 +441,7 @@ void local_forget(struct nic *n, const struct nic_user *t)
 	}
 }
 
-/* Returns the target if the operation can be done at once, without a request; else NULL. */
+/* Returns the target user if the operation can be done at once, without a request; else NULL. */
 static struct nic_user *target_now(struct nic_user *u, const struct dxp_descriptor *d)
 {
 	struct nic *n = u->nic;
@@ -453,7 +454,7 @@ static struct nic_user *target_now(struct nic_user *u, const struct dxp_descript
 	uint32_t stream = nic_stream_index(d->dst_function, d->dst_qp);
 	if (!guess_magic_known(&u->guesses, stream) &&
 	    guess_wait(&u->guesses, &n->guesses, n->now_ns) > 0)
-		return NULL; /* a request waits */
+		return NULL; /* the wait needs a request */
 	if (!user_serves(t) || to->qp_magic[d->dst_qp] != d->dst_magic)
 		return NULL;
 	guess_magic_right(&u->guesses, stream);
@@ -478,7 +479,8 @@ static void sent_now(struct nic_user *u, const struct dxp_descriptor *d, uint32_
 	event_sent_write(u, &sent);
 }
 
-/* Sends a short message that waits for nothing: no request is made, and nothing is copied twice. */
+/* Delivers an inline NAP at once: makes no request, and copies the payload only once. Returns false
+ * if the NAP must wait. */
 bool local_nap(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
 	struct nic *n = u->nic;
@@ -515,7 +517,8 @@ static uint8_t *own_address(const struct nic_user *u, const struct dxp_entry *e)
 		       : NULL;
 }
 
-/* The share must cover all bytes: longer PUTs are cut and share with other queue pairs. */
+/* Executes a PUT at once if the function's share covers all its bytes. A longer PUT is cut in
+ * slices, so that other queue pairs can use the share too. */
 bool local_put(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
 	struct nic *n = u->nic;

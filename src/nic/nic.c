@@ -11,7 +11,8 @@
 #include "nic/internal.h"
 #include "wire/ids.h"
 
-/* bits of the users of function 0 in a mask of users; those of function i are i bits higher */
+/* bits of function 0's users in a mask of users; the bits of function i's users are i bits
+ * higher */
 #define USERS_OF_0 \
 	(1u << NIC_USER(0, 0) | 1u << NIC_USER(0, 1) | 1u << NIC_USER(0, 2) | 1u << NIC_USER(0, 3))
 
@@ -94,7 +95,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
-	n->poll = 1; /* so that no function counts as active in the last poll */
+	n->poll = 1; /* 1, so that no function counts as active in the poll before the first */
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	n->options.entropy(n->options.entropy_context, &n->mark_seed, sizeof(n->mark_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
@@ -123,7 +124,8 @@ static void requests_free(struct nic_function *f)
 	}
 }
 
-/* RLTP returns its messages through send_message_done; the completions are no longer read. */
+/* Removes all peers. RLTP then returns their messages through send_message_done(). No user reads
+ * the completions any more. */
 static void peers_free(struct nic *n)
 {
 	while (n->peers)
@@ -207,7 +209,8 @@ int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_
 {
 	n->now_ns = now_ns;
 	const struct nic_peer *known = nic_peer_find(n, peer->node);
-	/* The node table has assigned a number that a peer outside of the table used. */
+	/* The node table has given a number to a node that a peer outside of the table used.
+	 * Removes that peer. */
 	if (known && !peer->outside && rltp_session_is_outside(known->session))
 		nic_peer_lost(n, peer->node, DXP_EPEERLOST);
 	int status = rltp_endpoint_peer(n->endpoint, peer, now_ns);
@@ -237,7 +240,7 @@ void nic_peer_lost(struct nic *n, uint16_t node, int status)
 
 	if (!p)
 		return;
-	/* Resets the session, which frees the streams. */
+	/* The reset of the session frees its streams. */
 	rltp_endpoint_peer_lost(n->endpoint, node, status);
 	while (*link != p)
 		link = &(*link)->next;
@@ -260,7 +263,7 @@ int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t 
 	return status;
 }
 
-/* Returns the number of descriptors that it read. */
+/* Polls one user. Returns the number of descriptors that it read. */
 static uint32_t user_poll(struct nic_user *u)
 {
 	if (u->stopped)
@@ -273,8 +276,9 @@ static uint32_t user_poll(struct nic_user *u)
 }
 
 /* Polls all users of a function. Returns the number of descriptors that it read. If the first users
- * use up the function's share, the requests of the others wait in their queue pairs, which are then
- * served round robin. Reads nothing of the function while its users are idle. */
+ * use up the function's share, the requests of the other users wait in their queue pairs, which
+ * share_function_copy() serves round robin. Reads nothing of the function while its users are
+ * idle. */
 static uint32_t function_poll(struct nic *n, uint32_t function)
 {
 	uint32_t accepted = 0, outstanding = 0;
@@ -342,8 +346,8 @@ size_t nic_send(struct nic *n, struct datagram *out, size_t count, uint64_t now_
 
 uint64_t nic_deadline(const struct nic *n)
 {
-	/* nic_send may have closed a session; requests that waited behind its requests are not in
-	 * RLTP yet. */
+	/* nic_send may have closed a session. Requests that waited for this session's requests to
+	 * complete are not in RLTP yet. */
 	if (n->space)
 		return 0;
 	uint64_t own_ns = min_u64(min_u64(n->retry_ns, n->look_ns), n->registers_ns);

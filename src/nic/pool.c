@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reuses memory of the engine: requests, messages, buffers for NAPs that arrive out of order. Frees
- * requests and messages with the NIC, buffers beyond NIC_BUFFERS_KEPT at once. */
+/* Reuses memory of the engine: requests, messages, and buffers for NAPs that arrive out of order.
+ * Frees requests and messages when the NIC is destroyed, and buffers at once if NIC_BUFFERS_KEPT
+ * are kept. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,8 @@ struct nic_request *pool_request_get(struct nic *n)
 		r = malloc(sizeof(*r));
 	if (!r)
 		return NULL;
-	/* Clears field by field, for the same reason as above; the caller copies `head`. */
+	/* Clears field by field, for the same reason as in pool_message_get(). The caller copies
+	 * `head`. */
 	r->total = r->cut = r->pending = 0;
 	r->cut_done = r->registers = false;
 	r->status = 0;

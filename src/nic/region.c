@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory regions, found by their keys. A revoked region cannot be reached; its entry is free when
- * no operation uses it. */
+/* Memory regions, found by their keys. A revoked region is not found any more. Its entry becomes
+ * free when no operation uses the region. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -59,8 +59,8 @@ int nic_region_register_staged(struct nic *n, uint32_t user, const struct nic_st
 	return ops ? region_add(n, &region, key) : DXP_EINVAL;
 }
 
-/* Returns the region of a key, or NULL. The time of this function reveals nothing about the key: it
- * always compares all bits, and the index used for the lookup is not secret. */
+/* Returns the region of a key, or NULL. The time that this function takes reveals nothing about the
+ * key: it always compares all bits, and the index for the lookup is not secret. */
 static struct nic_region *region_of(const struct nic *n, uint32_t key)
 {
 	struct nic_region *r = &n->regions[key & INDEX_MASK];
@@ -90,7 +90,7 @@ uint8_t region_guard_query(struct nic_region *r, uint64_t offset, uint64_t bytes
 	uint8_t code = r->guard.reach(r->guard.context, offset, bytes, &fresh);
 	if (code == 0) {
 		r->reach = fresh;
-		r->reach_epoch = *r->guard.epoch; /* the guard may have changed it */
+		r->reach_epoch = *r->guard.epoch; /* the guard may have changed *epoch */
 	}
 	return code;
 }

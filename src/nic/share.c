@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fair sharing of copies inside this NIC (C-37). The bytes copied in one poll are bounded, so that
- * the network does not wait. They are shared by weight among functions, then among queue pairs.
- * Functions of high priority are polled first. The other functions share the rest, at least one
- * part of RLTP_GUARD_SHARE. Long copies are cut at the end of a share; a message that is not cut
- * may exceed the share, and then reduces the next one. */
+ * the network does not wait. Functions share these bytes by weight, then the queue pairs of a
+ * function share its part. Functions of high priority are polled first. The other functions share
+ * the rest, at least one part of RLTP_GUARD_SHARE. A long copy pauses at the end of the function's
+ * share. A message that cannot be divided may exceed the share, and then reduces the next one. */
 #include "nic/internal.h"
 
 void share_order_next(struct nic_order *o, uint32_t count)
@@ -19,7 +19,7 @@ void share_order_next(struct nic_order *o, uint32_t count)
 		else
 			o->at[kept++] = o->at[i];
 	}
-	/* The first one was served most. */
+	/* The first of the served ones got most service, so it becomes the last. */
 	for (uint32_t i = 1; i < moved; i++)
 		o->at[kept++] = served[i];
 	o->at[kept] = served[0];
@@ -60,9 +60,10 @@ static uint64_t class_bytes(const struct nic *n, uint32_t class)
 							 : least;
 }
 
-/* Computes the share on first use in a poll: functions without copies cost nothing. Those that
- * copied in the last poll share this one; a newcomer, possibly one of many, shares with all open
- * functions. */
+/* Computes the function's share when it first copies in a poll, so functions without copies cost
+ * nothing. If the function also copied in the last poll, it shares with the functions that did.
+ * Otherwise it shares with all open functions, because many of them may begin to copy in this
+ * poll. */
 static void share_make(struct nic_function *f)
 {
 	struct nic *n = f->nic;
@@ -71,7 +72,7 @@ static void share_make(struct nic_function *f)
 		f->poll_at + 1 == n->poll ? n->weights_last[class] : n->weights_open[class];
 
 	if (weights < f->weight)
-		weights = f->weight; /* the weight was changed meanwhile */
+		weights = f->weight; /* the weight was changed after the sum */
 	f->poll_at = n->poll;
 	n->weights[class] += f->weight;
 	f->share = (f->share < 0 ? f->share : 0) +
@@ -100,8 +101,8 @@ static uint32_t busy_next(const struct nic_function *f)
 	return (uint32_t)__builtin_ctz(later ? later : f->busy);
 }
 
-/* Others do not wait for a function that used up its limit: its requests leave the queues for
- * receive entries. */
+/* Handles a function that used up its limit: sets the next check. Its requests stop waiting for
+ * receive entries, so that other functions can get these entries. */
 static void limit_wait(struct nic_function *f)
 {
 	f->nic->look_ns = min_u64(f->nic->look_ns, limit_deadline(f));
@@ -122,7 +123,7 @@ void share_function_copy(struct nic_function *f)
 		request_queue_advance(f, q, &left);
 		share_spend(f, (uint32_t)(before - left));
 		q->left -= (int32_t)(before - left);
-		/* The queue pair has used its slice, or can copy nothing now. */
+		/* A queue pair that can copy nothing now loses the rest of its slice. */
 		bool more = f->busy >> index & 1;
 		if (!more && q->left > 0)
 			q->left = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Assigns receive entries of one user to requests of other users of its NIC. A request that finds
  * no entry waits at the head of its queue pair. The user does not signal when it reads events, so
- * the engine checks again at growing intervals. Round robin serves waiting queue pairs; else the
- * first one polled would get every entry. Up to half of the ring stays free for credits of peers
- * (credit.c). */
+ * the engine checks again at growing intervals. Queue pairs that wait are served round robin;
+ * otherwise the first queue pair that is polled would get every entry. Up to half of the ring stays
+ * free for credits of peers (credit.c). */
 #include "nic/internal.h"
 #include "wire/frame.h"
 
@@ -15,8 +15,8 @@ static bool space_is_free(struct nic_user *t)
 {
 	uint32_t entries = event_received_entries(t), kept = t->promised;
 
-	/* Keeps a quarter free for peers that wait without a grant: a grant to them is a quarter at
-	 * once, or nothing. */
+	/* If peers wait for credit, keeps a quarter free for them: a grant to such a peer is a
+	 * quarter at once, or nothing. */
 	if (t->waiting && kept < entries / 4)
 		kept = entries / 4;
 	return event_received_space_beside(t, kept < entries / 2 ? kept : entries / 2);
@@ -32,8 +32,8 @@ static uint32_t queue_id(const struct nic_request *r)
 	return nic_stream_index((uint8_t)r->function->index, r->head.qp);
 }
 
-/* Returns true if this queue pair is next. A queue pair gets NIC_SPACE_RUN entries in a row, then
- * the next waiting one does. */
+/* Returns true if this queue pair may have the next entry. After NIC_SPACE_RUN entries in a row,
+ * the next waiting queue pair gets its run. */
 static bool is_first(const struct nic_user *t, uint32_t id)
 {
 	if ((t->waiters & ~(1u << id)) == 0)

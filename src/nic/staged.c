@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PUTs of peers into staged memory. The owner gets payload as it arrives; packets without space are
- * sent again. The packet that completes a message is held: placed, but not accepted before the
- * device has all of the message (docs/reference/wire.md "Refusals"). */
+ * sent again. The packet that completes a message is held: it is placed, but accepted only when the
+ * device has all bytes of the message (docs/reference/wire.md "Refusals"). */
 #include "nic/staged.h"
 
 #include <assert.h>
@@ -15,7 +15,8 @@
 
 /* ---- senders that wait ---- */
 
-/* Finds the put of a write. Searches the oldest first, because it most likely settles first. */
+/* Finds the PUT of a write. Searches from the oldest on, because the oldest write most likely
+ * settles first. */
 static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
 {
 	struct staged_put *put = n->puts;
@@ -25,7 +26,7 @@ static struct staged_put *put_of(const struct nic *n, const struct nic_staged_wr
 	return put;
 }
 
-/* Fills in how the peer identifies the message. */
+/* Writes the message's queue pair and id, by which the peer identifies it, to *out. */
 static void message_name(const struct staged_put *put, struct wire_nack_body *out)
 {
 	const struct rx_stream *stream = put->stream;
@@ -36,7 +37,8 @@ static void message_name(const struct staged_put *put, struct wire_nack_body *ou
 	out->msg_id = stream->next + (index - stream->next) % NIC_STREAM_WINDOW;
 }
 
-/* Returns the packets that have space besides those that arrived: up to the end of a block. */
+/* Returns the number of packets that have space: up to the last one that arrived, and the rest of
+ * its block. */
 static uint32_t begun(const struct staged_put *put)
 {
 	uint32_t end = put->subs.end;
@@ -44,7 +46,7 @@ static uint32_t begun(const struct staged_put *put)
 	return put->block ? (end + put->block - 1) / put->block * put->block : end;
 }
 
-/* Grants the packets before `granted`. A lost grant is sent again later. */
+/* Grants the packets before number `granted`. A lost grant is sent again later. */
 static void put_call(struct nic *n, struct staged_put *put, uint32_t granted)
 {
 	struct wire_nack_body nack = {
@@ -96,7 +98,7 @@ void staged_put_end(struct nic *n, struct staged_put *put)
 	*(put->next ? &put->next->previous : &n->puts_last) = put->previous;
 	n->put_count--;
 	put->region->uses--;
-	/* Makes the sender send its next packet, which gets the answer. */
+	/* Makes a waiting sender send its next packet, because only a packet gets an answer. */
 	if (put->waits && !put->held)
 		put_call(n, put, UINT32_MAX);
 	if (put->record)
@@ -112,8 +114,8 @@ int staged_put_settled(const struct staged_put *put)
 
 /* ---- PUTs of peers ---- */
 
-/* Returns true if no older packet of the session is missing. Packets held for a device are not
- * missing. */
+/* Returns true if no packet before `psn` is missing in the session. Packets held for a device are
+ * not missing. */
 static bool oldest(const struct nic_peer *p, uint32_t psn)
 {
 	uint32_t missing = rltp_session_missing(p->session, psn);
@@ -125,8 +127,8 @@ static bool oldest(const struct nic_peer *p, uint32_t psn)
 	return missing == 0;
 }
 
-/* Returns true if the packet may use the reserve (bridge_feed): its sender must not wait for space
- * for another message before it sends the rest of this one. While a packet of a queue pair is
+/* Returns true if the packet may use the reserve (bridge_feed). It may if its sender can send the
+ * rest of this message without space for another message. While a packet of a queue pair is
  * rejected, the sender begins no new message on that queue pair. If a packet of a message was ever
  * the oldest missing one, no earlier packet can be rejected, now or later. From then on the message
  * needs only its own packets, in order. */
@@ -137,8 +139,8 @@ static bool first(struct staged_put *put, const struct wire_header *h)
 	return put->alone && h->sub == put->subs.cum;
 }
 
-/* Computes the payload of each packet but the last from this packet. Returns false if it cannot
- * belong to a message cut into equal packets. */
+/* Computes from this packet the payload bytes of each packet but the last. Returns false if the
+ * packet cannot belong to a message of equal packets. */
 static bool unit_of(const struct wire_header *h, uint32_t *unit)
 {
 	uint32_t before = h->msg_bytes - h->payload_bytes;
@@ -153,7 +155,7 @@ static bool unit_of(const struct wire_header *h, uint32_t *unit)
 }
 
 /* Begins a write. Beyond NIC_STAGED_LATER writes, only the oldest missing packet of a session may
- * begin one. Otherwise writes that wait for others could use all the space of the owner. */
+ * begin one. Otherwise writes that wait for other writes could use all the space of the owner. */
 static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h, const struct nic_place *to)
 {
@@ -176,8 +178,8 @@ static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record 
 	return ACCEPTED;
 }
 
-/* Checks that the packet overlaps no other. The owner completes a buffer by its count of bytes, so
- * overlapping packets would expose earlier contents. */
+/* Checks that the packet overlaps no other packet. The owner counts bytes to know that a buffer is
+ * complete, so overlapping packets would expose earlier contents of the buffer. */
 static bool packet_good(struct staged_put *put, const struct rx_record *r,
 			const struct wire_header *h)
 {
@@ -222,7 +224,7 @@ static void put_arrived(struct rx_stream *stream, struct rx_record *r)
 	nic_placed_count(nic_stream_user(n, stream->index), r->bytes);
 }
 
-/* Completes a message of which all packets arrived, or holds it for the device. */
+/* Completes a message after its last packet arrived, or holds it for the device. */
 static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h)
 {
@@ -241,11 +243,11 @@ static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record 
 	return (struct rltp_verdict){WIRE_NACK_HELD, put->retry_us};
 }
 
-/* Makes the sender wait: from now on it sends only granted packets; those already sent may still
+/* Makes the sender wait: from now on it sends only granted packets. Packets sent before may still
  * arrive. */
 static struct rltp_verdict put_waits(struct staged_put *put, const struct wire_header *h)
 {
-	/* A packet within the grant was refused, so the grant is withdrawn. */
+	/* If a packet within the grant found no space, the grant is withdrawn. */
 	if (!put->waits || h->sub < put->granted)
 		put->granted = begun(put);
 	put->waits = true;
@@ -258,7 +260,8 @@ struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct nic_place *to)
 {
 	if (!r->put && r->packets > 0)
-		return REFUSED(WIRE_NACK_BOUNDS); /* the message began in other memory */
+		/* the message began in memory that is not staged */
+		return REFUSED(WIRE_NACK_BOUNDS);
 	if (!r->put) {
 		struct rltp_verdict verdict = put_begin(stream, r, h, to);
 		if (verdict.code != 0)
@@ -290,8 +293,8 @@ void staged_registers_end(struct nic *n, const struct nic_area *area)
 	}
 }
 
-/* Doubles the interval each time, because a lost notification matters less to a message that has
- * already taken long. */
+/* Answers a packet that is held and arrived again. Doubles the sender's retry interval each time,
+ * because a lost notification matters less to a message that has already taken long. */
 struct rltp_verdict staged_held_again(struct rx_record *r)
 {
 	struct staged_put *put = r->put;

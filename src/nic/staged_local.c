@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs into and GETs of staged memory between functions of one NIC. The owner copies a PUT out of
- * the initiator's memory; pieces of a GET are copied there in the polls of the initiator's
- * function. Once a PUT has handed over all bytes, later PUTs of its queue pair continue; other
- * operations wait until the device has them. */
+/* PUTs into and GETs of staged memory between functions of one NIC. For a PUT, the owner of the
+ * staged memory copies the bytes out of the initiator's memory. For a GET, the polls of the
+ * initiator's function copy the answered pieces into the initiator's memory. When the owner has got
+ * all bytes of a PUT, later PUTs of its queue pair continue. Other operations wait until the device
+ * has these bytes. */
 #include "nic/staged.h"
 
 #include <string.h>
@@ -35,7 +36,7 @@ static int put_begin(struct nic_request *r, const struct nic_piece *to)
 	if (!put)
 		return DXP_EAGAIN;
 	put->request = r;
-	put->own = to->base != NULL; /* a bounce (bounce.c) */
+	put->own = to->base != NULL; /* true: the bytes come from a bounce (bounce.c) */
 	r->put = put;
 	r->pending++;
 	queue_of(r)->puts++;
@@ -55,7 +56,7 @@ static void put_over(struct nic *n, struct staged_put *put, int status)
 	put_leave(n, put);
 }
 
-/* Handles a piece that was handed over completely: completes it now, or when its owner settles it.
+/* Handles a piece that the owner got completely: completes it now, or when its owner settles it.
  * The caller advances the request, so the request does not complete here. */
 static int put_handed(struct nic_request *r)
 {
@@ -70,7 +71,7 @@ static int put_handed(struct nic_request *r)
 	return status;
 }
 
-/* Hands over up to *bytes, which are byte `at` of the piece and later ones. */
+/* Passes up to *bytes bytes to the piece's owner; the first one is byte `at` of the piece. */
 static int put_some(struct nic_request *r, const struct nic_piece *to, uint32_t at,
 		    const uint8_t *from, uint32_t *bytes)
 {
@@ -79,8 +80,8 @@ static int put_some(struct nic_request *r, const struct nic_piece *to, uint32_t 
 	if (status == DXP_OK) {
 		uint32_t most = NIC_STAGED_COPY_BYTES - at % NIC_STAGED_COPY_BYTES;
 		*bytes = *bytes < most ? *bytes : most;
-		/* `first` is true: this put waits for no other bytes, and the bytes that a buffer
-		 * lacks are handed over next. */
+		/* `first` is true: this PUT waits for no other bytes, and passes the bytes that a
+		 * buffer lacks next. */
 		status = ops->write_place(to->region->staged_context, r->put->write, at, from,
 					  *bytes, true);
 	}
@@ -119,7 +120,7 @@ void staged_local_settled(struct nic *n, struct staged_put *put)
 	struct nic_request *r = put->request;
 
 	if (r->put == put)
-		return; /* not all of it was handed over */
+		return; /* the owner has not got all bytes */
 	int status = staged_put_settled(put);
 	if (status == DXP_EAGAIN)
 		return;
@@ -136,7 +137,8 @@ bool staged_local_waits(struct nic_request *r)
 
 /* ---- GET ---- */
 
-/* Starts a read of the piece whose bytes are byte `at` and later ones of r->local. */
+/* Starts a GET of a staged piece. Its bytes go to r->local, from byte `at` of the chain's window
+ * on. */
 static int get_begin(struct nic_request *r, const struct nic_piece *from, uint32_t at)
 {
 	struct nic *n = r->function->nic;
@@ -176,7 +178,7 @@ int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint3
 	return get_begin(r, own, at);
 }
 
-/* Copies bytes from offset `at` on of what the request fetches to its local pieces. */
+/* Copies bytes to the local pieces of a request, from byte `at` of the chain's window on. */
 static void scatter(const struct nic_request *r, uint64_t at, const uint8_t *data, uint32_t bytes)
 {
 	const struct nic_piece *piece = r->local;
@@ -222,7 +224,7 @@ static void answered_leave(struct nic *n, struct nic_staged_read *r, int status)
 	pool_message_put(n, m);
 }
 
-/* Drops a read with its unread pieces; the caller completes its request. */
+/* Drops a GET and its answered pieces. The caller completes its request. */
 static void read_drop(struct nic *n, struct nic_staged_read *r)
 {
 	while (r->answered)
@@ -239,7 +241,7 @@ void staged_local_refuse(struct nic *n, struct nic_staged_read *r, int status)
 	request_finished(request, device_status(status));
 }
 
-/* Copies a slice of the oldest piece. */
+/* Copies a slice of the oldest answered piece to the memory of the request. */
 static void answered_copy(struct nic_function *f, struct nic_staged_read *r)
 {
 	struct nic_message *m = r->answered;
@@ -288,7 +290,7 @@ void staged_local_poll(struct nic_function *f)
 
 /* ---- a user closes ---- */
 
-/* Returns the next put that a request of `u` started, or that goes into memory of `u`; NULL:
+/* Returns the next PUT that a request of `u` started, or that goes into memory of `u`; NULL:
  * none. */
 static struct staged_put *put_next(const struct nic *n, const struct nic_user *u)
 {
@@ -308,7 +310,8 @@ static struct nic_staged_read *read_next(const struct nic *n, const struct nic_u
 	return r;
 }
 
-/* The caller drops the user's own requests; requests of other users complete with an error. */
+/* Ends the PUTs and GETs that a closing user started, or that access its memory. The caller drops
+ * the user's own requests. Requests of other users complete with an error. */
 void staged_local_end(struct nic *n, const struct nic_user *u)
 {
 	struct staged_put *put;

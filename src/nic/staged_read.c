@@ -48,7 +48,7 @@ void staged_read_cancel(struct nic_staged_read *r)
 
 int staged_read_request(struct nic_staged_read *r)
 {
-	/* Access may have changed while the read waited. */
+	/* Access may have changed while the GET waited. */
 	if (region_reach(r->region, r->offset, r->bytes) != 0)
 		return DXP_EACCESS;
 	int status =
@@ -114,7 +114,7 @@ static void peer_read_request(struct nic *n, struct nic_staged_read *r)
 		peer_read_refuse(r, status);
 }
 
-/* Moves the record's answer to the read. `partial` keeps the session active until the device has
+/* Moves the record's answer to the GET. The session cannot become idle until the device has
  * answered. */
 void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
@@ -161,7 +161,7 @@ void staged_answer_done(struct nic *n, struct nic_message *m, int status)
 	peer_read_over(n, r);
 }
 
-/* RLTP has returned all messages of the lost session. */
+/* Ends the GETs of a lost session. RLTP has already returned all messages of this session. */
 void staged_reads_fail(struct nic_peer *p)
 {
 	struct nic *n = peer_nic(p);
@@ -192,7 +192,7 @@ void staged_reads_end(struct nic *n, const struct nic_user *u)
 
 /* ---- interface to the owner, and time ---- */
 
-/* Retries waiting reads, oldest first. If an owner has no space for one read, it is not called for
+/* Retries waiting GETs, oldest first. If an owner has no space for one GET, it is not called for
  * another one in the same poll. */
 void staged_poll(struct nic *n)
 {

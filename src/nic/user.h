@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Extends dxp/device.h for C programs: operations on lists and on registers of a peer. Depends on
- * the window, not on the engine. */
+/* Extends dxp/device.h for C programs: operations on lists, and on registers of a peer. Needs only
+ * the window, not the engine. */
 #ifndef NIC_USER_H
 #define NIC_USER_H
 
 #include "nic/window.h"
 
 /* Post operations as descriptors. `qp` is the queue pair of this window; the completion returns
- * `context`. DXP_EAGAIN: all doorbells are in use: poll events, then retry; DXP_EINVAL: a list or
- * the data does not fit a descriptor; else as dxp_error(). */
+ * `context`. DXP_EAGAIN: all doorbells are in use; poll events, then retry. DXP_EINVAL: a list or
+ * the data does not fit a descriptor. Other statuses: see dxp_error(). */
 
 /* Lists of registered memory: local entries carry keys of this user, remote entries carry keys of
  * the target. The NIC owns the memory until the completion. */
@@ -21,8 +21,8 @@ int nic_user_put(struct dxp_window *w, uint8_t qp, const struct dxp_target *to,
 int nic_user_get(struct dxp_window *w, uint8_t qp, const struct dxp_target *to,
 		 const struct nic_lists *lists, uint64_t context);
 
-/* Read registers from `first` on into `local` (4 bytes each, host order), or write `values`
- * there. */
+/* nic_user_cfg_read reads registers, from index `first` on, into `local`: 4 bytes each, in host
+ * order. nic_user_cfg_write writes `count` values to registers, from index `first` on. */
 int nic_user_cfg_read(struct dxp_window *w, uint8_t qp, const struct dxp_target *to, uint32_t first,
 		      const struct dxp_entry *local, uint64_t context);
 int nic_user_cfg_write(struct dxp_window *w, uint8_t qp, const struct dxp_target *to,

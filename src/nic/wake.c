@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Wakes sleepers without lost events. The sleeper announces its sleep, executes a full fence,
  * checks for work, then sleeps. The other side publishes work, executes a full fence, then checks
- * for a sleeper. The later fence sees the other's store: the sleeper finds the work, or is woken.
+ * for a sleeper. The side with the later fence sees the other side's store: the sleeper finds the
+ * work, or is woken.
  *
  *   engine sleeps   nic_sleep_announce: need_wakeup, fence, doorbells
  *                   dxp_function_kick, node_wake: doorbell, fence, need_wakeup
  *   user sleeps     dxp_function_wait: user_waits, fence, events
  *                   nic_wakes: events, fence, user_waits
  *
- * A fence per event would cost the engine a tenth of its speed. A busy engine checks without one
- * and remembers the users with events. Its first poll without new events executes the fence and
- * checks those again. */
+ * A fence per event would cost the engine a tenth of its speed. So a busy engine checks without a
+ * fence, and remembers the users with events. Its first poll without new events executes the fence,
+ * and checks these users again. */
 #include "nic/internal.h"
 
-/* Returns the users of the mask `users` that sleep and were not woken yet. `all`: counts them as
- * woken. */
+/* Returns the users of the mask `users` that sleep and were not woken yet. `all`: notes that they
+ * were woken. */
 static uint32_t sleepers(struct nic *n, uint32_t users, bool all)
 {
 	uint32_t found = 0;

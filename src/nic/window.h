@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The window, as the engine sees it: the memory that dxp/device.h describes to its user. Checks its
- * layout for every compiler; docs/reference/window.md lists it byte by byte. */
+/* The window, as the engine sees it: the memory that dxp/device.h describes to its user. Checks the
+ * window's layout for every compiler. docs/reference/window.md lists each byte of it. */
 #ifndef NIC_WINDOW_H
 #define NIC_WINDOW_H
 
@@ -8,22 +8,23 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <dxp/device.h> /* and dxp/window.h */
+#include <dxp/device.h> /* includes dxp/window.h */
 
-/* Copies memory that a user may change meanwhile, so that the engine uses the value that it
- * checked. Without the fence, compilers may read the window again: clang turns a copy of a copy
- * into one of the original. */
+/* Copies memory that a user may change during the copy, so that the engine uses the same value that
+ * it checked. Without the fence, compilers may read the window again: clang replaces a copy of the
+ * copy by another copy of the window. */
 static inline void window_copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Prefetches the line of `p` for a write. */
+/* Prefetches the cache line of `p` for a write. */
 static inline void window_ahead(const void *p)
 {
 #if defined(__x86_64__)
-	/* without an option for the CPU, compilers turn the builtin into a prefetch for reading */
+	/* If the CPU is not named by an option, compilers turn the builtin into a prefetch for
+	 * reading. */
 	__asm__ volatile("prefetchw %0" : : "m"(*(const uint8_t *)p));
 #else
 	__builtin_prefetch(p, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPEN until OPENED arrives, then REQUEST until ANSWER arrives. Each datagram is repeated with the
- * same bytes. An answer that only the manager can have sealed decides at once. Other signs of
- * failure count only if no such answer arrives for a while. */
+/* The client's side of a channel. Sends OPEN until OPENED arrives, then REQUEST until ANSWER
+ * arrives. Each datagram is retransmitted with the same bytes. An answer that only the manager can
+ * have sealed decides at once. Other signs of failure count only if no such answer arrives for
+ * DOUBT_WAIT_NS. */
 #include "node/channel.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (500 * MS_NS)
 #define DOUBT_WAIT_NS  (300 * MS_NS)
-#define TOKENS_MAX     1024 /* rows of a list; a manager has fewer */
+#define TOKENS_MAX     1024 /* rows of one list of tokens; a manager has fewer */
 #define TEXT_BYTES     (MANAGE_TEXT_BYTES + 192)
 
 struct channel {
@@ -28,9 +29,10 @@ struct channel {
 	bool tokened, opened, done;
 	int status;
 	uint64_t id;
-	uint16_t number; /* of the present request */
+	uint16_t number; /* number of the present request in this channel */
 	uint64_t send_ns, retry_ns, until_ns;
-	uint64_t doubt_ns; /* arrival of a sign of failure that proves nothing; 0: none */
+	/* arrival time of a sign of failure that proves nothing; 0: none arrived */
+	uint64_t doubt_ns;
 	struct channel_answer answer;
 	struct channel_token *tokens;
 	size_t token_count;
@@ -131,7 +133,7 @@ static void request_write(struct channel *c, uint64_t now_ns)
 	keys_erase(text, sizeof(text));
 }
 
-/* Notes a sign of failure that proves nothing; the first one counts. */
+/* Records a sign of failure that proves nothing. Only the first one is kept. */
 static void doubt(struct channel *c, const char *text, uint64_t now_ns)
 {
 	if (c->doubt_ns)
@@ -140,7 +142,7 @@ static void doubt(struct channel *c, const char *text, uint64_t now_ns)
 	snprintf(c->doubt, sizeof(c->doubt), "%s", text);
 }
 
-/* Opens OPENED with this pre-shared key. c->noise is unchanged if that fails. */
+/* Tries to open OPENED with this pre-shared key. Leaves c->noise unchanged if that fails. */
 static bool opened_try(struct channel *c, const uint8_t psk[KEYS_BYTES],
 		       const struct channel_frame *frame, struct channel_opened *opened)
 {
@@ -157,7 +159,8 @@ static bool opened_try(struct channel *c, const uint8_t psk[KEYS_BYTES],
 	return good;
 }
 
-/* The manager refuses a token with a key of zeros, and permits only with the token's key. */
+/* Handles OPENED. The manager rejects a token with a key of zeros, and admits a token only with the
+ * token's own key. */
 static void opened_receive(struct channel *c, const struct channel_frame *frame, uint64_t now_ns)
 {
 	static const uint8_t zero[KEYS_BYTES];
@@ -173,7 +176,7 @@ static void opened_receive(struct channel *c, const struct channel_frame *frame,
 		return;
 	}
 	if (opened.status == DXP_OK && c->tokened && !by_token)
-		return; /* permits nothing without the secret */
+		return; /* an admission that is sealed without the token's secret does not count */
 	c->doubt_ns = 0;
 	if (opened.status != DXP_OK) {
 		finish(c, opened.status, opened.text);
@@ -221,7 +224,8 @@ static void answer_receive(struct channel *c, const struct channel_frame *frame,
 	}
 }
 
-/* Another manager, or one with another key, answers OPEN with an unproved REFUSE. */
+/* Handles REFUSE, which proves nothing because it is not sealed. Another manager, or a manager with
+ * another key, answers OPEN with it. */
 static void refuse_receive(struct channel *c, const uint8_t *data, size_t bytes, uint64_t now_ns)
 {
 	struct wire_header header;

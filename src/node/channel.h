@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One request over an encrypted channel to the manager: the admission of this key, or what an
- * operator changes. Pure, like member.h. Protocol: docs/guide/manager.md "Admission". */
+/* One request over an encrypted channel to the manager. The request admits this program's key, or
+ * it carries a change by an operator. Pure, like member.h. Protocol: docs/guide/manager.md
+ * "Admission". */
 #ifndef NODE_CHANNEL_H
 #define NODE_CHANNEL_H
 
@@ -11,11 +12,13 @@
 
 struct channel_options {
 	struct udp_address manager;
-	uint8_t manager_key[KEYS_BYTES]; /* pinned: only its owner can answer */
-	uint8_t private_key[KEYS_BYTES]; /* own */
-	const struct token *token;       /* admits the key; NULL: it is admitted already. Copied. */
-	struct channel_request request;  /* for TOKEN_LIST, all pages */
-	uint64_t timeout_ns;             /* 0: FABRIC_REQUEST_NS */
+	/* key of the expected manager, so that only the owner of this key can answer */
+	uint8_t manager_key[KEYS_BYTES];
+	uint8_t private_key[KEYS_BYTES]; /* key of this program */
+	/* token that admits the key; NULL: the manager has admitted the key already. Copied. */
+	const struct token *token;
+	struct channel_request request; /* for TOKEN_LIST, the channel requests all pages */
+	uint64_t timeout_ns;            /* limit for the whole request; 0: FABRIC_REQUEST_NS */
 	entropy_fn entropy;
 	void *entropy_context;
 };
@@ -29,19 +32,20 @@ void channel_destroy(struct channel *c);
 
 void channel_receive(struct channel *c, const struct udp_address *from, const uint8_t *data,
 		     size_t bytes, uint64_t now_ns);
-/* Advances the state by time. Returns 1 and sets *out if a datagram is due, otherwise 0. *out is
- * valid until the next call. */
+/* Handles everything whose time has come. Returns 1 and sets *out if a datagram is due, otherwise
+ * 0. *out is valid until the next call. */
 size_t channel_send(struct channel *c, struct datagram *out, uint64_t now_ns);
-uint64_t channel_deadline(const struct channel *c); /* UINT64_MAX when done */
+/* Returns the time in ns at which to call channel_send again; UINT64_MAX: done. */
+uint64_t channel_deadline(const struct channel *c);
 
 bool channel_done(const struct channel *c);
-/* After channel_done: DXP_OK, DXP_EACCESS: refused, DXP_EAUTH: another manager or a wrong secret,
- * DXP_ETIMEDOUT ... channel_text returns the reason with the next step, or what the manager says
- * after success. */
+/* Return the result, after channel_done. channel_status: DXP_OK; DXP_EACCESS: the manager rejects
+ * the request; DXP_EAUTH: another manager answers, or the secret is wrong; DXP_ETIMEDOUT ...
+ * channel_text: the reason and the next step for the user, or the manager's text after success. */
 int channel_status(const struct channel *c);
 const char *channel_text(const struct channel *c);
 
-/* After success: the last answer, and all tokens of TOKEN_LIST. */
+/* Return the last answer, and all tokens of TOKEN_LIST. Valid after success. */
 const struct channel_answer *channel_last(const struct channel *c);
 size_t channel_tokens(const struct channel *c, const struct channel_token **rows);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread for several nodes: polls all, spins after recent work, then sleeps on all sockets. */
+/* One thread runs several nodes: it polls all of them, spins after recent work, then sleeps on the
+ * sockets of all nodes. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@
 #include "node/limits.h"
 #include "node/node.h"
 
-#define SLEEP_MAX_NS (100 * MS_NS) /* a signal may set `stop` just before the sleep */
+/* upper bound, because a signal may set `stop` just before the sleep */
+#define SLEEP_MAX_NS (100 * MS_NS)
 
 static int poller_create(const struct node_loop *loop, int *out)
 {
@@ -72,8 +74,9 @@ static void loop_sleep(const struct node_loop *loop, int poller)
 
 	while (announced < loop->count && node_sleep_announce(loop->nodes[announced]))
 		announced++;
-	/* Reads the deadline after the announcement. New work of another thread for `service` is
-	 * either visible now, or its node_wake wakes this thread. */
+	/* Reads the deadline after the announcement. If another thread makes new work for
+	 * `service`, that work is either visible now, or the other thread's node_wake wakes this
+	 * thread. */
 	uint64_t now_ns = clock_now_ns();
 	uint64_t deadline_ns = loop_deadline(loop, now_ns);
 	if (announced == loop->count && deadline_ns > now_ns) {
@@ -104,14 +107,15 @@ int node_loop_run(struct node_loop *loop)
 	uint64_t busy_ns = clock_now_ns();
 	struct spin spin;
 	bool waited = false;
-	uint32_t empty = 0; /* rounds since the last work or yield */
+	uint32_t empty = 0; /* rounds without work since the last work or yield */
 	uint32_t patience = NODE_YIELD_POLLS;
 	int poller;
 	int status = poller_create(loop, &poller);
 
 	if (status != DXP_OK)
 		return status;
-	/* The default slack of 50 us would exceed the acknowledgement delay of 20 us. */
+	/* The kernel's default timer slack of 50 us would exceed the acknowledgement delay of 20
+	 * us. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	spin_init(&spin, spin_ns);
 	while (!*loop->stop) {
@@ -125,11 +129,12 @@ int node_loop_run(struct node_loop *loop)
 			busy_ns = now_ns;
 		else if (now_ns - busy_ns >= spin.budget_ns && !loop_armed(loop)) {
 			loop_sleep(loop, poller);
-			empty = 0; /* other threads ran during the sleep */
+			/* other threads could run during the sleep, so no yield is due */
+			empty = 0;
 		}
 		if (loop->woke && loop->woke(loop->service_context))
 			patience = 1;
-		/* Yields, because the thread that must answer may need this core. */
+		/* Yields the core, because the thread that must answer may need it. */
 		if (empty >= patience) {
 			sched_yield();
 			empty = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Membership as a state machine. Invariants: only one kind of request (JOIN, RENEW or LEAVE) is
- * outstanding. Each transmission has a new, larger number. An answer is accepted once, and only for
- * a sent number. */
+ * outstanding. Each transmission has a new, larger number. An answer is accepted only for a number
+ * that was sent, and only once. */
 #include "node/member.h"
 
 #include <stdarg.h>
@@ -17,16 +17,18 @@
 
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (1 * S_NS)
-#define RISK_MAX_NS    (200 * MS_NS) /* longest retry wait while the lease is valid */
+#define RISK_MAX_NS    (200 * MS_NS) /* longest wait before a retry while the lease is valid */
 #define ALONE_MAX_NS   (2 * S_NS)
-#define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer disproves a forged refusal */
-#define BUSY_SLACK_NS  (200 * MS_NS) /* a later expiry means that the lease was renewed */
-#define LEAVE_TRIES    3
-#define FLIGHTS        8 /* requests that can still be answered */
-#define TEXT_BYTES     320
+/* time in which an authentic answer can disprove a forged rejection */
+#define AUTH_WAIT_NS (300 * MS_NS)
+/* if the expiry moved by more than this, the other lease was renewed */
+#define BUSY_SLACK_NS (200 * MS_NS)
+#define LEAVE_TRIES   3
+#define FLIGHTS       8 /* latest requests whose answers are still accepted */
+#define TEXT_BYTES    320
 
 struct flight {
-	uint64_t request; /* 0: none, or already answered */
+	uint64_t request; /* number of the request; 0: none, or already answered */
 	uint64_t sent_ns;
 };
 
@@ -34,7 +36,7 @@ struct member {
 	struct member_options options;
 	struct mac *mac;
 	uint8_t public_key[KEYS_BYTES];
-	const uint8_t *key; /* public_key; NULL: joins with the fabric key */
+	const uint8_t *key; /* public_key, or NULL if the node joins with the fabric key */
 	struct node_table *table;
 	struct member_counters counters;
 	enum member_state state;
@@ -45,19 +47,24 @@ struct member {
 	bool ack_due;
 	bool key_doubt_reported;
 	uint16_t id;
-	uint64_t run;                      /* epoch of the manager, from its last answer; 0: none */
-	uint64_t nonce, request, answered; /* answered: newest answered number */
+	uint64_t run; /* epoch of the manager, from its last answer; 0: none */
+	/* random number of this membership; last request number; newest request number answered */
+	uint64_t nonce, request, answered;
 	struct flight flights[FLIGHTS];
 	uint64_t join_until_ns, lease_until_ns, renew_ns;
-	uint64_t send_ns, retry_ns; /* next request; the wait after it */
-	uint64_t rejected_key_ns;   /* arrival of a "wrong key"; 0: none, or disproved */
-	uint8_t other_version;      /* the manager's version of the wire format; 0: this one's */
-	/* Expiry of the other lease on our identity at the first refusal; 0: none. */
+	uint64_t send_ns, retry_ns; /* time of the next request; wait before the request after it */
+	/* arrival time of a "wrong key" rejection; 0: none, or disproved */
+	uint64_t rejected_key_ns;
+	/* the manager's version of the wire format; 0: the same as this node's */
+	uint8_t other_version;
+	/* Expiry of the other lease on this node's identity, as reported in the first rejection; 0:
+	 * none. */
 	uint64_t busy_until_ns;
-	uint64_t busy_epoch; /* epoch of the refusing manager */
+	uint64_t busy_epoch; /* epoch of the manager that reported this lease */
 	unsigned leave_tries;
 	char text[TEXT_BYTES];
-	char rejection[MANAGE_TEXT_BYTES]; /* last authentic refusal that may be temporary */
+	/* text of the last authentic rejection that may be temporary */
+	char rejection[MANAGE_TEXT_BYTES];
 	int rejection_status;
 	uint8_t request_frame[MANAGE_FRAME_BYTES], ack_frame[MANAGE_FRAME_BYTES];
 };
@@ -152,7 +159,8 @@ static uint64_t flight_begin(struct member *m, uint64_t now_ns)
 	return request;
 }
 
-/* Accepts the answer to `request` once. *sent_ns: when the request was sent. */
+/* Accepts the answer to `request` if none was accepted before. Sets *sent_ns to the time at which
+ * the request was sent. */
 static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 {
 	struct flight *f = &m->flights[request % FLIGHTS];
@@ -167,7 +175,7 @@ static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 	return true;
 }
 
-/* Varies a wait by up to a quarter, so that nodes do not all return at the same time after an
+/* Varies a wait by up to a quarter, so that nodes do not all send at the same time after an
  * outage. */
 static uint64_t jitter(struct member *m, uint64_t wait_ns)
 {
@@ -221,10 +229,10 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 	request_soon(m, now_ns + min_u64(m->renew_ns, UINT64_MAX - now_ns));
 }
 
-/* Handles a refusal because another node has our name or uuid. The lease of our own previous run
- * expires, so waits for that. If the lease was renewed since the first refusal, there are two
- * nodes: fails. A restarted manager extends all leases once, so a new epoch restarts the
- * comparison. */
+/* Handles a rejection because another lease has this node's name or uuid. If the lease belongs to
+ * this node's previous run, it will expire, so waits for that. If the lease was renewed since the
+ * first rejection, another node has the same identity, so fails. A restarted manager extends all
+ * leases once. So after a new epoch, the comparison starts again. */
 static void busy_receive(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
 {
 	uint64_t until_ns = now_ns + min_u64(answer->retry_ns, UINT64_MAX - now_ns);
@@ -243,7 +251,7 @@ static void busy_receive(struct member *m, const struct manage_answer *answer, u
 	}
 	if (!m->busy_until_ns)
 		m->busy_until_ns = until_ns;
-	/* retry when that lease expires, or earlier */
+	/* retry when the other lease expires, or earlier */
 	m->send_ns = min_u64(m->send_ns, max_u64(until_ns, now_ns + RETRY_FIRST_NS));
 }
 
@@ -266,8 +274,8 @@ static void rejection_act(struct member *m, const struct manage_answer *answer, 
 	}
 }
 
-/* Repeats the request with the epoch of a manager that has started or restarted since. Returns
- * whether the answer was for this. */
+/* Repeats the request with the manager's new epoch, because the manager has started or restarted.
+ * Returns true if the answer only reported the epoch. */
 static bool run_learned(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
 {
 	if (answer->status != DXP_EAGAIN || answer->epoch == 0 || answer->epoch == m->run)
@@ -291,7 +299,8 @@ static void answer_receive(struct member *m, uint8_t type, struct manage_body bo
 	    run_learned(m, &answer, now_ns))
 		return;
 	if (m->state == MEMBER_LEAVING)
-		/* Even a refusal means that the manager has no entry, as intended. */
+		/* A rejection also means that the manager has no entry of this node, so the node
+		 * has left. */
 		m->state = MEMBER_LEFT;
 	else if (type == WIRE_REFUSE)
 		rejection_act(m, &answer, now_ns);
@@ -312,11 +321,14 @@ static void rows_receive(struct member *m, uint8_t type, struct manage_body body
 	}
 	if (node_table_apply(m->table, type, &rows, reader) != DXP_OK)
 		m->counters.stale++;
-	m->ack_due = true; /* even if out of order: the ack contains the next position */
+	/* even if the rows are out of order, because the acknowledgement states which rows come
+	 * next */
+	m->ack_due = true;
 }
 
-/* A "wrong key" cannot be authentic. It counts only if it repeats our nonce and an outstanding
- * request, which are known only on the path. */
+/* Handles a frame whose authentication failed. A "wrong key" rejection can never be authentic. It
+ * counts only if it repeats this node's nonce and the number of an outstanding request. Only
+ * machines on the path know both. */
 static void unauthentic_receive(struct member *m, const struct udp_address *from, uint8_t type,
 				struct manage_body body, uint64_t now_ns)
 {
@@ -332,8 +344,8 @@ static void unauthentic_receive(struct member *m, const struct udp_address *from
 		m->rejected_key_ns = now_ns;
 }
 
-/* Notes that the manager has another version of the wire format. Its frame cannot be checked, so
- * the node only reports it, and continues to try. */
+/* Records that the manager has another version of the wire format. The frame cannot be
+ * authenticated, so the node only reports the version, and continues to try. */
 static void other_version_receive(struct member *m, const struct udp_address *from, uint8_t version)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
@@ -425,7 +437,7 @@ static void join_too_late(struct member *m)
 		   manager_text(m, address));
 }
 
-/* Advances the state by time. */
+/* Handles everything whose time has come. */
 static void advance(struct member *m, uint64_t now_ns)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
@@ -497,8 +509,8 @@ static void request_schedule(struct member *m, uint64_t now_ns)
 	m->retry_ns = min_u64(m->retry_ns + m->retry_ns / 2, max_ns);
 }
 
-/* Detects that this process was suspended, and sends a RENEW before it treats the manager as
- * silent. */
+/* Detects that this process was suspended. Then extends the lease for a moment and sends a RENEW,
+ * because the silence of the manager is not proved. */
 static void absence_note(struct member *m, uint64_t now_ns)
 {
 	uint64_t deadline_ns = member_deadline(m);
@@ -522,7 +534,8 @@ size_t member_send(struct member *m, struct datagram *out, size_t count, uint64_
 		size_t bytes = request_encode(m, now_ns);
 		datagram_place(&out[sent++], &m->options.manager, m->request_frame, bytes);
 		request_schedule(m, now_ns);
-		m->ack_due = m->ack_due && m->need_join; /* RENEW includes the progress */
+		/* a RENEW also carries the acknowledgement, so no separate one is needed */
+		m->ack_due = m->ack_due && m->need_join;
 	}
 	if (m->ack_due && sent < count) {
 		struct manage_renew ack = renew_make(m, ++m->request);
@@ -562,7 +575,7 @@ void member_leave(struct member *m, uint64_t now_ns)
 	if (m->state >= MEMBER_LEAVING)
 		return;
 	if (m->id == WIRE_NODE_NONE) {
-		m->state = MEMBER_LEFT; /* a lease not yet received will expire */
+		m->state = MEMBER_LEFT; /* a lease that may still arrive will simply expire */
 		return;
 	}
 	m->state = MEMBER_LEAVING;

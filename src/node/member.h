@@ -3,17 +3,17 @@
  * works without the manager and rejoins. Pure: bytes and time go in, datagrams and a deadline come
  * out. Protocol: docs/guide/manager.md.
  *
- *   JOINING          lease arrives                    -> JOINED
- *   JOINING          final refusal, or time is over   -> FAILED
- *   JOINED           lease expires                    -> ALONE
- *   ALONE            lease arrives                    -> JOINED
- *   JOINED, ALONE    another node has our identity    -> FAILED
- *   any but FAILED   member_leave                     -> LEAVING
- *   LEAVING          answer arrives, or three tries   -> LEFT
+ *   JOINING          lease arrives                           -> JOINED
+ *   JOINING          final rejection, or time is over        -> FAILED
+ *   JOINED           lease expires                           -> ALONE
+ *   ALONE            lease arrives                           -> JOINED
+ *   JOINED, ALONE    another node has this node's identity   -> FAILED
+ *   any but FAILED   member_leave                            -> LEAVING
+ *   LEAVING          answer arrives, or three tries          -> LEFT
  *
- * The first retry follows after 100 ms, each later one after 1.5 times the previous wait, at most 1
- * s (0.2 s with a lease, 2 s when alone). Jitter varies a wait by up to a quarter. A lease is
- * renewed after a sixth of it. An unauthenticated "wrong key" counts if no authentic answer arrives
+ * The first retry follows after 100 ms. Each later wait is 1.5 times the previous wait, at most 1 s
+ * (0.2 s with a lease, 2 s when alone). Jitter varies a wait by up to a quarter. A lease is renewed
+ * after a sixth of its time. An unauthenticated "wrong key" counts if no authentic answer arrives
  * within 300 ms. */
 #ifndef NODE_MEMBER_H
 #define NODE_MEMBER_H
@@ -36,18 +36,19 @@ enum member_state {
 struct member_options {
 	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
-	/* The key pair that the manager has admitted; NULL: joins with `key`. Copied. */
+	/* The key pair that the manager has admitted; NULL: the node joins with `key`. Copied. */
 	const struct identity *identity;
-	/* This node: uuid, kind, name, incarnation (larger at each start), engine, device, memory,
-	 * magic. id: the previous one, which is assigned again if possible, or 0. address: with
-	 * MANAGE_CAPABILITY_ADVERTISED; otherwise the manager reads it from the packet. */
+	/* Description of this node: uuid, kind, name, incarnation (larger at each start), engine,
+	 * device, memory, magic. id: the previous id, which the manager assigns again if possible,
+	 * or 0. address: set together with MANAGE_CAPABILITY_ADVERTISED; otherwise the manager
+	 * reads it from the packet. */
 	struct node_entry self;
-	uint64_t join_timeout_ns; /* 0: FABRIC_JOIN_NS; UINT64_MAX: no limit */
-	entropy_fn entropy;       /* source of the nonce and of jitter */
+	uint64_t join_timeout_ns; /* limit for the join; 0: FABRIC_JOIN_NS; UINT64_MAX: no limit */
+	entropy_fn entropy;       /* random source of the nonce and of the jitter */
 	void *entropy_context;
 };
 
-/* Discarded arrivals by reason. */
+/* Arrivals that were discarded, by reason. */
 struct member_counters {
 	uint64_t malformed, damaged, unauthentic, stale, unexpected;
 };
@@ -63,30 +64,34 @@ void member_destroy(struct member *m);
 void member_receive(struct member *m, const struct udp_address *from, const uint8_t *data,
 		    size_t bytes, uint64_t now_ns);
 
-/* Advances the state by time, and fills `out` with at most `count` due datagrams; returns their
- * number. They point to memory of the member, valid until the next call. */
+/* Handles everything whose time has come, and fills `out` with at most `count` datagrams that are
+ * due. Returns their number. They point to memory of the member and are valid until the next
+ * call. */
 size_t member_send(struct member *m, struct datagram *out, size_t count, uint64_t now_ns);
 
-/* Returns when to call member_send again; UINT64_MAX after LEFT and FAILED. */
+/* Returns the time in ns at which to call member_send again; UINT64_MAX after LEFT and FAILED. */
 uint64_t member_deadline(const struct member *m);
 
 /* Reports this node's new address to the manager at once. */
 void member_moved(struct member *m, uint64_t now_ns);
 
-/* Starts to leave. The state becomes LEFT after an answer or three tries. */
+/* Starts to leave the fabric. The state becomes LEFT after an answer or after three tries. */
 void member_leave(struct member *m, uint64_t now_ns);
 
 enum member_state member_state(const struct member *m);
-uint16_t member_id(const struct member *m); /* WIRE_NODE_NONE before a lease */
+/* Returns the node's id; WIRE_NODE_NONE before the first lease. */
+uint16_t member_id(const struct member *m);
 struct node_table *member_table(struct member *m);
 
 /* Returns the reason of FAILED (DXP_EAUTH, DXP_ETIMEDOUT, DXP_EBUSY, DXP_EINVAL ...), otherwise
  * DXP_OK. */
 int member_status(const struct member *m);
-/* Returns the last message; after FAILED the reason with the next step; "" at first. */
+/* Returns the last message about the membership. After FAILED it states the reason and the next
+ * step. Initially "". */
 const char *member_text(const struct member *m);
 
-/* Returns a new message to log (joined, alone, back, failed), each once; NULL: none. */
+/* Returns a message to log (joined, alone, back, failed) and its level. Returns each message only
+ * once; NULL: there is no new one. */
 const char *member_notice(struct member *m, enum log_level *level);
 
 const struct member_counters *member_counters(const struct member *m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* If this machine gets a new address (DHCP, another cable), the node binds to it and sends the
- * manager an authenticated RENEW. The manager informs the other nodes, whose sessions continue at
- * the new address. No request is lost. */
+/* Handles changes of this machine's network. If the machine gets a new address (DHCP, another
+ * cable), the node binds to it and sends the manager an authenticated RENEW. The manager informs
+ * the other nodes, whose sessions continue at the new address. No request is lost. */
 #include <string.h>
 
 #include <dxp/status.h>

@@ -16,13 +16,16 @@
 #include "node/limits.h"
 #include "wire/ids.h"
 
-#define SEND_ROUNDS  4    /* batches sent per poll before the next receive */
-#define SEND_RETRIES 1000 /* tries while the kernel's buffer is full; RLTP retransmits the rest */
-#define BUFFER_PER_PACKET \
-	16384 /* bytes of socket buffer per packet in the worst case: skb, 9000-byte MTU */
+#define SEND_ROUNDS 4 /* batches that a poll sends before the next poll receives */
+/* attempts to send while the kernel's buffer is full; RLTP retransmits datagrams that still do not
+ * fit */
+#define SEND_RETRIES 1000
+/* bytes of socket buffer that the kernel counts per packet in the worst case: an skb for a
+ * 9000-byte MTU */
+#define BUFFER_PER_PACKET 16384
 
-/* Computes the token of session `id`, which proves the origin of a RESET: a keyed hash of this
- * node's uuid and the id. */
+/* Computes the token of session `id`. The token proves that a RESET comes from this node. It is a
+ * keyed hash of this node's uuid and the id. */
 static uint64_t token_of(void *context, uint32_t id)
 {
 	struct node *n = context;
@@ -33,7 +36,8 @@ static uint64_t token_of(void *context, uint32_t id)
 	return get_be64(digest);
 }
 
-/* Returns a number that grows with each start: milliseconds of real time, then 16 random bits. */
+/* Returns a number that grows with each start of the node: milliseconds since 1970, then 16 random
+ * bits. */
 static uint64_t incarnation_draw(void)
 {
 	struct timespec t;
@@ -121,7 +125,8 @@ static int member_start(struct node *n, uint64_t now_ns)
 	const struct node_options *o = &n->options;
 	struct member_options options = {
 		.manager = o->manager,
-		.join_timeout_ns = UINT64_MAX, /* node_join has the caller's bound */
+		/* no limit here; node_join applies the limit of its caller */
+		.join_timeout_ns = UINT64_MAX,
 		.entropy = rng_entropy_kernel,
 		.self =
 			{
@@ -186,7 +191,7 @@ int node_open(const struct node_options *options, struct node **out)
 	if (uuid_empty(n->uuid))
 		rng_entropy_kernel(NULL, n->uuid, sizeof(n->uuid));
 	uint8_t key[FABRIC_KEY_BYTES];
-	rng_entropy_kernel(NULL, key, sizeof(key)); /* random, for a node without fabric key */
+	rng_entropy_kernel(NULL, key, sizeof(key)); /* random key for a node without fabric key */
 	int status = mac_create(options->fabric_key ? options->fabric_key : key, &n->mac);
 	if (status == DXP_OK)
 		status = tuning_choose(&n->options.tuning);
@@ -202,7 +207,7 @@ int node_open(const struct node_options *options, struct node **out)
 		status = member_start(n, clock_now_ns());
 	if (status == DXP_OK)
 		status = observe_open(n);
-	/* all copied; the caller may free them */
+	/* the node has copied these options, and the caller may free them */
 	n->options.fabric_key = NULL;
 	n->options.identity = NULL;
 	n->options.protect = NULL;
@@ -248,8 +253,8 @@ void node_close(struct node *n)
 {
 	if (!n)
 		return;
-	/* Closes the sessions first, because the manager's report of this node's leave would close
-	 * them too. */
+	/* Closes the sessions first. Otherwise the peers would close them when the manager reports
+	 * that this node left. */
 	peers_leave(n);
 	if (n->member && n->link && member_id(n->member) != WIRE_NODE_NONE) {
 		uint64_t now_ns = clock_now_ns();
@@ -281,7 +286,8 @@ static void arrival_process(struct node *n, const struct datagram_arrival *a, ui
 		member_receive(n->member, &a->from, a->data, a->bytes, now_ns);
 }
 
-/* Logs a new message of the membership (then returns 1) and applies a new id. */
+/* Logs a new message about the membership, and applies a new id. Returns 1 if there was a message,
+ * else 0. */
 static uint32_t membership_note(struct node *n)
 {
 	enum log_level level;
@@ -310,13 +316,14 @@ static uint32_t due_send(struct node *n, uint64_t now_ns)
 	uint32_t work = 0;
 	size_t count = DATAGRAM_BATCH;
 
-	/* A partial batch is the last one. */
+	/* If a batch is not full, nothing more is due. */
 	for (int round = 0; round < SEND_ROUNDS && count == DATAGRAM_BATCH; round++) {
 		count = nic_send(n->nic, n->batch, DATAGRAM_BATCH, now_ns);
 		work += (uint32_t)datagrams_send(n, count);
 	}
 	protect_report(n, now_ns);
-	/* Reports a timed-out session in the same poll as its failed completions. */
+	/* Reports a session that timed out in the same poll as the failed completions of its
+	 * requests. */
 	return work + peers_ended(n);
 }
 
@@ -328,7 +335,8 @@ static uint32_t doorbells_poll(struct node *n)
 	return work + due_send(n, now_ns);
 }
 
-/* Wakes users. Write errors are harmless: the descriptor is full, or the user has exited. */
+/* Wakes users. Write errors are harmless: either a wakeup is already pending in a full descriptor,
+ * or the user has exited. */
 static void users_wake(struct node *n, uint32_t users)
 {
 	const uint64_t one = 1;
@@ -340,9 +348,9 @@ static void users_wake(struct node *n, uint32_t users)
 	}
 }
 
-/* Returns true if the socket need not be read now, which saves a system call when local functions
- * cause frequent polls: the last read is less than NODE_QUIET_LOOK_NS old, and nothing arrived for
- * NODE_QUIET_NS. */
+/* Returns true if this poll need not read the socket: the last read is less than NODE_QUIET_LOOK_NS
+ * ago, and nothing arrived for NODE_QUIET_NS. That saves a system call when local functions cause
+ * frequent polls. */
 static bool network_waits(const struct node *n)
 {
 	return !link_pending(n->link) && n->received_ns - n->arrived_ns >= NODE_QUIET_NS &&
@@ -361,8 +369,8 @@ uint32_t node_poll(struct node *n)
 {
 	uint32_t work = 0;
 
-	/* Processes doorbells before it receives, because their users wait and a receive takes 0.25
-	 * us. */
+	/* Processes doorbells before it receives, because users wait for their doorbells, and a
+	 * receive takes 0.25 us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_poll(n);
 	if (network_waits(n)) {
@@ -370,7 +378,7 @@ uint32_t node_poll(struct node *n)
 		return work;
 	}
 	size_t count = link_receive(n->link, n->arrivals, DATAGRAM_BATCH);
-	/* reads the clock after the receive, so no arrival is later */
+	/* Reads the clock after the receive, so that no arrival is later than `now_ns`. */
 	uint64_t now_ns = clock_now_ns();
 	n->received_ns = now_ns;
 	if (count > 0)
@@ -403,7 +411,7 @@ uint64_t node_deadline(const struct node *n)
 	uint64_t deadline_ns = min_u64(nic_deadline(n->nic), n->observe.due_ns);
 
 	if (link_pending(n->link))
-		return 0; /* the crossbar wakes no sleeper */
+		return 0; /* datagrams in the crossbar wake no sleeping thread, so poll now */
 	if (n->offers)
 		deadline_ns = min_u64(deadline_ns, offers_deadline(n->offers));
 	if (!n->member)
@@ -432,7 +440,7 @@ const char *node_error(const struct node *n)
 
 bool node_sleep_announce(struct node *n)
 {
-	atomic_store(&n->sleeping, true); /* before the fence in nic_sleep_announce */
+	atomic_store(&n->sleeping, true); /* must come before the fence in nic_sleep_announce */
 	if (nic_sleep_announce(n->nic) && !node_armed(n))
 		return true;
 	node_sleep_end(n);
@@ -445,7 +453,8 @@ void node_sleep_end(struct node *n)
 	nic_sleep_end(n->nic);
 }
 
-/* Sequentially consistent: a fence after need_wakeup; see nic/wake.c. */
+/* The load is sequentially consistent. It acts as a load behind the fence after need_wakeup
+ * (nic/wake.c). */
 bool node_armed(const struct node *n)
 {
 	return atomic_load(&n->armed) > 0;
@@ -478,7 +487,7 @@ void node_wait_clear(struct node *n)
 
 void node_wake(struct node *n)
 {
-	dxp_fence(); /* see nic/wake.c */
+	dxp_fence(); /* the fence between doorbell and need_wakeup, see nic/wake.c */
 	if (atomic_load_explicit(&n->sleeping, memory_order_acquire))
 		link_wake(n->link);
 }

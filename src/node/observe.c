@@ -14,7 +14,7 @@
 #include "node/tap.h"
 
 static _Atomic uint32_t nodes_opened;
-static _Atomic uint32_t never_wanted; /* tap_wanted of nodes without file */
+static _Atomic uint32_t never_wanted; /* `tap_wanted` of nodes that publish no file */
 
 _Static_assert(sizeof(struct stats_qp) == sizeof(struct nic_qp_counters), "the same counters");
 
@@ -75,7 +75,8 @@ static bool summable(enum stats_session_field f)
 struct publication {
 	struct node *node;
 	struct stats_node *out;
-	bool active; /* true: this pass writes active sessions; a second pass writes idle ones */
+	/* true: this pass writes active sessions; false: idle ones, in the second pass */
+	bool active;
 };
 
 static void name_of(const struct node *n, uint16_t id, char out[FABRIC_NAME_BYTES])
@@ -171,8 +172,8 @@ void observe_publish(struct node *n, uint64_t now_ns)
 	p.active = false;
 	rltp_endpoint_sessions(nic_endpoint(n->nic), session_publish, &p);
 	stats_commit(o->stats);
-	/* Longer publications (thousands of sessions) are less frequent, so their share of time
-	 * stays constant. */
+	/* A publication that takes longer (thousands of sessions) is made less often, so that its
+	 * share of time stays constant. */
 	uint64_t end_ns = clock_now_ns();
 	o->interval_ns = max_u64(STATS_INTERVAL_NS, STATS_COST * (end_ns - now_ns));
 	o->due_ns = UINT64_MAX;
@@ -205,7 +206,8 @@ void observe_tap(struct node *n)
 		return;
 	tap_look(o->tap, stats_folder(o->stats), stats_tap_name(o->stats));
 	link_tap_set(n->link, tap_link(o->tap));
-	/* Release: pairs with the tracer's acquire, so the tracer also sees `busy` of the ring. */
+	/* Release: pairs with the tracer's acquire, so that a tracer that sees this value also sees
+	 * `busy` of the ring. */
 	atomic_store_explicit(&stats_map(o->stats)->tap_seen, o->tap_seen, memory_order_release);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Publishes a node's counters (node/stats.h) and traffic (node/tap.h). Errors of these files never
- * affect the node. Without readers, this costs one compare and one relaxed load per poll. */
+/* Publishes a node's counters (node/stats.h) and its traffic (node/tap.h). If a file cannot be
+ * written, the node still works. Without readers, publishing costs one compare and one relaxed load
+ * per poll. */
 #ifndef NODE_OBSERVE_H
 #define NODE_OBSERVE_H
 
@@ -15,14 +16,15 @@ struct node;
 struct tap;
 
 struct observe {
-	struct stats *stats; /* NULL: not published */
-	struct tap *tap;     /* NULL: no memory */
-	/* time of the next publication; UINT64_MAX: nothing has changed */
+	struct stats *stats; /* NULL: the node does not publish counters */
+	struct tap *tap;     /* NULL: there was no memory for the tap */
+	/* time in ns of the next publication; UINT64_MAX: nothing has changed */
 	uint64_t due_ns;
-	uint64_t interval_ns;         /* time from first change to publication; UINT64_MAX: never */
-	_Atomic uint32_t *tap_wanted; /* changes when a tracer attaches or stops */
+	/* ns from the first change to its publication; UINT64_MAX: never published */
+	uint64_t interval_ns;
+	_Atomic uint32_t *tap_wanted; /* a tracer changes this number when it attaches or stops */
 	uint32_t tap_seen;
-	uint64_t gone[STATS_SESSION_FIELDS]; /* counts of lost peers' sessions */
+	uint64_t gone[STATS_SESSION_FIELDS]; /* sums over the sessions of lost peers */
 	struct stats_serve serve;
 };
 
@@ -38,7 +40,7 @@ void observe_serve(struct node *n, const struct datagram_arrival *a, uint64_t no
 /* Saves a session's counts before its removal, so that totals never shrink. */
 void observe_peer_lost(struct node *n, uint16_t peer);
 
-/* Called after each poll. `work`: the amount of work of that poll. */
+/* Called after each poll. `work`: the amount of work that the poll did. */
 static inline void observe_look(struct node *n, struct observe *o, uint32_t work, uint64_t now_ns)
 {
 	if (atomic_load_explicit(o->tap_wanted, memory_order_relaxed) != o->tap_seen)

@@ -34,7 +34,7 @@ static int fds_make(struct offer_user *u)
 	    descriptor_raise_pair(
 		    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, u->user_fds),
 		    u->user_fds) == 0) {
-		shutdown(u->user_fds[1], SHUT_RD); /* this side only sends */
+		shutdown(u->user_fds[1], SHUT_RD); /* this side of the socket only sends */
 		return DXP_OK;
 	}
 	fds_close(u);
@@ -54,13 +54,13 @@ static void user_free(struct offer_user *u)
 	*u = (struct offer_user){.window.fd = -1, .engine_fd = -1, .user_fds = {-1, -1}};
 }
 
-/* Wakes a sleeping user, so that it detects the close. */
+/* Wakes a sleeping user, so that it detects that it was closed. */
 static void user_wake(const struct offer_user *u)
 {
 	const uint64_t one = 1;
 
 	if (write(u->user_fds[1], &one, sizeof(one)) < 0)
-		return; /* full: a wakeup is already pending */
+		return; /* the socket is full, so a wakeup is already pending */
 }
 
 static void user_arm(struct offer *o, struct offer_user *u, bool on)
@@ -138,8 +138,8 @@ static uint32_t qps_free(const struct offer *o, uint32_t function)
 }
 
 /* Returns the user to open in one function; NIC_USERS: the requested queue pairs are in use.
- * Function 0 belongs to the NIC's program. Others can use those of its queue pairs that the program
- * has not opened. */
+ * Function 0 belongs to the NIC's own program. Other programs can use only those queue pairs of
+ * function 0 that this program has not opened. */
 static uint32_t function_choose(const struct offer *o, uint32_t function, uint32_t qp)
 {
 	uint32_t count = qps_free(o, function);
@@ -154,8 +154,8 @@ static uint32_t function_choose(const struct offer *o, uint32_t function, uint32
 	return NIC_USERS;
 }
 
-/* Chooses among all functions. A request for one queue pair prefers a function that is in use
- * already, so that whole functions stay free. */
+/* Chooses a user among all functions. A request for one queue pair prefers a function that is
+ * partly in use already, so that whole functions stay free. */
 static uint32_t user_choose(const struct offer *o, uint32_t qp)
 {
 	for (int whole = qp == ATTACH_QP_ALL; whole < 2; whole++) {
@@ -169,7 +169,8 @@ static uint32_t user_choose(const struct offer *o, uint32_t qp)
 	return NIC_USERS;
 }
 
-/* Narrows a request to the socket's scope. False: it is outside. */
+/* Restricts a request to the scope of its socket: fills in the function and queue pair that the
+ * scope has. Returns false if the request names others. */
 static bool scope_apply(const struct offer_scope *scope, uint32_t *function, uint32_t *qp)
 {
 	if (!scope->only)
@@ -187,13 +188,14 @@ static bool scope_apply(const struct offer_scope *scope, uint32_t *function, uin
 
 /* ---- labels ---- */
 
-/* Returns the user with this label; NIC_USERS: none. User 0 has the node's name. */
+/* Returns the user with this label; NIC_USERS: none. The label of user 0 is the node's name. */
 static uint32_t label_find(const struct offer *o, const char *label)
 {
 	return strcmp(label, o->name) == 0 ? 0 : nic_user_labelled(o->options.nic, label);
 }
 
-/* Returns true if a user or node has this name. Names are unique among both. */
+/* Returns true if a user or a node of the fabric has this name. A name may exist only once among
+ * both. */
 static bool label_in_use(const struct offer *o, const char *label)
 {
 	struct dxp_target node;
@@ -204,7 +206,8 @@ static bool label_in_use(const struct offer *o, const char *label)
 
 /* ---- OPEN ---- */
 
-/* Chooses the first queue pair, as a user's number, and the number of queue pairs. */
+/* Chooses which queue pairs to open. *user is the user's number, which names the first queue pair.
+ * *qps is the number of queue pairs. */
 static int open_choose(const struct offer *o, const struct offer_client *client,
 		       const struct attach_request *r, uint32_t *user, uint32_t *qps)
 {
@@ -290,7 +293,8 @@ static int answer_register(struct offer *o, struct offer_user *u, uint32_t user,
 	return DXP_OK;
 }
 
-/* Finds a region of this user. The key of another user, even if guessed, does not match. */
+/* Finds a region of this user. A key that belongs to another user does not match, even if it was
+ * guessed. */
 static struct offer_region *region_of(struct offer_user *u, uint32_t key)
 {
 	for (uint32_t i = 0; i < u->region_count; i++)
@@ -330,7 +334,8 @@ static int answer_find(const struct offer *o, const struct attach_request *r,
 {
 	uint32_t user = label_find(o, r->label);
 
-	/* Nodes precede users, so that a user cannot impersonate a node that joins later. */
+	/* Nodes have priority over users of the same name, so that a user cannot impersonate a node
+	 * that joins later. */
 	if (user != 0) {
 		int status = o->options.ops.find(o->options.ops.context, r->label, &a->target);
 		if (status != DXP_ENOENT || user == NIC_USERS)
@@ -349,7 +354,7 @@ static int answer_find(const struct offer *o, const struct attach_request *r,
 
 /* ---- requests ---- */
 
-/* Answers a request about the client's own user. */
+/* Answers a request that concerns the client's own user. */
 static int answer_user(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		       int fd, struct attach_answer *a)
 {
@@ -382,8 +387,8 @@ void offer_request(struct offer *o, struct offer_client *client, const struct at
 	}
 }
 
-/* Closes our copy of the user's socket. The user can queue descriptors in it, and the process that
- * closes the last copy also closes these descriptors. */
+/* Closes the node's copy of the user's socket. The user can queue descriptors in this socket. The
+ * process that closes the last copy also closes these descriptors, which may take long. */
 void offer_handed_over(struct offer *o, const struct offer_client *client)
 {
 	struct offer_user *u = &o->users[client->user];
@@ -417,7 +422,8 @@ int offer_function_reset(struct offer *o, uint32_t function, uint64_t now_ns)
 
 /* ---- release of unused memory ---- */
 
-/* Frees revoked regions that the NIC does not use any more. Returns true if some remain. */
+/* Frees revoked regions that the NIC does not use any more. Returns true if some revoked regions
+ * remain. */
 static bool regions_reclaim(struct offer *o, struct offer_user *u)
 {
 	bool waits = false;

@@ -22,8 +22,10 @@
 #include "node/stats_folder.h"
 #include "wire/manage.h"
 
-#define LOCK_TRIES  200  /* tries to lock, 1 ms apart, while another process makes folders */
-#define YOUNG_S     60   /* s; a younger folder may have no sockets yet */
+/* attempts to get the lock, 1 ms apart, while another process makes folders */
+#define LOCK_TRIES 200
+/* seconds; the process of a younger folder may not have made its sockets yet */
+#define YOUNG_S     60
 #define FOLDERS_MAX 1024 /* folders checked per start; the next start checks the others */
 
 struct listing {
@@ -31,7 +33,7 @@ struct listing {
 	uint32_t count, space;
 };
 
-/* Extracts NAME from "NAME.nic". */
+/* Extracts NAME from "NAME.nic". Returns false if `entry` has another form. */
 static bool name_of(const char *entry, char name[FABRIC_NAME_BYTES])
 {
 	size_t bytes = strlen(entry), suffix = strlen(OFFER_SUFFIX);
@@ -109,7 +111,8 @@ bool offer_socket_scope(uint32_t i, struct offer_scope *out)
 	return i < NIC_FUNCTIONS + NIC_USERS;
 }
 
-/* Returns why the folder is unusable: another user could replace the sockets in it. */
+/* Returns NULL, or the reason why the folder is unusable. The folder must belong to this user,
+ * because another user could otherwise replace the sockets in it. */
 static const char *folder_wrong(const char *path)
 {
 	struct stat st;
@@ -121,7 +124,8 @@ static const char *folder_wrong(const char *path)
 	return NULL;
 }
 
-/* Removes the folder of an exited program: its first socket has no listener. */
+/* Removes the folder of a program that has exited: no process listens at the folder's first
+ * socket. */
 static void folder_clean(const char *folder)
 {
 	char path[OFFER_PATH_BYTES];
@@ -135,10 +139,10 @@ static void folder_clean(const char *folder)
 	for (uint32_t i = 1; offer_socket_scope(i, &scope); i++)
 		if (offer_socket_path(folder, scope, path))
 			local_clear(path);
-	rmdir(folder); /* fails if a process listens there */
+	rmdir(folder); /* fails if a process still listens at a socket there */
 }
 
-/* Caller holds the lock of the run folder. */
+/* Removes folders of programs that have exited. Caller holds the lock of the run folder. */
 static void folders_clean(void)
 {
 	struct offer_folder *folders = calloc(FOLDERS_MAX, sizeof(*folders));
@@ -186,7 +190,7 @@ int offer_folder_make(const char *name, char folder[OFFER_PATH_BYTES], int *lock
 				  name);
 		return status == DXP_EIO ? DXP_EACCESS : status;
 	}
-	/* After a bounded wait without the lock, removes nothing. */
+	/* If the lock is not available after a bounded wait, removes no folders. */
 	if (run_lock(*lock))
 		folders_clean();
 	return folder_make(listed, name, folder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of the offered functions, for offer.c and offer_manage.c. */
+/* State of the offered functions, shared by offer.c and offer_manage.c. */
 #ifndef NODE_OFFER_INTERNAL_H
 #define NODE_OFFER_INTERNAL_H
 
@@ -13,31 +13,33 @@
 struct offer_region {
 	struct local_memory memory;
 	uint32_t key;
-	bool revoked; /* unmapped when the NIC has no pointer into it */
+	bool revoked; /* key revoked; the memory is unmapped when the NIC has no pointer into it */
 };
 
 enum offer_state {
 	OFFER_FREE,    /* free, or used by the NIC's own program */
-	OFFER_OPEN,    /* a client has it */
-	OFFER_CLOSING, /* the NIC may still use its memory */
+	OFFER_OPEN,    /* a client uses it */
+	OFFER_CLOSING, /* closed, but the NIC may still use its memory */
 };
 
 struct offer_user {
 	enum offer_state state;
-	struct offer_client *client; /* OPEN */
+	struct offer_client *client; /* valid in state OFFER_OPEN */
 	uint32_t pid;
 	struct local_memory window;
-	int engine_fd;   /* eventfd that the user writes to wake the node; nothing reads it */
-	int user_fds[2]; /* datagram sockets: [0] the user's, [1] the node's; see attach.h */
+	/* eventfd that the user writes to wake the node; the node does not read it */
+	int engine_fd;
+	/* pair of datagram sockets: [0] the user's, [1] the node's; see attach.h */
+	int user_fds[2];
 	bool armed;
 	struct offer_region *regions;
 	uint32_t region_count, region_space;
-	uint64_t mapped_bytes; /* total of the regions */
+	uint64_t mapped_bytes; /* total size of the regions */
 };
 
 /* Settings of a function, which outlive its users. */
 struct offer_function {
-	uint32_t weight, priority; /* enum nic_priority */
+	uint32_t weight, priority; /* `priority` is an enum nic_priority */
 	uint64_t limit_bytes_per_s;
 };
 
@@ -45,16 +47,17 @@ struct offer {
 	struct offer_options options;
 	char name[FABRIC_NAME_BYTES];
 	struct offer_function functions[NIC_FUNCTIONS];
-	struct offer_user users[NIC_USERS]; /* by number of the NIC's user; [0] is never used */
-	bool reclaim;                       /* some memory waits to be freed */
+	/* by number of the NIC's user; entry 0 is never used */
+	struct offer_user users[NIC_USERS];
+	bool reclaim; /* true: some memory waits to be freed */
 };
 
 /* offer_manage.c: answers a management request. */
 int offer_manage(struct offer *o, const struct offer_client *client, const struct attach_request *r,
 		 uint64_t now_ns, struct attach_answer *answer);
 
-/* offer.c: closes all clients' users of a function. DXP_ENOENT: not open; DXP_EUNSUPPORTED: only
- * the NIC's own program uses it. */
+/* offer.c: closes all users of a function that belong to clients. DXP_ENOENT: the function is not
+ * open; DXP_EUNSUPPORTED: only the NIC's own program uses it. */
 int offer_function_reset(struct offer *o, uint32_t function, uint64_t now_ns);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "node/offer_internal.h"
 
-#define ERROR_MAX 127 /* bounds a value that the user can change in its window */
+/* largest error code that a list shows, because a user can write any value to its window */
+#define ERROR_MAX 127
 
 static struct attach_row row_of(const struct offer *o, uint32_t user, uint32_t qps)
 {
@@ -36,7 +37,7 @@ static struct attach_row row_of(const struct offer *o, uint32_t user, uint32_t q
 	return row;
 }
 
-/* Returns true if queue pairs 1 .. 3 of the function have no user of their own. */
+/* Returns true if no user starts at queue pair 1, 2 or 3 of the function. */
 static bool is_whole(const struct nic *nic, uint32_t function)
 {
 	for (uint32_t q = 1; q < NIC_QPS_PER_FUNCTION; q++)
@@ -45,8 +46,8 @@ static bool is_whole(const struct nic *nic, uint32_t function)
 	return true;
 }
 
-/* Returns how many queue pairs the row at this position has: those of its user; if the function has
- * no user, all. */
+/* Returns how many queue pairs the row for this queue pair covers. They are the queue pairs of the
+ * user that starts there. If the function has no user, its first row covers all queue pairs. */
 static uint32_t row_qps(const struct nic *nic, uint32_t function, uint32_t qp)
 {
 	uint32_t qps = nic_user_qps(nic, NIC_USER(function, qp));
@@ -126,7 +127,7 @@ int offer_manage(struct offer *o, const struct offer_client *client, const struc
 	if (!client->manages)
 		return DXP_EACCESS;
 	if (client->user || client->closed)
-		return DXP_EINVAL; /* users of the NIC cannot manage */
+		return DXP_EINVAL; /* a client that has opened a user cannot manage the NIC */
 	switch (r->type) {
 	case ATTACH_LIST: return answer_list(o, r, answer);
 	case ATTACH_WEIGHT: return weigh(o, r->function, r->value);

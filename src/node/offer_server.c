@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sockets have an epoll set of their own, which the node's link watches. So a busy node seldom
- * checks, all sockets at once. A sleeping node is woken. */
+/* The sockets on which a NIC offers its functions. They have an epoll set of their own, which the
+ * node's link watches. So a busy node checks all sockets together, at most once per OFFER_LOOK_NS.
+ * A sleeping node is woken. */
 #include "node/offer_server.h"
 
 #include <errno.h>
@@ -21,14 +22,16 @@
 #include "node/offer.h"
 #include "node/offer_folder.h"
 
-/* sockets: of any function, of each function, of each queue pair */
+/* sockets: one for any function, one for each function, one for each queue pair */
 #define LISTENERS_MAX (1 + NIC_FUNCTIONS + NIC_USERS)
-#define EVENTS        16            /* events per poll, one request each */
-#define AGAIN_NS      (100 * MS_NS) /* time until accept is retried after descriptors ran out */
-#define RECLAIM_NS    (1 * MS_NS)   /* time between tries to free memory */
-#define WARN_NS       (60 * S_NS)   /* time between warnings about paused sockets */
+/* epoll events handled per poll; each of them handles one request */
+#define EVENTS 16
+/* pause before accept is retried after the process ran out of descriptors */
+#define AGAIN_NS   (100 * MS_NS)
+#define RECLAIM_NS (1 * MS_NS) /* time between two attempts to free memory */
+#define WARN_NS    (60 * S_NS) /* time between warnings about paused sockets */
 
-/* Source of an epoll event; first member of struct listener and struct connection. */
+/* Source of an epoll event. It is the first member of struct listener and struct connection. */
 struct source {
 	bool listens;
 	int fd;
@@ -38,7 +41,8 @@ struct listener {
 	struct source source;
 	struct offer_scope scope;
 	uint32_t connections;
-	struct local_drops *drops; /* received descriptors that are being closed */
+	/* descriptors received from clients of this listener that are being closed */
+	struct local_drops *drops;
 	char *path;
 };
 
@@ -53,18 +57,20 @@ struct offers {
 	struct node *node;
 	struct offer *offer;
 	int epoll_fd;
-	struct listener *listeners; /* LISTENERS_MAX entries */
+	struct listener *listeners; /* array of LISTENERS_MAX entries */
 	uint32_t listener_count;
-	char folder[OFFER_PATH_BYTES]; /* made by this object; "": none */
+	char folder[OFFER_PATH_BYTES]; /* folder that this object has made; "": none */
 	struct connection *connections;
-	int engine_fds[NIC_USERS]; /* watched by the link; -1: none */
+	int engine_fds[NIC_USERS]; /* eventfds of users, watched by the link; -1: none */
 	uint64_t malformed;
-	uint64_t again_ns;   /* when to watch paused sockets again; UINT64_MAX: none */
-	uint64_t warned_ns;  /* last warning; 0: none */
-	uint64_t reclaim_ns; /* UINT64_MAX: no memory to free */
+	/* time in ns at which paused sockets are watched again; UINT64_MAX: none is paused */
+	uint64_t again_ns;
+	uint64_t warned_ns; /* time in ns of the last warning; 0: none */
+	/* time in ns of the next attempt to free memory; UINT64_MAX: nothing to free */
+	uint64_t reclaim_ns;
 };
 
-/* ---- access of the state machine to the node ---- */
+/* ---- functions of the node that the offers call ---- */
 
 static int node_find(void *context, const char *name, struct dxp_target *out)
 {
@@ -88,8 +94,8 @@ static int node_users(void *context, uint32_t user, int engine_fd, int user_fd)
 	struct offers *s = context;
 	struct link *l = s->node->link;
 
-	/* Removes the eventfd explicitly. The user has it open too, so close() would not remove it
-	 * from the epoll set. */
+	/* Removes the eventfd from the epoll set explicitly. close() would not remove it, because
+	 * the user's process has it open too. */
 	if (s->engine_fds[user] >= 0)
 		link_unwatch(l, s->engine_fds[user]);
 	s->engine_fds[user] = -1;
@@ -113,8 +119,8 @@ static int source_watch(struct offers *s, struct source *source)
 	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, source->fd, &e);
 }
 
-/* Disconnects at once. A thread closes the socket, because descriptors in its queue may make that
- * slow. */
+/* Disconnects at once. Another thread closes the socket, because closing the descriptors in its
+ * queue may take long. */
 static void socket_drop(struct listener *l, int fd)
 {
 	shutdown(fd, SHUT_RDWR);
@@ -132,14 +138,15 @@ static void connection_close(struct offers *s, struct connection *c, uint64_t no
 	if (c->next)
 		c->next->previous = c->previous;
 	c->listener->connections--;
-	/* Removes the socket explicitly. A forked child may have it open, so close() would not
-	 * remove it from the epoll set. */
+	/* Removes the socket from the epoll set explicitly. close() would not remove it, because a
+	 * forked child may have it open. */
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->source.fd, NULL);
 	socket_drop(c->listener, c->source.fd);
 	free(c);
 }
 
-/* Sends an answer. False: the client does not read its answers and must be disconnected. */
+/* Sends an answer. Returns false if the socket is full, because the client does not read its
+ * answers; the caller then disconnects the client. */
 static bool answer_send(int fd, const struct attach_answer *a, const struct offer_fds *beside)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
@@ -192,7 +199,7 @@ static void pause_warn(struct offers *s, uint64_t now_ns, const char *text)
 	log_warn("%s: %s", s->node->name, text);
 }
 
-/* Stops accepting for AGAIN_NS. */
+/* Stops accepting connections on this listener for AGAIN_NS. */
 static void listener_pause(struct offers *s, struct listener *l, uint64_t now_ns)
 {
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, l->source.fd, NULL);
@@ -207,7 +214,8 @@ static void listeners_pause(struct offers *s, uint64_t now_ns)
 		listener_pause(s, &s->listeners[i], now_ns);
 }
 
-/* Pauses a listener and its clients while too many of their descriptors are being closed. */
+/* Pauses a listener and its clients if too many descriptors from them are still being closed.
+ * Returns true if paused. */
 static bool listener_full(struct offers *s, struct listener *l, uint64_t now_ns)
 {
 	if (!local_drops_full(l->drops))
@@ -222,7 +230,8 @@ static bool listener_full(struct offers *s, struct listener *l, uint64_t now_ns)
 	return true;
 }
 
-/* Watches all sources again. EEXIST for sources that are still watched is harmless. */
+/* Watches all sources again. For sources that are still watched, epoll_ctl fails with EEXIST, which
+ * is harmless. */
 static void listeners_resume(struct offers *s)
 {
 	s->again_ns = UINT64_MAX;
@@ -255,8 +264,8 @@ static void malformed_note(struct offers *s, const struct connection *c, int sta
 			 s->node->name, c->client.pid, dxp_status_text(status));
 }
 
-/* Closes a request's descriptors. A mapped descriptor is closed at once, because the mapping keeps
- * the pages. */
+/* Closes the descriptors of a request. If the first one was mapped, closes it at once: this is
+ * fast, because the mapping keeps the pages. */
 static void descriptors_drop(struct listener *l, const int *fds, unsigned count, bool first_mapped)
 {
 	if (first_mapped)
@@ -351,8 +360,8 @@ static int scope_add(struct offers *s, struct offer_scope scope)
 							 : DXP_EINVAL;
 }
 
-/* Adds the sockets of a function: one for all its queue pairs, and one for each. Function 0 has
- * sockets only for queue pairs that the NIC's program does not use. */
+/* Adds the sockets of a function: one for all its queue pairs, and one for each queue pair.
+ * Function 0 has sockets only for queue pairs that the NIC's own program does not use. */
 static int function_add(struct offers *s, uint32_t function)
 {
 	struct offer_scope scope = {.only = true, .function = (uint8_t)function};
@@ -444,7 +453,7 @@ void offers_close(struct offers *s)
 	for (uint32_t i = 0; i < s->listener_count; i++)
 		local_unlisten(s->listeners[i].path, s->listeners[i].source.fd);
 	if (s->folder[0])
-		rmdir(s->folder); /* fails if another process listens there */
+		rmdir(s->folder); /* fails if another process listens at a socket there */
 	while (s->connections)
 		connection_close(s, s->connections, now_ns);
 	for (uint32_t i = 0; i < s->listener_count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sockets of offer.h, in the node's polling thread: accepts connections, receives requests, sends
- * answers. */
+/* The sockets of offer.h. The node's polling thread calls this file: it accepts connections,
+ * receives requests and sends answers. */
 #ifndef NODE_OFFER_SERVER_H
 #define NODE_OFFER_SERVER_H
 
@@ -16,7 +16,7 @@ void offers_close(struct offers *s);
 /* Processes arrivals; returns their number. */
 uint32_t offers_poll(struct offers *s, uint64_t now_ns);
 
-/* Returns when to call offers_poll even without an arrival. */
+/* Returns the time in ns at which to call offers_poll even without an arrival. */
 uint64_t offers_deadline(const struct offers *s);
 
 #endif

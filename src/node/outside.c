@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The policy for peers outside of the node table: the addresses that the options list. */
+/* The policy for peers outside of the node table: it admits the addresses that the options list. */
 #include "base/log.h"
 #include "node/internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Applies the node table to the NIC's peers: nodes that are alive and granted. A silent peer keeps
- * its session while packets arrive; an idle session is probed. An xPU keeps the resources of a
- * silent host for keep_hosts_ns. */
+/* Applies the node table to the NIC: peers are the nodes that are alive and that this node may use.
+ * A silent peer keeps its session while packets arrive; if its session is idle, the node sends
+ * probes. An xPU keeps the resources of a silent host for keep_hosts_ns. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -11,7 +11,7 @@
 #include "node/internal.h"
 #include "node/limits.h"
 
-/* The path's MTU less headers. */
+/* The payload is the path's MTU without headers, rounded down to a multiple of 64. */
 uint16_t peers_payload(const struct node *n, const struct udp_address *to)
 {
 	size_t path = link_path_payload(n->link, to);
@@ -58,8 +58,8 @@ static void narrow_one(void *context, struct rltp_session *s)
 	if (!address_equal(rltp_session_address(s), w->at))
 		return;
 	uint16_t payload = peers_payload(w->node, w->at);
-	/* Never raises the payload, because the MTU may be smaller beyond the local interface.
-	 * RLTP's probes detect that. */
+	/* Only lowers the payload. The MTU may be smaller beyond the local interface, where only
+	 * RLTP's probes detect it. */
 	struct rltp_peer_info p = rltp_session_peer(s);
 	if (payload < WIRE_PAYLOAD_MIN || payload >= p.payload_bytes)
 		return;
@@ -74,7 +74,8 @@ void peers_narrow(struct node *n, const struct udp_address *at)
 	rltp_endpoint_sessions(nic_endpoint(n->nic), narrow_one, &w);
 }
 
-/* Returns how long to keep resources of this peer after its silence; 0: as long as its session. */
+/* Returns the ns for which resources of this peer are kept after its silence began; 0: as long as
+ * its session lives. */
 static uint64_t keep_ns(const struct node *n, const struct node_entry *e)
 {
 	return n->options.xpu && e->kind == MANAGE_HOST ? n->options.keep_hosts_ns : 0;
@@ -102,7 +103,7 @@ static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 {
 	struct silent_peer *known = silent_find(n, id);
 
-	if (known) { /* the peer returned in between and is silent again */
+	if (known) { /* the peer returned and became silent again */
 		known->since_ns = now_ns;
 		n->silent_ns = 0;
 		return;
@@ -118,10 +119,10 @@ static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 		n->silent_space = space;
 	}
 	n->silent[n->silent_count++] = (struct silent_peer){id, now_ns};
-	n->silent_ns = 0; /* checked in the next poll */
+	n->silent_ns = 0; /* check this peer in the next poll */
 }
 
-/* Returns when this peer is lost unless something arrives. */
+/* Returns the time in ns at which this peer counts as lost if nothing arrives before. */
 static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), p->node);
@@ -132,7 +133,7 @@ static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 
 	if (keep == 0)
 		return until_ns;
-	/* its last renewal was one lease ago */
+	/* the peer's last renewal was at least one lease before its lease expired */
 	received_ns = max_u64(received_ns, p->since_ns - min_u64(p->since_ns, FABRIC_LEASE_NS));
 	return max_u64(until_ns, received_ns + keep);
 }
@@ -144,14 +145,15 @@ static void silent_watch(struct node *n, uint16_t id, bool on, uint64_t now_ns)
 	struct rltp_endpoint *endpoint = nic_endpoint(n->nic);
 	struct rltp_session *s = rltp_endpoint_session(endpoint, id);
 	const struct node_entry *e = node_table_find(member_table(n->member), id);
-	/* keep_hosts_ns counts from the last renewal, one lease ago */
+	/* keep_hosts_ns counts from the peer's last renewal, one lease before now */
 	uint64_t ago_ns = e && keep_ns(n, e) ? min_u64(now_ns, FABRIC_LEASE_NS) : 0;
 
 	if (s && rltp_session_is_watched(s) != on)
 		rltp_endpoint_watch(endpoint, s, on, now_ns - ago_ns, now_ns);
 }
 
-/* Marks peers whose time is over as lost. The table then returns the loss as its next change. */
+/* Marks silent peers as lost when their time has passed. The table then returns the loss as its
+ * next change. */
 static void silent_look(struct node *n, uint64_t now_ns)
 {
 	struct node_table *t = member_table(n->member);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which protection the packets of a session get, and the log of peers that require another one. */
+/* Selects the protection of a session's packets, and logs peers that require another protection. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +26,9 @@ int protect_start(struct node *n, const uint8_t *fabric_key)
 	return seal_create(&options, &n->seal);
 }
 
-/* Both ends find the same answer: packets between two addresses of the loopback network, or from an
- * address to itself, do not leave the machine, and the kernel drops packets from elsewhere that
- * claim such a source. */
+/* Returns true if packets to this peer do not leave the machine: both addresses are of the loopback
+ * network, or equal. Both ends compute the same result. The kernel drops packets from other
+ * machines that claim such a source. */
 static bool on_this_machine(const struct node *n, const struct udp_address *peer)
 {
 	struct udp_address own;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests to a manager. A change of grants must state the version of the grants that it changes.
- * So it takes two rounds: the manager rejects the first one and returns the version. A table
- * arrives in pages; each request states its first id. */
+/* Requests to a manager that need no membership. A request that changes grants must state the
+ * version of the grants which it changes. So it takes two rounds: the manager rejects the first one
+ * and returns the version. A table arrives in pages; each request states the first row that it
+ * needs. */
 #include "node/query.h"
 
 #include <stdio.h>
@@ -22,20 +23,22 @@ struct query {
 	struct query_options options;
 	struct mac *mac;
 	uint8_t public_key[KEYS_BYTES];
-	const uint8_t *key; /* public_key; NULL: uses the fabric key */
+	const uint8_t *key; /* public_key, or NULL if the query uses the fabric key */
 	struct manage_assign assign;
 	struct node_entry *rows;
-	struct grants_row *grants; /* GRANTS: `count` rows of version `version` of `epoch` */
+	/* for GRANTS: `count` rows, of version `version` in epoch `epoch` */
+	struct grants_row *grants;
 	uint64_t epoch, version;
 	bool explicit;
 	size_t count, space;
 	bool done;
 	int status;
-	uint16_t first; /* NODES: first id of the next page; GRANTS: its first row */
+	uint16_t first; /* for NODES, the first id of the next page; for GRANTS, its first row */
 	uint64_t nonce, request;
 	uint64_t send_ns, retry_ns, until_ns;
 	uint64_t rejected_key_ns;
-	uint8_t other_version; /* as in member.c */
+	/* the manager's version of the wire format; 0: the same as this program's */
+	uint8_t other_version;
 	char text[MANAGE_TEXT_BYTES + 64];
 	uint8_t frame[MANAGE_FRAME_BYTES];
 };
@@ -48,7 +51,7 @@ static bool name_copy(char to[FABRIC_NAME_BYTES], const char *from)
 	return true;
 }
 
-/* Returns whether the request changes grants. */
+/* Returns true if the request changes grants. */
 static bool assigns(const struct query *a)
 {
 	return a->options.kind == QUERY_GRANT || a->options.kind == QUERY_REVOKE;
@@ -164,7 +167,8 @@ static void page_receive(struct query *a, struct manage_body body, uint64_t now_
 		again(a, now_ns);
 }
 
-/* Appends the rows of a page; starts again if the grants have changed since the last one. */
+/* Appends the rows of a page. Starts again with the first page if the grants have changed since the
+ * last page. */
 static void grants_receive(struct query *a, struct manage_body body, uint64_t now_ns)
 {
 	struct grants_page page;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One request to a manager: `dxp grant`, `dxp revoke`, `dxp grants`, or `dxp nodes`, which reads
- * the table without regard to grants. The sender needs the fabric key, but need not be a node.
- * Pure, like member.h. */
+ * the node table with all nodes, granted or not. The sender needs the fabric key, but need not be a
+ * node. Pure, like member.h. */
 #ifndef NODE_QUERY_H
 #define NODE_QUERY_H
 
@@ -15,10 +15,11 @@ enum query_kind { QUERY_GRANT, QUERY_REVOKE, QUERY_NODES, QUERY_GRANTS };
 struct query_options {
 	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
-	const struct identity *identity; /* NODES, GRANTS: reads with this key pair; or NULL */
+	/* for NODES and GRANTS: key pair of the reader, instead of the fabric key; or NULL */
+	const struct identity *identity;
 	enum query_kind kind;
-	const char *host, *xpu; /* GRANT and REVOKE: a node's name or "*"; copied */
-	uint64_t timeout_ns;    /* 0: FABRIC_JOIN_NS */
+	const char *host, *xpu; /* for GRANT and REVOKE: a node's name or "*"; copied */
+	uint64_t timeout_ns;    /* limit for the whole query; 0: FABRIC_JOIN_NS */
 	entropy_fn entropy;
 	void *entropy_context;
 };
@@ -31,23 +32,25 @@ void query_destroy(struct query *a);
 
 void query_receive(struct query *a, const struct udp_address *from, const uint8_t *data,
 		   size_t bytes, uint64_t now_ns);
-/* Advances the state by time. Returns 1 and sets *out if a datagram is due, otherwise 0. *out is
- * valid until the next call. */
+/* Handles everything whose time has come. Returns 1 and sets *out if a datagram is due, otherwise
+ * 0. *out is valid until the next call. */
 size_t query_send(struct query *a, struct datagram *out, uint64_t now_ns);
-uint64_t query_deadline(const struct query *a); /* UINT64_MAX when done */
+/* Returns the time in ns at which to call query_send again; UINT64_MAX: done. */
+uint64_t query_deadline(const struct query *a);
 
 bool query_done(const struct query *a);
-/* After query_done: DXP_OK, DXP_EAUTH, DXP_ETIMEDOUT, DXP_EINVAL, DXP_ENOMEM ... query_text returns
- * a sentence for the user, even after success; never NULL. */
+/* Return the result, after query_done. query_status: DXP_OK, DXP_EAUTH, DXP_ETIMEDOUT, DXP_EINVAL,
+ * DXP_ENOMEM ... query_text: a sentence for the user, also after success; never NULL. */
 int query_status(const struct query *a);
 const char *query_text(const struct query *a);
 
-/* NODES: all rows, sorted by id, without magic; valid until query_destroy. */
+/* For NODES: returns all rows, sorted by id, without magic. They are valid until query_destroy. */
 size_t query_nodes(const struct query *a, const struct node_entry **rows);
 
-/* GRANTS: all rows of one version of the grants; valid until query_destroy. */
+/* For GRANTS: returns all rows of one version of the grants. They are valid until query_destroy. */
 size_t query_grants(const struct query *a, const struct grants_row **rows);
-/* GRANTS: returns whether the rows decide; otherwise any host may use any xPU. */
+/* For GRANTS: returns true if the rows decide who may use an xPU. False: any host may use any
+ * xPU. */
 bool query_explicit(const struct query *a);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The writer. The file gets its final name only when complete and locked, so a reader never finds a
- * partial file. Blocks are reserved first: a full file system causes fewer rows, not SIGBUS. */
+/* The writer of a node's counter file. The file gets its final name only when it is complete and
+ * locked, so a reader never finds a partial file. Disk blocks are reserved before they are written.
+ * So if the file system is full, rows are missing, but no SIGBUS occurs. */
 #include "node/stats.h"
 
 #include <errno.h>
@@ -25,8 +26,8 @@
 struct stats {
 	struct stats_file *file; /* mapped at its maximum size */
 	int fd, folder;
-	uint32_t space; /* rows reserved in the file */
-	bool full;      /* the file cannot grow */
+	uint32_t space; /* rows of sessions for which disk blocks are reserved */
+	bool full;      /* true: the file system has no space for more rows */
 	char name[NAME_BYTES], tap_name[NAME_BYTES];
 };
 
@@ -77,7 +78,7 @@ static int file_make(struct stats *s, const struct stats_options *options)
 	char draft[NAME_BYTES + 8];
 
 	snprintf(draft, sizeof(draft), ".%s.new", s->name);
-	/* the file may remain from a crashed process with the same id */
+	/* the file may be left from a crashed process with the same process id */
 	unlinkat(s->folder, draft, 0);
 	s->fd = descriptor_raise(
 		openat(s->folder, draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -146,8 +147,8 @@ struct stats_node *stats_begin(struct stats *s)
 	uint32_t sequence = atomic_load_explicit(&f->sequence, memory_order_relaxed);
 
 	atomic_store_explicit(&f->sequence, sequence | 1, memory_order_relaxed);
-	/* Pairs with the reader's acquire fence: a reader of any later store also sees the odd
-	 * number. */
+	/* Pairs with the reader's acquire fence: a reader that sees any store after this fence also
+	 * sees the odd number. */
 	atomic_thread_fence(memory_order_release);
 	f->node.session_rows = 0;
 	return &f->node;
@@ -173,7 +174,8 @@ void stats_commit(struct stats *s)
 {
 	uint32_t sequence = atomic_load_explicit(&s->file->sequence, memory_order_relaxed);
 
-	/* Pairs with the reader's acquire fence: an even number shows a complete snapshot. */
+	/* Pairs with the reader's acquire fence: a reader that sees this even number sees a
+	 * complete snapshot. */
 	atomic_store_explicit(&s->file->sequence, sequence + 1, memory_order_release);
 }
 

@@ -14,7 +14,7 @@
 #include "node/stats.h"
 #include "node/tap.h"
 
-#define YOUNG_S 60 /* s; the owner of a younger draft may not have locked it yet */
+#define YOUNG_S 60 /* seconds; a younger draft may not have been locked by its owner yet */
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -23,7 +23,7 @@ static bool ends_in(const char *name, const char *end)
 	return bytes > end_bytes && strcmp(name + bytes - end_bytes, end) == 0;
 }
 
-/* Matches ".PID-N.stats.new" and ".PID-N.tap.TRACER". */
+/* Returns true for the names ".PID-N.stats.new" and ".PID-N.tap.TRACER". */
 static bool is_draft(const char *name)
 {
 	int end = 0;
@@ -65,8 +65,8 @@ static void entry_clean(int folder, const char *name)
 		openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return;
-	/* Compares inodes. Another process may have removed the file, and a new process may use its
-	 * name. */
+	/* Removes the file only if the name still belongs to the same inode. Another process may
+	 * have removed the file meanwhile, and a new process may use its name. */
 	if ((draft ? draft_leftover(fd) : stats_leftover(fd)) && fstat(fd, &had) == 0 &&
 	    fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == had.st_ino)
 		unlinkat(folder, name, 0);
@@ -75,7 +75,7 @@ static void entry_clean(int folder, const char *name)
 
 void stats_clean(int folder)
 {
-	/* A descriptor of its own has its own read position. */
+	/* Opens the folder again, because a new open file has its own read position. */
 	int copy = descriptor_raise(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	DIR *entries = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *entry;

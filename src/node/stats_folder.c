@@ -34,7 +34,8 @@ static void PRINTF_LIKE(2, 3) candidate_add(struct candidates *c, const char *fo
 	c->count += bytes > 0 && bytes < STATS_PATH_BYTES;
 }
 
-/* Returns true if the folder is this user's. After `sudo` the variable may name another user's. */
+/* Returns true if the folder belongs to this user. After `sudo`, a variable of the environment may
+ * name the folder of another user. */
 static bool owned(const char *path)
 {
 	struct stat st;
@@ -42,7 +43,7 @@ static bool owned(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* Returns the user's choice; NULL: none; "": do not publish. */
+/* Returns the folder that the user chose by a variable; NULL: no choice; "": do not publish. */
 static const char *given_stats(void)
 {
 	return getenv("DXP_STATS");
@@ -76,7 +77,7 @@ static void candidates_find(struct candidates *c, const char *given)
 	candidate_add(c, "/tmp/dxp-%u", uid);
 }
 
-/* Returns NULL, or the reason why the folder cannot be one of `owner`. */
+/* Returns NULL, or the reason why this cannot be a folder of `owner`. */
 static const char *folder_wrong(int fd, uid_t owner)
 {
 	struct stat st;
@@ -95,7 +96,7 @@ static int folder_open(const char *path)
 	return descriptor_raise(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/* Opens the first usable folder; `what` is the purpose, for messages. */
+/* Opens the first usable folder. `what` names the purpose in messages. */
 static int directory_open(const char *given, const char *what, int *folder, char *path)
 {
 	const char *wrong;
@@ -135,7 +136,8 @@ int stats_run_folder_open(int *folder, char path[STATS_PATH_BYTES])
 {
 	const char *given = given_run();
 
-	/* The path must be absolute, because other processes have other working folders. */
+	/* The path must be absolute, because the current folder of other processes may be
+	 * different. */
 	if (given && *given != '\0' && *given != '/') {
 		log_warn("cannot offer functions in %s: the path must begin with '/'", given);
 		return DXP_EIO;
@@ -173,7 +175,7 @@ static void complain(struct walk *w, const char *path, const char *wrong)
 	w->complain(w->context, text);
 }
 
-/* `any`: accepts every owner (for root). */
+/* Visits one folder. `any`: accepts every owner (for root). */
 static void folder_visit(struct walk *w, const char *path, bool any)
 {
 	struct stat st;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The folder where a user's nodes publish: $DXP_STATS, or the first possible one of
- * $XDG_RUNTIME_DIR/dxp, /run/dxp (root), /run/user/UID/dxp and /tmp/dxp-UID. It must belong to the
- * user, with mode 700, because another user could have prepared it. */
+/* The folder where the nodes of a user publish their files: $DXP_STATS, or the first possible one
+ * of $XDG_RUNTIME_DIR/dxp, /run/dxp (root), /run/user/UID/dxp and /tmp/dxp-UID. It must belong to
+ * the user and have mode 700, because another user could have prepared it. */
 #ifndef NODE_STATS_FOLDER_H
 #define NODE_STATS_FOLDER_H
 
@@ -20,21 +20,21 @@ struct stats_folder {
  * DXP_STATS is empty; DXP_EIO, logged at level info. */
 int stats_folder_open(int *folder);
 
-/* Calls `visit` for each folder that this user may read (for root those of all users), and
- * `complain` for each rejected one. Returns the number of both. */
+/* Calls `visit` for each folder that this user may read (for root, the folders of all users), and
+ * `complain` for each folder that is rejected. Returns how many folders there were in total. */
 uint32_t stats_folders(void (*visit)(void *context, const struct stats_folder *listed),
 		       void (*complain)(void *context, const char *text), void *context);
 
-/* Opens the run folder, for sockets of offered functions (node/offer_folder.h): $DXP_RUN, otherwise
- * the folder above. Statuses of stats_folder_open(). */
+/* Opens the run folder, for sockets of offered functions (node/offer_folder.h): $DXP_RUN, or if
+ * that is not set, the folder above. Returns the statuses of stats_folder_open(). */
 int stats_run_folder_open(int *folder, char path[STATS_PATH_BYTES]);
 uint32_t stats_run_folders(void (*visit)(void *context, const struct stats_folder *listed),
 			   void (*complain)(void *context, const char *text), void *context);
 
-/* Returns true if no process locks the file. */
+/* Returns true if no process has the file locked. */
 int stats_orphaned(int fd);
 
-/* Locks an open, writable file until it is closed. Returns 0, or -1 with errno. */
+/* Locks an open, writable file until it is closed. Returns 0, or -1 and sets errno. */
 int stats_lock(int fd);
 
 #endif

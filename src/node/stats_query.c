@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each node with an outstanding request has a slot. The slot sends its request again, with the same
- * number, until the page arrives or the time is over. Then it continues with the next page, part,
- * or node. */
+/* Each node with an outstanding request has an entry of `slots`. The entry sends its request again,
+ * with the same number, until the page arrives or the time is over. Then it requests the next page
+ * or part, or is free for the next node. */
 #include "node/stats_query.h"
 
 #include <assert.h>
@@ -23,20 +23,21 @@ struct slot {
 	size_t node; /* index in options.nodes */
 	struct stats_request request;
 	uint64_t send_ns, retry_ns;
-	uint64_t silent_ns; /* time at which the node counts as silent */
-	uint64_t until_ns;  /* time at which the node counts as too slow */
+	uint64_t silent_ns; /* time in ns at which the node counts as silent */
+	uint64_t until_ns;  /* time in ns at which the node counts as too slow */
 	uint8_t frame[MANAGE_FRAME_BYTES];
 };
 
 struct stats_query {
 	struct stats_query_options options;
 	struct mac *mac;
-	uint64_t nonce, request; /* number of the last request */
-	size_t next;             /* first node without slot yet */
-	uint32_t busy;           /* slots */
+	uint64_t nonce, request; /* random number of this query; number of the last request */
+	/* index of the first node that has not had an entry of `slots` yet */
+	size_t next;
+	uint32_t busy; /* number of entries of `slots` in use */
 	struct stats_list list;
 	struct slot slots[STATS_QUERY_SLOTS];
-	struct stats_page page; /* of the last frame */
+	struct stats_page page; /* page decoded from the last frame */
 };
 
 static void view_begin(struct stats_view *v, const struct node_entry *node)
@@ -99,7 +100,7 @@ static void slot_end(struct stats_query *q, struct slot *s, const char *missing)
 	q->busy--;
 }
 
-/* Gives each free slot the next node that is alive. */
+/* Gives each free entry of `slots` the next node that is alive. */
 static void slots_fill(struct stats_query *q, uint64_t now_ns)
 {
 	for (size_t i = 0; i < STATS_QUERY_SLOTS; i++) {
@@ -124,7 +125,8 @@ static void node_store(struct stats_view *v, const struct stats_page *page)
 
 	v->node = page->node;
 	v->node.id = before.id;
-	/* the name in the node table, so that it is the same whether the node answers or not */
+	/* Shows the name from the node table, so that a node has the same name whether it answers
+	 * or not. */
 	memcpy(v->node.name, before.name, sizeof(before.name));
 	memcpy(v->node.address, before.address, sizeof(before.address));
 	v->pid = page->pid;
@@ -161,7 +163,7 @@ static bool paths_add(struct stats_view *v, const struct stats_page *page)
 	return true;
 }
 
-/* Requests the page that follows this one, or ends the slot. */
+/* Requests the page that follows this one, or frees the entry. */
 static void slot_continue(struct stats_query *q, struct slot *s, const struct stats_page *page,
 			  uint64_t now_ns)
 {
@@ -190,7 +192,9 @@ static void page_process(struct stats_query *q, struct slot *s, const struct sta
 		break;
 	case STATS_PART_SESSIONS:
 		if (!sessions_add(v, page)) {
-			slot_end(q, s, NULL); /* session_count shows that rows are missing */
+			/* too many rows, or no memory; `session_count` lets the reader see that
+			 * rows are missing */
+			slot_end(q, s, NULL);
 			return;
 		}
 		break;
@@ -239,7 +243,7 @@ static size_t slot_send(struct stats_query *q, struct slot *s, struct datagram *
 	const struct node_entry *node = &q->options.nodes[s->node];
 
 	if (now_ns >= s->silent_ns || now_ns >= s->until_ns) {
-		/* what a slow node has answered is shown */
+		/* If a slow node has answered some pages, shows these instead of "no answer". */
 		bool some = s->request.part > STATS_PART_NODE && !q->options.paths;
 		slot_end(q, s, some ? NULL : "no answer");
 		return 0;

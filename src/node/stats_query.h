@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the counters of many nodes over the network with STATS requests: at most STATS_QUERY_SLOTS
- * nodes at a time, one outstanding request per node. A node without an answer for STATS_QUERY_NS is
- * silent; a node that answers gets at most STATS_QUERY_WHOLE_NS. The sender needs the fabric key,
- * but need not be a node. Pure, like member.h. */
+/* Reads the counters of many nodes over the network with STATS requests. Requests are outstanding
+ * to at most STATS_QUERY_SLOTS nodes, one to each. A node without an answer for STATS_QUERY_NS is
+ * silent. A node that answers gets at most STATS_QUERY_WHOLE_NS in total. The sender needs the
+ * fabric key, but need not be a node. Pure, like member.h. */
 #ifndef NODE_STATS_QUERY_H
 #define NODE_STATS_QUERY_H
 
@@ -13,11 +13,12 @@
 
 struct stats_query_options {
 	uint8_t key[FABRIC_KEY_BYTES];
-	/* Rows of the node table, which must stay valid. Only nodes that are alive get requests. */
+	/* Rows of the node table, which must stay valid until the query is done. Only nodes that
+	 * are alive get requests. */
 	const struct node_entry *nodes;
 	size_t count;
-	bool details; /* also read queue pairs and sessions */
-	bool paths;   /* read only paths; a node of an earlier version gives no answer */
+	bool details; /* true: also read the counters of queue pairs and sessions */
+	bool paths;   /* true: read only paths; a node of an earlier version gives no answer */
 	entropy_fn entropy;
 	void *entropy_context;
 };
@@ -30,14 +31,16 @@ int stats_query_create(const struct stats_query_options *options, uint64_t now_n
 void stats_query_destroy(struct stats_query *q);
 
 void stats_query_receive(struct stats_query *q, const uint8_t *data, size_t bytes, uint64_t now_ns);
-/* Advances the state by time. Fills up to `count` datagrams that are due, valid until the next call
- * of a function of this query; returns their number. */
+/* Handles everything whose time has come. Fills up to `count` datagrams that are due; returns their
+ * number. They are valid until the next call of a function of this query. */
 size_t stats_query_send(struct stats_query *q, struct datagram *out, size_t count, uint64_t now_ns);
-uint64_t stats_query_deadline(const struct stats_query *q); /* UINT64_MAX when done */
+/* Returns the time in ns at which to call stats_query_send again; UINT64_MAX: done. */
+uint64_t stats_query_deadline(const struct stats_query *q);
 bool stats_query_done(const struct stats_query *q);
 
-/* After stats_query_done: moves the results to the caller, one view for each node, in order.
- * `missing` of a view is set if its node gave no counters. Free it with stats_list_free. */
+/* Moves the results to the caller, after stats_query_done: one view for each node, in the order of
+ * `nodes`. `missing` of a view is set if its node gave no counters. Free the list with
+ * stats_list_free. */
 void stats_query_finish(struct stats_query *q, struct stats_list *out);
 
 #endif

@@ -20,7 +20,7 @@
 #include "node/stats_folder.h"
 #include "node/tap.h"
 
-#define READ_TRIES 100 /* a write takes microseconds */
+#define READ_TRIES 100 /* attempts to read a consistent snapshot; a write takes microseconds */
 
 struct reading {
 	struct stats_list *list;
@@ -51,7 +51,7 @@ static bool read_all(int fd, void *out, size_t bytes, size_t offset)
 	return pread(fd, out, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* Returns NULL, or the reason why the header is rejected. */
+/* Returns NULL, or the reason why the header is invalid. */
 static const char *header_wrong(const struct stats_file *f)
 {
 	if (f->magic != STATS_MAGIC)
@@ -90,7 +90,7 @@ static uint32_t sequence_of(struct stats_file *f)
 	return atomic_load_explicit(&f->sequence, memory_order_relaxed);
 }
 
-/* Reads the size again, because the file may have grown. */
+/* Returns the present size of the file, which may have grown since the last call. */
 static uint64_t size_of(int fd)
 {
 	struct stat st;
@@ -98,8 +98,8 @@ static uint64_t size_of(int fd)
 	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* Reads one consistent snapshot. Returns NULL or the reason for a rejection. The caller frees the
- * rows. */
+/* Reads one consistent snapshot. Returns NULL, or the reason why the file is rejected. The caller
+ * frees the rows. */
 static const char *snapshot_read(int fd, struct stats_file *f, struct stats_session **rows)
 {
 	for (int tries = 0; tries < READ_TRIES; tries++) {
@@ -129,7 +129,8 @@ static const char *snapshot_read(int fd, struct stats_file *f, struct stats_sess
 	return "its writer stopped in the middle of writing";
 }
 
-/* Replaces terminal escapes, because another user may have written the file. */
+/* Replaces control characters, which could contain terminal escapes, because another user may have
+ * written the file. */
 static void text_clean(char *text, size_t bytes)
 {
 	text[bytes - 1] = '\0';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads stats.h files: all nodes whose files this user may read. They are read, not mapped, and all
- * fields are checked, because another user may have written a file. */
+/* Reads the counter files (stats.h) of all nodes whose files this user may read. Files are read,
+ * not mapped, and all fields are checked, because another user may have written a file. */
 #ifndef NODE_STATS_READ_H
 #define NODE_STATS_READ_H
 
@@ -8,25 +8,26 @@
 #include "node/stats.h"
 
 struct stats_view {
-	/* Path of the file, or the node of the fabric; identifies the node in later reads. */
+	/* Path of the file, or the name of the node in the fabric. It identifies the node in later
+	 * reads. */
 	char path[STATS_PATH_BYTES];
-	const char *missing; /* why the node gave no counters; NULL: it did */
+	const char *missing; /* why the node gave no counters; NULL: it gave them */
 	uint32_t pid;
-	uint64_t age_ns;                /* time from node.published_ns until the file was read */
-	struct stats_node node;         /* strings are terminated and printable */
+	uint64_t age_ns;                /* ns from node.published_ns until the file was read */
+	struct stats_node node;         /* its strings are terminated and printable */
 	struct stats_session *sessions; /* node.session_rows entries */
 	struct stats_path *paths;       /* path_count entries; only of a query for paths */
 	uint32_t path_count;
 };
 
 struct stats_list {
-	struct stats_view *views; /* sorted by path */
+	struct stats_view *views; /* array sorted by path */
 	uint32_t count;
-	uint32_t refused; /* files of another format, unreadable folders */
+	uint32_t refused; /* number of files of another format, and of unreadable folders */
 };
 
-/* Reads all files. Calls `complain` (may be NULL) for each rejected one. Removes this user's files
- * without owner. DXP_ENOMEM. */
+/* Reads all files. Calls `complain` (may be NULL) for each file that it rejects. Removes files of
+ * this user whose process has exited. DXP_ENOMEM. */
 int stats_read(struct stats_list *out, void (*complain)(void *context, const char *text),
 	       void *context);
 void stats_list_free(struct stats_list *list);
@@ -35,7 +36,7 @@ void stats_list_free(struct stats_list *list);
  * DXP_ENOENT: the node has exited; DXP_EACCESS. */
 int stats_file_open(const char *path, int *folder, int *fd);
 
-/* Converts "PID-N.stats" to "PID-N.tap". */
+/* Converts the path of "PID-N.stats" to the path of "PID-N.tap". */
 void stats_tap_of(const char *path, char out[STATS_PATH_BYTES]);
 
 #endif

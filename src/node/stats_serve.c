@@ -43,8 +43,8 @@ static void qps_fill(const struct stats_file *file, struct stats_page *page)
 	}
 }
 
-/* Collects the sessions with the lowest node ids from `first` on, because the file has them in
- * another order. */
+/* Collects the sessions with the lowest node ids, from id `first` on. They must be selected,
+ * because the file has the sessions in another order. */
 static void sessions_fill(const struct stats_file *file, struct stats_page *page)
 {
 	const struct stats_session *lowest[STATS_PAGE_ROWS + 1];

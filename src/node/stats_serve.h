@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers STATS requests from the network with the counters that the node publishes (node/stats.h).
- * A request costs the node's thread at most one page; requests above STATS_REQUESTS_PER_S are
- * dropped before their mac is checked, so a flood of them does not slow the data path. */
+ * A request costs the node's thread at most one page. Requests above STATS_REQUESTS_PER_S are
+ * dropped before their authentication code is checked, so a flood of them does not slow the data
+ * path. */
 #ifndef NODE_STATS_SERVE_H
 #define NODE_STATS_SERVE_H
 
@@ -18,7 +19,7 @@ struct stats_serve_counters {
 
 struct stats_serve {
 	struct stats_serve_counters counters;
-	uint64_t credit_ns; /* unused time; each request costs its share of a second */
+	uint64_t credit_ns; /* unused time in ns; each request costs an equal share of a second */
 	uint64_t credit_at_ns;
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
 };
@@ -27,7 +28,7 @@ struct stats_served {
 	const struct stats_file *file; /* NULL: the node publishes no counters */
 	const struct probe *probe;     /* its paths; NULL: it measures none */
 	struct mac *mac;
-	uint16_t node; /* its id */
+	uint16_t node; /* id of this node */
 };
 
 /* Handles one frame of type WIRE_STATS. Returns 1 and sets *out, which is valid until the next

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows are separate allocations in an array sorted by id. The row of a node that left stays in the
- * array, with `present` false, until the loss is reported. Invariants: ids strictly grow;
- * changes_waiting counts rows with `changed`. */
+ * array, with `present` false, until its loss is reported. Invariants: the ids in the array
+ * strictly grow; changes_waiting is the number of rows with `changed`. */
 #include "node/table.h"
 
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 
 #include "node/limits.h"
 
-/* present rows, and rows whose loss is not yet reported */
+/* rows that are present, plus rows whose loss is not reported yet */
 #define ROWS_MAX (2 * FABRIC_NODES_MAX)
 
-/* A row as last reported to the owner. */
+/* Values of a row when it was last reported to the table's owner. */
 struct reported {
 	bool alive, granted, silent;
 	uint8_t uuid[WIRE_UUID_BYTES];
@@ -27,19 +27,19 @@ struct table_row {
 	struct node_entry entry;
 	struct reported reported;
 	bool present;
-	bool silent; /* shown as alive although its lease expired */
-	bool orphan; /* silent, and not in the manager's table */
-	/* the row is not present because this node may not use the other one any more */
+	bool silent; /* the node is shown as alive although its lease expired */
+	bool orphan; /* silent, and missing in the manager's table */
+	/* the row is not present because this node may not use the row's node any more */
 	bool revoked;
-	bool changed; /* `entry` differs from `reported` and must be reported */
+	bool changed; /* `entry` differs from `reported`, so the change must be reported */
 };
 
-/* A full table that is arriving. */
+/* A full table that is arriving in pages. */
 struct assembly {
 	struct node_entry *entries; /* sorted by id */
 	size_t count, space;
 	uint64_t sequence;
-	uint16_t cursor; /* id of the next page; 0: no table is arriving */
+	uint16_t cursor; /* first id of the next page; 0: no table is arriving */
 };
 
 struct node_table {
@@ -47,12 +47,12 @@ struct node_table {
 	size_t count, space;
 	size_t present;
 	size_t changes_waiting;
-	size_t scan;         /* index at which the search for changes continues */
+	size_t scan;         /* index in `rows` at which the search for changes continues */
 	uint64_t epoch;      /* epoch of the current manager */
 	uint64_t rows_epoch; /* epoch of `rows`; 0 before the first table */
 	uint64_t sequence;   /* sequence number of `rows` */
 	uint16_t own;
-	bool keep; /* keep silent nodes: node_table_keep was called */
+	bool keep; /* true: silent nodes are kept, because node_table_keep was called */
 	struct assembly assembly;
 };
 
@@ -147,8 +147,8 @@ static struct table_row *row_create(uint16_t id)
 	return row;
 }
 
-/* Returns the row with this id; adds one if there is none. A new row has `present` false. NULL: no
- * memory, or too many rows. */
+/* Returns the row with this id; adds a row if there is none. A new row has `present` false. NULL:
+ * no memory, or too many rows. */
 static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 {
 	size_t at = row_position(t, id);
@@ -164,8 +164,8 @@ static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 	return row;
 }
 
-/* Returns the unreported changes of a row. The row of this node counts as dead, because the node is
- * not its own peer. */
+/* Returns the changes of a row that are not reported yet, as bits of enum table_what. The row of
+ * this node itself counts as dead, because the node is not its own peer. */
 static uint32_t row_news(const struct node_table *t, const struct table_row *row)
 {
 	const struct node_entry *entry = &row->entry;
@@ -177,7 +177,7 @@ static uint32_t row_news(const struct node_table *t, const struct table_row *row
 		return alive ? TABLE_JOINED : TABLE_LOST | (row->revoked ? TABLE_GRANT : 0);
 	if (!alive)
 		return 0;
-	/* Another node has this id: reports the loss, then the join. */
+	/* Another node has got this id, so reports the loss first, then the join. */
 	if (memcmp(entry->uuid, reported->uuid, sizeof(reported->uuid)) != 0)
 		return TABLE_LOST;
 	if (entry->incarnation != reported->incarnation)
@@ -211,7 +211,8 @@ void node_table_own(struct node_table *t, uint16_t id)
 		row_mark(t, t->rows[i]);
 }
 
-/* Returns true if this row was last reported as alive, in the same incarnation. */
+/* Returns true if a silent node of this row must be kept: the row was last reported as alive, in
+ * the same incarnation. */
 static bool row_kept(const struct node_table *t, const struct table_row *row,
 		     const struct node_entry *entry)
 {
@@ -248,8 +249,8 @@ static void row_remove(struct node_table *t, struct table_row *row, bool revoked
 	row_leave(t, row);
 }
 
-/* Handles a row that a restarted manager lacks: that row's node may not have renewed its lease
- * yet. */
+/* Handles a row that a restarted manager does not have. The node of this row may not have renewed
+ * its lease yet, so the row is kept as silent if possible. */
 static void row_orphan(struct node_table *t, struct table_row *row)
 {
 	if (!row->present || !row_kept(t, row, &row->entry)) {
@@ -286,7 +287,7 @@ void node_table_lose(struct node_table *t, uint16_t id)
 	row_mark(t, row);
 }
 
-/* Frees rows whose loss is reported. */
+/* Frees rows that are not present and whose loss is reported. */
 static void rows_sweep(struct node_table *t)
 {
 	size_t kept = 0;
@@ -301,7 +302,8 @@ static void rows_sweep(struct node_table *t)
 	t->count = kept;
 }
 
-/* Applies a delta completely or not at all. So it creates all rows first. */
+/* Applies a delta completely or not at all. So it first creates all rows, the only step that can
+ * fail. */
 static int delta_apply(struct node_table *t, const struct manage_rows *rows,
 		       struct manage_reader reader)
 {
@@ -328,7 +330,8 @@ static int delta_apply(struct node_table *t, const struct manage_rows *rows,
 	return DXP_OK;
 }
 
-/* Returns true if this page starts a table newer than the current and the arriving one. */
+/* Returns true if this page starts a table that is newer than the current table and the arriving
+ * one. */
 static bool page_begins(const struct node_table *t, const struct manage_rows *rows)
 {
 	if (rows->first != WIRE_NODE_FIRST)
@@ -354,7 +357,8 @@ static bool assembly_add(struct assembly *a, const struct node_entry *entry)
 	return true;
 }
 
-/* Replaces the table by the assembly; creates missing rows first. */
+/* Replaces the current table by the one that arrived. First creates missing rows, the only step
+ * that can fail. */
 static int assembly_commit(struct node_table *t)
 {
 	struct assembly *a = &t->assembly;
@@ -451,7 +455,7 @@ const struct node_entry *node_table_find_name(const struct node_table *t, const 
 	return found;
 }
 
-/* Copies the change to *out. Frees the row if it stayed only for this report. */
+/* Copies the row's change to *out. Frees the row if it stayed only for this report. */
 static void change_report(struct node_table *t, size_t index, struct table_change *out)
 {
 	struct table_row *row = t->rows[index];

@@ -41,7 +41,7 @@ struct tap_file {
 	uint8_t block[PCAPNG_BLOCK_MAX];
 };
 
-/* Expands "%p" and adds the node's number; false: too long. */
+/* Replaces "%p" and appends the node's number; returns false if the path is too long. */
 static bool path_make(const char *pattern, uint32_t number, char out[PATH_BYTES])
 {
 	size_t at = 0;
@@ -82,7 +82,7 @@ static bool snap_read(uint32_t *out)
 	return true;
 }
 
-/* Returns the file, locked and empty; -1: failed, logged. */
+/* Returns a locked and empty file, or -1 after an error, which is logged. */
 static int file_create(const char *path)
 {
 	int fd = descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -110,8 +110,8 @@ static void front_write(struct tap_file *f, const char *name, uint32_t snap_byte
 	block_write(f, pcapng_interface(f->block, name, "a node's NIC, before UDP", snap_bytes));
 }
 
-/* Opens the file if DXP_TRACE is set, and sets *snap_bytes. Otherwise, or after an error (logged),
- * *out is NULL. */
+/* Opens the file if DXP_TRACE is set, and sets *snap_bytes. If DXP_TRACE is not set, or after an
+ * error (logged), *out is NULL. */
 static void tap_file_open(const char *name, uint32_t number, uint32_t *snap_bytes,
 			  struct tap_file **out)
 {
@@ -181,17 +181,18 @@ static void tap_file_close(struct tap_file *f)
 struct tap {
 	struct link_tap link;
 	struct udp_address own;
-	uint64_t wall_ns; /* added to monotonic times; constant while tracing */
+	/* ns; added to monotonic times to get times since 1970; constant while tracing */
+	uint64_t wall_ns;
 	uint32_t snap_bytes;
 
-	/* a tracer's ring */
-	struct tap_ring *ring; /* NULL: none */
+	/* The fields up to `look_ns` are about a tracer's ring. */
+	struct tap_ring *ring; /* NULL: no ring is attached */
 	int fd;                /* file of the ring; its lock shows that the tracer runs */
 	uint32_t ring_bytes;
 	uint64_t tail, dropped;
 	uint64_t look_ns;
 
-	struct tap_file *file; /* DXP_TRACE; NULL: none */
+	struct tap_file *file; /* file of DXP_TRACE; NULL: none */
 };
 
 static uint64_t wall_offset(void)
@@ -212,15 +213,16 @@ static uint8_t *ring_at(const struct tap *t, uint64_t position)
 	return (uint8_t *)t->ring + TAP_DATA_BYTES + (position & (t->ring_bytes - 1));
 }
 
-/* Returns space for a record of `bytes`. NULL: there is no space, which is counted. */
+/* Returns space for a record of `bytes`. NULL: there is no space; the datagram is counted as
+ * dropped. */
 static struct tap_record *ring_reserve(struct tap *t, uint32_t bytes)
 {
-	/* Pairs with the tracer's release: it has copied the data before `head`. */
+	/* Pairs with the tracer's release: the tracer has copied the data before `head`. */
 	uint64_t head = atomic_load_explicit(&t->ring->head, memory_order_acquire);
 	uint32_t left = t->ring_bytes - (uint32_t)(t->tail & (t->ring_bytes - 1));
 	uint32_t filler = left < bytes ? left : 0;
 
-	/* An invalid `head` counts as a full ring. */
+	/* The tracer may write anything to `head`. An impossible value counts as a full ring. */
 	if (t->tail - head > t->ring_bytes || t->ring_bytes - (t->tail - head) < filler + bytes) {
 		t->dropped++;
 		atomic_store_explicit(&t->ring->dropped, t->dropped, memory_order_relaxed);
@@ -237,7 +239,7 @@ static struct tap_record *ring_reserve(struct tap *t, uint32_t bytes)
 static void ring_commit(struct tap *t, uint32_t bytes)
 {
 	t->tail += bytes;
-	/* Pairs with the tracer's acquire: the record is complete. */
+	/* Pairs with the tracer's acquire: the record is complete before `tail` includes it. */
 	atomic_store_explicit(&t->ring->tail, t->tail, memory_order_release);
 }
 
@@ -363,10 +365,10 @@ static bool ring_right(const struct tap_ring *r, uint64_t file_bytes)
 	       r->snap_bytes <= DATAGRAM_BYTES_MAX && file_bytes >= ring_map_bytes(r->ring_bytes);
 }
 
-/* Maps a valid ring whose tracer runs. */
+/* Maps a ring if its header is valid and its tracer runs. */
 static bool ring_map(struct tap *t, int fd)
 {
-	/* Reads only the header until its sizes are checked. */
+	/* Reads only the header, because the sizes are not checked yet. */
 	struct tap_ring front;
 	struct stat st;
 
@@ -392,7 +394,8 @@ static bool ring_map(struct tap *t, int fd)
 void tap_look(struct tap *t, int folder, const char *name)
 {
 	if (t->file)
-		return; /* DXP_TRACE has priority */
+		/* DXP_TRACE has priority over a tracer's ring */
+		return;
 	if (t->ring && !stats_orphaned(t->fd)) {
 		struct stat now, had;
 		t->look_ns = clock_now_ns() + TAP_LOOK_NS;
@@ -409,7 +412,7 @@ void tap_look(struct tap *t, int folder, const char *name)
 	if (ring_map(t, fd))
 		return;
 	if (lost || stats_orphaned(fd))
-		unlinkat(folder, name, 0); /* its tracer has died */
+		unlinkat(folder, name, 0); /* the tracer of this ring has died */
 	close(fd);
 }
 

@@ -23,12 +23,13 @@ struct tap_reader {
 	uint64_t head;
 	uint32_t ring_bytes, wanted;
 	int folder, stats_fd, fd;
-	bool placed; /* the ring has its final name */
+	bool placed; /* true: the ring has its final name */
 	char name[STATS_PATH_BYTES];
 	union {
 		struct tap_record record;
 		uint8_t bytes[sizeof(struct tap_record) + DATAGRAM_BYTES_MAX + 8];
-	} copy; /* a private copy, so that the node cannot change it after the checks */
+		/* copy of a record, which the node cannot change after it was checked */
+	} copy;
 };
 
 static size_t map_bytes(const struct tap_reader *t)
@@ -36,7 +37,8 @@ static size_t map_bytes(const struct tap_reader *t)
 	return TAP_DATA_BYTES + (size_t)t->ring_bytes;
 }
 
-/* Returns the process that holds the current ring; 0: none; UINT32_MAX: unknown. */
+/* Returns the id of the process that made the current ring; 0: there is no ring; UINT32_MAX:
+ * unknown. */
 static uint32_t other_tracer(const struct tap_reader *t)
 {
 	struct tap_ring front;
@@ -54,7 +56,8 @@ static uint32_t other_tracer(const struct tap_reader *t)
 	return pid;
 }
 
-/* Makes the ring under a temporary name until it is complete and locked. */
+/* Makes the ring under a temporary name, and gives it its final name when it is complete and
+ * locked. */
 static int ring_make(struct tap_reader *t, uint32_t snap_bytes)
 {
 	char draft[STATS_PATH_BYTES + 32];
@@ -92,7 +95,7 @@ static int ring_make(struct tap_reader *t, uint32_t snap_bytes)
 
 static void node_notify(struct tap_reader *t)
 {
-	/* Release: the node sees a complete ring. */
+	/* Release: a node that sees the new number sees a complete ring. */
 	t->wanted = atomic_fetch_add_explicit(&t->stats->tap_wanted, 1, memory_order_acq_rel) + 1;
 }
 
@@ -114,7 +117,7 @@ static int attach(struct tap_reader *t, const struct stats_view *node, uint32_t 
 	*other = other_tracer(t);
 	if (*other)
 		return DXP_EBUSY;
-	unlinkat(t->folder, t->name, 0); /* may remain from a dead tracer */
+	unlinkat(t->folder, t->name, 0); /* a dead tracer may have left this file */
 	status = ring_make(t, snap_bytes);
 	if (status == DXP_EBUSY)
 		*other = other_tracer(t);
@@ -173,7 +176,8 @@ enum tap_answer tap_answered(const struct tap_reader *t)
 {
 	if (stats_orphaned(t->stats_fd))
 		return TAP_GONE;
-	/* Pairs with the node's release: `busy` shows its decision. */
+	/* Pairs with the node's release: if tap_seen has this value, `busy` shows what the node
+	 * decided. */
 	if (atomic_load_explicit(&t->stats->tap_seen, memory_order_acquire) != t->wanted)
 		return TAP_REQUESTED;
 	return atomic_load_explicit(&t->ring->busy, memory_order_relaxed) ? TAP_BUSY : TAP_REFUSED;
@@ -187,11 +191,12 @@ static const uint8_t *ring_at(const struct tap_reader *t, uint64_t position)
 static void head_set(struct tap_reader *t, uint64_t head)
 {
 	t->head = head;
-	/* Pairs with the node's acquire: the space may be overwritten. */
+	/* Pairs with the node's acquire: the records before `head` were read, so the node may
+	 * overwrite them. */
 	atomic_store_explicit(&t->ring->head, head, memory_order_release);
 }
 
-/* Returns true if the record lies within `available` bytes and does not pass the ring's end. */
+/* Returns true if the record lies within `available` bytes and does not cross the ring's end. */
 static bool record_right(const struct tap_reader *t, const struct tap_record *r, uint64_t available)
 {
 	uint64_t lap = t->ring_bytes - (t->head & (t->ring_bytes - 1));
@@ -202,7 +207,7 @@ static bool record_right(const struct tap_reader *t, const struct tap_record *r,
 	       r->captured_bytes <= r->datagram_bytes && r->datagram_bytes <= DATAGRAM_BYTES_MAX;
 }
 
-/* Skips a filler; false: invalid. */
+/* Skips a filler; returns false if the filler is invalid. */
 static bool filler_skip(struct tap_reader *t, uint64_t *available)
 {
 	uint64_t lap = t->ring_bytes - (t->head & (t->ring_bytes - 1));
@@ -220,7 +225,7 @@ static bool filler_skip(struct tap_reader *t, uint64_t *available)
 
 const struct tap_record *tap_next(struct tap_reader *t, bool *broken)
 {
-	/* Pairs with the node's release: the records are complete. */
+	/* Pairs with the node's release: the records before `tail` are complete. */
 	uint64_t tail = atomic_load_explicit(&t->ring->tail, memory_order_acquire);
 	uint64_t available = tail - t->head;
 	struct tap_record *r = &t->copy.record;

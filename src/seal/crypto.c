@@ -20,7 +20,7 @@ int crypto_open(struct crypto *c)
 		.aes256 = EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL),
 		.cipher = EVP_CIPHER_CTX_new(),
 	};
-	EVP_KDF_free(hkdf); /* the context holds its own reference */
+	EVP_KDF_free(hkdf); /* The context holds its own reference to the algorithm. */
 	if (c->sha256 && c->hkdf && c->aes128 && c->aes256 && c->cipher)
 		return DXP_OK;
 	crypto_close(c);
@@ -69,7 +69,7 @@ static bool derive(const struct crypto *c, int mode, const struct crypto_bytes i
 
 	EVP_KDF_CTX_reset(c->hkdf);
 	bool good = EVP_KDF_derive(c->hkdf, out, bytes, parameters) == 1;
-	EVP_KDF_CTX_reset(c->hkdf); /* erases the secret */
+	EVP_KDF_CTX_reset(c->hkdf); /* erases the secret from the context */
 	return good;
 }
 

@@ -12,19 +12,19 @@
 #include <openssl/evp.h>
 
 #define CRYPTO_HASH_BYTES  32
-#define CRYPTO_KEY_BYTES   32 /* X25519, HKDF secrets, AES-256 */
+#define CRYPTO_KEY_BYTES   32 /* bytes of keys for X25519 and AES-256, and of HKDF secrets */
 #define CRYPTO_NONCE_BYTES 12
 #define CRYPTO_TAG_BYTES   16
-#define CRYPTO_AES_BYTES   16 /* AES-128 */
+#define CRYPTO_AES_BYTES   16 /* bytes of keys for AES-128 */
 
 struct crypto {
 	EVP_MD *sha256;
 	EVP_KDF_CTX *hkdf;
 	EVP_CIPHER *aes128, *aes256;
-	EVP_CIPHER_CTX *cipher; /* of crypto_aead_seal and _open */
+	EVP_CIPHER_CTX *cipher; /* used by crypto_aead_seal and crypto_aead_open */
 };
 
-/* DXP_ENOMEM; DXP_EIO: libcrypto lacks one of them. */
+/* Opens libcrypto's algorithms. DXP_ENOMEM; DXP_EIO: libcrypto lacks one of the algorithms. */
 int crypto_open(struct crypto *c);
 void crypto_close(struct crypto *c);
 
@@ -33,23 +33,23 @@ struct crypto_bytes {
 	size_t bytes;
 };
 
-/* Hashes `a` followed by `b`. `out` may overlap them. */
+/* Hashes `a` followed by `b`. `out` may overlap `a` or `b`. */
 bool crypto_hash(const struct crypto *c, struct crypto_bytes a, struct crypto_bytes b,
 		 uint8_t out[CRYPTO_HASH_BYTES]);
 
-/* HKDF: extracts with `salt` and expands with `info`. */
+/* HKDF (RFC 5869): extracts a key from `secret` with `salt`, then expands it with `info`. */
 bool crypto_hkdf(const struct crypto *c, struct crypto_bytes salt, struct crypto_bytes secret,
 		 struct crypto_bytes info, uint8_t *out, size_t bytes);
-/* Its second half, for a uniform secret. */
+/* The second half of HKDF, expand, for a secret that is already uniformly random. */
 bool crypto_hkdf_expand(const struct crypto *c, const uint8_t secret[CRYPTO_KEY_BYTES],
 			const char *info, uint8_t *out, size_t bytes);
 
 bool crypto_x25519_public(const uint8_t secret[CRYPTO_KEY_BYTES], uint8_t out[CRYPTO_KEY_BYTES]);
-/* False also for a public key of low order. */
+/* Computes the shared secret. Also returns false for a public key of low order. */
 bool crypto_x25519(const uint8_t secret[CRYPTO_KEY_BYTES],
 		   const uint8_t public_key[CRYPTO_KEY_BYTES], uint8_t out[CRYPTO_KEY_BYTES]);
 
-/* One AES-256-GCM operation of a handshake. `out` of seal gets text and tag. */
+/* One AES-256-GCM operation of a handshake. crypto_aead_seal writes text and tag to `out`. */
 struct crypto_aead {
 	const uint8_t *key;   /* CRYPTO_KEY_BYTES */
 	const uint8_t *nonce; /* CRYPTO_NONCE_BYTES */
@@ -57,7 +57,7 @@ struct crypto_aead {
 };
 bool crypto_aead_seal(const struct crypto *c, const struct crypto_aead *a, struct crypto_bytes text,
 		      uint8_t *out);
-/* False if the tag at the end of `text` is wrong. */
+/* Decrypts `text`, which ends with the tag. Also returns false if the tag is wrong. */
 bool crypto_aead_open(const struct crypto *c, const struct crypto_aead *a, struct crypto_bytes text,
 		      uint8_t *out);
 

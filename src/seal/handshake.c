@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The handshake Noise_NNpsk0_25519_AESGCM_SHA256 inside HELLO and HELLO_ACK:
- *   -> psk, e     HELLO_KEY, HELLO_KEY_TAG; prologue: the HELLO before them
+ *
+ *   -> psk, e     HELLO_KEY and HELLO_KEY_TAG; prologue: the fields of the HELLO before them
  *   <- e, ee      the same fields of the HELLO_ACK
- * The secrets of the session also depend on the fields of the HELLO_ACK, which Noise does not
+ *
+ * The secrets of the session also depend on the other fields of the HELLO_ACK, which Noise does not
  * cover. */
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,8 @@ void handshake_free(struct rltp_seal *s)
 	s->handshake = NULL;
 }
 
-/* Token "e" of this side: draws a key and writes it into the frame. */
+/* Processes Noise's token "e" of this side: draws an ephemeral key and writes its public key into
+ * the frame. */
 static bool key_draw(const struct seal *o, struct seal_handshake *g, uint8_t *frame)
 {
 	o->entropy(o->entropy_context, g->secret, sizeof(g->secret));
@@ -89,7 +92,7 @@ struct rltp_seal *handshake_accept(void *context, const uint8_t *hello)
 	return NULL;
 }
 
-/* Token "ee". */
+/* Processes Noise's token "ee": mixes the secret that both ephemeral keys share into the state. */
 static bool keys_agree(const struct seal *o, struct symmetric *n, const uint8_t *secret,
 		       const uint8_t *peer)
 {

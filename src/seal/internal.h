@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys and packets of a session, for the files of this folder. */
+/* Keys of a session and the functions that protect its packets, for the files of this folder. */
 #ifndef SEAL_INTERNAL_H
 #define SEAL_INTERNAL_H
 
@@ -9,7 +9,8 @@
 #include "seal/seal.h"
 #include "wire/limits.h"
 
-/* bytes of a sealed frame behind its common header: the longest is a probe of the largest size */
+/* bytes of a sealed frame behind its common header; the longest frame is a path probe of the
+ * largest size */
 #define SEAL_BODY_MAX (WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX + WIRE_SEAL_BYTES)
 
 struct seal {
@@ -18,62 +19,68 @@ struct seal {
 	entropy_fn entropy;
 	void *entropy_context;
 	uint64_t update_packets;
-	uint8_t *staging; /* DATAGRAM_BATCH times SEAL_BODY_MAX bytes; pages that are not used cost
-			     nothing */
-	size_t staged;    /* bytes of this batch */
+	/* DATAGRAM_BATCH x SEAL_BODY_MAX bytes for sealed frames; pages that are never written take
+	 * no memory */
+	uint8_t *staging;
+	size_t staged; /* bytes of `staging` that this batch uses */
 	uint8_t opened[WIRE_COMMON_BYTES + SEAL_BODY_MAX];
 };
 
-/* A handshake that waits for the peer's key. */
+/* A handshake that waits for the key of the peer. */
 struct seal_handshake {
 	struct symmetric noise;
-	uint8_t secret[CRYPTO_KEY_BYTES]; /* own ephemeral key */
-	uint8_t peer[CRYPTO_KEY_BYTES];   /* responder: key of the HELLO */
+	uint8_t secret[CRYPTO_KEY_BYTES]; /* this side's ephemeral private key */
+	/* responder: ephemeral public key of the HELLO */
+	uint8_t peer[CRYPTO_KEY_BYTES];
 };
 
 /* AES-128-GCM with one key. */
 struct seal_cipher {
-	EVP_CIPHER_CTX *context; /* NULL: none */
+	EVP_CIPHER_CTX *context; /* NULL: the cipher has no key */
 	uint8_t iv[CRYPTO_NONCE_BYTES];
 };
 
-/* State of an active session. */
+/* State of a session that exists only while the session is active. */
 struct seal_active {
 	struct seal_cipher tx, rx;
-	struct seal_cipher previous; /* receives packets of the phase before */
-	struct seal_cipher next;     /* tries packets of the phase after */
+	struct seal_cipher previous; /* key of the previous phase, for late packets */
+	/* key of the next phase, for packets after the peer's update */
+	struct seal_cipher next;
 	struct replay replay;
-	uint8_t tags[SEAL_TAGS][WIRE_SEAL_BYTES]; /* of sent frames, by counter */
+	/* tags of the last sent frames, by counter modulo SEAL_TAGS */
+	uint8_t tags[SEAL_TAGS][WIRE_SEAL_BYTES];
 };
 
 struct rltp_seal {
 	struct seal *owner;
 	struct seal_handshake *handshake; /* NULL: the session has its keys */
-	struct seal_active *active;       /* NULL: at rest */
+	struct seal_active *active;       /* NULL: the session is idle */
 	uint8_t tx_secret[CRYPTO_KEY_BYTES], rx_secret[CRYPTO_KEY_BYTES];
-	uint64_t tx_next;  /* counter of the next frame */
-	uint64_t tx_start; /* first counter of this phase */
-	uint64_t rx_next;  /* as in struct replay */
-	uint64_t rx_start; /* counter of the frame that began this phase */
+	uint64_t tx_next;  /* counter that the next frame gets */
+	uint64_t tx_start; /* first counter of the present sending phase */
+	uint64_t rx_next;  /* one above the highest counter received */
+	uint64_t rx_start; /* counter of the frame that began the present receiving phase */
 	uint8_t mode;      /* enum wire_protect */
 	bool tx_phase, rx_phase;
-	bool tx_seen; /* parity of the newest own phase that the peer has received */
+	/* phase bit of the newest sending phase of which the peer has received a frame */
+	bool tx_seen;
 };
 
-/* keys.c. keys_start: takes the secrets of both directions. */
+/* keys.c: keys_start stores the secrets of both directions. */
 void keys_start(struct rltp_seal *s, const uint8_t tx[CRYPTO_KEY_BYTES],
 		const uint8_t rx[CRYPTO_KEY_BYTES]);
-/* Ensures `active`. False: no memory. */
+/* Allocates s->active if necessary. Returns false if out of memory. */
 bool keys_wake(struct rltp_seal *s);
 void keys_rest(struct rltp_seal *s);
-/* Moves to the next phase of sending if this one is used up. False: it must not send. */
+/* Returns true if a frame may be sent. Begins the next sending phase if the present one is used up.
+ * Returns false if that phase is not possible yet and the present one is at its limit. */
 bool keys_tx_ready(struct rltp_seal *s);
-/* Ensures `next` of `active`. */
+/* Derives s->active->next if necessary. Returns false if out of memory. */
 bool keys_next_ready(struct rltp_seal *s);
-/* Makes `next` the present phase of receiving, from this counter on. */
+/* Makes s->active->next the key of the present receiving phase, from this counter on. */
 void keys_rx_advance(struct rltp_seal *s, uint64_t counter);
 
-/* handshake.c, packet.c: functions of seal_ops */
+/* handshake.c, packet.c: the functions in seal_ops. */
 struct rltp_seal *handshake_hello(void *context, uint8_t *hello);
 struct rltp_seal *handshake_accept(void *context, const uint8_t *hello);
 bool handshake_answer(struct rltp_seal *s, uint8_t *hello_ack);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of the protection of packets, each with unit and reason. */
+/* Limits of the protection of packets, each with its unit and reason. */
 #ifndef SEAL_LIMITS_H
 #define SEAL_LIMITS_H
 
-/* packets per key: the limit of RFC 9001 for AES-GCM with packets over 2 KiB. An update costs 2 us;
- * at 5 million packets a second it happens every 1.7 s. */
+/* packets per key: the limit of RFC 9001 for AES-GCM with packets over 2 KiB. A key update costs 2
+ * us. At 5 million packets per second it happens every 1.7 s. */
 #define SEAL_UPDATE_PACKETS (1ull << 23)
-/* times that limit at which a sender stops: the peer never answered a packet of this key */
+/* A sender stops after this many times SEAL_UPDATE_PACKETS with one key. That happens only if the
+ * peer never acknowledged a packet under this key. */
 #define SEAL_UPDATE_LATE 2
-/* tags of sent frames that a REJECT may quote: after a restart of the peer, a sender without
- * acknowledgements sends a probe or a retransmission each few ms */
+/* sent frames whose tags are kept, because a REJECT may quote one. After a restart of the peer, a
+ * sender without acknowledgements sends only one probe or retransmission every few ms. */
 #define SEAL_TAGS 8
 
 #endif

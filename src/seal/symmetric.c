@@ -71,7 +71,7 @@ bool symmetric_mix_public(struct symmetric *n, const struct crypto *c,
 	return mix_hash(n, c, of(key)) && symmetric_mix_secret(n, c, key);
 }
 
-/* Writes the nonce of AESGCM: 32 zero bits, then the counter. */
+/* Writes the nonce for AESGCM in Noise: 32 zero bits, then the counter. */
 static void nonce_next(struct symmetric *n, uint8_t out[CRYPTO_NONCE_BYTES])
 {
 	put_be32(out, 0);

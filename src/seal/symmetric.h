@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The symmetric state of a Noise handshake (noiseprotocol.org, revision 34, section 5.2), for
- * patterns with AESGCM and SHA256. The caller processes the tokens of its pattern in order: "psk"
- * by symmetric_mix_psk, "e" by symmetric_mix_public (in patterns with a psk), and the tokens of a
- * key agreement (ee, es, se, ss) by symmetric_mix_secret. */
+ * patterns with AESGCM and SHA256. The caller processes the tokens of its pattern in order.
+ * symmetric_mix_psk processes "psk". symmetric_mix_public processes "e", in patterns with a psk.
+ * symmetric_mix_secret processes the key agreements "ee", "es", "se" and "ss". */
 #ifndef SEAL_SYMMETRIC_H
 #define SEAL_SYMMETRIC_H
 
 #include "seal/crypto.h"
 
 struct symmetric {
-	uint8_t hash[CRYPTO_HASH_BYTES]; /* h */
-	uint8_t chain[CRYPTO_KEY_BYTES]; /* ck */
-	uint8_t key[CRYPTO_KEY_BYTES];   /* k */
-	uint64_t nonce;                  /* n */
+	uint8_t hash[CRYPTO_HASH_BYTES]; /* Noise's variable h */
+	uint8_t chain[CRYPTO_KEY_BYTES]; /* Noise's variable ck */
+	uint8_t key[CRYPTO_KEY_BYTES];   /* Noise's variable k */
+	uint64_t nonce;                  /* Noise's variable n: number of the next nonce */
 };
 
-/* `name` has at most CRYPTO_HASH_BYTES characters, as those of the patterns with AESGCM, SHA256 and
- * names of up to 6 characters. All functions return false if libcrypto has no memory. */
+/* Begins a handshake. `name` is the protocol's name, at most CRYPTO_HASH_BYTES characters; a
+ * pattern's name of up to 6 characters with AESGCM and SHA256 fits. All functions return false if
+ * libcrypto has no memory. */
 bool symmetric_begin(struct symmetric *n, const struct crypto *c, const char *name,
 		     struct crypto_bytes prologue);
 bool symmetric_mix_psk(struct symmetric *n, const struct crypto *c,
@@ -26,14 +27,15 @@ bool symmetric_mix_public(struct symmetric *n, const struct crypto *c,
 bool symmetric_mix_secret(struct symmetric *n, const struct crypto *c,
 			  const uint8_t secret[CRYPTO_KEY_BYTES]);
 
-/* Writes text and tag. */
+/* Encrypts `text`; writes the result and the tag to `out`. */
 bool symmetric_encrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
 		       uint8_t *out);
-/* `text` ends with the tag. False also if the tag is wrong. */
+/* Decrypts `text`, which ends with the tag. Also returns false if the tag is wrong. */
 bool symmetric_decrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
 		       uint8_t *out);
 
-/* Returns the keys from the initiator to the responder, and back. */
+/* Returns the keys for both directions: `forth` from the initiator to the responder, `back` for the
+ * other direction. */
 bool symmetric_split(const struct symmetric *n, const struct crypto *c,
 		     uint8_t forth[CRYPTO_KEY_BYTES], uint8_t back[CRYPTO_KEY_BYTES]);
 

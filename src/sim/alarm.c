@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A binary heap that records each host's index. */
+/* A binary heap of hosts that also records where each host is in the heap. */
 #include "sim/alarm.h"
 
 #include <stdbool.h>

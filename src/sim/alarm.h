@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The next poll of each host: a heap of hosts that records each host's index, so that a deadline
- * changes without a search. Its size is fixed at creation, so setting an alarm cannot fail. */
+/* The time of the next poll of each host. The hosts are in a heap that also records where each host
+ * is, so that a time can change without a search. The size is fixed at creation, so setting an
+ * alarm cannot fail. */
 #ifndef SIM_ALARM_H
 #define SIM_ALARM_H
 
@@ -8,9 +9,13 @@
 #include <stdint.h>
 
 struct sim_alarms {
-	uint64_t *time_ns;    /* per host: time of its poll; UINT64_MAX: none */
-	uint32_t *heap;       /* hosts, earliest first; among equal times the lowest number first */
-	uint32_t *heap_index; /* per host: its index in `heap` */
+	/* for each host, time in ns of its next poll; UINT64_MAX: none */
+	uint64_t *time_ns;
+	/* hosts in the order of a heap, earliest first; of equal times, the lowest host number
+	 * first */
+	uint32_t *heap;
+	/* for each host, its index in `heap` */
+	uint32_t *heap_index;
 	uint32_t count;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Emits the rows. Each component runs in the shipped bridge while all others are unlimited. */
+/* Emits rows about each component of the source's bridge. Each component runs in the shipped bridge
+ * while all other components are unlimited. */
 #include "sim/bridge_alone.h"
 
 #include <stdio.h>
@@ -10,14 +11,16 @@
 #include "sim/bridge_predict.h"
 #include "sim/bridge_source.h"
 
-#define MB               1e6
-#define BYTES_PER_KB     1000ull
-#define INFINIBAND_MBPS  100000 /* Mb/s of a port (S-01) */
-#define MEMORY_MHZ       200    /* device memory: 200 MHz x 512 bit (S-07) */
-#define MEMORY_BYTES     64
-#define READS_MOST       8
-#define LOCAL_FALLS_HERE (256u << 10) /* bytes: buffers up to this are slower (S-08) */
-/* share of the rate of the largest buffers, below which a size counts as slower */
+#define MB              1e6
+#define BYTES_PER_KB    1000ull
+#define INFINIBAND_MBPS 100000 /* Mb/s of one InfiniBand port (S-01) */
+/* clock of the device memory in MHz; it is 64 bytes (512 bits) wide (S-07) */
+#define MEMORY_MHZ   200
+#define MEMORY_BYTES 64
+#define READS_MOST   8
+/* bytes: local DMA is slower in buffers up to this size (S-08) */
+#define LOCAL_FALLS_HERE (256u << 10)
+/* a size counts as slower if its rate is below this share of the rate of the largest buffers */
 #define LOCAL_FALLS_TO 0.9
 
 static void emit(const struct model_sink *sink, const char *item, const char *quantity,
@@ -39,7 +42,8 @@ static void shape_emit(const struct model_sink *sink, const char *item, const ch
 	model_emit(sink, &row);
 }
 
-/* S-05: one round trip of the pipeline over one of the naive method, both in bytes/s. */
+/* S-05: the rate of a round trip through the pipeline, divided by its rate with the naive method.
+ * Both rates are in bytes/s. */
 static int pipeline_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	uint64_t ns = bridge_naive_ns(&bridge_source_naive_stages, BRIDGE_SOURCE_CONTROL_NS,
@@ -63,7 +67,8 @@ static int pipeline_rows(const struct model_parameters *p, const struct model_si
 	return DXP_OK;
 }
 
-/* S-06 names several READs in flight as future work, without a figure. */
+/* S-06 names several READs in flight as future work, without a figure. Emits the rate for 1, 2, 4
+ * and 8 READs in flight. */
 static int reads_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	struct model_parameters q = *p;
@@ -87,7 +92,7 @@ static int reads_rows(const struct model_parameters *p, const struct model_sink 
 	return DXP_OK;
 }
 
-/* S-07: network steps alone, as rates and as shares of the port. */
+/* S-07: the network steps alone, as rates and as shares of the port's rate. */
 static int network_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	const struct {
@@ -117,7 +122,8 @@ static int network_rows(const struct model_parameters *p, const struct model_sin
 	return DXP_OK;
 }
 
-/* S-07: PCIe by the NIC's equation of lanes and coding; memory by its clock and width. */
+/* S-07: the rate of PCIe from its lanes and coding, as the NIC's model computes it, and the rate of
+ * the memory from its clock and width. */
 static void limit_rows(const struct model_sink *sink)
 {
 	struct model_parameters link;
@@ -144,7 +150,8 @@ static struct stages_options local_stages(const struct model_parameters *p, uint
 	};
 }
 
-/* S-08: local DMA. Within the device, only the rate of its memory is stated. */
+/* S-08: local DMA. For copies within the device, the source states only the rate of the device's
+ * memory. */
 static int local_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const struct {

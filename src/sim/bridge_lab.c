@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A minimal owner of a bridge: passes actions to the simulated hardware, and completions to the
- * bridge. */
+/* A minimal owner of a bridge: passes the bridge's actions to the simulated hardware, and the
+ * hardware's completions to the bridge. */
 #include "sim/bridge_lab.h"
 
 #include <assert.h>
@@ -12,9 +12,9 @@
 #include "base/util.h"
 #include "bridge/limits.h"
 
-#define SCRIBBLE 0xee /* content of an unfilled buffer */
+#define SCRIBBLE 0xee /* content of each buffer byte that no step has written */
 
-/* An outstanding action; its index is the tag of its step. */
+/* An outstanding action. Its index in `steps` is the tag of its step. */
 struct step {
 	struct bridge_action action;
 	bool used;
@@ -24,7 +24,7 @@ struct bridge_lab {
 	struct bridge_lab_options options;
 	struct bridge *bridge;
 	struct stages *stages;
-	uint8_t *rings[2]; /* towards the device; from the device */
+	uint8_t *rings[2]; /* buffers of both rings: [0] towards the device, [1] from the device */
 	uint8_t *device;
 	struct step steps[STAGES_STEPS_MAX];
 	struct bridge_lab_peaks peaks;

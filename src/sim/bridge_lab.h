@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs the shipped bridge with simulated hardware of any speed (bridge_stages.h), in virtual time.
- * With device memory it copies real bytes: half when a step starts, half when it completes. So a
- * buffer that two steps use at once shows wrong bytes. */
+ * If there is device memory, each step copies real bytes: half of them when the step starts, half
+ * when it completes. So if two steps use a buffer at once, its bytes are wrong, and a test detects
+ * that. */
 #ifndef SIM_BRIDGE_LAB_H
 #define SIM_BRIDGE_LAB_H
 
@@ -16,18 +17,21 @@ struct bridge_lab_options {
 	uint32_t buffers, buffer_bytes; /* see bridge_options */
 	uint32_t fills, dmas;
 	uint64_t stall_ns;
-	uint64_t device_bytes; /* length of device memory; 0: bytes are counted and not copied */
+	/* bytes of device memory; 0: steps only count bytes and copy nothing */
+	uint64_t device_bytes;
 };
 
-/* A transfer. The caller owns it, and sets the first part before bridge_lab_begin. */
+/* A transfer. The caller owns it, and sets the fields up to `device_to` before bridge_lab_begin. */
 struct bridge_lab_transfer {
-	struct bridge_order order; /* the lab sets `context`; `fed` stays false */
-	enum stages_step direct;   /* for BRIDGE_DIRECT: IN, OUT, THROUGH (user memory) or COPY */
-	const uint8_t *source;     /* host memory that the path needs, if bytes are copied */
+	struct bridge_order order; /* bridge_lab_begin sets its `context`; its `fed` stays false */
+	/* for BRIDGE_DIRECT: STAGES_IN, STAGES_OUT, STAGES_THROUGH (user memory) or STAGES_COPY */
+	enum stages_step direct;
+	/* host memory that the path reads or writes, if bytes are copied */
+	const uint8_t *source;
 	uint8_t *sink;
 	uint64_t device_from, device_to;
 
-	struct bridge_transfer *bridge; /* NULL before and after */
+	struct bridge_transfer *bridge; /* NULL before the transfer begins and after it has ended */
 	bool ended;
 	struct bridge_end end;
 	uint64_t begin_ps, end_ps;
@@ -35,18 +39,18 @@ struct bridge_lab_transfer {
 
 struct bridge_lab;
 
-/* DXP_EINVAL, DXP_ENOMEM. */
+/* Creates a bridge with its simulated hardware. DXP_EINVAL, DXP_ENOMEM. */
 int bridge_lab_create(const struct bridge_lab_options *options, struct bridge_lab **out);
-/* Destroys the lab. Outstanding transfers complete with an error first. */
+/* Destroys bridge and hardware. Outstanding transfers first complete with an error. */
 void bridge_lab_destroy(struct bridge_lab *l);
 
-/* Begins a transfer. Statuses of bridge_begin(). */
+/* Begins a transfer. Returns the statuses of bridge_begin(). */
 int bridge_lab_begin(struct bridge_lab *l, struct bridge_lab_transfer *t);
 void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int status);
 
-/* Runs until all transfers are complete (returns true), or until `limit_ns` have passed or no event
- * is left (false). Handles stalls like the owner of a bridge: resets the device, or declares the
- * peer lost. */
+/* Runs until all transfers are complete; returns true then. Returns false if `limit_ns` have passed
+ * or no event is left. Handles stalls like the owner of a real bridge: resets the device, or
+ * declares the peer lost. */
 bool bridge_lab_run(struct bridge_lab *l, uint64_t limit_ns);
 
 uint8_t *bridge_lab_device(struct bridge_lab *l);
@@ -54,9 +58,9 @@ struct bridge *bridge_lab_core(struct bridge_lab *l);
 struct stages *bridge_lab_stages(struct bridge_lab *l);
 
 struct bridge_lab_peaks {
-	uint32_t to_device, from_device; /* maximum number of buffers in use */
-	uint64_t ring_bytes;             /* memory of both rings: all data that a bridge holds */
-	uint32_t resets;                 /* resets of the device after a stalled DMA */
+	uint32_t to_device, from_device; /* largest number of buffers in use, of each ring */
+	uint64_t ring_bytes;             /* bytes of both rings; a bridge holds no other data */
+	uint32_t resets;                 /* how often the device was reset after a stalled DMA */
 };
 struct bridge_lab_peaks bridge_lab_peaks(const struct bridge_lab *l);
 

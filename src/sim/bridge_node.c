@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC's staged operations on a bridge with simulated DMA. The NIC calls them inside its own
- * functions, so these operations only record events. The next poll reports them to the NIC. */
+/* The NIC's operations on staged memory (struct nic_staged_ops), by a bridge with simulated DMA.
+ * The NIC calls them inside its own functions, so they only record events. The next poll reports
+ * these events to the NIC. */
 #include "sim/bridge_node.h"
 
 #include <assert.h>
@@ -12,23 +13,25 @@
 #include "base/util.h"
 #include "bridge/limits.h"
 
-/* A PUT or GET; freed when neither the bridge nor the NIC holds it any more. */
+/* A PUT or GET. It is freed when neither the bridge nor the NIC uses it any more. */
 struct nic_staged_write {
 	struct bridge_node *node;
-	struct bridge_transfer *bridge; /* NULL: completed with `status` */
-	/* NULL: this is a PUT, or the requester needs no more bytes */
+	/* NULL: the transfer has completed with `status` */
+	struct bridge_transfer *bridge;
+	/* NULL: this is a PUT, or the requester needs no more bytes of the GET */
 	struct nic_staged_read *read;
-	uint64_t left;          /* GET: bytes that the NIC has not received yet */
-	uint64_t device, bytes; /* range of device memory */
+	uint64_t left;          /* for a GET: bytes that the NIC has not received yet */
+	uint64_t device, bytes; /* range in device memory: first byte, and length */
 	bool put;
-	bool requested; /* PUT: the NIC waits for nic_staged_settled */
-	bool dropped;   /* the NIC has dropped it */
+	/* for a PUT: the NIC waits for nic_staged_settled */
+	bool requested;
+	bool dropped; /* true: the NIC does not use it any more */
 	int status;
 	struct nic_staged_write *next;
 };
 
-/* An outstanding action. The index is the tag of a DMA's step, or names the NIC's piece of an
- * answer. */
+/* An outstanding action of the bridge. Its index in `steps` is the tag of its DMA, or identifies
+ * the piece of an answer to the NIC. */
 #define STEPS_MAX STAGES_STEPS_MAX
 struct step {
 	struct bridge_action action;
@@ -42,13 +45,13 @@ struct bridge_node {
 	struct bridge *bridge;
 	struct stages *stages;
 	uint8_t *rings[2], *memory;
-	struct nic_staged_write *works; /* all that are not freed */
+	struct nic_staged_write *works; /* list of all PUTs and GETs that are not freed */
 	struct step steps[STEPS_MAX];
 	struct bridge_node_counters counters;
-	uint64_t last_ns; /* last value of the clock */
+	uint64_t last_ns; /* last value that the simulator's clock returned */
 };
 
-/* Returns the simulator's clock, which stops when destruction begins. */
+/* Returns the time of the simulator's clock. After destruction began, returns the last time. */
 static uint64_t now_ns(struct bridge_node *n)
 {
 	if (n->sim)
@@ -245,7 +248,7 @@ static bool drain_start(struct bridge_node *n, const struct bridge_action *a, st
 			      now_ns(n)) != DXP_OK)
 		return false;
 	w->left -= a->bytes;
-	if (w->left == 0) { /* complete: the NIC has dropped it */
+	if (w->left == 0) { /* the GET is complete, so the NIC does not use it any more */
 		w->read = NULL;
 		w->dropped = true;
 	}
@@ -274,7 +277,7 @@ static void actions_run(struct bridge_node *n)
 	}
 }
 
-/* Copies the bytes only now, because device memory changes when a DMA completes, not before. */
+/* Copies the bytes when a DMA completes, because device memory changes only then. */
 static void dma_end(struct bridge_node *n, struct step *d, int status)
 {
 	const struct nic_staged_write *w = d->action.context;
@@ -309,7 +312,7 @@ static void transfers_end(struct bridge_node *n)
 		if (w->put && !w->dropped && (w->requested || w->status != DXP_OK)) {
 			w->requested = false;
 			nic_staged_settled(nic, w, now_ns(n));
-			continue; /* w may be freed */
+			continue; /* `w` may be freed now, so do not use it */
 		}
 		if (!w->put && !w->dropped) {
 			w->dropped = true;
@@ -414,7 +417,7 @@ int bridge_node_create(struct sim *s, uint32_t host, const struct bridge_node_op
 	return DXP_OK;
 }
 
-/* Cancels all transfers, because no later event would complete them. */
+/* Cancels all transfers, because no event will complete them any more. */
 static void works_end(struct bridge_node *n)
 {
 	struct bridge_end end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One transfer per prediction. */
+/* Predicts the rates of the source's bridge: runs one transfer for each prediction. */
 #include "sim/bridge_predict.h"
 
 #include <stdio.h>
@@ -11,9 +11,10 @@
 #include "sim/bridge_lab.h"
 #include "sim/bridge_source.h"
 
-#define MB           1e6
-#define LIMIT_NS     (100000 * S_NS)
-#define BUFFER_LEAST (64u << 10) /* shortest entry; shorter ones fail in the source (S-09) */
+#define MB       1e6
+#define LIMIT_NS (100000 * S_NS)
+/* bytes of the shortest ring buffer; shorter ones fail in the source (S-09) */
+#define BUFFER_LEAST (64u << 10)
 #define BUFFER_MOST  (16u << 20)
 #define STALL_NS     LIMIT_NS
 #define ASSUMPTIONS  "control_ns"
@@ -99,8 +100,8 @@ static struct model_row row_of(const char *item, const char *quantity, const cha
 	return row;
 }
 
-/* Emits a path with each limit. The named prediction is the one limited by the controllers, because
- * none of its parameters comes from S-09. */
+/* Emits the rates of a path, one for each limit. The named prediction is the one limited by the
+ * controllers, because none of its parameters comes from S-09, which it predicts. */
 static int path_rows(const struct model_parameters *p, size_t path, const struct model_sink *sink)
 {
 	static const char *const columns[BRIDGE_LIMITS] = {"link limit", "controllers", "control"};
@@ -130,10 +131,10 @@ static int path_rows(const struct model_parameters *p, size_t path, const struct
 	return DXP_OK;
 }
 
-/* Emits the share of the link against the size of an entry, host to device. */
+/* Emits the share of the link's rate for each size of a ring buffer, from host to device. */
 static int size_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
-	double share[2] = {0}; /* shares for entries of 1 and 2 MiB */
+	double share[2] = {0}; /* shares for buffers of 1 and of 2 MiB */
 
 	for (uint32_t bytes = BUFFER_LEAST; bytes <= BUFFER_MOST; bytes *= 2) {
 		double rate = bridge_predict(p, BRIDGE_IN, BRIDGE_LIMIT_CONTROL, bytes);
@@ -160,7 +161,7 @@ static int size_rows(const struct model_parameters *p, const struct model_sink *
 	return DXP_OK;
 }
 
-/* Emits 320 MB moved step by step, with the source's measured control time. */
+/* Emits the time to move 320 MB step by step, with the control time that the source measured. */
 static void naive_rows(const struct model_sink *sink)
 {
 	uint64_t ns = bridge_naive_ns(&bridge_source_naive_stages, BRIDGE_SOURCE_CONTROL_NS,
@@ -174,8 +175,8 @@ static void naive_rows(const struct model_sink *sink)
 	model_emit(sink, &row);
 }
 
-/* Emits the share of payload. A PCIe completion has 12 B of header, 6 B of sequence and check, 2 B
- * of framing. */
+/* Emits the share of payload in PCIe packets. A completion has 20 B besides its payload: 12 B of
+ * header, 6 B of sequence number and check, 2 B of framing. */
 static void packet_rows(const struct model_sink *sink)
 {
 	for (uint32_t payload = 128; payload <= 256; payload *= 2) {

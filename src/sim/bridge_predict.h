@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predicts the source's bridge (S-04 .. S-09): the shipped bridge in virtual time, with stages at
- * the rates that the source measured for each alone. */
+/* Predicts the results of the source's bridge (S-04 .. S-09). The shipped bridge runs in virtual
+ * time. Each stage has the rate that the source measured for this stage alone. */
 #ifndef SIM_BRIDGE_PREDICT_H
 #define SIM_BRIDGE_PREDICT_H
 
@@ -9,25 +9,26 @@
 #include "model/row.h"
 #include "sim/bridge_stages.h"
 
-/* Limits of the DMA: columns of the table. */
+/* What limits the DMA; each value is a column of the table. */
 enum bridge_limit {
-	BRIDGE_LIMIT_LINK,        /* PCIe alone */
-	BRIDGE_LIMIT_CONTROLLERS, /* plus the controllers' measured rates */
-	BRIDGE_LIMIT_CONTROL,     /* plus a control time per piece */
+	BRIDGE_LIMIT_LINK,        /* only the PCIe link */
+	BRIDGE_LIMIT_CONTROLLERS, /* also the rates that the source measured for the controllers */
+	BRIDGE_LIMIT_CONTROL,     /* also a control time for each piece */
 	BRIDGE_LIMITS
 };
 
-/* Returns bytes/s of p->transfer_bytes over a path, in entries of `buffer_bytes`; negative: a
- * status. */
+/* Returns the rate in bytes/s at which p->transfer_bytes move over a path, in ring buffers of
+ * `buffer_bytes`. A negative value is a status. */
 double bridge_predict(const struct model_parameters *p, enum bridge_path path,
 		      enum bridge_limit limit, uint32_t buffer_bytes);
 
-/* Returns the same rate for stages of the caller. `direct`: the step of BRIDGE_DIRECT. */
+/* Returns the same rate for stages that the caller chooses. `direct`: the step of a BRIDGE_DIRECT
+ * transfer. */
 double bridge_rate(const struct model_parameters *p, const struct stages_options *stages,
 		   enum bridge_path path, enum stages_step direct, uint32_t buffer_bytes);
 
-/* Emits all paths with each limit, entries of 64 KiB .. 16 MiB, the naive method, and the share of
- * payload in PCIe's packets. */
+/* Emits four groups of rows: all paths with each limit; ring buffers of 64 KiB .. 16 MiB; the naive
+ * method; the share of payload in PCIe's packets. */
 int bridge_predict_rows(const struct model_parameters *p, const struct model_sink *sink);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps are ordered by their start. A step streams when it is the oldest on each of its lines and
- * its latency has passed. Each change shares the rates again, and recomputes completion times of
- * streaming steps from their remaining bytes. */
+/* Simulates the hardware. Steps are ordered by their start. A step transfers bytes ("streams") when
+ * it is the oldest on each of its lines and its latency has passed. Each change divides the rates
+ * anew, and recomputes when the streaming steps complete, from their remaining bytes. */
 #include "sim/bridge_stages.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 #define PS_PER_S 1e12
 
-/* Lines are serial resources: one step at a time streams through each. */
+/* Lines are resources through which only one step at a time can stream. */
 enum { NET_IN = 1, NET_OUT = 2, TO_DEVICE = 4, FROM_DEVICE = 8, COPY = 16 };
 
 static const struct {
@@ -32,11 +32,13 @@ enum phase { WAITS, CONTROLS, STREAMS, ENDS, ENDED };
 struct step {
 	uint64_t tag;
 	uint8_t kind, phase;
-	bool stalls; /* the step blocks its lines from its first byte on */
+	/* true: the step never completes, and blocks its lines from its first byte on */
+	bool stalls;
 	int status;
-	uint64_t at_ps; /* end of the phase; in phase WAITS, end of the latency */
-	double left;    /* bytes */
-	double rate;    /* bytes/s while streaming */
+	/* time in ps at which the phase ends; in phase WAITS, at which the latency ends */
+	uint64_t at_ps;
+	double left; /* bytes that are not transferred yet */
+	double rate; /* bytes/s while streaming */
 };
 
 struct stages {
@@ -44,7 +46,7 @@ struct stages {
 	struct rng rng;
 	uint64_t now_ps;
 	uint64_t started[STAGES_KINDS];
-	struct step steps[STAGES_STEPS_MAX]; /* oldest first */
+	struct step steps[STAGES_STEPS_MAX]; /* outstanding steps, in the order of their start */
 	uint32_t count;
 };
 
@@ -87,8 +89,8 @@ static double rate_of(uint64_t bytes_per_s)
 	return bytes_per_s ? (double)bytes_per_s : INFINITY;
 }
 
-/* Returns the resource at which a step enters; that resource has the step's latency. THROUGH enters
- * at one controller and leaves at the other. */
+/* Returns the resource that a step enters first; its latency is the step's latency. A THROUGH step
+ * enters at one controller and leaves at the other. */
 static const struct stages_rate *entrance(const struct stages *s, uint8_t kind)
 {
 	switch (kind) {
@@ -104,7 +106,7 @@ static const struct stages_rate *leaving(const struct stages *s, uint8_t kind)
 	return kind == STAGES_THROUGH ? &s->options.from_device : entrance(s, kind);
 }
 
-/* Returns the rate of a step on its lines, without the limit of device memory. */
+/* Returns the rate in bytes/s that a step's lines permit, without the limit of device memory. */
 static double line_rate(const struct stages *s, uint8_t kind)
 {
 	if (kind == STAGES_COPY)
@@ -123,8 +125,8 @@ static bool heads_its_lines(const struct stages *s, uint32_t i)
 	return true;
 }
 
-/* Shares the memory rate equally among streaming steps, and gives unused parts to the others. At
- * most three steps stream at once: one per controller, and a copy. */
+/* Divides the memory's rate equally among streaming steps. If a step cannot use its part, the
+ * others get the rest. At most three steps stream at once: one for each controller, and a copy. */
 static void memory_share(struct stages *s)
 {
 	double left = rate_of(s->options.memory_bytes_per_s);
@@ -135,8 +137,7 @@ static void memory_share(struct stages *s)
 		if (s->steps[i].phase == STREAMS && kinds[s->steps[i].kind].memory)
 			users[count++] = &s->steps[i];
 	while (count > 0) {
-		/* Starts with the slowest stream, because it may leave a part of its share to the
-		 * others. */
+		/* Starts with the slowest stream, because it may not use all of its part. */
 		uint32_t slowest = 0;
 		for (uint32_t i = 1; i < count; i++)
 			if (users[i]->rate < users[slowest]->rate)
@@ -147,7 +148,7 @@ static void memory_share(struct stages *s)
 	}
 }
 
-/* Starts a step that is the first on its lines. The control time of a DMA comes before it. */
+/* Starts a step that is the oldest on its lines. If it is a DMA, the control time comes first. */
 static void step_start(const struct stages *s, struct step *p)
 {
 	bool dma = p->kind != STAGES_READ && p->kind != STAGES_WRITE;
@@ -156,7 +157,8 @@ static void step_start(const struct stages *s, struct step *p)
 	p->at_ps = s->now_ps + s->options.control_ns * STAGES_NS;
 }
 
-/* Starts streaming steps; computes their rates and completion times. */
+/* Starts steps whose time has come, and computes the rates and completion times of streaming
+ * steps. */
 static void rates_share(struct stages *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -218,7 +220,8 @@ uint64_t bridge_stages_next_ps(const struct stages *s)
 		const struct step *p = &s->steps[i];
 		if (p->phase == ENDED)
 			return s->now_ps;
-		/* A step that waits for another one starts at that step's event. */
+		/* A step that waits behind another step has no event of its own: it starts when
+		 * that step completes. */
 		if (p->phase != WAITS || p->at_ps > s->now_ps)
 			next = min_u64(next, p->at_ps);
 	}

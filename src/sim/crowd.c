@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow is one direction between two hosts. It posts a message while fewer than `outstanding`
- * messages are outstanding. The receiving sessions count arrivals. */
+/* Implements crowd.h. A flow is one direction between two hosts. It posts a message whenever fewer
+ * than `outstanding` of its messages are outstanding. Arrivals are counted in the receiver's
+ * session. */
 #include "sim/crowd.h"
 
 #include <stdlib.h>
@@ -29,9 +30,9 @@ struct crowd_message {
 
 struct crowd_flow {
 	uint32_t from, to;
-	struct rltp_session *session; /* the sender's */
+	struct rltp_session *session; /* the sender's session with the receiver */
 	uint32_t posted;
-	struct crowd_message *messages; /* `outstanding` entries */
+	struct crowd_message *messages; /* array of `outstanding` entries */
 };
 
 struct crowd_host {
@@ -47,7 +48,8 @@ struct crowd {
 	struct crowd_flow *flows;
 	struct crowd_message *messages;
 	uint32_t host_count, flow_count;
-	uint64_t left; /* messages not yet complete, if options.messages is set */
+	/* number of messages that are not complete yet, if options.messages is set */
+	uint64_t left;
 	struct histogram latency;
 	struct crowd_result result;
 };
@@ -222,7 +224,7 @@ static void flow_ends(const struct crowd *c, const uint32_t *shuffled, uint32_t 
 	switch (c->options.pattern) {
 	case CROWD_PAIR: f->to = 1; break;
 	case CROWD_INCAST: f->from = i + 1; break;
-	case CROWD_PERMUTATION: /* one cycle through all hosts */
+	case CROWD_PERMUTATION: /* all hosts form one cycle, in random order */
 		f->from = shuffled[i];
 		f->to = shuffled[(i + 1) % hosts];
 		break;
@@ -310,8 +312,8 @@ static void flow_account(struct crowd *c, const struct crowd_flow *f, double *su
 			     sent->retransmitted_timeout + sent->retransmitted_busy;
 }
 
-/* Sums the queues of the ports that flows share. leaf-spine: ports between leaves and spines; star:
- * ports towards hosts; wire: the sender's port. */
+/* Sums the queues of those ports that flows share. In topology leaf-spine, these are the ports
+ * between leaves and spines; in a star, the ports towards hosts; on a wire, the sender's port. */
 static void queues_account(struct crowd *c)
 {
 	const struct net_paths *paths = net_paths(c->net);
@@ -333,7 +335,7 @@ static void queues_account(struct crowd *c)
 	r->queue_mean_bytes = packets > 0 ? sum / packets : 0;
 }
 
-/* Computes received payload as a share of the wires to receivers. */
+/* Computes the payload received, as a share of what the wires to the receivers can carry. */
 static void share_account(struct crowd *c)
 {
 	struct crowd_result *r = &c->result;

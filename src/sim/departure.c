@@ -8,8 +8,8 @@
 #include "sim/net_internal.h"
 #include "wire/frame.h"
 
-#define FULL_DATAGRAM 1538 /* bytes with all headers at an MTU of 1500 */
-#define SPARE         64   /* bytes that a datagram may grow */
+#define FULL_DATAGRAM 1538 /* bytes of a full datagram with all headers, at an MTU of 1500 */
+#define SPARE         64   /* bytes by which a fault may extend a datagram */
 
 static uint32_t host_of(const struct udp_address *a)
 {
@@ -19,7 +19,8 @@ static uint32_t host_of(const struct udp_address *a)
 static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct datagram *d)
 {
 	uint32_t held = d->header_bytes, bytes = d->header_bytes;
-	/* Shortens only data packets: a probe's checksum covers its padding. */
+	/* Stores only the headers of data packets. Other packets are stored whole, because a
+	 * probe's checksum covers its padding. */
 	bool whole = !n->options.headers_only || !wire_type_data(d->header[WIRE_OFF_TYPE]);
 
 	for (int i = 0; i < d->slice_count; i++)
@@ -44,7 +45,7 @@ static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct
 	return p;
 }
 
-/* Counts a packet as lost, by a fault or for lack of memory. */
+/* Counts a packet as lost, either by a fault or because memory is short. */
 static void packet_lose(struct net *n, struct sim_packet *p)
 {
 	n->counters.lost++;
@@ -52,8 +53,8 @@ static void packet_lose(struct net *n, struct sim_packet *p)
 		sim_packet_put(&n->pool, p);
 }
 
-/* Passes the packet to the next port of its path, or to the host. The wire from a host to its own
- * port has length 0. */
+/* Passes the packet to the next port of its path, or to the host at the end. The wire from a host
+ * to its own port has no delay. */
 void net_packet_forward(struct net *n, struct sim_packet *p, uint64_t now_ns, uint64_t extra_ns)
 {
 	uint32_t port = p->port == NET_NO_PORT ? p->from : p->port;
@@ -110,7 +111,8 @@ static void packet_send(struct net *n, struct sim_packet *p)
 		fate.lost = true;
 	}
 	if (fate.lost) {
-		/* The result is not used: a packet that will be lost still uses its host's port. */
+		/* A packet that will be lost still uses its host's port, so it passes the port
+		 * here. Its time and mark are not used. */
 		bool mark;
 		net_port_pass(&n->paths.ports[p->from], n->now_ns - n->start_ns,
 			      p->bytes + WIRE_OVERHEAD, &mark);
@@ -139,7 +141,8 @@ void net_datagram_send(struct net *n, uint32_t from, const struct datagram *d)
 	packet_send(n, p);
 }
 
-/* Returns how many datagrams the host's port accepts now; 0: none before *at_ns. */
+/* Returns the number of datagrams that the host's port accepts now. If it is 0, *at_ns is the time
+ * from which the port accepts some. */
 size_t net_port_space(const struct net *n, uint32_t host, uint64_t *at_ns)
 {
 	const struct net_port *port = &n->paths.ports[host];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each packet names its destination function, whose number equals the sender's. */
+/* Implements fair.h. The destination function of a packet has the same number as the sending
+ * function, so each packet shows its sender. */
 #include "sim/fair.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #define HOSTS_MAX 64
 
 struct fair_sender {
-	uint32_t key; /* key of the function's own region */
+	uint32_t key; /* key of the function's own memory region */
 	uint32_t posted[NIC_QPS_PER_FUNCTION], ended[NIC_QPS_PER_FUNCTION];
 	uint64_t bytes, failed;
 };
@@ -22,12 +23,14 @@ struct fair {
 	struct rng rng;
 	uint8_t *memory;
 	uint32_t memory_bytes;
-	struct dxp_window *windows[HOSTS_MAX][NIC_FUNCTIONS]; /* windows of functions 1 .. */
+	/* windows of functions 1 and higher */
+	struct dxp_window *windows[HOSTS_MAX][NIC_FUNCTIONS];
 	uint32_t keys[HOSTS_MAX][NIC_FUNCTIONS];
 	struct fair_sender senders[NIC_FUNCTIONS];
 	bool stopped;
 	uint64_t start_ns;
-	uint64_t bytes, until; /* bytes sent by all functions; the run stops at `until` */
+	/* bytes that all functions have sent; number of bytes at which the run stops */
+	uint64_t bytes, until;
 };
 
 /* ---- senders ---- */
@@ -113,7 +116,8 @@ static bool options_good(const struct fair_options *o)
 	return true;
 }
 
-/* Opens the function, unless it is function 0 (open already), and registers its memory. */
+/* Opens the function, unless it is function 0, which is open already. Registers the function's
+ * memory. */
 static int function_create(struct fair *f, uint32_t host, uint32_t function)
 {
 	struct nic *n = sim_nic(f->sim, host);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures fairness (C-37). Up to eight functions of host 0 PUT messages of random sizes through
- * its port. Each function sends to the same function of its own peers. Whole NICs run on the
- * network of net.h. Bytes are counted as packets leave the port. */
+ * the host's port. Each function has peers of its own, and sends to the peers' function with the
+ * same number. Whole NICs run on the network of net.h. Bytes are counted when packets leave the
+ * port. */
 #ifndef SIM_FAIR_H
 #define SIM_FAIR_H
 
@@ -9,17 +10,19 @@
 #include "sim/sim.h"
 
 struct fair_function {
-	/* hosts to send to, from 1; each has its own queue pair */
+	/* hosts to which the function sends, numbered from 1; queue pair i sends to peers[i] */
 	uint32_t peers[NIC_QPS_PER_FUNCTION];
-	uint32_t peer_count;  /* 0: the function sends nothing */
-	uint32_t bytes_max;   /* message size: uniform, 1 .. bytes_max */
-	uint32_t outstanding; /* outstanding messages per queue pair, 1 .. NIC_OUTSTANDING_MAX */
-	uint32_t weight;      /* 0 means 1 */
-	uint64_t limit;       /* bytes/s; 0: none */
+	uint32_t peer_count; /* 0: the function sends nothing */
+	uint32_t bytes_max;  /* longest message; lengths are uniform in 1 .. bytes_max */
+	/* messages of a queue pair that are outstanding at a time, 1 .. NIC_OUTSTANDING_MAX */
+	uint32_t outstanding;
+	uint32_t weight; /* weight of the function; 0 stands for 1 */
+	uint64_t limit;  /* rate limit of the function in bytes/s; 0: none */
 };
 
 struct fair_options {
-	struct sim_options sim; /* hosts, rate, backlog, faults, tuning, seed */
+	/* number of hosts, rate, backlog, faults, tuning and seed */
+	struct sim_options sim;
 	struct fair_function functions[NIC_FUNCTIONS];
 };
 
@@ -29,26 +32,27 @@ struct fair;
 int fair_open(const struct fair_options *options, struct fair **out);
 void fair_close(struct fair *f);
 
-/* Runs until the functions together have sent `bytes` more, or `limit_ns` have passed. */
+/* Runs until all functions together have sent `bytes` more bytes, or until `limit_ns` have
+ * passed. */
 void fair_run(struct fair *f, uint64_t bytes, uint64_t limit_ns);
 
-/* Bytes sent so far: payload, headers and retransmissions. Samples between runs show shares over
- * time. */
+/* Bytes sent since the start: payload, headers and retransmissions. Samples between runs show how
+ * the shares change over time. */
 struct fair_sample {
-	uint64_t time_ns; /* since the start */
+	uint64_t time_ns; /* ns since the start */
 	uint64_t bytes[NIC_FUNCTIONS];
-	double jain; /* index of bytes / weight over active functions; 1: equal */
+	double jain; /* Jain's index of bytes / weight over functions that send; 1: all equal */
 };
 void fair_sample(const struct fair *f, struct fair_sample *out);
 
-/* fair_stop stops posting; fair_ended returns whether all posted operations are complete. */
+/* fair_stop stops posting. fair_ended returns true when all posted operations are complete. */
 void fair_stop(struct fair *f);
 bool fair_ended(const struct fair *f);
 
 /* Returns the number of operations that failed. */
 uint64_t fair_failed(const struct fair *f, uint32_t function);
 
-/* Returns the simulator; for tests that change limits, weights or peers. */
+/* Returns the simulator, so that tests can change limits, weights or peers. */
 struct sim *fair_sim(struct fair *f);
 
 #endif

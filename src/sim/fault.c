@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random decisions about faults. */
+/* Decides at random which faults a datagram has. */
 #include "sim/fault.h"
 
 #include "base/bytes.h"
 #include "base/util.h"
 #include "wire/frame.h"
 
-#define NO_HOST       UINT32_MAX
-#define LATE_NS       (61 * S_NS) /* longer than the assumed maximum lifetime of a datagram, 60 s */
+#define NO_HOST UINT32_MAX
+/* ns: longer than the assumed maximum lifetime of a datagram, 60 s */
+#define LATE_NS       (61 * S_NS)
 #define LATE_SPAN_NS  (30 * S_NS)
 #define EXTENSION_MAX 64
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Path for the table of goodput against loss: 10 Gb/s, 10 us one way, 1408 bytes of payload per
+/* Measures goodput against loss on one path: 10 Gb/s, 10 us one way, 1408 bytes of payload per
  * datagram, independent losses in both directions, messages of 1 MiB. `dxp bench sim --loss` prints
  * the table; test/sim/goodput.c compares it with test/golden/goodput.tsv. */
 #ifndef SIM_GOODPUT_H
@@ -12,19 +12,22 @@
 struct goodput_options {
 	enum rltp_recovery recovery;
 	enum cc_kind cc;
-	uint32_t outstanding; /* messages in flight */
+	uint32_t outstanding; /* messages that are outstanding at a time */
 	uint32_t loss_ppm;
-	/* number of messages, of which the time may allow fewer; 0: GOODPUT_MESSAGES */
+	/* number of messages; fewer complete if the time is too short; 0: GOODPUT_MESSAGES */
 	uint32_t messages;
 	uint64_t seed;
-	/* 0 selects the values of the table: messages of 1 MiB, a time-out of 1 ms for go-back-N, a
-	 * run of 3 s. */
+	/* In the next three fields, 0 selects the table's values: messages of 1 MiB, a time-out of
+	 * 1 ms for go-back-N, a run of 3 s. */
 	uint32_t message_bytes;
-	uint64_t timeout_ns, limit_ns; /* limit: virtual time */
-	bool partial;                  /* also count the bytes of incomplete messages */
+	/* smallest retransmission time-out; virtual time after which the run stops */
+	uint64_t timeout_ns, limit_ns;
+	/* true: also count the bytes of messages that are not complete */
+	bool partial;
 };
 
-/* Measures one entry of the table. *gbps counts the payload of whole messages. DXP_ENOMEM. */
+/* Measures one entry of the table. *gbps is the rate of payload in Gb/s, of whole messages unless
+ * `partial` is set. DXP_ENOMEM. */
 int goodput_run(const struct goodput_options *options, struct crowd_result *result, double *gbps);
 
 struct goodput_row {

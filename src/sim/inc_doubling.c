@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Step 0 folds the ranks beyond a power of two into neighbours; steps 1 .. L exchange sums by
- * recursive doubling; step L + 1 returns the result to the folded ranks. A host is at most one
- * operation ahead of a host on which it depends, so messages of two operations are kept. */
+/* Implements inc_doubling.h. In step 0, the ranks beyond a power of two send their numbers to
+ * neighbours, which add them. In steps 1 .. L, ranks exchange sums by recursive doubling. In step L
+ * + 1, the ranks of step 0 get the result. A host is at most one operation ahead of a host on which
+ * it depends. So each host keeps messages of two operations. */
 #include "sim/inc_doubling.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "base/util.h"
 
 #define STEPS_MAX     24
-#define MESSAGE_BYTES 16 /* operation, step, sum */
+#define MESSAGE_BYTES 16 /* bytes of operation, step and sum */
 #define PADDING_MAX   4096
 #define PORT          9000
 
@@ -22,11 +23,12 @@ struct doubling;
 struct host {
 	struct doubling *all;
 	uint32_t rank, call, step;
-	bool sent; /* the message of this step was sent */
+	bool sent; /* true: the message of this step was sent */
 	uint64_t sum;
 	uint64_t here[2][STEPS_MAX];
 	bool came[2][STEPS_MAX];
-	uint32_t out_to, out_step, out_call; /* out_to: destination; INC_TREE_NONE: none */
+	/* destination of the message that must be sent; INC_TREE_NONE: none */
+	uint32_t out_to, out_step, out_call;
 	uint64_t out_sum;
 };
 
@@ -67,7 +69,7 @@ static void message_out(struct host *h, uint32_t to, uint32_t step)
 	h->sent = true;
 }
 
-/* Removes the message of this step and returns true, if it has arrived. */
+/* Returns true if the message of this step has arrived, and removes it. */
 static bool message_remove(struct host *h, uint32_t step, uint64_t *sum)
 {
 	bool *came = &h->came[h->call & 1][step];
@@ -108,7 +110,7 @@ static bool step_doubling(struct host *h)
 	return true;
 }
 
-/* Makes one step. Returns false if it must wait. */
+/* Makes one step. Returns false if the host must wait for a message. */
 static bool host_move(struct host *h, uint64_t now_ns)
 {
 	struct doubling *d = h->all;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs on simulated hosts: creation, close, and the agreement that MPI would make among the
- * members. */
+/* Jobs on simulated hosts: they create a group, close it, and agree on the outcome, as the members
+ * would by MPI. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -90,11 +90,12 @@ static void creations_end(struct inc_job *job)
 		if (seat->create && (i > 0 || job->state != INC_JOB_READY))
 			inc_create_end(seat->create);
 		if (i > 0 || job->state != INC_JOB_READY)
-			seat->create = NULL; /* member 0 still needs `create` to send KILL */
+			seat->create = NULL; /* member 0 still needs its `create` to send KILL */
 	}
 }
 
-/* When all outcomes are known, decides as MPI would: all members get the group, or none. */
+/* When the outcomes of all members are known, decides as MPI would: either all members get the
+ * group, or none does. */
 static void job_settle(struct inc_job *job, uint64_t now_ns)
 {
 	int status;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Load for a simulated job, and checks of its results. All members execute the same operations,
- * drawn from the seed, each at its own pace. After each poll of a host, its members must satisfy:
+ * drawn from the seed, each member at its own pace. After each poll of a host, this must hold for
+ * its members:
  *
- * - Each result equals, in every bit, the fold in the order of docs/reference/inc.md, computed
- *   separately.
- * - Elements that are not done are unchanged; so are buffers of members that get no result.
+ * - Each result equals, in every bit, the fold in the order of docs/reference/inc.md, which is
+ *   computed separately.
+ * - Elements that are not done are unchanged. So are buffers of members that get no result.
  * - All members have the same status and number of done elements for an operation.
- * - No operation takes longer, after its job's last progress, than the deadline plus the time
- *   to lose the group.
- * - After a lost operation none is accepted. */
+ * - After its job's last progress, an operation ends within the deadline plus the time to lose the
+ *   group.
+ * - After a member has lost an operation, it can start no other one. */
 #ifndef SIM_INC_LOAD_H
 #define SIM_INC_LOAD_H
 
@@ -19,40 +20,44 @@
 struct inc_load_options {
 	uint64_t seed;
 	uint32_t calls;
-	uint32_t elements_max; /* elements per operation: 1 .. this */
-	uint32_t outstanding;  /* 1 .. INC_LOAD_OUTSTANDING_MAX */
-	uint64_t think_ns;     /* maximum of a uniform pause between a member's operations */
-	/* Only this kind of operation, with elements_max elements; collective 0: all kinds. */
+	uint32_t elements_max; /* elements of an operation: 1 .. elements_max */
+	/* outstanding operations of a member, 1 .. INC_LOAD_OUTSTANDING_MAX */
+	uint32_t outstanding;
+	/* ns: longest pause between two operations of a member; pauses are random and uniform */
+	uint64_t think_ns;
+	/* If `collective` is not 0, all operations are of this kind, with elements_max elements. 0:
+	 * all kinds. */
 	uint8_t collective;
 	enum dxp_inc_op op;
 	enum dxp_inc_type type;
-	/* The member uses another number of elements from operation rogue_call on; 0: never. */
+	/* From operation `rogue_call` on, this member uses another number of elements than the
+	 * others; 0: never. */
 	uint32_t rogue_member, rogue_call;
-	uint64_t grace_ns; /* time limit from the last progress to the completion; 0: 6 s */
+	uint64_t grace_ns; /* ns that an operation may take after its job's last progress; 0: 6 s */
 };
 
 struct inc_load;
 
-/* Creates the load and sets job->polled and job->context. DXP_ENOMEM. */
+/* Creates the load, and sets `polled` and `context` of the job. DXP_ENOMEM. */
 int inc_load_create(struct inc_job *job, const struct inc_load_options *options,
 		    struct inc_load **out);
 void inc_load_destroy(struct inc_load *l);
 
-/* Returns whether all living members have finished or lost their work, the job was rejected, or a
- * check failed. */
+/* Returns true if all members that are alive have finished or lost their work, if the job was
+ * rejected, or if a check failed. */
 bool inc_load_ended(const struct inc_load *l);
 
-/* Returns the first failed check as text; NULL: none. */
+/* Returns the first check that failed, as text; NULL: none failed. */
 const char *inc_load_wrong(const struct inc_load *l);
 
 struct inc_load_view {
-	uint32_t calls_done; /* operations with DXP_OK at all members */
+	uint32_t calls_done; /* operations that completed with DXP_OK at all members */
 	bool lost;
 	int lost_status;  /* status of the operation that ended the work */
-	uint32_t lost_at; /* number of that operation */
+	uint32_t lost_at; /* number of the operation that ended the work */
 	size_t lost_elements, lost_of;
-	uint64_t first_ns, last_ns; /* first start, last completion */
-	uint64_t longest_ns;        /* longest completed operation of any member */
+	uint64_t first_ns, last_ns; /* start of the first operation; last completion of one */
+	uint64_t longest_ns;        /* duration of the longest operation that a member completed */
 };
 void inc_load_view(const struct inc_load *l, struct inc_load_view *out);
 

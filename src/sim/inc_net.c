@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events are packets, queued with their time and next node. Sender and addresses are stored behind
- * the packet's bytes, after space for the bytes by which a fault may extend it. */
+/* Implements inc_net.h. Events are packets in a queue, with their time and next node. Behind the
+ * bytes of a packet there is space by which a fault may extend it; behind this space, its sender
+ * and addresses. */
 #include "sim/inc_net.h"
 
 #include <assert.h>
@@ -18,7 +19,8 @@
 #define SPINS_MAX     64
 #define START_NS      S_NS
 #define HASH_PRIME    0x100000001b3ull
-/* flag of packet->port: the packet leaves that node; otherwise it arrives there */
+/* Flag in `port` of a packet. If it is set, the packet leaves the node with that number; otherwise
+ * the packet arrives at that node. */
 #define LEAVES 0x80000000u
 
 struct node {
@@ -31,12 +33,12 @@ struct node {
 
 struct inc_net {
 	struct inc_net_options options;
-	/* faults of all wires but the first, without extension: a datagram is extended once at
-	 * most */
+	/* faults of all wires except the first, without extension, because a datagram may be
+	 * extended only once */
 	struct sim_faults further;
 	struct inc_tree tree;
 	struct net_port *ports;
-	bool *cut; /* index: port */
+	bool *cut; /* by port: true if the port's wire is cut */
 	struct node *nodes;
 	struct sim_alarms alarms;
 	struct sim_queue queue;
@@ -189,7 +191,7 @@ static struct sim_packet *packet_make(struct inc_net *n, uint32_t bytes)
 	return p;
 }
 
-/* Queues a packet. Without memory it is lost, as on a real machine. */
+/* Queues a packet. If memory is short, the packet is lost, as on a real machine. */
 static void packet_push(struct inc_net *n, struct sim_packet *p, uint64_t time_ns)
 {
 	p->time_ns = time_ns;
@@ -239,7 +241,8 @@ static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 		packet_push(n, p, at_ns);
 		return;
 	}
-	p->from = node; /* `from` selects the burst state of this node */
+	/* selects the state of bursts of this node */
+	p->from = node;
 	struct sim_fate fate = sim_fault_decide(first ? &n->options.faults : &n->further,
 						&n->fault_state, p, &n->counters.packets);
 	for (uint32_t i = 0; i < fate.again_count; i++)
@@ -284,7 +287,7 @@ static uint32_t address_ip(const struct udp_address *a)
 	return get_be32(a->ip + 12);
 }
 
-/* Copies a datagram of a node; it leaves at `at_ns`. */
+/* Copies a datagram that a node sends. The copy leaves the node at `at_ns`. */
 static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagram *d,
 			   uint16_t from_port, uint64_t at_ns)
 {
@@ -320,7 +323,8 @@ static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagr
 		n->counters.packets.unknown++;
 		sim_packet_put(&n->pool, p);
 	} else if (to == node) {
-		p->port = node; /* the packet stays within the host and crosses no wire */
+		/* the packet is for the sending host itself, so it crosses no wire */
+		p->port = node;
 		packet_push(n, p, at_ns);
 	} else if (at_ns > n->now_ns) {
 		packet_push(n, p, at_ns);
@@ -434,7 +438,7 @@ bool inc_net_run(struct inc_net *n, uint64_t limit_ns, bool (*done)(void *contex
 
 	for (;;) {
 		bool finished = done && done(context);
-		polls_run(n); /* handles requests that `done` started */
+		polls_run(n); /* handles requests that `done` has started */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));

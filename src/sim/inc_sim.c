@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements hosts, which have seats, and switches, which have cores. */
+/* The simulated hosts, each with the seats of its members, and the simulated switches, each with a
+ * switch core. */
 #include "sim/inc_sim_internal.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by inc_sim.c (nodes, simulation) and inc_job.c (jobs from creation to kill). */
+/* Shared by inc_sim.c (nodes and simulation) and inc_job.c (jobs, from creation to their end). */
 #ifndef SIM_INC_SIM_INTERNAL_H
 #define SIM_INC_SIM_INTERNAL_H
 
@@ -28,7 +28,7 @@ struct inc_sim {
 	struct rng rng;
 };
 
-/* ---- inc_job.c: a seat's state machines, during a poll of its host ---- */
+/* ---- inc_job.c: the state machines of a seat, during a poll of its host ---- */
 void inc_seat_step(struct inc_seat *seat, uint64_t now_ns);
 size_t inc_seat_send(struct inc_seat *seat, struct inc_batch *out, uint64_t now_ns);
 uint64_t inc_seat_deadline(const struct inc_seat *seat);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each member has a ring of contributions and received results, indexed by low bits of the
- * segment. */
+/* Implements inc_watch.h. Each member has a ring of contributions. There is a ring of results, too.
+ * The low bits of a segment's number are its index in a ring. */
 #include "sim/inc_watch.h"
 
 #include <stdarg.h>
@@ -22,9 +22,9 @@ struct mark {
 };
 
 struct side {
-	uint32_t next; /* earlier results were delivered */
+	uint32_t next; /* lowest segment whose result the member has not received */
 	bool early[INC_WINDOW_MAX * 2];
-	uint32_t fence; /* short segment without a result */
+	uint32_t fence; /* short segment that the member waits for, valid if `fenced` */
 	bool fenced;
 	struct mark *sent;
 };
@@ -34,7 +34,7 @@ struct inc_watch {
 	struct inc_sim_tap tap;
 	uint32_t window, ring;
 	struct side *sides;
-	bool *own; /* nodes: switches, and hosts of the job */
+	bool *own; /* by node: true for switches, and for hosts of the job */
 	struct mark *results;
 	struct inc_watch_view view;
 	char wrong[200];
@@ -64,8 +64,8 @@ static uint64_t hash(const struct inc_packet *p)
 	return h;
 }
 
-/* Records a packet. Returns whether it was recorded before. If it differs from the recorded one,
- * this is a violation. */
+/* Records a packet. Returns true if the same segment was recorded before. Reports a violation if
+ * its packet was different. */
 static bool mark_set(struct inc_watch *w, struct mark *ring, const struct inc_packet *p,
 		     const char *what, uint32_t member)
 {
@@ -102,7 +102,8 @@ static void contribution_watch(struct inc_watch *w, uint32_t member, const struc
 		return;
 	w->view.contributions++;
 	if (seq_before(s, side->next))
-		/* the member may not have processed that result yet, so this is no violation */
+		/* The member may not have processed that result yet, so a retransmission is no
+		 * violation. */
 		return;
 	if (s - side->next >= w->window)
 		wrong(w, "member %u contributes to segment %u, but has results only before %u",
@@ -128,7 +129,7 @@ static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_
 		return;
 	w->view.results++;
 	if (seq_before(s, side->next) || s - side->next >= w->window)
-		return; /* the member ignores these */
+		return; /* the member ignores such results */
 	mark_set(w, w->results, p, "receives a second, different result", member);
 	side->early[s % (2 * w->window)] = true;
 	while (side->early[side->next % (2 * w->window)]) {
@@ -139,7 +140,8 @@ static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_
 	}
 }
 
-/* Returns the job's member at this host and port; number of members: none. */
+/* Returns the member of the job at this host and port. If there is none, returns the number of
+ * members. */
 static uint32_t member_at(const struct inc_watch *w, uint32_t node, uint16_t port)
 {
 	for (uint32_t i = 0; i < w->job->options.count; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks a simulated job's packets against docs/reference/inc.md "Segments and aggregators":
+/* Checks the packets of a simulated job against docs/reference/inc.md "Segments and aggregators":
  *
- * - A member contributes to a segment only after all results up to a window before it; to a
- *   short segment, only after all earlier results. Until a short segment has its result, the
- *   member contributes to no later one.
- * - A retransmitted contribution equals the first.
+ * - A member contributes to a segment only after it has all results up to a window before. To a
+ *   short segment it contributes only after all earlier results. Until it has the result of a short
+ *   segment, it contributes to no later one.
+ * - A retransmitted contribution equals the first one.
  * - All members get the same result for a segment.
  * - Each packet leaves with a correct ICRC. */
 #ifndef SIM_INC_WATCH_H
@@ -14,16 +14,16 @@
 
 struct inc_watch;
 
-/* Creates a watch of the network for this job; each job needs one. DXP_ENOMEM. */
+/* Creates a watch of the network for one job. DXP_ENOMEM. */
 int inc_watch_create(struct inc_job *job, struct inc_watch **out);
 void inc_watch_destroy(struct inc_watch *w);
 
-/* Returns the first violation as text; NULL: none. */
+/* Returns the first violation, as text; NULL: there was none. */
 const char *inc_watch_wrong(const struct inc_watch *w);
 
 struct inc_watch_view {
-	uint64_t contributions; /* packets of members */
-	uint64_t results;       /* packets to members */
+	uint64_t contributions; /* packets with contributions of members */
+	uint64_t results;       /* packets with results to members */
 	uint64_t repeats;
 };
 void inc_watch_view(const struct inc_watch *w, struct inc_watch_view *out);

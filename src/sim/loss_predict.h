@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predicts bandwidth against loss for three kinds of recovery (X-15), and emits the known facts
+/* Predicts bandwidth against loss for three methods of loss recovery (X-15). Also emits known facts
  * about the xPU's latency and bandwidth (X-16, X-18). */
 #ifndef SIM_LOSS_PREDICT_H
 #define SIM_LOSS_PREDICT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts and the run loop. departure.c sends datagrams. */
+/* Hosts of the network, and the run loop. departure.c sends datagrams. */
 #include "sim/net.h"
 
 #include <stdlib.h>
@@ -11,9 +11,10 @@
 #include "sim/net_internal.h"
 #include "wire/frame.h"
 
-#define FIRST_NS   S_NS /* start of the clock; not 0, because some fields use 0 for "never" */
-#define SPINS_MAX  64   /* polls at one instant without work */
-#define TRACE_HEAD 56   /* bytes of each datagram in the trace's hash */
+#define FIRST_NS S_NS /* start of the clock in ns; not 0, because some fields use 0 for "never" */
+/* polls of a host at one instant without work, before the simulator reports an error */
+#define SPINS_MAX  64
+#define TRACE_HEAD 56 /* bytes of each datagram that enter the hash of the trace */
 
 int net_create(const struct net_options *options, struct net **out)
 {
@@ -105,7 +106,7 @@ void net_tap_set(struct net *n, const struct net_tap *tap)
 	n->tap = *tap;
 }
 
-/* Sets the next poll at `time_ns`, or when the host is free. */
+/* Sets the time of the host's next poll: `time_ns`, or when the host is no longer busy. */
 static void poll_at(struct net *n, uint32_t host, uint64_t time_ns)
 {
 	if (time_ns != UINT64_MAX)
@@ -156,8 +157,8 @@ static void hash_mix(struct net *n, const struct sim_packet *p)
 	n->hash = hash ^ p->bytes;
 }
 
-/* Returns the arrival time as link/clock.c does: now minus the age of the wall-clock stamp, which
- * has a limit. */
+/* Returns the arrival time, computed as in link/clock.c: now minus the age of the packet's
+ * wall-clock stamp. The age has a limit. */
 static uint64_t arrived_ns(const struct net *n, const struct net_host *h,
 			   const struct sim_packet *p)
 {
@@ -192,7 +193,7 @@ static void socket_drain(struct net *n, struct net_host *h)
 	}
 }
 
-/* Returns whether it sent anything. */
+/* Returns true if the host sent anything. */
 static bool host_send(struct net *n, uint32_t i, uint64_t *blocked_ns)
 {
 	struct net_host *h = &n->hosts[i];
@@ -221,7 +222,7 @@ static void host_poll(struct net *n, uint32_t i)
 	h->busy_ns = busy ? n->now_ns + n->options.poll_ns : h->busy_ns;
 	h->spins = busy || deadline_ns > n->now_ns ? 0 : h->spins + 1;
 	if (h->spins > SPINS_MAX) {
-		/* The host would never make progress. */
+		/* The host never makes progress at this instant, so advances its time. */
 		n->counters.spins++;
 		deadline_ns = n->now_ns + US_NS;
 	}
@@ -280,13 +281,14 @@ bool net_run(struct net *n, uint64_t limit_ns, bool (*done)(void *context), void
 
 	for (;;) {
 		bool finished = done && done(context);
-		polls_run(n); /* handles requests that `done` posted */
+		polls_run(n); /* handles requests that `done` has posted */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));
 		if (next > end_ns) {
 			n->now_ns = next == UINT64_MAX ? n->now_ns : end_ns;
-			return done && done(context); /* `done` may become true without an event */
+			/* `done` may become true by the time alone */
+			return done && done(context);
 		}
 		n->now_ns = max_u64(n->now_ns, next);
 		instant_run(n);

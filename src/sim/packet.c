@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pool and the heap. */
+/* The pool of packets, and the heap of packets in flight. */
 #include "sim/packet.h"
 
 #include <assert.h>
@@ -7,8 +7,8 @@
 
 #include <dxp/status.h>
 
-/* Poisons bytes after a datagram's end: the address sanitizer does not see reads within pooled
- * memory. */
+/* Marks the bytes behind a datagram's end as unreadable. The address sanitizer cannot do that by
+ * itself, because the pool's memory is one allocation. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define POISON 1
@@ -137,7 +137,8 @@ struct sim_packet *sim_queue_pop(struct sim_queue *q)
 	}
 	q->heap[i] = last;
 	if (q->count > 0)
-		__builtin_prefetch(q->heap[0].packet); /* needed next, and not cached */
+		/* the caller soon needs it, and it is probably not cached */
+		__builtin_prefetch(q->heap[0].packet);
 	return top;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aggregators: collect contributions in any order, fold them in child order, and schedule partial
- * results for the parent and results for the children. docs/reference/inc.md "Segments and
- * aggregators". */
+/* Aggregators. They collect contributions in any order, and fold (combine) them in the order of the
+ * children. They schedule partial results for the parent, and results for the children.
+ * docs/reference/inc.md "Segments and aggregators". */
 #include "switch/core.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include "wire/inc_compat.h"
 
-/* ---- due packets ---- */
+/* ---- packets that are due ---- */
 
 static void aggregator_queue(struct sw *s, struct sw_group *g, struct aggregator *aggregator)
 {
@@ -82,7 +82,8 @@ static void aggregator_open(struct aggregator *aggregator, const struct inc_head
 	*aggregator = fresh;
 }
 
-/* Does not compare elements of a broadcast: only the root's contribution has elements. */
+/* Returns true if a contribution belongs to the same operation as the aggregator. Does not compare
+ * the element counts of a broadcast, because only the root's contribution has elements. */
 static bool aggregator_agrees(const struct aggregator *aggregator, const struct inc_header *h)
 {
 	return aggregator->op == h->op && aggregator->type == h->type &&
@@ -135,8 +136,8 @@ static void fold(const struct sw_group *g, struct aggregator *aggregator, unsign
 	fold_waiting(g, aggregator);
 }
 
-/* Stores a broadcast's data. Returns false for a copy, or data of a member that is not the root. A
- * child switch may send it for a root below. */
+/* Stores a broadcast's data. Returns false if the data is there already, or if its sender must not
+ * send it. Only the root may send data, or a child switch with the root below it. */
 static bool broadcast_store(const struct sw_group *g, struct aggregator *aggregator, unsigned child,
 			    const struct inc_packet *p)
 {
@@ -178,7 +179,8 @@ static void aggregator_complete(struct sw *s, struct sw_group *g, struct aggrega
 		return;
 	}
 	if (aggregator->collective == INC_BROADCAST && aggregator->bytes == 0)
-		aggregator_fail(s, g, aggregator, DXP_EINVAL); /* the root sent no data */
+		/* no contribution carried data of the root */
+		aggregator_fail(s, g, aggregator, DXP_EINVAL);
 	result_due_all(s, g, aggregator);
 }
 
@@ -196,7 +198,8 @@ static void duplicate(struct sw *s, struct sw_group *g, struct aggregator *aggre
 	}
 }
 
-/* Returns a segment's aggregator, reset if it held an older segment; NULL: the segment is stale. */
+/* Returns the aggregator for a segment, after a reset if it held an older segment. NULL: the
+ * segment is older than the aggregator's. */
 static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_header *h,
 					 uint64_t now_ns)
 {
@@ -204,8 +207,9 @@ static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_he
 
 	if (aggregator->state != AGGREGATOR_EMPTY && aggregator->seq == h->req_id)
 		return aggregator;
-	/* Both planes share the sequence numbers, so an aggregator may stay unused while the XDP
-	 * plane uses many numbers. After SWITCH_STALE_NS it accepts any number. */
+	/* The user-space plane and the XDP plane share the sequence numbers. So an aggregator here
+	 * may stay unused while the XDP plane uses many numbers. After SWITCH_STALE_NS the
+	 * aggregator accepts any number. */
 	if (aggregator->state != AGGREGATOR_EMPTY && seq_before(h->req_id, aggregator->seq) &&
 	    now_ns - aggregator->touched_ns < SWITCH_STALE_NS)
 		return NULL;
@@ -279,12 +283,12 @@ static void result_receive(struct sw *s, struct sw_group *g, const struct arriva
 
 static bool key_right(const struct sw_group *g, const struct inc_packet *p)
 {
-	/* connection.c has checked the sender of RC data */
+	/* for RC data, connection.c has checked the sender */
 	return p->roce.opcode == ROCE_RC_SEND_ONLY || p->roce.qkey == g->qkey;
 }
 
-/* Returns the index of the child that sent the packet; -1: there is none, or the header does not
- * match the child. */
+/* Returns the index of the child that sent the packet. Returns -1 if no child did, or if the header
+ * does not match the child. */
 static int contributor(const struct sw_group *g, const struct arrival *a)
 {
 	const struct inc_header *h = &a->packet->header;
@@ -297,7 +301,7 @@ static int contributor(const struct sw_group *g, const struct arrival *a)
 	return child;
 }
 
-/* Returns whether the data fits an aggregator and is something that a member may send. */
+/* Returns true if the data fits an aggregator, and a member or switch may send such data. */
 static bool data_sound(const struct sw_group *g, const struct inc_packet *p)
 {
 	const struct inc_header *h = &p->header;
@@ -314,7 +318,8 @@ static void group_data_receive(struct sw *s, struct sw_group *g, const struct ar
 	int child;
 
 	if (!key_right(g, a->packet)) {
-		reject_data(s, a, DXP_EACCESS, false); /* no answer: the sender may be forged */
+		/* no answer, because the source address may be forged */
+		reject_data(s, a, DXP_EACCESS, false);
 	} else if (h->epoch != g->epoch) {
 		reject_data(s, a, DXP_ENOENT, true);
 	} else if (!data_sound(g, a->packet)) {
@@ -327,14 +332,15 @@ static void group_data_receive(struct sw *s, struct sw_group *g, const struct ar
 	} else if ((child = contributor(g, a)) < 0) {
 		reject_data(s, a, DXP_EACCESS, true);
 	} else if (!group_ready(g)) {
-		reject_data(s, a, DXP_EAGAIN, false); /* the sender retransmits */
+		/* the sender retransmits until all children are known */
+		reject_data(s, a, DXP_EAGAIN, false);
 	} else {
 		contribution_receive(s, g, (unsigned)child, a);
 	}
 }
 
-/* Completes the header of data in the compatible format: the sender implies the direction; the
- * group implies the epoch and the high bits of req_id. */
+/* Completes the header of data in the compatible format, which lacks some fields. The sender shows
+ * the direction. The group has the epoch and the high bits of req_id. */
 static void compat_complete(struct sw_group *g, const struct arrival *a, struct inc_header *h)
 {
 	int child = group_child(g, a->path->from_ip, a->path->from_port);

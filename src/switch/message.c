@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creates the output of the core: first messages, then results and partial results, group by group.
- * A group's packets leave by child, then by segment, so that those to one child form GSO
- * batches. */
+ * Within a group, packets are ordered by child, then by segment, so that all packets to one child
+ * form GSO batches. */
 #include "switch/core.h"
 
 #include <assert.h>
@@ -10,8 +10,8 @@
 
 /* ---- messages ---- */
 
-/* Makes space for a message: drops sent ones, then doubles the array up to SWITCH_MESSAGES_MAX.
- * Returns false if that fails. */
+/* Makes space for a message. Drops messages that were sent, then doubles the array, up to
+ * SWITCH_MESSAGES_MAX entries. Returns false if there is still no space. */
 static bool message_space(struct sw *s)
 {
 	uint32_t waiting = s->message_end - s->message_first, space = 2 * s->message_space;
@@ -125,7 +125,7 @@ static struct inc_header segment_header(const struct sw_group *g,
 	};
 }
 
-/* Appends one packet. A result goes to many children, so the CRC of a full segment is computed
+/* Appends one packet. A result goes to many children, so the CRC of a full segment is computed only
  * once. */
 static void segment_give(const struct sw *s, const struct sw_group *g,
 			 struct aggregator *aggregator, const struct inc_header *h,
@@ -169,7 +169,7 @@ static void result_give(struct sw *s, struct sw_group *g, struct aggregator *agg
 	struct roce_path path = {s->options.ip, to->ip, to->port, ROCE_PORT};
 	struct inc_header h = segment_header(g, aggregator);
 
-	/* src_rank stays 0: the root's lowest member is member 0. */
+	/* src_rank stays 0, because the lowest member below the root is member 0. */
 	h.flags |= INC_FLAG_RESULT | (aggregator->sent_once ? INC_FLAG_REPEAT : 0);
 	if (!connection_result_post(s, g, child, &h, aggregator))
 		segment_give(s, g, aggregator, &h, &path, out);
@@ -177,7 +177,8 @@ static void result_give(struct sw *s, struct sw_group *g, struct aggregator *agg
 	aggregator->due_count--;
 }
 
-/* Appends all packets due to the destination at g->cursor. Returns false if the batch is full. */
+/* Appends all packets that are due to the destination g->cursor. Returns false if the batch is
+ * full. */
 static bool group_output_give(struct sw *s, struct sw_group *g, struct inc_batch *out, size_t space,
 			      uint64_t now_ns)
 {
@@ -213,7 +214,7 @@ static void queue_clean(struct sw_group *g)
 	g->queue_count = kept;
 }
 
-/* Sends one quantum of the group. Returns true if it has more. */
+/* Appends up to one quantum of the group's packets. Returns true if the group has more packets. */
 static bool group_give(struct sw *s, struct sw_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	size_t space = min_u64(out->space, out->count + SWITCH_QUANTUM);
@@ -232,7 +233,7 @@ size_t switch_send(struct sw *s, struct inc_batch *out, uint64_t now_ns)
 	size_t before = out->count, space = out->space;
 
 	assert(out->count <= out->space);
-	/* While results wait, messages get only half of the space. */
+	/* While results wait, messages may use only half of the batch. */
 	messages_give(s, out, s->output_first ? before + (space - before + 1) / 2 : space);
 	while (s->output_first && out->count < space) {
 		struct sw_group *g = s->output_first;

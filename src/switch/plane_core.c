@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plane's callbacks for the core. */
+/* The callbacks of the XDP plane that the core calls. */
 #include "switch/plane_group.h"
 
 static bool install(void *context, const struct sw_group *group)

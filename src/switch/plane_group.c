@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Installs groups in the program's maps, and removes them. A group's map entry is added last, after
- * its aggregators are cleared and its ports set. It is removed first. */
+/* Installs groups in the maps of the XDP program, and removes them. To install a group, clears its
+ * aggregators and sets its ports before it adds the group's entry. To remove a group, removes its
+ * entry first. */
 #include "switch/plane_group.h"
 
 #include <errno.h>
@@ -21,17 +22,18 @@ static int index_of(const struct plane_groups *g, uint32_t id)
 	return -1;
 }
 
-/* Returns whether the entry was free for so long that no run of the program can still use its
- * former group. */
+/* Returns true if the entry has been free for so long that no run of the program can still use the
+ * group that had it. */
 static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 {
 	return now_ns - g->at[at].freed_ns >= PLANE_REST_NS;
 }
 
-/* Returns a free entry, or -1. Storing a map in a map blocks this thread for some 10 ms, until no
- * run of the program uses the old one. So plane_groups_fill stores them before the first group, and
- * entries that have been free for PLANE_REST_NS and have a map come first. Then come entries
- * without one, then entries freed since, which need a new map. */
+/* Returns a free entry, or -1. To store a port map in an entry blocks this thread for some 10 ms,
+ * until no run of the program uses the old map. So plane_groups_fill stores port maps before the
+ * first group. This function prefers entries that have a map and have been free for PLANE_REST_NS.
+ * Next come entries without a map. Last come entries that were freed recently, because they need a
+ * new map. */
 static int index_free(const struct plane_groups *g, uint64_t now_ns)
 {
 	int fresh = -1, tired = -1;
@@ -51,8 +53,8 @@ static int index_free(const struct plane_groups *g, uint64_t now_ns)
 	return fresh >= 0 ? fresh : tired;
 }
 
-/* Finds the port from which an address sends. Returns false if the address is unknown, or its port
- * is not one of this plane. */
+/* Finds the interface from which an address sends. Returns false if the address is unknown, or its
+ * interface is not a port of this plane. */
 static bool neighbour_of(const struct plane *p, uint32_t ip, struct kernel_neighbour *out)
 {
 	uint32_t ip_be = __builtin_bswap32(ip);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups in the program's maps. */
+/* Groups in the maps of the XDP program. */
 #ifndef SWITCH_PLANE_GROUP_H
 #define SWITCH_PLANE_GROUP_H
 
@@ -9,10 +9,11 @@ struct plane_groups {
 	struct {
 		bool used;
 		uint32_t id;
-		int ports;         /* descriptor of its port map; 0: none yet */
-		uint64_t freed_ns; /* 0: never used */
+		int ports; /* descriptor of the entry's port map; 0: none yet */
+		/* time in ns at which the entry became free; 0: it was never used */
+		uint64_t freed_ns;
 	} at[SWITCH_KERNEL_GROUPS];
-	/* where the search for a free entry starts, so that freed ones are reused late */
+	/* entry at which the search for a free one starts, so that freed entries are reused late */
 	uint32_t next;
 };
 
@@ -24,13 +25,15 @@ struct plane {
 	unsigned port_count;
 	struct {
 		int ifindex;
-		int link; /* descriptor; the program is attached while it is open */
+		/* descriptor of the BPF link; while it is open, the program is attached */
+		int link;
 	} ports[SWITCH_KERNEL_PORTS];
 };
 
-/* Stores a port map in each entry. Entries without one after a failure get it with their group. */
+/* Stores a port map in each entry. If that fails for an entry, the entry gets its map with its
+ * first group. */
 void plane_groups_fill(struct plane *p);
-/* Implement sw_kernel.install, .remove and .last_ns. */
+/* Implement `install`, `remove` and `last_ns` of struct sw_kernel. */
 bool plane_install(struct plane *p, const struct sw_group_view *view);
 void plane_remove_group(struct plane *p, uint32_t group_id);
 uint64_t plane_last_ns(const struct plane *p, uint32_t group_id);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaces the XDP plane in builds without it: opening the plane fails with the reason. */
+/* Stands in for the XDP plane in builds without it: opening the plane fails, and states the
+ * reason. */
 #include "switch/plane.h"
 
 #include <stdio.h>

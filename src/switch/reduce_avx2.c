@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the same loops for AVX2. fp16 uses conversion instructions (F16C), which give 26 to 38
- * GB/s instead of 3 GB/s. */
+/* The loops of reduce_loops.h, built for AVX2. For fp16 they use conversion instructions (F16C): 26
+ * to 38 GB/s instead of 3 GB/s. */
 #include "switch/reduce_ways.h"
 
 #ifdef __AVX2__
@@ -16,7 +16,7 @@
 #define ROUND_EVEN (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define FP16_OF(v) _mm256_cvtps_ph(v, ROUND_EVEN)
 
-/* Returns eight 16-bit masks: all ones where the comparison is true. */
+/* Returns eight 16-bit masks. All bits of a mask are ones where the comparison is true. */
 static inline __m128i halves_of(__m256 mask)
 {
 	__m256i wide = _mm256_castps_si256(mask);
@@ -24,7 +24,8 @@ static inline __m128i halves_of(__m256 mask)
 	return _mm_packs_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
 }
 
-/* Computes `result` of the floats a and b, converted from p and q. */
+/* Defines a loop that computes `result` from the floats a and b. They are converted from the fp16
+ * vectors p and q. */
 #define FP16_EIGHT(name, result)                                                                  \
 	static void name##_eight(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                         \
@@ -53,8 +54,9 @@ static const reduce_fn fp16_loops[DXP_INC_OPS] = {
 	[DXP_INC_MAX] = max_fp16_eight,
 };
 
-/* Returns whether the processor has F16C. Caches the result, because CPUID can need microseconds
- * under a hypervisor. Reads CPUID itself, because clang 14 has no name for this feature. */
+/* Returns true if the processor has F16C. Caches the result, because the instruction CPUID can take
+ * microseconds under a hypervisor. Executes CPUID itself, because clang 14 has no name for this
+ * feature. */
 static bool f16c_here(void)
 {
 	static _Atomic int known = -1;

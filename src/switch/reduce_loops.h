@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops, one per operator and type, and their table. Only reduce.c (any x86) and reduce_avx2.c
- * include this.
+/* The loops, one for each operator and type, and their table. Only reduce.c (any processor) and
+ * reduce_avx2.c include this file.
  *
  * Floating-point MIN and MAX are into < from ? into : from (MAX: with >), as in Open MPI. A
  * comparison with a NaN is false, so the later operand is the result: a number replaces an earlier
  * NaN, a NaN replaces an earlier number, and the later of two zeros stays. MPI leaves these cases
  * undefined. Contributions are folded in a fixed order, so each run gives the same result. A sum or
- * product with a NaN is a NaN; of two NaNs, the compiler decides the payload. */
+ * product with a NaN is a NaN. If both operands are NaNs, the compiler decides which payload the
+ * result has. */
 #ifndef SWITCH_REDUCE_LOOPS_H
 #define SWITCH_REDUCE_LOOPS_H
 
 #include "switch/reduce.h"
 #include "switch/reduce_half.h"
 
-/* Element types without alignment. */
+/* Element types that need no alignment. */
 #define ANYWHERE __attribute__((aligned(1)))
 typedef int8_t any_int8;
 typedef uint8_t any_uint8;
@@ -26,7 +27,7 @@ typedef uint64_t any_uint64 ANYWHERE;
 typedef float any_float ANYWHERE;
 typedef double any_double ANYWHERE;
 
-/* Defines a loop. `result` is an expression of elements a and b. */
+/* Defines a loop. `result` is an expression of the elements a (from `into`) and b (from `from`). */
 #define LOOP(name, type, result)                                                          \
 	static void name(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                 \
@@ -39,7 +40,8 @@ typedef double any_double ANYWHERE;
 		}                                                                         \
 	}
 
-/* Integers wrap, so sums are unsigned. 1u prevents promotion of 16-bit factors to int. */
+/* Integers wrap, so sums are computed as unsigned. The factor 1u prevents that 16-bit factors are
+ * promoted to int, whose overflow is undefined. */
 #define INTEGER_ORDER(type)                   \
 	LOOP(min_##type, type, a < b ? a : b) \
 	LOOP(max_##type, type, a > b ? a : b)
@@ -84,8 +86,8 @@ FLOATING(double)
 HALF(fp16)
 HALF(bf16)
 
-/* A value, its index directly behind, and zeros up to `bytes`. Of equal values the one with the
- * lower index stays. */
+/* Defines a loop on pairs: a value, its index directly behind it, and zeros up to `bytes`. Of two
+ * equal values, the one with the lower index stays. */
 #define PAIR(name, type, bytes, before)                                                   \
 	static void name(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                 \
@@ -124,7 +126,7 @@ PAIRS(double, 16)
 #define FLOATING_PART(op)                                                                     \
 	[DXP_INC_FP16] = op##_fp16, [DXP_INC_BF16] = op##_bf16, [DXP_INC_FLOAT] = op##_float, \
 	[DXP_INC_DOUBLE] = op##_double
-/* Loops that signed and unsigned types share. */
+/* Loops that signed and unsigned types share, because the results have the same bits. */
 #define INTEGER_PART(op)                                                                           \
 	[DXP_INC_INT8] = op##_uint8, [DXP_INC_INT16] = op##_uint16, [DXP_INC_INT32] = op##_uint32, \
 	[DXP_INC_INT64] = op##_uint64, [DXP_INC_UINT8] = op##_uint8,                               \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs of peers into memory that only DMA reaches: the NIC feeds their payload to the bridge and is
- * notified when all is in the device.
+/* PUTs of peers into memory that only DMA can access. The NIC feeds their payload to the bridge,
+ * and is notified when all of it is in the device.
  *
- * A write has two owners, the NIC until write_end and the pump until `ended`; the last one frees
+ * A write has two owners: the NIC until write_end, and the pump until `ended`. The last owner frees
  * it. */
 #include <stdlib.h>
 
@@ -17,12 +17,12 @@ struct nic_staged_write {
 	struct pump_transfer pump;
 	struct bridged *bridged;
 	struct nic_staged_write *next, **link;
-	bool known; /* owned by the NIC */
+	bool known; /* true: the NIC still owns the PUT */
 	uint64_t bytes;
-	uint16_t node; /* the sender; 0: a function of this NIC */
-	int status;    /* valid once `ended` */
+	uint16_t node; /* node of the sender; 0: a function of this NIC */
+	int status;    /* result; valid if `ended` */
 	bool ended;
-	bool requested; /* write_settled returned DXP_EAGAIN */
+	bool requested; /* write_settled returned DXP_EAGAIN: the NIC waits for a notification */
 };
 
 static void write_unlink(struct nic_staged_write *w)
@@ -52,7 +52,7 @@ static void write_ended(struct pump_transfer *t, const struct bridge_end *end)
 		write_free(w);
 		return;
 	}
-	/* May call write_end, which frees w. */
+	/* The NIC may call write_end, which frees w. */
 	if ((w->requested || w->status != DXP_OK) && b->nic)
 		nic_staged_settled(b->nic, w, clock_now_ns());
 }
@@ -111,8 +111,8 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 	return NULL;
 }
 
-/* Converts the status of a write that has failed but not ended. DXP_ETIMEDOUT of such a write means
- * a stalled device. */
+/* Converts the status of a write that has failed but is not `ended`. Before the end, DXP_ETIMEDOUT
+ * means that the device made no progress. */
 static int sender_notified(int status)
 {
 	return status == DXP_ETIMEDOUT ? DXP_EDEVICE : status;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BUILD: sends a package to the host's worker in parts; the compiler runs there. Packages in memory
- * that only DMA reaches are fetched one at a time, since each may need XPU_SOURCE_BYTES_MAX of host
- * memory. Other packages are copied, since their host could change them.
+ * that only DMA can access are fetched one at a time, because each may need XPU_SOURCE_BYTES_MAX of
+ * host memory. Other packages are copied, because their host could change them.
  *
- * The program keeps the copy, up to XPU_PACKAGES_BYTES per host, for rebuilds. A linked program
- * keeps its binary, since its inputs may be released.
+ * The program keeps the copy for rebuilds, up to XPU_PACKAGES_BYTES per host. A linked program
+ * keeps its binary, because its inputs may be released.
  *
- * A binary goes to the worker only if this node has made it: it must have the node's seal, which
- * the package for the worker lacks. */
+ * A binary goes to the worker only if this node has made it. It must have the node's seal. The
+ * package for the worker does not contain the seal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +24,11 @@
 
 struct build {
 	struct order order;
-	struct build *next; /* BRIDGED: the slot's queue */
+	struct build *next; /* BRIDGED memory: next in the slot's queue */
 	struct tenant *tenant;
 	struct program *program;
 	uint32_t sequence;
-	bool held; /* the package in device memory, at `address`, is held */
+	bool held; /* true: holds the package at `address` in device memory */
 	bool again;
 	uint64_t address;
 	struct worker_build message;
@@ -60,7 +60,7 @@ static void build_reply(struct tenant *t, uint32_t sequence, const struct order_
 	reply_send(t, &r);
 }
 
-/* Keeps the package only for a rebuild, and if there is space. */
+/* Keeps the package if a rebuild needs it and there is space; otherwise frees it. */
 static void package_settle(struct tenant *t, struct program *p)
 {
 	if (p->built && !p->links && t->packages_bytes + p->package_bytes <= XPU_PACKAGES_BYTES) {
@@ -181,7 +181,8 @@ static void part_end(struct order *o, const struct order_end *end)
 
 static const struct order_ops part_ops = {.end = part_end};
 
-/* Posts all parts. On failure the worker's package is incomplete and does not parse. */
+/* Posts the package in parts. If memory is short, the worker gets an incomplete package, which does
+ * not parse. */
 static int parts_post(struct worker *c, const struct build *b)
 {
 	const struct program *p = b->program;
@@ -228,7 +229,7 @@ static int inputs_check(const struct build *b, const struct package *package)
 	return DXP_OK;
 }
 
-/* Completes the build of a binary that no loader may see. */
+/* Completes the build of a binary that must not reach a loader, with DXP_EBUILD. */
 static void binary_reject(struct build *b, const char *wrong)
 {
 	struct program *p = b->program;
@@ -268,7 +269,7 @@ static int binary_unseal(struct build *b, const struct package *sealed, const ch
 	return DXP_OK;
 }
 
-/* Posts a package. The host may release its inputs from now on. */
+/* Posts a package to the worker. From now on the host may release the package's inputs. */
 static int build_post(struct build *b)
 {
 	struct program *p = b->program;
@@ -301,7 +302,7 @@ static void build_again(struct tenant *t, struct program *p)
 	struct build *b = calloc(1, sizeof(*b));
 
 	if (!b)
-		return; /* a later launch reports that the program is missing */
+		return; /* a later launch then reports that the program is missing */
 	b->tenant = t;
 	b->program = program_hold(p);
 	b->again = true;
@@ -309,7 +310,8 @@ static void build_again(struct tenant *t, struct program *p)
 	build_send(t->worker, b);
 }
 
-/* Rebuilds from the oldest on: inputs are older than programs linked from them. */
+/* Rebuilds a tenant's programs from the oldest on, because inputs are older than programs linked
+ * from them. */
 void programs_rebuild(struct tenant *t)
 {
 	for (struct program_entry *e = t->programs.oldest; e; e = e->newer) {
@@ -342,7 +344,8 @@ static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 	next_fetch(s);
 }
 
-/* Fetches the first package straight into host memory; packages are too rare for the rings. */
+/* Fetches the package of a build directly into host memory. Packages are too rare for buffers of
+ * the rings. */
 static int fetch_begin(struct build *b)
 {
 	struct program *p = b->program;
@@ -359,7 +362,7 @@ static int fetch_begin(struct build *b)
 	return pump_begin(bridged_pump(b->tenant->slot->bridged), &b->pump, &order, clock_now_ns());
 }
 
-/* Fetches the next package, after the previous build. */
+/* Fetches the next package after a build has completed. */
 static void next_fetch(struct slot *s)
 {
 	struct build *b;
@@ -434,7 +437,7 @@ static int package_accept(struct build *b, const struct command *c)
 	return DXP_OK;
 }
 
-/* Starts a build. On success the reply comes later, or is queued. */
+/* Starts a build. On success the reply is sent later, or is queued already. */
 static int build_begin(struct tenant *t, const struct command *c)
 {
 	if (c->bytes > XPU_SOURCE_BYTES_MAX)
@@ -469,7 +472,7 @@ void builds_free(struct slot *s)
 		build_fail(b, DXP_ECLOSED);
 	}
 	s->builds_tail = &first->next;
-	/* A running fetch completes when the bridge closes, and its build completes then. */
+	/* A running fetch completes when the bridge closes, and completes its build then. */
 	if (!first->program->package)
 		build_fail(first, DXP_ECLOSED);
 }

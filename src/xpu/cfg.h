@@ -12,7 +12,8 @@
 #define CFG_MAGIC_VALUE   0x58505844u
 #define CFG_VERSION_VALUE 1
 
-/* X(index, name, access, text). Indices are part of the interface: append, never renumber. */
+/* X(index, name, access, text). Indices are a part of the interface: append registers, but never
+ * renumber them. */
 #define CFG_REGISTERS(X)                                                                           \
 	X(0, MAGIC, RO, "0x58505844, \"DXPX\"")                                                    \
 	X(1, VERSION, RO, "version of this register map: 1")                                       \
@@ -101,7 +102,7 @@ extern const struct cfg_info cfg_info[CFG_COUNT];
 enum cfg_state { CFG_STATE_JOINING, CFG_STATE_READY, CFG_STATE_BUSY };
 enum cfg_task_status { CFG_TASK_NEVER, CFG_TASK_BUSY, CFG_TASK_DONE };
 
-/* A host's transfer task: the values written, and its state. */
+/* A host's transfer task: the values that it wrote, and the task's state. */
 struct cfg_task {
 	uint64_t source, bytes, destination;
 	uint32_t node, key;
@@ -109,12 +110,12 @@ struct cfg_task {
 	uint32_t count;
 };
 
-/* The stream core as its registers show it to a host. */
+/* The stream core, as its registers show it to a host. */
 struct cfg_core {
 	uint32_t core, operand;
 };
 
-/* Actions that a write requires. */
+/* Actions that a write to registers requires. */
 struct cfg_go {
 	bool task; /* TASK_GO was written */
 	bool core; /* CORE or CORE_OPERAND was written */
@@ -133,13 +134,14 @@ uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uin
 /* The registers that a host may write: its own task, and the stream core. */
 struct cfg_target {
 	struct cfg_task *task;
-	struct cfg_core core; /* present values; written here, applied by the caller */
+	/* present values; cfg_write() changes them, and its caller applies them */
+	struct cfg_core core;
 };
 
-/* Writes registers in order. `target` NULL: the writer has not opened the xPU. Returns 0 or,
- * without any change: WIRE_NACK_BOUNDS: no such register, or TASK_GO is not 1; WIRE_NACK_RIGHTS: a
- * register is read-only, or the xPU is not open; WIRE_NACK_RESOURCE: the task is running and one of
- * the registers belongs to it. */
+/* Writes registers in order. `target` is NULL if the writer has not opened the xPU. Returns 0, or a
+ * NACK code without any change. WIRE_NACK_BOUNDS: no such register, or a value for TASK_GO that is
+ * not 1. WIRE_NACK_RIGHTS: a register is read-only, or the xPU is not open. WIRE_NACK_RESOURCE: the
+ * task is running and one of the registers belongs to it. */
 uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
 		  struct cfg_go *go);
 

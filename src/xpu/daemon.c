@@ -17,9 +17,9 @@
 #include "xpu/identity.h"
 #include "xpu/limits.h"
 
-/* per slot and round, while several join */
+/* ns per round to join one slot, while several slots join */
 #define JOIN_SLICE_NS (20 * MS_NS)
-#define CHECK_NS      (500 * MS_NS) /* between two membership checks */
+#define CHECK_NS      (500 * MS_NS) /* ns between two membership checks */
 
 struct daemon_slot {
 	struct slot *slot;
@@ -30,15 +30,16 @@ struct daemon_slot {
 struct daemon {
 	const _Atomic int *stop;
 	uint32_t spin_ns;
-	struct crossbar *crossbar; /* between its slots; NULL for a single one */
+	struct crossbar *crossbar; /* link between the slots; NULL if there is only one slot */
 	uint32_t count;
 	struct daemon_slot slots[FABRIC_SLOTS_MAX];
 	int status;       /* exit status of a daemon that exits without a stop request */
-	_Atomic int ends; /* set by a stop request or by a lost membership */
+	_Atomic int ends; /* set by a stop request, or when a slot loses its membership */
 	uint64_t check_ns;
 };
 
-/* Builds NAME for a single slot with a given name, else NAME and its number. */
+/* Makes the node name of a slot: the given name if there is only one slot, else the base name and a
+ * number. */
 static int name_make(const struct daemon_options *o, uint32_t index, char out[FABRIC_NAME_BYTES])
 {
 	const char *base = o->name ? o->name : "xpu";
@@ -98,7 +99,7 @@ static int slot_start(struct daemon *d, const struct daemon_options *o,
 	return DXP_OK;
 }
 
-/* Gives the other slots the buffer size that was measured for the first slot. */
+/* Makes all other slots use the buffer size that was measured for the first slot. */
 static void bridge_follow(const struct daemon_slot *first, struct slot_options *common)
 {
 	struct bridged_state state;
@@ -125,7 +126,7 @@ static int bind_choose(const struct daemon_options *o, struct udp_address *out)
 	return status;
 }
 
-/* Rejects what no node could reach. */
+/* Rejects an advertised address that the other nodes cannot reach. */
 static int advertise_check(const struct daemon_options *o, const struct udp_address *bind)
 {
 	char shown[UDP_ADDRESS_TEXT_BYTES], own[UDP_ADDRESS_TEXT_BYTES];
@@ -153,7 +154,7 @@ static int advertise_check(const struct daemon_options *o, const struct udp_addr
 	return DXP_EINVAL;
 }
 
-/* Chooses the folder of compiled kernels: the given one, a folder beside the identities, or one in
+/* Chooses the folder of compiled kernels: the given one, a folder in the state folder, or one in
  * the user's cache. False: there is none. */
 static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 {
@@ -171,7 +172,7 @@ static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 	return bytes > 0 && bytes < PATH_MAX;
 }
 
-/* Creates the folder of compiled kernels. Without it, kernels are compiled again after each
+/* Creates the folder of compiled kernels. If that fails, kernels are compiled again after each
  * start. */
 static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 struct slot_options *out)
@@ -186,8 +187,8 @@ static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 cache);
 }
 
-/* Chooses the key of all slots' seals: the one stored beside the identities, else a new one for
- * this run. */
+/* Chooses the key that seals binaries of all slots: the one stored in the state folder, or a new
+ * one for this run. */
 static int seal_choose(const struct daemon_options *o, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (o->state_folder)
@@ -301,7 +302,7 @@ static void joined_report(struct daemon_slot *x)
 	x->joined = true;
 }
 
-/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: not yet. */
+/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: it has not joined yet. */
 static int slot_join(struct daemon_slot *x, uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -319,7 +320,8 @@ static void timeout_report(const struct daemon_slot *x)
 		  x->name);
 }
 
-/* Visits all slots; polls joined ones while others join. */
+/* Continues the join of each slot for a slice, and polls the slots that have joined. Sets *left to
+ * the number of slots that have not joined. */
 static int join_round(struct daemon *d, uint64_t deadline_ns, uint32_t *left)
 {
 	*left = 0;
@@ -354,8 +356,8 @@ int daemon_join(struct daemon *d, uint64_t deadline_ns)
 	return DXP_OK;
 }
 
-/* Stops the daemon if another process uses an identity, or if the manager now rejects a key. Loss
- * of the manager alone is harmless. */
+/* Stops the daemon if another process uses the identity of a slot, or if the manager now rejects
+ * the fabric key. The loss of the manager does not stop the daemon. */
 static void membership_check(struct daemon *d, uint64_t now_ns)
 {
 	if (now_ns < d->check_ns)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of one host on one xPU, by count: a ring that doubles, up to its bound, when a needed
- * event would be overwritten. At the bound the oldest completed events are forgotten. Pending
- * events move to a sorted list that only memory bounds. Pure; not thread-safe. */
+/* Events of one host on one xPU, found by their number (`count`). The log is a ring. When a new
+ * event would overwrite one that is still needed, the ring doubles, up to a bound. At the bound the
+ * oldest completed events are forgotten. Pending events move to a sorted list that only memory
+ * bounds. No I/O; not thread-safe. */
 #ifndef XPU_EVENT_LOG_H
 #define XPU_EVENT_LOG_H
 
@@ -13,7 +14,7 @@ struct graph_wait;
 enum event_state {
 	EVENT_UNKNOWN,
 	EVENT_PENDING,
-	EVENT_ISSUED, /* the command has been handed out */
+	EVENT_ISSUED, /* graph_next has returned the event's command */
 	EVENT_DONE,
 };
 
@@ -25,32 +26,33 @@ struct event_entry {
 };
 
 struct event_log {
-	/* The ring: its capacity is a power of two; the entry of `count` is at index count %
+	/* The ring. Its capacity is a power of two. The entry of `count` is at index count %
 	 * capacity. */
 	struct event_entry *entries;
 	uint32_t capacity, capacity_max;
-	/* The events complete on another xPU, so a pending event without waiters may be
+	/* true: these events complete on another xPU. A pending event without waiters may then be
 	 * forgotten. */
 	bool foreign;
 	uint32_t oldest; /* completed events before this count may be forgotten */
 	bool some_forgotten;
-	uint32_t forgotten; /* the newest count that was forgotten */
-	/* Pending events whose ring entries other events needed, sorted by count. */
+	uint32_t forgotten; /* the newest count of a completed event that was forgotten */
+	/* Pending events that other events have pushed out of the ring, sorted by count. */
 	struct event_entry *kept;
 	uint32_t kept_count, kept_space;
 };
 
-/* Initializes an empty log. capacity_max: a power of two. */
+/* Initializes an empty log. `capacity_max` must be a power of two. */
 void event_log_init(struct event_log *l, uint32_t capacity_max, bool foreign);
 void event_log_destroy(struct event_log *l);
 
-/* Returns the entry of this event, or NULL. Valid until the next event_log_add. */
+/* Returns the entry of this event, or NULL. The entry is valid until the next event_log_add. */
 struct event_entry *event_log_find(const struct event_log *l, uint32_t count);
 
-/* Returns whether the event was, or may have been, known and forgotten. */
+/* Returns true if the log may have known this event and forgotten it. */
 bool event_log_forgotten(const struct event_log *l, uint32_t count);
 
-/* Adds a PENDING entry; `count` must be unknown. DXP_ENOMEM. */
+/* Adds an entry with the state EVENT_PENDING; `count` must be unknown. DXP_ENOMEM: out of
+ * memory. */
 int event_log_add(struct event_log *l, uint32_t count, struct event_entry **out);
 
 #endif

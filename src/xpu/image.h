@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory size of an image. Pure. */
+/* Size in memory of an OpenCL image. No I/O. */
 #ifndef XPU_IMAGE_H
 #define XPU_IMAGE_H
 
@@ -8,8 +8,8 @@
 
 #include <dxp/async.h>
 
-/* Counts the bytes from the first pixel to the end of the last pixel. False: a used side of the
- * image is 0, or the number exceeds 64 bits. */
+/* Computes the number of bytes from the first pixel to the end of the last pixel. False: a used
+ * side of the image is 0, or the number exceeds 64 bits. */
 bool image_span(const struct dxp_image *image, uint64_t *bytes);
 
 #endif

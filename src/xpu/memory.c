@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ALLOC and FREE. A host gets zeroed memory: the previous owner's data is private. Large ranges are
- * cleared in pieces between polls. Memory that only DMA reaches is cleared by DMA from a block of
- * zeros. */
+/* ALLOC and FREE. A host gets zeroed memory, because the previous owner's data is private. Large
+ * ranges are cleared in pieces between polls. If only DMA can access the memory, DMA clears it from
+ * a block of zeros. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -58,7 +58,8 @@ static void free_reply(struct tenant *t, uint32_t sequence, int status)
 	reply_send(t, &r);
 }
 
-/* Retries waiting ALLOCs; answers the FREE, if it waited for this unmap. */
+/* Called after an unmap: retries waiting ALLOCs, and answers the FREE if one waited for this
+ * unmap. */
 static void unmapped(struct tenant *t, const uint32_t *sequence)
 {
 	memory_parked_retry(t);
@@ -66,7 +67,7 @@ static void unmapped(struct tenant *t, const uint32_t *sequence)
 		free_reply(t, *sequence, DXP_OK);
 }
 
-/* Queues a clearing. On DXP_OK the reply comes later. */
+/* Queues a clearing. DXP_OK: the reply is sent when the clearing is complete. */
 static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address, uint64_t bytes)
 {
 	struct slot *s = t->slot;
@@ -78,21 +79,23 @@ static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address,
 	c->sequence = sequence;
 	c->address = address;
 	c->bytes = bytes;
-	arena_hold(s->arena, t->owner, address, bytes, NULL); /* own allocation: cannot fail */
+	arena_hold(s->arena, t->owner, address, bytes, NULL); /* cannot fail: the tenant owns it */
 	t->busy++;
 	*s->clearings_tail = c;
 	s->clearings_tail = &c->next;
 	return DXP_OK;
 }
 
-/* Allocates; evicts silent hosts if that makes enough space. */
+/* Allocates memory. If there is too little, evicts silent hosts, provided that this gives
+ * enough. */
 static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct slot *s = t->slot;
 	int status;
 
 	while ((status = arena_alloc(s->arena, t->owner, bytes, address)) == DXP_ENOMEM) {
-		/* A host that became silent while its ALLOC waited evicts none. */
+		/* If this host became silent while its ALLOC waited, it may not evict other
+		 * hosts. */
 		if (node_silent_since(s->node, t->host))
 			return status;
 		uint64_t coming = tenants_giving(s);
@@ -106,7 +109,7 @@ static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return status;
 }
 
-/* Allocates a range and maps it in the host's process, before it is cleared. */
+/* Allocates a range, and maps it in the host's worker before it is cleared. */
 static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct arena *arena = t->slot->arena;
@@ -121,8 +124,8 @@ static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return DXP_OK;
 }
 
-/* Allocates and clears. DXP_OK: the reply is queued now or after the clearing; else the caller
- * replies. */
+/* Allocates and clears a range. DXP_OK: the reply is queued now, or after the clearing. Other
+ * statuses: the caller replies. */
 static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 {
 	uint64_t address;
@@ -130,7 +133,8 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 
 	if (status != DXP_OK)
 		return status;
-	/* Clears up to the next multiple of XPU_ALIGN, because the host reaches these bytes too. */
+	/* Clears up to the next multiple of XPU_ALIGN, because the host can access these bytes
+	 * too. */
 	bytes = arena_rounded(t->slot->arena, bytes);
 	if (bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
 		tenant_memory_clear(t, address, bytes);
@@ -143,7 +147,7 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 	return status;
 }
 
-/* An ALLOC that waits for an unmap, or for memory of an evicted host. */
+/* An ALLOC that waits for an unmap, or for the memory of an evicted host. */
 struct parked {
 	struct parked *next;
 	uint32_t sequence;
@@ -264,7 +268,8 @@ static void dma_begin(struct clearing *c, struct clearing_dma *d)
 	c->cleared += order.bytes;
 }
 
-/* Completes the first clearing if it is done or failed and no DMA runs. Returns whether it did. */
+/* Completes the first clearing if it is done or has failed, and none of its DMAs is in progress.
+ * Returns true if the clearing is complete. */
 static bool clearing_end(struct slot *s, struct clearing *c)
 {
 	struct tenant *t = c->tenant;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports: NIC functions of kernels. A host that requests one receives the highest free virtual
- * function until it leaves. The lookup table of that function has the host's device memory. A
- * function that the NIC has stopped is replaced on the next request. */
+/* Ports: NIC functions of kernels. A host that requests one gets the highest free virtual function
+ * until it leaves. The lookup table of that function contains the host's device memory. If the NIC
+ * has stopped the function, the next request replaces it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,8 @@ static int function_open(struct slot *s, struct port *p)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* Returns where windows begin. A tenant with memory of its own has them in that memory. */
+/* Returns the address at which windows begin. If the tenant has memory of its own, they are in that
+ * memory. */
 static uint8_t *window_tail(const struct tenant *t)
 {
 	const struct arena *a = t->slot->arena;
@@ -38,8 +39,8 @@ static uint8_t *window_tail(const struct tenant *t)
 	return t->memory->base ? t->memory->base + arena_bytes(a) : arena_tail(a);
 }
 
-/* Allocates a window behind the tenant's device memory, which its worker maps. False: all windows
- * are used. */
+/* Allocates a window behind the tenant's device memory, so that the tenant's worker maps it. False:
+ * all windows are in use. */
 static bool window_choose(const struct tenant *t, struct port *p)
 {
 	struct slot *s = t->slot;
@@ -97,13 +98,13 @@ static int port_create(struct tenant *t, struct port **out)
 	p->tenant = t;
 	p->next = s->ports;
 	s->ports = p;
-	t->busy++; /* until port_free */
+	t->busy++; /* until port_free() */
 	nic_user_cfg_node(node_nic(s->node), p->function, t->host);
 	status = key_of_port(t, p->function, &p->key);
 	if (status == DXP_OK)
 		status = port_area_add(s, p);
 	if (status != DXP_OK) {
-		port_close(s, p, status); /* ports_reap frees it */
+		port_close(s, p, status); /* ports_reap() frees the port */
 		return status;
 	}
 	worker_map(t, p->address, sizeof(*p->window));
@@ -120,8 +121,8 @@ void port_close(struct slot *s, struct port *p, int status)
 	nic_user_close(node_nic(s->node), p->function, status, clock_now_ns());
 }
 
-/* Returns why the NIC stopped this port, or DXP_OK. Kernels can write the value; a false one harms
- * only their host. */
+/* Returns why the NIC stopped this port, or DXP_OK. Kernels can change this value; a false value
+ * harms only their own host. */
 static int port_error(const struct port *p)
 {
 	return dxp_error(p->window);
@@ -145,8 +146,9 @@ static uint32_t closed_free(struct slot *s)
 	return freed;
 }
 
-/* Returns whether a function becomes free soon: that of an evicted host, when its work has
- * completed. Kernels on the slot's own thread are excluded, since they may run for any time. */
+/* Returns true if a function becomes free soon: the function of an evicted host, when the host's
+ * work has completed. Excludes a function that kernels on the slot's own thread use, because these
+ * kernels may run for any time. */
 static bool port_comes(const struct slot *s)
 {
 	const struct port *p = s->ports;
@@ -164,26 +166,26 @@ static int port_make(struct tenant *t)
 
 	if (status != DXP_EBUSY || port_comes(s) || !tenants_make_space(s, NEED_FUNCTION))
 		return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
-	/* Frees the port unless a process maps its window or a kernel uses it. */
+	/* Frees the evicted host's port, unless a process maps its window or a kernel uses it. */
 	closed_free(s);
 	status = port_create(t, &t->port);
 	return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
 }
 
-/* Finds or creates the tenant's port. Statuses of port_make(). */
+/* Finds the tenant's port, or makes one. Statuses of port_make(). */
 static int port_get(struct tenant *t)
 {
 	if (!t->slot->about.reaches_host)
 		return DXP_EUNSUPPORTED;
 	if (t->port && port_error(t->port) == DXP_OK)
 		return DXP_OK;
-	/* Kernels that still use the port read the error. */
+	/* Closes a port that the NIC has stopped. Kernels that still use it read the error. */
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
 	return port_make(t);
 }
 
-/* Replies now, or once a function is free. */
+/* Replies now, or when a function is free. */
 static void port_answer(struct tenant *t, uint32_t sequence)
 {
 	struct command_reply r = {.op = COMMAND_NIC, .sequence = sequence};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BRIDGE: the xPU itself moves data between its memory, or its stream core, and memory of the
- * requesting host or another xPU (S-03, S-05). Its event completes when all bytes are in place. */
+ * requesting host or of another xPU (S-03, S-05). The command's event completes when all bytes are
+ * in place. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -88,7 +89,7 @@ static int through_check(const struct slot *s)
 	return s->bridged && s->about.streams ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
-/* Starts a transfer. On success it may have completed already. */
+/* Starts a transfer. After success, the transfer may already be complete. */
 static int pull_begin(struct pull *p, const struct network_command *c)
 {
 	struct tenant *t = p->work->tenant;

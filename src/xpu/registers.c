@@ -8,7 +8,7 @@
 #include "wire/frame.h"
 #include "xpu/slot_internal.h"
 
-#define NO_OWNER 0 /* tenants count from 1 */
+#define NO_OWNER 0 /* owner numbers of tenants begin at 1 */
 
 static uint32_t commands_queued(const struct slot *s)
 {
@@ -32,7 +32,8 @@ static void identity_fill(const struct slot *s, struct cfg_values *v)
 	cfg_set_64(v, CFG_MEMORY_LO, arena_bytes(s->arena));
 }
 
-/* `owner`: the host whose settings of the stream core are visible. */
+/* Sets the registers of the bridge and of the stream core. `owner` is the host whose core settings
+ * they show. */
 static void bridge_fill(const struct slot *s, uint32_t owner, struct cfg_values *v)
 {
 	struct bridged_state state;
@@ -126,7 +127,8 @@ static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first,
 	engine_core_get(s->engine, t ? t->owner : NO_OWNER, &target.core.core, &target.core.operand,
 			&result);
 	uint8_t rejected = cfg_write(t ? &target : NULL, first, count, values, &go);
-	/* One write cannot start both, because read-only registers lie between them. */
+	/* One write cannot set the core and start the task, because read-only registers lie between
+	 * their registers. */
 	if (!rejected && go.core)
 		rejected = core_set(t, &target.core);
 	if (!rejected && go.task)

@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
-/* cores that spinning needs: for a host, the network thread, an engine's thread, and the rest of
- * the system */
+/* cores that spinning needs: for a local host, the network thread, an engine's thread, and the rest
+ * of the system */
 #define SPINNERS 4
 
 static const struct slot_hooks hooks = {
@@ -35,7 +35,8 @@ static void session_ended(void *context, uint16_t peer, int status)
 	tenants_session_ended(context, peer, status);
 }
 
-/* Wakes the node from any thread. The node may be closed already, since engines close later. */
+/* Wakes the node, from any thread. The node may be closed already, because an engine is closed
+ * after it. */
 static void interrupted(void *context)
 {
 	struct slot *s = context;
@@ -63,8 +64,8 @@ static uint32_t worker_spin(uint32_t spin_ns)
 	return spin_ns == 0 ? WAIT_SPIN_NS : spin_ns;
 }
 
-/* Opens an engine in this process. All hosts share its compiled kernels, so its cache folder is not
- * one of those for workers (folders.h). */
+/* Opens an engine in this process. All hosts share its compiled kernels, so its cache folder
+ * differs from the folders of workers (folders.h). */
 static int engine_here(struct slot *s, const char *name)
 {
 	const char *cache = s->options.cache_folder;
@@ -84,8 +85,8 @@ static int engine_here(struct slot *s, const char *name)
 	return engine_open(&options, &s->engine);
 }
 
-/* Returns whether the engine may work in this process's memory; other engines' devices are
- * driven by one process. */
+/* Returns true if the engine may work in this process's memory, so that its kernels can run in
+ * processes of their own. Other engines' devices need one process for all hosts. */
 static bool engine_may_fork(const struct slot *s)
 {
 	const char *name = s->options.engine;
@@ -118,7 +119,8 @@ static int zygote_begin(struct slot *s)
 	return zygote_open(&options, &s->zygote, &s->about);
 }
 
-/* Starts a process per host if the engine works in this process's memory; else one thread. */
+/* Starts one process per host if the engine works in this process's memory; otherwise one thread
+ * for all hosts. */
 static int engine_start(struct slot *s)
 {
 	s->worker_spin_ns = worker_spin(s->options.node.spin_ns);
@@ -197,7 +199,7 @@ static int node_start(struct slot *s)
 	int status = node_open(&options, &s->node);
 	if (status != DXP_OK)
 		return status;
-	/* The outbox identifies messages by context. */
+	/* Requests may complete in any order, because the outbox identifies messages by context. */
 	nic_user_unordered(node_nic(s->node), 0);
 	interrupts_to(s, s->node);
 	return DXP_OK;
@@ -254,7 +256,7 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	pthread_mutex_init(&s->interrupt_lock, NULL);
 	s->by_host = calloc(UINT16_MAX + 1, sizeof(struct tenant *));
 	int status = s->by_host ? parts_start(s) : DXP_ENOMEM;
-	/* The caller's texts may be freed. */
+	/* The caller may free these texts after this call. */
 	s->options.engine = s->options.cache_folder = s->options.worker_program = NULL;
 	s->options.sandbox.reads = NULL;
 	s->options.seal_key = NULL;
@@ -271,17 +273,18 @@ void slot_close(struct slot *s)
 	if (!s)
 		return;
 	s->closing = true;
-	ports_close(s); /* kernels that wait for their NIC return */
+	ports_close(s); /* ends the wait of kernels for their NIC */
 	tenants_silence(s);
 	workers_close(s);
 	tenants_cancel(s);
 	outbox_destroy(s->outbox);
 	interrupts_to(s, NULL);
-	node_close(s->node); /* before the memory that it sends from */
+	node_close(s->node); /* before the memory that the node sends from is freed */
 	if (s->wakeup_fd >= 0)
 		close(s->wakeup_fd);
 	bridged_destroy(s->bridged);
-	ports_free(s); /* ports count in their tenants' `busy` */
+	/* before tenants are freed, because each port counts in `busy` of its tenant */
+	ports_free(s);
 	tenants_free(s);
 	tenant_memories_free(s);
 	engine_close(s->engine);
@@ -333,7 +336,7 @@ uint32_t slot_service(struct slot *s)
 	workers_resumed(s);
 	uint32_t work = workers_poll(s);
 
-	work += outbox_service(s->outbox); /* completions */
+	work += outbox_service(s->outbox); /* dequeues completions */
 	work += messages_receive(s);
 	work += memory_clearings_advance(s);
 	work += keys_scrub_advance(s);
@@ -347,7 +350,7 @@ uint32_t slot_service(struct slot *s)
 	work += tenants_reap(s);
 	work += ports_reap(s);
 	work += tenant_memories_advance(s);
-	return work + outbox_service(s->outbox); /* messages queued above */
+	return work + outbox_service(s->outbox); /* posts messages queued above */
 }
 
 uint32_t slot_idle(struct slot *s)

@@ -27,41 +27,43 @@
 /* A program of a host. If it is built, the host's worker has it under the same id. */
 struct program {
 	struct program_entry entry;
-	uint64_t charged; /* bytes counted in its tenant's programs_bytes */
+	uint64_t charged; /* bytes of the program that programs_bytes of its tenant contains */
 	/* orders that point to the program, plus one until its host releases it */
 	uint32_t users;
 	bool built;
-	bool links; /* linked from other programs */
-	/* Package for a rebuild, in memory that no host can change; or NULL. */
+	bool links; /* the program was linked from other programs */
+	/* Package for a rebuild, in memory that no host can change; NULL: not kept. */
 	uint8_t *package;
 	uint64_t package_bytes;
 	char *log;
 	uint32_t log_bytes;
-	uint8_t *about; /* records about its kernels, or NULL */
+	uint8_t *about; /* records about the program's kernels, or NULL */
 	uint32_t about_bytes;
 	struct order release;
 	struct worker_program message;
 };
 
-/* Data last fetched from the engine for a host, which requests it in parts. */
+/* Data that was last fetched from the engine for a host. The host requests it in parts. */
 struct fetched {
 	uint32_t program;
 	uint8_t what;
-	uint8_t *data; /* NULL: nothing */
+	uint8_t *data; /* the data; NULL: nothing was fetched */
 	size_t bytes;
 };
 
-/* A NIC function for kernels of one host, until no kernel and no packet uses its window. */
+/* A NIC function for kernels of one host. It exists until no kernel and no packet uses its
+ * window. */
 struct port {
 	struct port *next;
 	struct tenant *tenant;
 	uint32_t function;
-	uint32_t key;      /* key of device memory in the function's table */
-	uint32_t index;    /* index of its window behind device memory */
-	uint64_t address;  /* address of the window, from the start of device memory */
-	uint32_t mappings; /* UNMAPs of the window that a process has not completed */
+	uint32_t key;     /* key of device memory in the function's table */
+	uint32_t index;   /* number of the port's window behind device memory */
+	uint64_t address; /* address of the port's window, from the start of device memory */
+	/* UNMAPs of the port's window that the worker process has not completed */
+	uint32_t mappings;
 	uint32_t qp_magic[COMMAND_QPS];
-	uint32_t launches; /* RUNs in the engine that have it as an argument */
+	uint32_t launches; /* RUNs in the engine with the function as an argument */
 	bool closed;
 	struct dxp_window *window;
 };
@@ -71,45 +73,46 @@ struct tenant {
 	struct tenant *next;
 	struct slot *slot;
 	uint16_t host;
-	uint32_t owner; /* owner number of its memory in the arena: a new one for each OPEN */
+	uint32_t owner; /* number by which the arena knows this host's memory; new for each OPEN */
 	struct tenant_memory *memory;
-	uint32_t memory_key; /* keys.c */
-	bool trespassed;     /* an out-of-bounds access was logged */
+	uint32_t memory_key; /* the host's key to device memory (keys.c) */
+	bool trespassed;     /* an out-of-bounds access of the host was logged */
 	struct dxp_target reply;
 	struct graph *graph;
-	/* process of this host; NULL: none yet, or the slot's thread is used */
+	/* worker process of this host; NULL: none yet, or the slot's thread runs its kernels */
 	struct worker *worker;
-	struct programs programs; /* every program built or tried */
-	uint64_t programs_bytes;  /* memory of its programs here, including those being built */
-	uint64_t packages_bytes;  /* of that, packages kept for rebuilds */
-	uint32_t unmaps;          /* freed ranges that its process may still map */
-	/* ALLOCs that wait for these ranges, or for memory of a silent host */
+	struct programs programs; /* programs of the host, with failed builds */
+	/* bytes of its programs in this process, with programs that are being built */
+	uint64_t programs_bytes;
+	uint64_t packages_bytes; /* part of programs_bytes: packages kept for rebuilds */
+	uint32_t unmaps;         /* freed ranges that the worker process may still map */
+	/* ALLOCs that wait for freed ranges, or for memory of a silent host */
 	struct parked *parked;
-	uint32_t busy; /* orders, clearings and transfers that point to this struct */
-	/* running bulk transfers, at most XPU_BULKS_MAX; excludes that of the task */
+	uint32_t busy; /* orders, clearings and transfers that point to this tenant */
+	/* running bulk transfers, without the one of the task: at most XPU_BULKS_MAX */
 	uint32_t bulks;
-	bool leaving; /* accepts no commands; freed when not busy */
-	bool gone;    /* the host is lost: nothing is sent to it */
-	bool closing; /* a reply to CLOSE is due */
-	/* true: the host was silent, and was evicted because others wait for its memory */
+	bool leaving; /* the tenant accepts no commands, and is freed when it is not busy */
+	bool gone;    /* the host is lost, and gets no more messages */
+	bool closing; /* the reply to CLOSE must still be sent */
+	/* true: the host was silent, and was evicted because other hosts need its memory */
 	bool given_up;
-	bool hurried; /* events up to count `hurry` must not be delayed */
+	bool hurried; /* events up to count `hurry` must be sent without delay */
 	uint32_t hurry;
 	uint32_t close_sequence;
-	uint32_t complaints;    /* logged so far */
-	struct port *port;      /* NULL: not requested */
+	uint32_t complaints;    /* log lines about this host so far */
+	struct port *port;      /* port of this host; NULL: not requested */
 	bool port_waits;        /* a reply to COMMAND_NIC waits for a function of an evicted host */
-	uint32_t port_sequence; /* sequence number of that reply */
+	uint32_t port_sequence; /* sequence number of this COMMAND_NIC */
 	struct cfg_task task;
 	struct fetched fetched;
-	/* Encoded events that may be delayed, and the time at which the first was stored. */
+	/* Encoded events that are delayed; held_since_ns is the time of the first one. */
 	uint8_t held[XPU_EVENTS_HELD * COMMAND_EVENT_BYTES];
 	uint32_t held_bytes;
 	uint64_t held_since_ns;
-	bool held_hurried; /* the host waits for one of the held events, or for a later one */
+	bool held_hurried; /* the host waits for a held event or a later one */
 };
 
-/* A SEND, SIGNAL or BRIDGE; fields as in struct command. */
+/* A SEND, SIGNAL or BRIDGE. Fields are as in struct command. */
 struct network_command {
 	uint64_t address, bytes;
 	uint64_t from_address, to_address;
@@ -119,23 +122,24 @@ struct network_command {
 	uint8_t path, mode;
 };
 
-/* An asynchronous command from its arrival to its event. */
+/* An asynchronous command, from its arrival to its event. */
 struct work {
 	/* must be the first field, because the graph returns pointers to it */
 	struct graph_command graph;
 	struct tenant *tenant;
 	uint64_t queued_ns, started_ns, ended_ns;
 	int32_t native; /* the device driver's code of a failure; 0: none */
-	/* SEND, SIGNAL: peer that must also be notified of a failure; 0: none, or already
+	/* SEND, SIGNAL: peer that must be notified if the command fails; 0: none, or already
 	 * notified */
 	uint16_t to_node;
 	bool lazy;
 	uint8_t op;
-	/* Engine commands, from their start: */
-	uint8_t held;      /* number of arguments or ranges, from the first on, that are held */
-	struct port *port; /* RUN: the port, held; NULL: no argument is the NIC */
+	/* Fields of engine commands, valid from their start: */
+	uint8_t held;      /* arguments or ranges that are held, counted from the first one */
+	struct port *port; /* RUN: its port, which it holds; NULL: no argument is a NIC */
 	struct order order;
-	/* RUN: struct worker_run. WRITE, COPY, FILL, MARK: worker_edit. Others: network_command. */
+	/* RUN: struct worker_run. WRITE, COPY, FILL, MARK: struct worker_edit. Others: struct
+	 * network_command. */
 	_Alignas(uint64_t) uint8_t data[];
 };
 
@@ -164,27 +168,27 @@ struct clearing_dma {
 	struct clearing *clearing;
 	bool busy;
 };
-#define CLEARING_DMAS 2 /* two DMAs, so that one is queued when the other completes */
+#define CLEARING_DMAS 2 /* so that one is queued when the other completes */
 
-/* Memory cleared piece by piece before its host has the address. */
+/* Memory that is cleared piece by piece before its host gets the address. */
 struct clearing {
 	struct clearing *next;
 	struct tenant *tenant;
 	uint32_t sequence;
-	uint64_t address, bytes, cleared; /* BRIDGED: cleared or being cleared */
+	uint64_t address, bytes, cleared; /* cleared bytes; BRIDGED: also bytes of running DMAs */
 	int status;
 	struct clearing_dma dmas[CLEARING_DMAS];
 };
 
-/* BRIDGED: unallocated memory being cleared. */
+/* BRIDGED memory: an unallocated range that is being cleared. */
 struct scrub {
 	struct pump_transfer pump;
 	bool busy;
-	uint64_t at, end;       /* range to clear; equal: nothing */
-	uint64_t running_bytes; /* bytes from `at` on, while busy */
+	uint64_t at, end;       /* range to clear; empty if `at` equals `end` */
+	uint64_t running_bytes; /* while busy: bytes of the DMA, from `at` on */
 };
 
-/* A range of another xPU's memory, with key, to which a PUT has succeeded. */
+/* A range of another xPU's memory, and its key. A PUT to it has succeeded. */
 struct known_key {
 	uint16_t node;
 	uint32_t key;
@@ -199,51 +203,53 @@ struct slot_counters {
 	uint32_t last_error;
 };
 
-/* Functions of higher files that lower files of this folder call (README.md). */
+/* Functions of higher files that lower files of this folder call (see README.md). */
 struct slot_hooks {
 	void (*evict)(struct tenant *t, int status); /* tenant_evict */
-	void (*worker_started)(struct tenant *t);    /* its new process has nothing built yet */
+	void (*worker_started)(struct tenant *t);    /* programs_rebuild, for a new process */
 };
 
 struct slot {
 	const struct slot_hooks *hooks;
 	struct slot_options options;
 	uint8_t uuid[WIRE_UUID_BYTES];
-	struct mac *seal_key; /* seals binaries for hosts */
+	struct mac *seal_key; /* state for seals of binaries */
 	struct arena *arena;
-	struct engine *engine; /* `none` if kernels run in processes */
+	struct engine *engine; /* engine of the xPU; `none` if kernels run in processes */
 	struct engine_description about;
-	struct bridged *bridged; /* NULL: the NIC reaches device memory */
-	struct worker *worker;   /* shared by all hosts; NULL: each has its own */
+	struct bridged *bridged; /* NULL: the NIC accesses device memory itself */
+	struct worker *worker;   /* worker of all hosts; NULL: each host has one */
 	struct zygote *zygote;   /* starts the worker processes of hosts */
 	int wakeup_fd;           /* the zygote's wakeup eventfd */
 	uint32_t worker_last, worker_spin_ns;
-	bool woke;        /* a worker was woken since slot_woke */
-	uint32_t windows; /* bit i: window i behind device memory is used */
+	bool woke;        /* a worker was woken after the last slot_woke() */
+	uint32_t windows; /* windows behind device memory: bit i is set if window i is used */
 	struct node *node;
-	/* guards `interrupted`: the engine's threads outlive the node */
+	/* guards `interrupted`, because the engine's threads outlive the node */
 	pthread_mutex_t interrupt_lock;
-	struct node *interrupted; /* the node that they wake */
+	/* node that the engine's threads wake; NULL: the node is closed */
+	struct node *interrupted;
 	struct outbox *outbox;
 	struct scrub scrub;
 	struct tenant *tenants;
-	struct tenant_memory *memories; /* of tenants that are gone */
-	bool common_used;               /* hosts have reached common memory (keys.c) */
+	struct tenant_memory *memories; /* memories of tenants that have left */
+	bool common_used;               /* hosts have accessed unallocated memory (keys.c) */
 	/* Tenants that are not leaving, by node id. The array covers all ids; untouched pages cost
 	 * no memory. */
 	struct tenant **by_host;
 	uint32_t bulks; /* bulk transfers of all tenants, at most XPU_BULKS_SLOT_MAX */
 	uint32_t owner_last, program_last;
-	struct port *ports; /* including closed ones still in use */
+	struct port *ports; /* includes closed ports that are still in use */
 	struct clearing *clearings, **clearings_tail;
 	struct pull *pulls;
-	/* BRIDGED: builds that wait; the package of the first one is in host memory */
+	/* BRIDGED memory: builds that wait. The package of the first one is in host memory, or
+	 * being fetched. */
 	struct build *builds, **builds_tail;
 	bool closing;
-	uint64_t files_ns;   /* next check of tenants' files */
-	uint64_t needed_ns;  /* next check whether silent hosts block others */
+	uint64_t files_ns;   /* time of the next check of tenants' files */
+	uint64_t needed_ns;  /* time of the next check whether silent hosts block others */
 	uint64_t blocked_ns; /* time at which the outbox became unable to post; 0: it can post */
-	uint16_t stuck_node; /* last node and time of slot_peer_stuck */
+	uint16_t stuck_node; /* node of the last call of slot_peer_stuck(), at stuck_ns */
 	uint64_t stuck_ns;
 	struct known_key known[KNOWN_KEYS];
 	struct slot_counters counters;
@@ -251,13 +257,13 @@ struct slot {
 
 /* slot_peer.c */
 bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out);
-/* Finds a live, granted xPU and its address. DXP_ENOENT, DXP_EACCESS, DXP_EPEERLOST; DXP_EINVAL:
- * not an xPU, or this one. */
+/* Finds an xPU that is alive and granted, and its address. DXP_ENOENT: no such node. DXP_EACCESS:
+ * not granted. DXP_EPEERLOST: not alive. DXP_EINVAL: not an xPU, or this one. */
 int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry,
 	      struct dxp_target *out);
 void slot_error_note(struct slot *s, int status);
-/* Resets the session of a live node that keeps bridge buffers too long, so its requests fail. If
- * the node is a host, evicts it. */
+/* Resets the session of a live node that keeps buffers of the bridge too long, so that its requests
+ * fail. Evicts the node if it is a host. */
 void slot_peer_stuck(struct slot *s, uint16_t node);
 
 /* tenant_list.c */
@@ -265,56 +271,61 @@ struct tenant *tenant_find(const struct slot *s, uint16_t host);
 /* Counts a bulk transfer that has started (+1) or completed (-1). */
 void tenant_bulks_add(struct tenant *t, int more);
 bool tenant_may_bulk(const struct tenant *t);
-/* Logs a mistake of this host, up to a bound. */
+/* Logs a mistake of this host, at most COMPLAINTS_MAX times. */
 void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* tenant_silent.c */
-/* Resources of a silent host that another host may need. */
+/* Resources of a silent host that other hosts may need. */
 enum tenant_need { NEED_ENTRY, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
 
-/* Evicts the host that has been silent longest, of those that have any resource of `need`. False:
- * there is none. */
+/* Among the silent hosts that have a resource of `need`, evicts the one that has been silent
+ * longest. False: there is none. */
 bool tenants_make_space(struct slot *s, enum tenant_need need);
-/* Returns the memory of silent hosts. */
+/* Returns the bytes of memory of silent hosts. */
 uint64_t tenants_silent_bytes(const struct slot *s);
-/* Returns the memory of evicted silent hosts that is not freed yet. */
+/* Returns the bytes of memory of evicted silent hosts that are not freed yet. */
 uint64_t tenants_giving(const struct slot *s);
-/* Evicts silent hosts that hold resources which other hosts wait for; returns how many. */
+/* Evicts silent hosts with resources that other hosts wait for. Returns how many. */
 uint32_t tenants_needed(struct slot *s);
 
 /* tenant.c */
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
-/* Cancels and frees everything; the tenant is freed when not busy. */
+/* Cancels all commands and frees all memory of a tenant. The tenant itself is freed when it is not
+ * busy. */
 void tenant_leave(struct tenant *t, int status);
-/* Drops a lost or evicted host: nothing more is sent to it. */
+/* Drops a lost or evicted host: it gets no more messages. */
 void tenant_evict(struct tenant *t, int status);
 void tenants_changed(struct slot *s, const struct table_change *change);
-/* Handles the loss of a session, and of its commands and answers. */
+/* Handles the loss of a session to a host, with which commands and answers were lost: evicts the
+ * host. */
 void tenants_session_ended(struct slot *s, uint16_t node, int status);
 /* Frees tenants that are leaving and not busy; returns how many. */
 uint32_t tenants_reap(struct slot *s);
-/* Stops all messages to hosts (shutdown, step 1). */
+/* Stops all messages to hosts (step 1 of a shutdown). */
 void tenants_silence(struct slot *s);
-/* Completes commands that wait, and messages in the outbox (step 2, after the last order). */
+/* Completes commands that wait, and messages in the outbox (step 2 of a shutdown, after the last
+ * order). */
 void tenants_cancel(struct slot *s);
-/* Frees all tenants (step 3, after NIC and device). */
+/* Frees all tenants (step 3 of a shutdown, after NIC and device). */
 void tenants_free(struct slot *s);
 
 /* reply.c */
 void reply_send(struct tenant *t, const struct command_reply *r);
 void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status);
-/* Queues an event for its host. `lazy`: may be delayed (XPU_EVENTS_HELD, XPU_EVENTS_HOLD_NS). */
+/* Queues an event for its host. `lazy`: the event may be delayed (XPU_EVENTS_HELD,
+ * XPU_EVENTS_HOLD_NS). */
 void reply_event_send(struct tenant *t, const struct command_event *e, bool lazy);
-/* Sends events up to count `upto` without delay from now on. */
+/* From now on, sends events up to count `upto` without delay. */
 void reply_events_hurry(struct tenant *t, uint32_t upto);
-/* Sends events held for long enough; returns for how many hosts. */
+/* Sends events that were held long enough. Returns the number of hosts that got some. */
 uint32_t reply_events_flush_due(struct slot *s);
 uint64_t reply_events_deadline(const struct slot *s);
 /* Reports to the host that the command with this event has started. */
 void reply_begun_send(struct tenant *t, uint64_t event);
-/* Sends a sentence about a failed command, before its event; event 0: sends nothing. */
+/* Sends a sentence about a failed command, before the command's event. Sends nothing if `event` is
+ * 0. */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
-/* Sends a kernel's printed text. */
+/* Sends text that a kernel printed. */
 void reply_print_send(struct tenant *t, const void *text, uint32_t bytes);
 /* Queues an EVENT to another xPU. `done` may be NULL. */
 int reply_event_notify(struct slot *s, const struct dxp_target *to, const struct command_event *e,
@@ -326,30 +337,30 @@ void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 
 /* work.c: the lifetime of asynchronous commands */
 void work_post(struct tenant *t, const struct command *c, uint32_t message_bytes);
-/* Lists the events that the command, which the graph has handed out, needs; see graph_unfinished().
- * Returns their number. */
+/* Lists, for a command that graph_next has returned, the events that must succeed before it runs.
+ * Returns their number. See graph_unfinished(). */
 uint8_t work_needs(const struct work *w, uint64_t events[COMMAND_WAITS_MAX]);
-/* Counts, reports and frees a command that is out of the graph. */
+/* Counts, reports and frees a command that has left the graph. */
 void work_report(struct work *w, int status);
-/* Completes a command that came out of the graph. */
+/* Completes a command that graph_next has returned. */
 void work_done(struct work *w, int status);
 void work_free(struct work *w);
 
-/* launch.c, edit.c, transfer.c, pull.c: start a ready command; completes in work_done */
+/* launch.c, edit.c, transfer.c, pull.c: start a ready command, which completes in work_done */
 void launch_start(struct work *w);
 void edit_start(struct work *w);
 void transfer_start(struct work *w);
 void pull_start(struct work *w);
-/* Cancels a tenant's pulls; they complete soon. */
+/* Cancels a tenant's BRIDGE transfers. They complete soon after that. */
 void pulls_cancel(const struct tenant *t, int status);
 void transfer_task_start(struct tenant *t);
 
 /* work_start.c */
-/* Starts ready commands, reports failed ones. Returns how many. */
+/* Starts ready commands, and reports failed ones. Returns how many. */
 uint32_t works_advance(struct slot *s);
 
 /* memory.c */
-/* bytes that the tenant may still allocate, if they are contiguous */
+/* Returns the bytes that the tenant may still allocate, if free memory is contiguous. */
 uint64_t memory_left(const struct tenant *t);
 void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
@@ -359,47 +370,48 @@ uint32_t memory_clearings_advance(struct slot *s);
 void memory_clearings_free(struct slot *s);
 
 /* keys.c */
-/* Registers a host's key, and the xPU's own use of it for the host. DXP_EBUSY. */
+/* Registers a host's key, which the xPU's own transfers for the host use too. DXP_EBUSY: the NIC
+ * has no free region. */
 int key_open(struct tenant *t);
 /* Rejects later requests with the key; the xPU's own transfers continue. */
 void key_close(struct tenant *t);
-/* Revokes the key of a tenant that has no transfers any more. */
+/* Revokes the key of a tenant after its last transfer. */
 void key_free(struct tenant *t);
 /* Registers a key for the NIC function of the tenant's kernels; it is valid as long as the function
  * is open. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
-/* Cancels transfers of others in newly allocated memory. */
+/* Cancels transfers of other owners in newly allocated memory. */
 void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
-/* Returns whether these have completed. */
+/* Returns true when these transfers have completed. */
 bool keys_memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes);
 uint32_t keys_scrub_advance(struct slot *s);
 
 /* port.c */
 void port_open(struct tenant *t, const struct command *c);
-/* Closes a port: its kernels read `status`; the NIC sends nothing more. NULL is allowed. */
+/* Closes a port. Its kernels read `status`; the NIC sends nothing more. NULL is allowed. */
 void port_close(struct slot *s, struct port *p, int status);
-/* Called before and after each launch: keep the window, and make the NIC poll it without
- * wakeups. */
+/* Called before and after each launch with a port. While a launch holds the port, its window stays,
+ * and the NIC polls without wakeups. */
 void port_hold(struct slot *s, struct port *p);
 void port_drop(struct slot *s, struct port *p);
-/* Logs that a kernel, which has just completed, lost its NIC function. */
+/* Logs that a kernel has lost its NIC function. Called when the kernel has completed. */
 void port_complain(struct tenant *t, const struct port *p, const char *kernel);
 /* Frees closed ports without users; returns how many. */
 uint32_t ports_reap(struct slot *s);
 void ports_close(struct slot *s);
-/* Frees all ports, after the NIC is closed. */
+/* Frees all ports, after the NIC was closed. */
 void ports_free(struct slot *s);
 
 /* build.c */
 void program_build(struct tenant *t, const struct command *c);
 /* Rebuilds all programs in a new worker. */
 void programs_rebuild(struct tenant *t);
-/* Fails queued builds at shutdown. */
+/* Fails queued builds, at shutdown. */
 void builds_free(struct slot *s);
 
 /* fetch.c */
 void fetch_start(struct tenant *t, const struct command *c);
-/* Keeps a linked program's binary for a rebuild without its inputs. */
+/* Keeps the binary of a linked program, so that it can be rebuilt without its inputs. */
 void fetch_binary_keep(struct tenant *t, struct program *p);
 
 /* program.c */
@@ -413,39 +425,40 @@ struct program *program_hold(struct program *p);
 void program_drop(struct program *p); /* NULL is allowed */
 /* Releases all programs of a leaving tenant. */
 void programs_release(struct tenant *t);
-/* Appends to *data. False: no memory, or the total would exceed `most`. */
+/* Appends bytes to *data. False: out of memory, or the total would exceed `most`. */
 bool program_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count,
 		       uint64_t most);
 
-/* workers.c: workers of hosts, and what their processes map */
-/* Returns the tenant's worker, or the slot's; NULL: none yet. */
+/* workers.c: workers of hosts, and the memory that their processes map */
+/* Returns the worker of the tenant, or the slot's worker; NULL: there is none yet. */
 struct worker *worker_of(const struct tenant *t);
-/* Returns the tenant's worker, or the slot's; starts one if there is none. NULL: impossible now;
- * *status is the reason. */
+/* Returns the worker of the tenant, or the slot's worker. Starts one if there is none. NULL: that
+ * is impossible now, and *status is the reason. */
 struct worker *worker_get(struct tenant *t, int *status);
-/* Returns whether the worker has XPU_WORK_MAX engine commands, the maximum. */
+/* Returns true if the worker has XPU_WORK_MAX engine commands, which is the maximum. */
 bool worker_full(const struct tenant *t);
-/* Maps a new range of the tenant, in whole pages. */
+/* Maps a new range of the tenant, whole pages, in its process. */
 void worker_map(struct tenant *t, uint64_t address, uint64_t bytes);
-/* Reports an unmap. `sequence`: the FREE to answer now; NULL: the FREE is answered already, or
+/* Reports an unmap. `sequence` names the FREE to answer now. NULL: the FREE was answered before, or
  * there is none. */
 typedef void (*worker_unmapped)(struct tenant *t, const uint32_t *sequence);
 
-/* Frees an allocation, available once the tenant's process has unmapped it, which `done` reports.
- * Status of arena_free, without `done` if nothing maps it; DXP_ENOMEM: it stays. DXP_EAGAIN (only
- * with `sequence`, which may be NULL): no engine command precedes, so `done` answers this FREE. */
+/* Frees an allocation. Its memory is available when the tenant's process has unmapped it; then
+ * `done` is called. If no process maps it, returns the status of arena_free, and does not call
+ * `done`. DXP_ENOMEM: the allocation stays. DXP_EAGAIN: no engine command precedes the FREE, so
+ * `done` answers it. `sequence` may be NULL; then DXP_EAGAIN is not returned. */
 int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
 		      const uint32_t *sequence);
 void worker_unmap_port(struct port *p);
 uint32_t workers_poll(struct slot *s);
-/* Notifies hosts of long-running commands; returns how many. */
+/* Notifies hosts of commands that run long. Returns how many. */
 uint32_t workers_begun_notify(struct slot *s);
-/* Returns the earliest deadline of all workers, including the time at which a process that waits
- * for a zygote can start. */
+/* Returns the earliest deadline of all workers, which includes the time at which a waiting process
+ * can be started. */
 uint64_t workers_begun_deadline(const struct slot *s);
 bool workers_sleeping(struct slot *s);
 void workers_resumed(struct slot *s);
-/* Closes all workers at shutdown, after the last order. */
+/* Closes all workers, at shutdown after the last order. */
 void workers_close(struct slot *s);
 
 /* registers.c */

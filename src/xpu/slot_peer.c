@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
-#define STUCK_AGAIN_NS (50 * MS_NS) /* between resets of the same node */
+#define STUCK_AGAIN_NS (50 * MS_NS) /* ns between two resets of the same node */
 
 bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that use the xPU, from OPEN to CLOSE, loss, or eviction for not reading replies. */
+/* Hosts that use the xPU: from OPEN to CLOSE, to the host's loss, or to its eviction because it
+ * does not read replies. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -63,7 +64,7 @@ void tenant_leave(struct tenant *t, int status)
 	t->port = NULL;
 	pulls_cancel(t, status);
 	key_close(t);
-	/* The host's process may write there until it has exited. */
+	/* The host's process may write to this memory until it has exited. */
 	if (t->worker)
 		worker_kill(t->worker);
 	else
@@ -93,7 +94,7 @@ static void host_changed(struct slot *s, const struct table_change *change)
 			 e->name, e->id);
 	if (change->what & TABLE_BACK)
 		log_info("host %s (node %u) is back and continues", e->name, e->id);
-	/* A new incarnation, with another magic, may have opened the xPU before the table
+	/* A new incarnation, which has another magic, may have opened the xPU before the table
 	 * changed. */
 	if (lost || (change->what & TABLE_RESTARTED && t->reply.magic != e->magic)) {
 		log_info("host %s (node %u) %s: its commands are cancelled, its memory is freed",
@@ -107,7 +108,7 @@ void tenants_changed(struct slot *s, const struct table_change *change)
 	uint16_t node = change->entry.id;
 	bool host = change->entry.kind == MANAGE_HOST;
 
-	/* A lost id may meanwhile belong to a node of the other kind. */
+	/* A lost id may now belong to a node of the other kind. */
 	if (host || change->what & TABLE_LOST)
 		host_changed(s, change);
 	if (change->what & TABLE_LOST || (!host && change->what & TABLE_RESTARTED)) {
@@ -194,7 +195,7 @@ void tenants_cancel(struct slot *s)
 			work_free((struct work *)c);
 	}
 	if (s->outbox)
-		outbox_end(s->outbox, DXP_ECLOSED); /* completes the transfers */
+		outbox_end(s->outbox, DXP_ECLOSED); /* completes transfers */
 	builds_free(s);
 }
 

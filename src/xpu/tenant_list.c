@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of tenants: find one, count them, and log about one. */
+/* The list of tenants: finds a tenant, counts tenants, and logs about a tenant. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "xpu/slot_internal.h"
 
-#define COMPLAINTS_MAX 20 /* log lines of one host; more are dropped */
+#define COMPLAINTS_MAX 20 /* log lines about one host; later ones are dropped */
 
 void tenant_complain(struct tenant *t, const char *format, ...)
 {

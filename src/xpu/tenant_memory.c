@@ -34,7 +34,7 @@ static int file_open(struct tenant_memory *m, uint64_t bytes)
 			close(m->fd);
 		return error == ENOMEM ? DXP_ENOMEM : DXP_EBUSY;
 	}
-	/* Pages are counted one by one (tenant_memories_check). */
+	/* Uses small pages, because tenant_memories_check() counts the pages of a file. */
 	madvise(base, bytes, MADV_NOHUGEPAGE);
 	m->base = base;
 	m->bytes = bytes;
@@ -101,7 +101,7 @@ static bool pages_next(const struct tenant_memory *m, uint64_t start, uint64_t e
 	return start < end && (m->pages_unknown || ranges_next(&m->pages, start, end, out));
 }
 
-/* Frees pages of another tenant's freed allocations. */
+/* Frees a tenant's pages of freed allocations, because another tenant gets these addresses. */
 static void pages_discard(struct tenant_memory *m, uint64_t start, uint64_t end)
 {
 	bool freed = true;
@@ -113,14 +113,14 @@ static void pages_discard(struct tenant_memory *m, uint64_t start, uint64_t end)
 		memset(m->base + r.start, 0, r.end - r.start);
 		freed = false;
 	}
-	/* Pages that remain stay listed. So they are not counted as pages of kernels, and are freed
-	 * later. */
+	/* Pages that could not be freed stay in the list. So they are not counted as pages that
+	 * kernels wrote, and are freed later. */
 	if (freed)
 		ranges_remove(&m->pages, start, end);
 }
 
-/* Allocates the pages now, so that a shortage of memory shows here and not when a kernel writes.
- * New pages are zero. */
+/* Allocates the pages now. So a lack of memory shows here, and not when a kernel writes. New pages
+ * are zero. */
 static void pages_make(struct tenant_memory *m, uint64_t start, uint64_t end)
 {
 	struct range r;
@@ -159,7 +159,7 @@ void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_
 		m->pages_unknown |= !ranges_add(&m->pages, address, address + bytes);
 }
 
-/* Returns the bytes of pages that the tenant's file may have. */
+/* Returns the number of bytes in pages that the tenant's file may have. */
 static uint64_t pages_most(const struct tenant *t)
 {
 	const struct ranges *listed = &t->memory->pages;
@@ -172,7 +172,7 @@ static uint64_t pages_most(const struct tenant *t)
 	return bytes;
 }
 
-/* Returns the bytes of pages that its file has beyond pages_most(). */
+/* Returns the number of bytes in pages that the tenant's file has beyond pages_most(). */
 static uint64_t pages_excess(const struct tenant *t)
 {
 	const struct tenant_memory *m = t->memory;

@@ -7,10 +7,10 @@
 #include "nic/limits.h"
 #include "xpu/slot_internal.h"
 
-/* time between two checks for silent hosts that block others */
+/* time in ns between two checks for silent hosts that block others */
 #define NEEDED_LOOK_NS (100 * MS_NS)
 
-/* Returns the time since which the host is silent; 0: it is not silent, or it is leaving. */
+/* Returns the time since when the host is silent; 0: it is not silent, or it is leaving. */
 static uint64_t silent_since(const struct tenant *t)
 {
 	return t->leaving ? 0 : node_silent_since(t->slot->node, t->host);
@@ -30,7 +30,7 @@ static void give_up(struct tenant *t, const char *what)
 	node_peer_reset(s->node, host, DXP_EPEERLOST);
 }
 
-/* Returns whether the tenant has any resource that another host needs. */
+/* Returns true if the tenant has a resource of kind `need`. */
 static bool has(const struct tenant *t, enum tenant_need need)
 {
 	switch (need) {
@@ -91,11 +91,11 @@ uint64_t tenants_giving(const struct slot *s)
 	return bytes;
 }
 
-/* Result of a search over users of bridge buffers: a silent host that keeps some, and whether other
- * nodes use some too. */
+/* Result of a search over users of bridge buffers: a silent host that keeps buffers, and whether
+ * other nodes use buffers too. */
 struct buffers_use {
 	const struct slot *slot;
-	uint64_t until_ns; /* silent since before this: too long */
+	uint64_t until_ns; /* a host that is silent since before this time keeps buffers too long */
 	struct tenant *found;
 	bool others;
 };
@@ -112,9 +112,9 @@ static void buffers_used(void *context, uint16_t node)
 		u->found = t;
 }
 
-/* Finds a silent host that keeps bridge buffers from others, by the xPU's own transfers or its PUTs
- * and GETs. Ignores hosts that are silent for less than the time that one step of a transfer may
- * last. NULL: there is none. */
+/* Finds a silent host that keeps bridge buffers from others, by the xPU's own transfers for it or
+ * by its PUTs and GETs. Ignores hosts that are silent for less than the time limit of one step of a
+ * transfer. NULL: there is none. */
 static struct tenant *buffers_holder(const struct slot *s, uint64_t now_ns)
 {
 	uint64_t stall_ns = s->options.stall_ns ? s->options.stall_ns : BRIDGE_STALL_NS;
@@ -127,7 +127,7 @@ static struct tenant *buffers_holder(const struct slot *s, uint64_t now_ns)
 	return u.others ? u.found : NULL;
 }
 
-/* Returns whether silent hosts occupy half of a queue pair's requests. */
+/* Returns true if silent hosts use half of the requests that a queue pair may have. */
 static bool requests_kept(const struct slot *s)
 {
 	uint32_t count = 0;

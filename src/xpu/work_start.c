@@ -34,7 +34,8 @@ static uint32_t tenant_advance(struct tenant *t)
 	return work;
 }
 
-/* Moves the first tenant behind all others, for fairness. */
+/* Moves the first tenant to the end of the list, so that another tenant is served first next
+ * time. */
 static void pass_once(struct slot *s)
 {
 	struct tenant *t = s->tenants, **at = &s->tenants;

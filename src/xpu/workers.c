@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers of hosts: which one serves a tenant, what its process maps, and its loss.
+/* Workers of hosts: the choice of a tenant's worker, the memory that a worker process maps, and the
+ * loss of workers.
  *
- * A host's process maps its host's allocations and the window of its NIC function, nothing else.
- * Freed memory is held until the process has unmapped it; only then can it be allocated again. */
+ * A host's process maps the allocations of its host and the window of the host's NIC function,
+ * nothing else. Freed memory is held until the process has unmapped it. Only then can it be
+ * allocated again. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +33,10 @@ bool worker_full(const struct tenant *t)
 struct mapping {
 	struct order order;
 	struct worker_range range;
-	/* the port whose window is unmapped; NULL: a held allocation is unmapped */
+	/* port whose window is unmapped; NULL: the range is an allocation that was held */
 	struct port *port;
-	worker_unmapped done; /* NULL: for a port */
-	bool replies;         /* `done` gets `sequence` */
+	worker_unmapped done; /* NULL for a window */
+	bool replies;         /* true: passes `sequence` to `done` */
 	uint32_t sequence;
 };
 
@@ -42,7 +44,7 @@ static void map_end(struct order *o, const struct order_end *end)
 {
 	struct tenant *t = o->tenant;
 
-	/* The process could not map its own memory. */
+	/* The process could not map its own memory, so it is useless. */
 	if (end->ran && end->status != DXP_OK && t->worker)
 		worker_kill(t->worker);
 	free(CONTAINER_OF(o, struct mapping, order));
@@ -93,7 +95,7 @@ void worker_map(struct tenant *t, uint64_t address, uint64_t bytes)
 	if (m)
 		worker_post(t->worker, &m->order);
 	else
-		worker_kill(t->worker); /* the next process maps it at its start */
+		worker_kill(t->worker); /* the next process maps the range when it starts */
 }
 
 int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
@@ -110,7 +112,7 @@ int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
 	m->done = done;
 	m->replies = sequence && t->worker->commands == 0;
 	m->sequence = sequence ? *sequence : 0;
-	arena_hold(arena, t->owner, at, bytes, NULL); /* own allocation: cannot fail */
+	arena_hold(arena, t->owner, at, bytes, NULL); /* cannot fail: the tenant owns it */
 	arena_free(arena, t->owner, at);
 	t->busy++;
 	t->unmaps++;
@@ -127,7 +129,7 @@ void worker_unmap_port(struct port *p)
 		return;
 	m = mapping_create(t, WORKER_UNMAP, p->address, sizeof(*p->window));
 	if (!m) {
-		/* Otherwise the process could write to the window of another port. */
+		/* The window may get another port, to which the process could then write. */
 		worker_kill(t->worker);
 		return;
 	}
@@ -169,7 +171,7 @@ struct worker *worker_get(struct tenant *t, int *status)
 
 /* ---- exit ---- */
 
-/* Describes what ran when the worker was lost. */
+/* Writes a description of what ran when the worker was lost. */
 static void order_describe(const struct order *o, char *out, size_t space)
 {
 	if (o && o->ops->describe)
@@ -198,7 +200,8 @@ static void loss_describe(const struct worker *c, const struct zygote_news *news
 		snprintf(out, ENGINE_TEXT_BYTES, "%s exited its process", what);
 }
 
-/* Completes all orders of an exited worker and frees it. `news` NULL: its zygote was lost. */
+/* Completes all orders of a worker that has exited, and frees it. `news` is NULL if its zygote was
+ * lost. */
 static void tenant_worker_end(struct tenant *t, const struct zygote_news *news)
 {
 	char text[ENGINE_TEXT_BYTES] = "";
@@ -208,7 +211,7 @@ static void tenant_worker_end(struct tenant *t, const struct zygote_news *news)
 	worker_last(c);
 	if (news && !t->leaving)
 		loss_describe(c, news, text);
-	/* A launch logs and sends the text itself. */
+	/* A launch logs and sends the text itself, if it is the first order. */
 	if (text[0] && !(c->first && c->first->kind == WORKER_RUN))
 		tenant_complain(t, "%s", text);
 	worker_lost(c, t->leaving ? DXP_ECANCELED : DXP_EDEVICE, text);
@@ -225,8 +228,8 @@ static void news_receive(struct slot *s, const struct zygote_news *news)
 		tenant_worker_end(t, news);
 }
 
-/* Handles the loss of the zygote and its processes. Processes that accepted no order start
- * again. */
+/* Handles the loss of the zygote and all its processes. Processes that had accepted no order are
+ * started again. */
 static void all_end(struct slot *s)
 {
 	for (struct tenant *t = s->tenants; t; t = t->next)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls every function of dxp/device.h once, in the language of the compilation: C17, C++, CUDA C,
- * OpenCL C, C for RISC-V. LAYOUT is the layout in docs/reference/window.md, as CHECK_ rows made
- * from its tables by test/device/lib.sh. */
+ * OpenCL C, C for RISC-V. LAYOUT is the name of a file that test/device/lib.sh makes from the
+ * tables in docs/reference/window.md. It has a CHECK_ row for each fact of the layout. */
 #include <dxp/device.h>
 
-/* These languages share no static assertion. */
+/* These languages have no static assertion in common, so an array of negative size is used. */
 #define CHECK_CONCAT_(a, b)    a##b
 #define CHECK_NAME_(line)      CHECK_CONCAT_(check_, line)
 #define CHECK_TRUE(what)       typedef char CHECK_NAME_(__LINE__)[(what) ? 1 : -1];

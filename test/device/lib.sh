@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Shared by the tests of dxp/device.h. Turns the layout in docs/reference/window.md into checks.
-# all.c calls every function of the header; each test compiles it with its compiler, with all
-# warnings as errors.
+# Helpers for the tests of dxp/device.h. Turns the layout in docs/reference/window.md into checks.
+# all.c calls every function of the header. Each test compiles it with its own compiler; all
+# warnings are errors.
 set -euo pipefail
 
 readonly headers=("$DXP_SOURCE"/include/dxp/{window,shared,device}.h)
 readonly document=$DXP_SOURCE/docs/reference/window.md
 readonly every=$DXP_SOURCE/test/device/all.c
 
-# Warning options for C and C++, of gcc and clang.
+# Warning options that gcc and clang accept for C and C++.
 readonly warnings=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wcast-qual
 	-Wcast-align -Wundef -Wpointer-arith)
 
@@ -18,10 +18,10 @@ trap 'rm -rf "$scratch"' EXIT
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 skip() { printf 'skipped: %s\n' "$*"; exit 77; }
 # shellcheck source=test/net/lib_text.sh
-. "$DXP_SOURCE/test/net/lib_text.sh" # left_out
+. "$DXP_SOURCE/test/net/lib_text.sh" # defines left_out
 
 # Writes the tables of the document as CHECK_ rows: for each struct its size, the offset of each
-# field, and the absence of gaps; for each name its value.
+# field, and that it has no gaps; for each name its value.
 layout() {
 	awk '
 	/^### `struct / {
@@ -53,7 +53,7 @@ layout() {
 		fail "$document: fewer than 7 structs found"
 }
 
-# Fails if the document or all.c omits a name of the header.
+# Fails if a name of the header is missing in the document or in all.c.
 complete() {
 	local name missing=
 	for name in $(sed -n 's/^#define \(DXP_[A-Z_]*\)  *[0-9].*/\1/p' "${headers[@]}") \
@@ -82,7 +82,7 @@ build() {
 	printf 'ok: %s\n' "$*"
 }
 
-# emitted FILE PATTERN WHAT: fails if no line of the compiler's output matches.
+# emitted FILE PATTERN WHAT: fails if no line in the compiler's output matches.
 emitted() {
 	grep -qE "$2" "$1" || fail "no $3 in what the compiler made: $2"
 	printf 'ok: %s: %s times\n' "$3" "$(grep -cE "$2" "$1")"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs dxp/device.h in OpenCL kernels: they store the same bytes as C, and exchange messages with a
- * NIC in another thread while they run. Tests each version of OpenCL C that the device supports.
- * Skipped without an OpenCL device that works in host memory. */
+/* Runs dxp/device.h in OpenCL kernels. They must store the same bytes as C code, and exchange
+ * messages with a NIC in another thread while they run. Tests each version of OpenCL C that the
+ * device supports. Skipped without an OpenCL device that works in host memory. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,9 +21,9 @@
 #include "engine/engine.h"
 
 #define AREA   0x5000000000ull
-#define ANSWER 16 /* words after the window */
+#define ANSWER 16 /* number of words after the window that a kernel may write as its answer */
 
-/* Source text that is compiled here as C, and in kernels as OpenCL C. */
+/* Source text that is compiled in this file as C, and in kernels as OpenCL C. */
 #define POSTS                                                                                      \
 	{                                                                                          \
 		struct dxp_target to = {7, 1, 2, 0x12345678};                                      \
@@ -82,7 +82,7 @@ static const char speaking[] =
 	"	out[10] = dxp_total_wait(w, 1, 10);\n"
 	"}\n";
 
-/* Stores 40 doorbells for 32 descriptors without a claim (C-15). */
+/* A kernel that stores 40 doorbells for 32 descriptors without a claim (C-15). */
 static const char overrunning[] =
 	"kernel void overrun(global uchar *memory, global int *out)\n"
 	"{\n" WINDOW "	struct dxp_target to = {0, 0, 0, 1};\n"
@@ -104,8 +104,8 @@ static const char overrunning[] =
 	"	out[5] = out[2] == DXP_EOVERRUN;\n"
 	"}\n";
 
-/* Builds a list of more entries than a descriptor holds, and posts it by address (C-14). out[0]:
- * key of the region that begins at `out`. */
+/* A kernel that builds a list with more entries than a descriptor holds, and posts it by address
+ * (C-14). out[0] is the key of the region that begins at `out`. */
 static const char chaining[] =
 	"kernel void chain(global uchar *memory, global int *out)\n"
 	"{\n" WINDOW "	struct dxp_target self = dxp_self(w, 1);\n"
@@ -127,10 +127,11 @@ static const char chaining[] =
 	"}\n";
 
 static struct {
-	struct dxp_window window; /* window of the kernels: this struct is the engine's memory */
+	/* window of the kernels; this struct is the memory of the engine */
+	struct dxp_window window;
 	union {
 		int out[ANSWER];
-		int words[1024]; /* the region of `chain` */
+		int words[1024]; /* region of the kernel `chain` */
 	};
 } * shared;
 

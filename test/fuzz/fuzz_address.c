@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes text addresses: an address that parses must survive formatting and parsing again, and the
- * wire format. */
+/* Fuzzes texts of addresses. An address that parses must be the same after it was formatted and
+ * parsed again, and after it was encoded and decoded. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes messages between processes and NIC: a message that decodes must encode to the same
+/* Fuzzes messages between processes and a NIC: a message that decodes must encode to the same
  * bytes. */
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes program binaries from hosts: the seal, the pack behind it, and rv32's objects in the pack.
- * The first byte selects how much of the input is made valid, so that mutations get past each
+/* Fuzzes program binaries from hosts: the seal, the pack behind the seal, and rv32's objects in the
+ * pack. The first byte selects how much of the input is made valid, so that mutations get past each
  * check. */
 #include <assert.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #include "engine/seal.h"
 #include "test/fuzz/fuzz.h"
 
-#define SUM_AT 8 /* of a pack: behind its magic */
+#define SUM_AT 8 /* offset of the checksum in a pack, behind its magic */
 
-/* The parts of a pack that is accepted lie in its bytes. */
+/* Checks that the parts of a pack that is accepted lie inside the pack's bytes. */
 static void pack_check(const uint8_t *data, size_t bytes)
 {
 	static struct rv32_object list[RV32_OBJECTS_MAX];
@@ -42,7 +42,7 @@ static void pack_check(const uint8_t *data, size_t bytes)
 	}
 }
 
-/* Makes the checksum of the pack valid. */
+/* Replaces the checksum of the pack by the right one. */
 static void sum_repair(uint8_t *pack, size_t bytes)
 {
 	const size_t skip = SUM_AT + OCL_KEY_BYTES;
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	uint8_t *copy = malloc(bytes + SEAL_BYTES);
 	assert(copy);
 	memcpy(copy, data, bytes);
-	/* no input has the MAC */
+	/* no input has a right MAC */
 	assert(seal_check(key, copy, bytes, &inner));
 	assert(seal_skip(copy, bytes) <= bytes);
 	if (how & 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes board descriptions: one that parses is within the bounds of the manual; one that does not
- * leaves no state. */
+/* Fuzzes board descriptions. If a description parses, its values are within the bounds of the
+ * manual. If not, it leaves no state. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 #include "engine/board_config.h"
 #include "engine/engine.h"
 
-/* Parses without the log messages of rejections, which a million runs would print. */
+/* Parses without log messages. Otherwise a million runs would print the reasons of all
+ * rejections. */
 static int parse_quietly(const char *text, size_t bytes, struct board_config *out)
 {
 	static int nowhere = -1, kept = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes control payload and messages between members: a message that decodes must encode to the
- * same bytes. */
+/* Fuzzes payload of control packets, and messages between members: a message that decodes must
+ * encode to the same bytes. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes two creations and an active group with packets of any origin: arbitrary bytes, and packets
- * with plausible fields from the switch, from members and from unknown peers. For all inputs
- * sending stops, sent packets are valid, and no result is written past an operation's elements.
- * Finally all operations have completed and both creations have a status. */
+/* Fuzzes the creation of a group by two members, and an active group, with packets of any origin:
+ * arbitrary bytes, and packets with plausible fields from the switch, from members and from unknown
+ * peers. For all inputs, sending stops at some time, sent packets are valid, and no result is
+ * written past an operation's elements. In the end all operations have completed and both creations
+ * have a status. */
 #define FUZZ_NAME "fuzz_inc_group"
 
 #include <string.h>
@@ -103,7 +104,8 @@ static struct roce_path path_read(void)
 static void packet_give(const uint8_t *data, size_t bytes, const struct roce_path *path)
 {
 	uint8_t *copy =
-		malloc(bytes ? bytes : 1); /* exact size, so that reads past its end are detected */
+		/* a copy of exact size, so that reads past its end are detected */
+		malloc(bytes ? bytes : 1);
 	struct inc_packet p;
 
 	if (!copy)
@@ -146,7 +148,7 @@ static void raw_give(void)
 	packet_give(data, bytes, &path);
 }
 
-/* Delivers a result, mostly one that an operation expects. */
+/* Delivers a result. In most cases an operation expects it. */
 static void result_give(void)
 {
 	static const uint8_t zeros[8192];
@@ -177,7 +179,7 @@ static void result_give(void)
 	header_give(&h, QKEY + (how == 255), zeros, h.elements * size, &path);
 }
 
-/* Delivers a message of a member, or a switch's rejection. */
+/* Delivers a message from a member, or a rejection from a switch. */
 static void peer_give(void)
 {
 	static const uint8_t kinds[] = {INC_FREEZE, INC_FROZEN,  INC_FETCH,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes packets of in-network computing: a packet that decodes is encoded again. The result must
- * have a right ICRC and decode to the same fields. */
+/* Fuzzes packets of in-network computing. A packet that decodes is encoded again. The new packet
+ * must have a right ICRC and decode to the same fields. */
 #include <assert.h>
 #include <string.h>
 

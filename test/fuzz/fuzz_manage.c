@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes arbitrary bytes to a registry and to a member. They are sealed with the fabric key, so
- * that they reach the decoders and the state behind them. Input: records of type, sender, length (2
- * bytes) and that many bytes of body. */
+/* Passes arbitrary bytes to a registry and to a member. The bytes are sealed with the fabric key,
+ * so that they reach the decoders and the state behind them. The input is a sequence of records:
+ * type, sender, length (2 bytes) and that many bytes of body. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,8 +77,8 @@ static void exchange(struct target *t)
 		;
 }
 
-/* Forges a frame that a peer with the key could send. The member's nonce, which such a peer knows,
- * replaces zeros of the input. */
+/* Forges a frame that a peer with the key could send. If the input has zeros where the member's
+ * nonce belongs, the nonce replaces them, because such a peer knows it. */
 static void forge(struct target *t, uint8_t type, uint8_t sender, const uint8_t *body, size_t bytes)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES] = {0};
@@ -90,7 +90,7 @@ static void forge(struct target *t, uint8_t type, uint8_t sender, const uint8_t 
 					 bytes, t->mac, frame);
 	if (to_member) {
 		struct rng start = {1};
-		rng_next(&start); /* the registry drew its epoch first */
+		rng_next(&start); /* skips the number from which the registry drew its epoch */
 		uint64_t nonce = rng_next(&start);
 		if (bytes >= 16 && memcmp(body + 8, &(uint64_t){0}, 8) == 0) {
 			put_be64(frame + WIRE_COMMON_BYTES + 8, nonce);
@@ -108,7 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct target t;
 
 	target_open(&t);
-	registry_receive(t.registry, &t.node, data, bytes, t.now_ns); /* unsealed */
+	/* passes the bytes without a seal */
+	registry_receive(t.registry, &t.node, data, bytes, t.now_ns);
 	member_receive(t.member, &t.manager, data, bytes, t.now_ns);
 	exchange(&t);
 	while (bytes >= 4) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes texts of the hardware model: schedules and judge files. The first byte chooses. A schedule
- * that parses is written, parses again unchanged, and runs to completion. A judge's line that
- * parses has a name and a finite value. */
+/* Fuzzes texts of the hardware model: schedules and judge files. The first byte of the input
+ * selects which. If a schedule parses, it is written, must parse again unchanged, and runs to
+ * completion. If a line of a judge's file parses, it has a name and a finite value. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

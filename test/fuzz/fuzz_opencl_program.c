@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes the program inputs of the OpenCL plugin: options, sources with includes, kernel
- * information of a node, and binaries kept by a program. The first byte selects the kind. */
+/* Fuzzes the inputs that the OpenCL plugin gets for programs: options, sources with includes, a
+ * node's information about kernels, and binaries that a program kept. The first byte selects the
+ * kind. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void options_try(const struct input *in)
 
 	assert(options_split(text, &s));
 	assert(strlen(s.rest) <= 2 * strlen(text));
-	/* no folder option remains */
+	/* if the text has no folder options, the rest has none either */
 	assert(options_split(s.rest, &again));
 	assert(again.folder_count == 0 || s.folder_count > 0);
 	options_split_clear(&again);
@@ -46,9 +47,10 @@ static void options_try(const struct input *in)
 	free(text);
 }
 
-#define PATH_MOST 48 /* bytes: longer paths do not exist, so that nesting of folders stops */
+/* bytes; longer paths do not exist, so that folders cannot nest without end */
+#define PATH_MOST 48
 
-/* Every other file exists and contains the source again. */
+/* Returns the contents of a file. A path of even length exists, and contains the source again. */
 static char *file_read(void *context, const char *path, size_t *bytes)
 {
 	const struct input *in = context;

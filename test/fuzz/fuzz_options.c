@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes text options: options that parse are within the bounds of their header. The fault
- * injector, opened with parsed options, passes a few datagrams without error. */
+/* Fuzzes options in text form. Options that parse must be within the bounds of their header. A
+ * fault injector that is opened with these options must pass a few datagrams without an error. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@
 
 #define DATAGRAMS 64
 
-/* Parses without the log messages of rejections, which a million runs would print. */
+/* Parses without log messages. Otherwise a million runs would print the reasons of all
+ * rejections. */
 static int fault_parse_quietly(const char *text, struct fault_options *options)
 {
 	static int nowhere = -1, kept = -1;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes two NICs that exchange operations. The input selects posts of their users and actions
- * of the network: deliver in any order, lose, duplicate, damage, wait; NICs also restart. After
- * every step the accounts of both must agree. Finally the network recovers, and every operation
- * must have completed exactly once, with NAPs at most once and in order. Adds must have happened
- * at least as often as they succeeded and at most as often as posted. Without a restart every
- * byte that a PUT or GET moved must be right. The first host's accesses to the second's memory
- * go through a device. */
+/* Fuzzes two NICs that exchange operations. The input selects the requests of their users and the
+ * actions of the network: deliver in any order, lose, duplicate, damage, wait. NICs also restart.
+ * After every step, the internal counts of both NICs must be consistent. In the end the network
+ * works again, and every operation must have completed exactly once. NAPs must have arrived at most
+ * once and in order. Atomic adds must have executed at least as often as they succeeded, and at
+ * most as often as they were posted. Without a restart, every byte that a PUT or GET moved must be
+ * right. The memory of the second host is staged: accesses of the first host go through a
+ * device. */
 #define FUZZ_NAME "fuzz_pair"
 
 #include <stdlib.h>
@@ -26,18 +27,18 @@
 #define POSTS_MAX    64 /* posts by each host */
 #define POLLS_MAX    20000
 #define PATTERN(at)  ((uint8_t)((at)*7u + 3u))
-/* every second NAP has a trailer */
+/* every second NAP has a trailer, 8 bytes that depend on its number */
 #define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0)
-#define ADDITION     UINT64_MAX /* context of an atomic add */
+#define ADDITION     UINT64_MAX /* value of `context` that marks an atomic add */
 
-/* The peer's GETs and own PUTs read memory [0], which always holds the pattern. Operations write
- * memory [1], at the same offsets as in [0]. */
+/* A NIC with its user. memory[0] always holds the pattern; the peer's GETs and own PUTs read it.
+ * Operations write memory[1], at the same offsets as in memory[0]. */
 struct host {
 	struct nic *nic;
 	struct dxp_window *window;
 	uint8_t *memory[2];
 	uint32_t keys[2], counter_key;
-	uint64_t counter;                /* the peer adds 1 */
+	uint64_t counter;                /* the peer adds 1 to it */
 	uint64_t adds_posted, adds_good; /* adds by this host's user to the other host's counter */
 	uint64_t incarnation;
 	uint32_t posted, completed;
@@ -45,7 +46,9 @@ struct host {
 	int last_nap; /* number of the last NAP that arrived; only grows */
 };
 
-#define DEVICE_HOST 1 /* the other host's PUTs and GETs use its device: [0], then [1] */
+/* host with a device: PUTs and GETs of the other host use memory of the device, [0] followed by
+ * [1] */
+#define DEVICE_HOST 1
 
 struct scene {
 	struct staged_device device;
@@ -137,7 +140,8 @@ static void user_dequeues(struct scene *s, int which)
 
 static void host_restart(struct scene *s, int which)
 {
-	/* NAPs in the other's ring belong to this process; those of the next start at 0. */
+	/* NAPs in the ring of the other host are from this process. The numbers of the next process
+	 * start at 0. */
 	user_dequeues(s, 1 - which);
 	s->hosts[1 - which].last_nap = -1;
 	nic_destroy(s->hosts[which].nic);
@@ -227,8 +231,8 @@ static void land(struct scene *s, const struct flight *f)
 	network_land(f, s->hosts[f->to].nic, s->now_ns);
 }
 
-/* Selects a datagram, the oldest or any, and delivers, drops, duplicates, damages or truncates
- * it. */
+/* Selects the oldest datagram or any other. Then delivers, drops, duplicates, damages or truncates
+ * this datagram. */
 static void network_acts(struct scene *s)
 {
 	uint8_t how = take8(&s->in);
@@ -287,8 +291,8 @@ static void accounts_check(struct scene *s)
 		die(s->device.broken);
 }
 
-/* Delivers everything from now on, 20 us later. Both sides must become idle without further
- * input. */
+/* From now on, delivers every datagram 20 us after it was sent. Both sides must become idle without
+ * further input. */
 static void settle(struct scene *s)
 {
 	struct host *a = &s->hosts[0], *b = &s->hosts[1];

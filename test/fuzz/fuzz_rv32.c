@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes programs of an rv32 xPU: words decode, print, and encode to themselves; the program runs
- * in both builds with the same result, and never outside its memory. */
+/* Fuzzes programs for an rv32 xPU. Each word is decoded, printed, and must encode to itself. The
+ * program runs in both builds of the simulator with the same result, and never accesses memory
+ * outside its own. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct outcome {
 	uint32_t buffer[BUFFER_WORDS];
 };
 
-/* Compares by field: the struct has padding. */
+/* Compares two operations field by field, because the struct has padding. */
 static bool same(const struct rv32_op *x, const struct rv32_op *y)
 {
 	return x->code == y->code && x->rd == y->rd && x->rs1 == y->rs1 && x->rs2 == y->rs2 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes objects for rv32: the link returns, and its result is within its bounds. Adds a missing
- * ELF identification, because the loader stops without it. */
+/* Fuzzes object files for rv32. The linker must return, and its result must be within the bounds.
+ * Adds the ELF identification if it is missing, because the loader stops without it. */
 #include <assert.h>
 #include <elf.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		rv32_image_destroy(image);
 	}
 	rv32_list(objects, line_check, NULL, text);
-	/* Links the object twice, so that equal names meet. */
+	/* Links the object with itself, so that equal names meet. */
 	if (rv32_image_link(objects, 2, &image, text) == DXP_OK) {
 		image_check(image);
 		rv32_image_destroy(image);

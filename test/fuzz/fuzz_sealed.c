@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzzes an endpoint that requires encryption, with real keys. A peer opens a session by a real
- * handshake; then the input decides what arrives: frames that the peer sealed, as sent or with
- * bytes changed, replayed, or bytes as they are, such as handshakes and REJECTs. Only frames as
- * sent, each once, may be delivered. */
+ * handshake. Then the input decides what arrives: frames that the peer sealed, unchanged, with
+ * changed bytes, or replayed; or plain bytes of the input, such as handshakes and REJECTs. Only
+ * unchanged frames may be delivered, each of them once. */
 #define FUZZ_NAME "fuzz_sealed"
 
 #include <string.h>
@@ -20,7 +20,7 @@
 #define FRAMES    64
 #define BYTES     512
 #define STEPS_MAX 400
-#define UPDATE    16 /* packets per key */
+#define UPDATE    16 /* packets before the key changes */
 
 struct frame {
 	uint8_t data[BYTES];
@@ -39,7 +39,7 @@ struct scene {
 	struct rng secrets;
 	struct side sides[2]; /* 0: the endpoint under test; 1: its peer */
 	struct rltp_message messages[FRAMES];
-	uint32_t posted; /* messages of the peer */
+	uint32_t posted; /* number of messages that the peer has posted */
 	struct frame frames[FRAMES];
 	uint32_t frame_count;
 	uint64_t now_ns;
@@ -156,8 +156,9 @@ static bool frame_of(const struct datagram *d, struct frame *f)
 	return true;
 }
 
-/* Frames of the endpoint under test always arrive; those of the peer wait for the input, but for
- * the first ones, which open the session. */
+/* Delivers frames of the endpoint under test at once. Stores frames of the peer, which the input
+ * delivers later. While `opening` is set, frames of the peer are also delivered, because they open
+ * the session. */
 static void sides_send(struct scene *s, bool opening)
 {
 	struct datagram out[8];
@@ -188,7 +189,7 @@ static void peer_post(struct scene *s)
 	rltp_endpoint_post(s->sides[1].endpoint, session, m, s->now_ns);
 }
 
-/* Passes on a kept frame, with up to three bytes changed. */
+/* Delivers a stored frame, with up to three changed bytes. */
 static void frame_pass(struct scene *s)
 {
 	if (s->frame_count == 0)

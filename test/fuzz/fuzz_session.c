@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes one NIC against a hostile peer with an open session. The input selects the peer's
- * frames (with right checksums and plausible numbers, so that they are decoded), the user's
- * posts and the steps of time. After every step the accounts must agree and no byte outside the
- * regions may have changed. Finally the peer becomes silent, and every operation must have
- * completed exactly once. */
+/* Fuzzes one NIC against a hostile peer with an open session. The input selects the peer's frames,
+ * the user's requests and the steps of time. Frames have right checksums and plausible numbers, so
+ * that they are decoded. After every step, the internal counts must be consistent, and no byte
+ * outside the regions may have changed. In the end the peer becomes silent, and every operation
+ * must have completed exactly once. */
 #define FUZZ_NAME "fuzz_session"
 
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "test/support/invariants.h"
 
 #define CANARY         0xC7
-#define GUARD          9000 /* bytes around each region: larger than a packet's payload */
+#define GUARD          9000 /* bytes around each region; more than the payload of a packet */
 #define WINDOW_PACKETS 32
 #define STEPS_MAX      400
 #define BATCH          16
@@ -120,7 +120,7 @@ static void datagrams_touch(const struct datagram *d, size_t count)
 			sum = (uint8_t)(sum + crc32c(0, d->slices[i].base, d->slices[i].bytes));
 }
 
-/* Polls as a node does, until nothing is sent. */
+/* Polls as a node does, until there is nothing more to send. */
 static void poll(struct scene *s)
 {
 	static struct datagram batch[BATCH];
@@ -202,8 +202,8 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 	peer_introduce(s);
 }
 
-/* The peer is silent: requests to it must complete without further input, and the NIC must not spin
- * meanwhile. */
+/* Lets time pass without a frame of the peer. Requests to the peer must complete without further
+ * input, and the NIC must not spin meanwhile. */
 static void silence(struct scene *s)
 {
 	uint64_t end_ns = s->now_ns + SILENCE_NS, deadline_ns;

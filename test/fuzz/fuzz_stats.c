@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes STATS frames: what decodes must encode to the same bytes. Then passes the input, sealed
- * with the fabric key, to a node that answers and to a reader. Input: frame type (1 byte), body. */
+/* Fuzzes STATS frames. A frame that decodes must encode to the same bytes. Then passes the input,
+ * sealed with the fabric key, to a node that answers and to a reader. The input is the type of a
+ * frame (1 byte) and its body. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,8 @@ static void node_try(struct target *t)
 	assert(t->serve.counters.stats_limited == 0 && t->serve.counters.stats_unauthentic == 0);
 }
 
-/* The reader's nonce and request, which a node that answers knows, replace those of the input. */
+/* Passes the input to a reader, as the answer of a node. Such a node knows the nonce and the
+ * request of the reader, so these replace the ones in the input. */
 static void reader_try(struct target *t, const uint8_t *body, size_t bytes)
 {
 	struct datagram out;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes a root and two switches below it, with hosts that send the packets of the input: bytes
- * with a corrected ICRC, contributions, results and control packets with plausible fields, with
- * passing time and packet loss. For all inputs sent packets are valid, groups and memory stay
- * within their bounds, and a switch that reports output sends it. Finally all groups expire with
- * their leases. */
+/* Fuzzes a root switch and two switches below it, with hosts that send packets of the input.
+ * Packets are bytes with a corrected ICRC, and contributions, results and control packets with
+ * plausible fields. Time passes, and packets are lost. For all inputs, sent packets are valid,
+ * groups and memory stay within their bounds, and a switch that reports output sends it. In the end
+ * all groups expire with their leases. */
 #define FUZZ_NAME "fuzz_switch"
 
 #include <string.h>
@@ -18,7 +18,7 @@
 
 #define ROOT       0x0a0000f0u
 #define LEAF(i)    (0x0a000001u + (i))
-#define GROUPS     4 /* the last one in the compatible format */
+#define GROUPS     4 /* the last group uses the compatible format */
 #define GROUPS_MAX 6
 #define MEMORY_MAX 200000
 #define STEPS_MAX  300
@@ -35,7 +35,7 @@ static uint32_t address_read(void)
 	uint8_t which = take8(&in) % 12;
 
 	if (which < 6)
-		return 0x0a000100 + which; /* a member */
+		return 0x0a000100 + which; /* address of a member */
 	if (which < 8)
 		return LEAF(which - 6);
 	return which < 11 ? ROOT : 0x0b000001;
@@ -61,7 +61,7 @@ static const struct swnet_group *group_read(void)
 
 /* ---- input packets ---- */
 
-/* Sends arbitrary bytes, mostly with a right ICRC. */
+/* Sends arbitrary bytes. In most cases the ICRC is right. */
 static void raw_give(void)
 {
 	struct roce_path path = path_read();
@@ -103,7 +103,7 @@ static struct inc_header header_read(const struct swnet_group *g)
 	return h;
 }
 
-/* Sends data as a member, a switch or a parent may. */
+/* Sends a data packet that a member, a switch below or a parent could send. */
 static void data_give(void)
 {
 	static uint8_t payload[1600];
@@ -128,7 +128,7 @@ static void data_give(void)
 	swnet_send(&net, &what);
 }
 
-/* Sends one valid contribution, so that segments complete. */
+/* Sends one valid contribution, so that some segments complete. */
 static void contribution_give(void)
 {
 	const struct swnet_group *g = group_read();
@@ -164,7 +164,7 @@ static void control_change(struct inc_control *c)
 	case 15: c->lease_ms = value; break;
 	case 16: c->planes = value; break;
 	case 17: c->path[0].children = (uint16_t)(value * 8); break;
-	default: break; /* stays valid */
+	default: break; /* the packet stays valid */
 	}
 }
 
@@ -216,7 +216,7 @@ static void rc_packet_give(const struct roce_header *h, const struct roce_path *
 	swnet_raw(&net, path, data, at);
 }
 
-/* Sends a REQ as a member may, mostly with the right group and key. */
+/* Sends a REQ that a member could send. In most cases group and key are right. */
 static void request_give(const struct swnet_group *g, const struct roce_path *path, uint8_t how)
 {
 	const struct roce_header h = {.opcode = ROCE_UD_SEND_ONLY,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes model files: reading must return, stay inside the bytes, and give a model whose constants,
- * ranges and cuts can be walked. Adds a missing identifier, because the parser stops without it. */
+/* Fuzzes model files. Reading must return, stay inside the bytes, and give a model with constants,
+ * ranges and cuts that can be read completely. Adds the file identifier if it is missing, because
+ * the parser stops without it. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "test/fuzz/fuzz.h"
 
 #define IDENTIFIER_AT 4
-#define WALK_MAX      65536 /* elements read of a constant */
+#define WALK_MAX      65536 /* elements of a constant that are read */
 
 static void lay_out(const struct model *m)
 {

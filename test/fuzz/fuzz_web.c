@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests to dxp-web of arbitrary text: the input is split at newlines into method, path, host,
- * authorization, cookie, token, event. With a login, none of them may read anything. */
+/* Passes requests with arbitrary text to dxp-web. The input is split at newlines into method, path,
+ * host, authorization, cookie, token and event. If a login is required, none of these requests may
+ * read anything. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +36,7 @@ static void target_open(struct target *t)
 	t->closed = web_api_create(&options);
 }
 
-/* Splits a copy of the input; the last field has the rest. */
+/* Splits the text at newlines. The last field gets the rest of the text. */
 static void fields_split(char *text, const char *fields[FIELDS])
 {
 	for (unsigned i = 0; i < FIELDS; i++) {

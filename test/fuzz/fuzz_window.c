@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hostile process writes arbitrary values into its window. The input is its program: stores to
- * any field, descriptors that are invalid or change after the doorbell, index jumps, registers,
- * between polls of the engine. At any time its function is closed and opened again, or its regions
- * are revoked; then its memory is unmapped at once. A correspondent on another node answers
- * correctly. All operations of a correct pair beside them must succeed.
- * In half of the runs the hostile process and one of that pair have two queue pairs each of one
- * function.
+/* Fuzzes a hostile process that writes arbitrary values into its window. The input selects its
+ * actions: stores to any field, descriptors that are invalid or that change after the doorbell,
+ * jumps of indices, and registers. The engine polls between these actions. At any time its function
+ * is closed and opened again, or its regions are revoked; then its memory is unmapped at once. A
+ * correspondent on another node answers correctly. All operations of two correct users of the same
+ * NICs must succeed.
+ * In half of the runs, the hostile process and one of the correct users share a function; each has
+ * two queue pairs.
  *
- * Checks: the accounts after each step; the bytes around and between regions; operations and memory
- * of the correct pair; the completion of the correspondent's operations after the process is gone;
- * a correct process on the same function. */
+ * Checks: the internal counts after each step; the bytes around and between regions; operations and
+ * memory of the correct users; the completion of the correspondent's operations after the hostile
+ * process is closed; a correct process on the same function. */
 #define FUZZ_NAME "fuzz_window"
 
 #include <string.h>
@@ -37,7 +38,7 @@ static uint32_t key_read(struct scene *s)
 	return keys[take8(&s->in) % ARRAY_COUNT(keys)];
 }
 
-/* Returns a number close to an edge value; `now` is the present value. */
+/* Returns a number close to an edge value. `now` is the current value of the field. */
 static uint64_t value_draw(struct scene *s, uint64_t now)
 {
 	static const uint64_t near[] = {
@@ -100,7 +101,7 @@ static void hostile_store(struct scene *s)
 	memcpy(window + at, &value, bytes);
 }
 
-/* Writes a nearly valid descriptor into the entry that is read next. */
+/* Writes a nearly valid descriptor into the entry that the engine reads next. */
 static void hostile_post(struct scene *s)
 {
 	static const uint8_t ops[] = {DXP_OP_NAP,       DXP_OP_PUT,         DXP_OP_PUT,
@@ -114,8 +115,8 @@ static void hostile_post(struct scene *s)
 	struct dxp_target to = target_of(s, peer, how >> 5 & 1);
 	struct dxp_descriptor head = dxp_head(ops[how % ARRAY_COUNT(ops)], how >> 6, &to, 0);
 
-	/* Keys and magics are the only protection, and the hostile process does not know those of
-	 * the correct pair. */
+	/* Keys and magics are the only protection. The hostile process does not know the keys and
+	 * magics of the correct users, so a right guess is made wrong here. */
 	if (peer == HONEST || peer == PEER)
 		head.dst_magic ^= 1;
 	head.flags = take8(&s->in) & 3;
@@ -137,7 +138,8 @@ static void hostile_post(struct scene *s)
 	slot->head = head;
 }
 
-/* Posts a nearly valid descriptor by reference, short or long, that lies in its first region. */
+/* Posts a nearly valid descriptor by reference, short or long. It lies in the first region of the
+ * hostile process. */
 static void hostile_reference(struct scene *s)
 {
 	static const uint8_t ops[] = {DXP_OP_PUT, DXP_OP_GET, DXP_OP_PUT, DXP_OP_NAP};
@@ -262,7 +264,7 @@ static void step(struct scene *s)
 	}
 }
 
-/* Polls all once; time advances if nothing is in flight. */
+/* Polls both NICs once. Time advances if no datagram is in flight. */
 static void round_of_all(struct scene *s)
 {
 	poll(s, 0);
@@ -276,7 +278,7 @@ static void round_of_all(struct scene *s)
 	accounts_check(s);
 }
 
-/* Runs until the operations of these two have completed. */
+/* Runs until all operations of users `a` and `b` have completed. */
 static void settle(struct scene *s, int a, int b, bool honest)
 {
 	for (uint32_t polls = 0;; polls++) {
@@ -302,8 +304,8 @@ static bool outstanding(const struct scene *s)
 	return any;
 }
 
-/* Delivers datagrams in flight of a closed sender, so that they are not confused with those of its
- * successor. */
+/* Delivers the datagrams of a closed sender that are still in flight. Otherwise they could be
+ * confused with datagrams of its successor. */
 static void remains_settle(struct scene *s)
 {
 	for (uint32_t polls = 0; outstanding(s); polls++) {
@@ -326,7 +328,7 @@ static void memory_check(const struct scene *s)
 		}
 }
 
-/* Runs a correct process on the hostile one's function, with the same correspondent. */
+/* Runs a correct process on the function of the hostile process, with the same correspondent. */
 static void successor_works(struct scene *s)
 {
 	static const uint8_t program[] = {0, 0, 0, 2, 0, 80, 3, 0, 80, 10, 20, 90, 8, 0, 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds the datagrams between two NICs, host 0 with the id 1 and host 1 with the id 2; the target
- * decides the fate of each. Define FUZZ_NAME first. */
+/* Holds the datagrams between two NICs: host 0 with id 1 and host 1 with id 2. The target decides
+ * what happens to each datagram. Define FUZZ_NAME before including this file. */
 #ifndef TEST_FUZZ_NETWORK_H
 #define TEST_FUZZ_NETWORK_H
 
@@ -11,7 +11,7 @@
 #include "nic/nic.h"
 #include "test/fuzz/input.h"
 
-#define FLIGHT_MAX 64 /* datagrams in flight; more are lost */
+#define FLIGHT_MAX 64 /* datagrams in flight; further datagrams are lost */
 #define BATCH      16
 
 struct flight {
@@ -21,7 +21,7 @@ struct flight {
 };
 
 struct network {
-	struct flight flight[FLIGHT_MAX]; /* oldest first */
+	struct flight flight[FLIGHT_MAX]; /* the oldest datagram is first */
 	uint32_t flying;
 };
 
@@ -85,7 +85,7 @@ static inline void network_poll(struct network *n, struct nic *nic, int host, ui
 	} while (count > 0);
 }
 
-/* Delivers a datagram; it stays until network_drop. */
+/* Delivers a datagram to its host. The datagram stays in flight until network_drop. */
 static inline void network_land(const struct flight *f, struct nic *nic, uint64_t now_ns)
 {
 	struct datagram_arrival arrival = {.from = address_of(1 - f->to),

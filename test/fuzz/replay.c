@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a fuzz target without libFuzzer, under any compiler: over every file of the named folders
- * and files, then over seeded mutations, up to a number or a time limit. The seed is printed first;
- * DXP_SEED=n runs the same mutations again without a time limit. DXP_MUTATIONS=n sets their number.
+/* Runs a fuzz target without libFuzzer, under any compiler. First runs every file of the named
+ * folders and files, then seeded mutations of them, up to a number or a time limit. It prints the
+ * seed first; DXP_SEED=n runs the same mutations again without a time limit. DXP_MUTATIONS=n sets
+ * the number of mutations.
  *
- * Every input is copied to a block of its exact size, so that a sanitizer detects the first byte
- * past it. */
+ * Every input is copied to a block of its exact size, so that a sanitizer detects an access to the
+ * first byte after it. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,12 +18,13 @@
 #include "base/util.h"
 #include "test/fuzz/fuzz.h"
 
-#define INPUT_BYTES_MAX   65536 /* bytes of the longest mutation; more than any datagram */
+#define INPUT_BYTES_MAX   65536 /* bytes of the longest input; more than any datagram */
 #define INPUTS_MAX        4096  /* files of one corpus */
 #define MUTATIONS_DEFAULT 200000
-#define MUTATIONS_MIN     200 /* mutations that run even if a busy machine exceeds the time limit */
-#define SECONDS_MAX       3   /* time for mutations without a given seed */
-#define EDITS_MAX         8   /* changes of an input */
+/* mutations that always run, even if a busy machine exceeds the time limit */
+#define MUTATIONS_MIN 200
+#define SECONDS_MAX   3 /* s for all mutations, if no seed is given */
+#define EDITS_MAX     8 /* most changes of one input */
 
 struct input {
 	uint8_t *data;
@@ -94,7 +96,7 @@ static void folder_add(const char *path)
 	}
 }
 
-/* Returns a byte close to an edge value, or any. */
+/* Returns a byte close to an edge value, or any byte. */
 static uint8_t byte_draw(struct rng *r)
 {
 	static const uint8_t edges[] = {0x00, 0x01, 0x7f, 0x80, 0xfe, 0xff};
@@ -102,28 +104,28 @@ static uint8_t byte_draw(struct rng *r)
 	return rng_below(r, 2) ? edges[rng_below(r, sizeof(edges))] : (uint8_t)rng_next(r);
 }
 
-/* Changes `data` once; it holds *bytes of at most INPUT_BYTES_MAX. */
+/* Changes `data` once. `data` holds *bytes bytes, and has space for INPUT_BYTES_MAX. */
 static void edit(struct rng *r, uint8_t *data, size_t *bytes)
 {
 	size_t at = rng_below(r, *bytes + 1);
 	size_t run_bytes = 1 + rng_below(r, 16);
 
 	switch (rng_below(r, 5)) {
-	case 0: /* flip one bit */
+	case 0: /* flips one bit */
 		if (at < *bytes)
 			data[at] ^= (uint8_t)(1u << rng_below(r, 8));
 		break;
-	case 1: /* replace one byte */
+	case 1: /* replaces one byte */
 		if (at < *bytes)
 			data[at] = byte_draw(r);
 		break;
 	case 2: /* cuts off the end */ *bytes = at; break;
-	case 3: /* remove a run */
+	case 3: /* removes a run of bytes */
 		run_bytes = min_u64(run_bytes, *bytes - at);
 		memmove(data + at, data + at + run_bytes, *bytes - at - run_bytes);
 		*bytes -= run_bytes;
 		break;
-	default: /* insert a run */
+	default: /* inserts a run of bytes */
 		run_bytes = min_u64(run_bytes, INPUT_BYTES_MAX - *bytes);
 		memmove(data + at + run_bytes, data + at, *bytes - at);
 		for (size_t i = 0; i < run_bytes; i++)
@@ -156,7 +158,7 @@ static uint64_t seconds_now(void)
 	return (uint64_t)now.tv_sec;
 }
 
-/* Returns the number of inputs that ran. */
+/* Runs up to `count` mutations. Returns how many ran. */
 static uint64_t mutations_run(struct rng *r, uint64_t count)
 {
 	uint64_t start = seconds_now();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up the scene of fuzz_window: two NICs, a correct pair of users, and a hostile process with
- * its correspondent. Holds their valid operations and the checks. Define FUZZ_NAME first. */
+/* Sets up the scene of fuzz_window: two NICs, two correct users, and a hostile process with its
+ * correspondent. Holds their valid operations and the checks. Define FUZZ_NAME before including
+ * this file. */
 #ifndef TEST_FUZZ_WINDOW_SCENE_H
 #define TEST_FUZZ_WINDOW_SCENE_H
 
@@ -16,7 +17,7 @@
 #include "test/support/invariants.h"
 
 #define REGION       8192
-#define GUARD        256 /* before, between and behind regions */
+#define GUARD        256 /* bytes before, between and behind the regions */
 #define PAGE         4096
 #define CANARY       0xA5
 #define POSTS_MAX    48 /* posts by each user, in total */
@@ -25,14 +26,15 @@
 
 enum { HONEST, PEER, HOSTILE, FRIEND, USERS };
 
-/* Two regions: operations read [0] and write [1], at the same offsets. */
+/* A user of a NIC with two regions. Operations read region [0] and write region [1], at the same
+ * offsets. */
 struct user {
 	struct nic *nic;
 	struct dxp_window *window;
-	uint8_t *memory; /* both regions with their guards */
+	uint8_t *memory; /* memory of both regions with the guards around them */
 	uint32_t keys[2];
 	uint32_t posted, ended, naps_sent, naps_seen;
-	uint8_t host, index, qps; /* `index`: as in nic.h */
+	uint8_t host, index, qps; /* `index` is the user's index as in nic.h */
 };
 
 struct scene {
@@ -52,7 +54,8 @@ static inline uint8_t *region_of_user(const struct user *u, int which)
 	return u->memory + GUARD + (size_t)which * (REGION + GUARD);
 }
 
-/* Maps a window between inaccessible pages. A closed window is unmapped. */
+/* Maps a window between inaccessible pages, so that accesses outside it crash. A closed window is
+ * unmapped. */
 static inline struct dxp_window *window_map(void)
 {
 	uint8_t *pages = mmap(NULL, sizeof(struct dxp_window) + 2 * PAGE, PROT_NONE,
@@ -137,7 +140,8 @@ static inline void honest_post(struct scene *s, int from, int to)
 		return;
 	if (how % 4 < 2) {
 		data[0] = (uint8_t)u->naps_sent;
-		target = target_of(s, to, 0); /* one queue pair: all NAPs of a user stay in order */
+		/* uses only one queue pair, so that all NAPs of a user stay in order */
+		target = target_of(s, to, 0);
 		status =
 			dxp_post_nap(u->window, 0, &target, data, how & 8 ? sizeof(data) : 1, 0, 0);
 		u->naps_sent += status == DXP_OK;
@@ -170,7 +174,7 @@ static inline void user_dequeues(struct scene *s, int which, bool honest)
 	}
 }
 
-/* ---- the network: delivers all in order, unless the input selects otherwise ---- */
+/* ---- the network: delivers all datagrams in order, unless the input selects otherwise ---- */
 
 static inline void poll(struct scene *s, int host)
 {
@@ -204,8 +208,8 @@ static inline uint8_t registers_read(void *context, uint16_t node, uint32_t firs
 static inline void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 {
 	static const struct nic_cfg_ops cfg = {registers_reject, registers_read};
-	/* Whole functions, or the hostile process has the queue pairs beside those of the correct
-	 * one. */
+	/* Either each user has a whole function, or the hostile process has two queue pairs of a
+	 * function, and a correct user has the other two. */
 	static const uint8_t whole[USERS] = {0, 0, 1, 2}, beside[USERS] = {0, 0, NIC_USER(0, 2), 2};
 
 	*s = (struct scene){.in = {data, data + bytes}, .now_ns = S_NS};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* golden-captures FOLDER: writes the test captures of the dissector. */
+/* golden-captures FOLDER: writes the captures with which the dissectors are tested. */
 #include "test/golden/capture.h"
 
 #include <stdlib.h>

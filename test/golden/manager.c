@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One frame of each type between nodes and their manager, and those that read counters. */
+/* Writes one frame of each type between nodes and their manager, and the frames that read
+ * counters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@
 #include "wire/probe.h"
 #include "wire/stats_service.h"
 
-#define LEASE_NS 3000000000ull /* arbitrary: the bytes stay the same when the lease changes */
+/* ns; a fixed value, so that the bytes do not change if the real lease changes */
+#define LEASE_NS 3000000000ull
 #define REQUEST  41
 #define NONCE    0x0102030405060708
 #define EPOCH    0x1111111111111111
@@ -94,7 +96,7 @@ static void tables(struct capture *c, struct mac *mac)
 	capture_frame(c, frame, manage_rows_finish(&w, WIRE_NODE_DELTA, NODE, &news, mac), PORT);
 }
 
-/* Frames of nodes with a key pair, and one of a channel. */
+/* Writes frames of nodes with a key pair, and a frame of a channel. */
 static void keyed(struct capture *c, struct mac *mac)
 {
 	static const uint8_t key[PUBLIC_KEY_BYTES] = "a public key", message[40] = "sealed";

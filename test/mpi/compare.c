@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares each result of every operation with the expected one: every type, many counts, in place
- * or not, each root, on communicators with many mappings of ranks to hosts.
+/* Compares each result of every operation with the expected result: every type, many counts, in
+ * place or not, each root. Uses communicators with many mappings of ranks to hosts.
  *
  *   compare [quick]      quick: fewer counts */
 #include <stdio.h>
@@ -55,8 +55,8 @@ static void allreduce(const struct layout *l, const struct test_type *t, const s
 	free(receive);
 }
 
-/* Returns true if a reduction to this root may be in place: MPICH 4.0 crashes on long ones to any
- * other root. */
+/* Returns whether a reduction to this root may be in place. MPICH 4.0 crashes on a long one if the
+ * root is not rank 0. */
 static bool may_be_in_place(int root)
 {
 #ifdef MPICH_VERSION

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks disagree on the arguments of an operation. If MPI returns errors, all ranks get one, and
- * the program continues. Requires one rank on each node, because within a node MPI itself decides.
+/* Ranks disagree on the arguments of an operation. If MPI returns errors, all ranks must get one,
+ * and the program continues. It requires one rank on each node: within a node MPI itself handles
+ * the operation, without the plugin.
  *
  *   disagree count|type|op */
 #include <string.h>
@@ -19,7 +20,7 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	odd = rank == ranks - 1;
-	for (int i = 0; i < 5; i++) { /* the plugin joins after three */
+	for (int i = 0; i < 5; i++) { /* the plugin joins a group after three calls */
 		rc = MPI_Allreduce(x, sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 		if (rc || sum[0] != ranks)
 			test_fail("before: rc %d", rc);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements include/dxp/inc.h without a network, for the tests of the MPI plugins. Members on one
- * host meet in a file of shared memory; each writes its contribution there and folds all of them in
- * member order. It keeps the library's contracts on order, loss and disagreement. The environment
- * injects faults:
+/* Implements include/dxp/inc.h without a network, for tests of the MPI plugins. The members on one
+ * host share a file that is mapped as memory. Each writes its contribution to the file, and
+ * combines all contributions in the order of members. The contracts of the library about order,
+ * loss and disagreement hold. Environment variables inject faults:
  *
  *   DXP_FAKE_REFUSE=n      the first n groups are rejected
  *   DXP_FAKE_LOSE=n,m,k    the next k groups are lost in operation n (from 0) after m elements
- *   DXP_FAKE_SLOW=us,k      the first k operations of a group take so much longer
+ *   DXP_FAKE_SLOW=us,k      the first k operations of a group take this many us longer
  *   DXP_FAKE_REPORT=file   member 0 of a destroyed group appends a line: members, operations */
 #include <fcntl.h>
 #include <sched.h>
@@ -23,18 +23,19 @@
 
 #define ENTRIES    4
 #define MEMBERS    32
-#define DATA_BYTES (2u << 20) /* longer operations are not supported */
+#define DATA_BYTES (2u << 20) /* bytes of an operation; longer operations are not supported */
 
 enum collective { ALLREDUCE, REDUCE, BROADCAST, BARRIER };
 
 struct head {
-	_Atomic uint64_t ready; /* number of the operation whose contribution is here, from 1 */
+	/* number, from 1, of the operation that the contribution in this entry belongs to */
+	_Atomic uint64_t ready;
 	uint32_t collective, op, type, root;
 	uint64_t elements;
 };
 
 struct shared {
-	_Atomic uint64_t over[MEMBERS]; /* operations that the member has completed */
+	_Atomic uint64_t over[MEMBERS]; /* number of operations that each member has completed */
 	struct head heads[ENTRIES][MEMBERS];
 	uint8_t data[ENTRIES][MEMBERS][DATA_BYTES];
 };
@@ -57,10 +58,10 @@ struct dxp_inc_group {
 struct dxp_inc_operation {
 	struct dxp_inc_group *group;
 	struct head head;
-	uint64_t number; /* from 1 */
+	uint64_t number; /* number of the operation; the first is 1 */
 	const void *send;
 	uint8_t *receive;
-	size_t bytes, done; /* bytes per element; number of elements done */
+	size_t bytes, done; /* bytes per element; number of elements that are complete */
 	bool put;
 };
 
@@ -268,7 +269,8 @@ static MPI_Op mpi_op(uint32_t op)
 	}
 }
 
-/* Writes this member's contribution when the entry is free; returns true when all members have. */
+/* Writes this member's contribution when the entry is free. Returns whether all members have
+ * written theirs. */
 static bool all_there(struct dxp_inc_operation *call, struct head *heads,
 		      uint8_t (*data)[DATA_BYTES])
 {

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the MPI plugins on one host, with fake_inc.c in place of the network: roles, results, losses
-# and rejections. Every program's results must be right with and without a plugin. The report must
-# show that the operations went through the group and that the group was released.
+# Tests the MPI plugins on one host, with fake_inc.c instead of the network: the roles of ranks,
+# results, losses and rejections. Every program's results must be right with and without a plugin.
+# The report must show that the operations used the group and that the group was released.
 #
-#   local.sh [long]      long: every operation also through the preloaded library and in socket mode
+#   local.sh [long]      long: tests every operation also through the preloaded library and in
+#                        socket mode
 #
 #   flat     every rank is a leader                            4 leaders
 #   socket   two sockets simulated by hwloc, 2 ranks each      2 leaders, 2 others
@@ -21,13 +22,14 @@ readonly bin tests scratch
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
-# Raises the limits, so that few ranks also send long messages through switches.
+# Raises the limits, so that even few ranks send long messages through switches.
 export OMPI_MCA_coll_dxp_max_bytes=1000000000 DXP_INC_MAX_BYTES=1000000000
-# For builds with AddressSanitizer: MPIs leak, and a preloaded library precedes its run time.
+# Disables two checks of AddressSanitizer: MPI libraries have leaks, and a preloaded library comes
+# before the sanitizer's run-time library.
 export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 
-# Each prints the command that runs 4 ranks through one plugin; the arguments are set in the ranks'
-# environment.
+# by_component, by_preload, ...: each prints the command that runs 4 ranks through one plugin. The
+# arguments are set in the environment of the ranks.
 by_component() {
 	local set=() word system
 	system=$(ompi_info --parsable --path pkglibdir)
@@ -47,8 +49,8 @@ by_mpich() {
 		-genv LD_PRELOAD "$tests/mpich/libpmpi-fake.so"
 }
 
-# check NAME REPORT COMMAND...: runs the command. REPORT is a pattern that the groups' report must
-# contain, or "none" if no group may exist.
+# check NAME REPORT COMMAND...: runs the command. The report of the groups must match the pattern
+# REPORT. If REPORT is "none", there must be no group.
 check() {
 	local name=$1 report=$2
 	shift 2
@@ -70,7 +72,7 @@ check() {
 	fi
 }
 
-# said NAME PATTERN COUNT: checks how many lines of the last program's output match.
+# said NAME PATTERN COUNT: fails unless exactly COUNT lines of the last program's output match.
 said() {
 	local count
 	count=$(grep -Ec "$2" "$scratch/out" || true)
@@ -117,31 +119,34 @@ suite() {
 	}
 }
 
-# limits WAY FOLDER: tests that calls take the faster way, after both were timed: with slow
-# switches, with slow ordinary calls, and with switches that become fast. Groups count the timed
-# operations.
+# limits WAY FOLDER: tests that calls use the faster way after both ways were timed: with slow
+# switches, with slow ordinary calls, and with switches that become fast. Groups also count the
+# operations that were timed.
 limits() {
 	local way=$1 folder=$2 run prefix=DXP_INC last=0 ring
 	local measured='measured: allreduce of at most 32768 bytes: .* now'
 	if [ "$way" = by_component ]; then
 		prefix=OMPI_MCA_coll_dxp
-		last=1 # the barrier of MPI_Finalize
+		last=1 # counts the barrier of MPI_Finalize
 	fi
 	setting() {
 		[ $prefix = DXP_INC ] && echo "${prefix}_$1=$2" || echo "${prefix}_${1,,}=$2"
 	}
 	local flat=(DXP_INC_SWITCH=fake "DXP_FAKE_REPORT=$scratch/report" "$(setting MODE flat)"
 		"$(setting MIN_HOSTS 1)" "$(setting MAX_BYTES 0)" "$(setting VERBOSE 2)")
-	# 2049 doubles in segments of 8 bytes: thousands of messages
+	# 2049 doubles in segments of 8 bytes are thousands of messages, so ordinary calls are slow
 	ring=(OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=5
 		OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize=8)
-	endures() { # endures NAME CALLS OPERATIONS: CALLS calls, of which the group had so many
-		# the three calls before the communicator joins come first
+	# endures NAME CALLS OPERATIONS: makes CALLS calls; the group must have done OPERATIONS of
+	# them
+	endures() {
+		# adds the three calls before the communicator joins a group
 		# shellcheck disable=SC2086
 		check "$way: $1" "members 4 calls $(($3 + last))\$" $run \
 			"$folder/endure" 60 2048 $(($2 + 3))
 	}
-	# An ordinary allreduce that consists of a reduce and a broadcast is ordinary as a whole.
+	# Open MPI may make an allreduce from a reduce and a broadcast. Then both parts are ordinary
+	# calls too, and none uses the group.
 	run=$($way "${flat[@]}" DXP_FAKE_SLOW=200000,1000 OMPI_MCA_coll_tuned_use_dynamic_rules=1 \
 		OMPI_MCA_coll_tuned_allreduce_algorithm=2)
 	endures 'slow switches' 50 5
@@ -175,7 +180,7 @@ limits() {
 	check "$way: lost again and again, measured" 'members 4 calls' $run "$folder/compare" quick
 }
 
-# Node and socket mode select different leaders. hwloc simulates two sockets of one core each.
+# Node mode and socket mode select different leaders. hwloc simulates two sockets of one core each.
 sockets() {
 	local run place
 	place=(env HWLOC_THISSYSTEM=1 'HWLOC_SYNTHETIC=numa:1 pack:2 l3:1 core:1 pu:1')
@@ -193,13 +198,14 @@ sockets() {
 			check 'socket: unbound' 'members 1 calls' "${place[@]}" $run \
 				--bind-to none "$tests/openmpi/mix"
 			said 'socket: unbound' 'MPI_COMM_WORLD, rank 0 of 4: socket mode needs' 1
-		else # this script itself is bound, so its ranks are too
+		else # this script itself is bound to one CPU, so its ranks are too
 			left_out 'socket: unbound' 'one CPU'
 		fi
 	}
 }
 
-# The component in flat mode covers all calls. The preloaded library and socket mode share its core.
+# The component in flat mode is tested with all calls. The preloaded library and socket mode share
+# its core, so a quick run tests them.
 repeat_scope=quick
 [ "${1:-}" != long ] || repeat_scope=
 readonly repeat_scope
@@ -219,7 +225,8 @@ else
 	left_out 'Open MPI' 'not built, or no mpirun; tools/setup inc'
 fi
 if [ -x "$tests/mpich/compare" ] && command -v "${MPICH_MPIEXEC:-mpiexec.hydra}" >/dev/null; then
-	suite by_mpich "$tests/mpich" quick # its ranks busy-wait, and outnumber the cores
+	# quick, because MPICH's ranks busy-wait and there are more ranks than cores
+	suite by_mpich "$tests/mpich" quick
 else
 	left_out MPICH 'not built, or no mpiexec.hydra; tools/setup inc'
 fi

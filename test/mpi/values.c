@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements values, expected results and the verdict of the MPI tests. */
+/* Implements the values, the expected results and the failure counts of the MPI tests. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,8 +10,7 @@
 
 static int failures;
 
-/* Returns 1 or 2, and sometimes -1, so that the products of 64 ranks overflow no float or wider
- * type. */
+/* Returns 1, 2 or -1. So the products of 64 ranks do not overflow a float or any wider type. */
 static int small(int rank, int i)
 {
 	int v = (rank * 7 + i * 3) % 11;
@@ -135,7 +134,7 @@ const struct test_op test_ops[] = {
 };
 const int test_op_count = sizeof(test_ops) / sizeof(test_ops[0]);
 
-/* Returns the offset of a pair's index, behind its value. */
+/* Returns the size of a pair's value. The index of the pair follows it. */
 static size_t value_bytes(const struct test_type *t)
 {
 	return t->mpi == MPI_SHORT_INT ? 2 : t->bytes == 16 ? 8 : 4;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares inputs and expected results of the MPI tests: values that every rank can compute for
- * every other, small enough that sums and products are exact in every type. */
+/* Declares the inputs and expected results of the MPI tests. Every rank can compute the values of
+ * every other rank. They are so small that sums and products are exact in every type. */
 #ifndef TEST_MPI_VALUES_H
 #define TEST_MPI_VALUES_H
 
@@ -14,7 +14,7 @@
 struct test_type {
 	const char *name;
 	MPI_Datatype mpi;
-	size_t bytes; /* distance of two elements */
+	size_t bytes; /* distance between two elements */
 	/* Writes element i of a rank. */
 	void (*put)(void *at, int rank, int i);
 	enum { INTEGERS, FORTRAN, REALS, PAIRS, COMPLEX, LOGICALS, BYTES } kind;
@@ -25,21 +25,21 @@ extern const int test_type_count;
 struct test_op {
 	const char *name;
 	MPI_Op mpi;
-	unsigned kinds; /* bit mask of the kinds of type that it supports */
+	unsigned kinds; /* bit mask of the kinds of type that the operation supports */
 };
 extern const struct test_op test_ops[];
 extern const int test_op_count;
 
-/* Compares element by element, without gaps. */
+/* Compares buffers element by element, without the gaps inside elements. */
 bool test_equal(const struct test_type *type, const void *a, const void *b, int count);
 void test_fill(const struct test_type *type, void *buffer, int rank, int count);
-/* Computes the result of ranks[0 .. members - 1]. */
+/* Computes the expected result for the ranks ranks[0 .. members - 1]. */
 void test_expect(const struct test_type *type, const struct test_op *op, const int *ranks,
 		 int members, void *out, int count);
 
 /* Counts a failure; prints the first ten. */
 __attribute__((format(printf, 1, 2))) void test_fail(const char *format, ...);
-/* Completes the test. Returns the exit status: the sum of all ranks' failures decides. */
+/* Completes the test. Returns the exit status, which depends on the sum of all ranks' failures. */
 int test_end(void);
 
 #endif

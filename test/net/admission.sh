@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A fabric that admits machines by token, from `dxp manager init` to `dxp node remove`. Each
-# "machine" is a folder of its own.
+# Tests a fabric that admits machines by token, from `dxp manager init` to `dxp node remove`. Each
+# "machine" is a separate folder.
 #
 #   fabric (operator) ---+--- 127.0.0.1 --- dxp-manager --admit token
 #   fabric-b (xpu) ------+
@@ -82,7 +82,7 @@ say "== each wrong token has its reason"
 refuse 1 "was used by b; make another" env DXP_DIR="$X" dxp join "$manager" "$token"
 refuse 2 "not a token" env DXP_DIR="$X" dxp join "$manager" "${token%?}"
 IFS=. read -r _ id secret fingerprint <<<"$(dxp token create)"
-# other WORD: another word of the same form.
+# other WORD: prints a different word of the same form.
 other() {
 	case $1 in
 	a*) echo "b${1#?}" ;;

@@ -16,7 +16,7 @@ import struct
 import sys
 
 ETHERNET, UDP_BYTES = 14, 8
-MANAGED = 0x40  # types from here on belong to the manager
+MANAGED = 0x40  # types from this one on belong to the manager
 HANDSHAKE = {1, 2, 3, 9}  # HELLO, HELLO_ACK, RESET, REJECT
 COMMON, COUNTER = 32, 28  # bytes of the common header; offset of the counter
 

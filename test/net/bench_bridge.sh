@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp bench bridge`: every route has its rows, beside those of its stages; failures are reported;
-# all that it starts is removed afterwards, even after a signal.
+# Tests `dxp bench bridge`. Every route has its rows, and a row for each of its stages. Failures are
+# reported. All processes and files of the benchmark are removed afterwards, even after a signal.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: board1, board2   dxpd: direct1, direct2
 # shellcheck source=test/net/lib_fabric.sh
@@ -28,7 +28,7 @@ refuse 1 "unknown board 'nonsense'" dxp bench bridge --sizes --engine board:nons
 say "== every route"
 timeout 100 dxp bench bridge --quick --rounds 1 --json >"$scratch/rows" 2>"$scratch/said" ||
 	die "it ended with $?: $(cat "$scratch/said") $(grep failed "$scratch/rows")"
-# row ROUTE CONTENDER [LAB]: fails unless such a row exists, with a value.
+# row ROUTE CONTENDER [LAB]: fails unless there is such a row with a value above 0.
 row() {
 	grep "\"lab\":\"${3:-loopback}\"" "$scratch/rows" | grep -F "\"case\":\"$1 16 MiB\"" |
 		grep -F "\"contender\":\"$2\"" | has '"value":[0-9.e-]*[1-9]' ||

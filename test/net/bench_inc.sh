@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp bench inc`: a quick run prints its rows and removes its labs, even after a signal. Switches
-# gain on TCP: in packets, and with XDP in time. Without root or Open MPI it reports what is
-# missing.
+# Tests `dxp bench inc`. A quick run prints its rows and removes its labs, even after a signal. With
+# switches, hosts send fewer packets than with TCP; with XDP, an operation also takes less time.
+# Without root or Open MPI, the benchmark reports what is missing.
 #
 #   dxpb-PID-t   dxpb-PID-x   dxpb-PID-u       labs of 4 hosts each, made and removed by dxp bench
 set -euo pipefail
@@ -15,7 +15,7 @@ readonly out
 trap 'rm -f "$out" "$out.err"' EXIT
 die() { printf 'FAILED: %s\n' "$*"; cat "$out" "$out.err"; exit 1; }
 
-# says TEXT COMMAND...: the command succeeds and prints the text.
+# says TEXT COMMAND...: the command must succeed and print the text.
 says() {
 	local text=$1
 	shift
@@ -48,7 +48,7 @@ labs_of() { ip netns list | grep -c "^dxpb-$1-" || true; }
 
 "$dxp" bench inc --quick --case "4 hosts" --rounds 99 >"$out" 2>"$out.err" &
 pid=$!
-for _ in {1..600}; do # a loaded machine makes labs slowly
+for _ in {1..600}; do # on a loaded machine it takes long to make labs
 	[ "$(labs_of $pid)" -lt 7 ] || break
 	sleep 0.05
 done
@@ -75,18 +75,19 @@ for size in '8 B' '256 B' '64 KiB'; do
 done
 ! grep -q 'were wrong' "$out" || die 'wrong results'
 
-# figure CONTENDER SIZE NAME: prints a number of the contender's row; empty: no such row.
+# figure CONTENDER SIZE NAME: prints a number of the contender's row, or nothing if there is no such
+# row.
 figure() {
 	grep -F "\"case\":\"allreduce $2\",\"contender\":\"$1\"" "$out" |
 		sed -n "s/.*\"$3\":\([0-9.]*\).*/\1/p"
 }
 
-# below A B: compares decimal fractions.
+# below A B: succeeds if 0 < A < B; both are decimal fractions.
 below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 > 0 && a + 0 < b + 0) }'; }
 
-# fewer CONTENDER: packets that hosts send for a short call. Through switches one packet leaves each
-# of the 4 hosts, a few more if some are repeated. Open MPI's algorithms need at least half as many
-# again.
+# fewer CONTENDER: compares the packets that hosts send for a short call. With switches, each of the
+# 4 hosts sends one packet, and a few more if some are retransmitted. Open MPI's algorithms need at
+# least half as many again.
 fewer() {
 	local size packets default
 	for size in '8 B' '256 B'; do
@@ -100,8 +101,8 @@ fewer() {
 	done
 }
 
-# faster: XDP's median of 8 bytes beside that of TCP's default algorithm in the same run. It is 2 to
-# 3 times as fast; half as fast again is required.
+# faster: compares the median time of 8 bytes with XDP and with TCP's default algorithm, in the same
+# run. XDP usually takes a half to a third of the time; the test requires two thirds.
 faster() {
 	local own default
 	own=$(figure 'switches, XDP' '8 B' p50_us)
@@ -113,7 +114,7 @@ faster() {
 fewer 'switches, XDP'
 fewer 'switches, user space'
 if [ -n "$(figure 'switches, XDP' '8 B' p50_us)" ]; then
-	# Other load can hide the gain, so a run without it is repeated.
+	# Other load can hide the gain, so a run without a gain is repeated.
 	for try in 1 2 3; do
 		! faster || break
 		[ $try -lt 3 ] || die 'three runs, and switches gain nothing on TCP'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Labs of `dxp bench`: each is removed afterwards, even after a signal.
+# Tests that each lab of `dxp bench` is removed afterwards, even after a signal.
 #
 #   dxpb-PID-near [v0] ==== [v1] dxpb-PID-far       made and removed by dxp bench
 set -euo pipefail
@@ -21,16 +21,16 @@ ip netns exec "dxpb-probe-$$" true 2>"$out" || entered=false
 ip netns del "dxpb-probe-$$"
 $entered || { echo "network namespaces cannot be entered: $(cat "$out")"; exit 77; }
 
-# Counts the namespaces of the benchmark with process id $1.
+# labs_of PID: prints the number of namespaces of the benchmark with this process id.
 labs_of() { ip netns list | grep -c "^dxpb-$1-" || true; }
 
-# ended_by SIGNAL BENCH...: starts the benchmark and signals it once its lab exists
+# ended_by SIGNAL BENCH...: starts the benchmark, and sends the signal when its lab exists.
 ended_by() {
 	local signal=$1 pid status=0
 	shift
 	"$dxp" bench "$@" >"$out" 2>&1 &
 	pid=$!
-	for _ in {1..600}; do # a loaded machine makes labs slowly
+	for _ in {1..600}; do # on a loaded machine it takes long to make labs
 		[ "$(labs_of $pid)" -lt 2 ] || break
 		sleep 0.05
 	done
@@ -55,7 +55,7 @@ grep -q '"bench":"rate","lab":"wire-1500","case":"NAP 64 B","contender":"RLTP"' 
 	die 'no row of ours'
 grep -q '"cores":"\(near\|far\)"' "$out" || die 'a row without the label of the cores'
 
-# GETs make progress although packets of the answers are lost.
+# GETs must make progress although packets of the answers are lost.
 "$dxp" bench loss --case 'GET 1 MiB, 1 %' --only 'RLTP rack' --quick --rounds 1 --json \
 	>"$out" 2>/dev/null || die "bench loss ended with $?"
 grep -q '"case":"GET 1 MiB, 1 %","contender":"RLTP rack".*"value":[0-9.e-]*[1-9]' "$out" ||

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp bench latency|stream|rate --to NODE` between two machines: the numbers follow the link's
-# rate; a host without a grant measures nothing; errors name the failed part; nothing is left on the
-# xPU.
+# Tests `dxp bench latency|stream|rate --to NODE` between two machines. The numbers follow the rate
+# of the link. A host without a grant measures nothing. Errors name the part that failed. No memory
+# remains allocated on the xPU.
 #
 #   near: dxp --- [10.76.4.1] v0 == tbf == v1 [10.76.4.2] --- far: dxp-manager, dxpd: xpu1, small
 # shellcheck source=test/net/lib_fabric.sh
@@ -28,17 +28,18 @@ part "$far" small.log 'small: node' dxpd "${at[@]}" --engine none --memory 64M -
 near dxp grant "${at[@]}" allowed '*' >/dev/null
 readonly to=("${at[@]}" --name allowed --to)
 
-# bench KIND OPTION...: runs it near with JSON; its rows go to $scratch/rows.
+# bench KIND OPTION...: runs the benchmark in the near namespace; writes its rows as JSON to
+# $scratch/rows.
 bench() {
 	near dxp bench "$@" --json --rounds 3 --quick >"$scratch/rows" 2>"$scratch/notes"
 }
 
-# value CASE: prints the value of that case in $scratch/rows.
+# value CASE: prints the value of this case in $scratch/rows.
 value() {
 	sed -n "s/.*\"case\":\"$1\".*\"value\":\([0-9.e+-]*\).*/\1/p" "$scratch/rows"
 }
 
-# within LOW VALUE HIGH
+# within LOW VALUE HIGH: fails unless LOW <= VALUE <= HIGH.
 within() {
 	awk -v low="$1" -v value="$2" -v high="$3" \
 		'BEGIN {exit !(value != "" && low <= value && value <= high)}' ||
@@ -55,13 +56,13 @@ bench rate "${to[@]}" xpu1
 for case in commands 'PUT 64 B' 'GET 64 B'; do within 1e-5 "$(value "$case")" 100; done
 
 say '== bandwidth and latency of a slow link'
-# 200 Mb/s carry 0.025 GB/s; a tenth more for the burst
+# 200 Mb/s carry 0.025 GB/s; the bound adds a tenth for the burst
 near tc qdisc add dev v0 root tbf rate 200mbit burst 64k latency 50ms
 far tc qdisc add dev v1 root tbf rate 200mbit burst 64k latency 50ms
 bench stream "${to[@]}" xpu1 --case '1 MiB, 8'
 within 0.002 "$(value 'PUT 1 MiB, 8 at a time')" 0.0275
 within 0.002 "$(value 'GET 1 MiB, 8 at a time')" 0.0275
-# 64 KiB take 105 ms at 5 Mb/s, less the burst
+# 64 KiB take 105 ms at 5 Mb/s; the burst makes it shorter
 near tc qdisc change dev v0 root tbf rate 5mbit burst 10k latency 500ms
 bench latency "${to[@]}" xpu1 --case 'PUT 64 KiB'
 within 80000 "$(value 'PUT 64 KiB')" 1e7
@@ -73,7 +74,7 @@ bench stream "${to[@]}" small --case 'PUT'
 within 1e-4 "$(value 'PUT 1 MiB, 1 at a time')" 1000
 [ -z "$(value 'PUT 16 MiB, 1 at a time')" ] || die 'it used more memory than the limit'
 expect 'left out, because the xPU has only 1024 KiB of memory for this host' "$scratch/notes"
-# All of it is free again, or the second run would find less.
+# The first run must have freed all memory. Otherwise the second run finds less, and fails.
 bench stream "${to[@]}" small --case 'PUT 1 MiB, 1'
 within 1e-4 "$(value 'PUT 1 MiB, 1 at a time')" 1000
 
@@ -86,7 +87,7 @@ fails 1 'not in the node table: ' latency "${to[@]}" xpu9
 fails 2 "no case of \`dxp bench rate --to\` has 'no such'" rate "${to[@]}" xpu1 --case 'no such'
 fails 2 'has no --to; latency, stream and rate have it' loss --to xpu1
 fails 2 "too many arguments, starting with more" latency "${to[@]}" xpu1 more
-# The daemon dies while it is measured.
+# The daemon is killed while the benchmark measures it.
 near dxp bench latency "${to[@]}" xpu1 --rounds 99 >"$scratch/out" 2>&1 &
 bench=$!
 until_says register "$scratch/out" 20

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp bench registers`: every number of accesses has its row, for each way. The benchmark reads
-# back what it wrote and fails if it differs. `dxp bench latency --parts`: the parts add up.
-# `dxp bench direct`: bytes pass through the host only on the way through the host. `dxp bench
-# nic`: blocks sent by a kernel and by its host arrive. `dxp bench collective`: all ways add up, and
-# only one moves data through the host. No time is checked.
+# Tests benchmarks of xPUs; times are not checked. `dxp bench registers`: each way has a row for
+# every number of accesses; the benchmark reads back the values that it wrote. `dxp bench latency
+# --parts`: the parts add up to the sum. `dxp bench direct`: bytes pass through the host only in the
+# ways through the host. `dxp bench nic`: blocks that a kernel sends, and blocks that its host
+# sends, arrive. `dxp bench collective`: the sums of all ways are right, and only one way moves data
+# through the host.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: xpu1, ...
 # shellcheck source=test/net/lib_fabric.sh
@@ -16,7 +17,8 @@ bench() {
 		die "bench $* ended with $?: $(cat "$scratch/said" "$scratch/rows")"
 }
 
-# rows CASE CONTENDER METRIC COUNT: so many rows of a metric have a value; `CASE` may be a part.
+# rows CASE CONTENDER METRIC COUNT: fails unless exactly COUNT rows of the metric have a value. CASE
+# may be a part of a name.
 rows() {
 	local count
 	count=$(grep -F "\"case\":\"$1" "$scratch/rows" | grep -F "\"contender\":\"$2\"" |
@@ -42,7 +44,7 @@ bench latency --parts --lab loopback
 for part in doorbell engine 'send call' wire receive placement acknowledgement completion; do
 	[ "$(grep -cF "\"contender\":\"$part\"" "$scratch/rows")" -eq 3 ] || die "3 rows: $part"
 done
-# The parts add up to the sum that the benchmark compares with the whole.
+# The parts must add up to the sum of parts that the benchmark prints.
 awk -F '"value":' '{ split($2, v, ",") }
 	/"sum of the parts"/ { d = sum - v[1]; if (d * d > 1e-4 * v[1] * v[1]) bad = 1
 		sums++; sum = 0; next }
@@ -51,7 +53,7 @@ awk -F '"value":' '{ split($2, v, ",") }
 	END { exit bad || sums != 3 }' "$scratch/rows" || die "a wrong sum: $(cat "$scratch/rows")"
 grep '"sum of the parts"' "$scratch/rows" | has '"difference_percent":' || die 'no difference'
 say "== directly and through the host"
-# field KEY: prints a number of the rows on standard input.
+# field KEY: prints a number from each row on standard input.
 field() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
 bench direct --case transfer
 for size in '4096 B' '1 Mb' '1 MiB'; do

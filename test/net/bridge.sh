@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Boards on one machine, whose memory only DMA engines reach: used like any memory, transfers
-# between boards, DMA that fails or stalls, wrong options and files.
+# Tests boards on one machine whose memory only DMA engines reach: access as to any memory,
+# transfers between boards, DMA that fails or stalls, wrong options and wrong files.
 #
 #   dxp, examples --- 127.0.0.1 --- dxp-manager
 #                              +--- dxpd: xpu1, xpu2, xpu3, a board each
@@ -34,7 +34,7 @@ there_and_back xpu1 0x101 data
 there_and_back xpu2 1M data
 random_file byte 1
 there_and_back xpu1 63M byte
-there_and_back xpu1 67108863 byte # the last byte
+there_and_back xpu1 67108863 byte # writes the last byte of the memory
 : >"$scratch/empty"
 there_and_back xpu1 7 empty
 refuse 1 'has 67108864 bytes' dxp put xpu1 64M "$scratch/byte"
@@ -83,12 +83,12 @@ refuse 1 'or rejects this value' dxp reg xpu1 CORE 7
 refuse 1 'does not support this register' dxp reg xpu1 CORE 3
 dxp reg xpu1 CORE 2
 [ "$(dxp reg xpu1 CORE)" = 0x00000000 ] || die "a program sees the core of another one"
-refuse 1 'or rejects this value' dxp reg xpu1 CORE_OPERAND 5 # its core has no operand
+refuse 1 'or rejects this value' dxp reg xpu1 CORE_OPERAND 5 # the board's core has no operand
 
 say "== programs that know nothing of boards, and those that do"
 hello_xpu | tee "$scratch/out"
 expect 'added 65536 pairs of numbers, 0 errors' "$scratch/out"
-ring 5 | tee "$scratch/out" # from board to board
+ring 5 | tee "$scratch/out" # the array goes from board to board
 expect '3 xPUs, 5 rounds: 15 is expected everywhere, 0 of 4096 numbers differ' "$scratch/out"
 bridge_add 1000 | tee "$scratch/out"
 expect 'added 1000 to 16777216 numbers, 0 errors' "$scratch/out"
@@ -100,7 +100,7 @@ dxp down
 
 say "== kernels in the memory of boards: the classifier, split over two"
 root=$(dirname "$0")/../..
-# first_of PATTERN: prints the first match in DXP_MODELS, models/ or ../shared/models
+# first_of PATTERN: prints the first file that matches, in DXP_MODELS, models/ or ../shared/models.
 first_of() {
 	local folder
 	for folder in "${DXP_MODELS:-}" "$root/models" "$root/../shared/models"; do

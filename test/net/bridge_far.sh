@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Memory of boards on another machine: with packet loss, a slow device, and peers that exit.
+# Tests memory of boards on another machine: with packet loss, with a slow device, and with peers
+# that exit.
 #
 #   near: dxp-manager, dxp --- [10.79.0.1] v0 ==== v1 [10.79.0.2] --- far: dxpd fast1, slow1, fast2
 #                                       MTU 1500, 1 % loss
@@ -21,12 +22,12 @@ namespaces_make dxpb 10.79.0 ip nft tc
 near ip link set v0 mtu 1500
 far ip link set v1 mtu 1500
 
-# part NAMESPACE NAME TEXT COMMAND...: starts the command for the rest of the script; fails unless
+# part NAMESPACE NAME TEXT COMMAND...: starts the command for the rest of the script. Fails unless
 # its log contains the text within 10 s. Sets $last to its process id.
 part() {
 	local namespace=$1 log=$scratch/$2.log text=$3
 	shift 3
-	: >"$log" # the wait must not find the text of an earlier program
+	: >"$log" # otherwise the wait could find the text of an earlier program
 	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
 	last=$!
 	parts="$last $parts"
@@ -61,7 +62,7 @@ part "$near" manager 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --ne
 	--state "$scratch/state" --bind 10.79.0.1
 echo 10.79.0.1:4795 >"$DXP_DIR/manager"
 
-# daemon NAME ENGINE [OPTION...]: starts a daemon
+# daemon NAME ENGINE [OPTION...]: starts a daemon with one xPU.
 daemon() {
 	local name=$1 engine=$2
 	shift 2
@@ -100,7 +101,7 @@ wait $client || die "the slow put failed: $(cat "$scratch/slow")"
 client=''
 say "ok: $(cat "$scratch/slow")"
 grown=$(($(resident "$slow1") - before))
-# bound in kB: 10 MB of device memory, rings of 1 MiB, state of sessions
+# The bound in kB covers 10 MB of device memory, rings of 1 MiB, and the state of sessions.
 [ $grown -le 16000 ] || die "the slow daemon grew by $grown kB"
 near dxp get slow1 0 10000000 "$scratch/back" 2>/dev/null
 cmp "$scratch/little" "$scratch/back" || die "other bytes are in the slow board"
@@ -118,7 +119,8 @@ for side in near far; do
 	$side nft delete table inet path
 done
 
-# killed COMMAND...: kills a client during a transfer. On a loaded machine it may exit before.
+# killed COMMAND...: kills a client during a transfer. On a loaded machine the client may exit
+# before the kill, so this is repeated.
 killed() {
 	for _ in {1..10}; do
 		ip netns exec "$near" "$@" >/dev/null 2>&1 &
@@ -150,7 +152,7 @@ for bytes in 900000 5000000; do
 	killed dxp get fast1 0 $bytes /dev/null
 done
 far tc qdisc del dev v1 root
-sleep 5 # the daemon drops a host after 3 s
+sleep 5 # the lease of a host expires after 3 s
 kill -0 "$fast1" 2>/dev/null || die "the daemon is gone: $(cat "$scratch/fast1.log")"
 there_and_back fast1 1 quick "${here[@]}"
 
@@ -166,7 +168,7 @@ client=''
 [ $((SECONDS - begin)) -le 30 ] || die "that took $((SECONDS - begin)) s"
 expect error "$scratch/said"
 say "ok: $(tail -n 1 "$scratch/said")"
-dead slow1 # or its old lease passes for the new daemon's
+dead slow1 # otherwise the old lease looks like the lease of the new daemon
 daemon slow1 "board:$slow" --buffer-bytes 64K
 slow1=$last
 there_and_back slow1 3 little "${here[@]}"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# xPUs whose memory belongs to their device: OpenCL with separate memory, and CUDA with the fake
-# driver. Memory and kernels behave as on any xPU; the caller sees no difference.
+# Tests xPUs with memory that belongs to their device: OpenCL with separate memory, and CUDA with a
+# fake driver. Memory and kernels must behave as on any xPU, so that callers see no difference.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd: xpu1, xpu2, bridged
@@ -11,7 +11,8 @@
 fake=$(dirname "$DXP_BIN")/test/fake_cuda
 head -c 5000001 /dev/urandom >"$scratch/data"
 
-# memory ENGINE: reads back bytes from odd addresses, of one xPU and of both at once.
+# memory ENGINE: writes bytes at odd addresses of one xPU, and of both at the same time, and reads
+# them back.
 memory() {
 	dxp nodes | tee "$scratch/nodes"
 	[ "$(grep -Ec "xpu[12] +xpu +$1 +64M  bridged  alive " "$scratch/nodes")" -eq 2 ] ||

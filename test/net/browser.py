@@ -14,7 +14,7 @@ class Browser:
         read_commands, self.commands = os.pipe()
         self.answers, write_answers = os.pipe()
 
-        def descriptors():  # the protocol uses 3 and 4
+        def descriptors():  # the protocol uses descriptors 3 and 4
             os.dup2(read_commands, 13)
             os.dup2(write_answers, 14)
             os.dup2(13, 3)

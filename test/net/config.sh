@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Configuration files: precedence of flag, variable, file and default; `dxp config show`; errors
-# with file and line; a fabric whose daemons have their options from a file.
+# Tests configuration files: the precedence of flag, variable, file and default; `dxp config show`;
+# errors with file and line; and a fabric in which daemons get their options from a file.
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_parts.sh
@@ -13,7 +13,7 @@ stop_parts() {
 	for process in $(ours); do
 		! kill "$process" 2>/dev/null || wait "$process" 2>/dev/null || true
 	done
-	set +e # set -e would exit at the next line
+	set +e # with set -e, the next line would end the script
 	(exit $status)
 	clean_up
 }
@@ -21,12 +21,13 @@ trap stop_parts EXIT
 
 # shows SECTION TEXT: `dxp config show SECTION` must print the text.
 shows() {
-	# shellcheck disable=SC2086 # words
+	# shellcheck disable=SC2086 # $1 may be several words
 	dxp config show $1 >"$scratch/shown" || die "dxp config show $1: $?"
 	grep -qE -- "$2" "$scratch/shown" || die "'$2' is not in: $(cat "$scratch/shown")"
 }
 
-# wrong LINE TEXT: a file with the lines of standard input must be rejected with line and text.
+# wrong LINE TEXT: writes standard input to a file; dxp must reject it with this line number and
+# text.
 wrong() {
 	cat >"$conf"
 	refuse 2 "$conf:$1: $2" env DXP_CONFIG="$conf" dxp config show
@@ -54,7 +55,7 @@ mkdir -p "$XDG_CONFIG_HOME/dxp"
 printf '[dxpd]\nmemory = 16M\n' >"$XDG_CONFIG_HOME/dxp/dxp.conf"
 shows dxpd "^memory += 16M +; $XDG_CONFIG_HOME/dxp/dxp.conf:2"
 if unshare -m true 2>/dev/null; then
-	# shellcheck disable=SC2016 # the inner shell's
+	# shellcheck disable=SC2016 # the inner shell expands $1
 	unshare -m sh -c 'mount -t tmpfs none /etc && mkdir /etc/dxp && exec >"$1" &&
 		printf "[dxpd]\nmemory = 8M\nslots = 3\n" >/etc/dxp/dxp.conf &&
 		exec dxp config show dxpd' sh "$scratch/shown"
@@ -128,7 +129,7 @@ cat >"$conf" <<-E
 	json = yes
 E
 start daemon.log card2 dxpd --memory 32M
-# DXP_DIR would override the manager of the file.
+# DXP_DIR is unset, because it would override the manager of the file.
 env -u DXP_DIR dxp nodes >"$scratch/nodes"
 expect '"name": "card1"' "$scratch/nodes"
 expect '"memory_bytes": 33554432' "$scratch/nodes"
@@ -136,7 +137,7 @@ env -u DXP_DIR dxp ping card1 --count 10
 
 say '== dxp up starts its daemons without files'
 dxp up --xpus 1 --memory 16M --port 0 --engine none --dir "$scratch/fabric2"
-# --dir overrides the manager and key of the file
+# --dir must override the manager and key of the file
 dxp nodes --dir "$scratch/fabric2" | has '"name": "xpu1"' || die 'daemons read the file'
 DXP_DIR=$scratch/fabric2 shows dxp '^manager += +; default'
 dxp down --dir "$scratch/fabric2"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# After programs are killed: no worker remains, no file of theirs remains in the run folder, and
-# their counters are kept.
+# Tests what remains after programs are killed: no worker, and no file of these programs in the run
+# folder. Their counters are kept.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd daemon1: xpu1
@@ -12,7 +12,7 @@ ours() { echo "$started"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
 
-# within SECONDS COMMAND...: repeats the command until it succeeds; fails after the time.
+# within SECONDS COMMAND...: repeats the command until it succeeds. Fails after this time.
 within() {
 	local i limit=$1
 	shift
@@ -25,7 +25,7 @@ within() {
 
 say "== a worker whose dxpd is killed while its engine starts"
 mkdir "$scratch/vendors"
-mkfifo "$scratch/vendors/never.icd" # opening it blocks until a writer opens it
+mkfifo "$scratch/vendors/never.icd" # opening this file blocks until a writer opens it
 head -c 32 /dev/zero | od -An -v -tx1 | tr -d ' \n' >"$scratch/key"
 chmod 600 "$scratch/key"
 OCL_ICD_VENDORS=$scratch/vendors dxpd --manager 127.0.0.1:9 --key "$scratch/key" --memory 16M \

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A firewall that opens only the manager's port: `dxp ping`, `dxp nodes` and `dxp doctor` name the
-# blocked port, and the rule that `dxp doctor` prints opens it. Then the other findings of the path.
+# Tests a firewall that opens only the manager's port. `dxp ping`, `dxp nodes` and `dxp doctor` must
+# name the blocked port, and the rule that `dxp doctor` prints must open it. Then tests the other
+# findings about the path.
 #
 #   near: dxp --- [10.76.0.1] v0 ==== v1 [10.76.0.2] --- far: dxp-manager, dxpd: xpu1
 #                          MTU 9000                           nftables
@@ -35,17 +36,17 @@ part "$far" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-ke
 part "$far" daemon.log xpu1 dxpd "${at[@]}" --engine none --memory 64M
 daemon=$!
 
-# fails TEXT COMMAND...: the command, run near, must fail and print the text.
+# fails TEXT COMMAND...: runs the command in the near namespace; it must fail and print the text.
 fails() {
 	refuse 1 "$1" ip netns exec "$near" "${@:2}"
 }
 
-# doctor OPTION...: runs dxp doctor near; its output goes to $scratch/doctor.
+# doctor OPTION...: runs dxp doctor in the near namespace; writes its output to $scratch/doctor.
 doctor() {
 	near dxp doctor "${at[@]}" "$@" >"$scratch/doctor" 2>&1
 }
 
-# finds PATTERN: a line of dxp doctor must match.
+# finds PATTERN: fails unless a line of dxp doctor's output matches.
 finds() {
 	grep -E "$1" "$scratch/doctor" || die "no line matches '$1': $(cat "$scratch/doctor")"
 }
@@ -65,13 +66,13 @@ opening=$(grep -o 'nft insert rule .* accept' "$scratch/doctor")
 expect '"node": "xpu1"' "$scratch/doctor"
 
 say '== the rule that is printed opens the port'
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086 # $opening is several words
 far $opening
 near dxp ping "${at[@]}" xpu1 --count 10
 near dxp nodes "${at[@]}" | tee "$scratch/nodes"
 grep -q ' xpu1 .* alive  ' "$scratch/nodes" || die 'xpu1 is not alive'
 ! grep -q blocked "$scratch/nodes" || die 'still blocked'
-doctor --to xpu1 || : # checks of this machine may fail
+doctor --to xpu1 || : # a check of this machine may fail, which is no error here
 cat "$scratch/doctor"
 for name in 'node table' 'data port' version 'round trip' 'path MTU' interface; do
 	finds "^ok +$name " >/dev/null
@@ -80,11 +81,11 @@ grep -qE ' loss +[0-9]+ of [0-9]+ packets' "$scratch/doctor" || die 'no line abo
 finds 'packets carry 8880 bytes of payload' >/dev/null # and 16 bytes of tag
 
 say '== findings of a bad path'
-# each datagram alone, not in a batch, so that the rules see its length
+# Sends each datagram alone, not in a batch, so that the rules see its length.
 near ethtool -K v0 gro off gso off tx-udp-segmentation off >/dev/null
-# both ends have an MTU of 9000, the path between them 3000
+# Both ends have an MTU of 9000, but the path between them carries 3000 bytes.
 far nft insert rule inet filter input udp dport 4796 meta length '>' 3000 drop
-# 5 % of the packets to the node
+# Drops 5 % of the packets to the node.
 far nft insert rule inet filter input udp dport 4796 numgen random mod 100 '<' 5 drop
 doctor --to xpu1 || :
 finds '^warn +path MTU .* interfaces at both ends have'
@@ -98,7 +99,8 @@ expect "the manager has no node named 'xpu9'" "$scratch/doctor"
 refuse 2 'exclude each other' dxp doctor --to xpu1 --all
 kill -STOP "$daemon"
 near timeout 60 dxp ping "${at[@]}" xpu1 >"$scratch/out" 2>&1 || :
-kill -CONT "$daemon" # before any exit: a stopped process does not end
+# continues the daemon before the script can exit, because a stopped process does not exit
+kill -CONT "$daemon"
 expect 'node dead: ' "$scratch/out"
 far nft insert rule inet filter input udp dport 4795 drop
 fails 'manager unreachable: ' dxp ping "${at[@]}" xpu1
@@ -108,12 +110,12 @@ finds '^fail +manager +UDP 10.76.0.2:4795 does not answer'
 
 say '== ports'
 far nft flush ruleset
-# at NODE ADDRESS: the node table must have the node at the address.
+# at NODE ADDRESS: fails unless the node table lists the node at this address.
 at() {
 	near dxp nodes "${at[@]}" >"$scratch/nodes"
 	grep -q " $1 .* $2 " "$scratch/nodes" || die "$1 is not at $2: $(cat "$scratch/nodes")"
 }
-at xpu1 10.76.0.2:4796 # the first standard port
+at xpu1 10.76.0.2:4796 # the first of the standard ports
 part "$far" second.log next2 dxpd "${at[@]}" --engine none --memory 1M --name next --slots 2
 at next1 10.76.0.2:4797
 at next2 10.76.0.2:4798
@@ -130,7 +132,7 @@ near dxp nodes | has ' xpu2 .* 127.0.0.1:4901 ' || die "dxp up --node-port: $(ne
 near dxp down >/dev/null
 
 say '== the rules of the guide'
-# rules PORTS: prints the nftables rules of docs/guide/install.md about these ports.
+# rules PORTS: prints the nftables rules for these ports from docs/guide/install.md.
 rules() {
 	sed -n "s/^\(nft insert rule inet filter input udp dport $1 accept\)$/\1/p" \
 		"${DXP_SOURCE:-$(dirname "$0")/../..}/docs/guide/install.md"
@@ -149,13 +151,14 @@ far nft -f - <<-'END'
 END
 tries=0
 for ports in 4795 4796-4859; do
-	# shellcheck disable=SC2046 # words
+	# shellcheck disable=SC2046 # the rule is several words
 	far $(rules $ports)
 done
-until near dxp ping "${at[@]}" xpu1 --count 10; do # a busy machine answers late
+until near dxp ping "${at[@]}" xpu1 --count 10; do # a busy machine may answer late
 	[ $((tries += 1)) -lt 10 ] || die 'the rules do not open the ports'
 done
-fails "data path blocked: xPU 'high1'" dxp ping "${at[@]}" high1 --count 1 # port 5000
+# its port 5000 is not in the rules
+fails "data path blocked: xPU 'high1'" dxp ping "${at[@]}" high1 --count 1
 far nft flush ruleset
 
 say '== the governor of the processors'

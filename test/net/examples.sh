@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The self-contained examples, on a fabric started as in the manual.
+# Tests the self-contained examples, on a fabric that is started as in the manual.
 #
 #   hello_xpu, ring --- 127.0.0.1 --- dxp-manager
 #                                +--- dxpd: xpu1   dxpd: xpu2   dxpd: xpu3

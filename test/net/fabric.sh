@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A local fabric from `dxp up` to `dxp down`, using the command line only.
+# Tests a local fabric from `dxp up` to `dxp down`, using only the command line.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd daemon1: xpu1, xpu2

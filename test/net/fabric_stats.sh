@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp top --fabric` and `dxp nodes --wide`: counters of nodes whose files this reader cannot see,
-# of the manager, and of a switch.
+# Tests `dxp top --fabric` and `dxp nodes --wide`: they show counters of nodes whose files they
+# cannot read, of the manager, and of a switch. Tests `dxp paths`.
 #
 #   dxp top --fabric --- 127.0.0.1 --- dxp-manager
 #                            +-------- dxpd daemon1: xpu1
@@ -26,7 +26,7 @@ ours() { echo "$tracer $daemon2 $daemon3 $switch"; }
 here=$(cd "$(dirname "$0")/../.." && pwd)
 export DXP_STATS=$scratch/stats
 
-# wait_for TEXT COMMAND...: repeats the command until a line of its output matches; prints nothing
+# wait_for TEXT COMMAND...: repeats the command until a line of its output matches. Prints nothing.
 wait_for() {
 	local text=$1
 	shift
@@ -38,7 +38,7 @@ wait_for() {
 	die "no line '$text' in the output of '$*': $(cat "$scratch/seen")"
 }
 
-# missing NAME: prints the field `missing` of a node, or nothing if it gave counters
+# missing NAME: prints the field `missing` of a node, or nothing if the node returned its counters.
 missing() {
 	dxp top --fabric --json --node "$1" | sed -n 's/.*"missing": "\(.*\)".*/\1/p'
 }
@@ -195,7 +195,7 @@ say "== its frames in a capture"
 if command -v tshark >/dev/null; then
 	dxp trace --node xpu1 --snap 1500 --output "$scratch/stats.pcapng" 2>/dev/null &
 	tracer=$!
-	for _ in {1..100}; do # until the tracer is attached, and has seen both frames
+	for _ in {1..100}; do # repeats until the tracer is attached and has seen both frames
 		dxp top --fabric --json >/dev/null
 		tshark -X "lua_script:$here/tools/rltp.lua" -r "$scratch/stats.pcapng" \
 			-T fields -e _ws.col.Info -e rltp.stats.name -e _ws.expert.message \
@@ -215,7 +215,8 @@ else
 fi
 
 say "== a node that does not answer"
-# Its lease expires later than the reader's limit. On a slow machine it may be dead first.
+# dxp top must report the stopped daemon as silent before its lease expires. On a slow machine the
+# lease may expire first, so this is repeated.
 for _ in {1..20}; do
 	wait_for 'xpu2 .* alive' dxp nodes
 	kill -STOP "$daemon2"

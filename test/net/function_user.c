@@ -2,12 +2,13 @@
 /* Uses one function of a NIC, for functions.sh and outside.sh:
  *
  *   function-user sink NIC LABEL          offers 1 MiB of memory to any peer
- *   function-user stream NIC LABEL PEER   PUTs into the memory of that function forever
+ *   function-user stream NIC LABEL PEER   PUTs into the memory of the function PEER forever
  *   function-user overrun NIC LABEL       stores 40 doorbells without a claim
  *   function-user registers NIC LABEL     receives in register mode; prints "at FUNCTION MAGIC",
  *                                         then "received" and the text of each message
  *   function-user by-address NIC LABEL IP PORT FUNCTION MAGIC TEXT
- *                                         sends the text to such registers; prints "sent"
+ *                                         sends the text to a receiver in register mode; prints
+ *                                         "sent"
  *
  * Prints "ready", or "streaming" when 100 PUTs have arrived, or the function's error. When its
  * function is closed, it prints the name of the reason and exits with 3. */
@@ -68,7 +69,9 @@ static struct hello hello_receive(uint64_t timeout_ns)
 	while (!dxp_received_peek(window)) {
 		check("wait", dxp_function_wait(function, timeout_ns));
 		while (dxp_sent_dequeue(window, &sent))
-			; /* of an earlier answer; a wait returns at once while one is unread */
+			/* dequeues completions of earlier answers, because a wait returns at once
+			 * while one is unread */
+			;
 	}
 	const struct dxp_nic_event *event = dxp_received_peek(window);
 	if (event->bytes == sizeof(other))
@@ -85,7 +88,7 @@ static void sink_run(const struct dxp_memory *memory)
 		struct hello other = hello_receive(UINT64_MAX);
 		struct dxp_nic_event event;
 		struct hello own = {.key = memory->key};
-		/* The requester may be dead by now; errors are ignored. */
+		/* The requester may have exited, so errors are ignored. */
 		if (dxp_post_nap(window, 0, &other.target, &own, sizeof(own), 0, 0) == DXP_OK)
 			dxp_function_kick(function);
 		while (dxp_sent_dequeue(window, &event))
@@ -140,7 +143,8 @@ static void overrun_run(void)
 	dxp_function_kick(function);
 	for (int tries = 0; dxp_error(window) == DXP_OK && tries < 1000; tries++)
 		nanosleep(&pause, NULL);
-	/* not dxp_function_wait(): a busy engine may have completed some of them */
+	/* does not use dxp_function_wait(), because a busy engine may have completed some of the
+	 * requests */
 	printf("overrun: %s\n", dxp_status_name(dxp_error(window)));
 	fflush(stdout);
 	while (dxp_error(window) != DXP_ECLOSED)
@@ -174,7 +178,7 @@ static void registers_run(const struct dxp_memory *memory)
 	}
 }
 
-/* Sends by the address alone: the node register is 0. */
+/* Sends by the address alone: the register for the node id is 0. */
 static void by_address_run(const struct dxp_memory *memory, char **words)
 {
 	struct dxp_registers *r = &window->registers;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The functions of a NIC in dxpd, used by independent processes: listed, limited, reset while in
-# use, and released when their process is killed.
+# Tests the functions of a NIC in dxpd that independent processes use. `dxp vf` lists them, limits
+# them, and resets one while it is in use. A function is released when its process is killed.
 #
 #   dxpd daemon1: xpu1 --- its NIC --- function-user sink       vf1
 #                           +------ function-user stream     vf2, vf3 ... limited, reset, killed
@@ -19,7 +19,7 @@ ours() { echo "${users[@]}"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
 
-# field NIC FUNCTION[.QP] NAME: prints a field of a function, or queue pair, from `dxp vf --json`.
+# field NIC FUNCTION[.QP] NAME: prints a field of a function or queue pair from `dxp vf --json`.
 field() {
 	local qp=0
 	[ "${2%.*}" = "$2" ] || qp=${2#*.}
@@ -28,7 +28,7 @@ field() {
 		s/.*\"$3\":\"\{0,1\}\([^,\"}]*\).*/\1/"
 }
 
-# start WORD ARGUMENT...: starts a separate user and waits until it prints WORD.
+# start WORD ARGUMENT...: starts function-user and waits until it prints WORD.
 start() {
 	local word=$1
 	shift
@@ -42,7 +42,7 @@ start() {
 	die "'$*' did not print '$word' but: $(cat "$scratch/user")"
 }
 
-# free_again NIC FUNCTION: waits until the function is free
+# free_again NIC FUNCTION: waits until the function is free.
 free_again() {
 	for _ in $(seq 100); do
 		[ "$(field "$1" "$2" state)" != free ] || return 0
@@ -51,13 +51,13 @@ free_again() {
 	die "function $2 is $(field "$1" "$2" state)"
 }
 
-# mapped: counts the memory of other processes that the daemon has mapped.
+# mapped: prints how many memories of other processes the daemon has mapped.
 mapped() {
 	grep -c /memfd: "/proc/$daemon/maps" || true
 }
 
-# moved FUNCTION: prints the bytes that it sends in 0.5 s. A query takes time on a loaded machine,
-# so the count is divided by the longest time that it may cover.
+# moved FUNCTION: prints the bytes that the function sends in 0.5 s. On a loaded machine a query
+# takes long. So the count is divided by the longest time that it may cover.
 moved() {
 	local before begin
 	begin=${EPOCHREALTIME/./}
@@ -66,8 +66,8 @@ moved() {
 	echo $((($(field xpu1 "$1" sent_bytes) - before) * 500000 / (${EPOCHREALTIME/./} - begin)))
 }
 
-# moves FUNCTION LEAST MOST: succeeds if the bytes of 0.5 s are in the range. Repeats, because other
-# processes may occupy the machine. Leaves the number in `bytes`.
+# moves FUNCTION LEAST MOST: succeeds if the bytes sent in 0.5 s are in the range. Repeats the
+# measurement, because other processes may occupy the machine. Sets `bytes` to the number.
 moves() {
 	for _ in {1..10}; do
 		bytes=$(moved "$1")
@@ -140,7 +140,7 @@ dxp vf priority xpu1 3 normal
 
 say "== one is limited"
 dxp vf limit xpu1 3 8M
-moved 3 >/dev/null # uses up its saved tokens
+moved 3 >/dev/null # uses up the tokens that the function has saved
 moves 3 2000000 6000000 || die "8 MiB/s: $bytes bytes in 0.5 s"
 dxp vf limit xpu1 3 none
 moves 3 6500000 1000000000000 || die "without a limit: $bytes bytes in 0.5 s"

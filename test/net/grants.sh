@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Access to xPUs: none before a grant, none after its revocation.
+# Tests access to xPUs: a host has none before a grant, and none after the grant is revoked.
 #
 #   dxp --name alice, --name bob --- 127.0.0.1 --- dxp-manager --grants explicit
 #                                             +--- dxpd: xpu1   dxpd: xpu2
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 
-# ping NAME XPU: pings as that host.
+# ping NAME XPU: pings the xPU as the host NAME.
 ping() {
 	dxp ping "$2" --name "$1" --count 5 --json | has '"count": 5' ||
 		die "$1 cannot reach $2"

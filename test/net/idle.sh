@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Idle processes sleep: the CPU time of processes that wait for each other is below 1 % of a core
-# each, over 2 s.
+# Tests that idle processes sleep. Each of several processes that wait for each other must use less
+# than 1 % of a core over 2 s.
 #
 #   nic_server --[vf 1]-- dxpd: NIC of xpu1      dxp-manager
 #   nic_server: NIC of its own, with a thread
@@ -10,7 +10,7 @@
 # shellcheck source=test/net/lib_functions.sh
 . "$(dirname "$0")/lib_functions.sh"
 
-# ran_ns PID: prints the CPU time of all threads of a process in ns.
+# ran_ns PID: prints the CPU time of all threads of a process, in ns.
 ran_ns() {
 	awk '{ ns += $1 } END { printf "%.0f\n", ns }' "/proc/$1/task"/*/schedstat
 }
@@ -22,14 +22,14 @@ ran_ns() {
 dxp up --xpus 1 --memory 64M --port 0
 server xpu1 0
 attached=$server_pid
-timeout 120 nic_client xpu1 >/dev/null # each has been active
+timeout 120 nic_client xpu1 >/dev/null # lets each process be active once
 server --own mine 0
 embedded=$server_pid
 timeout 120 nic_client mine >/dev/null
 processes=("attached server:$attached" "server with a NIC:$embedded" "dxpd:$(process_of daemon1)"
 	"dxp-manager:$(process_of manager)")
 
-sleep 1.5 # sessions become idle
+sleep 1.5 # waits until sessions are idle
 
 # used_little: succeeds if each process used less than 1 % of a core over 2 s.
 used_little() {
@@ -49,7 +49,7 @@ used_little() {
 	return $status
 }
 
-# On a loaded machine sessions become idle later.
+# On a loaded machine sessions become idle later, so this is repeated.
 for _ in {1..5}; do
 	status=0
 	used_little || status=1

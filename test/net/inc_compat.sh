@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The compatible format: jobs with the header of the source paper beside jobs with the widened one,
-# on the same switches, with and without loss; the modes that switches accept.
+# Tests the compatible format. Jobs with the header of the source paper run together with jobs with
+# the widened header, on the same switches, with and without loss. Also tests the modes that
+# switches accept.
 #
 #            s0
 #          /    \
@@ -60,7 +61,7 @@ is tcp 0
 above repeated 0
 say "ok: $(tail -n 1 "$scratch/rank.0")"
 
-# refused TEXT: rank 0 printed why the group was rejected.
+# refused TEXT: fails unless rank 0 printed this reason for the rejection of its group.
 refused() {
 	grep -q "^refused: .*$1" "$scratch/rank.0" || die "no '$1': $(cat "$scratch/rank.0")"
 	say "ok: $(head -n 1 "$scratch/rank.0")"
@@ -74,7 +75,8 @@ refused "does not support the group's mode"
 job_start 4 -- calls=20 need=1 mode=1 "${compat[@]}"
 job_good 60
 is tcp 0
-job_start 4 -- calls=20 need=1 mode=0 create=20000 deadline=20000 # the widened format has no modes
+# the widened format has no modes, so `mode` has no effect
+job_start 4 -- calls=20 need=1 mode=0 create=20000 deadline=20000
 job_good 60
 is tcp 0
 

@@ -3,9 +3,9 @@
  *
  *   inc-flood KIND SWITCH SECONDS [GROUP [EPOCH [RATE]]]
  *
- * KIND: see `kinds`. GROUP: in hexadecimal; 0: any. RATE: packets/s.
+ * KIND is a name from `kinds`. GROUP is hexadecimal; 0 means any group. RATE is in packets/s.
  *
- * Prints the number of packets sent. */
+ * Prints the number of packets that it sent. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static struct roce_path path_of(const struct flood *f)
 	return (struct roce_path){f->own_ip, f->to_ip, PORT, ROCE_PORT};
 }
 
-/* Arbitrary bytes of any length. */
+/* Makes a packet of random bytes and of random length. */
 static void garbage_make(struct flood *f, unsigned i)
 {
 	size_t bytes = 1 + next(f) % 1400;
@@ -69,7 +69,7 @@ static struct inc_header data_header(struct flood *f)
 				   .elements = 4};
 }
 
-/* A contribution to a group, with a right ICRC and a wrong key. */
+/* Makes a contribution to a group, with a right ICRC and a wrong key. */
 static void data_make(struct flood *f, unsigned i)
 {
 	const struct roce_path path = path_of(f);
@@ -86,7 +86,7 @@ static void icrc_make(struct flood *f, unsigned i)
 	f->trailers[i][0] ^= 1;
 }
 
-/* RoCEv2 of other software, without the tag of this protocol. */
+/* Makes a RoCEv2 packet of other software, which lacks the tag of this protocol. */
 static void foreign_make(struct flood *f, unsigned i)
 {
 	data_make(f, i);
@@ -131,13 +131,13 @@ static void query_make(struct flood *f, unsigned i)
 	control_make(f, i, INC_QUERY, f->own_ip);
 }
 
-/* Sends another host's address in the packet. */
+/* Makes a control packet that contains the address of another host. */
 static void forged_make(struct flood *f, unsigned i)
 {
 	control_make(f, i, INC_QUERY, f->own_ip ^ 1);
 }
 
-/* Creates groups that no job uses, until the switch has no more. */
+/* Requests groups that no job uses, until the switch has no space for more. */
 static void notify_make(struct flood *f, unsigned i)
 {
 	control_make(f, i, INC_NOTIFY, f->own_ip);

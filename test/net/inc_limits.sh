@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Limits of a switch: groups and memory; and how it reclaims abandoned groups.
+# Tests the limits of a switch for groups and memory, and that it reclaims abandoned groups.
 #
 #          s0
 #        /    \

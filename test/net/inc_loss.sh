@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Packets between hosts and switches are lost, duplicated, delayed and corrupted: every result is
-# right, and no group is lost.
+# Tests packets that are lost, duplicated, delayed and corrupted between hosts and switches. Every
+# result must be right, and no group may be lost.
 #
 #          s0
 #        /    \          loss and doubling by nftables at the hosts (and switches, in user
@@ -10,7 +10,8 @@
 # shellcheck source=test/net/lib_inc.sh
 . "$(dirname "$0")/lib_inc.sh"
 
-# all_well NAME: no wrong result, no lost group, every operation through the switches.
+# all_well NAME: fails if a result is wrong, a group is lost, or an operation did not use the
+# switches.
 all_well() {
 	job_good 60
 	is wrong 0

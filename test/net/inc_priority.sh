@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Priority between forwarded and computed packets. In the switch's arbiter: h3 sends it control
-# packets without end while h0 .. h2 compute; --weights decides which class is served first. At its
-# ports: h3 fills the link to h1, and --socket-priority decides whether results wait behind that.
+# Tests the priority between forwarded and computed packets. In the arbiter of the switch: h3 sends
+# control packets without end while h0 .. h2 compute, and --weights decides which class is served
+# first. At the ports of the switch: h3 fills the link to h1, and --socket-priority decides whether
+# results wait behind the packets of h3.
 #
 #          s0
 #       /  |  |  \
@@ -12,7 +13,7 @@
 
 root=10.77.0.241
 
-# members_start: three members compute; waits until operations are complete.
+# members_start LONGEST: starts three members that compute, and waits until operations are complete.
 members_start() {
 	job_start 3 -- calls=100000000 deadline=60000 create=20000 "longest=$1"
 	for _ in {1..200}; do
@@ -28,8 +29,9 @@ members_end() {
 	job=()
 }
 
-# first WEIGHTS: floods the arbiter. Sets `forwarded` and `computed`: packets of each class that
-# were served while one of the other class waited. Repeats the flood until there are enough.
+# first WEIGHTS: floods the arbiter. Sets `forwarded` and `computed`: how many packets of each class
+# were served while a packet of the other class waited. Repeats the flood until there are enough
+# packets.
 first() {
 	lab_make --hosts 4 --depth 1 --leaves 1 --plane user --switch-options "--weights $1"
 	members_start 200000
@@ -53,7 +55,8 @@ first 16:1
 [ "$forwarded" -gt $((4 * computed)) ] || die 'forwarded packets were not preferred'
 [ "$computed" -gt 0 ] || die 'computed packets starve'
 
-# results PRIORITY: operations completed in 3 s while other packets fill the link to h1.
+# results PRIORITY: prints how many operations complete in 3 s while other packets fill the link to
+# h1.
 results() {
 	local before
 	lab_make --hosts 4 --depth 1 --leaves 1 --plane user --switch-options \
@@ -65,7 +68,7 @@ results() {
 		left_out 'the ports' 'tc sets no tbf with pfifo_fast here'
 		exit 0
 	}
-	# 2500 packets/s of up to 1400 bytes: more than 10 Mbit/s
+	# 2500 packets/s of up to 1400 bytes are more than the 10 Mbit/s of the link
 	on h3 "$tests/inc-flood" garbage 10.77.0.2 20 0 0 2500 >/dev/null &
 	job+=($!)
 	for _ in {1..100}; do
@@ -80,7 +83,7 @@ results() {
 	say "socket priority $1: $count operations"
 }
 
-# drops: packets that the port to h1 dropped.
+# drops: prints how many packets the port to h1 has dropped.
 drops() {
 	ip netns exec "$lab-s0" tc -s qdisc show dev h1 |
 		sed -n '0,/.*dropped \([0-9]*\).*/s//\1/p'

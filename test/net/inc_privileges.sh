@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A switch that root starts runs as another user, without the capabilities that it does not use, and
-# still computes; with XDP and without.
+# Tests a switch that root starts. It must run as another user, without the capabilities that it
+# does not use, and still compute, with XDP and without.
 #
 #   s0, h0, h1
 # shellcheck source=test/net/lib_inc.sh
 . "$(dirname "$0")/lib_inc.sh"
 
-# status_of NAME: prints a value of the switch's state in the kernel.
+# status_of NAME: prints a field of the switch's /proc/PID/status.
 status_of() {
 	sed -n "s/^$1:[[:space:]]*//p" "/proc/$(cat "$scratch/lab/s0.pid")/status"
 }
 
-# check NAME VALUE: fails unless the switch has it.
+# check NAME VALUE: fails unless this field has the value.
 check() {
 	local value
 	value=$(status_of "$1")
@@ -20,7 +20,7 @@ check() {
 	say "ok: $1 $value"
 }
 
-# rights_are CAPABILITIES
+# rights_are CAPABILITIES: checks the user ids and the capabilities of the switch.
 rights_are() {
 	check Uid "$nobody"$'\t'"$nobody"$'\t'"$nobody"$'\t'"$nobody"
 	check CapPrm "$1"

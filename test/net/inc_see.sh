@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Reports to users: dxp inc and its self-test, options and errors of dxp-switch, two spines.
+# Tests output for users: dxp inc and its self-test, options and errors of dxp-switch, with two
+# spine switches.
 #
 #        s0    s1        two spines
 #        |  \ / |
@@ -10,7 +11,7 @@
 # shellcheck source=test/net/lib_inc.sh
 . "$(dirname "$0")/lib_inc.sh"
 
-# refuses STATUS TEXT COMMAND...: the command fails with this status and prints the text
+# refuses STATUS TEXT COMMAND...: the command must fail with this status and print the text.
 refuses() {
 	local wanted=$1 text=$2 status=0
 	shift 2

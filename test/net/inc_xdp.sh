@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The XDP plane of a switch between four hosts, without loss and with a tenth of the packets lost in
-# each direction. TCP uses the same ports at the same time.
+# Tests the XDP plane of a switch between four hosts, without loss, and with a tenth of the packets
+# lost in each direction. TCP uses the same ports at the same time.
 #
 #   h0 10.99.0.1 v === p0 \
 #   h1 10.99.0.2 v === p1  | bridge br0 10.99.0.254: XDP on p0 .. p3
@@ -32,7 +32,7 @@ take_down() {
 }
 trap take_down EXIT
 
-# space NAME: makes a namespace of this script.
+# space NAME: makes a namespace that the script removes at exit.
 space() {
 	ip netns add "$1" 2>/dev/null || without 'network namespaces are not allowed'
 	names+=("$1")
@@ -63,7 +63,7 @@ command -v nft >/dev/null || {
 	exit 0
 }
 for i in 0 1 2 3; do
-	# Drops contributions on egress without an error to the sender, and results on ingress.
+	# Drops contributions on egress, so that the sender gets no error, and results on ingress.
 	ip netns exec "$word-h$i" nft "
 		table netdev loss {
 			chain in { type filter hook ingress device v priority 0;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Kernels that send while they run: the example on one machine and on two, and a host that exits
-# while its kernel runs.
+# Tests kernels that send while they run: the example on one machine and on two, and a host that
+# exits while its kernel runs.
 #
 #   1.  kernel_put --- 127.0.0.1 --- dxp-manager
 #                               +--- dxpd: xpu1   dxpd: xpu2, then both in one
@@ -18,7 +18,8 @@ for program in kernel_put kernel_put_cuda; do
 	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
 done
 
-# picture WORDS COMMAND...: the picture arrives complete, and the answer is right.
+# picture WORDS COMMAND...: runs the command; the picture must arrive complete, and the answer must
+# be right.
 picture() {
 	local words=$1
 	shift
@@ -39,7 +40,7 @@ refuse 2 'usage' kernel_put_cuda --hots
 refuse 2 'usage' kernel_put xpu1 xpu1
 refuse 2 'usage' kernel_put --rings 0
 refuse 1 "'xpu9'" kernel_put xpu1 xpu9
-# On one core each ring waits until the scheduler interrupts the kernel.
+# The limit is long: on one core, each ring waits until the scheduler interrupts the kernel.
 timeout 240 kernel_put --rings 4000 xpu2 >"$scratch/out"
 expect '4000 doorbells of a kernel on xpu2' "$scratch/out"
 say "ok: $(cat "$scratch/out")"
@@ -59,7 +60,8 @@ done
 [ "$(dxp reg xpu1 STATE)" = 0x00000002 ] || die "the kernel does not run: $(cat "$scratch/rings")"
 kill -KILL $host
 wait $host 2>/dev/null || true
-# its lease expires within 3 s; the xPU then stops its kernel and NIC
+# The lease of the killed host expires within 3 s; the xPU then stops the kernel and the NIC of this
+# host.
 picture 'points in the set (its kernel)' kernel_put
 dxp down
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A CUDA kernel that sends while it runs; skipped without a device.
+# Tests a CUDA kernel that sends while it runs. Skipped without a device.
 #
 #   kernel_put_cuda (its NIC: gpu-PID) --- 127.0.0.1 --- dxp-manager
 #                                                   +--- dxpd: xpu1

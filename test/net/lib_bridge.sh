@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts about boards; source after lib_fabric.sh.
+# Helpers for scripts about boards; source it after lib_fabric.sh.
 
 # board_file NAME LINE...: writes a board file into the scratch folder; prints its path.
 board_file() {
@@ -16,7 +16,7 @@ random_file() {
 }
 
 # there_and_back XPU ADDRESS FILE [COMMAND...]: writes a file to memory, reads it back and compares.
-# COMMAND precedes `dxp`, to run it in another namespace.
+# COMMAND is put before `dxp`, for example to run it in another namespace.
 there_and_back() {
 	local xpu=$1 address=$2 file=$scratch/$3 bytes
 	shift 3

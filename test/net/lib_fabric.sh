@@ -2,11 +2,10 @@
 # shellcheck shell=bash
 # Gives a script its own fabric folder, and removes the fabric when the script exits.
 #
-#   DXP_BIN     folder of the programs
-#   PATH        begins with it
-#   DXP_DIR     the fabric's folder, not created yet
-#   DXP_RUN     the folder in which its NICs offer their functions
-#   scratch     a folder for files
+# DXP_BIN is the folder of the programs, and PATH begins with it.
+# DXP_DIR is the folder of the fabric, which does not exist yet.
+# DXP_RUN is the folder in which the NICs of the fabric offer their functions.
+# `scratch` is a folder for files of the script.
 set -euo pipefail
 # shellcheck source=test/net/lib_text.sh
 . "$(dirname "$0")/lib_text.sh"
@@ -26,9 +25,10 @@ fi
 scratch=$(mktemp -d)
 export DXP_DIR=$scratch/fabric DXP_RUN=$scratch/run PATH=$DXP_BIN:$PATH
 unset XDG_STATE_HOME DXP_FAULT
-# Scripts share compiled kernels, by content, as the oracle of lib_opencl.sh does.
+# All scripts share one cache of compiled kernels. The oracle of lib_opencl.sh shares kernels in the
+# same way.
 export XDG_CACHE_HOME=$scratch/cache DXP_CACHE=$DXP_BIN/../test/kernels
-export DXP_CONFIG= # no configuration files of this machine
+export DXP_CONFIG= # ignores the configuration files of this machine
 
 clean_up() {
 	local status=$?
@@ -55,7 +55,7 @@ expect() {
 	grep -qF -- "$1" "$2" || die "'$1' is not in: $(cat "$2")"
 }
 
-# process_of PART: prints the process id of a part of the fabric: manager, daemon1, ...
+# process_of NAME: prints the process id of a process of the fabric: manager, daemon1, ...
 process_of() {
 	grep -A 1 "\"name\": \"$1\"" "$DXP_DIR/run/fabric" | sed -n 's/.*"pid": \([0-9]*\).*/\1/p'
 }
@@ -65,8 +65,8 @@ runs() {
 	[ -r "/proc/$1/stat" ] && ! grep -q ') Z ' "/proc/$1/stat"
 }
 
-# refuse STATUS TEXT COMMAND...: the command must fail with this status and print the text, within 6
-# s; on one loaded core within 30 s.
+# refuse STATUS TEXT COMMAND...: the command must fail with this status and print the text. It must
+# do so within 6 s, or within 30 s if there is one loaded core.
 refuse() {
 	local wanted=$1 text=$2 status=0 begin=$SECONDS
 	shift 2

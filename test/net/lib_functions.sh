@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts about functions of NICs; source after lib_fabric.sh. Sockets are in a folder of the
-# script.
+# Helpers for scripts about functions of NICs; source it after lib_fabric.sh.
 #
-#   DXP_RUN     that folder
-#   server      starts the example's server: ARGUMENTS...; its output goes to $server_log, its
-#               process id to $server_pid, its address to $server_at
+# DXP_RUN is a folder of the script for sockets.
+# `server ARGUMENTS...` starts the example's server. Its output goes to $server_log, its process id
+# to $server_pid, and its address to $server_at.
 export DXP_RUN=$scratch/run
 mkdir -m 700 "$DXP_RUN"
 unset DXP_NIC
@@ -15,7 +14,7 @@ for program in nic_server nic_client; do
 	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
 done
 
-# until_ok SECONDS COMMAND...: repeats the command until it succeeds.
+# until_ok SECONDS COMMAND...: repeats the command until it succeeds, for SECONDS at most.
 until_ok() {
 	local end=$((SECONDS + $1))
 	shift
@@ -34,12 +33,12 @@ server() {
 	server_at=$(sed -n 's/server: at //p' "$server_log")
 }
 
-# server_done: the server exits by itself with status 0.
+# server_done: waits for the server; it must exit by itself with status 0.
 server_done() {
 	wait "$server_pid" || die "the server ended with $?: $(cat "$server_log")"
 }
 
-# Cleans up on every exit, also if the script fails.
+# Cleans up on every exit, even if the script fails.
 finish() {
 	local status=$? pid
 	set +e

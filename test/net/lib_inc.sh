@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Gives a script its own lab (tools/lab), and removes it when the script exits.
+# Gives a script its own lab (tools/lab), and removes the lab when the script exits.
 #
-#   DXP_BIN     folder of the programs
-#   lab         its name; `lab_make --hosts N ...` makes it
-#   scratch     a folder for files
-#   faults      DXP_FAULT of the members of the next job
+# DXP_BIN is the folder of the programs.
+# `lab` is the name of the lab; `lab_make --hosts N ...` makes it.
+# `scratch` is a folder for files of the script.
+# `faults` is the value of DXP_FAULT for the members of the next job.
 set -euo pipefail
 # shellcheck source=test/net/lib_text.sh
 . "$(dirname "$0")/lib_text.sh"
@@ -67,18 +67,18 @@ lab_make() {
 	hosts=$(the_lab status | grep -c '^h')
 }
 
-# Succeeds if XDP loads on this machine. Needs a lab with --plane auto.
+# has_kernel: succeeds if XDP loads on this machine. Needs a lab with --plane auto.
 has_kernel() { grep -q 'short operations in XDP' "$scratch/lab/s0.log"; }
 
-# kernel_wanted PLANE: reports a skipped part if plane "auto" equals "user" here.
+# kernel_wanted PLANE: reports a skipped part if PLANE is "auto" but this machine cannot load XDP.
 kernel_wanted() {
 	[ "$1" != auto ] || has_kernel || left_out 'switches with XDP' 'XDP does not load here'
 }
 
 on() { local host=$1; shift; the_lab exec "$host" -- "$@"; }
 
-# job_start HOSTS RANK:WORD... -- WORDS...: starts one member on each host. WORDs before the dashes
-# go to that rank only.
+# job_start HOSTS RANK:WORD... -- WORDS...: starts one member on each host. A WORD before the dashes
+# goes only to the member with this rank.
 job_start() {
 	local members=$1 i own=() word
 	shift
@@ -101,8 +101,8 @@ job_start() {
 	done
 }
 
-# job_end SECONDS: waits for all members; fails after the time. Sets `statuses`, one for each
-# member.
+# job_end SECONDS: waits for all members. Fails after this time. Sets `statuses`, an array with the
+# exit status of each member.
 job_end() {
 	local i pid end=$((SECONDS + $1))
 	statuses=()
@@ -117,7 +117,7 @@ job_end() {
 	job=()
 }
 
-# job_good SECONDS: as job_end; each status must be 0.
+# job_good SECONDS: does what job_end does, and fails unless each status is 0.
 job_good() {
 	local i
 	job_end "$1"
@@ -127,12 +127,13 @@ job_good() {
 	done
 }
 
-# count WORD [RANK]: prints a number from the last line of a member.
+# count WORD [RANK]: prints the number after WORD in the last line of a member; the default is rank
+# 0.
 count() {
 	tail -n 1 "$scratch/rank.${2:-0}" | grep -o " $1 [0-9]*" | grep -o '[0-9]*$'
 }
 
-# is WORD VALUE: checks a number of rank 0.
+# is WORD VALUE: fails unless the number after WORD in rank 0's last line is VALUE.
 is() {
 	[ "$(count "$1")" -eq "$2" ] || die "$1 is not $2: $(cat "$scratch/rank.0")"
 }
@@ -141,19 +142,21 @@ above() {
 	[ "$(count "$1")" -gt "$2" ] || die "$1 is not above $2: $(cat "$scratch/rank.0")"
 }
 
-# switch_count ADDRESS NAME: prints a counter of a switch, queried from host h0. Repeats the query:
-# on a loaded machine a flooded switch may not answer within the 1 s timeout.
+# switch_count ADDRESS NAME: prints a counter of a switch, which it queries from host h0. Repeats
+# the query, because a flooded switch on a loaded machine may not answer within the timeout of 1 s.
 switch_count() {
 	local said
 	for _ in {1..20}; do
 		said=$(on h0 "$DXP_BIN/dxp" inc --switch "$1" --json |
-			sed -n "0,/^    \"$2\": \([0-9]*\).*/s//\1/p") || said='' # the first one
+			# prints the first match only
+			sed -n "0,/^    \"$2\": \([0-9]*\).*/s//\1/p") || said=''
 		[ -z "$said" ] || break
 	done
 	say "$said"
 }
 
-# grows WHAT COUNTER COMMAND...: the counter of leaf s1 must grow while the command runs.
+# grows WHAT COUNTER COMMAND...: fails unless the counter of leaf switch s1 grows while the command
+# runs.
 grows() {
 	local what=$1 counter=$2 before after
 	shift 2

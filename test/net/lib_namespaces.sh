@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts about two machines; source after lib_fabric.sh. Removes the namespaces at exit.
+# Helpers for scripts about two machines; source it after lib_fabric.sh. Removes the namespaces at
+# exit.
 #
 #   near: [SUBNET.1] v0 ==== v1 [SUBNET.2] :far      MTU 9000
 #
-# Before use, the script defines two functions:
-#   ours                  prints the ids of its processes, to stop before the namespaces are removed
-#   without SENTENCE      exits, for the case that namespaces are not possible
+# Before use, the script defines two functions. `ours` prints the ids of the script's processes,
+# which must stop before the namespaces are removed. `without SENTENCE` prints the sentence and
+# exits; it is called if namespaces are not possible.
 
-# namespaces_make WORD SUBNET PROGRAM...: makes namespaces whose names start with WORD; calls
-# `without` if a PROGRAM is missing.
+# namespaces_make WORD SUBNET PROGRAM...: makes two namespaces with names that start with WORD.
+# Calls `without` if a PROGRAM is not installed.
 namespaces_make() {
 	local word=$1 subnet=$2 program
 	shift 2
@@ -40,12 +41,12 @@ take_down() {
 	done
 	ip netns del "$near"
 	ip netns del "$far" 2>/dev/null || true
-	set +e # set -e would exit at the next line
+	set +e # with set -e, the next line would end the script
 	(exit $status)
 	clean_up
 }
 
-# Run a command in the namespace. In the background $! is the process of `ip netns exec`, which
-# becomes the command.
+# near COMMAND..., far COMMAND...: run a command in the namespace. In the background, $! is the
+# process of `ip netns exec`, which becomes the command by exec.
 near() { ip netns exec "$near" "$@"; }
 far() { ip netns exec "$far" "$@"; }

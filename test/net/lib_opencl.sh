@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts about OpenCL programs; source after lib_fabric.sh.
+# Helpers for scripts about OpenCL programs; source it after lib_fabric.sh.
 #
-#   oracle COMMAND...    runs it on two devices of this machine's PoCL
-#   driver COMMAND...    runs it on the platform of libdxp-opencl.so only
+# `oracle COMMAND...` runs the command on two devices of this machine's PoCL.
+# `driver COMMAND...` runs the command only on the platform of libdxp-opencl.so.
 #
 # The oracle's devices use threads, because PoCL's `basic` device cannot wait for user events.
 # Compiled kernels are cached in the build folder.

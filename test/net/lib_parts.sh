@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts whose last part needs two machines; source after lib_namespaces.sh. Defines `ours` and
-# `without`: without namespaces that part is skipped, and processes started by `part` stop before
-# the namespaces are removed.
+# Helpers for scripts in which the last part needs two machines; source it after lib_namespaces.sh.
+# Defines `ours` and `without`. If namespaces are not possible, the last part is skipped. Processes
+# that `part` started stop before the namespaces are removed.
 without() {
 	left_out 'two machines' "$*"
 	say passed
@@ -12,7 +12,7 @@ without() {
 parts=''
 ours() { echo "$parts"; }
 
-# until_says TEXT FILE SECONDS: waits until the file contains the text; fails after the time.
+# until_says TEXT FILE SECONDS: waits until the file contains the text. Fails after this time.
 until_says() {
 	local i
 	for ((i = 0; i < $3 * 20; i++)); do
@@ -22,12 +22,12 @@ until_says() {
 	die "'$1' is not in: $(cat "$2")"
 }
 
-# part NAMESPACE LOG TEXT COMMAND...: starts the command for the rest of the script; fails unless
+# part NAMESPACE LOG TEXT COMMAND...: starts the command for the rest of the script. Fails unless
 # its log contains the text within 20 s. Sets `last` to its process id.
 part() {
 	local namespace=$1 log=$scratch/$2 text=$3
 	shift 3
-	: >"$log" # the wait must not find the text of an earlier program
+	: >"$log" # otherwise the wait could find the text of an earlier program
 	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
 	last=$!
 	parts="$last $parts"

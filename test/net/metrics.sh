@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp metrics`: both formats are sound, and have the values of `dxp top --json`.
+# Tests `dxp metrics`: both formats are valid, and have the same values as `dxp top --json`.
 #
 #   dxp metrics --- 127.0.0.1 --- dxp-manager
 #                        +------- dxpd daemon1: xpu1, xpu2
@@ -15,7 +15,8 @@ if ! command -v python3 >/dev/null; then
 	exit 77
 fi
 
-# Checks a file of metrics line by line; format is openmetrics or prometheus. Prints the values.
+# Checks a file of metrics line by line; the format is "openmetrics" or "prometheus". Prints the
+# values.
 cat >"$scratch/check.py" <<'END'
 import json, re, sys
 
@@ -50,7 +51,7 @@ assert helped == set(kinds) and len(kinds) > 70
 print(json.dumps(values))
 END
 
-# metrics FORMAT OPTION...: prints the checked values as JSON
+# metrics FORMAT OPTION...: prints the checked values as JSON.
 metrics() {
 	local format=$1
 	shift
@@ -60,7 +61,7 @@ metrics() {
 
 refuse 2 "--format is openmetrics or prometheus, not 'xml'" dxp metrics --format xml
 refuse 1 'start one with `dxp up`' dxp metrics --fabric
-metrics openmetrics >"$scratch/none" # no nodes: all families, no series
+metrics openmetrics >"$scratch/none" # without nodes there are families, but no series
 [ "$(cat "$scratch/none")" = '{}' ] || die "$(cat "$scratch/none")"
 
 dxp up --xpus 2 --memory 64M --port 0 --engine none
@@ -92,7 +93,7 @@ assert v["dxp_nic_cfg_received_total"] == n["counters"]["cfg_received"] >= 1000
 assert v["dxp_session_sent_packets_total"] == totals["sent_packets"]
 assert v["dxp_session_retransmitted_packets_total:probe"] == totals["retransmitted_probe"]
 END
-for try in $(seq 100); do # until the last session is in the snapshot
+for try in $(seq 100); do # repeats until the last session is in the snapshot
 	metrics openmetrics --fabric >"$scratch/far.json"
 	dxp top --json >"$scratch/top.json"
 	! python3 "$scratch/same.py" "$scratch" 2>"$scratch/why" || break

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp model` as a command: rows beside the sources' figures, pinned rows, JSON, TSV, help, a
-# timeline, and bad input, which is refused with the reason.
+# Tests `dxp model` as a command: rows beside the figures of the sources, rows with exact values,
+# JSON, TSV, help, a timeline, and bad input, which is rejected with the reason.
 # shellcheck disable=SC2016 # the sentences quote commands with backticks
 set -euo pipefail
 
@@ -17,7 +17,8 @@ failed() {
 	failures=$((failures + 1))
 }
 
-# refuse STATUS TEXT ARGUMENT...: the command fails so, and its message contains TEXT.
+# refuse STATUS TEXT ARGUMENT...: the command must fail with this status, and its message must
+# contain TEXT.
 refuse() {
 	local status=0 expected=$1 text=$2
 	shift 2
@@ -27,7 +28,7 @@ refuse() {
 		failed "dxp model $*: no '$text' in: $(cat "$scratch/err")"
 }
 
-# row PATTERN ARGUMENT...: a line of the TSV matches.
+# row PATTERN ARGUMENT...: a line of the TSV output must match.
 row() {
 	local pattern=$1
 	shift
@@ -36,7 +37,8 @@ row() {
 	grep -qE -- "$pattern" "$scratch/out" || failed "dxp model $*: no row '$pattern'"
 }
 
-# parsed SCRIPT-ARGUMENT...: runs the Python script of standard input; passes without Python.
+# parsed SCRIPT-ARGUMENT...: runs the Python script on standard input. Succeeds if there is no
+# Python.
 parsed() {
 	if command -v python3 >/dev/null; then
 		python3 - "$@"
@@ -56,7 +58,7 @@ for row in rows:
 END
 }
 
-# Figures of the sources.
+# Checks figures that the sources report.
 row $'^C-07\tT 2D mesh\t4096\tus\t11.64\t11.64\t' loggp
 row $'^C-35\ttags least\t130\t\t13\t13\t' tags
 row $'^S-09\tbridge host to device\t8388608\tMB/s\t6379\t6668\t' bridge
@@ -77,14 +79,16 @@ row $'^S-07\tPCIe after coding\t3x8\tMB/s\t7877\t7876\t' check --only S-07
 row $'^S-08\tlocal DMA, device to device\t\tMB/s\t12173\t12800\t' check --only S-08
 row $'^C-40\tpeak is flat above 128 B\t\t\t1\t1\t' check --only C-40
 row $'^C-41\tNAP-imm converges with NAP-ind\t\t\t1\t1\t' check --only C-41
-# The time-out is open, so the interval of go-back-N is wide; without loss it is a point.
+# The time-out is a free parameter, so with loss the interval of go-back-N is wide. Without loss
+# both ends of the interval are equal.
 "$dxp" model loss --tsv >"$scratch/out"
 awk -F '\t' '$1 == "X-15" && $2 ~ /^loss (sel|go)/ { wrong += ($3 == "0%") != ($8 == $9); rows++ }
 	END { exit wrong != 0 || rows != 9 }' "$scratch/out" || failed 'intervals of X-15'
 row $'^C-45\tlatency PEARL\t\tus\t1.2\t-\t' check --only C-45
 row $'^S-04\t' check --only S-04
 
-# Every row of these parts is pinned. Times are integers, so the same on every machine.
+# Every row of these parts must equal the golden file. Times are integers, so they are the same on
+# every machine.
 for part in loggp topology tags bridge 'allreduce --hosts 9,16 --ranks 8,32'; do
 	# shellcheck disable=SC2086 # options are words
 	"$dxp" model $part --tsv | cut -f 1-4,6,8,9
@@ -92,9 +96,10 @@ done >"$scratch/golden"
 cmp "$scratch/golden" "$source/test/golden/model-net.tsv" ||
 	failed "rows moved; if that is meant: cp $scratch/golden test/golden/model-net.tsv"
 
-# Each parameter of these parts moves a row: doubled, halved, or at an end of its range. READs in
-# flight hide a latency only.
-moves() { # moves GROUP ARGUMENT...: the part `dxp model ARGUMENT...` uses every parameter of GROUP
+# Each parameter of these parts must change a row when it is doubled, halved, or set to an end of
+# its range. READs in flight only hide a latency.
+# moves GROUP ARGUMENT...: the part `dxp model ARGUMENT...` must use every parameter of GROUP
+moves() {
 	local group=$1 name value range next moved
 	shift
 	"$dxp" model "$@" --tsv 2>/dev/null | cut -f 2,3,6,8,9 >"$scratch/base"
@@ -111,7 +116,7 @@ moves() { # moves GROUP ARGUMENT...: the part `dxp model ARGUMENT...` uses every
 	done < <("$dxp" model parameters "$group" --tsv |
 		awk -F '\t' -v OFS=! 'NR > 1 { print $1, $2, $4 }')
 }
-values() { # values VALUE RANGE: values to try
+values() { # values VALUE RANGE: prints values to try
 	case $2 in
 	*'|'*) tr '|' ' ' <<<"$2" ;;
 	*) printf '%s ' $(($1 * 2)) $(($1 / 2)) "${2%% *}" "${2##* }" ;;
@@ -123,8 +128,8 @@ moves allreduce allreduce --hosts 8 --ranks 8 --bytes 64
 moves bridge bridge --set read_latency=1ms
 moves loss loss
 
-# The column seconds is the model's value as a time; cycles are at the clock.
-seconds() { # seconds PATTERN VALUE ARGUMENT...: the row of the pattern has this time
+# The column "seconds" is the model's value as a time. Cycles are converted by the clock.
+seconds() { # seconds PATTERN VALUE ARGUMENT...: the row that matches must have this time
 	local pattern=$1 value=$2
 	shift 2
 	"$dxp" model "$@" --tsv >"$scratch/out" || failed "dxp model $*"
@@ -139,7 +144,8 @@ seconds '^C-35.tags cover' 6.4e-07 tags --set clock=500MHz
 seconds '^X-16.xPU trip of a read, in cycles' 2.72e-06 loss
 seconds '^C-35.tags least' - tags
 
-# Constants that are derived from the row of 1 B are assumptions of the rows that use them.
+# Constants that are derived from the row of 1 B must be listed as assumptions in the rows that use
+# them.
 row $'^C-42\tlatency GET\t64\t.*\t[^\t]*host_see_ns[^\t]*,event_cycles,turnaround_cycles\t' \
 	nic --op get --bytes 64
 row $'^C-42\tlatency NAP-ind\t64\t.*,event_cycles,indirect_cycles\t' nic --op nap-ind --bytes 64
@@ -149,7 +155,7 @@ row $'^C-41\tbandwidth PUT\t1\t.*,event_cycles\t' nic --op put --bytes 1
 "$dxp" model nic --op get --bytes 64 --set base=value --tsv >"$scratch/out"
 ! grep -q event_cycles "$scratch/out" || failed 'assumptions of base=value'
 
-# A wrong constant makes the check fail, and names the rows.
+# A wrong constant must make the check fail, and the message must name the rows.
 refuse 1 'out of tolerance: T hypercube' check --only C-07 --set hop_ns=300
 refuse 1 'tolerance: descriptor path, cycles a beat' check --only C-25 --set extract_bytes=16
 refuse 1 'tolerance: leaders (SRR) of a host, socket' check --only N-05 --set sockets=1
@@ -158,7 +164,7 @@ refuse 1 'tolerance: bridge pipelined over naive' check --only S-05 --set dma_th
 refuse 1 'tolerance: InfiniBand READ share' check --only S-07 --set read_kbps=9000000
 refuse 1 'tolerance: local DMA, device to device' check --only S-08 --set memory_kbps=20000000
 
-# A sentence that no longer holds makes a shape row 0, and is counted.
+# If a sentence of a source does not hold, its shape row must be 0, and the row must be counted.
 shape_fails() { # shape_fails QUANTITY ARGUMENT...
 	local quantity=$1
 	shift
@@ -175,7 +181,8 @@ row $'^S-06\tbridge host to device by READs\t1\tMB/s\t-\t4' bridge --set read_la
 row $'^S-06\tbridge host to device by READs\t4\tMB/s\t-\t6[56]' bridge --set read_latency=1ms
 shape_fails 'the pipeline is faster' --only S-05 --set dma_through_kbps=200000
 
-# A judge's file fills in; calibration moves parameters towards its rows.
+# Figures in a judge's file must appear in the table. Calibration must move parameters towards the
+# rows of its file.
 printf 'loss selective-repeat 1%% 8.5\n' >"$scratch/judge"
 row $'loss selective repeat\t1%\tGb/s\t8.5\t' check --only X-15 --judge "$scratch/judge"
 printf 'allreduce host 2x1x8 4.0\n' >"$scratch/rows"
@@ -184,16 +191,16 @@ row $'calibrated\tnic_latency_ps\tps\t-\t[0-9]+\t' allreduce --hosts 2 --ranks 1
 "$dxp" model check --only N-11 --list >"$scratch/out"
 grep -q $'^allreduce socket\t16x64x256\t' "$scratch/out" || failed 'check --list'
 
-# The values of `dxp model parameters` are a file for --config.
+# The output of `dxp model parameters` can be converted to a file for --config.
 "$dxp" model parameters | awk '{ print $1 " = " $2 }' >"$scratch/all"
 "$dxp" model parameters --config "$scratch/all" | cmp - <("$dxp" model parameters) ||
 	failed 'parameters as a file for --config'
 
-# The same seed gives the same bytes.
+# The same seed must give the same bytes.
 "$dxp" model share --seed 7 --json >"$scratch/one"
 "$dxp" model share --seed 7 --json | cmp - "$scratch/one" || failed 'share --seed 7'
 
-# A timeline has a slice for each packet, and a grid sweeps a parameter.
+# A timeline must have a slice for each packet, and a grid must sweep a parameter.
 "$dxp" model nic --op put --bytes 2048 --trace "$scratch/trace.json" --json >"$scratch/json"
 "$dxp" model nic --op put --bytes 2048 --json --sweep tags=8,32 >"$scratch/json"
 parsed "$scratch/trace.json" "$scratch/json" <<'END' || failed 'nic --trace --sweep'
@@ -208,14 +215,14 @@ assert all(r["low"] <= r["model"] <= r["high"] for r in rows), rows
 assert rows[2]["assumptions"].count("host_see_ns") == 1
 END
 
-# A schedule that is written runs as the collective does.
+# A schedule that --write wrote must give the same rows as the collective.
 "$dxp" model allreduce --collective tree --hosts 9 --write "$scratch/tree"
 "$dxp" model allreduce --collective tree --hosts 9 --tsv | cut -f 2,6 >"$scratch/one"
 "$dxp" model allreduce --schedule "$scratch/tree" --tsv | cut -f 2,6 >"$scratch/two"
 grep -F messages "$scratch/one" | cmp - <(grep -F messages "$scratch/two") || failed 'schedule'
 
 for part in loggp tags bridge loss 'topology --nodes 64' 'allreduce --hosts 4 --ranks 8'; do
-	# shellcheck disable=SC2086 # options are words
+	# shellcheck disable=SC2086 # $part may be several words
 	json_valid $part
 done
 for part in nic crossbar share loggp topology tags allreduce bridge loss check parameters; do
@@ -226,7 +233,8 @@ for part in nic crossbar share loggp topology tags allreduce bridge loss check p
 	done
 done
 
-# --seed is for the parts with random numbers: rejected, and not in the help, elsewhere.
+# Only parts with random numbers have --seed. Other parts reject it, and their help does not list
+# it.
 for part in crossbar share loss check; do
 	"$dxp" model $part --help >"$scratch/out"
 	grep -q -- '^  --seed' "$scratch/out" || failed "$part --help: --seed"
@@ -240,7 +248,7 @@ for part in nic loggp topology tags allreduce bridge parameters; do
 done
 refuse 2 'because no row of C-35 uses random numbers' check --only C-35 --seed 3
 
-# Bad input.
+# Tests bad input.
 refuse 2 "there is no part 'nick'" nick
 refuse 2 'unknown option' nic --speed 3
 refuse 2 "there is no parameter 'clok'; the nearest name is clock_mhz;" nic --set clok=3
@@ -300,7 +308,8 @@ printf '# nothing\n\n' >"$scratch/judge"
 refuse 2 'no line has a value' check --judge "$scratch/judge"
 refuse 2 'no line has a value' allreduce --calibrate "$scratch/judge"
 
-# An option without effect is refused. Each line: a part and two options that exclude each other.
+# An option without effect is rejected. Each line has a part and two options that exclude each
+# other.
 while read -r part one other; do
 	# shellcheck disable=SC2086 # options are words
 	refuse 2 'exclude each other' $part ${one//,/ } ${other//,/ }
@@ -359,7 +368,7 @@ refuse 2 'has no effect here' allreduce --sweep tags=8,16
 refuse 2 'has no effect here' share --set pcie_lanes=8 --set loss_ppm=1%
 refuse 2 'has no effect here' loss --set pcie=4x8
 
-# The list of parameters as TSV.
+# Tests the list of parameters as TSV.
 "$dxp" model parameters nic --tsv >"$scratch/out"
 grep -q $'^clock_mhz\t250\tMHz\t10 .. 5000\tT\t' "$scratch/out" || failed 'parameters --tsv'
 

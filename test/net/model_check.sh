@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp model check` as a judge runs it: the whole table, a file with every withheld quantity in the
-# spellings of docs/guide/model.md, and calibration with six rows of a machine that the model was
-# not made for. Given figures must hold, and the errors of each goal must be printed.
+# Tests `dxp model check` as a judge runs it: the whole table, a file with every withheld quantity
+# in the spellings of docs/guide/model.md, and calibration with six rows of another machine than the
+# one that the model was made for. Given figures must hold, and the errors of each goal must be
+# printed.
 set -euo pipefail
 
 readonly dxp=${DXP_BIN:?set by ctest}/dxp
@@ -17,7 +18,7 @@ failed() {
 	failures=$((failures + 1))
 }
 
-# A machine whose free values are not the prior.
+# Makes rows of a machine whose free parameters differ from the prior values.
 readonly machine=(--set mpi_overhead=400ns --set intra=250ns --set inter=900ns
 	--set nic_gap=50ns --set nic_latency=900ns --set compute=450ns)
 "$dxp" model allreduce "${machine[@]}" --tsv |
@@ -26,7 +27,7 @@ grep -E '^allreduce (host (4x8x4|16x64x256|9x32x4)|node (4x64x4|16x8x64)|socket 
 	"$scratch/machine" >"$scratch/six"
 [ "$(wc -l <"$scratch/six")" -eq 6 ] || failed "six rows: $(cat "$scratch/six")"
 
-# Each quantity in another spelling.
+# Writes each quantity in another spelling.
 {
 	for size in 64 256 1024 2048; do
 		printf 'latency PUT %s 2000\nlatency_get %s 2.0us\n' "$size" "$size"
@@ -41,7 +42,7 @@ grep -E '^allreduce (host (4x8x4|16x64x256|9x32x4)|node (4x64x4|16x8x64)|socket 
 	printf 'knee 4x2 0.6\nknee 4 x 4 70%%\nknee 8x2 0.55\nknee 8X4 65%%\nknee 16x4 0.6 share\n'
 	for case in 4x2 4x4 8x2 8x4 16x4; do printf 'saturation %s 0.65\n' "$case"; done
 	printf 'level message 1.6e6 cycles\n'
-	sed 's/x/ x /g' "$scratch/machine" # also "9 x 32 x 64"
+	sed 's/x/ x /g' "$scratch/machine" # also tests the spelling "9 x 32 x 64"
 	printf 'allreduce winner 9x32x64 2\nallreduce gain 9x32x64 1.2\n'
 	printf 'parts of PUT 1 B host store 50\nloss go-back-N NAK 1%% 0.5 Gb/s\n'
 } >"$scratch/judge"
@@ -49,7 +50,8 @@ grep -E '^allreduce (host (4x8x4|16x64x256|9x32x4)|node (4x64x4|16x8x64)|socket 
 "$dxp" model check --judge "$scratch/judge" --calibrate "$scratch/six" --tsv \
 	>"$scratch/table" 2>"$scratch/err" || failed "check ends $?: $(cat "$scratch/err")"
 
-# verdict QUANTITY ROWS LIMIT: an error row of this many rows, with a mean of at most LIMIT.
+# verdict QUANTITY ROWS LIMIT: there must be an error row for this many rows, with a mean of at most
+# LIMIT.
 verdict() {
 	awk -F '\t' -v quantity="judged: error of $1" -v rows="$2 rows" -v limit="$3" '
 		$2 == quantity && $3 == rows && $6 <= limit && $8 <= $6 && $6 <= $9 { found = 1 }
@@ -63,23 +65,23 @@ verdict knee 5 100
 verdict saturation 5 100
 verdict level 1 100
 verdict 'allreduce gain' 1 100
-# 189 times less the six that calibration used.
+# 189 rows, without the six that calibration used.
 verdict 'allreduce times' 183 15
 awk -F '\t' '$2 == "judged: winners of allreduce" && $3 ~ / of 63$/ && $6 >= 90 { found = 1 }
 	END { exit !found }' "$scratch/table" || failed 'winners of allreduce'
 grep -q $'^\tjudged: order of knees\t' "$scratch/table" || failed 'order of knees'
 [ "$(grep -c $'^N-11\tallreduce [hns].*\tcalibrated-on\t' "$scratch/table")" -eq 6 ] ||
 	failed 'rows of calibration are not marked'
-# A judged row has its error.
+# A judged row must have its error.
 grep -q $'^C-42\tlatency GET\t64\tns\t2000\t1850\t-7.5\t' "$scratch/table" || failed 'latency GET'
 
-# Knees and saturations with their intervals over all settings. All decisions use integers, so the
-# rows are the same on every machine.
+# Compares knees and saturations, with their intervals over all settings, with the golden file. All
+# decisions use integers, so the rows are the same on every machine.
 grep -E $'^C-44\t(knee|saturation)\t' "$scratch/table" | cut -f 1-4,6,8,9 >"$scratch/golden"
 cmp "$scratch/golden" "$source/test/golden/model-crossbar.tsv" ||
 	failed "rows moved; if that is meant: cp $scratch/golden test/golden/model-crossbar.tsv"
 
-# Errors name the file that has them.
+# An error must name the file that it is in.
 printf 'allreduce host 4x8x4 none\n' >"$scratch/bad"
 ! "$dxp" model check --only N-11 --judge "$scratch/judge" --calibrate "$scratch/bad" \
 	>"$scratch/out" 2>"$scratch/err" || failed 'a bad file of calibration passes'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The files of examples/monitoring: Prometheus accepts them, scrapes dxp-web, and has a series for
-# each metric that the rules and the dashboard name.
+# Tests the files of examples/monitoring. Prometheus must accept them, scrape dxp-web, and have a
+# series for each metric that the rules and the dashboard name.
 #
 #   prometheus --- dxp-web --- 127.0.0.1 --- dxp-manager, dxpd: xpu1, xpu2
 # shellcheck source=test/net/lib_fabric.sh

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI programs under faults: packets are lost and duplicated, a switch is killed and restarted,
-# switches lack memory or are missing. Every result is right, and every program exits.
+# Tests MPI programs under faults: packets are lost and duplicated, a switch is killed and
+# restarted, switches lack memory or are missing. Every result must be right, and every program must
+# exit.
 # shellcheck source=test/net/lib_mpi.sh
 . "$(dirname "$0")/lib_mpi.sh"
 
@@ -22,8 +23,8 @@ until_says() {
 	done
 }
 
-# trouble WHICH ELEMENTS: kills that switch while a program uses it. Restarts it when the program
-# continues without it, and stops the program when it uses the switch again.
+# trouble WHICH ELEMENTS: kills the switch WHICH while a program uses it. Restarts the switch when
+# the program has continued without it, and stops the program when it uses the switch again.
 trouble() {
 	rm -f "$scratch/out" "$scratch/stop"
 	{
@@ -44,7 +45,7 @@ trouble() {
 trouble s0 4
 trouble s1 3000
 
-# Kills a rank: MPI ends the program.
+# Kills a rank. MPI must then abort the program.
 name='a rank dies'
 began=$SECONDS
 if lab mpirun "$lab" -np 4 "$tests/endure" 60 4 die >"$scratch/out" 2>&1; then
@@ -66,7 +67,7 @@ said 'MPI_COMM_WORLD, .*ordinary MPI:'
 touch "$scratch/stop"
 wait $! || failed "the first job: $(cat "$scratch/other")"
 
-# shellcheck disable=SC2016 # each rank's own
+# shellcheck disable=SC2016 # each rank's own shell expands the variable
 mpi 'one host that is told of no switch' -np 4 sh -c \
 	'[ "$OMPI_COMM_WORLD_RANK" != 2 ] || unset DXP_INC_SWITCH; exec "$0" "$@"' \
 	"$tests/compare" quick
@@ -75,6 +76,6 @@ said 'ordinary MPI: rank 2 has no switch configured, but others have'
 lab switch "$lab" s0 stop >/dev/null
 mpi 'no spine' --mca coll_dxp_verbose 1 -np 4 "$tests/compare" quick
 said 'ordinary MPI: no answer through switch'
-# Only the first communicator waits for the spine.
+# Only the first communicator waits for the missing spine switch.
 said 'ordinary MPI: an attempt failed [0-9]+ s ago'
 finish

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Open MPI programs over switches, through the component and through the preloaded library. Checks
-# the results of every operation and type with one or more ranks per host: equal or unequal numbers,
-# in order or round robin.
+# Tests Open MPI programs over switches, through the component and through the preloaded library.
+# Checks the results of every operation and type, with one or more ranks per host. The numbers of
+# ranks per host are equal or unequal; ranks are placed in order or round robin.
 #
 #            s0
 #          /    \
 #        s1      s2            switches
 #       h0 h1   h2 h3          hosts, 1 to 3 ranks each
 #
-#   mpi_results.sh [long]      long: unequal numbers of ranks, and each rank a leader, too
+#   mpi_results.sh [long]      long: also tests unequal numbers of ranks, and each rank as a leader
 # shellcheck source=test/net/lib_mpi.sh
 . "$(dirname "$0")/lib_mpi.sh"
 

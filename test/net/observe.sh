@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp top` and `dxp trace` on a busy fabric, and after processes die.
+# Tests `dxp top` and `dxp trace` on a busy fabric, and after processes are killed.
 # shellcheck disable=SC2016 # the sentences quote commands with backticks
 #
 #   dxp ping --- 127.0.0.1 --- dxp-manager
@@ -19,8 +19,8 @@ export DXP_STATS=$scratch/stats
 
 command -v tshark >/dev/null || left_out 'what captures hold' 'no tshark; tools/setup check'
 
-# records FILE: prints the number of datagrams in a capture, or 1 without tshark. Each must be an
-# RLTP packet or a manager's frame.
+# records FILE: prints the number of datagrams in a capture, or 1 without tshark. Each datagram must
+# be an RLTP packet or a frame of the manager.
 records() {
 	if ! command -v tshark >/dev/null; then
 		[ "$(head -c 4 "$1" | od -An -tx1 | tr -d ' ')" = 0a0d0d0a ] ||
@@ -37,7 +37,7 @@ records() {
 	wc -l <"$scratch/protocols"
 }
 
-# at_least NUMBER WHAT COUNT: fails if COUNT is below NUMBER
+# at_least NUMBER WHAT COUNT: fails if COUNT is below NUMBER.
 at_least() {
 	[ "$3" -ge "$1" ] || die "$3 $2, at least $1 were expected"
 }
@@ -64,7 +64,7 @@ done
 say "== a table, and JSON"
 dxp ping xpu2 --count 10000000 --size 256K >/dev/null &
 ping=$!
-for _ in {1..50}; do # until the pings have started
+for _ in {1..50}; do # repeats until the pings have started
 	dxp top --once --qp --interval 300 >"$scratch/table"
 	! has -F "> dxp-$ping" "$scratch/table" || break
 done
@@ -94,7 +94,7 @@ fi
 
 say "== the screen"
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; then
-	# A loaded machine draws late: repeats with more time.
+	# A loaded machine draws late, so this is repeated with more time.
 	for pause in 0.5 2 5; do
 		(sleep $pause && printf p && sleep $pause && printf q) |
 			script -qec 'stty rows 12 columns 90; dxp top --interval 200' \
@@ -104,7 +104,7 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; t
 	done
 	expect 'q quit' "$scratch/screen"
 	expect 'NODE  > PEER' "$scratch/screen"
-	expect '  qp 0.' "$scratch/screen" # after key p
+	expect '  qp 0.' "$scratch/screen" # shown after key p
 	grep -q $'\033\\[?1049l' "$scratch/screen" || die "the screen is not given back"
 else
 	left_out 'the screen of dxp top' 'no program script, or no pseudo-terminal'
@@ -147,7 +147,8 @@ for _ in $(seq 200); do
 	sleep 0.05
 done
 kill -INT "$first" 2>/dev/null || true
-kill -TERM "$first" 2>/dev/null || true # a shell starts background jobs with SIGINT ignored
+# SIGTERM, because a shell starts background jobs with SIGINT ignored
+kill -TERM "$first" 2>/dev/null || true
 wait "$first" || die "ended with $?: $(cat "$scratch/int")"
 expect 'datagrams of 1 node' "$scratch/int"
 

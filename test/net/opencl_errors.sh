@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Errors of a node's OpenCL driver, as a program receives them through the OpenCL plugin.
+# Tests that a program receives the errors of a node's OpenCL driver through the OpenCL plugin.
 #
 #   probe_errors --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #                                                          |             |

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# OpenCL programs under faults: kernels that crash or never end, many clients, two clients at once,
-# and a node that dies or is unreachable.
+# Tests OpenCL programs under faults: kernels that crash or never return, many clients, two clients
+# at the same time, and a node that dies or is unreachable.
 #
 #   1.  programs --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #   2.  near: programs, xpu1 --- [10.77.0.1] v0 ==== v1 [10.77.0.2] --- far: xpu2
@@ -25,7 +25,7 @@ fi
 readonly probe clients rounds programs
 [ -x "$probe" ] || without_opencl 'probe_faults is not built: no OpenCL library'
 
-# well SECONDS TEXT ARGUMENT...: the probe succeeds in time and prints the text.
+# well SECONDS TEXT ARGUMENT...: the probe must succeed in this time and print the text.
 well() {
 	local seconds=$1 text=$2
 	shift 2
@@ -35,7 +35,7 @@ well() {
 	say "ok: $*: $(grep -F -- "$text" "$scratch/out")"
 }
 
-# size_of PART: prints the memory in KiB and the open files of a part of the fabric.
+# size_of NAME: prints the memory in KiB and the number of open files of a process of the fabric.
 size_of() {
 	local process
 	process=$(process_of "$1")
@@ -98,7 +98,8 @@ one_machine() {
 	for ((i = 0; i < clients; i++)); do
 		client
 	done
-	for _ in 1 2 3; do # other processes may have used the machine
+	# repeats the measurement, because other processes may have used the machine
+	for _ in 1 2 3; do
 		begin=$(date +%s%N)
 		for ((i = 0; i < rounds; i++)); do driver "$probe" once >/dev/null; done
 		late=$((($(date +%s%N) - begin) / rounds / 1000000))
@@ -153,7 +154,7 @@ wait "$probing" || die "probe: $(cat "$scratch/probe")"
 expect back "$scratch/probe"
 say "ok: $(grep -E '^(lost|back)' "$scratch/probe" | tr '\n' ' ')"
 
-# Every pending request ends within 20 s, and both devices work after the cut.
+# Every pending request must complete within 20 s, and both devices must work after the cut.
 say '== the network is cut for 10 s'
 probing 120 stay 40
 far nft add table inet cut

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Debian's OpenCL programs, unmodified, on two nodes: their output must equal that on this machine's
-# PoCL. Missing programs are skipped; tools/setup opencl installs all.
+# Runs OpenCL programs of Debian, unmodified, on two nodes. Their output must equal the output on
+# this machine's PoCL. Missing programs are skipped; tools/setup opencl installs all.
 #
 #   program --- OpenCL loader --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #
@@ -18,12 +18,12 @@
 python=$(cd "$(dirname "$0")/../opencl/python" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 readonly python root
-export HOME=$scratch # caches of programs are removed with it
-# Keeps compiled kernels between runs of this script, also those of the nodes.
+export HOME=$scratch # also removes the caches of programs at exit
+# Keeps compiled kernels between runs of this script, including those of the nodes.
 export POCL_CACHE_DIR=$OPENCL_TESTS/cache PYOPENCL_NO_CACHE=1
 missing=0
 
-# there PROGRAM: succeeds if it is installed.
+# there PROGRAM: succeeds if the program is installed.
 there() {
 	! command -v "$1" >/dev/null || return 0
 	left_out "$1" 'not installed; tools/setup opencl'
@@ -31,7 +31,7 @@ there() {
 	return 1
 }
 
-# same NAME COMMAND...: its output must be the same on PoCL and on the OpenCL plugin.
+# same NAME COMMAND...: the output of the command must be the same on PoCL and on the OpenCL plugin.
 same() {
 	local name=$1
 	shift
@@ -44,7 +44,8 @@ same() {
 	say "ok: $name: $(wc -l <"$scratch/dxp") lines are the same"
 }
 
-# alone NAME TEXT COMMAND...: runs on the OpenCL plugin only; the output must contain the text.
+# alone NAME TEXT COMMAND...: runs the command only on the OpenCL plugin; the output must contain
+# the text.
 alone() {
 	local name=$1 text=$2
 	shift 2
@@ -74,7 +75,7 @@ run_pyopencl() {
 	same 'pyopencl, commands' /usr/bin/python3 -W ignore "$python/commands.py"
 }
 
-# filter DEVICE CHAIN: prints the checksum of each frame.
+# filter DEVICE CHAIN: runs a chain of ffmpeg filters, and compares the checksums of all frames.
 filter() {
 	local device=$1 chain=$2
 	same "ffmpeg, $chain on device $device" ffmpeg -nostdin -loglevel error \
@@ -101,8 +102,8 @@ run_clfft() {
 	alone clFFT 'gflops' clFFT-client -x 1024 -b 16 -p 3
 }
 
-# Our example as a plain OpenCL program: a network split in two. The reference was computed by other
-# software.
+# Runs our example as a plain OpenCL program, with a network that is split in two. Other software
+# computed the expected answers.
 run_classify() {
 	local folder models='' photo
 	for folder in "${DXP_MODELS:-}" "$root/models" "$root/../shared/models"; do
@@ -123,7 +124,7 @@ run_classify() {
 		die 'classify_opencl computes other probabilities'
 }
 
-# Finds a known password; the program caches binaries of its kernels.
+# Runs hashcat, which finds a known password. It caches binaries of its kernels.
 run_hashcat() {
 	local hash
 	there hashcat || return 0
@@ -132,21 +133,21 @@ run_hashcat() {
 		"$hash" '?l?l?l?l'
 }
 
-# Computes keys of a wireless network from passwords.
+# Runs a program that computes keys of a wireless network from passwords.
 run_wlangenpmk() {
 	there wlangenpmkocl || return 0
 	seq -f 'password%g' 1 100 >"$scratch/words"
-	# The inner shell expands the text in ''.
+	# The inner shell expands the text in single quotes.
 	# shellcheck disable=SC2016
 	same wlangenpmkocl bash -c 'wlangenpmkocl -e testnet -i "$1" | sort' - "$scratch/words"
 }
 
-# An operation of GEGL whose result has different bits with OpenCL and without.
+# Runs an operation of GEGL that gives other bits with OpenCL than without.
 run_gegl() {
 	there gegl || return 0
 	{
 		printf 'P6\n160 96\n255\n'
-		seq 10000 17679 # 160 * 96 * 3 bytes: 6 in a line
+		seq 10000 17679 # 160 * 96 * 3 bytes, 6 in a line
 	} >"$scratch/in.ppm"
 	# shellcheck disable=SC2016
 	same gegl env GEGL_USE_OPENCL=cpu bash -c \
@@ -154,20 +155,21 @@ run_gegl() {
 		- "$scratch"
 }
 
-# Tasks of StarPU; none may run on the host's processor.
+# Runs tasks of StarPU; none may run on the host's processor.
 run_starpu() {
 	local example
 	for example in /usr/lib/*/starpu/examples/vector_scal; do
 		[ -x "$example" ] || { there starpu-examples || return 0; }
 	done
-	# StarPU's hints about transfers depend on its calibration of the machine.
+	# StarPU's hints about transfers are removed, because they depend on its calibration of the
+	# machine.
 	# shellcheck disable=SC2016
 	same StarPU env STARPU_NCPU=0 STARPU_NCUDA=0 STARPU_OPENCL_ON_CPUS=1 \
 		STARPU_HOME="$scratch" bash -c \
 		'"$0" 2>&1 | grep -Ev "^\[starpu\]|^For proper asynchronous"' "$example"
 }
 
-dxp up --xpus 2 --memory 4G --port 0 # hashcat needs it
+dxp up --xpus 2 --memory 4G --port 0 # hashcat needs this much memory
 for program; do
 	begin=$SECONDS
 	"run_$program"

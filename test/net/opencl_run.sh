@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp run`: the nodes that a program finds, the summary at its end, complete traces, exit statuses
-# that are passed on, and complete removal of temporary files and processes.
+# Tests `dxp run`: the nodes that a program finds, the summary at its end, complete traces, and exit
+# statuses, which are passed on. All temporary files and processes are removed.
 #
 #   clinfo, sh, a test's program --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1, xpu2, xpu3
 # shellcheck source=test/net/lib_fabric.sh
@@ -13,7 +13,8 @@
 mkdir "$scratch/tmp"
 export TMPDIR=$scratch/tmp
 
-# run STATUS ARGUMENTS...: puts the program's output into `out`, that of dxp into `said`.
+# run STATUS ARGUMENTS...: puts the output of the program into `out`, and the output of dxp into
+# `said`.
 run() {
 	local wanted=$1 status=0
 	shift
@@ -97,7 +98,7 @@ for _ in {1..400}; do
 done
 [ -s "$scratch/file" ] || die 'nothing is counted while a program runs'
 child=$(basename "$(head -n 1 "$scratch/file")" .summary)
-# Kills the child that runs the cases, and its parent.
+# Kills the child that runs the cases, and the parent of this child.
 kill -9 "$(ps -o ppid= -p "$child" | tr -d ' ')" "$child"
 status=0
 wait $running || status=$?
@@ -107,7 +108,7 @@ grep -qE '^xpu[123] +[1-9]' "$scratch/said" || die "no row of an xPU: $(cat "$sc
 [ -z "$(ls -A "$TMPDIR")" ] || die "left behind: $(ls "$TMPDIR")"
 
 say "== which nodes it finds"
-# found NAMES ARGUMENTS...: checks the nodes of the devices, in order.
+# found NAMES ARGUMENTS...: checks the nodes of the devices, in this order.
 found() {
 	local wanted=$1 names
 	shift

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs the programs of test/opencl on the OpenCL plugin over two nodes, and unmodified on PoCL. A
-# case that passes on PoCL must pass here, and no further case may be skipped, except cases with
-# images on an engine without them.
+# case that passes on PoCL must pass on the plugin. No further case may be skipped, except cases
+# with images on an engine without images.
 #
 #   program --- OpenCL loader --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #
 #   opencl_suite.sh [--oracle] [--engine NAME] [PROGRAM]...   default: all, on engine ocl;
 #                                                             RIG_SEED=N replays
 #
-# PoCL runs those whose values must be the same on both; with --oracle all, which takes twice as
-# long.
+# PoCL runs only the programs that compare values between both platforms. With --oracle it runs all,
+# which takes twice as long.
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_opencl.sh
@@ -42,10 +42,11 @@ cases_of() {
 	sed -n 's/^\(ok\|skipped\) \([a-z0-9_]*\).*/\1 \2/p' "$1" | sort
 }
 
-# results_of FILE: prints the results that must be equal, of cases that passed on both.
+# results_of FILE: prints the values that must be equal, for the cases that passed on both
+# platforms.
 results_of() {
 	grep '^same ' "$1" | grep -F -f <(comm -12 "$scratch/oracle.cases" "$scratch/dxp.cases" |
-		sed 's/^ok \(.*\)/same \1 /') || : # or none
+		sed 's/^ok \(.*\)/same \1 /') || : # there may be none
 }
 
 # bad FILE: prints at most 60 lines of failures.
@@ -58,12 +59,12 @@ wrong() {
 	failures=$((failures + 1))
 }
 
-# unclaimed CASE: succeeds if the case was skipped for something that the engine does not offer.
+# unclaimed CASE: succeeds if the case was skipped because the engine does not offer a feature.
 unclaimed() {
 	[ "$engine" = rv32 ] && grep -q "^skipped $1: no images" "$scratch/dxp"
 }
 
-# has_oracle PROGRAM: succeeds if PoCL runs it too.
+# has_oracle PROGRAM: succeeds if PoCL also runs this program.
 has_oracle() {
 	$everything || grep -q 'rig_same(' "$sources/$1.c"
 }
@@ -81,7 +82,7 @@ oracles() {
 	done
 }
 
-# compare PROGRAM: waits for its run on PoCL and compares it with the run on the nodes.
+# compare PROGRAM: waits for the program's run on PoCL and compares it with the run on the nodes.
 compare() {
 	local program=$1
 	while [ ! -e "$scratch/$program.status" ]; do
@@ -106,7 +107,7 @@ compare() {
 		wrong "$program: other results: $(head -n 5 "$scratch/diff")"
 }
 
-# check PROGRAM: runs it on the nodes, and compares if PoCL runs it too.
+# check PROGRAM: runs the program on the nodes, and compares the results if PoCL runs it too.
 check() {
 	local program=$1 begin=$SECONDS
 	driver timeout 300 "$OPENCL_TESTS/$program" >"$scratch/dxp" 2>&1 ||

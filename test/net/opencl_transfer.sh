@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# An OpenCL program that moves bytes between two xPUs through our extensions, by the host and by a
-# kernel. Also on a platform without these extensions.
+# Tests an OpenCL program that moves bytes between two xPUs through our extensions, by the host and
+# by a kernel. Also runs it on a platform without these extensions.
 #
 #   cl_transfer --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1 ===> dxpd: xpu2
 #                                                              <===

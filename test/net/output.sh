@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every command and program with a full disk as standard output, and with each of the descriptors 0,
-# 1 and 2 closed. Lost text is an error with a message. A closed descriptor changes nothing else; no
-# file or socket gets its number.
+# Runs every command and program with a full disk as standard output, and with each of the
+# descriptors 0, 1 and 2 closed. Lost text must be an error with a message. A closed descriptor must
+# change nothing else, and no file or socket may get its number.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd daemon1: xpu1
@@ -21,8 +21,8 @@ ours() { echo "$started"; }
 . "$(dirname "$0")/lib_processes.sh"
 cd "$scratch"
 
-# as HOW COMMAND...: writes its output to the files out and err; sets $status. The time limit is for
-# commands that hang.
+# as HOW COMMAND...: runs the command in the way HOW; writes its output to the files out and err,
+# and sets $status. A time limit stops commands that hang.
 as() {
 	local how=$1
 	shift
@@ -39,12 +39,12 @@ as() {
 	esac
 }
 
-# is WANTED WHAT: checks the status of the last command.
+# is WANTED WHAT: fails unless the last command exited with status WANTED.
 is() {
 	[ "$status" -eq "$1" ] || die "$2 ended with $status, not $1: $(cat out err)"
 }
 
-# full COMMAND...: a command with output must fail on a full disk and name the cause.
+# full COMMAND...: the command must fail on a full disk and name the cause.
 full() {
 	as full "$@"
 	is 1 "'$*' >/dev/full"
@@ -52,7 +52,8 @@ full() {
 		die "'$*' >/dev/full does not name the cause once: $(cat err)"
 }
 
-# each [WORD=VALUE] COMMAND...: runs it normally, then on a full disk, then with closed descriptors.
+# each [WORD=VALUE] COMMAND...: runs the command normally, then with a full disk, then with closed
+# descriptors.
 each() {
 	local how wanted lines job
 	as plain "$@"
@@ -76,7 +77,8 @@ each() {
 	done
 }
 
-# one COMMAND...: runs it with descriptors closed as in $how. Runs in parallel, in its own folder.
+# one COMMAND...: runs the command with the descriptors in $how closed. Several such runs go in
+# parallel, each in its own folder.
 one() {
 	trap - EXIT
 	mkdir -p "$how"
@@ -96,7 +98,7 @@ one() {
 	esac
 }
 
-# dropped PID: fails unless its descriptors 0, 1 and 2 are /dev/null.
+# dropped PID: fails unless descriptors 0, 1 and 2 of the process are /dev/null.
 dropped() {
 	local fd
 	for fd in 0 1 2; do
@@ -105,17 +107,18 @@ dropped() {
 	done
 }
 
-# open_fds PID: prints the number of its descriptors; 0 after its exit.
+# open_fds PID: prints the number of descriptors of the process; 0 after its exit.
 open_fds() {
 	find "/proc/$1/fd" -mindepth 1 2>/dev/null | wc -l
 }
 
-# works PID PROGRAM: succeeds if it has become that program (no longer a shell) and has sockets.
+# works PID PROGRAM: succeeds if the process runs this program (no longer the shell) and has
+# sockets.
 works() {
 	[[ $(readlink "/proc/$1/exe") == */$2 && $(open_fds "$1") -gt 4 ]]
 }
 
-# until_ok COMMAND...: repeats it for up to 10 s until it succeeds.
+# until_ok COMMAND...: repeats the command for up to 10 s until it succeeds.
 until_ok() {
 	local i
 	for ((i = 0; i < 200; i++)); do
@@ -150,7 +153,7 @@ dxp nodes | has ' xpu2 ' || die 'the daemon did not join'
 kill $daemon $manager
 wait $daemon || die "dxpd ended with $?"
 wait $manager || die "dxp-manager ended with $?"
-: >err # the next wait must not find the text of an earlier program
+: >err # otherwise the next wait could find the text of an earlier program
 dxp-manager --key "$key" --state state --bind 127.0.0.1:0 >/dev/full 2>err &
 manager=$!
 started=$manager
@@ -206,7 +209,8 @@ each_put() {
 }
 each_trace() {
 	local pid
-	pid=$(process_of daemon1) # other tests may have nodes of the same name
+	# the process id, because other tests may have nodes with the same name
+	pid=$(process_of daemon1)
 	closed='none' each dxp trace --pid "$pid" --count 1 --output capture
 	full dxp trace --pid "$pid" --count 1
 	as no_1 dxp trace --pid "$pid" --count 1
@@ -216,7 +220,7 @@ each_trace() {
 each_inc() {
 	[ -n "${DXP_INC_SWITCH:-}" ] || return 0
 	for section in '' groups refusals; do
-		# shellcheck disable=SC2086 # empty: no argument
+		# shellcheck disable=SC2086 # $section may be empty, and is then no argument
 		each dxp inc $section
 	done
 }
@@ -256,12 +260,12 @@ for name in $commands; do
 	full dxp help "$name"
 	case $name in
 	up | put | get | trace | inc | manager | join | token | node) each_"$name" ;;
-	down) ;; # at the end
+	down) ;; # tested at the end
 	nodes | version | metrics) each dxp "$name" ;;
 	config) each dxp config show ;;
 	doctor) closed='none' each dxp doctor ;;
 	reg) each dxp reg xpu1 ;;
-	bridge) ;; # needs a board; the same call checks its output
+	bridge) ;; # needs a board; the same function as in other commands checks its output
 	ping) each dxp ping xpu1 --count 10 ;;
 	run) each dxp run -- true ;;
 	grant | revoke) closed='none' each dxp "$name" host1 xpu1 ;;
@@ -302,7 +306,7 @@ say '== a reader that ends early'
 exec 6> >(true)
 wait $!
 as plain bash -c 'dxp nodes >&6'
-is 141 'dxp nodes into a pipe that is closed' # 128 and SIGPIPE
+is 141 'dxp nodes into a pipe that is closed' # 128 and the number of SIGPIPE
 as plain bash -c 'trap "" PIPE; dxp nodes >&6'
 is 1 'dxp nodes into a pipe that is closed, with SIGPIPE ignored'
 expect 'Broken pipe' err
@@ -311,8 +315,8 @@ dxp down
 [ ! -d "$tokens" ] || DXP_DIR=$tokens dxp down
 
 say '== an example: a program that has 0, 1 and 2 from the library alone'
-# example COMMAND...: with standard output closed, its output must fail with an output error; no
-# socket gets the text.
+# example COMMAND...: with standard output closed, the output of the example must fail with an
+# error, and no socket may get the text.
 example() {
 	local how
 	[ -x "$DXP_BIN/$1" ] || return 0

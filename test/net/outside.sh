@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Register mode by IP address and port between xPUs of two managers, which are in no common node
-# table. Both daemons admit the other's address, and have the same key; otherwise nothing arrives.
+# Tests register mode by IP address and port between xPUs of two managers, so that the xPUs have no
+# common node table. A message arrives only if both daemons admit the address of the other one and
+# have the same key.
 #
 #   dxp-manager 1 --- dxpd: one                             127.0.0.1
 #   dxp-manager 2 --- dxpd: two     admits 127.0.0.0/8
@@ -38,7 +39,7 @@ manager() {
 		--state "$scratch/state$1" --bind 127.0.0.1:0
 }
 
-# daemon NAME MANAGER KEY RANGES: starts an xPU and leaves its port in `port`.
+# daemon NAME MANAGER KEY RANGES: starts an xPU and sets `port` to its port.
 daemon() {
 	start "$1" ' at .* MiB' dxpd --manager \
 		"$(sed -n 's/.*listening on //p' "$scratch/manager$2")" --key "$scratch/$3" \
@@ -46,7 +47,7 @@ daemon() {
 	port=$(sed -n 's/.* at [0-9.]*:\([0-9]*\),.*/\1/p' "$scratch/$1")
 }
 
-# receiver NAME: receives at a function of that xPU; leaves function and magic in `at`.
+# receiver NAME: receives at a function of this xPU; sets `at` to the function and the magic.
 receiver() {
 	start "receiver-$1" '^at ' "$user" registers "$1" "sink-$1"
 	read -r -a at < <(sed -n 's/^at //p' "$scratch/receiver-$1")
@@ -69,7 +70,7 @@ manager 3 other
 daemon one 1 key 127.0.0.0/8
 daemon two 2 key 10.9.0.0/16,127.0.0.0/8
 receiver two
-# both managers assign the first id to their first xPU
+# Both managers assign the first node id to their first xPU.
 expect 'one: node 1 ' "$scratch/one"
 expect 'two: node 1 ' "$scratch/two"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Protection of packets between two machines, seen by an attacker on the wire: what it reads, and
-# what its replays and changed packets do.
+# Tests the protection of packets between two machines against an attacker on the wire: which bytes
+# the attacker can read, and that its replays and changed packets have no effect.
 #
 #   near: dxp-manager, dxp, attacker --- [10.79.0.1] v0 ==== v1 [10.79.0.2] --- far: dxpd: xpu1
 # shellcheck source=test/net/lib_fabric.sh
@@ -18,7 +18,7 @@ without() {
 unset DXP_PROTECT
 here=$(cd "$(dirname "$0")" && pwd)
 namespaces_make dxps 10.79.0 ip ethtool python3
-# batches are segmented before v0, so that the attacker sees each packet
+# batches are segmented before v0, so that the attacker sees each packet alone
 near ethtool -K v0 tx-udp-segmentation off >/dev/null
 far ethtool -K v1 tx-udp-segmentation off >/dev/null
 
@@ -31,12 +31,12 @@ stop() {
 	parts=${parts/$1 /}
 }
 
-# exchange ATTACK OPTION...: writes and reads the xPU while the attacker watches; leaves what it saw
-# in the variables of its line.
+# exchange ATTACK OPTION...: writes and reads memory of the xPU while the attacker reads the
+# packets. Sets variables to the counts that the attacker prints.
 exchange() {
 	local attack=$1
 	shift
-	# shellcheck disable=SC2086 # no word, or one
+	# shellcheck disable=SC2086 # $attack is empty or one word
 	part "$near" attacker.log watching python3 "$here/attacker.py" v0 "$secret" $attack
 	near dxp put "${at[@]}" "$@" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 ||
 		die "put: $(cat "$scratch/put")"
@@ -56,8 +56,8 @@ daemon() {
 	daemon=$last
 }
 
-# counter NAME: prints a counter of the daemon, by the network; waits until it is above 0, because
-# nodes publish their counters at intervals.
+# counter NAME: prints a counter of the daemon, read over the network. Waits until it is above 0,
+# because nodes publish their counters at intervals.
 counter() {
 	local value=0
 	for _ in {1..100}; do

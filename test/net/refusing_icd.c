@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements an OpenCL driver for opencl_errors.sh: this machine's PoCL, except that launching a
- * kernel named refuse_N returns the error -N. */
+/* Implements an OpenCL driver for opencl_errors.sh. It is this machine's PoCL, except that the
+ * launch of a kernel named refuse_N returns the error -N. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Sessions between two machines: the path MTU is smaller than the MTU of its ends, a machine changes
-# its address, a daemon exits.
+# Tests sessions between two machines: the path MTU is smaller than the MTU of both ends, a machine
+# changes its address, a daemon exits.
 #
 #   near: dxp-manager, dxp --- [10.77.0.1] v0 ==== v1 [10.77.0.2, then .3] --- far: dxpd: xpu1
 #                              MTU 9000    200 Mbit/s
@@ -24,7 +24,7 @@ near tc qdisc add dev v0 root tbf rate 200mbit burst 64k latency 5ms
 
 readonly at=(--manager 10.77.0.1 --key "$scratch/key")
 
-# wait_for FILE TEXT: waits up to 10 s until the file contains the text
+# wait_for FILE TEXT: waits up to 10 s until the file contains the text.
 wait_for() {
 	for _ in {1..200}; do
 		! grep -qF -- "$2" "$1" 2>/dev/null || return 0
@@ -47,7 +47,7 @@ wait_for "$scratch/manager.log" 'listening on'
 daemon_start
 head -c 40000000 /dev/urandom >"$scratch/sent"
 
-# same NAME: the memory of the xPU must equal the bytes sent.
+# same NAME: fails unless the memory of the xPU equals the bytes that were sent.
 same() {
 	near dxp get "${at[@]}" xpu1 0 40000000 "$scratch/back" >/dev/null
 	cmp "$scratch/sent" "$scratch/back" || die "$1: other bytes came back"
@@ -56,7 +56,8 @@ same() {
 
 sent_bytes() { near cat /sys/class/net/v0/statistics/tx_bytes; }
 
-# await_bytes BYTES: waits until the transfer has sent 2 of its 40 MB; BYTES: the counter before.
+# await_bytes BYTES: waits until 2 of the transfer's 40 MB are sent. BYTES is the counter before the
+# transfer.
 await_bytes() {
 	for _ in {1..200}; do
 		[ "$(sent_bytes)" -lt $(($1 + 2000000)) ] || break
@@ -94,7 +95,8 @@ ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 
 transfer=$!
 await_bytes "$before"
 near ip link set v0 mtu 1500
-# packets sent too long are not recovered: the transfer restarts with shorter packets
+# Packets that were too long are not sent again in shorter pieces, so the transfer restarts with
+# shorter packets.
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
 transfer=''
 same "the transfer went on with shorter packets"

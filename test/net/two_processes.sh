@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Two processes that share only the name of a NIC: NAP, PUT, GET and fetch-add between their
+# Tests two processes that share only the name of a NIC: NAP, PUT, GET and fetch-add between their
 # memories.
 #
 #   nic_server --[vf 1]-- dxpd: NIC of xpu1 --[vf 2]-- nic_client
@@ -15,7 +15,7 @@
 # shellcheck source=test/net/lib_functions.sh
 . "$(dirname "$0")/lib_functions.sh"
 
-# talk CLIENTS-BEFORE NIC [SERVER]: runs one client; checks its output and the server's.
+# talk CLIENTS-BEFORE NIC [SERVER]: runs one client; checks its output and the output of the server.
 talk() {
 	local before=$1
 	shift

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp vf export`: a virtual machine of QEMU (no KVM) has a function of each of two NICs. A program
-# in it moves data between the two nodes by dxp/device.h. Then the functions are free again.
+# Tests `dxp vf export`: a virtual machine of QEMU (without KVM) has a function of each of two NICs.
+# A program in the machine moves data between the two nodes by dxp/device.h. Afterwards the
+# functions must be free again.
 #
 #   QEMU: vm_guest.c --- ivshmem --- function of xpu1 [dxpd]
 #            +---------- ivshmem --- function of xpu2 [dxpd]
@@ -22,7 +23,7 @@ kernel=${DXP_TEST_KERNEL:-$newest}
 "${CC:-cc}" -std=gnu17 -O2 -Wall -Wextra -Werror -static -I "$source/include" -o "$scratch/guest" \
 	"$source/test/net/vm_guest.c" || skip 'no static C library'
 
-# member NAME MODE FILE: prints a file in cpio's format "newc".
+# member NAME MODE FILE: prints a file as an entry of a cpio archive in format "newc".
 member() {
 	local bytes
 	bytes=$(stat -c %s "$3")
@@ -53,7 +54,7 @@ command=(qemu-system-x86_64 -accel tcg -m 128 -nodefaults -display none -no-rebo
 	-append 'console=ttyS0 quiet panic=-1')
 dxp vf export xpu1,xpu2 --memory 1M -- "${command[@]}" >"$scratch/said" 2>&1 &
 machine=$!
-for _ in $(seq 6000); do # a loaded machine emulates slowly
+for _ in $(seq 6000); do # on a loaded machine, emulation is slow
 	! grep -q '^guest: \(passed\|FAILED\)' "$scratch/console" 2>/dev/null || break
 	runs $machine || break
 	sleep 0.1

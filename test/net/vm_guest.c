@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* First program of a virtual machine that has functions of two NICs (`dxp vf export`). It maps
  * their PCI devices and moves data between the two nodes by dxp/device.h: NAP, PUT, GET, a list by
- * reference, and a key that is wrong. Prints a line for each, then "guest: passed", and turns the
- * machine off. It is the only file of the initial RAM file system. */
+ * reference, and an access with a wrong key. Prints a line for each, then "guest: passed", and
+ * turns the machine off. It is the only file of the initial RAM file system. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -21,12 +21,12 @@
 
 #define DEVICES    "/sys/bus/pci/devices"
 #define NICS       2
-#define LOOKS      2000000000ull /* polls: longer than a loaded host takes */
-#define BYTES      60000u        /* of a transfer */
-#define FROM       4096u         /* offsets in each memory */
+#define LOOKS      2000000000ull /* polls; they take longer than any operation on a loaded host */
+#define BYTES      60000u        /* bytes of one transfer */
+#define FROM       4096u         /* offsets in the memory of each NIC */
 #define TO         131072u
 #define CHAIN      262144u
-#define CHAIN_LIST 300u /* entries */
+#define CHAIN_LIST 300u /* entries of the list */
 
 struct nic {
 	struct dxp_window *window;
@@ -100,7 +100,7 @@ static void *device_map(const char *device)
 	return memory;
 }
 
-/* Maps all devices, then assigns to each memory the window with the same magic. */
+/* Maps all devices. Then assigns to each memory the window that has the same magic. */
 static void nics_find(void)
 {
 	struct dxp_window *windows[NICS];
@@ -157,7 +157,7 @@ static void compare(const char *what, const struct nic *n, dxp_u32 seed)
 	printf("guest: %s\n", what);
 }
 
-/* Returns the address of a queue pair for the other node. */
+/* Returns the address that the other node uses for a queue pair of this NIC. */
 static struct dxp_target target(const struct nic *n, dxp_u8 qp)
 {
 	struct dxp_target t = dxp_self(n->window, qp);
@@ -208,7 +208,7 @@ static void put_and_get(const struct nic *near, const struct nic *far)
 	compare("GET", near, 2);
 }
 
-/* The list is reversed, so it has an effect. */
+/* PUTs by a list. The entries are in reverse order, so that the list has a visible effect. */
 static void list(const struct nic *near, const struct nic *far)
 {
 	const struct dxp_target peer = target(far, 0);

@@ -12,7 +12,8 @@ import urllib.parse
 
 def connect(url):
     parts = urllib.parse.urlsplit(url)
-    if parts.scheme == "https":  # tests have no certificate authority
+    # test certificates have no authority, so the client does not verify them
+    if parts.scheme == "https":
         return http.client.HTTPSConnection(parts.netloc, timeout=60,
                                            context=ssl._create_unverified_context())
     return http.client.HTTPConnection(parts.netloc, timeout=60)
@@ -100,7 +101,8 @@ def headers(url):
         assert answer.getheader("Cache-Control") == "no-store"
     for path in ("/", "/app.js", "/views.js", "/chart.js", "/app.css"):
         _, body = request(url, path)
-        text = body.decode().replace("http://www.w3.org/", "")  # a name space, never fetched
+        # name of a name space, which is never fetched
+        text = body.decode().replace("http://www.w3.org/", "")
         assert not re.search(r"https?://", text), path + " names another site"
     answer, body = request(url, "/api/v1/overview", method="HEAD")
     assert answer.status == 200 and body == b""
@@ -141,7 +143,8 @@ def killed(url, name, kill):
     wait(name + " alive", lambda: health(url, name) == "alive")
     begin = time.monotonic()
     kill()
-    before = get(url, "overview")["sequence"]  # the reading in progress may have seen it alive
+    # the reading in progress may still have seen the node alive
+    before = get(url, "overview")["sequence"]
     at, update = wait("the event", lambda: stream.find(lambda u: event(u, ("silent", "dead"), name)))
     assert health(url, name) in ("silent", "dead")
     assert any(a["subject"] == name and a["severity"] == "critical" for a in update["alerts"])

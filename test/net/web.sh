@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# dxp-web on a real fabric: documents, stream, pages, a killed node, a silent manager, a bridge,
-# login, TLS.
+# Tests dxp-web on a real fabric: documents, stream, pages, a killed node, a silent manager, a
+# bridge, login, and TLS.
 #
 #   dxp-web --- 127.0.0.1 --- dxp-manager
 #                  +--------- dxpd daemon1: xpu1, with a bridge
@@ -129,7 +129,8 @@ if command -v curl >/dev/null && unshare -n true 2>/dev/null; then
 		curl -sk -c "$1/jar" -o /dev/null "$(dxp web open --url "$url")"
 		curl -sk -b "$1/jar" "$url"api/v1/overview >"$1/overview"
 		grep -q "\"alerts\"" "$1/overview"
-		! curl -s -m 5 "http${url#https}" >/dev/null # no plain HTTP there
+		# the TLS port must not answer plain HTTP
+		! curl -s -m 5 "http${url#https}" >/dev/null
 	' - "$scratch" || die "on another address: $(cat "$scratch/web.err")"
 else
 	left_out 'another address than loopback' 'no curl, or no network namespaces (root)'

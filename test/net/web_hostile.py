@@ -9,7 +9,7 @@ import time
 import urllib.parse
 
 CONNECTIONS = 1000
-GROWTH_KB = 32 * 1024  # at most; 256 connections of 16 KB, and texts
+GROWTH_KB = 32 * 1024  # at most; covers 256 connections of 16 KB, and texts
 
 
 def peer(url):
@@ -36,7 +36,7 @@ def status(url, data, close=True):
                 answer += more
         except TimeoutError:
             raise
-        except OSError:  # the server has ended the connection
+        except OSError:  # the server has closed the connection
             return None
     found = re.match(rb"HTTP/1\.[01] (\d+)", answer)
     return int(found[1]) if found else None
@@ -64,7 +64,8 @@ def wait_good(url, what, seconds=300):
 
 
 HOST = b"Host: localhost\r\n"
-# Requests, and the statuses that are right; None: the connection ends without an answer.
+# Requests, and the permitted statuses of each. None: the server closes the connection without an
+# answer.
 REQUESTS = [
     (b"GET /../../../../etc/passwd HTTP/1.1\r\n" + HOST + b"\r\n", {404}),
     (b"GET /..%2f..%2fetc/passwd HTTP/1.1\r\n" + HOST + b"\r\n", {404}),
@@ -129,7 +130,7 @@ def idle(url, process, start_kb):
 
 
 def trickle(url):
-    """A request that comes byte by byte never ends, so its connection does."""
+    """Sends a request byte by byte without end; dxp-web must close the connection."""
     begin = time.monotonic()
     with connect(url) as s:
         try:
@@ -149,7 +150,7 @@ def trickle(url):
 
 
 def readers(url, process, start_kb):
-    """Browsers that never read: pages and streams. The streams that are too many get a 503."""
+    """Browsers that never read: pages and streams. Streams beyond the limit get status 503."""
     sockets, full = [], 0
     for i in range(80):
         s = socket.socket()
@@ -172,7 +173,7 @@ def readers(url, process, start_kb):
     for s in sockets:
         s.close()
     begin = time.monotonic()
-    while True:  # until the streams are free again
+    while True:  # repeats until the streams are free again
         got = status(url, b"GET /api/v1/stream HTTP/1.1\r\n" + HOST + b"\r\n", close=False)
         if got == 200:
             break

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# dxp-web and hostile clients: bad requests, 1,000 idle connections, requests byte by byte, browsers
-# that never read. It answers others meanwhile or soon after, and its memory stays bounded.
+# Tests dxp-web with hostile clients: bad requests, 1,000 idle connections, requests byte by byte,
+# browsers that never read. It must answer other clients meanwhile or soon after, and its memory
+# must stay bounded.
 #
 #   clients --- dxp-web --- 127.0.0.1 --- dxp-manager, dxpd: xpu1, xpu2
 # shellcheck source=test/net/lib_fabric.sh
@@ -19,7 +20,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 command -v python3 >/dev/null || { say 'skipped: no python3; tools/setup check'; exit 77; }
 
 dxp up --xpus 2 --memory 64M --port 0 --engine none
-export ASAN_OPTIONS=quarantine_size_mb=1 # memory is measured
+export ASAN_OPTIONS=quarantine_size_mb=1 # a small quarantine, because the script measures memory
 web_start
 python3 "$here/web_hostile.py" "$url" "$web" || die "$(cat "$scratch/web.err")"
 kill "$web"

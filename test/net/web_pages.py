@@ -10,7 +10,8 @@ PAGES = {"": "Overview", "nodes": "Nodes", "nodes/xpu1": "Node xpu1", "bridges":
          "functions": "Functions", "switches": "Switches", "grants": "Grants", "events": "Events", "join": "Join",
          "unknown": "Overview"}
 
-# Names of interactive elements, images and tables; headings; contrast is in app.css.
+# Checks that interactive elements, images and tables have names, and that headings are right.
+# CONTRAST checks colours.
 ACCESSIBLE = """(() => {
   const bad = [];
   const named = (e) => e.getAttribute("aria-label") || e.textContent.trim() || e.labels?.length;
@@ -29,7 +30,7 @@ ACCESSIBLE = """(() => {
   return bad.join("; ");
 })()"""
 
-# Contrast of text and background, at least 4.5 (WCAG AA).
+# Checks that the contrast of text and background is at least 4.5 (WCAG AA).
 CONTRAST = """(() => {
   const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
   const light = (c) => { const [r, g, b] = c.slice(0, 3).map((v) => { v /= 255;
@@ -74,7 +75,8 @@ def main():
     browser.evaluate("location.hash = '#/nodes'")
     browser.wait("document.querySelectorAll('tbody tr').length >= 2")
     browser.wait("document.body.innerText.includes('xpu2')")
-    # The keyboard's focus stays on a link while its row changes, and when the order does.
+    # The keyboard focus must stay on a link while its row changes, and while the order of rows
+    # changes.
     browser.evaluate("[...document.querySelectorAll('tbody a')].find((a) => a.textContent === 'xpu1').focus()")
     os.kill(process, signal.SIGKILL)
     took = browser.wait("[...document.querySelectorAll('#alerts li')].some((e) => e.textContent.includes('xpu2'))")

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernel arguments: every kind and size, queries, and rejections. kernel arguments: every
- * kind and size, queries, and rejections. */
+/* Tests kernel arguments: every kind and size, queries, and rejections. */
 #include "rig.h"
 
 /* Runs `k` once and reads `bytes` of buffer argument 0. */
@@ -48,7 +47,7 @@ static void arguments__each_scalar_and_vector(void)
 		rig_scramble(in, count);
 		rig_set(k, 1, count, in);
 		once((cl_uint)i % rig.device_count, k, out, count);
-		/* the fourth element of a 3-vector is undefined */
+		/* The fourth element of a 3-vector is undefined, so it is not compared. */
 		SAME_BYTES(out, in, strchr(scalars[i].type, '3') ? count / 4 * 3 : count);
 		FAILS(clSetKernelArg(k, 1, count + 1, in), CL_INVALID_ARG_SIZE);
 		FAILS(clSetKernelArg(k, 1, count * 2, in), CL_INVALID_ARG_SIZE);
@@ -58,7 +57,7 @@ static void arguments__each_scalar_and_vector(void)
 	OK(clReleaseProgram(p));
 }
 
-/* layout of the device compiler, and of C here */
+/* A struct that has the same layout in the device compiler and in C. */
 struct mixed {
 	cl_char a;
 	cl_int b;
@@ -199,8 +198,8 @@ static void arguments__hundred_and_twenty_eight(void)
 	OK(clReleaseKernel(k));
 }
 
-/* A kernel gets the argument values at its enqueue, not at its start. The values stay set for the
- * next enqueue. */
+/* A kernel gets its argument values when it is enqueued, not when it starts. The values stay set
+ * for the next enqueue. */
 static void arguments__are_copied_at_the_enqueue(void)
 {
 	static const char source[] = "kernel void f(global uint *out, uint i, uint v)\n"
@@ -328,8 +327,9 @@ static cl_program pair_source(void)
 	return p;
 }
 
-/* Checks that kernel f of the program, and a clone of it, return argument information, or do not.
- * Releases the program. PoCL derives some qualifiers without the option. */
+/* Checks whether kernel f of the program, and a clone of the kernel, return argument information:
+ * they must if `wanted` is set, and must not otherwise. Releases the program. PoCL derives some
+ * qualifiers without the option. */
 static void reported(cl_program p, bool wanted)
 {
 	static const cl_kernel_arg_info qualifiers[] = {CL_KERNEL_ARG_ADDRESS_QUALIFIER,
@@ -358,8 +358,9 @@ static void reported(cl_program p, bool wanted)
 	OK(clReleaseProgram(p));
 }
 
-/* PoCL acts as if this option were given when there are no options, or when its text is part of
- * another option. */
+/* The queries succeed only if the program is built with -cl-kernel-arg-info. PoCL acts as if this
+ * option were given in two other cases: without any options, and if its text is part of another
+ * option. */
 static void arguments__queries_when_built_for_it(void)
 {
 	reported(rig_program(pair, ""), false);
@@ -388,7 +389,7 @@ static void arguments__of_binaries(void)
 	reported(p, false);
 }
 
-/* The options of the compilation decide; in PoCL those of the link decide. */
+/* For a linked program, the option counts in the compilation. In PoCL it counts in the link. */
 static void arguments__of_linked_programs(void)
 {
 	static const char *const options[] = {"", "-cl-kernel-arg-info"};

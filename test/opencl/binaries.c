@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests program binaries as applications keep them in files: loaded again, and rejected if they are
- * something else. */
+/* Tests program binaries as applications keep them in files. A binary can be loaded again. Other
+ * bytes are rejected. */
 #include "rig.h"
 
 static const char text[] = "kernel void f(global int *out, int x) { *out = x + 1; }\n"
@@ -70,7 +70,7 @@ static void binaries__are_accepted_again(void)
 		EQUAL(value(p, i), 42);
 	OK(clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, NULL));
 	EQUAL(kernels, 2);
-	/* the same, with the binary of the loaded program */
+	/* repeats the test with the binary of the program that was loaded */
 	struct binaries again = binaries_of(p);
 	OK(clReleaseProgram(p));
 	p = load(&again);
@@ -142,7 +142,7 @@ static void binaries__rejected(void)
 			  CL_INVALID_CONTEXT);
 }
 
-/* Damage to any byte at the beginning, or to the length, is detected. */
+/* A binary is rejected if any of its first 64 bytes, or its length, was changed. */
 static void binaries__damaged(void)
 {
 	cl_program p = rig_program(text, "");

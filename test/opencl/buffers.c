@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests buffers: creation, queries, writes, reads, copies. subbuffers.c covers sub-buffers, rects.c
- * rectangles, maps.c maps. */
+/* Tests buffers: creation, queries, writes, reads, copies. Sub-buffers are in subbuffers.c,
+ * rectangles in rects.c, maps in maps.c. */
 #include "rig.h"
 
 #define KIB 1024u
@@ -66,7 +66,7 @@ static void buffers__copy_within_one(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Sizes around the limits of inline data, packets and pieces. */
+/* Tests sizes around the limits of inline data, packets and pieces. */
 static void buffers__every_size_that_may_matter(void)
 {
 	static const size_t sizes[] = {
@@ -106,8 +106,8 @@ static void buffers__a_large_one(void)
 	OK(clReleaseMemObject(b));
 }
 
-/* A non-blocking write may read the program's memory until its event completes; the queue keeps its
- * order. */
+/* A non-blocking write may read the program's memory until its event completes, so each write has
+ * its own memory. The queue executes the writes in order. */
 static void buffers__many_small_writes_in_order(void)
 {
 	enum { WRITES = 2000 };
@@ -236,7 +236,7 @@ static void buffers__transfers_rejected(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* A size of 0 is valid since OpenCL 2.1; such commands keep their order. */
+/* Commands that move 0 bytes are valid since OpenCL 2.1, and they keep their order. */
 static void buffers__nothing_to_move(void)
 {
 	uint8_t wanted[64], data[64];
@@ -262,7 +262,8 @@ static void buffers__nothing_to_move(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* A blocking write of any size is complete when it returns, so other queues need no event. */
+/* When a blocking write returns, it is complete, at any size. So commands in other queues need no
+ * event to see the bytes. */
 static void buffers__blocking_writes_have_ended(void)
 {
 	cl_mem m = rig_buffer(0, 4096, NULL);
@@ -294,7 +295,7 @@ static void CL_CALLBACK gone_first(cl_mem m, void *user)
 	order[strlen(order)] = 'f';
 }
 
-/* Destructors run in reverse order of registration. */
+/* Destructor callbacks of a buffer run in reverse order of registration. */
 static void buffers__destructors(void)
 {
 	char order[16] = "";

@@ -12,7 +12,7 @@ static cl_program program(const char *text)
 	return p;
 }
 
-/* Builds a text, which may fail or succeed, and checks that the next build succeeds. */
+/* Builds a text, which may fail or succeed. Checks that the next build of a valid text succeeds. */
 static void survives(const char *text, const char *options)
 {
 	cl_program p = program(text);
@@ -82,13 +82,13 @@ static void compiles__sources_that_are_none(void)
 	survives("#error \"%s%n%n%n\"\n", NULL);
 	survives("#define A(x) A(x) A(x)\nkernel void k() { A(A(A(1))); }", NULL);
 	survives("\xff\xfe\x01", NULL);
-	/* a source that is mostly empty lines */
+	/* tests a source that is mostly empty lines */
 	memset(large, '\n', 4 << 20);
 	memcpy(large, fine, sizeof(fine) - 1);
 	cl_program p = program(large);
 	OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
 	OK(clReleaseProgram(p));
-	/* deep nesting, which compilers limit */
+	/* tests deep nesting, which compilers limit */
 	memset(large, '(', 100000);
 	large[100000] = 0;
 	survives(large, NULL);
@@ -107,7 +107,8 @@ static void binary_is_rejected(const void *data, size_t bytes, cl_int wanted)
 	EQUAL(status, wanted);
 }
 
-/* A valid binary with changed bytes is rejected at creation or build, or it builds. */
+/* Changes bytes of a valid binary. The binary is then rejected at its creation or its build, or it
+ * builds. */
 static void binary_survives(const unsigned char *data, size_t bytes)
 {
 	cl_int status, error;

@@ -170,7 +170,7 @@ static void queues__rejected(void)
 	FAILS(clReleaseCommandQueue(NULL), CL_INVALID_COMMAND_QUEUE);
 	FAILS(clFlush(NULL), CL_INVALID_COMMAND_QUEUE);
 	FAILS(clFinish(NULL), CL_INVALID_COMMAND_QUEUE);
-	/* Properties of other versions or devices. */
+	/* Properties that only other versions or devices have are rejected. */
 	FAILS_BUT_POCL(clSetCommandQueueProperty(rig.queues[0], ~(cl_command_queue_properties)0,
 						 CL_TRUE, NULL),
 		       CL_INVALID_VALUE);
@@ -225,7 +225,7 @@ static void queues__on_the_device(void)
 	on_device_rejected(CL_QUEUE_ON_DEVICE_DEFAULT | ordered, CL_INVALID_VALUE);
 }
 
-/* A queue may be released with commands in it, which still complete. */
+/* A queue may be released while it holds commands. These commands still complete. */
 static void queues__released_with_work_in_them(void)
 {
 	uint32_t *out = rig_memory(4096 * 4), *in = rig_noise(4096 * 4);
@@ -258,7 +258,7 @@ static void contexts__hundred_at_once(void)
 		MADE(queues[i]);
 		buffers[i] = clCreateBuffer(contexts[i], CL_MEM_COPY_HOST_PTR, 4, &number, ERR);
 		MADE(buffers[i]);
-		/* its queue and its buffer keep the context alive */
+		/* the queue and the buffer still hold references to the context */
 		OK(clReleaseContext(contexts[i]));
 	}
 	for (size_t i = 0; i < COUNT_OF(contexts); i++) {

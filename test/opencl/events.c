@@ -47,7 +47,7 @@ static void events__queries(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Each kind of command reports its type. */
+/* The event of each kind of command reports the type of the command. */
 static void events__types_of_commands(void)
 {
 	uint8_t data[64] = {0};
@@ -96,7 +96,7 @@ static void events__types_of_commands(void)
 static const char step_source[] =
 	"kernel void chain(global uint *a, uint n) { a[0] = a[0] * 3 + n; }\n";
 
-/* A chain over devices: each step waits for the previous step on another device. */
+/* Runs a chain over all devices: each step waits for the previous step on another device. */
 static void events__chain_over_devices(void)
 {
 	enum { STEPS = 200 };
@@ -183,7 +183,8 @@ static void user__holds_a_command_back(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* One user event per device, set in reverse order. */
+/* One command on each device waits for its own user event. The user events are set in reverse
+ * order. */
 static void user__on_every_device_at_once(void)
 {
 	cl_event u[RIG_DEVICES_MAX], done[RIG_DEVICES_MAX];
@@ -247,7 +248,8 @@ static void user__fans_out(void)
 	OK(clReleaseEvent(u));
 }
 
-/* With a negative status, waiting commands complete with an error, and nothing hangs. */
+/* A user event gets a negative status. The commands that wait for it complete with an error, and
+ * nothing hangs. */
 static void user__fails(void)
 {
 	cl_event u = user_event(), write = NULL, after = NULL;
@@ -317,7 +319,8 @@ static void callbacks__of_commands(void)
 	usleep(20000);
 	EQUAL(record.count, 0);
 	OK(clSetUserEventStatus(u, CL_COMPLETE));
-	CHECK(until(&record.count, 1)); /* although no thread is in a waiting call */
+	/* the callback is called although no thread is in a waiting call */
+	CHECK(until(&record.count, 1));
 	CHECK(record.event == write);
 	EQUAL(record.status[0], CL_COMPLETE);
 	/* the command is already complete, so the callback is called at once */
@@ -335,9 +338,9 @@ static const char spin_source[] =
 	" uint x = a[0]; for (uint i = 0; i < rounds; i++) x = x * 1664525 + 1013904223;\n"
 	" a[0] = x; }\n";
 
-#define LONG_ROUNDS 300000000u /* at least 0.3 s */
+#define LONG_ROUNDS 300000000u /* iterations that take at least 0.3 s */
 
-/* Enqueues a spin kernel. */
+/* Enqueues a kernel that loops `rounds` times. */
 static cl_event spin(cl_kernel k, cl_mem m, uint32_t rounds)
 {
 	size_t one = 1;
@@ -349,7 +352,8 @@ static cl_event spin(cl_kernel k, cl_mem m, uint32_t rounds)
 	return e;
 }
 
-/* A long kernel is reported as running, the next one as waiting. */
+/* While a long kernel runs, its event reports it as running, and the event of the next kernel
+ * reports it as waiting. */
 static void events__running_is_seen(void)
 {
 	struct record running = {0}, submitted = {0}, ended = {0};
@@ -380,8 +384,8 @@ static void events__running_is_seen(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* A command calls its callbacks for all three states, in this order, even for states too short to
- * poll. */
+/* A command calls its callbacks for all three states, in this order. It does so even if a state is
+ * too short to be seen by polling. */
 static void callbacks__of_every_state(void)
 {
 	static const cl_int states[] = {CL_SUBMITTED, CL_RUNNING, CL_COMPLETE};
@@ -413,7 +417,7 @@ static void callbacks__of_user_events(void)
 	OK(clSetUserEventStatus(b, -5));
 	CHECK(until(&good.count, 1));
 	EQUAL(good.status[0], CL_COMPLETE);
-	if (!rig.pocl) { /* PoCL does not call the callback */
+	if (!rig.pocl) { /* PoCL does not call this callback */
 		CHECK(until(&bad.count, 1));
 		EQUAL(bad.status[0], -5);
 	}
@@ -427,7 +431,7 @@ struct chain {
 	uint32_t number;
 };
 
-/* Enqueues the next command inside the callback. */
+/* Enqueues the next command from inside the callback. */
 static void CL_CALLBACK go_on(cl_event e, cl_int status, void *user)
 {
 	struct chain *c = user;
@@ -471,7 +475,7 @@ static void markers__of_all_kinds(void)
 	OK(clEnqueueMarker(q, &old));
 	OK(clEnqueueBarrierWithWaitList(q, 1, &marker, &barrier));
 	OK(clEnqueueBarrier(q));
-	if (!rig.pocl) /* crashes the program */
+	if (!rig.pocl) /* this call crashes PoCL */
 		OK(clEnqueueWaitForEvents(q, 1, &u));
 	OK(clFlush(q));
 	usleep(10000);

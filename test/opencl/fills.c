@@ -19,7 +19,8 @@ static void fills__every_pattern_size(void)
 			rig_scramble(pattern, size);
 			OK(clEnqueueFillBuffer(q, m, pattern, size, first * size, count * size, 0,
 					       NULL, NULL));
-			memset(pattern, 0, 0); /* the program may reuse the pattern at once */
+			/* the program may change the pattern as soon as the call returns */
+			memset(pattern, 0, 0);
 			for (size_t i = 0; i < count; i++)
 				memcpy(model + (first + i) * size, pattern, size);
 			memset(pattern, 0xee, sizeof(pattern));

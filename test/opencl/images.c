@@ -5,8 +5,8 @@
 
 #define FORMATS_MAX 128
 
-/* Calls `body` with a picture of each format of each type. PoCL crashes on partial reads or writes
- * of images from buffers. */
+/* Calls `body` with a picture of each format of each type. If `of_buffers` is false, skips images
+ * that are made from a buffer, because PoCL crashes on their partial reads and writes. */
 static void for_all(void (*body)(struct picture *p), bool of_buffers)
 {
 	cl_image_format formats[FORMATS_MAX];
@@ -31,7 +31,7 @@ static void for_all(void (*body)(struct picture *p), bool of_buffers)
 	CHECK(pictures > 20);
 }
 
-/* Copies a region between the model and rows with pitches. */
+/* Copies a region between the model and host memory in which rows and slices have pitches. */
 static void model_rect(const struct picture *p, const size_t origin[3], const size_t region[3],
 		       uint8_t *host, size_t row, size_t slice, bool to_model)
 {
@@ -47,7 +47,8 @@ struct pitches {
 	size_t row, slice, bytes;
 };
 
-/* Draws pitches. A slice pitch is a multiple of the row pitch; a 1D array has one row per slice. */
+/* Draws random pitches for a region. A slice pitch is a multiple of the row pitch; a 1D array has
+ * one row per slice. */
 static struct pitches pitches_by_chance(const struct picture *p, const size_t region[3])
 {
 	struct pitches h = {0, 0, 0};
@@ -220,7 +221,7 @@ static size_t store_one(uint8_t *to, cl_channel_type type, bool one)
 	return 2;
 }
 
-/* Returns the channel (red, green, blue, alpha) of each component. */
+/* Returns which channel (red, green, blue or alpha) each component holds. */
 static const char *places(cl_channel_order order)
 {
 	switch (order) {
@@ -304,7 +305,7 @@ static void images_queries(struct picture *p)
 	FAILS(clGetImageInfo(p->m, CL_IMAGE_WIDTH, 1, &other, NULL), CL_INVALID_VALUE);
 }
 
-/* An image over part of a buffer, with a pitch longer than its rows. */
+/* Tests an image over a part of a buffer. Its row pitch is longer than its rows. */
 static void images__over_buffers(void)
 {
 	static const char source[] =
@@ -339,7 +340,7 @@ static void images__over_buffers(void)
 	for (size_t y = 0; y < size[1]; y++)
 		for (size_t x = 0; x < size[0] * 4; x++)
 			from[part.origin + y * pitch + x]++;
-	/* 255 + 1 saturates at 255. */
+	/* In the model 255 + 1 wraps to 0, but the format of the image saturates at 255. */
 	for (size_t i = part.origin; i < part.origin + size[1] * pitch; i++)
 		if ((i - part.origin) % pitch < size[0] * 4 && from[i] == 0)
 			from[i] = 255;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests programs that include files of the machine where they run: the compiler finds the same
- * files as a local one, on any node. */
+/* Tests programs that include files of the machine on which they run. On any node, the compiler
+ * must find the same files as a compiler on this machine does. */
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +23,8 @@ static void file(const char *name, const char *text)
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* Unique names: compilers cache results by the source alone. */
+/* Makes a folder for header files. Its name is unique, because compilers cache results by the
+ * source alone. */
 static void plant(void)
 {
 	static unsigned count;
@@ -41,8 +42,8 @@ static void uproot(void)
 	CHECK(system(command) == 0);
 }
 
-/* Builds the program and returns the value that its kernel `f` writes. `format` are the options;
- * %s, at most three times, is the folder. */
+/* Builds the program and returns the value that its kernel `f` writes. `format` is the text of the
+ * options; %s, which may appear up to three times, stands for the folder. */
 static int value(const char *source, const char *format)
 {
 	char options[1024];
@@ -70,7 +71,7 @@ static void includes__of_a_folder(void)
 	file("a.h", "#define A 5\n");
 	EQUAL(value("#include \"a.h\"" KERNEL("A"), "-I %s"), 5);
 	EQUAL(value("#include <a.h>" KERNEL("A + 1"), "-I%s -DX"), 6);
-	/* PoCL 3.1 does not handle quotes here. */
+	/* PoCL 3.1 does not support quotes in this option. */
 	if (!rig.pocl)
 		EQUAL(value("#include <a.h>" KERNEL("A + X"), "-D X=2 -I \"%s\""), 7);
 	uproot();
@@ -142,7 +143,7 @@ static void includes__of_the_working_folder(void)
 	uproot();
 }
 
-/* The build log names a missing file. */
+/* If a file is missing, the build log names it. */
 static void includes__missing(void)
 {
 	const char *source = "#include \"not_there.h\"" KERNEL("1");
@@ -156,7 +157,7 @@ static void includes__missing(void)
 	/* PoCL 3.1 omits the compiler's messages. */
 	if (!rig.pocl)
 		CHECK(strstr(log, "not_there.h"));
-	/* in skipped code it has no effect */
+	/* A missing file in skipped code has no effect. */
 	OK(clReleaseProgram(p));
 	plant();
 	EQUAL(value("#if 0\n#include \"not_there.h\"\n#endif\n" KERNEL("3"), "-I %s"), 3);

@@ -60,7 +60,8 @@ static void kernels__queries(void)
 	OK(clReleaseProgram(p));
 }
 
-/* Each attribute, without blanks, which compilers may add. */
+/* A query returns each attribute of the kernel. Compilers may add blanks, so the comparison ignores
+ * blanks. */
 static void kernels__attribute_queries(void)
 {
 	static const char *const all[] = {"vec_type_hint(uchar3)", "reqd_work_group_size(2,1,1)",
@@ -187,7 +188,7 @@ static void ranges__by_chance(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* The device chooses the local size; every item runs once. */
+/* The device chooses the local size. Every work-item must run exactly once. */
 static void ranges__without_local_sizes(void)
 {
 	static const char source[] = "kernel void f(global uint *a) {\n"
@@ -304,7 +305,8 @@ static void ranges__many_work_items(void)
 	OK(clReleaseKernel(k));
 }
 
-/* The standard leaves the effect of such writes undefined; programs (hashcat) depend on them. */
+/* Kernels may write to read-only buffers. The standard leaves the effect undefined, but programs
+ * such as hashcat depend on it. */
 static void writes__to_what_is_read_only(void)
 {
 	cl_kernel k = rig_kernel("kernel void f(global uint *a)\n"

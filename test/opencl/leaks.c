@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thousand rounds of all operations leak nothing: reference counts return to their initial
- * values, and the process does not grow. */
+/* Tests that a thousand rounds of all operations leak nothing: reference counts return to their
+ * initial values, and the process does not grow. */
 #include <unistd.h>
 
 #include "rig.h"
@@ -14,7 +14,8 @@ static cl_uint references_of(cl_mem m)
 	return count;
 }
 
-/* Runs `round` until memory use is stable, then many more times, and checks the growth. */
+/* Runs `round` until memory use is stable. Then runs it many more times, and fails if the process
+ * grows by more than `most_kib`. */
 static void must_not_grow(void (*round)(uint32_t n), uint32_t rounds, size_t most_kib)
 {
 	for (uint32_t n = 0; n < rounds / 4; n++)
@@ -33,7 +34,8 @@ static void must_not_grow(void (*round)(uint32_t n), uint32_t rounds, size_t mos
 }
 
 static cl_kernel kernel;
-static cl_mem kept, own[RIG_DEVICES_MAX]; /* one buffer for each device, so that no data moves */
+/* `kept` is used by all rounds; `own` has one buffer for each device, so that no data moves */
+static cl_mem kept, own[RIG_DEVICES_MAX];
 
 static void buffer_round(uint32_t n)
 {
@@ -53,7 +55,7 @@ static void buffer_round(uint32_t n)
 	EQUAL(back[0], n);
 	OK(clReleaseMemObject(part));
 	OK(clFinish(q));
-	/* PoCL's thread drops its reference a little after completion. */
+	/* PoCL's thread drops its reference shortly after the completion. */
 	for (int i = 0; rig.pocl && references_of(m) > 1 && i < 5000; i++)
 		usleep(1000);
 	EQUAL(references_of(m), 1);
@@ -158,7 +160,8 @@ static void leaks__programs(void)
 	must_not_grow(program_round, 40, 2048);
 }
 
-/* Device memory is freed: in total the rounds allocate far more than a device has. */
+/* Released device memory can be allocated again: in total, the rounds allocate far more than a
+ * device has. */
 static void leaks__device_memory(void)
 {
 	enum { BYTES = 64 << 20 };

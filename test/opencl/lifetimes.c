@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests objects released during their use: a program may release objects in any order. */
+/* Tests objects that are released while they are in use. A program may release objects in any
+ * order. */
 #include "rig.h"
 
 #include <pthread.h>
@@ -10,7 +11,7 @@
 static const char source[] =
 	"kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }\n";
 
-/* All handles are released before the work can begin. */
+/* Releases all handles before the commands can start. */
 static void lifetimes__all_is_released_before_the_work(void)
 {
 	cl_context c = clCreateContext(NULL, 1, rig.devices, NULL, NULL, ERR);
@@ -48,8 +49,8 @@ static void lifetimes__all_is_released_before_the_work(void)
 		EQUAL(out[i], 7);
 }
 
-/* Objects that another object uses can be queried there and retained again, as C++ and Python
- * wrappers do. */
+/* Queries objects that another object uses, and retains them again, as C++ and Python wrappers
+ * do. */
 static void lifetimes__found_again_in_what_needs_it(void)
 {
 	cl_context c = clCreateContext(NULL, 1, rig.devices, NULL, NULL, ERR), again = NULL;
@@ -113,7 +114,8 @@ static bool until(atomic_int *count, int wanted)
 	return *count == wanted;
 }
 
-/* A destructor runs after the last command that uses the memory, not earlier. */
+/* A destructor callback runs after the last command that uses the memory has completed, not
+ * earlier. */
 static void lifetimes__destructors_wait_for_commands(void)
 {
 	cl_event gate = clCreateUserEvent(rig.context, ERR);
@@ -175,7 +177,7 @@ static void lifetimes__user_events_are_set_once(void)
 	OK(clReleaseEvent(e));
 }
 
-/* A blocking command behind a failed event returns an error. */
+/* A blocking command that waits for a failed event returns an error. */
 static void lifetimes__blocking_behind_a_failure(void)
 {
 	if (rig.pocl)
@@ -206,7 +208,7 @@ static void CL_CALLBACK releases(cl_event e, cl_int status, void *data)
 	cl_command_queue q = data;
 	cl_event another;
 
-	/* Neither the release nor the enqueue blocks. */
+	/* Neither the release nor the enqueue may block in a callback. */
 	if (clEnqueueMarkerWithWaitList(q, 0, NULL, &another) == CL_SUCCESS)
 		clReleaseEvent(another);
 	clReleaseEvent(e);
@@ -255,7 +257,7 @@ static void one_round(struct worker *w, int round)
 		w->errors += clEnqueueNDRangeKernel(q, w->kernel, 1, NULL, &global, NULL, 0, NULL,
 						    NULL) != 0;
 	w->errors += clEnqueueReadBuffer(q, m, CL_FALSE, 0, sizeof(got), got, 0, NULL, &done) != 0;
-	/* released during the execution */
+	/* releases the objects while commands that use them run */
 	w->errors += clReleaseMemObject(m) != 0;
 	w->errors += clReleaseCommandQueue(q) != 0;
 	w->errors += clWaitForEvents(1, &done) != 0;
@@ -307,8 +309,8 @@ static int child_status(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* A child of a program that has used devices exits normally, and its parent continues. Calls of the
- * child on its parent's devices fail; on PoCL they hang. */
+/* Forks a child after the program has used devices. The child exits normally, and the parent
+ * continues to work. Calls of the child on the parent's devices fail; on PoCL they hang. */
 static void lifetimes__children_leave_the_parent_alone(void)
 {
 	cl_mem m = rig_buffer(CL_MEM_READ_WRITE, 64, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests minimum limits of a full-profile device, and the form of every device query. */
+/* Tests that devices meet the minimum limits of a full-profile device, and that every device query
+ * returns its value in the right form. */
 #include "rig.h"
 
 #include <CL/cl_ext.h>
@@ -76,7 +77,8 @@ static void limits__images(void)
 	}
 }
 
-/* Queries each parameter for its size, with the exact size, one byte less, and none. */
+/* A parameter to query: for its size, with a buffer of the exact size, with a buffer that is one
+ * byte too small, and without a buffer. */
 struct param {
 	cl_device_info name;
 	size_t bytes; /* 0: not checked */
@@ -226,7 +228,7 @@ static void limits__every_answer_has_its_size(void)
 	FAILS(clGetDeviceInfo(rig.devices[0], 0, 0, NULL, NULL), CL_INVALID_VALUE);
 }
 
-/* A kernel may have 1024 bytes of arguments. */
+/* A kernel may have arguments of 1024 bytes in total. */
 static void limits__parameter_bytes(void)
 {
 	char source[2048] = "kernel void k(global long *out";
@@ -266,10 +268,11 @@ static cl_mem small_image(float first)
 	return m;
 }
 
-/* 127 images and a buffer need 1024 bytes of arguments. */
+/* 127 images and a buffer need 1024 bytes of arguments, the limit that the standard guarantees. */
 #define IMAGES 127
 
-/* A kernel with the maximum number of images, read and written alternately. */
+/* Tests a kernel with the maximum number of image arguments, which are read and written
+ * alternately. */
 static void limits__image_arguments(void)
 {
 	char source[16384] = "kernel void k(global float *out";
@@ -311,7 +314,7 @@ static void limits__image_arguments(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Values that must be consistent on any device. */
+/* Checks that related values of a device are consistent with each other. */
 static void limits__agree(void)
 {
 	for (cl_uint i = 0; i < rig.device_count; i++) {

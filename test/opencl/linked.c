@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests programs that are not built from source at once: binaries, compile and link, headers. */
+/* Tests programs that are made in another way than by one build from source: from binaries, by
+ * compile and link, with headers. */
 #include "program.h"
 
 struct binaries {
@@ -80,7 +81,7 @@ static void binaries__rejected(void)
 	rig_scramble(junk, sizeof(junk));
 	cl_program p =
 		clCreateProgramWithBinary(rig.context, 1, rig.devices, sizes, list, &status, ERR);
-	if (p) { /* if creation accepts it, the build must reject it */
+	if (p) { /* if the creation accepts the binary, the build must reject it */
 		cl_int error = clBuildProgram(p, 0, NULL, NULL, NULL, NULL);
 		CHECK(error == CL_INVALID_BINARY || error == CL_BUILD_PROGRAM_FAILURE);
 		OK(clReleaseProgram(p));
@@ -128,7 +129,7 @@ static void compile__and_link_with_headers(void)
 	MADE(linked);
 	has_text(linked, 23);
 	OK(clReleaseProgram(linked));
-	/* first a library, then a program that is linked with it */
+	/* first makes a library, then links a program with it */
 	cl_program archive = clLinkProgram(rig.context, 0, NULL, "-create-library", 1, &library,
 					   NULL, NULL, ERR);
 	MADE(archive);
@@ -153,7 +154,7 @@ static void compile__rejected(void)
 	FAILS(clCompileProgram(bad, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL),
 	      CL_COMPILE_PROGRAM_FAILURE);
 	CHECK(strstr(build_log(bad, 0), "not_there_at_all"));
-	/* without its header */
+	/* compiles the program without its header */
 	FAILS(clCompileProgram(good, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL),
 	      CL_COMPILE_PROGRAM_FAILURE);
 	FAILS(clCompileProgram(NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_PROGRAM);
@@ -168,7 +169,7 @@ static void compile__rejected(void)
 	REJECTED(clLinkProgram(rig.context, 0, NULL, NULL, 1, NULL, NULL, NULL, ERR),
 		 CL_INVALID_VALUE);
 	REJECTED_BUT_POCL(clLinkProgram(rig.context, 0, NULL, NULL, 1, &lone, NULL, NULL, ERR),
-			  CL_INVALID_OPERATION); /* never compiled */
+			  CL_INVALID_OPERATION); /* an input program was never compiled */
 	OK(clReleaseProgram(bad));
 	OK(clReleaseProgram(good));
 	OK(clReleaseProgram(lone));
@@ -183,7 +184,7 @@ static void write_file(const char *folder, const char *name, const char *text)
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* Headers in folders of this machine. */
+/* Compiles with headers from folders of this machine. */
 static void compile__headers_of_folders(void)
 {
 	char folder[] = "/tmp/rig-XXXXXX", options[512], path[512];
@@ -200,7 +201,7 @@ static void compile__headers_of_folders(void)
 				   options);
 	has_text(p, 31);
 	OK(clReleaseProgram(p));
-	/* changed: it is built again, not served from a cache */
+	/* The header changed, so the program must be compiled again, not taken from a cache. */
 	write_file(folder, "sub/three.h", "#define THREE 4\n");
 	snprintf(options, sizeof(options), "-I%s -DX", folder);
 	p = rig_program("#include <one.h>\nkernel void f(global uint *a)\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests programs with many objects and long queues: no number of objects is rejected.
+/* Tests programs with many objects and long queues. No number of objects is rejected.
  *
- *   MANY_COUNT      objects of each case (default: above every bound of earlier versions)
+ *   MANY_COUNT      number of objects in each case (default: above every bound of earlier versions)
  *   MANY_RATES      set: prints the time of each step */
 #include "rig.h"
 
@@ -12,7 +12,7 @@ static unsigned many_count(unsigned otherwise)
 	return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
 }
 
-/* Prints the time of a step that began at *since_ns, and starts the next. */
+/* Prints the time of a step that began at *since_ns, and sets *since_ns for the next step. */
 static void step(const char *what, unsigned count, uint64_t *since_ns)
 {
 	uint64_t now_ns = rig_now_ns();
@@ -23,7 +23,7 @@ static void step(const char *what, unsigned count, uint64_t *since_ns)
 	*since_ns = rig_now_ns();
 }
 
-/* Buffers that exist at the same time, each with its own bytes on the device. */
+/* Many buffers exist at the same time; each has its own bytes on the device. */
 static void many__buffers(void)
 {
 	unsigned count = many_count(6000);
@@ -92,8 +92,8 @@ static void many__commands(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* All are enqueued before the first may run: the program's only thread cannot wait for their
- * completion. */
+/* Enqueues many commands before the first may run. The program has only one thread, so an enqueue
+ * must not wait for a completion. */
 static void many__commands_behind_an_event(void)
 {
 	unsigned count = many_count(12000);
@@ -118,7 +118,8 @@ static void many__commands_behind_an_event(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Blocked transfers of host memory, more than a NIC has memory regions. */
+/* Enqueues transfers that wait for a kernel. They use more ranges of host memory than a NIC has
+ * memory regions. */
 static void many__transfers_behind_a_kernel(void)
 {
 	unsigned count = many_count(2300);
@@ -153,10 +154,10 @@ static void many__transfers_behind_a_kernel(void)
 
 #define LIST 1000 /* events in one wait list */
 
-/* Many live events, and a long wait list. */
+/* Creates many events, and a long wait list. */
 static void many__events(void)
 {
-	/* PoCL 3.1 takes minutes with more. */
+	/* with more events, PoCL 3.1 takes minutes */
 	unsigned count = rig.pocl ? LIST : many_count(12000);
 	cl_event *e = rig_memory(count * sizeof(cl_event)), all;
 	cl_command_queue queue = rig_queue(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);

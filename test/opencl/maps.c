@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests buffer maps: every kind of host memory, overlapping, non-blocking, written and read; and
- * the restrictions of CL_MEM_HOST_... flags. */
+/* Tests buffer maps: every kind of host memory; overlapping and non-blocking maps; maps for reading
+ * and for writing. Also tests the restrictions of the CL_MEM_HOST_... flags. */
 #include "rig.h"
 
 #define BYTES 50000u
@@ -235,7 +235,8 @@ static void hostflags__forbid_writing(void)
 	}
 }
 
-/* Without host access copies still work, and the initial data is there. */
+/* Without host access to a buffer, copies on devices still work, and the initial data is
+ * present. */
 static void hostflags__leave_devices_alone(void)
 {
 	uint8_t *data = rig_noise(1000), *back = rig_memory(1000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests invalid handles, handles of another kind or of another context, in every call with a
- * handle. */
+/* Passes invalid handles, handles of another kind, and handles of another context to every call
+ * that has a handle. */
 #include "rig.h"
 
 static const char source[] = "kernel void k(global int *a) { a[get_global_id(0)] = 1; }\n";
@@ -198,7 +198,7 @@ static void handles__that_are_null(void)
 	objects_end(&o);
 }
 
-/* A platform is not a valid object in any of these calls. PoCL checks only the beginning of its
+/* Passes a platform, which none of these calls accepts. PoCL checks only the first bytes of its
  * objects. */
 static void handles__of_another_kind(void)
 {
@@ -215,7 +215,8 @@ static void handles__of_another_kind(void)
 	objects_end(&o);
 }
 
-/* Stale handles: only an implementation that tracks its handles detects them. */
+/* Passes handles of objects that were released. Only an implementation that tracks its handles
+ * detects them. */
 static void handles__that_were_released(void)
 {
 	struct objects o = objects_make(), gone = objects_make();

@@ -9,7 +9,7 @@ static const char slow_source[] =
 	" uint x = a[0]; for (uint i = 0; i < rounds; i++) x = x * 1664525 + 1013904223;\n"
 	" a[0] = x; }\n";
 
-/* A random graph ordered only by events, compared with a model. */
+/* Runs a random graph of commands that only events order, and compares the result with a model. */
 static void unordered__graph_by_chance(void)
 {
 	enum { BUFFERS = 8, COMMANDS = 150 };
@@ -44,7 +44,8 @@ static void unordered__graph_by_chance(void)
 		for (cl_uint i = 0; i < count; i++)
 			OK(clReleaseEvent(list[i]));
 		last[a] = e;
-		last[b] = e; /* later commands that write b wait for this reader */
+		/* later commands that write buffer b wait for this command, which reads it */
+		last[b] = e;
 		OK(clRetainEvent(e));
 		model[a] = model[a] * 5 + model[b] + n;
 	}
@@ -62,7 +63,7 @@ static void unordered__graph_by_chance(void)
 	OK(clReleaseKernel(k));
 }
 
-/* A blocked command delays no other. */
+/* A blocked command does not delay other commands. */
 static void unordered__others_pass(void)
 {
 	cl_command_queue q = rig_queue(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -87,7 +88,7 @@ static void unordered__others_pass(void)
 	OK(clReleaseCommandQueue(q));
 }
 
-/* A barrier blocks all later commands; a marker completes after all earlier ones. */
+/* A barrier blocks all later commands. A marker completes after all earlier commands. */
 static void unordered__barriers(void)
 {
 	cl_command_queue q =

@@ -52,7 +52,7 @@ static void platform__lists_devices(void)
 	FAILS(clGetPlatformIDs(0, &rig.platform, NULL), CL_INVALID_VALUE);
 }
 
-/* Minimum size of the answer; 0: a text. */
+/* A device query with the minimum size of its answer in bytes; size 0: the answer is a text. */
 struct query {
 	cl_device_info what;
 	size_t bytes;
@@ -167,7 +167,8 @@ static void platform__all_device_queries(void)
 		cl_platform_id p;
 		OK(clGetDeviceInfo(rig.devices[i], CL_DEVICE_PLATFORM, sizeof(p), &p, NULL));
 		CHECK(p == rig.platform);
-		OK(clRetainDevice(rig.devices[i])); /* root devices: no effect */
+		/* root devices: retain and release have no effect */
+		OK(clRetainDevice(rig.devices[i]));
 		OK(clReleaseDevice(rig.devices[i]));
 		OK(clReleaseDevice(rig.devices[i]));
 		OK(clGetDeviceInfo(rig.devices[i], CL_DEVICE_REFERENCE_COUNT, sizeof(value), &value,
@@ -246,7 +247,7 @@ static void platform__compilers_and_extensions(void)
 	CHECK(!clGetExtensionFunctionAddressForPlatform(rig.platform, "clNoSuchFunctionXYZ"));
 	CHECK(!clGetExtensionFunctionAddress("clNoSuchFunctionXYZ"));
 	cl_kernel k = rig_kernel("kernel void f(global int *a) { a[0] = 1; }", "f");
-	OK(clReleaseKernel(k)); /* reloads the compiler */
+	OK(clReleaseKernel(k)); /* loads the compiler again */
 }
 
 RIG_MAIN(CASE(platform__describes_itself), CASE(platform__lists_devices),

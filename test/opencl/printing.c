@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernel printf output appears on this program's standard output, in order. */
+/* Tests that the output of printf in kernels appears on this program's standard output, in
+ * order. */
 #include "rig.h"
 
 #include <fcntl.h>
@@ -87,7 +88,7 @@ static void printing__in_the_order_of_kernels(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Kernels alternate between devices by events; their output has the same order. */
+/* Kernels alternate between devices, ordered by events. Their output must have the same order. */
 static void printing__between_devices(void)
 {
 	cl_kernel k = rig_kernel("kernel void f(int n) { printf(\"%d;\", n); }\n", "f");
@@ -104,8 +105,7 @@ static void printing__between_devices(void)
 			OK(clReleaseEvent(last));
 		last = next;
 		at += (size_t)snprintf(wanted + at, 1024 - at, "%d;", i);
-		if (i % 5 ==
-		    4) /* between devices, only output that is waited for must be in order */
+		if (i % 5 == 4) /* between devices, output is in order only after a wait */
 			OK(clWaitForEvents(1, &last));
 	}
 	OK(clWaitForEvents(1, &last));
@@ -118,7 +118,7 @@ static void printing__between_devices(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Output longer than a message arrives complete. */
+/* Output that is longer than one message arrives complete. */
 static void printing__a_lot(void)
 {
 	static const char source[] =
@@ -142,7 +142,7 @@ static void printing__a_lot(void)
 	OK(clReleaseKernel(k));
 }
 
-/* The output is there when the kernel's event completes. */
+/* When the kernel's event completes, its output has already appeared. */
 static void printing__before_the_event(void)
 {
 	cl_kernel k = rig_kernel("kernel void f(int n) { printf(\"now %d\", n); }\n", "f");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels that store outside their argument, by one byte or more, on devices that check each access
- * (engine rv32; test/net/rv32.sh, which reads the messages in the node's log). The command fails,
- * and the neighbours keep their bytes. Sizes cover packed and own allocations of the device. */
+/* Kernels store outside their argument, by one byte or more. They run on devices that check each
+ * access (engine rv32). test/net/rv32.sh runs this program, and reads the messages in the node's
+ * log. The command must fail, and neighbouring buffers must keep their bytes. The sizes cover
+ * buffers that share an allocation of the device, and buffers with an allocation of their own. */
 #include "rig.h"
 
 static const char source[] =
@@ -30,7 +31,7 @@ static cl_int run(cl_program program, const char *name, cl_mem out, cl_uint at)
 	return status;
 }
 
-/* Runs a store that must fail, and then a command that must work. */
+/* Runs a store outside the argument, which must fail. Then runs a command that must work. */
 static void outside(cl_program program, const char *name, cl_mem out, cl_uint at)
 {
 	CHECK(run(program, name, out, at) < 0);
@@ -45,12 +46,13 @@ static cl_mem buffer(cl_program program, size_t bytes, uint8_t byte)
 	memset(from, byte, bytes);
 	MADE(m = clCreateBuffer(rig.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, from,
 				ERR));
-	/* The same on the device. */
+	/* Fills the buffer with the same byte on the device. */
 	EQUAL(run(program, "fill", m, byte), CL_COMPLETE);
 	return m;
 }
 
-/* `wanted`: the first 16 bytes, those between, and the last. */
+/* Compares the bytes of a buffer. `wanted` has the value of the first 16 bytes, of the bytes
+ * between, and of the last 16 bytes. */
 static void check(cl_program program, cl_mem m, size_t bytes, const uint8_t wanted[3])
 {
 	uint8_t *got = rig_memory(bytes);
@@ -92,7 +94,7 @@ static void bounds__large_buffers(void)
 	neighbours((3 << 20) + 1);
 }
 
-/* A sub-buffer ends before its parent. */
+/* A sub-buffer ends before its parent ends, so a store after its end is outside. */
 static void bounds__sub_buffer(void)
 {
 	const cl_program program = rig_program(source, NULL);

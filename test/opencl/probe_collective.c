@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases of the extension cl_dxp_collective that test/net/opencl_collective.sh runs: results, order
- * beside other commands, and each error. */
+/* Cases of the extension cl_dxp_collective, for test/net/opencl_collective.sh: results, order among
+ * other commands, and each error. */
 #include <dxp/cl_ext.h>
 
 #include "rig.h"
@@ -62,7 +62,7 @@ static void results_check(const cl_mem *buffers, cl_uint factor)
 	}
 }
 
-/* Kernels, an allreduce and kernels again, none of which the host waits for. */
+/* Enqueues kernels, an allreduce and kernels again. The host does not wait between them. */
 static void run_case(bool in_place)
 {
 	cl_event made[RIG_DEVICES_MAX], summed = NULL;
@@ -103,7 +103,7 @@ static void allreduce__out_of_place(void)
 	run_case(false);
 }
 
-/* Inputs that the host wrote reach their devices first. */
+/* If the host wrote the inputs, they reach their devices before the allreduce starts. */
 static void allreduce__bytes_of_the_host(void)
 {
 	static cl_uint numbers[COUNT], got[COUNT];
@@ -112,10 +112,10 @@ static void allreduce__bytes_of_the_host(void)
 	for (cl_uint d = 0; d < rig.device_count; d++) {
 		for (cl_uint i = 0; i < COUNT; i++)
 			numbers[i] = 100 * d + i;
-		/* By the queue of another device. */
+		/* uses the queue of device 0, while the allreduce reads the buffer on device d */
 		rig_write(rig.queues[0], from[d], numbers, sizeof(numbers));
 	}
-	/* A part, shifted in the output. */
+	/* Reduces a part of the buffers, and writes it to another offset of the output. */
 	OK(allreduce(rig.queues[0], rig.device_count, rig.devices, from, to, 16, 32, 1000,
 		     CL_TYPE_UINT32_DXP, CL_REDUCTION_MAX_DXP, 0, NULL, NULL));
 	for (cl_uint d = 0; d < rig.device_count; d++) {
@@ -127,7 +127,7 @@ static void allreduce__bytes_of_the_host(void)
 	end();
 }
 
-/* A user event holds the operation back; its failure is that of the operation. */
+/* An allreduce waits for a user event. If the event fails, the allreduce fails with its status. */
 static void allreduce__waits(void)
 {
 	cl_event gate = clCreateUserEvent(rig.context, ERR), done = NULL;
@@ -149,7 +149,7 @@ static void allreduce__waits(void)
 	FAILS(clWaitForEvents(1, &done), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
 	OK(clReleaseEvent(done));
 	OK(clReleaseEvent(gate));
-	/* Afterwards the same devices sum again. */
+	/* After a failure, the same devices can run an allreduce again. */
 	cl_command_queue q = rig_queue(0, 0);
 	OK(allreduce(q, 2, rig.devices, from, to, 0, 0, 10, CL_TYPE_FLOAT_DXP, CL_REDUCTION_SUM_DXP,
 		     0, NULL, &done));
@@ -194,8 +194,8 @@ static void allreduce__errors(void)
 	end();
 }
 
-/* Sums until a device is lost (the script kills its process), then with the others. Prints
- * "running" first. */
+/* Runs allreduces until a device is lost, because the script kills its process. Then runs them with
+ * the remaining devices. Prints "running" first. */
 static void allreduce__device_lost(void)
 {
 	const cl_uint n = rig.device_count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases that test/net/opencl_errors.sh runs on nodes whose driver rejects kernels named refuse_N
- * with error -N: a program gets the node's own errors, only for the commands that failed. */
+/* Cases for test/net/opencl_errors.sh, on nodes with a driver that rejects kernels named refuse_N
+ * with error -N. A program must get the node's own errors, and only for the commands that
+ * failed. */
 #include "rig.h"
 
 static const char source[] = "kernel void refuse_5(global uint *a) { a[0] = 1; }\n"
@@ -51,7 +52,8 @@ static void errors__of_a_command(void)
 	OK(clReleaseProgram(p));
 }
 
-/* Commands that wait for a rejected one do not get its error. */
+/* A command that waits for a rejected command does not get the error code of the rejected
+ * command. */
 static void errors__of_waiting_commands(void)
 {
 	uint32_t word = 7;

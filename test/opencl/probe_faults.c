@@ -2,18 +2,18 @@
 /* Runs an ordinary OpenCL program under faults, for test/net/opencl_faults.sh, and prints its
  * observations.
  *
- *   once               a typical small program: creates, uses, releases
+ *   once               a typical small program: creates, uses and releases objects
  *   lost SECONDS       uses all devices until the last one fails, then until it works again
  *   stay SECONDS       uses all devices; prints and counts failures, and continues
- *   held SECONDS       counts in a buffer on each device, written only once
+ *   held SECONDS       counts in a buffer on each device that the host writes only once
  *
- *   crash              a kernel with an invalid write; then good ones
+ *   crash              runs a kernel with an invalid write, then good kernels
  *
- *   endless            a kernel that runs until this program is killed
+ *   endless            runs a kernel until this program is killed
  *
- *   share SECONDS      counts slow kernels completed on the first device
+ *   share SECONDS      counts slow kernels that complete on the first device
  *
- *   secret, look       writes words to device memory; searches fresh memory for them */
+ *   secret, look       write words to device memory; search newly allocated memory for them */
 #include "rig.h"
 
 #include <signal.h>
@@ -82,8 +82,8 @@ static void close_all(void)
 	must("clReleaseContext", clReleaseContext(context));
 }
 
-/* Runs one round on a device: memory, kernel, result. Returns the first error; a wrong result exits
- * the program. */
+/* Runs one round on a device: memory, kernel, result. Returns the first error. If a result is
+ * wrong, exits the program. */
 static cl_int use(cl_uint d)
 {
 	static uint32_t words[WORDS];
@@ -276,8 +276,8 @@ static void run_slow(const char *name, unsigned seconds)
 	clReleaseMemObject(m);
 }
 
-/* Allocates half of the largest buffer; fills it with SECRET, or with `look` counts SECRET in
- * it. */
+/* Allocates half of the largest buffer. Fills it with SECRET, or, if `look` is set, counts how
+ * often it contains SECRET. */
 static void memory(bool look)
 {
 	cl_ulong bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of programs: from text, build log, result of a kernel. */
+/* Helpers for tests of programs: make a program from a text, read its build log, run its kernel. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 

@@ -16,7 +16,7 @@ static void programs__options(void)
 				 options, NULL));
 	CHECK(strcmp(options, "-D VALUE=42 -cl-fast-relaxed-math -w") == 0);
 	EQUAL(build_status(p, 0), CL_BUILD_SUCCESS);
-	if (!rig.pocl) { /* PoCL rejects the last of them */
+	if (!rig.pocl) { /* PoCL rejects the last of these options */
 		static const char all[] = "-DVALUE=43 -cl-uniform-work-group-size "
 					  "-cl-no-subgroup-ifp";
 		OK(clBuildProgram(p, 0, NULL, all, NULL, NULL));
@@ -69,7 +69,7 @@ static void programs__that_do_not_compile(void)
 	OK(clReleaseProgram(p));
 }
 
-/* A log with many errors is complete. */
+/* A build log with many errors is complete. */
 static void programs__with_long_logs(void)
 {
 	char *text = rig_memory(100000);
@@ -124,7 +124,8 @@ static void until_built(volatile int *count)
 	EQUAL(*count, 1);
 }
 
-/* Calls that need the build wait for it; its status and options are available at once. */
+/* Calls that need the result of a build wait until it is complete. The status and options of the
+ * build can be queried at once. */
 static void programs__queried_while_they_are_built(void)
 {
 	static int count[4];
@@ -172,7 +173,7 @@ struct inside {
 	bool release;
 };
 
-/* Makes all calls that wait for builds, inside the callback of one. */
+/* Makes all calls that wait for builds, from inside the callback of a build. */
 static void CL_CALLBACK use_inside(cl_program p, void *user)
 {
 	struct inside *in = user;
@@ -207,7 +208,7 @@ static void programs__used_in_their_callbacks(void)
 	OK(clReleaseProgram(q));
 }
 
-/* A program released during its build lives until its callback has run. */
+/* If a program is released during its build, it exists until its callback has run. */
 static void programs__released_while_they_are_built(void)
 {
 	static int count;
@@ -276,8 +277,8 @@ static void programs__rejected(void)
 	OK(clReleaseProgram(p));
 }
 
-/* Any number of programs may exist. On PoCL the test makes only two: each takes 30 ms, while a node
- * reuses its earlier build. */
+/* Any number of programs may exist at the same time. On PoCL the test makes only two, because each
+ * takes 30 ms. A node reuses its earlier build. */
 static void programs__three_hundred_live(void)
 {
 	enum { COUNT = 300 };

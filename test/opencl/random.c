@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares random commands over all devices with a model in host memory. Queues are in order;
- * events order commands across queues, as the standard requires. */
+/* Compares random commands over all devices with a model in host memory. Each queue is in order.
+ * Events order commands in different queues, as the standard requires. */
 #include "rig.h"
 
 #define BUFFERS  6
 #define WORDS    5000
 #define COMMANDS 250
-#define LOCAL    8 /* work-items: always the same local size, because each new size is compiled */
+/* work-items; always the same local size, because PoCL compiles a kernel for each new size */
+#define LOCAL 8
 
 static const char source[] =
 	"kernel void blend(global uint *a, global const uint *b, uint first, uint n)\n"
@@ -24,8 +25,8 @@ struct world {
 	size_t read_words[COMMANDS], read_count;
 };
 
-/* Writes the events that a command on buffers a and b (BUFFERS: none) must wait for; returns their
- * number. */
+/* Writes the events that a command on buffers a and b must wait for; BUFFERS stands for no buffer.
+ * Returns their number. */
 static cl_uint waits(struct world *w, size_t a, size_t b, cl_event list[2])
 {
 	cl_uint count = 0;

@@ -9,20 +9,19 @@ struct side {
 	size_t origin[3], row, slice;
 };
 
-/* Draws offset and pitches of one side of a rectangle, with enough space for the region. */
+/* Draws a random offset and random pitches for one side of a copy, with enough space for the
+ * region. */
 static struct side side_by_chance(const size_t region[3])
 {
 	for (;;) {
 		struct side s = {{rig_below(20), rig_below(8), rig_below(4)}, 0, 0};
-		/* a row holds origin and region; 0 selects the region's own pitch */
+		/* a row must hold origin and region; a pitch of 0 means the width of the region */
 		s.row = region[0] + s.origin[0] + rig_below(16);
+		/* a whole number of rows: some drivers reject other slice pitches */
 		s.slice = s.row * (region[1] + s.origin[1] + rig_below(3));
-		if (rig_below(8) == 0)
-			/* a slice need not be a whole number of rows here */
-			s.slice += rig_below(s.row);
 		size_t end =
 			(s.origin[2] + region[2]) * s.slice + s.row * (s.origin[1] + region[1]);
-		if (end <= SPACE && s.slice % s.row == 0)
+		if (end <= SPACE)
 			return s;
 	}
 }
@@ -88,7 +87,7 @@ static void rects__read_by_chance(void)
 		OK(clEnqueueReadBufferRect(q, m, round & 1, b.origin, h.origin, region, b.row,
 					   b.slice, h.row, h.slice, host, 0, NULL, NULL));
 		OK(clFinish(q));
-		SAME_BYTES(host, wanted, SPACE); /* bytes between the rows stay unchanged */
+		SAME_BYTES(host, wanted, SPACE); /* the bytes between the rows must be unchanged */
 	}
 	OK(clReleaseMemObject(m));
 }
@@ -115,7 +114,7 @@ static void rects__copy_by_chance(void)
 	OK(clReleaseMemObject(b));
 }
 
-/* zero pitches: rows and slices without gaps */
+/* Tests pitches of 0: rows and slices follow without gaps. */
 static void rects__without_pitches(void)
 {
 	size_t region[3] = {10, 5, 3}, at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
@@ -171,7 +170,8 @@ static void rects__rejected(void)
 	FAILS(READ(q, m, at, region, 0, 0, 15, 0, data), CL_INVALID_VALUE);
 	FAILS(READ(q, m, at, region, 0, 63, 0, 0, data), CL_INVALID_VALUE);
 	FAILS(READ(q, m, at, region, 0, 0, 0, 63, data), CL_INVALID_VALUE);
-	FAILS(READ(q, m, at, region, 20, 90, 0, 0, data), CL_INVALID_VALUE); /* not whole rows */
+	/* the slice pitch is not a whole number of rows */
+	FAILS(READ(q, m, at, region, 20, 90, 0, 0, data), CL_INVALID_VALUE);
 #undef READ
 	FAILS(clEnqueueWriteBufferRect(q, m, CL_TRUE, far, at, region, 0, 0, 0, 0, data, 0, NULL,
 				       NULL),
@@ -186,7 +186,8 @@ static void rects__rejected(void)
 		CL_INVALID_MEM_OBJECT);
 	FAILS_BUT_POCL(
 		clEnqueueCopyBufferRect(q, m, m, at, at, region, 20, 0, 24, 0, 0, NULL, NULL),
-		CL_INVALID_VALUE); /* pitches of one buffer differ */
+		/* within one buffer, source and destination must have the same pitches */
+		CL_INVALID_VALUE);
 	OK(clReleaseMemObject(m));
 	OK(clReleaseMemObject(other));
 }

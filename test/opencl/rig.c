@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the cases. The parent never calls OpenCL: a platform with its own threads does not survive
- * fork(). */
+/* Runs the cases. The parent never calls OpenCL, because a platform with its own threads does not
+ * survive fork(). */
 #include "rig.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 struct rig rig;
 _Thread_local cl_int rig_error;
 
-/* Report of the child to its parent; shared memory, written by the child. */
+/* Report of the child to its parent. It is in shared memory, and the child writes it. */
 struct progress {
 	size_t current; /* index of the running case */
 	uint32_t passed, failed, skipped;
@@ -39,7 +39,8 @@ static void end_case(enum verdict verdict)
 	fflush(stdout);
 	if (case_jumps && case_thread)
 		longjmp(case_end, (int)verdict + 1);
-	/* in another thread the case cannot continue, because longjmp cannot cross stacks */
+	/* If the check is in another thread, the case cannot continue, because longjmp cannot cross
+	 * stacks. */
 	_exit(verdict == VERDICT_SKIPPED ? 77 : 99);
 }
 
@@ -428,7 +429,7 @@ static void run_from(const struct suite *s, size_t first)
 	s->progress->current = s->count;
 }
 
-/* Reports a child that died inside a case. Returns the index of the case where the next child
+/* Reports that a child died in a case. Returns the index of the case with which the next child
  * starts. */
 static size_t death_report(const struct suite *s, int status)
 {
@@ -461,7 +462,9 @@ static void run_forked(const struct suite *s)
 		pid_t child = fork();
 		if (child == 0) {
 			run_from(s, next);
-			exit(0); /* runs the platform's exit handlers, which are tested too */
+			/* exits normally, so that the platform's exit handlers run and are tested
+			 * too */
+			exit(0);
 		}
 		if (child < 0 || waitpid(child, &status, 0) != child) {
 			perror("fork");

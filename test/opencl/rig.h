@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares helpers of the OpenCL programs of this folder. The programs are ordinary programs
+/* Declares helpers for the OpenCL programs in this folder. The programs are ordinary programs
  * without headers of this project. They run on any platform of the ICD loader: on PoCL (the
  * reference), and on dxp over a fabric (test/net/opencl_suite.sh).
  *
- * A program is a table of cases that run in sequence in one child process. A crash or a time-out
- * fails its case, and a new child continues after it. A failed check stops its case. Arguments:
- * names of cases, or parts of them; none: all.
+ * A program is a table of cases that run in sequence in one child process. If a case crashes or
+ * exceeds its time, it fails, and a new child continues with the next case. A failed check stops
+ * its case. Arguments of the program are names of cases, or parts of names; without arguments all
+ * cases run. Environment variables:
  *
- *   RIG_PLATFORM    part of the platform's name; else the first platform with devices
- *   RIG_SEED        decimal or 0x...; else from the clock; printed
- *   RIG_SECONDS     time limit of a case (60)
- *   RIG_NO_FORK     set: no child, for debuggers */
+ *   RIG_PLATFORM    part of the platform's name (default: the first platform with devices)
+ *   RIG_SEED        decimal or 0x... (default: from the clock; printed)
+ *   RIG_SECONDS     time limit of a case (default: 60)
+ *   RIG_NO_FORK     set: runs the cases without a child, for debuggers */
 #ifndef RIG_H
 #define RIG_H
 
@@ -39,8 +40,8 @@ struct rig {
 	cl_context context;                       /* context of all devices */
 	cl_command_queue queues[RIG_DEVICES_MAX]; /* in order, with profiling */
 	bool pocl;     /* the platform is PoCL, whose known defects are tolerated */
-	bool images;   /* every device supports them */
-	uint64_t seed; /* seed of the program */
+	bool images;   /* every device supports images */
+	uint64_t seed; /* seed of all random numbers of the program */
 };
 extern struct rig rig; /* reset for each case */
 
@@ -63,7 +64,7 @@ int rig_main(int argc, char **argv, const struct rig_case *cases, size_t count);
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- checks: the first that fails stops the case ---- */
+/* ---- checks: the first check that fails stops the case ---- */
 
 _Noreturn void rig_fail(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -77,7 +78,7 @@ void rig_check_rejected(const char *file, int line, const char *what, const void
 			cl_int wanted);
 void rig_check_bytes(const char *file, int line, const void *got, const void *wanted, size_t bytes);
 
-/* Error of the last call that creates an object. */
+/* Error of the last call that creates an object, for MADE and REJECTED. */
 extern _Thread_local cl_int rig_error;
 #define ERR (&rig_error)
 
@@ -91,11 +92,12 @@ extern _Thread_local cl_int rig_error;
 #define EQUAL(got, wanted) \
 	rig_check_number(__FILE__, __LINE__, #got, (int64_t)(got), (int64_t)(wanted))
 #define SAME_BYTES(got, wanted, bytes) rig_check_bytes(__FILE__, __LINE__, (got), (wanted), (bytes))
-/* clCreate...(..., ERR) returned a handle; or returned none, with this error. */
+/* MADE checks that clCreate...(..., ERR) returned a handle. REJECTED checks that it returned no
+ * handle, and this error. */
 #define MADE(handle)           rig_check_made(__FILE__, __LINE__, #handle, (handle))
 #define REJECTED(call, wanted) rig_check_rejected(__FILE__, __LINE__, #call, (call), (wanted))
 
-/* The same, but skipped on PoCL 3.1, which violates the standard here or crashes. */
+/* Does what FAILS does, but not on PoCL 3.1, which violates the standard here or crashes. */
 #define FAILS_BUT_POCL(call, wanted)         \
 	do {                                 \
 		if (!rig.pocl)               \
@@ -107,7 +109,8 @@ extern _Thread_local cl_int rig_error;
 			REJECTED(call, wanted); \
 	} while (0)
 
-/* Prints a checksum of bytes that must be the same on PoCL and on dxp; the script compares it. */
+/* Prints a checksum of bytes that must be the same on PoCL and on dxp. The script compares the
+ * checksums. */
 void rig_same(const void *bytes, size_t count);
 
 /* ---- random numbers, from the seed and the name of the case ---- */
@@ -123,20 +126,20 @@ void *rig_memory(size_t bytes); /* zeroed; freed after the case */
 void *rig_noise(size_t bytes);  /* random bytes */
 
 cl_mem rig_buffer(cl_mem_flags flags, size_t bytes, void *host);
-/* Builds for all devices; prints the log on failure. */
+/* Builds a program for all devices. Prints the build log on failure. */
 cl_program rig_program(const char *source, const char *options);
 /* Returns a kernel of a new program. */
 cl_kernel rig_kernel(const char *source, const char *name);
 void rig_set(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
 #define SET(kernel, index, value) rig_set((kernel), (index), sizeof(value), &(value))
-/* Runs over one dimension and finishes. */
+/* Runs a kernel over one dimension and waits until it is complete. */
 void rig_run(cl_command_queue queue, cl_kernel kernel, size_t global);
 void rig_read(cl_command_queue queue, cl_mem m, void *to, size_t bytes);
 void rig_write(cl_command_queue queue, cl_mem m, const void *from, size_t bytes);
 cl_command_queue rig_queue(cl_uint device, cl_command_queue_properties properties);
 cl_int rig_status(cl_event event);
 /* Waits at most `seconds` until the event has this status, without clWaitForEvents. Returns whether
- * it has. */
+ * the event has it. */
 bool rig_until(cl_event event, cl_int status, unsigned seconds);
 bool rig_has_extension(cl_device_id device, const char *name);
 uint64_t rig_now_ns(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that read and write images through samplers of each kind; images of host memory and
- * of buffers; rejections. */
+/* Tests kernels that read and write images through samplers of each kind. Also tests images that
+ * use host memory or a buffer, and rejections. */
 #include "picture.h"
 
 static const cl_image_format bytes_rgba = {CL_RGBA, CL_UNSIGNED_INT8};
@@ -74,8 +74,8 @@ static void samplers__kernels_read_and_write(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Reads along a line that crosses the picture's borders. All devices, and PoCL alone, must return
- * the same. */
+/* Reads along a line that crosses the borders of the picture. All devices, and PoCL alone, must
+ * return the same values. */
 static void samplers__each_mode(void)
 {
 	static const char source[] =
@@ -127,7 +127,8 @@ static const char convert_source[] =
 	" int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
 	" write_imagef(to, at, in[at.y * get_image_width(to) + at.x]); }\n";
 
-/* Normalized and float formats of each order, converted there and back. */
+/* Writes values to images with normalized and float formats of each channel order, and reads them
+ * back. */
 static void samplers__formats_that_are_floats(void)
 {
 	cl_image_format formats[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests invalid sizes, flags and descriptors, and those just inside the limits. */
+/* Tests invalid sizes, flags and descriptors, and valid ones just inside the limits. */
 #include "rig.h"
 
 /* ---- buffers ---- */
@@ -240,7 +240,8 @@ static void shapes__images_of_buffers(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Origins or regions outside the image, and pitches shorter than a row. */
+/* Regions of images are rejected if their origin or size is outside the image, or if a pitch is
+ * shorter than a row. */
 static void shapes__regions_of_images(void)
 {
 	const size_t zero[3] = {0}, all[3] = {8, 8, 1}, none[3] = {8, 0, 1}, deep[3] = {8, 8, 2},
@@ -289,8 +290,8 @@ static const char sized[] = "kernel __attribute__((reqd_work_group_size(4, 2, 1)
 			    "void k(global uint *a) { a[0] = get_local_size(0);\n"
 			    "a[1] = get_local_size(1); a[2] = get_local_size(2); }\n";
 
-/* The local size of a kernel with a required work-group size may be omitted. PoCL 3.1 requires
- * it. */
+/* If a kernel has a required work-group size, the local size may be omitted. PoCL 3.1 does not
+ * accept that. */
 static void shapes__the_kernels_own_work_groups(void)
 {
 	cl_kernel k = rig_kernel(sized, "k");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests threads of one program: on their own queues, on a shared one, with objects created and
- * released. */
+/* Tests several threads in one program: each with its own queue, all with one shared queue, and
+ * threads that create and release objects. */
 #include "rig.h"
 
 #include <pthread.h>
@@ -32,7 +32,8 @@ static void run_all(struct worker *w, void *(*body)(void *))
 	}
 }
 
-/* Counts a failed call and continues: checks that jump work only in the main thread. */
+/* Counts a failed call and continues, because a failed check can jump out only in the main
+ * thread. */
 static bool good(struct worker *w, cl_int error)
 {
 	if (error != CL_SUCCESS)
@@ -94,7 +95,7 @@ static void threads__share_a_queue(void)
 	run_all(w, on_its_own);
 }
 
-/* All threads write into one buffer, each its own words, on all devices. */
+/* All threads write into one buffer, on all devices. Each thread writes its own words. */
 static void *into_one_buffer(void *argument)
 {
 	struct worker *w = argument;

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the images of packaging/container with buildah, which needs no daemon, and runs manager,
-# node and client as their Dockerfile says: as user dxp, without capabilities.
+# Builds the images of packaging/container with buildah, which needs no daemon. Runs manager, node
+# and client as the Dockerfile defines: as user dxp, without capabilities.
 #
 #   test/packages/container.sh [FOLDER]      folder of the packages; default build/deb
 #
-# The base image is made by debootstrap from this machine's source of packages, so no registry is
-# needed. Images and containers are in a temporary folder. Needs root. Skipped, with status 77,
-# without buildah, debootstrap, root, packages or a source that answers.
+# debootstrap makes the base image from this machine's source of packages, so no registry is needed.
+# Images and containers are in a temporary folder. Needs root. Skipped, with status 77, without
+# buildah, debootstrap, root or packages, or if the source does not answer.
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
@@ -50,7 +50,7 @@ build commit --quiet "$base" localhost/dxp-base >/dev/null
 build rm "$base" >/dev/null
 rm -rf --one-file-system "$scratch/debian"
 
-# .dockerignore and the like: the context has only what the images need.
+# Copies only the files that the images need to the build context, as a .dockerignore file would do.
 mkdir "$scratch/context"
 cp "$packages"/*.deb "$scratch/context"
 rm -f "$scratch"/context/*-dbgsym_*.deb
@@ -64,7 +64,8 @@ done
 ip netns add "$namespace"
 ip -n "$namespace" link set lo up
 install -d -o 790 -g 790 "$scratch/fabric"
-# container TARGET COMMAND...: runs it in a container; without a command, what the image says.
+# container TARGET COMMAND...: runs the command in a container of this image. Without a command,
+# runs the default command of the image.
 container() {
 	local target=$1 name words
 	shift
@@ -79,7 +80,7 @@ container() {
 		run --cap-drop all --volume "$scratch/fabric:/var/lib/dxp" "$name" -- "$@"
 }
 
-# until TEXT FILE: waits for the text.
+# until_says TEXT FILE: waits until the file contains the text.
 until_says() {
 	local i
 	for ((i = 0; i < 600; i++)); do

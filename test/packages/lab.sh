@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs, uses, reinstalls and purges the packages in a bare Debian, and prints each command that
-# a user would type.
+# Installs, uses, reinstalls and purges the packages in a bare Debian. Prints each command that a
+# user would type.
 #
 #   test/packages/lab.sh [FOLDER]      folder of the packages; default build/deb, from `make deb`
 #
-# The bare Debian is a chroot of debootstrap, made in a temporary folder and removed at the end. It
-# uses this machine's sources of packages. Needs root. Skipped, with status 77, without debootstrap,
-# root, packages, or a source that answers.
+# The bare Debian is a chroot that debootstrap makes in a temporary folder; it is removed at the
+# end. It uses this machine's sources of packages. Needs root. Skipped, with status 77, without
+# debootstrap, root or packages, or if the source does not answer.
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
@@ -42,7 +42,8 @@ say "== a bare Debian $release"
 debootstrap --variant=minbase "$release" "$root" "$url" >"$scratch/log" 2>&1 ||
 	skip "debootstrap failed: $(tail -n 1 "$scratch/log")"
 mount -t proc proc "$root/proc"
-mount -t sysfs -o ro sysfs "$root/sys" # hwloc of PoCL reads the processors there
+# the library hwloc, which PoCL uses, reads the processors there
+mount -t sysfs -o ro sysfs "$root/sys"
 mount --rbind /dev "$root/dev"
 mount --make-rslave "$root/dev"
 apt_settings_copy "$root"
@@ -50,11 +51,12 @@ mkdir "$root/packages"
 cp "$packages"/*.deb "$root/packages"
 rm -f "$root"/packages/*-dbgsym_*.deb
 
-# Once the packages are installed, commands run in a network namespace of their own, in which other
-# programs use no ports. Empty: in this machine's.
+# After the packages are installed, commands run in a separate network namespace, in which no other
+# program uses ports. While this is empty, commands run in the namespace of this machine.
 network=()
 
-# user COMMAND: prints it and runs it in the chroot, by a shell; its output is in $scratch/out.
+# user COMMAND: prints the command and runs it in the chroot, by a shell. Writes its output to
+# $scratch/out.
 user() {
 	say "# $1"
 	local status=0
@@ -63,7 +65,7 @@ user() {
 	[ $status -eq 0 ] || die "it ended with $status: $(tail -n 20 "$scratch/out")"
 }
 
-# expect TEXT: fails unless the last command printed it.
+# expect TEXT: fails unless the last command printed the text.
 expect() {
 	grep -qF -- "$1" "$scratch/out" || die "'$1' is not in: $(cat "$scratch/out")"
 	say "ok: $(grep -F -m 1 -- "$1" "$scratch/out")"
@@ -88,7 +90,7 @@ user 'cc -o /tmp/hello /usr/share/doc/dxp/examples/hello_xpu/hello_xpu.c \
 user 'dxp down'
 
 say '== as the services start it'
-# No service manager runs in a chroot: the units' commands are run as they stand.
+# A chroot has no service manager, so the script runs the commands of the units itself.
 user 'install -d -o dxp -g dxp /var/lib/dxp /run/dxp'
 unit() {
 	sed -n "s/^ExecStart=//p" "$root/lib/systemd/system/$1.service" |

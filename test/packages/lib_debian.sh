@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts that need a bare Debian.
+# Helpers for scripts that need a bare Debian.
 say() { printf '%s\n' "$*"; }
 skip() {
 	say "skipped: $*"
@@ -20,14 +20,14 @@ sources() {
 		/etc/apt/sources.list.d/*.sources 2>/dev/null || true
 }
 
-# Sets `url` and `release`; skips without a source.
+# source_find: sets `url` and `release` to the first source. Skips the test if there is none.
 source_find() {
 	read -r url release < <(sources | grep -v -e security -e updates) ||
 		skip 'no source of packages'
 	readonly url release
 }
 
-# apt_settings_copy ROOT: name service and proxy of this machine.
+# apt_settings_copy ROOT: copies the settings of this machine's name service and proxy.
 apt_settings_copy() {
 	cp -L /etc/resolv.conf "$1/etc/resolv.conf" 2>/dev/null || true
 	grep -l Acquire /etc/apt/apt.conf.d/* 2>/dev/null |

@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of the release before beside those of this build: each mix of manager, daemon and host
-# must work, or be refused with a sentence about the versions. Also an example of that release, as
-# it was compiled, with this build's libdxp.so.
+# Tests programs of the previous release together with those of this build. Each mix of manager,
+# daemon and host must work, or be rejected with a sentence about the versions. Also runs an
+# example, as the previous release compiled it, with this build's libdxp.so.
 #
 #   test/packages/skew.sh      programs come from DXP_BIN (default build/bin)
 #
-# The release before is the newest tag v* that is not this commit; before the first tag, a commit.
-# DXP_SKEW_BASE names another. It is built once, in build/skew/COMMIT. Skipped, with status 77,
-# where its commit is missing, as in a shallow clone.
+# The previous release is the newest tag v* that is not this commit; before the first tag, it is the
+# commit FIRST. DXP_SKEW_BASE names another commit. It is built once, in build/skew/COMMIT. Skipped,
+# with status 77, if its commit is missing, as in a shallow clone.
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
 new=$(cd "${DXP_BIN:-build/bin}" && pwd)
-# the last commit without advertised addresses and releases in the node table
+# the last commit in which the node table has no advertised addresses and releases
 readonly FIRST=2b70acfe91d9893695d0e6bbdfa25143f1af5104 new
 
 say() { printf '%s\n' "$*"; }
@@ -50,7 +50,8 @@ if [ ! -e "$old/complete" ]; then
 	rm -rf "$old"
 	mkdir -p "$old"
 	git archive "$commit" | tar -x -C "$old"
-	# The places and options of the release preset, so that ccache knows most files.
+	# Uses the folders and options of the release preset, so that ccache already knows most
+	# files.
 	cmake -S "$old" -B "$old/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 		>"$old/log" 2>&1 || die "$(tail -n 5 "$old/log")"
 	cmake --build "$old/build" -j "${DXP_JOBS:-$(nproc)}" \
@@ -60,22 +61,23 @@ if [ ! -e "$old/complete" ]; then
 fi
 cp "$old/build/bin/hello_xpu" "$scratch"
 
-# folder RELEASE: prints where the programs of `old` or `new` are.
+# folder RELEASE: prints the folder of the programs; RELEASE is `old` or `new`.
 folder() {
 	[ "$1" = new ] && echo "$new" || echo "$old/build/bin"
 }
 
-# of RELEASE PROGRAM ARGUMENT...: runs a program of `old` or `new`.
+# of RELEASE PROGRAM ARGUMENT...: runs a program of the old or new release.
 of() {
 	"$(folder "$1")/$2" "${@:3}"
 }
 
-# start RELEASE PROGRAM LOG TEXT ARGUMENT...: until its log has the text, or it ends.
+# start RELEASE PROGRAM LOG TEXT ARGUMENT...: starts a program. Waits until its log contains the
+# text, or it exits.
 start() {
 	local program log=$scratch/$3 text=$4 i
 	program=$(folder "$1")/$2
 	shift 4
-	rm -f "$log" # of the mix before
+	rm -f "$log" # removes the log of the previous mix
 	"$program" "$@" >"$log" 2>&1 &
 	pids+=($!)
 	for ((i = 0; i < 1200; i++)); do
@@ -86,7 +88,7 @@ start() {
 	return 1
 }
 
-# refused FILE: whether the text says that releases do not fit.
+# refused FILE: succeeds if the text states that the releases do not fit.
 refused() {
 	grep -qE 'version|release' "$1"
 }
@@ -95,7 +97,7 @@ head -c 100000 /dev/urandom >"$scratch/bytes"
 export XDG_STATE_HOME=$scratch DXP_RUN=$scratch/run DXP_CONFIG=
 unset DXP_DIR
 
-# client RELEASE: uses the xPU from a host of that release.
+# client RELEASE: uses the xPU from a host of this release.
 client() {
 	of "$1" dxp ping xpu1 --count 20 "${at[@]}" &&
 		of "$1" dxp put xpu1 4096 "$scratch/bytes" "${at[@]}" &&
@@ -107,7 +109,7 @@ client() {
 }
 
 worked=0 refusals=0
-# mix MANAGER DAEMON HOST
+# mix MANAGER DAEMON HOST: tests programs of these releases together.
 mix() {
 	local state=$scratch/$1-$2-$3 name="manager $1, daemon $2, host $3"
 	start "$1" dxp-manager manager 'listening on' --key "$state.key" --new-key \
@@ -123,7 +125,7 @@ mix() {
 	else
 		die "$name: $(cat "$scratch/daemon" "$scratch/client" | tail -n 20)"
 	fi
-	# A new daemon's release reaches a new host, also through an old manager.
+	# The release of a new daemon must reach a new host, even through an old manager.
 	if [ "$2-$3" = new-new ] && ! refused "$scratch/daemon"; then
 		grep -qE ' xpu1 .* [0-9]+\.[0-9]+\.[0-9]+ ' "$scratch/nodes" ||
 			die "no release in: $(cat "$scratch/nodes")"

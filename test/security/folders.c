@@ -87,7 +87,7 @@ static void program_keep(const char *name)
 {
 	for (int i = 0; i < 2; i++) {
 		char run[FABRIC_NAME_BYTES];
-		/* each run has another name, like two processes of one program */
+		/* each run has another host name, like two processes of one program */
 		snprintf(run, sizeof(run), "%s-%d", name, i);
 		struct guest g = guest_open(run);
 		ok(end(&g, add(&g, 1, NULL)));
@@ -141,8 +141,8 @@ static void kept__programs_cannot_be_read_by_others(void **state)
 	guest_close(&bad);
 }
 
-/* PoCL loads the code of kernels from files. A kernel cannot write into the file folder of another
- * running worker. */
+/* PoCL loads the code of kernels from files. A kernel cannot write into the folder of these files
+ * of another running worker or of the zygote, or into the folder above. */
 static void compiler__files_of_others_cannot_be_replaced(void **state)
 {
 	char own[PATH_MAX], first[PATH_MAX], scratch[PATH_MAX];

@@ -82,8 +82,8 @@ static void recorded_wait(const char *wanted)
 	}
 }
 
-/* The log of dxpd has no control characters, although a worker's messages, kernel names and
- * compiler messages contain some. */
+/* The log of dxpd has no control characters, although a worker's standard error and compiler
+ * messages contain some. */
 static void log__without_control_characters(void **state)
 {
 	static const char wrong[] = "#error " ESCAPE "\n#warning \"" ESCAPE "\"\n";

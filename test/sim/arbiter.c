@@ -26,7 +26,7 @@ static void arbiter__equal_to_one_peer(void **state)
 	equal_check(&o);
 }
 
-static void arbiter__equal_whomever_they_send_to(void **state)
+static void arbiter__shares_do_not_depend_on_destinations(void **state)
 {
 	struct fair_options o = one_and_many(NIC_FUNCTIONS);
 
@@ -312,7 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arbiter__equal_to_one_peer),
-		cmocka_unit_test(arbiter__equal_whomever_they_send_to),
+		cmocka_unit_test(arbiter__shares_do_not_depend_on_destinations),
 		cmocka_unit_test(arbiter__equal_in_bytes_whatever_the_sizes),
 		cmocka_unit_test(arbiter__by_weight),
 		cmocka_unit_test(arbiter__by_priority),

@@ -32,7 +32,7 @@ static struct {
 	uint32_t requested, not_yet;
 	struct dxp_nic_event end;
 	/* number of bytes that arrive before the memory is revoked; 0: never revoked */
-	int revoked_ns;
+	int revoked_bytes;
 	uint8_t *snapshot; /* copy of the memory at the time of the revocation */
 } g;
 
@@ -77,14 +77,14 @@ static int unmake(void **state)
 	return 0;
 }
 
-/* Condition for sim_run. Revokes the memory for a new owner when `revoked_ns` bytes have arrived.
- * Returns true at the completion. */
+/* Condition for sim_run. Revokes the memory for a new owner when `revoked_bytes` bytes have
+ * arrived. Returns true at the completion. */
 static bool ended(void *context)
 {
 	const uint8_t *there = context;
 
-	if (g.revoked_ns && there[g.revoked_ns] != there[BYTES - 1]) {
-		g.revoked_ns = 0;
+	if (g.revoked_bytes && there[g.revoked_bytes] != there[BYTES - 1]) {
+		g.revoked_bytes = 0;
 		g.open.end = 0;
 		g.epoch++;
 		nic_memory_reclaim(sim_nic(g.sim, 1), g.memory, BYTES, sim_now(g.sim));
@@ -154,9 +154,9 @@ static void guard__not_ready_yet(void **state)
 /* Memory is revoked during a PUT. Packets in flight do not change it. */
 static void guard__withdrawn_under_a_put(void **state)
 {
-	g.revoked_ns = BYTES / 2;
+	g.revoked_bytes = BYTES / 2;
 	assert_int_equal(status_of(true, 0, BYTES), DXP_EACCESS);
-	assert_int_equal(g.revoked_ns, 0);
+	assert_int_equal(g.revoked_bytes, 0);
 	assert_memory_equal(g.memory, g.snapshot, BYTES);
 }
 
@@ -164,9 +164,9 @@ static void guard__withdrawn_under_a_put(void **state)
  * retransmission. */
 static void guard__withdrawn_under_a_get(void **state)
 {
-	g.revoked_ns = BYTES / 4;
+	g.revoked_bytes = BYTES / 4;
 	assert_int_equal(status_of(false, 0, BYTES), DXP_EACCESS);
-	assert_int_equal(g.revoked_ns, 0);
+	assert_int_equal(g.revoked_bytes, 0);
 	for (uint32_t i = 0; i < BYTES; i++)
 		assert_int_not_equal(g.own[i], 0x77);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Models flows that share one finite queue in virtual time, in a closed loop, to test congestion
- * control alone. Each flow always has data. It is only a window, a pace and counters: there are no
- * sessions and no bytes. A loss is detected one reorder window after the missing acknowledgement
- * was due. */
+ * control alone. Each flow always has data, except in one idle interval that a test may set. A flow
+ * is only a window, a pace and counters: there are no sessions and no bytes. A loss is detected one
+ * reorder window after the missing acknowledgement was due. */
 #ifndef TEST_SUPPORT_BOTTLENECK_H
 #define TEST_SUPPORT_BOTTLENECK_H
 
@@ -17,7 +17,7 @@ struct bottleneck_options {
 	uint64_t access_bps;    /* bytes per second of each sender's link */
 	uint32_t delay_ns;      /* round-trip propagation delay in ns */
 	uint32_t queue_packets; /* packets arriving at a queue of this length are dropped */
-	/* packets arriving at a queue of this length are marked; 0: never */
+	/* packets arriving at a queue longer than this are marked; 0: never */
 	uint32_t mark_packets;
 	uint32_t loss_ppm; /* packets of a million that are lost behind the queue */
 	uint32_t packet_bytes;

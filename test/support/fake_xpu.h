@@ -6,6 +6,8 @@
  *   "never"  does not complete        "print"  prints "printed" and completes
  *   "why"    completes with DXP_EDEVICE and a sentence; before, it sends sentences for other
  *            events, which no user may see
+ *   "long"   reports its start, then completes
+ *   "endless" reports its start and does not complete
  *   others   complete with DXP_ENOENT */
 #ifndef TEST_FAKE_XPU_H
 #define TEST_FAKE_XPU_H

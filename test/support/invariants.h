@@ -10,8 +10,8 @@
 /* Returns NULL if all invariants hold, otherwise the text of a broken one. */
 const char *invariants_broken(struct nic *n);
 
-/* Does what invariants_broken does, but allows users of the functions in `hostile` (bit i: function
- * i) to write nonsense to their windows. */
+/* Does what invariants_broken does, but allows the users in `hostile` (bit i: user i) to write
+ * nonsense to their windows. */
 const char *invariants_broken_but(struct nic *n, uint32_t hostile);
 
 #endif

@@ -19,7 +19,8 @@ struct pair_end {
 	int last_status;               /* status of the last completed message */
 	uint32_t reject_key;           /* key of the packets that this end rejects */
 	struct rltp_verdict reject;    /* answer of this end to packets with `reject_key` */
-	/* number of packets of such a message that are accepted before the first rejection */
+	/* number of packets that this end accepts of a message with `reject_key` before it rejects
+	 * the others */
 	uint32_t reject_from;
 	uint32_t rested; /* number of calls of ops->rest */
 };

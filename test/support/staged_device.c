@@ -239,8 +239,8 @@ static void write_end(void *context, struct nic_staged_write *nic)
 	d->writes--;
 }
 
-/* Returns true if a DMA still touches this range. A DMA continues after its write has completed or
- * was cancelled. */
+/* Returns true if a buffer in use covers bytes of this range. During its DMA a buffer stays in use,
+ * even if its write has completed or was cancelled. */
 static bool write_touches(void *context, uint64_t offset, uint64_t bytes)
 {
 	const struct staged_device *d = context;

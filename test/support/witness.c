@@ -15,7 +15,7 @@
 #include "wire/frame.h"
 
 #define STREAMS  (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
-#define SEEN_MAX 8192 /* twice the largest window; a power of two */
+#define SEEN_MAX 8192 /* packets: 2 * WIRE_WINDOW_MAX, a power of two */
 
 enum seen_flag { SEEN_ARRIVED = 1, SEEN_KNOWN = 2, SEEN_RESYNC = 4 };
 

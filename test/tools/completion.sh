@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the completion of bash and zsh: commands, options of each command and daemon, benchmarks and
-# names of nodes. Each option of --help must be offered.
+# Tests the completion for bash and zsh: commands, options of each command and daemon, benchmarks,
+# and names of nodes. It must offer each option of --help.
 set -euo pipefail
 
 bin=${DXP_BIN:?set by ctest}
@@ -17,7 +17,8 @@ die() {
 	exit 1
 }
 
-# offers SHELL TEXT WORD...: completing the last word must offer the text, alone in its line.
+# offers SHELL TEXT WORD...: the completion of the last word must offer the text on a line of its
+# own.
 offers() {
 	local shell=$1 text=$2 offered
 	shift 2
@@ -29,14 +30,16 @@ offers() {
 
 bash_complete() {
 	bash -c '
-		compopt() { :; } # needs a completion that a shell has started
+		# the real one works only inside a completion that a shell has started
+		compopt() { :; }
 		. "$0/dxp.bash"
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
 		case $1 in dxp) _dxp "$1" ;; *) _dxp_daemon "$1" ;; esac
 		printf "%s\n" "${COMPREPLY[@]}"' "$source" "$@"
 }
 
-# Runs the function with the words of the line; the commands that offer words print them.
+# zsh_complete WORD...: runs the completion function in zsh with these words. The functions that add
+# candidates are replaced by functions that print them.
 zsh_complete() {
 	zsh -f -c '
 		compadd() { if [[ $1 == -a ]]; then print -l -- ${(P)2}; else print -l -- "$@"; fi }
@@ -67,7 +70,7 @@ for shell in "${shells[@]}"; do
 	offers "$shell" --manager dxp bench latency --to x --
 	offers "$shell" list dxp config ''
 done
-# Every option that a program prints in its help is offered.
+# The completion must offer every option that a program prints in its help.
 for program in dxpd dxp-manager dxp-switch; do
 	for option in $("$program" --help | sed -n 's/^  \(-., \)\?\(--[a-z-]*\).*/\2/p'); do
 		offers bash "$option" "$program" "$option"

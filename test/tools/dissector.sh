@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests tools/rltp.lua on the captures in test/golden, which hold one frame of each type: tshark's
-# output must equal *.txt. Writes the captures again; they must be the same.
+# Tests tools/rltp.lua on the captures in test/golden, which hold one frame of each type. The output
+# of tshark must equal the *.txt files. Also writes the captures again; they must be unchanged.
 #
-#   test/tools/dissector.sh [accept]     accept: store the output as expected (then read it)
+#   test/tools/dissector.sh [accept]     accept: stores the output as the expected one; read it then
 set -euo pipefail
 
 source=${DXP_SOURCE:?set by ctest}
@@ -41,7 +41,7 @@ failed() {
 	printf 'FAILED: %s\n' "$1"
 }
 
-# Prints the fields of each frame, one per line.
+# Prints the fields of each frame of capture $1, one field per line. $2 lists the fields.
 dissect() {
 	local field arguments=(-e frame.number)
 	for field in $2; do

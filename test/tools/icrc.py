@@ -22,7 +22,7 @@ def packets(capture):
 
 def icrc(packet):
     masked = bytearray(packet[:-4])
-    for at in (1, 8, 10, 11, 26, 27, 32):  # TOS, TTL, both checksums, BTH's resv8a
+    for at in (1, 8, 10, 11, 26, 27, 32):  # TOS, TTL, both checksums, and BTH's resv8a do not count
         masked[at] = 0xff
     return struct.pack("<I", zlib.crc32(b"\xff" * 8 + masked))
 

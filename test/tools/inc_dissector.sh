@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests tools/inc.lua on test/golden/inc.pcapng, which holds a packet of each kind: tshark's output
-# must equal inc.txt, for its RoCEv2 fields and ours. Writes the capture again; it must be the same.
-# A second implementation verifies its ICRCs.
+# Tests tools/inc.lua on test/golden/inc.pcapng, which holds a packet of each kind. The output of
+# tshark must equal inc.txt, for the RoCEv2 fields of Wireshark and for our fields. Also writes the
+# capture again; it must be unchanged. A second implementation verifies the ICRCs of the packets.
 #
-#   test/tools/inc_dissector.sh [accept]   accept: store the output as expected (then read it)
+#   test/tools/inc_dissector.sh [accept]   accept: stores the output as the expected one; read it
+#                                          then
 set -euo pipefail
 
 source=${DXP_SOURCE:?set by ctest}
@@ -14,8 +15,8 @@ readonly source golden work
 trap 'rm -rf "$work"' EXIT
 failures=0
 
-# Fields of Wireshark itself. Excludes "unknown" bytes and column texts, which differ between
-# releases.
+# Fields of Wireshark itself. "Unknown" bytes and column texts are left out, because they differ
+# between releases.
 readonly ROCE='bth.opcode bth.padcnt bth.tver bth.p_key bth.destqp bth.a bth.psn
 deth.q_key deth.srcqp aeth.syndrome aeth.msn'
 
@@ -24,8 +25,8 @@ failed() {
 	printf 'FAILED: %s\n' "$1"
 }
 
-# Prints every field that the dissector declares, in its order. Sorts by protocol, because tshark
-# lists the two protocols in undefined order.
+# Prints every field that the dissector declares, in the order of declaration. Sorts by protocol,
+# because tshark lists the two protocols in undefined order.
 our_fields() {
 	tshark -G fields -X "lua_script:$source/tools/inc.lua" 2>/dev/null |
 		awk -F '\t' '$1 == "F" && $3 ~ /^inc(_icrc)?\./ { print $3 }' |

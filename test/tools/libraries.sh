@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the libraries for other programs: they export the functions of include/dxp and nothing else;
-# an installation serves programs that link them dynamically and statically. Also tests that the
-# linker keeps the layers of src/.
+# Tests the libraries for other programs. They must export the functions of include/dxp and nothing
+# else. Programs must be able to link an installation dynamically and statically. Also tests that
+# the linker enforces the layers of src/.
 set -euo pipefail
 
 build=$(cd "${DXP_BIN:?set by ctest}/.." && pwd)
@@ -23,7 +23,8 @@ if [ -n "$(cached DXP_SANITIZE)" ]; then
 	exit 77
 fi
 
-# Runs a command; counts a failure, with the output, if its status is not as expected.
+# expect passes|fails TEXT COMMAND...: counts a failure, with the output, if the status is not as
+# expected.
 expect() { # passes|fails text command...
 	local want=$1 text=$2 got=passes
 	shift 2
@@ -42,7 +43,7 @@ declared() {
 		sed 's/.*[ *]\([a-z0-9_]*\)($/\1/' | sort -u
 }
 
-# Prints the symbols that nm's output defines, without the version's own.
+# Prints the symbols that nm's output defines, except the symbol of the version.
 defined() {
 	awk 'NF == 3 && $2 != "A" { print $3 }' | sort -u
 }
@@ -63,7 +64,7 @@ exports() {
 	expect passes 'global symbols of libdxp.a' diff "$scratch/all" "$scratch/is"
 }
 
-# Links the objects of the folder nic with the symbols of the folders $@.
+# nic_with FOLDER...: links the objects of the folder nic with the symbols of these folders.
 nic_with() {
 	local known options=()
 	for known in "$@"; do
@@ -99,14 +100,14 @@ program() {
 	END
 }
 
-# Prints the options that pkg-config has for the libraries of a prefix.
+# options_of PREFIX OPTION...: prints pkg-config's options for the libraries in a prefix.
 options_of() { # prefix pkg-config-options...
 	local prefix=$1
 	shift
 	PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name dxp.pc)") pkg-config "$@" dxp dxp-inc
 }
 
-runs() { # program; expects its output
+runs() { # runs PROGRAM: fails unless the program prints the expected text
 	[ "$(env "$@")" = 'board 8' ]
 }
 
@@ -127,7 +128,7 @@ links() { # prefix
 	expect passes 'static program' runs "$scratch/static"
 }
 
-# A project that finds the libraries by find_package.
+# Writes a project that finds the libraries by find_package.
 consumer() { # folder
 	mkdir -p "$1"
 	program >"$1/program.c"
@@ -142,7 +143,7 @@ consumer() { # folder
 	END
 }
 
-# Configures and builds the project against a prefix, and runs its programs.
+# Configures and builds the project with a prefix, and runs its programs.
 found_by_cmake() { # prefix
 	local into
 	into=$(mktemp -d "$scratch/consumer.XXXXXX")
@@ -164,11 +165,11 @@ expect passes 'nic links with what it knows' nic_with base wire rltp
 expect fails 'nic links without rltp' nic_with base wire
 expect passes 'installation' cmake --install "$build" --prefix "$scratch/prefix"
 found_by_cmake "$scratch/prefix"
-# Files of the package hold no absolute path, so that the prefix may move.
+# The files of the package contain no absolute path, so that the prefix may move.
 mv "$scratch/prefix" "$scratch/moved"
 found_by_cmake "$scratch/moved"
 links "$scratch/moved"
-# An installation to DESTDIR works from wherever it is unpacked.
+# An installation to DESTDIR must work from any place to which it is copied.
 expect passes 'staged installation' env DESTDIR="$scratch/staged" \
 	cmake --install "$build" --prefix /usr
 links "$scratch/staged/usr"

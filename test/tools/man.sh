@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests tools/man: pages of all programs, options, headers and functions, without warnings of groff.
+# Tests tools/man: all programs, options, headers and functions must have pages, and groff must
+# print no warnings.
 set -euo pipefail
 
 source=${DXP_SOURCE:?set by ctest}
@@ -23,7 +24,7 @@ text() {
 	[ ! -s "$scratch/warnings" ] || die "$1: $(head -n 3 "$scratch/warnings")"
 }
 
-# says PAGE TEXT
+# says PAGE TEXT: fails unless the page contains the text.
 says() {
 	text "$1" >"$scratch/text"
 	grep -qF -- "$2" "$scratch/text" || die "'$2' is not in $1"
@@ -45,7 +46,7 @@ says dxp-ping.1 --count
 says dxpd.8 --advertise
 says dxp.7 'dxp.conf(5)'
 says dxp.7 'dxpd(8)'
-# Each function has a link to its header's page, which declares it.
+# Each function must have a link to the page of its header, and this page must declare it.
 for function in $(sed -n 's/^DXP_API [^(]*\(dxp_[a-z0-9_]*\)(.*/\1/p' "$source"/include/dxp/*.h); do
 	page=$scratch/man3/$function.3
 	[ -e "$page" ] || die "no page $function.3"

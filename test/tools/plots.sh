@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/plots turns rows into tables and plots, with any of them missing.
+# Tests that tools/plots turns rows into tables and plots, even if some rows are missing.
 set -euo pipefail
 
 readonly source=${DXP_SOURCE:?set by ctest}
@@ -49,7 +49,7 @@ cat >"$tree/bench/bridge.json" <<EOF
 {$bridged,$spare,"value":25.5,"peer":"between them","peer_value":20.0,"ratio":1.275}
 EOF
 
-expect() { # what, pattern, text
+expect() { # expect WHAT PATTERN TEXT: fails unless the text contains the pattern
 	if ! grep -qF -- "$2" <<<"$3"; then
 		printf 'FAILED: %s: no "%s" in:\n%s\n' "$1" "$2" "$3"
 		failures=$((failures + 1))
@@ -88,7 +88,7 @@ expect share '| loopback | round trip 512 MiB | 1.90 = 95.0 % |' \
 expect routes $'"round trip"\n2.0 0.5 0 0 0\n536870912.0 1.9 0 0 0' \
 	"$(convert routes 'metric=goodput;contender=pipelined' bridge)"
 
-# Keeps lines without rows; replaces lines with rows.
+# Lines of a table without rows must stay. Lines with rows must be replaced.
 cat >"$tree/page.md" <<EOF
 | 10 % loss, to the best peer | >= 4 | 40.0 | not of this table |
 <!-- goals -->
@@ -130,7 +130,7 @@ if command -v gnuplot >/dev/null; then
 		expect picture '</svg>' "$(cat "$tree/bench/plots/$name.svg")"
 	done
 	expect page '| 1.25 (300 + 200) | 0.500 * |' "$(cat "$tree/bench/performance.md")"
-	# Of loss.json, only cases of PUT: the table of GET stays.
+	# loss.json has only cases of PUT, so the table of GET must stay.
 	expect 'table without rows' "$(grep -F -m 1 '| GET 1 MiB, 1 % |' "$page")" \
 		"$(cat "$tree/bench/performance.md")"
 else

@@ -13,7 +13,7 @@ ASSERTS = re.compile(r"\b(?:assert\w*|fail|fail_msg|abort|skip)\s*\(")
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 MACRO = re.compile(r"#define\s+(\w+)\((?:[^\n]*\\\n)*[^\n]*")
 TEST = re.compile(r"\b(?:cmocka_unit_test\w*|TEST|CASE)\(\s*(\w+)")
-REASON_LINES = 5  # lines above skip() in which its reason is printed
+REASON_LINES = 5  # lines above skip() among which its reason must be printed
 
 
 def code_of(path):
@@ -40,7 +40,7 @@ def proves(body, source, shared, seen):
         inner = source.bodies.get(name) or shared.get(name)
         if inner and proves(inner, source, shared, seen | {name}):
             return True
-    # A function passed by reference, for example to a thread.
+    # A function may be passed by reference, for example to a thread.
     for name in set(re.findall(r"\b(\w+)\b", body)) & set(source.lines) - seen:
         if proves(source.bodies[name], source, shared, seen | {name}):
             return True

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every cmocka test asserts a condition, and every skip has a reason (proofs.py). Also tests that
-# violations of these rules are found.
+# Checks that every cmocka test asserts a condition, and that every skip has a reason (proofs.py).
+# Also tests that proofs.py finds violations of these rules.
 set -euo pipefail
 
 source=${DXP_SOURCE:?set by ctest}
@@ -14,7 +14,7 @@ command -v python3 >/dev/null || {
 	exit 77
 }
 
-# finds TEXT BODY: fails unless a test with this body gives the finding.
+# finds TEXT BODY: fails unless proofs.py reports TEXT for a test with this body.
 finds() {
 	printf 'static void a__test(void **state)\n{\n%s\n}\n\nint main(void)\n{\n%s\n}\n' \
 		"$2" $'\tconst struct CMUnitTest t[] = {cmocka_unit_test(a__test)};' \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests reliable connections by tshark's dissector of InfiniBand: it finds no malformed packet in
-# the captures of the unit tests, knows every opcode, and reads the numbers that were negotiated,
-# the PSNs, the syndromes and the MSNs that the tests chose.
+# Tests reliable connections by tshark's dissector of InfiniBand, on the captures of the unit tests.
+# It must find no malformed packet, and must know every opcode. It must read the numbers that were
+# negotiated, and the PSNs, syndromes and MSNs that the tests chose.
 set -euo pipefail
 
 programs=${DXP_BIN:?set by ctest}/../test
@@ -16,7 +16,8 @@ failed() {
 	printf 'FAILED: %s\n' "$1"
 }
 
-# Prints fields of those packets of a capture that match a filter, one packet per line.
+# fields CAPTURE FILTER FIELD...: prints fields of the packets that match the filter, one packet per
+# line.
 fields() {
 	local capture=$1 filter=$2 arguments=() name
 	shift 2
@@ -31,7 +32,7 @@ expect() {
 	[ "$2" = "$3" ] || failed "$1: expected \"$2\", tshark shows \"$3\""
 }
 
-# PSNs of the 50 requests of a side: consecutive, in 24 bits.
+# Prints the PSNs of the 50 requests of a side. They are consecutive, in 24 bits.
 psns() {
 	local i
 	for ((i = 0; i < 50; i++)); do
@@ -68,7 +69,7 @@ for family in ipv4 ipv6; do
 		"$(fields "$plain" "$requests == 0x11" bth.psn)"
 	expect "$plain: PSNs of the passive side" "$(psns 5)" \
 		"$(fields "$plain" "$requests == 0x445850" bth.psn)"
-	# 50 messages from 0xfffff8 on: the last has PSN 41.
+	# 50 messages start at PSN 0xfffff8, so the last has PSN 41.
 	expect "$plain: last ACK" '41 31 50' "$(fields "$plain" \
 		'infiniband.aeth && infiniband.bth.destqp == 0x445850' bth.psn \
 		aeth.syndrome.credit_count aeth.msn | tail -n 1)"

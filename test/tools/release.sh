@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests tools/release in a repository of its own: version, changelog and tag; and what it rejects.
+# Tests tools/release in a separate repository: version, changelog and tag, and the cases that it
+# rejects.
 set -euo pipefail
 
 source=${DXP_SOURCE:?set by ctest}
@@ -17,7 +18,7 @@ die() {
 	exit 1
 }
 
-# rejects STATUS TEXT ARGUMENT...
+# rejects STATUS TEXT ARGUMENT...: tools/release must fail with this status and print the text.
 rejects() {
 	local wanted=$1 text=$2 status=0
 	shift 2

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests tools/seeds-check: the table passes, and each kind of error is found.
+# Tests tools/seeds-check. The table of the project must pass, and each kind of error must be found.
 set -euo pipefail
 
 check=${DXP_SOURCE:?set by ctest}/tools/seeds-check
@@ -12,7 +12,7 @@ cd "$tree"
 mkdir -p docs/reference
 touch there.c
 
-# Writes the table with a file for every row, changed by the sed script $1.
+# table_with SCRIPT: writes the table with a file for every row, changed by the sed script.
 table_with() {
 	sed -E "s/^(\| [A-Z]-[0-9]+ \|)[^|]*\|.*/\1 a point | \`there.c\` | |/" \
 		"$DXP_SOURCE/docs/reference/seeds.md" |

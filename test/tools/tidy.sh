@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests tools/tidy on generated trees: clean files pass; each kind of violation is found at its
-# line.
+# Tests tools/tidy on generated trees. Clean files must pass. Each kind of violation must be found
+# at its line.
 set -euo pipefail
 
 tidy=${DXP_SOURCE:?set by ctest}/tools/tidy
@@ -13,8 +13,8 @@ readonly SH='# SPDX-License-Identifier: BSD-3-Clause'
 tests=0
 failures=0
 
-# Writes the given lines to the file $1 of an otherwise clean tree. If `listing` is set, that is the
-# list of sources of the tree.
+# tree_with PATH LINE...: writes the lines to a file of an otherwise clean tree. If `listing` is
+# set, it is the list of sources in the tree's CMakeLists.txt.
 tree_with() {
 	local path=$1
 	shift
@@ -32,7 +32,8 @@ failed() {
 	printf 'FAILED: %s\n%s\n' "$1" "$2"
 }
 
-# Expects a finding at line $1 of the file $2 whose text matches $3; the file is standard input.
+# finds LINE PATH PATTERN: tidy must report a finding at this line that matches. The file is
+# standard input.
 finds() {
 	local line=$1 path=$2 pattern=$3 output status=0
 	shift 3
@@ -44,7 +45,7 @@ finds() {
 	fi
 }
 
-# Expects no finding; the file is standard input.
+# passes PATH: tidy must report no finding. The file is standard input.
 passes() {
 	local path=$1 output
 	shift
@@ -58,7 +59,8 @@ repeat() { # count line
 	for ((i = 0; i < $1; i++)); do printf '%s\n' "$2"; done
 }
 
-# Prints a function of $1 lines from its head to its closing brace.
+# function_of LINES: prints a function with this number of lines, from its head to its closing
+# brace.
 function_of() {
 	printf '%s\n' 'int a_f(void)' '{'
 	repeat $(($1 - 4)) $'\tg();'

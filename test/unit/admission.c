@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests keys and tokens at a manager: admission, rejections, roles, grants, removal. The whole
- * exchange runs in virtual time. Only store and network are replaced by test versions. */
+ * exchange runs in virtual time. Only the manager's files and the network are replaced by test
+ * versions. */
 #include "test/sim/fabric.h"
 
 #include "keys/token.h"

@@ -232,7 +232,7 @@ static void arena_reach__own_and_nobodys(void **state)
 }
 
 /* An allocation is freed while it is held. arena_reach returns DXP_EACCESS until the hold ends.
- * Then it returns DXP_EAGAIN until all of the memory is cleared. */
+ * Then it returns DXP_EAGAIN for a range that includes freed memory which is not cleared yet. */
 static void arena_reach__not_what_was_left_there(void **state)
 {
 	uint64_t a, epoch = *arena_epoch(arena);

@@ -55,7 +55,7 @@ static void parses(const char *text)
 static void refused(const char *text, const char *a, const char *b)
 {
 	if (parse_as("a.conf", text) != DXP_EINVAL || !strstr(log_text, a) || !strstr(log_text, b))
-		fail_msg("'%s' was to be refused with '%s' and '%s', not with: %s", text, a, b,
+		fail_msg("'%s' should be rejected with '%s' and '%s', not with: %s", text, a, b,
 			 log_text);
 }
 

@@ -58,7 +58,8 @@ static void write_file(const char *name, const char *text)
 	close(fd);
 }
 
-/* Checks that an open board works. Its core adds 1 to each word, its kernel 1 to each byte. */
+/* Checks that an open board works. Its core adds 1 to each word, or the kernel in its stream adds 1
+ * to each byte. */
 static void use(struct engine *e)
 {
 	static uint8_t in[64], out[64];

@@ -209,7 +209,8 @@ static void cc__full_receive_buffer(void **state)
 		cc_acked(&c, &a);
 	}
 	assert_true(cc_window(&c) < before / 20);
-	/* The receive buffer makes the window small, not the path, so the path's window stays. */
+	/* The full receive buffer, not the path, reduces cc_window(). So c.window, which `swift`
+	 * adjusts to the path, stays. */
 	assert_true(c.window >= before * CC_ONE);
 	rounds(&c, now_ns, 100, 20000);
 	assert_true(cc_window(&c) >= before);

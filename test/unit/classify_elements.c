@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that slide no window over an image, such as fully connected layers. Results are
- * compared with plain loops. */
+/* Tests kernels that slide no window of pixels over an image, such as fully connected layers.
+ * Results are compared with plain loops. */
 #include "classify_bench.h"
 
 static void fully_connected__rows(void **state)

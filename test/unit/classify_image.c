@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests image decoders with valid files, truncated files and files of other formats. Crop and
- * resize are compared with the published rule, and with an image made by that rule. */
+ * resize are compared with values computed by hand, and with an image made by the rule "bilinear"
+ * of the test models (golden.json). */
 #include "classify_support.h"
 
 #include <png.h>
@@ -172,8 +173,8 @@ static void image_decode__jpeg_cut(void **state)
 	free(file);
 }
 
-/* The file chelsea-227.ppm is chelsea.jpg resized by the published rule. JPEG decoders may differ
- * by one or two grey levels. */
+/* The file chelsea-227.ppm is chelsea.jpg, cropped in the centre and resized by the rule "bilinear"
+ * of golden.json. JPEG decoders may differ by one or two grey levels. */
 static void image_square__bilinear(void **state)
 {
 	static uint8_t got[227 * 227 * 3];

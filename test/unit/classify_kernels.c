@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that slide a window over an image. Results are compared with plain loops in double
- * precision, at odd image sizes. */
+/* Tests kernels that slide a window of pixels over an image, such as convolutions. Results are
+ * compared with plain loops in double precision, at odd image sizes. */
 #include "classify_bench.h"
 
 struct window_case {
@@ -9,8 +9,8 @@ struct window_case {
 	enum activation activation;
 };
 
-/* Computes the output size by the published rules, without the code under test. *before is the
- * padding in front. */
+/* Computes the output size by TensorFlow Lite's rules for the paddings SAME and VALID, without the
+ * code under test. *before is the padding in front. */
 static int32_t output_size(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation,
 			   int32_t *before)
 {

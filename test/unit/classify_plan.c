@@ -82,8 +82,8 @@ static void plan_layers__errors(void **state)
 	assert_non_null(strstr(fault.text, "pool3 (10)"));
 }
 
-/* Tries all cuts to find the best split. The largest stage of the automatic split must be no larger
- * than the largest stage of the best split. */
+/* Tries all cuts that one tensor crosses, to find the best split into two stages. The largest stage
+ * of the automatic split must be no larger than the largest stage of the best split. */
 static void plan_auto__is_the_best(void **state)
 {
 	struct plan p;

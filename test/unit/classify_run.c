@@ -82,7 +82,7 @@ static void run__tiny_cnn(void **state)
 }
 
 /* The answer is the same for each of these splits: none; the cuts of the demonstration; cuts that
- * two tensors cross, also through a whole stage; a cut after every layer. */
+ * two tensors cross, also through a whole stage; a cut after each of the first 15 operators. */
 static void run__same_answer_wherever_cut(void **state)
 {
 	static const char *const splits[] = {NULL,
@@ -109,7 +109,7 @@ static void run__same_answer_wherever_cut(void **state)
 }
 
 /* Runs small networks that contain all operators which the larger network lacks, with 8-bit and
- * with float weights. Each is cut after every operator. */
+ * with float weights. Each runs whole, then in two stages, cut after each operator in turn. */
 static void run__every_cut_of_small_networks(void **state)
 {
 	static const char *const files[] = {"quantised", "float"};

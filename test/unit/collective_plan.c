@@ -42,7 +42,7 @@ struct run {
 };
 
 /* Returns the address that a step uses. Buffers of the program may be used only after the begin
- * mark of their member is complete. */
+ * mark of their member is complete: the plan's step with the member's number. */
 static uint64_t *place(struct run *r, uint32_t operation, uint32_t member,
 		       const struct plan_place *at, uint64_t bytes)
 {
@@ -269,7 +269,8 @@ static void plan__many_members(void **state)
 	run_once(2, 19);
 }
 
-/* In a barrier, the end of each member comes after the begin marks of all members. */
+/* In a barrier, the last step of each member comes after the begin marks of all members, which are
+ * the steps 0 .. n - 1. */
 static void plan__barrier(void **state)
 {
 	for (uint32_t n = 1; n <= DXP_GROUP_MEMBERS_MAX; n++) {

@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "wire/command.h"
 
-/* The table in docs/reference/wire.md has a row for each operation, with its number. */
+/* The table in docs/reference/wire.md has a row for each command, with its number. */
 static void command_op__as_documented(void **state)
 {
 	static const char *const names[] = {
@@ -83,7 +83,7 @@ static void command_failed__there_and_back(void **state)
 		assert_true(name == event);
 		assert_string_equal(back, text);
 		for (uint8_t wrong = 0; wrong <= 0x7f; wrong += wrong < 0x1f ? 1 : 0x60) {
-			wire[10] = wrong; /* a control character inside the name */
+			wire[10] = wrong; /* first byte of the text: a control character */
 			assert_int_equal(command_failed_decode(wire, (size_t)length, &name, back),
 					 DXP_EMALFORMED);
 		}

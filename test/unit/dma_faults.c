@@ -3,8 +3,8 @@
  * transfers. */
 #include "test/unit/dma_rig.h"
 
-/* Every 30th DMA of the board fails. Each transfer with a failed DMA returns EDEVICE; the other
- * transfers are correct. */
+/* Every 30th DMA of the board fails. A transfer with a failed DMA returns EDEVICE. The data of
+ * every other stream through the core is correct. */
 static void fails(int kind, bool in_place)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nfail = 30\n");

@@ -104,8 +104,8 @@ static int world_close(void **state)
 	return system(command);
 }
 
-/* Starts dxpd with --engine none, and manager and key of this fabric. The arguments are further
- * options up to NULL, which override these. */
+/* Starts dxpd with --engine none, --memory 4M, and manager and key of this fabric. The arguments,
+ * up to NULL, are further options; they override these. */
 static struct process start(const char *first, ...)
 {
 	const char *argv[ARGUMENTS] = {PROGRAM,     "--engine",   "none",  "--memory", "4M",
@@ -371,8 +371,8 @@ static void dxpd__killed_while_awaited(void **state)
 	assert_int_equal(end(&p[0], SIGTERM), 0);
 }
 
-/* dxpd runs with --keep-hosts 0, and a host is killed. The host's memory on the xPU is free again
- * within the lease. */
+/* dxpd runs with --keep-hosts 0, and a host is killed. After the host's lease has expired, its
+ * memory on the xPU is free again. */
 static void dxpd__host_killed(void **state)
 {
 #if SANITIZED_THREAD

@@ -117,8 +117,8 @@ static void *fake_clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
 						 waits, wait, event, error);
 }
 
-/* The first query for a command reports it as running. So the engine needs callbacks, even on a
- * device that runs commands in the calling thread. */
+/* The first query for a command reports it as running. So the engine needs a callback or a second
+ * query, even on a device that runs commands in the calling thread. */
 static cl_int fake_clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *value,
 				  size_t *size)
 {

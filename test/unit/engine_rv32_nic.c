@@ -148,7 +148,8 @@ static void dxp_insn_cfg__descriptors(void **state)
 	memcpy(entries, read->body, sizeof(entries));
 	assert_int_equal(read->head.op, DXP_OP_CFG_READ);
 	assert_int_equal(read->head.dst_node, 0);
-	/* In a GET, the source entry is memory of the peer. */
+	/* As in a GET, the source entry names bytes of the peer. For a CFG read, its offset is in
+	 * the peer's registers. */
 	assert_true(entries[0].offset == 36 && entries[0].bytes == 8);
 	assert_true(entries[1].offset == 16 && entries[1].bytes == 8 && entries[1].key == 7);
 	assert_int_equal(write->head.op, DXP_OP_CFG_WRITE);
@@ -265,8 +266,9 @@ static void dxp_post_reference__long_list(void **state)
 
 static atomic_bool counting;
 
-/* Stores values just below and at growing multiples of 2^32, so that a torn load is detected. It
- * stops before 64 bits wrap, because a slow kernel may read for longer than these few seconds. */
+/* Stores values just below and at growing multiples of 2^32, so that a torn load is detected. The
+ * value would wrap after a few seconds. The stores stop before that, because a slow kernel may read
+ * for longer. */
 static void *count_main(void *context)
 {
 	for (uint64_t high = 1; atomic_load(&counting) && high < UINT32_MAX; high++) {

@@ -228,7 +228,7 @@ static void link_send__loses_single_datagrams_of_a_batch(void **state)
 			}
 	}
 	struct link_counters c = counters_of(p.a);
-	/* expected: 205; bounds five standard deviations wide */
+	/* expected: 205 datagrams lost; the bounds are five standard deviations away */
 	assert_in_range(c.faults, 137, 273);
 	assert_int_equal(c.sent_datagrams, 2048 - c.faults);
 	assert_int_equal(received, c.sent_datagrams);

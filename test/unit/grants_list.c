@@ -117,7 +117,7 @@ static struct fabric *world(enum grants_policy policy)
 	return f;
 }
 
-#define GRANTS 60 /* number of grants; a page holds 18 with names of this length */
+#define GRANTS 60 /* number of grants; a page holds 17 with names of this length */
 static const char xpu[] = "an-xpu-with-a-name-as-long-as-x";
 
 static void name_make(char name[FABRIC_NAME_BYTES], unsigned number)

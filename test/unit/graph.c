@@ -75,8 +75,8 @@ static void graph_next__posting_order(void **state)
 	assert_int_equal(graph_count(g), 0);
 }
 
-/* Commands for the engine that wait for each other are issued without waiting. Each lists its
- * unfinished predecessors. */
+/* A command for the engine is issued before its predecessors complete if these are commands for the
+ * engine too. graph_unfinished() lists those that have not completed. */
 static void graph_next__chain_of_kernels(void **state)
 {
 	struct graph_command c[4];
@@ -124,8 +124,8 @@ static void graph_failed__cascade(void **state)
 	assert_int_equal(graph_event(g, FAR(9), DXP_OK), DXP_OK);
 }
 
-/* A command is ready once its predecessor is issued. If the predecessor fails before the command is
- * issued, the command is cancelled. */
+/* A command for the engine is ready once its predecessor, also for the engine, is issued. If the
+ * predecessor fails before the command is issued, the command is cancelled. */
 static void graph_failed__ready_behind_issued(void **state)
 {
 	struct graph_command c[2];

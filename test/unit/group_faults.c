@@ -57,8 +57,8 @@ static void rejected(struct dxp_group *g, const struct dxp_collective *c, int st
 	ok(dxp_group_status(g));
 }
 
-/* Each bad argument fails with a message that names the argument and its member. No operation
- * starts. */
+/* Each bad argument fails with a message that names the argument, and the member if it belongs to
+ * one. No operation starts. */
 static void group__arguments_rejected(void **state)
 {
 	struct rig *r = *state;
@@ -100,8 +100,8 @@ static void group__arguments_rejected(void **state)
 	dxp_group_destroy(g);
 }
 
-/* A member's buffer was freed before the operation. The operation fails, and the message of the xPU
- * names the argument. Another group still works. */
+/* A member's buffer was freed before the operation. The operation fails, and the message names the
+ * member and the reason. Another group still works. */
 static void group__freed_buffer(void **state)
 {
 	struct rig *r = *state;

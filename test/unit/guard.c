@@ -93,7 +93,7 @@ static int get(struct rig *r, uint64_t at, uint32_t bytes)
 	return dxp_post_get(r->window[0], 0, &to, &there, &here, 1);
 }
 
-/* An access that is partly outside the accessible range, on either side, fails as a whole. */
+/* An access fails as a whole if any byte of it is outside the accessible range, on either side. */
 static void guard__put_get_and_atomics(void **state)
 {
 	static uint8_t before[RIG_BYTES];

@@ -247,7 +247,7 @@ static uint64_t scene(enum rltp_recovery recovery, uint64_t device_ns, bool fail
 	return sent;
 }
 
-static void held__any_word_is_lost(void **state)
+static void held__any_packet_is_lost(void **state)
 {
 	for (int r = 0; r < RLTP_RECOVERIES; r++) {
 		for (int fails = 0; fails < 2; fails++) {
@@ -269,7 +269,7 @@ int main(void)
 		cmocka_unit_test(held__rejected_after_all),
 		cmocka_unit_test(held__after_no_space),
 		cmocka_unit_test(held__to_a_sender_of_old),
-		cmocka_unit_test(held__any_word_is_lost),
+		cmocka_unit_test(held__any_packet_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,8 +266,9 @@ static void waits__any_number(void **state)
 
 /* ---- space ---- */
 
-/* The call sends a command to an idle xPU itself, even directly after another command. Otherwise
- * the progress thread would send it, and would use a CPU core for a moment each time. */
+/* A call such as dxp_run sends its command to an idle xPU itself, even directly after a command to
+ * another xPU. Otherwise the progress thread would send it, and would use a CPU core for a moment
+ * each time. */
 static void run__an_idle_one_is_not_kept_waiting(void **state)
 {
 	struct world *w = *state;

@@ -441,8 +441,8 @@ static void event__waited_for_failed(void **state)
 	assert_int_equal(dxp_bridge_wait(b, WAIT_NS, NULL), DXP_EDEVICE);
 }
 
-/* Runs more transfers than a NIC has regions and a host has events. So each transfer must release
- * its regions and events. */
+/* Runs more transfers than a NIC has regions. So each transfer must release its regions, and a
+ * rejected transfer must not keep any. */
 static void move__nothing_is_kept(void **state)
 {
 	struct world *w = *state;

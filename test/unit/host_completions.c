@@ -108,8 +108,8 @@ static void completions__begun_before_the_request(void **state)
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0);
 }
 
-/* The report of a start that has already arrived also wakes a thread that sleeps until data arrives
- * from the network. */
+/* The report that a command has started arrives before dxp_event_notify() is called. Then this call
+ * itself wakes a thread that sleeps until data arrives from the network. */
 static void completions__begun_wakes_a_sleeping_thread(void **state)
 {
 	struct world *w = *state;

@@ -133,7 +133,8 @@ static void each_fails_once(bool (*use)(const struct dxp_nic_options *options),
 	uint64_t n = 0;
 	bool well;
 
-	/* The first run creates objects that stay, such as logs; they must not count as leaks. */
+	/* The first run creates objects that live until the process exits, such as logs. They must
+	 * not count as leaks. */
 	assert_true(use(options));
 	files_settle(files, 0);
 	do {

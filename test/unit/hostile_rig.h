@@ -134,7 +134,7 @@ static inline void memory_kept(const struct rig *r)
 }
 
 /* Sends a NAP from the bad user to itself, so that its receive ring is in use. */
-static inline int nap_to_himself(struct rig *r, uint32_t bytes)
+static inline int nap_to_itself(struct rig *r, uint32_t bytes)
 {
 	static const uint8_t data[DXP_NAP_BYTES];
 	struct dxp_target to = target_of(r, BAD);
@@ -152,7 +152,7 @@ static inline void bad_reopen(struct rig *r)
 	assert_true(nic_user_idle(r->nic, BAD));
 	munmap(w, sizeof(*w));
 	assert_int_equal(user_open(r, BAD), 0);
-	assert_int_equal(nap_to_himself(r, 100), DXP_OK);
+	assert_int_equal(nap_to_itself(r, 100), DXP_OK);
 	poll(r);
 	assert_int_equal(dxp_sent_dequeue(r->users[BAD].window, &event), 1);
 	assert_int_equal(event.status, DXP_OK);

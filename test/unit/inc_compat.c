@@ -98,7 +98,8 @@ static size_t control_make(uint8_t kind, const struct inc_control *c, uint8_t *o
 			   inc_packet_control_encode(&h, c, payload), out);
 }
 
-/* A data packet has the fields of the source's header, in the same order and widths. */
+/* A data packet has the fields of the MPI header of the publication (N-03), in the same order and
+ * widths. */
 static void inc_compat__data_bytes(void **state)
 {
 	static const uint8_t expected[] = {
@@ -118,7 +119,7 @@ static void inc_compat__data_bytes(void **state)
 	assert_memory_equal(at, expected, sizeof(expected));
 	assert_memory_equal(at + sizeof(expected), payload, sizeof(payload));
 	/* 15 header and 16 payload bytes are padded to 32. The PSN holds the low 24 bits of
-	 * req_id. */
+	 * data_header.req_id; the packet's req_id holds only the low 8. */
 	assert_int_equal(bytes, ROCE_BTH_BYTES + ROCE_DETH_BYTES + 32 + ROCE_ICRC_BYTES);
 	assert_int_equal(data[1] >> 4 & 3, 1);
 	assert_memory_equal(data + 9, "\x0a\x0b\x0c", 3);
@@ -128,7 +129,7 @@ static void inc_compat__control_bytes(void **state)
 {
 	static const uint8_t expected[] = {
 		0, 7, 1, 1, 0x22, 2,          /* sup_mpi_type, fail_cause, master_num,
-						 query_notify_hop: notify, 2; sup_comm_type */
+						 query_notify_hop (NOTIFY, hop 2), sup_comm_type */
 		0x1f, 0xfe, 0xff, 0xff, 1, 0, /* ops, types, sup_max_data_size */
 		0, 9, 0, 3,                   /* global_group_size, local_group_size */
 		0, 0, 0xbe, 0xef,             /* true_comm_id */

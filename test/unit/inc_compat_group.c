@@ -189,8 +189,8 @@ static void compat__unsupported(void **state)
 	group_make(&r, GROUP, DXP_INC_COMPAT);
 	assert_int_equal(inc_group_start(r.hosts[0].group, &barrier, r.now_ns), DXP_EUNSUPPORTED);
 	assert_int_equal(inc_group_start(r.hosts[0].group, &longer, r.now_ns), DXP_EUNSUPPORTED);
-	/* Elements of DOUBLE_INT have 16 bytes, and DOUBLE_INT has the largest number of a type;
-	 * the group rejects it. */
+	/* DOUBLE_INT has type number 16. The field sup_data_type has only bits 0 to 15, so the
+	 * group rejects this type. */
 	assert_false(inc_group_accepts(r.hosts[0].group, DXP_INC_MINLOC, DXP_INC_DOUBLE_INT, 1));
 	rig_close(&r);
 }

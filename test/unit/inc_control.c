@@ -93,7 +93,7 @@ static void inc_control__rejected(void **state)
 		{17, INC_PATH_MAX + 1, DXP_EMALFORMED},
 		{70, 1, DXP_EMALFORMED}, /* must be zero */
 		{71, 1, DXP_EMALFORMED},
-		{77, 3, DXP_EMALFORMED}, /* children of a hop: not above the hop's index */
+		{77, 3, DXP_EMALFORMED}, /* children of a hop: must be above the hop's index */
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

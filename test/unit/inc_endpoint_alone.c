@@ -9,8 +9,8 @@
 
 /* ---- tests that depend on time ---- */
 
-/* A process owns the switch's port but never answers. The self-test reports that it does not
- * answer. */
+/* A process owns the switch's port but never answers. The self-test reports that the switch does
+ * not answer. */
 static void endpoint__silent_switch(void **state)
 {
 	struct bench b = {.ip = 0x7f000000u | ((unsigned)getpid() & 0x7fff) << 8 | 8};

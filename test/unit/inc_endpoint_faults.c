@@ -218,7 +218,7 @@ static void faults__each_call_for_help(void **state)
 
 	log_level_set(LOG_LEVEL_ERROR);
 	scene_open(&s);
-	lifetime(&s, 1u << 30); /* a first run without failure creates the objects that stay */
+	lifetime(&s, 1u << 30); /* first run, no failure: creates objects that live until exit */
 	unsigned files = files_open();
 	while (!lifetime(&s, n)) {
 		assert_true(n++ < RUNS_MAX);

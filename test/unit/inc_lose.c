@@ -292,45 +292,45 @@ static void lose__disagreement(void **state)
 /* ---- members lost during the agreement ---- */
 
 /* Results reach only some members; then the root switch exits. One member, `dumb`, reaches only
- * some members for a while, then exits. The members that it reached must not accept results from it
+ * some members for a while, then none. The members that it reached must not accept results from it
  * that the other members cannot get. */
-struct rumour {
+struct partial {
 	uint64_t quiet_from;   /* packet count from which on results are dropped */
 	unsigned root_packets; /* packets between quiet_from and the exit of the root */
 	unsigned dumb;         /* member that sends but is received only in part */
 	uint8_t served;        /* bit mask of members that still get results */
 	uint8_t deaf;          /* bit mask of members that get nothing from `dumb` */
-	unsigned words;        /* number of packets of `dumb` that still arrive */
+	unsigned packets;      /* number of packets of `dumb` that still arrive */
 	unsigned fetched_from; /* number of first FETCHED messages of `dumb` that are dropped */
 };
 
-static struct rumour rumour;
+static struct partial partial;
 
-static unsigned rumour_hook(struct rig *r, const struct rig_packet *p)
+static unsigned partial_hook(struct rig *r, const struct rig_packet *p)
 {
 	struct inc_packet packet;
 	unsigned from = p->path.from_ip - rig_host_ip(0), to = p->path.to_ip - rig_host_ip(0);
 
-	if (r->count < rumour.quiet_from)
+	if (r->count < partial.quiet_from)
 		return 1;
-	if (r->count >= rumour.quiet_from + rumour.root_packets && r->sw[0] &&
+	if (r->count >= partial.quiet_from + partial.root_packets && r->sw[0] &&
 	    p->path.from_ip != rig_switch_ip(0))
 		switch_kill(r, 0);
 	if (to < r->members && from >= r->members) /* a packet from a switch, such as a result */
-		return rumour.served >> to & 1;
-	if (from != rumour.dumb || to >= r->members)
+		return partial.served >> to & 1;
+	if (from != partial.dumb || to >= r->members)
 		return 1;
-	if ((rumour.deaf >> to & 1) || rumour.words == 0)
+	if ((partial.deaf >> to & 1) || partial.packets == 0)
 		return 0;
-	rumour.words--;
+	partial.packets--;
 	assert_int_equal(inc_packet_decode(p->data, p->bytes, &packet), DXP_OK);
-	if (packet.header.kind != INC_FETCHED || rumour.fetched_from == 0)
+	if (packet.header.kind != INC_FETCHED || partial.fetched_from == 0)
 		return 1;
-	rumour.fetched_from--;
+	partial.fetched_from--;
 	return 0;
 }
 
-static void one_rumour(uint64_t seed)
+static void one_partial_result(uint64_t seed)
 {
 	struct rig r;
 	struct job jobs[4];
@@ -339,17 +339,17 @@ static void one_rumour(uint64_t seed)
 	rig_open(&r, 4, two_leaves, 3, one_root);
 	rig_ready(&r);
 	jobs_make(jobs, 4);
-	rumour = (struct rumour){.quiet_from = r.count + 20 + rng_below(&rng, 600),
-				 .root_packets = 20 + (unsigned)rng_below(&rng, 100),
-				 .dumb = (unsigned)rng_below(&rng, 4),
-				 .deaf = (uint8_t)rng_below(&rng, 16),
-				 .words = (unsigned)rng_below(&rng, 100),
-				 .fetched_from = (unsigned)rng_below(&rng, 20)};
-	rumour.served =
-		(uint8_t)(1u << rumour.dumb | (rng_below(&rng, 2) ? rng_below(&rng, 16) : 0));
-	r.hook = rumour_hook;
+	partial = (struct partial){.quiet_from = r.count + 20 + rng_below(&rng, 600),
+				   .root_packets = 20 + (unsigned)rng_below(&rng, 100),
+				   .dumb = (unsigned)rng_below(&rng, 4),
+				   .deaf = (uint8_t)rng_below(&rng, 16),
+				   .packets = (unsigned)rng_below(&rng, 100),
+				   .fetched_from = (unsigned)rng_below(&rng, 20)};
+	partial.served =
+		(uint8_t)(1u << partial.dumb | (rng_below(&rng, 2) ? rng_below(&rng, 16) : 0));
+	r.hook = partial_hook;
 	assert_in_range(calls_end_after(&r, jobs, 20 * S_NS), 1, 3 * r.deadline_ns + 500 * MS_NS);
-	r.hosts[rumour.dumb].dead = true;
+	r.hosts[partial.dumb].dead = true;
 	all_the_same(&r, jobs);
 	jobs_free(jobs, 4);
 	rig_close(&r);
@@ -358,7 +358,7 @@ static void one_rumour(uint64_t seed)
 static void lose__member_that_only_some_receive(void **state)
 {
 	for (uint64_t seed = 1; seed <= 1000; seed++)
-		one_rumour(seed);
+		one_partial_result(seed);
 }
 
 /* Drops all packets to member `dumb`, but its own packets arrive. This member gives up all others
@@ -367,17 +367,17 @@ static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
 {
 	unsigned from = p->path.from_ip - rig_host_ip(0), to = p->path.to_ip - rig_host_ip(0);
 
-	if (r->count < rumour.quiet_from)
+	if (r->count < partial.quiet_from)
 		return 1;
-	if (r->count >= rumour.quiet_from + rumour.root_packets && r->sw[0] &&
+	if (r->count >= partial.quiet_from + partial.root_packets && r->sw[0] &&
 	    p->path.from_ip != rig_switch_ip(0)) {
 		switch_kill(r, 0);
-		if (from != (rumour.dumb + 1) % 4)
-			r->hosts[(rumour.dumb + 1) % 4].dead = true;
+		if (from != (partial.dumb + 1) % 4)
+			r->hosts[(partial.dumb + 1) % 4].dead = true;
 	}
 	if (to < r->members && from >= r->members)
-		return rumour.served >> to & 1;
-	return to == rumour.dumb ? 0 : 1;
+		return partial.served >> to & 1;
+	return to == partial.dumb ? 0 : 1;
 }
 
 static void lose__member_that_receives_nothing(void **state)
@@ -390,14 +390,14 @@ static void lose__member_that_receives_nothing(void **state)
 		rig_open(&r, 4, two_leaves, 3, one_root);
 		rig_ready(&r);
 		jobs_make(jobs, 4);
-		rumour = (struct rumour){.quiet_from = r.count + 20 + rng_below(&rng, 600),
-					 .root_packets = 20 + (unsigned)rng_below(&rng, 100),
-					 .dumb = (unsigned)rng_below(&rng, 4),
-					 .served = (uint8_t)rng_below(&rng, 16)};
+		partial = (struct partial){.quiet_from = r.count + 20 + rng_below(&rng, 600),
+					   .root_packets = 20 + (unsigned)rng_below(&rng, 100),
+					   .dumb = (unsigned)rng_below(&rng, 4),
+					   .served = (uint8_t)rng_below(&rng, 16)};
 		r.hook = deaf_hook;
 		assert_in_range(calls_end_after(&r, jobs, 20 * S_NS), 1,
 				3 * r.deadline_ns + 500 * MS_NS);
-		r.hosts[rumour.dumb].dead = true;
+		r.hosts[partial.dumb].dead = true;
 		all_the_same(&r, jobs);
 		jobs_free(jobs, 4);
 		rig_close(&r);

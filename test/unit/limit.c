@@ -17,7 +17,7 @@
 #include "nic/internal.h"
 
 #define PACKET  1472
-#define LATE_NS (1000 * S_NS) /* ns; any later time, as a bucket starts full */
+#define LATE_NS (1000 * S_NS) /* ns; so long after 0 that a new bucket is full */
 
 static uint64_t batch(struct bucket *b, uint32_t bytes, uint64_t now_ns)
 {
@@ -48,7 +48,8 @@ static void limit__none_costs_nothing(void **state)
 }
 
 /* Checks that the bucket allows a send at its deadline and not before, and in the long run at
- * `rate`. A caller that is late by less than the burst still gets the full rate. */
+ * `rate`. A caller that is late by less time than a burst takes at this rate still gets the full
+ * rate. */
 static void rate_check(uint64_t rate, uint32_t bytes, uint64_t late_ns)
 {
 	struct bucket b = {0};

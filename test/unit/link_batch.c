@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests which datagrams form a batch, and the control messages that tell the kernel about it. */
+/* Tests which datagrams form a batch, and the control messages that describe it to the kernel. */
 #include <netinet/udp.h>
 
 #include "test/unit/link_pair.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the management codec. Every frame decodes to the values encoded. Every shorter, longer or
- * changed frame is rejected, even if it is sealed with the right key. */
+/* Tests the management codec. Every frame decodes to the values encoded. Every changed frame is
+ * rejected. A shorter or longer body is rejected even in a frame that is sealed with the right
+ * key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -193,7 +194,7 @@ static void manage_open__rejects_every_flipped_bit(void **state)
 }
 
 /* An attacker can compute the CRC, but not the MAC. Every bit flip in the MAC, or in the bytes that
- * it covers, fails with EAUTH. */
+ * it covers, is rejected: with EAUTH, unless it also changes the form of the body. */
 static void manage_open__a_right_crc_does_not_help_a_forger(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];

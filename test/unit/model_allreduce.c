@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the model of allreduce in three ways: host, node and socket. Compares it with closed forms
- * and with claims of the source. Then calibrates it: six rows of a machine with other values must
- * predict the other rows. */
+ * and with claims of the publication (N-11 in docs/reference/seeds.md). Then calibrates it: six
+ * rows of a machine with other values must predict the other rows. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +86,7 @@ static void allreduce__closed_form_of_a_tree(void **state)
 	assert_true(fabs(ns_of(&p, MODEL_WAY_NODE, 16, 1, 8) * 1000 - expected) < 5);
 }
 
-/* The claims of the source (N-11) hold with the default values of the parameters. */
+/* The claims of the publication (N-11) hold with the default values of the parameters. */
 static void allreduce__claims_of_the_source(void **state)
 {
 	struct model_parameters p;
@@ -279,8 +279,8 @@ static void calibrate__recovers_machines(void **state)
 		fail_msg("error %.3f, winners %.3f", all.error, all.winners);
 }
 
-/* The sample has one rank on each host. It cannot determine the parameters of shared memory. It
- * determines the parameters of the NIC in part. */
+/* The sample has one rank on each host. It cannot determine the parameters of shared memory and of
+ * computing switches. It determines the latency of the NIC in part. */
 static void calibrate__reports_what_is_determined(void **state)
 {
 	const struct model_sample sample = {{MODEL_WAY_HOST, 2, 1, 8}, 4000};

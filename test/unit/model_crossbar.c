@@ -59,7 +59,8 @@ static void crossbar__head_of_line(void **state)
 	assert_in_range(saturation(&p) * 10 / 8, 580000, 600000);
 }
 
-/* Each output has a queue, and sources continue while one queue is full. Then nothing blocks. */
+/* Each input has one deep queue for each output, and sources continue while one queue is full. Then
+ * nothing blocks. */
 static void crossbar__all_causes_off(void **state)
 {
 	struct model_parameters p = setting(4, 4);
@@ -68,7 +69,8 @@ static void crossbar__all_causes_off(void **state)
 	p.allocator = MODEL_ALLOCATE_MAXIMAL;
 	p.source = MODEL_SOURCE_ANY_ORDER;
 	assert_in_range(saturation(&p), 795000, 800001);
-	/* Without processing, a packet takes 9 cycles; this is the limit of the source. */
+	/* Without processing, a packet takes 9 cycles: one for its header, 8 for its payload. The
+	 * limit is 8 / 9. */
 	p.process_cycles = 0;
 	assert_in_range(saturation(&p), 880000, 888900);
 }
@@ -142,7 +144,7 @@ static void crossbar__carries_the_load(void **state)
 	assert_true(point.saturated);
 }
 
-/* More channels or deeper queues never reduce the throughput. More ports never increase it
+/* More virtual channels or deeper queues never reduce the throughput. More ports never increase it
  * (C-44). */
 static void crossbar__more_is_never_slower(void **state)
 {

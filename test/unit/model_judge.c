@@ -357,7 +357,7 @@ static void tally__by_family(void **state)
 	judged_add(&t, "latency NAP-imm", "64", "ns", 110, 100);
 	judged_add(&t, "knee", "4x2", "share", 0.6, 0.5);
 	judged_add(&t, "knee", "4x4", "share", 0.7, 0.7);
-	/* wrong: the prediction for 8x2 is not below that for 4x2 */
+	/* wrong order: the model has 8x2 below 4x2, the measured values have it above */
 	judged_add(&t, "knee", "8x2", "share", 0.5, 0.6);
 	judged_add(&t, "allreduce winner", "9x32x64", "way", 2, 2);
 	judged_add(&t, "allreduce winner", "9x8x64", "way", 1, 2);

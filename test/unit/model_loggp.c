@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests equations (1) and (2) of the source, and mean distances in topologies. Results are compared
- * with the source's figures. Closed forms are compared with simulation or search. */
+/* Tests equations (1) and (2) of the NIC's publication (C-05 and C-35 in docs/reference/seeds.md),
+ * and mean distances in topologies. Results are compared with its published figures. Closed forms
+ * are compared with simulation or search. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -136,7 +136,8 @@ static void nic__parts_add_up(void **state)
 	}
 }
 
-/* Checks the peak bandwidth of the prototype. With fewer tags than eq. (2) requires, it drops. */
+/* Checks the peak bandwidth of the prototype. With fewer tags than equation (2) of C-35 requires,
+ * it drops. */
 static void nic__tags(void **state)
 {
 	struct model_parameters p;

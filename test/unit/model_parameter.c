@@ -163,7 +163,7 @@ static void parameter__lists_assumptions(void **state)
 
 	model_assumptions("share", text, sizeof(text));
 	assert_non_null(strstr(text, "largest_bytes"));
-	assert_null(strstr(text, "functions")); /* not printed: its value is stated by the source */
+	assert_null(strstr(text, "functions")); /* not printed: its mark is T, a stated value */
 	assert_null(strstr(text, "depth"));     /* not printed: a parameter of another group */
 }
 

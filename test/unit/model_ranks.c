@@ -61,9 +61,9 @@ static void ranks__doubling_of_a_power_of_two(void **state)
 	}
 }
 
-/* With 9 ranks, one rank first folds its value into another rank. This delays that rank. Its
- * partner of each round waits, and so do the partner's later partners, so the total is one more
- * round. The folded rank itself completes earlier. */
+/* With 9 ranks, one rank A first sends its value to a rank B, which adds it to its own. This delays
+ * B. B's partner of each round waits, and so do that partner's later partners. So the total is one
+ * more round. Some ranks complete earlier. */
 static void ranks__doubling_folds(void **state)
 {
 	struct model_ranks_result r = collective(MODEL_DOUBLING, 9, 8);

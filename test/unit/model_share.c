@@ -59,8 +59,10 @@ static void share__as_closed_form(void **state)
 	}
 }
 
-/* The closed form is F m / B x (z / e)^2 x (cv^2 + 1 - 1 / F) cycles. For uniform sizes cv^2 is a
- * third. The terms 1 - 1 / F apply only to random arrival. */
+/* The closed form is F m / B x (z / e)^2 x (cv^2 + 1 - 1 / F) cycles. F: functions. m: mean bytes
+ * of a message. B: bytes of the link per cycle. z: 2, as a number of standard deviations. e:
+ * tolerance. cv: standard deviation of the sizes divided by their mean. For uniform sizes cv^2 is
+ * nearly a third. The term 1 - 1 / F applies only to random arrival. */
 static void share__closed_form(void **state)
 {
 	struct model_parameters p;
@@ -95,9 +97,9 @@ static double mean_square(const struct model_parameters *p)
 	return sum / (8 * SPREAD_SEEDS);
 }
 
-/* After k messages of each of F functions, the variance of a share is (1 - 1 / F) cv^2 / k. With
- * random arrival it is (1 - 1 / F) (1 + cv^2) / k. The closed form omits the factor 1 - 1 / F
- * before cv^2. */
+/* After k messages of each of F functions, the variance of a share's relative deviation is (1 - 1 /
+ * F) cv^2 / k. For cv see share__closed_form. With random arrival it is (1 - 1 / F) (1 + cv^2) / k.
+ * The closed form omits the factor 1 - 1 / F before cv^2. */
 static void share__spread(void **state)
 {
 	struct model_parameters p;

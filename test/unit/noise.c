@@ -170,7 +170,8 @@ static void noise__known_answers(void **state)
 	}
 }
 
-/* The reader rejects each of the two messages if any byte is changed or the length differs. */
+/* The reader rejects each of the two messages if any byte is changed or the message is
+ * truncated. */
 static void noise__rejects_every_change(void **state)
 {
 	uint8_t message[MESSAGE_BYTES], got[MESSAGE_BYTES];
@@ -195,8 +196,7 @@ static void noise__rejects_every_change(void **state)
 	}
 }
 
-/* The second message can be read only with the same pre-shared key, and only by the right
- * initiator. */
+/* The initiator can read the second message only with the same pre-shared key. */
 static void noise__needs_the_same_psk(void **state)
 {
 	uint8_t message[MESSAGE_BYTES], got[MESSAGE_BYTES], psk[KEYS_BYTES] = {1};

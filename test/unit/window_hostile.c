@@ -88,7 +88,7 @@ static void rings_use(struct rig *r)
 	struct dxp_nic_event event;
 
 	for (int i = 0; i < 2 * DXP_EVENTS && !dxp_error(w); i++) {
-		nap_to_himself(r, 100);
+		nap_to_itself(r, 100);
 		poll(r);
 		dxp_sent_dequeue(w, &event);
 		if (dxp_received_peek(w))
@@ -106,13 +106,13 @@ static void hostile__words(void **state)
 		struct dxp_nic_event event;
 		/* makes some operations of each kind, so that no index is 0 */
 		for (int k = 0; k < 3; k++) {
-			assert_int_equal(nap_to_himself(r, 100), DXP_OK);
+			assert_int_equal(nap_to_itself(r, 100), DXP_OK);
 			poll(r);
 			assert_int_equal(dxp_sent_dequeue(w, &event), 1);
 			dxp_received_release(w);
 		}
 		/* one event is unread, and the NIC has read that the others were dequeued */
-		assert_int_equal(nap_to_himself(r, 100), DXP_OK);
+		assert_int_equal(nap_to_itself(r, 100), DXP_OK);
 		poll(r);
 		word_break(r, c);
 		if (c->error)
@@ -122,7 +122,7 @@ static void hostile__words(void **state)
 			print_error("%s: reads %s\n", c->name, dxp_status_name(dxp_error(w)));
 		assert_int_equal(dxp_error(w), c->error);
 		assert_int_equal(w->state, c->error ? DXP_FUNCTION_STOPPED : DXP_FUNCTION_OPEN);
-		assert_int_equal(nap_to_himself(r, 1), c->error ? c->error : c->post_status);
+		assert_int_equal(nap_to_itself(r, 1), c->error ? c->error : c->post_status);
 		neighbour_works(r);
 		memory_kept(r);
 		bad_reopen(r);
@@ -157,7 +157,7 @@ static void hostile__overrun_is_an_error(void **state)
 		struct dxp_nic_event event;
 		uint32_t index;
 		for (uint32_t i = 0; i < before[k]; i++) {
-			assert_int_equal(nap_to_himself(r, 1), DXP_OK);
+			assert_int_equal(nap_to_itself(r, 1), DXP_OK);
 			poll(r);
 			assert_int_equal(dxp_sent_dequeue(w, &event), 1);
 		}
@@ -209,8 +209,8 @@ static void hostile__a_full_fifo_is_no_overrun(void **state)
 	dxp_store_release(&w->producer, u->consumer);
 	for (int round = 0; round < 6; round++) {
 		for (uint32_t i = 0; i < DXP_DOORBELLS; i++)
-			assert_int_equal(nap_to_himself(r, 1), DXP_OK);
-		assert_int_equal(nap_to_himself(r, 1), DXP_EAGAIN);
+			assert_int_equal(nap_to_itself(r, 1), DXP_OK);
+		assert_int_equal(nap_to_itself(r, 1), DXP_EAGAIN);
 		for (uint32_t i = 0; i < 2 * NIC_CLAIMS_POLLS; i++)
 			poll(r);
 		assert_int_equal(dxp_error(w), DXP_OK);

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # variables are those of tools/lab
-# The topology of a lab, and the namespaces, bridges and cables that form it. Sourced by tools/lab.
+# shellcheck disable=SC2154 # tools/lab defines the variables
+# The topology of a lab, and the namespaces, bridges and cables that form it. tools/lab sources this
+# file.
 
-# Topology: computed from the numbers of hosts, leaves, middles and spines. Order of switches:
-# spines, middles (depth 3), leaves.
+# The topology is computed from the numbers of hosts, leaves, middles and spines. Switches are
+# numbered in this order: spines, middles (only with depth 3), leaves.
 
 is_host() { [[ $1 = h* ]]; }
 address_of() {
@@ -15,11 +16,12 @@ mac_of() {
 		printf '02:77:01:00:00:%02x\n' "${1#s}"
 }
 
-# share INDEX COUNT PARTS: prints the part of element INDEX when COUNT elements are divided into
-# PARTS parts whose sizes differ by at most one.
+# share INDEX COUNT PARTS: divides COUNT elements into PARTS parts with sizes that differ by at most
+# one. Prints the number of the part that contains element INDEX.
 share() { echo $(($1 * $3 / $2)); }
 
-# Prints the switch above a host or switch; s0 if spines are above it; nothing for a spine.
+# Prints the switch above a host or switch. If spines are above it, prints s0. For a spine, prints
+# nothing.
 parent_of() {
 	local k=${1#?}
 	if is_host "$1"; then
@@ -49,7 +51,7 @@ ports_of() {
 
 is_spine() { ! is_host "$1" && [ "${1#s}" -lt "$spines" ]; }
 
-# Succeeds if all spines are directly above the node.
+# Succeeds if the spines are directly above the node.
 below_spine() { [ "$depth" -gt 1 ] && [ "${parent[$1]:-}" = s0 ]; }
 
 plan() {
@@ -62,7 +64,7 @@ plan() {
 	for i in "${nodes[@]}"; do parent[$i]=$(parent_of "$i"); done
 }
 
-# Prints ceil(sqrt($1)).
+# root_of N: prints the square root of N, rounded up.
 root_of() { awk -v n="$1" 'BEGIN { r = int(sqrt(n)); print r * r < n ? r + 1 : r }'; }
 
 shape() {
@@ -88,7 +90,8 @@ node_make() {
 	ip -n "$ns" link set lo up
 }
 
-# Prints commands for `ip -n SWITCH -batch`: its bridge, and a cable to each node below it.
+# Prints commands for `ip -n SWITCH -batch`. They make the bridge of a switch, and a cable to each
+# node below it.
 switch_plan() {
 	local node=$1 child end
 	echo "link add br0 address $(mac_of "$node") mtu $mtu type bridge stp_state 0" \
@@ -102,14 +105,14 @@ switch_plan() {
 		is_host "$child" && printf ' address %s' "$(mac_of "$child")"
 		printf ' mtu %s netns %s\n' "$mtu" "$name-$child"
 		echo "link set $child master br0 up"
-		# Ports of a second spine are isolated from each other: the first spine connects
-		# them.
+		# The ports of a second spine are isolated from each other, because the first spine
+		# already connects the switches; a second connection would be a loop.
 		[ "$node" = s0 ] || [ "${node#s}" -ge "$spines" ] ||
 			echo "link set $child type bridge_slave isolated on"
 	done
 }
 
-# Prints commands that add the cables to the nodes above as ports.
+# Prints commands that add the cables to the nodes above a switch as ports of its bridge.
 uplink_plan() {
 	local k
 	if below_spine "$1"; then
@@ -119,7 +122,7 @@ uplink_plan() {
 	fi
 }
 
-# Prints the port of switch $1 on the path to node $2.
+# port_towards SWITCH NODE: prints the port of the switch on the path to the node.
 port_towards() {
 	local at=$2
 	while [ -n "$at" ]; do
@@ -129,7 +132,8 @@ port_towards() {
 		fi
 		at=${parent[$at]}
 	done
-	# Not below $1: go up; to another spine directly if $1 is below the spines.
+	# The node is not below the switch: uses the port to another spine if the switch is directly
+	# below the spines, otherwise the port to the switch above.
 	if below_spine "$1" && is_spine "$2"; then
 		echo "$2"
 	else
@@ -137,8 +141,8 @@ port_towards() {
 	fi
 }
 
-# With two spines there are two paths. Static entries fix the path to each address on every bridge,
-# and the neighbours of every node, so that no path depends on learning.
+# With two spines there are two paths. Static entries on every bridge fix the path to each address,
+# and static neighbours on every node fix the addresses. So no path depends on learning.
 ways_set() {
 	local node other device
 	[ "$spines" -gt 1 ] || return 0
@@ -157,8 +161,8 @@ ways_set() {
 	done
 }
 
-# With --rate: limits the rate of each end of a cable; packets queue for up to 50 ms. The burst is
-# 128 us, at least two packets, so that short messages are limited too.
+# With --rate: limits the rate at each end of a cable. Packets queue for up to 50 ms. The burst is
+# 128 us of the rate, and at least two packets. It is so small that short messages are limited too.
 rates_set() {
 	local node device burst=$((rate * 16 > 2 * mtu + 100 ? rate * 16 : 2 * mtu + 100))
 	[ "$rate" -gt 0 ] || return 0

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # variables are those of tools/lab
-# Drops and duplicates packets through nftables. Sourced by tools/lab.
+# shellcheck disable=SC2154 # tools/lab defines the variables
+# Drops and duplicates packets through nftables. tools/lab sources this file.
 
-# trouble_set KIND PERMILLE [--all] [--switches]: installs the rules at the ends of the cables. Only
-# the rules of hosts match packets that the XDP plane of a switch sends.
+# trouble_set KIND PERMILLE [--all] [--switches]: installs the rules at the ends of the cables. If a
+# switch sends packets by its XDP plane, only the rules of hosts match them.
 trouble_set() {
 	local kind=$1 permille match='udp dport 4791' everywhere=0 node family=ip
 	permille=$(number "$kind" "${2:-}" 0 1000)
@@ -31,9 +31,9 @@ trouble_set() {
 	done
 }
 
-# Drops at the device: a drop in the IP stack would be reported to the sender. Each cable drops once
-# in each direction: rules of hosts match their own traffic, rules of switches match packets from
-# other switches.
+# Drops packets at the device, because a drop in the IP stack would be reported to the sender. Each
+# cable drops a packet at most once in each direction: the rules of hosts match their own traffic,
+# and the rules of switches match packets from other switches.
 loss_rules() {
 	local way ways='ingress egress' device=eth0 match=$2
 	if ! is_host "$3"; then
@@ -48,7 +48,8 @@ loss_rules() {
 	done
 }
 
-# Sends the copy through a gateway that is its own destination: the host or the switch.
+# Duplicates a packet. The copy is sent through a gateway that is also its destination: the host or
+# the switch.
 dup_rules() {
 	local to device=eth0
 	is_host "$3" || device=br0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes a manual page of a public header: its first comment, then each declaration with the comment
-# before it. Bodies of inline functions are left out.
+# Makes a man page of a public header: its first comment, then each declaration with the comment
+# before it. Bodies of inline functions are omitted.
 #
 #   awk -v version=V -f header.awk FOLDER/NAME.h     writes the page to standard output
 #
@@ -12,7 +12,8 @@ function escape(text) {
 	return text ~ /^[.']/ ? "\\&" text : text
 }
 
-# Text of a comment: indented lines as they are, "Errors:" and the like as tags.
+# Prints the text of a comment. Indented lines stay as they are. Words such as "Errors:" at the
+# start of a line become tags.
 function comment_print(    i, n, lines, text, raw) {
 	n = split(comment, lines, "\n")
 	raw = 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Bandwidth of the simulated bridge against transfer length, one line for each buffer size; `what`
-# is the path.
+# Bandwidth of the simulated bridge against transfer length, with one line for each buffer size.
+# `what` is the path.
 set title "The simulator, the source\47s machine: ".what
 set xlabel "bytes"
 set ylabel "MB/s"

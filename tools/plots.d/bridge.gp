@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Bandwidth of memory behind DMA against transfer length, one line for each buffer size or each
-# route; `what` is the property that the lines share.
+# Bandwidth of memory behind DMA against transfer length, with one line for each buffer size or each
+# route. `what` is the property that all lines have in common.
 set title what.(strstrt(picture, "local") ? ", local DMA" : ", bridged to the network")
 set xlabel "bytes"
 set ylabel "GB/s"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Prints the goals beside the measured values as a markdown table; load after json.awk. Reads the
-# rows of all benchmarks present. A goal whose benchmark has no rows keeps its line in `page`, a
-# file with an earlier table between <!-- goals --> and <!-- end -->. A goal whose own rows are
+# Prints the goals and the measured values as a markdown table. Load it after json.awk. Reads the
+# rows of all benchmarks that are present. If a benchmark has no rows, its goals keep their lines in
+# `page`, a file with an earlier table between <!-- goals --> and <!-- end -->. If a benchmark has
+# rows but not those of a goal, the goal is omitted.
 # missing is omitted.
 
 BEGIN {
@@ -40,7 +41,7 @@ function of(bench, lab, name, contender) {
 }
 
 # Returns the largest (or smallest) value of another library or TCP in this case; 0 if none ran.
-# `but` is a pattern of contenders to exclude.
+# `but` is a pattern for contenders to exclude.
 function best(bench, lab, name, smallest, but,    list, i, n, v, found, part) {
 	asked = bench
 	n = split(others[bench, lab, name], list, "\n")
@@ -60,14 +61,15 @@ function head() {
 	print "|---|---:|---:|---|"
 }
 
-# Prints a goal: `q` must be at least (with `at_most`: at most) `wanted`.
+# Prints a goal: the quotient `q` must be at least `wanted`, or at most `wanted` if `at_most` is
+# set.
 function goal(what, q, wanted, at_most) {
 	head()
 	printf "| %s | %s %s | %s | %s |\n", what, at_most ? "<=" : ">=", wanted, short(q),
 		(at_most ? q <= wanted : q >= wanted) ? "met" : "missed"
 }
 
-# Prints the earlier line of a goal if the benchmark queried last has no rows here.
+# Prints the earlier line of a goal if the benchmark that was queried last has no rows in this run.
 function keep(what) {
 	if (asked in ran || !(what in earlier))
 		return
@@ -75,7 +77,7 @@ function keep(what) {
 	print earlier[what]
 }
 
-# Prints the goal for a / b if both were measured.
+# Prints the goal for a / b if a and b were measured.
 function quotient(what, a, b, wanted, at_most) {
 	if (a > 0 && b > 0)
 		goal(what, a / b, wanted, at_most)
@@ -83,7 +85,7 @@ function quotient(what, a, b, wanted, at_most) {
 		keep(what)
 }
 
-# Prints the goal for a - b if both were measured.
+# Prints the goal for a - b if a and b were measured.
 function difference(what, a, b, wanted, at_most) {
 	if (a > 0 && b > 0)
 		goal(what, a - b, wanted, at_most)
@@ -91,7 +93,7 @@ function difference(what, a, b, wanted, at_most) {
 		keep(what)
 }
 
-# Goals of the NIC's functions on one machine.
+# Prints the goals for functions of a NIC on one machine.
 function nic_goals(    lab, trip, served, free, i, sizes) {
 	lab = "shared memory"
 	trip = of("nic", lab, "NAP 8 B", "NIC embedded")
@@ -115,7 +117,8 @@ function nic_goals(    lab, trip, served, free, i, sizes) {
 		 of("nic", lab, "8 functions share, 10 MB", "NIC embedded"), 1, 0.999)
 }
 
-# Returns the smallest gain of switches over TCP's best algorithm at these sizes; 0 if not measured.
+# Returns the smallest gain of switches over TCP's best algorithm for these sizes; 0 if not
+# measured.
 function inc_gain(lab, sizes,    list, i, n, ours, tcp, least) {
 	n = split(sizes, list, ";")
 	for (i = 1; i <= n; i++) {
@@ -129,7 +132,7 @@ function inc_gain(lab, sizes,    list, i, n, ours, tcp, least) {
 	return least
 }
 
-# Goals of MPI over switches that compute.
+# Prints the goals for MPI over switches that compute.
 function inc_goals(    i, n, hosts, lab, short_sizes, times, share, tcp) {
 	short_sizes = "8 B;16 B;32 B;64 B;128 B;256 B"
 	n = split("4;9;16", hosts, ";")
@@ -155,7 +158,7 @@ function inc_goals(    i, n, hosts, lab, short_sizes, times, share, tcp) {
 		 of("inc", "9 hosts", "icoFoam, time in MPI", "TCP, default"), 1, 1)
 }
 
-# Goals of memory behind DMA, bridged to the network.
+# Prints the goals for memory behind DMA that is bridged to the network.
 function bridge_goals(    lab, i, routes, ways, name) {
 	lab = "loopback"
 	split("host to device;device to host;round trip;device to device", routes, ";")
@@ -178,7 +181,7 @@ function bridge_goals(    lab, i, routes, ways, name) {
 		   beside["bridge", lab, name, "during transfers"], 16, 1)
 }
 
-# The bridge goals in the simulator, on the machine of the source (SBDT).
+# Prints the goals for the bridge in the simulator, on the machine of the source (SBDT).
 function bridge_sim_goals(    i, k, n, routes, name, ours) {
 	n = split("host to device;device to host;round trip", routes, ";")
 	for (i = 1; i <= n; i++)

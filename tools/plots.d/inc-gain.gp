@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Speed-up over TCP's best algorithm.
+# Speed-up over TCP's best algorithm against message length.
 set title "MPI_Allreduce over switches: times faster than TCP's best algorithm"
 set xlabel "bytes"
 set ylabel "times"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Three plots against the number of senders.
+# Three plots against the number of senders: the results of `dxp bench incast`.
 set terminal svg size 1200,420 dynamic noenhanced font "sans-serif,12"
 set multiplot layout 1,3 title "N hosts send 64 KiB messages to one, through a port of 1 Gb/s" \
 	textcolor rgb "#808080"

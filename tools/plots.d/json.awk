@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Shared by the other scripts: parses one flat JSON object per line; formats numbers for readers.
+# Functions that the other scripts share. They parse a line with one flat JSON object, and format
+# numbers for readers.
 
-# Fills f with the fields of a flat object.
+# Fills f with the fields of the object.
 function parse(line,    part, colon, key, value) {
 	split("", f)
 	while (match(line, /"[^"]*":("[^"]*"|[-+.0-9eE]+|true|false|null)/)) {

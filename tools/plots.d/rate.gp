@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Messages per second; logarithmic, because the peers differ by a factor of 100.
+# Messages per second. The axis is logarithmic, because the peers differ by a factor of 100.
 set title "64-byte messages to one peer, each taken by the program there"
 set ylabel "millions per second"
 set logscale y

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Prints rows of `dxp bench --json` for gnuplot or as a markdown table; load after json.awk.
-#   mode   points: a block for each contender, its name first, then lines "x value p99 drops jain
-#                  least most"
-#          routes: the same for each case, whose name ends in a size, in place of contenders
-#          gains:  the same for each lab and contender that has a peer; value is the speed-up over
-#                  the peer
+#   mode   points: a block for each contender: its name, then lines "x value p99 drops jain least
+#                  most"
+#          routes: the same, but a block for each case without the size at the end of its name
+#          gains:  the same, but a block for each lab and contender that has a peer; value is the
+#                  speed-up over the peer
 #          bars:   a line for each lab and case, a column for each contender
 #          pivot:  the same as markdown; a cell also has the figures beside the value
 #          list:   a markdown line for each row
-#   where  KEY=VALUE;KEY=VALUE: only rows whose KEY contains VALUE
+#   where  KEY=VALUE;KEY=VALUE: only rows in which KEY contains VALUE
 # Runs under mawk.
 
 BEGIN {
 	conditions = split(where, condition, ";")
-	# Names of the x axis; the first that a row has is used.
+	# Names of the x axis. The first name that a row has is used.
 	split("loss_percent bytes senders peers nodes hosts megabytes reads " \
 	      "registers", x_names, " ")
 }
@@ -34,7 +34,7 @@ function x_of(    i) {
 	return ""
 }
 
-# Formats the value and the figures that a reader of this metric needs beside it.
+# Formats the value, and the figures that a reader of this metric needs with it.
 function cell(    text) {
 	if (!("samples" in f) && match(f["note"], /^(not built|skipped)/))
 		return substr(f["note"], 1, RLENGTH)
@@ -46,7 +46,7 @@ function cell(    text) {
 		text = short(f["value"])
 	if ("near_cpu" in f)
 		text = text " (" short(f["near_cpu"]) " + " short(f["far_cpu"]) ")"
-	# share of the slowest stage's bandwidth
+	# adds the share of the slowest stage's bandwidth
 	if (f["bench"] ~ /^bridge/ && f["ratio"] + 0 > 0)
 		text = text " = " short(100 * f["ratio"]) " %"
 	noted += "note" in f
@@ -54,7 +54,7 @@ function cell(    text) {
 }
 
 function series() {
-	# each of our operations is one series; so is each peer
+	# each operation of RLTP is one series, and each peer is one
 	if (f["bench"] == "latency" && f["contender"] == "RLTP")
 		return "RLTP " substr(f["case"], 1, 3)
 	if (mode == "routes") {
@@ -65,7 +65,7 @@ function series() {
 	return f["contender"]
 }
 
-# The case of a crowd row is "TOPOLOGY NODES"; sets the field nodes from it.
+# The case of a row about a crowd is "TOPOLOGY NODES". Sets the field `nodes` from it.
 function crowd_row(    part) {
 	split(f["case"], part, " ")
 	f["nodes"] = part[2]
@@ -105,7 +105,7 @@ function crowd_row(    part) {
 	cores[group] = f["cores"]
 	value[group, contender] = f["value"]
 	text[group, contender] = cell()
-	# draws a contender once, also if it is the peer of several operations
+	# draws a contender once, even if it is the peer of several operations
 	if (pointed && f["value"] + 0 > 0 && !((contender, x_of()) in drawn)) {
 		drawn[contender, x_of()] = 1
 		line = x_of() " " f["value"] " " f["p99_us"] + 0 " " f["drops_percent"] + 0

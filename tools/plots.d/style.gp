@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Style of all plots: no background; greys and colours that are readable on white and on black.
-# Loaded first; `data` and `picture` are file names.
+# Style of all plots: no background, and greys and colours that are readable on white and on black.
+# It is loaded first. `data` and `picture` are names of files.
 set terminal svg size 880,500 dynamic noenhanced font "sans-serif,13"
 set output picture
 set border 3 linecolor rgb "#808080"
@@ -16,5 +16,5 @@ array colours[9] = ["#3b82f6", "#e8820c", "#2e9e5b", "#e0454a", "#9b6bdf", "#14a
 do for [i=1:9] {
 	set style line i linecolor rgb colours[i] linewidth 2 pointtype 4 + i pointsize 0.7
 }
-# stats obeys ranges, so it runs before any range is set
+# `stats` uses ranges, so it runs before any range is set
 stats data using 0 nooutput

@@ -9,7 +9,8 @@ function linkShow(text) {
 	if ($("link").textContent !== text) $("link").textContent = text;
 }
 
-// The list is a live region, so it changes only if the alerts do.
+// The list of alerts is an ARIA live region. It is rebuilt only if the alerts changed, because a
+// screen reader reads it again after each change.
 function alertsShow(s) {
 	const text = JSON.stringify([s.alerts, s.alerts_left_out]);
 	if (text === alertsShown) return;

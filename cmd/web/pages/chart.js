@@ -11,7 +11,7 @@ function svg(name, attributes) {
 }
 
 export class Chart {
-	// series: names; format: text of a value; limit: points that are kept.
+	// series: names; format: function that returns the text of a value; limit: points to keep.
 	constructor(title, series, format, limit = 300) {
 		this.title = title;
 		this.series = series;
@@ -26,7 +26,7 @@ export class Chart {
 		this.root = element("figure", {}, this.caption, this.image);
 	}
 
-	// values: one number for each series.
+	// Adds a point. values: one number for each series.
 	add(timeMs, values) {
 		const last = this.points[this.points.length - 1];
 		if (last && last[0] >= timeMs) return;

@@ -1,4 +1,4 @@
-// Texts of numbers and times.
+// Functions that format numbers and times.
 const UNITS = ["", "K", "M", "G", "T", "P"];
 
 function scaled(value, base) {

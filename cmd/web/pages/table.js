@@ -1,5 +1,5 @@
-// Builds elements, and tables that change in place: a row that stays keeps its elements, so that the
-// keyboard's focus and a reader's position stay too.
+// Builds elements, and tables that change in place. A row that stays keeps its elements, so the
+// keyboard focus and the position of a screen reader stay too.
 export function element(name, attributes = {}, ...children) {
 	const e = document.createElement(name);
 	for (const [key, value] of Object.entries(attributes))
@@ -42,7 +42,7 @@ export class Table {
 		});
 	}
 
-	// Shows these rows; `total`: how many there are altogether.
+	// Shows these rows. `total` is the number of all rows, which may be more.
 	update(rows, total = rows.length) {
 		const seen = new Set();
 		rows.forEach((row, at) => {

@@ -3,7 +3,7 @@ import { Chart } from "./chart.js";
 import { Table, Tiles, element } from "./table.js";
 import * as format from "./format.js";
 
-const ROWS_MAX = 300; // rows of a table; the filter selects others
+const ROWS_MAX = 300; // rows that a table shows; with a filter the user finds other rows
 
 async function get(path) {
 	const response = await fetch("/api/v1/" + path);
@@ -331,7 +331,7 @@ const EVENT_COLUMNS = [
 	{ title: "Text", value: (e) => e.text, kind: "text" },
 ];
 
-// Reads only what is new.
+// Table of events. Each update reads only the events after the last one that it has.
 class EventTable {
 	constructor() {
 		this.last = 0;

@@ -23,6 +23,9 @@ struct pending {
 
 static struct pending *pending;
 static uint32_t pending_count, pending_space;
+/* A range was not recorded because memory was short. From then on, all host memory counts as
+ * pending: writes read their bytes later than necessary, but never too early. */
+static bool pending_incomplete;
 
 static void pending_prune(void)
 {
@@ -35,7 +38,7 @@ static void pending_prune(void)
 	pending_count = kept;
 }
 
-static bool pending_add(const void *at, uint64_t bytes, dxp_event event)
+static void pending_add(const void *at, uint64_t bytes, dxp_event event)
 {
 	if (pending_count == pending_space)
 		pending_prune();
@@ -44,19 +47,22 @@ static bool pending_add(const void *at, uint64_t bytes, dxp_event event)
 	if (2 * pending_count >= pending_space) {
 		uint32_t space = pending_space ? 2 * pending_space : 64;
 		struct pending *more = realloc(pending, space * sizeof *more);
-		if (!more)
-			return false;
+		if (!more) {
+			pending_incomplete = true;
+			return;
+		}
 		pending = more;
 		pending_space = space;
 	}
 	pending[pending_count++] = (struct pending){(uintptr_t)at, (uintptr_t)at + bytes, event};
-	return true;
 }
 
 bool command_host_is_pending(const void *at, uint64_t bytes)
 {
 	uintptr_t start = (uintptr_t)at;
 
+	if (pending_incomplete)
+		return true;
 	for (uint32_t i = 0; i < pending_count; i++) {
 		if (pending[i].start < start + bytes && start < pending[i].end &&
 		    event_open(pending[i].event))

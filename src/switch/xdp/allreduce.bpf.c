@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch's XDP data plane: short operations of groups that user space installed. Scope:
- * kernel.h; reasons: docs/reference/inc.md "Two planes". All other packets pass unchanged. */
+/* The switch's XDP data plane: short operations of groups that user space has installed. kernel.h
+ * states what it computes; docs/reference/inc.md "Two planes" gives the reasons. All other packets
+ * pass unchanged. */
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/packet.bpf.h"
 #include "switch/xdp/aggregator.bpf.h"
 
-/* Returns the index of the child that sent the packet; -1: none. Not inlined, so that the verifier
- * checks its loop once. */
+/* Returns the index of the child that sent the packet; -1: no child did. Not inlined, so that the
+ * verifier checks the loop only once. */
 __attribute__((noinline)) int child_find(const struct kernel_group *g, const struct work *w)
 {
 	const struct frame *f;
@@ -58,7 +59,8 @@ INLINE int send_up(struct xdp_md *ctx, struct work *w, const struct kernel_group
 	return bpf_redirect(g->parent_ifindex, 0);
 }
 
-/* Sends once to each port with a child, also to the ingress port. */
+/* Sends the packet in `w` once to each port that has children, also to the port where the last
+ * contribution arrived. */
 INLINE int send_down(struct xdp_md *ctx, struct work *w, const struct kernel_group *g, __u32 bytes)
 {
 	struct frame *f = &w->frame;
@@ -90,7 +92,8 @@ INLINE __u32 out_bytes(const struct work *w)
 	return w->out.elements * reduce_bytes(w->out.kind, w->out.kind >> 8);
 }
 
-/* Folds, after the last contribution, and sends the result down or the partial result up. */
+/* Called after the last contribution: folds all contributions. The root sends the result to the
+ * children; other switches send the partial result to the parent. */
 INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 		    struct kernel_aggregator *s, struct kernel_contributions *c,
 		    const struct arrival *a)
@@ -117,8 +120,8 @@ INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_grou
 	return root ? send_down(ctx, w, g, out_bytes(w)) : send_up(ctx, w, g, 0, out_bytes(w));
 }
 
-/* Counts an unsound packet. Drops it if the ICRC is wrong; else passes it to user space, which
- * reports malformed ones. */
+/* Counts a packet that is not sound. Drops it if its ICRC is wrong. Otherwise passes it to user
+ * space, which reports malformed packets. */
 INLINE int unsound(enum soundness what)
 {
 	count(what == PACKET_ICRC_WRONG  ? KERNEL_ICRC_WRONG
@@ -145,8 +148,8 @@ INLINE int reject_packet(void)
 	return XDP_PASS;
 }
 
-/* Handles a child's contribution. Accepts one that this plane cannot compute only if its segment
- * has an aggregator here, and then counts a mismatch. */
+/* Handles a child's contribution. If this plane cannot compute the contribution, accepts it only if
+ * its segment has an aggregator here, and then counts a mismatch. */
 INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 				struct kernel_aggregator *s, struct kernel_contributions *c)
 {
@@ -187,8 +190,8 @@ INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct
 	}
 }
 
-/* Handles a result from the parent, for a segment of this plane or for user space. Drops unexpected
- * multicast copies, which user space does not receive. */
+/* Handles a result from the parent: stores it, or passes it to user space. Drops unexpected
+ * multicast copies, because user space does not receive multicast. */
 INLINE int result_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 			  struct kernel_aggregator *s)
 {
@@ -241,7 +244,7 @@ INLINE int aggregator_data_receive(struct xdp_md *ctx, struct work *w)
 }
 
 /* Records the sender of a sound control packet with the right key. The packet must carry this
- * switch's MAC address. A packet that crosses a bridge carries another one. */
+ * switch's MAC address. A packet that crosses a bridge carries another MAC address. */
 INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame *f = &w->frame;
@@ -274,5 +277,5 @@ SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
 	return XDP_PASS;
 }
 
-/* Required by the kernel. No helper used here is GPL-only. */
+/* The kernel requires a licence. No helper function that is used here is GPL-only. */
 char program_license[] SEC("license") = "Dual BSD/GPL";

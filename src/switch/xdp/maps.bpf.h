@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program's maps, and the packet layout in scratch memory. */
+/* The maps of the program, and the layout of a packet in scratch memory. */
 #ifndef SWITCH_XDP_MAPS_H
 #define SWITCH_XDP_MAPS_H
 
@@ -15,9 +15,9 @@
 #define be16(v) __builtin_bswap16(v)
 #define be32(v) __builtin_bswap32(v)
 
-/* A packet from its Ethernet header on, copied by BPF helpers. Two leading bytes align all fields,
- * so the layout equals that on the wire (asserted below). */
-/* bytes: payload, pad and ICRC of the longest packet in an Ethernet frame */
+/* A packet from its Ethernet header on, which BPF helpers copy. The two leading bytes align all
+ * fields, so the layout equals the layout on the wire (asserted below). */
+/* bytes of payload, pad and ICRC of the longest packet in an Ethernet frame */
 #define FRAME_SPACE 1424
 
 struct frame {
@@ -35,7 +35,7 @@ struct frame {
 
 	__u8 opcode, bth_flags;
 	__u16 pkey_be;
-	__u32 dest_qp_be; /* top byte: reserved; ones for the ICRC */
+	__u32 dest_qp_be; /* the top byte is reserved; the ICRC counts it as ones */
 	__u32 psn_be;
 	__u32 qkey_be, source_qp_be;
 
@@ -53,8 +53,9 @@ struct frame {
 #define FRAME_OFF_IP       16
 #define FRAME_OFF_PAYLOAD  96
 #define ETHERNET_BYTES     (FRAME_OFF_IP - FRAME_OFF_ETHERNET)
-#define HEADERS_BYTES      (FRAME_OFF_PAYLOAD - FRAME_OFF_IP) /* bytes from IP header to payload */
-#define IP_BYTES           20
+/* bytes from the start of the IP header to the payload */
+#define HEADERS_BYTES (FRAME_OFF_PAYLOAD - FRAME_OFF_IP)
+#define IP_BYTES      20
 
 _Static_assert(__builtin_offsetof(struct frame, version) == FRAME_OFF_IP, "IP");
 _Static_assert(__builtin_offsetof(struct frame, opcode) == FRAME_OFF_IP + 28, "BTH");
@@ -67,7 +68,7 @@ _Static_assert(__builtin_offsetof(struct frame, kind) ==
 	       "MPI header");
 _Static_assert(__builtin_offsetof(struct frame, payload) == FRAME_OFF_PAYLOAD, "payload");
 
-/* Header fields of the packet to send. Written under the aggregator's lock. */
+/* Header fields of the packet to send. They are written under the aggregator's lock. */
 struct outgoing {
 	__u64 kind;
 	__u32 call_elements, src_rank;
@@ -120,7 +121,7 @@ struct {
 	__type(value, struct kernel_contributions);
 } contributions SEC(".maps");
 
-/* Group index -> ports of its children. */
+/* For each group index, the interfaces of the group's children. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, SWITCH_KERNEL_GROUPS);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IEEE 754 addition and comparison in integers, because BPF has no floating point. The results
- * equal those of an x86 FPU (SSE) with default settings in every bit: round to nearest even,
- * subnormals, infinities. If both operands are NaNs, the result is the first one, made quiet.
- * Infinity minus infinity is the negative default NaN. The test compiles it for the host.
+/* IEEE 754 addition and comparison by integer instructions, because BPF has no floating point. The
+ * results equal those of an x86 FPU (SSE) with default settings in every bit: round to nearest
+ * even, subnormals, infinities. If both operands are NaNs, the result is the first one, made quiet.
+ * Infinity minus infinity is the negative default NaN. A test compiles this file for the host.
  *
  * A number is in the low `exponent + fraction + 1` bits of 64. Both formats share this source,
- * inlined with constant widths. */
+ * which is inlined with constant widths. */
 #ifndef SWITCH_XDP_SOFTFLOAT_H
 #define SWITCH_XDP_SOFTFLOAT_H
 
@@ -13,9 +13,9 @@
 
 #define SF_INLINE static inline __attribute__((always_inline))
 
-#define SF_GUARD 3 /* bits below the last bit of the fraction: guard, round, sticky */
+#define SF_GUARD 3 /* bits below the last bit of the fraction: guard, round and sticky bit */
 
-/* Shifts right. Nonzero bits shifted out set the lowest bit. */
+/* Shifts right. If any bit that is shifted out is 1, the lowest bit of the result becomes 1. */
 SF_INLINE __u64 sf_shift_sticky(__u64 v, __u32 count)
 {
 	if (count == 0)
@@ -53,8 +53,8 @@ SF_INLINE __u32 sf_leading_zeros(__u64 v)
 	return count + !(v >> 63);
 }
 
-/* Rounds to nearest even and packs. The leading bit of `v` is at fraction_bits + SF_GUARD, or lower
- * if exponent is 1 (subnormal). */
+/* Rounds to nearest even and packs the number. The leading bit of `v` is bit fraction_bits +
+ * SF_GUARD. It may be lower if exponent is 1 (subnormal). */
 SF_INLINE __u64 sf_round(__u64 sign, __u32 exponent, __u64 v, __u32 fraction_bits,
 			 __u32 exponent_max)
 {
@@ -65,11 +65,12 @@ SF_INLINE __u64 sf_round(__u64 sign, __u32 exponent, __u64 v, __u32 fraction_bit
 		v++;
 	if (exponent >= exponent_max)
 		return sign | (__u64)exponent_max << fraction_bits;
-	/* The leading bit of v adds one to the exponent, and so does a carry. */
+	/* The leading bit of v adds one to the exponent field; a carry of the rounding adds one
+	 * too. */
 	return sign | (((__u64)(exponent - 1) << fraction_bits) + v);
 }
 
-/* Adds; |a| >= |b|, both finite. */
+/* Adds two finite numbers with |a| >= |b|. */
 SF_INLINE __u64 sf_add_finite(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max)
 {
 	const __u64 hidden = 1ull << fraction_bits;
@@ -138,7 +139,7 @@ SF_INLINE __u64 sf_add(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max
 	return sf_add_finite(a, b, fraction_bits, exponent_max);
 }
 
-/* Returns a < b; false if one is a NaN. Both zeros are equal. */
+/* Returns 1 if a < b, else 0; also 0 if one operand is a NaN. Both zeros are equal. */
 SF_INLINE int sf_less(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max)
 {
 	const __u64 sign_bit = ((__u64)exponent_max + 1) << fraction_bits;

@@ -33,7 +33,7 @@ program = cl.Program(context, SOURCE).build()
 host = np.arange(4096, dtype=np.uint32)
 there = cl.Buffer(context, MF.READ_WRITE | MF.COPY_HOST_PTR, hostbuf=host)
 event = None
-for step in range(12):  # back and forth between the devices
+for step in range(12):  # data moves back and forth between the devices
     event = program.pour(queues[step % len(queues)], (4096,), (64,), there, cl.LocalMemory(256),
                          np.uint32(step), wait_for=[event] if event else None)
 event.wait()

@@ -15,7 +15,7 @@
 	/* Work of these kinds never completes: 1: copies from the host; 2: everything else. */ \
 	X(void, fake_cuda_hang, (unsigned kinds))                                               \
 	X(void, fake_cuda_heal, (void)) /* clears the error of a kernel */                      \
-	/* Live contexts, allocations, streams, events, modules and locked ranges. */           \
+	/* Number of live contexts, allocations, streams, events, modules and locked ranges. */ \
 	X(unsigned, fake_cuda_alive, (void))
 
 #endif

@@ -79,8 +79,8 @@ static void end_event(uint32_t n, int status)
 		notify(n);
 }
 
-/* Returns 0 while an event that `e` waits for is pending. Otherwise returns 1 plus the status for
- * the completion of `e`. */
+/* Returns 1 while an event that `e` waits for is pending. Otherwise returns the status for the
+ * completion of `e`, which is 0 or negative. */
 static int can_end(const struct fake_event *e)
 {
 	int status = DXP_OK;

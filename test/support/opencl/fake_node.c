@@ -44,8 +44,8 @@ static void images(uint8_t *data, size_t *bytes)
 	}
 }
 
-/* Returns the device's name (0x102B) and extensions (0x1030) in records with OpenCL's numbers. The
- * plugin must ignore one of the extensions. */
+/* Returns the device's image properties, name (0x102B), extensions (0x1030) and type (0x1000), in
+ * records with OpenCL's numbers. The plugin must ignore one of the extensions. */
 int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
 {
 	static const char text[] = "cl_khr_fp64 cl_khr_spir cl_khr_int64_base_atomics";
