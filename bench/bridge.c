@@ -48,11 +48,13 @@ int bench_bridge(int argc, char **argv)
 		o.engine = board_default();
 	if (!o.engine)
 		return 1;
+	const bool delayed = !o.lab;
 	if (!o.lab)
 		o.lab = "loopback";
 	if (o.sizes)
 		return bridge_sizes_print(&o);
 	report_begin(o.json, "Memory behind DMA");
 	status = bridge_local(&o);
-	return status | bridge_remote(&o);
+	status |= bridge_remote(&o);
+	return delayed ? status | bridge_reads(&o) : status;
 }

@@ -28,6 +28,7 @@ struct bridge_daemon {
 	const char *name, *engine;
 	/* size of a buffer of the daemon's bridge, in bytes; 0: the bridge chooses */
 	uint32_t buffer_bytes;
+	uint32_t reads; /* reads that it has outstanding; 0: as many as buffers */
 	pid_t pid;
 	struct dxp_xpu *xpu;
 	struct dxp_xpu_caps caps;
@@ -100,6 +101,8 @@ int bridge_registration(struct bridge_setup *p);
 
 /* Runs the benchmark over the network. */
 int bridge_remote(const struct bench_options *o);
+/* Outstanding reads against latency, in labs of their own. */
+int bridge_reads(const struct bench_options *o);
 /* Move bytes over the network. _pull: by dxp_bridge_move. _push: by dxp_mem_write, dxp_mem_read or
  * dxp_send. _both: in both directions at once. */
 int bridge_pull_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);

@@ -39,7 +39,7 @@ static void line_read(const struct stage *s, const char *name, char *out, size_t
 	out[strcspn(out, "\n")] = '\0';
 }
 
-/* Logs the output of the process that did not start. */
+/* Logs the first line of the log of the process that did not start. */
 static void complain(const struct stage *s)
 {
 	char name[80], reported[512], missing[64];
@@ -104,15 +104,17 @@ static int inside_run(void *context)
 static void daemon_text(const struct bridge_setup *p, const struct bridge_daemon *daemon, char *out,
 			size_t bytes)
 {
-	char rings[64] = "";
+	char rings[64] = "", reads[32] = "";
 
 	if (daemon->buffer_bytes)
 		snprintf(rings, sizeof(rings), "--buffer-bytes %u", daemon->buffer_bytes);
+	if (daemon->reads)
+		snprintf(reads, sizeof(reads), "--reads %u", daemon->reads);
 	snprintf(out, bytes,
 		 "part %s %s \"$far\" dxpd --manager $(cat manager) --key fabric.key --name %s "
-		 "--engine '%s' --memory %lluM --functions 0 %s || exit 0\n",
+		 "--engine '%s' --memory %lluM --functions 0 %s %s || exit 0\n",
 		 daemon->name, daemon->name, daemon->name, daemon->engine,
-		 (unsigned long long)((p->largest + DEVICE_SPARE) >> 20), rings);
+		 (unsigned long long)((p->largest + DEVICE_SPARE) >> 20), rings, reads);
 }
 
 static const char make_head[] =

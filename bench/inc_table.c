@@ -168,8 +168,8 @@ static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 	return count;
 }
 
-/* Returns the TCP contender with the least median, including the default algorithm; -1 if none
- * ran. */
+/* Returns the algorithm of the TCP contender with the least median, which may be the default
+ * algorithm; -1 if none ran. */
 static int best_of(const struct table *t, size_t size, struct inc_figures *out, unsigned *samples)
 {
 	int best = -1;

@@ -37,6 +37,7 @@ const size_t lab_count = sizeof(lab_list) / sizeof(lab_list[0]);
 static const char veth_make[] =
 	"ip netns add $LAB-near && ip netns add $LAB-far || exit 1\n"
 	"near=\"ip netns exec $LAB-near\" far=\"ip netns exec $LAB-far\"\n"
+	"$near ip link set lo up && $far ip link set lo up || exit 1\n"
 	"$near ip link add v0 mtu $MTU type veth peer name v1 mtu $MTU netns $LAB-far &&\n"
 	"$near ip addr add 10.77.0.1/24 dev v0 && $far ip addr add 10.77.0.2/24 dev v1 &&\n"
 	"$near ip link set v0 up && $far ip link set v1 up || exit 1\n"

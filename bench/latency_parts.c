@@ -135,7 +135,7 @@ static void end_close(struct end *e)
 	free(e->memory);
 }
 
-/* Sends all datagrams that are due; returns their number. */
+/* Sends the datagrams that are due, at most BATCH; returns their number. */
 static size_t end_send(struct end *e, uint64_t now_ns)
 {
 	size_t count = nic_send(e->nic, e->out, BATCH, now_ns), sent = 0;

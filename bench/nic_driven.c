@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares ways to send the results of a kernel, as figure 1 of the patent does (P-03). In all ways
- * the same kernel computes the same blocks on one xPU, and each block goes to a second xPU.
+/* Compares ways to send the results of a kernel, as figure 1 of the patent does (P-03 in
+ * docs/reference/seeds.md). In all ways the same kernel computes the same blocks on one xPU, and
+ * each block goes to a second xPU.
  *
  *   device-driven   one launch: the kernel computes a block, PUTs it itself, waits for completion
  *   CPU-driven      for each block: the host launches the kernel, waits, starts a SEND, waits
@@ -174,7 +175,7 @@ static int cpu_queued(struct driven *d, uint32_t bytes, uint32_t count)
 static int (*const ways[WAYS])(struct driven *d, uint32_t bytes, uint32_t count) = {
 	[DEVICE] = device_driven, [CPU] = cpu_driven, [CPU_QUEUED] = cpu_queued};
 
-/* Returns whether the second xPU has received block `number`. */
+/* Returns whether the second xPU has received block `number`. If so, fills the block with zeros. */
 static bool arrived(struct driven *d, uint32_t bytes, uint32_t number)
 {
 	static uint32_t there[BYTES_MAX / 4];

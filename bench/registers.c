@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp bench registers`: measures the time of 1, 2, 4 ... 1024 accesses to CFG registers
- * of 4 bytes (X-17). A host accesses an xPU over loopback in two ways: one register at a time, each
- * after the answer to the previous access, and in blocks of consecutive registers. A kernel
- * accesses its own node, with as many accesses outstanding as it has descriptors. All alternate
- * with a raw UDP round trip of 4 bytes. Writes go to the registers of a task, which have no effect
- * until TASK_GO. At the end the last values are read back and compared. */
+ * of 4 bytes (X-17). A host accesses an xPU over loopback: one register at a time, each after the
+ * answer to the previous access; in blocks of consecutive registers; and, writes only, in a list of
+ * single writes that do not wait for each other. A kernel accesses its own node, with as many
+ * accesses outstanding as it has descriptors. All alternate with a raw UDP round trip of 4 bytes.
+ * Writes go to the registers of a task, which have no effect until TASK_GO. At the end the last
+ * values are read back and compared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,8 +62,9 @@ static const char kernels[] =
 	"		}\n"
 	"}\n";
 
-enum way { HOST, HOST_BLOCKS, KERNEL, WAYS };
-static const char *const way_names[WAYS] = {"host, one at a time", "host, in blocks", "kernel"};
+enum way { HOST, HOST_LIST, HOST_BLOCKS, KERNEL, WAYS };
+static const char *const way_names[WAYS] = {"host, one at a time", "host, in a list",
+					    "host, in blocks", "kernel"};
 static const char ping_name[] = "raw UDP round trip";
 
 struct registers {
@@ -105,6 +107,15 @@ static int host_access(struct registers *b, bool write, uint32_t count, uint32_t
 	return status;
 }
 
+static int list_write(struct registers *b, uint32_t count)
+{
+	struct dxp_reg_value list[REGISTERS_MAX];
+
+	for (uint32_t i = 0; i < count; i++)
+		list[i] = (struct dxp_reg_value){.index = FIRST + i % COUNT, .value = i};
+	return dxp_reg_write_list(b->xpu, list, count);
+}
+
 static bool host_sample(struct registers *b, enum way way, bool write, uint32_t count,
 			uint32_t repeats, double *us)
 {
@@ -113,7 +124,8 @@ static bool host_sample(struct registers *b, enum way way, bool write, uint32_t 
 	int status = DXP_OK;
 
 	for (uint32_t i = 0; i < repeats && status == DXP_OK; i++)
-		status = host_access(b, write, count, block);
+		status = way == HOST_LIST ? list_write(b, count)
+					  : host_access(b, write, count, block);
 	*us = (double)(clock_now_ns() - begin_ns) / 1e3 / repeats;
 	return status == DXP_OK || failed("a register access of the host");
 }
@@ -219,7 +231,8 @@ static bool ping_sample(struct registers *b, double *us)
 
 static bool wanted(const struct registers *b, enum way way, bool write)
 {
-	return (way != KERNEL || b->program) && bench_wanted(b->options->only, way_names[way]) &&
+	return (way != KERNEL || b->program) && (way != HOST_LIST || write) &&
+	       bench_wanted(b->options->only, way_names[way]) &&
 	       bench_wanted(b->options->only_case, write ? "write" : "read");
 }
 

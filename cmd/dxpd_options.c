@@ -46,7 +46,7 @@ static struct {
 	const char *directory, *key, *name, *state, *cache, *engine, *worker_program;
 	uint64_t port, slots, first, id, memory, host_memory, hosts, keep_hosts_s;
 	struct sandbox_options sandbox;
-	uint64_t buffers, buffer_bytes, functions, spin_us, timeout_s, ready_fd;
+	uint64_t buffers, buffer_bytes, reads, functions, spin_us, timeout_s, ready_fd;
 	bool share_cache, measure, verbose;
 } a = {
 	.engine = "ocl",
@@ -156,7 +156,7 @@ static const char *buffer_bytes_parse(const char *text, void *to)
 	return NULL;
 }
 
-/* Parses a size that is 0 or at least `low` bytes. */
+/* Parses a size that is 0, or `low` to XPU_MEMORY_MAX bytes. */
 static bool size_or_none(const char *text, uint64_t low, uint64_t *to)
 {
 	uint64_t bytes;
@@ -285,6 +285,11 @@ static const struct option_row rows[] = {
 	 "size of each of these buffers: 4K to 16M, a multiple of 4K; default auto: measured at "
 	 "start, the smallest size with at least 97 % of the best bandwidth",
 	 PARSED(buffer_bytes_parse, &a.buffer_bytes, "auto")},
+	{"reads", "N",
+	 "reads that the bridge has outstanding when it pulls bytes from the network: 1 to the "
+	 "number "
+	 "of buffers, default that number",
+	 OPTION_NUMBER, &a.reads, 1, BRIDGE_BUFFERS_MAX},
 	{"measure-buffers", NULL,
 	 "print the bandwidth of the engine's DMA for each buffer size, and exit; needs no manager",
 	 OPTION_FLAG, &a.measure},
@@ -376,6 +381,7 @@ static struct daemon_options daemon_options(void)
 		.sandbox = a.sandbox,
 		.buffers = (uint32_t)a.buffers,
 		.buffer_bytes = (uint32_t)a.buffer_bytes,
+		.reads = (uint32_t)a.reads,
 		.spin_ns = a.spin_us ? (uint32_t)(a.spin_us * US_NS) : UINT32_MAX,
 		.functions = (uint32_t)a.functions,
 	};

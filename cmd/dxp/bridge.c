@@ -56,7 +56,7 @@ static int print_json(const struct bridge_view *views, size_t count)
 	return print_json_text(all);
 }
 
-/* Opens all live xPUs with a bridge; returns their number. */
+/* Makes a view of each live xPU with a bridge and opens the xPU. Returns the number of views. */
 static size_t views_open(struct dxp_fabric *fabric, const struct node_entry *nodes, size_t count,
 			 struct bridge_view *out)
 {

@@ -136,7 +136,7 @@ static int tables_show(struct shown *s)
 	return status == -1 - EXIT_DONE ? command_each() : -1 - status;
 }
 
-/* Checks that each section "dxp COMMAND" names a command. */
+/* Checks that each section "dxp COMMAND" names a command that reads options from files. */
 static int sections_check(const struct settings *files)
 {
 	for (size_t i = 0; i < files->count; i++) {

@@ -22,7 +22,8 @@ struct inc_client;
 int inc_client_open(uint32_t own_ip, struct inc_client **out);
 void inc_client_close(struct inc_client *a);
 
-/* Sends a query, with retries, and returns the switch's answer, or DXP_ETIMEDOUT. */
+/* Sends a query, with retries, and writes the switch's answer to *out. Returns DXP_ETIMEDOUT if
+ * there is none. */
 int inc_client_query(struct inc_client *a, uint32_t switch_ip, const struct inc_inquiry *q,
 		     struct inc_answer *out);
 

@@ -3,7 +3,7 @@
  *
  *   node.key      private key of this machine or user, made here; never leaves
  *   fabric.key    the fabric's key, received over the encrypted channel
- *   manager.pub   the manager's public key: another manager is refused from now on
+ *   manager.pub   the manager's public key: another manager is rejected from now on
  *   manager       HOST:PORT of the manager */
 #include "cmd/dxp/join.h"
 

@@ -15,7 +15,8 @@ const char *model_kind_name(enum model_kind kind)
 	return names[kind];
 }
 
-/* Prints a number with 4 significant digits; "-" for NAN. */
+/* Formats a number with 4 significant digits, or without decimals if it is whole or at least 10000.
+ * The text of NAN is "-". */
 static const char *number(double v, char *out, size_t bytes)
 {
 	if (isnan(v))

@@ -29,8 +29,8 @@ int vf_export(const char *nics, uint64_t memory_bytes, char **program);
  * exited; DXP_ETIMEDOUT; DXP_EBUSY: too many requests now; DXP_EMALFORMED. */
 int vf_request(int fd, const struct attach_request *request, struct attach_answer *answer);
 
-/* Appends the rows of an answer to ATTACH_LIST, and sets `next` to the position after them. Returns
- * false if there are no more rows. */
+/* Appends the rows of an answer to `nic`; the answer is that of an ATTACH_LIST request. Sets `next`
+ * to the position after these rows. Returns false if there are no more rows. */
 bool vf_rows_add(struct vf_nic *nic, const struct attach_answer *answer,
 		 struct attach_request *next);
 

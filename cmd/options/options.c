@@ -366,7 +366,7 @@ static void flags_build(const struct usage *u, struct flags *out)
 	out->list[count] = (struct option){0};
 }
 
-/* Returns the code of the next option; -1: none; '?' or ':': an error. */
+/* Returns the code of the next option; -1: none; -2: unknown option; -3: missing value. */
 static int flag_next(const struct usage *u, const struct flags *flags, int argc, char **argv)
 {
 	const int which = getopt_long(argc, argv, flags->letters, flags->list, NULL);

@@ -26,7 +26,7 @@
 #define WEB_PAGE     256  /* events of an answer */
 #define WEB_BATCH    32   /* events in one update of a stream */
 #define WEB_ALERTS   64   /* alerts of each source: nodes, bridges, switches */
-#define WEB_HISTORY  300  /* samples of the fabric's rates: five minutes */
+#define WEB_HISTORY  300  /* samples of the fabric's rates: five minutes at one reading a second */
 #define WEB_WATCHED  8    /* nodes whose sessions and queue pairs are read */
 #define WEB_WATCH_S  10   /* s; a node is watched for this time after the last request for it */
 #define WEB_SWITCHES 16   /* switches that --switch may name */

@@ -219,7 +219,7 @@ static int stream_submit(struct job *j)
 	return status == DXP_ENOENT ? DXP_OK : status;
 }
 
-/* Decodes a photo. If the photo cannot be read, logs the error and returns false. */
+/* Decodes a photo and scales it. If this fails, logs the error and returns false. */
 static bool prepare(struct job *j, uint32_t photo)
 {
 	struct image image;

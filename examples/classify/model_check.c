@@ -372,7 +372,7 @@ static int check_op(struct check *c)
 	return status;
 }
 
-/* Checks that the photo is one image of three channels, of bytes or floats. */
+/* Checks that the photo is one square image of three channels, of bytes or floats. */
 static int check_photo(struct check *c)
 {
 	const struct model *m = c->model;

@@ -128,7 +128,7 @@ static void best_extend(const struct candidates *c, const struct best *less, str
 }
 
 /* Finds the best `stages` - 1 cuts among the candidates. Returns false if there are too few
- * candidates. */
+ * candidates, or if out of memory. */
 static bool best_cuts(const struct candidates *c, uint32_t stages, int32_t *after)
 {
 	struct best *table = calloc((size_t)c->count * stages, sizeof(*table));

@@ -389,7 +389,7 @@ static int post_send(struct run *r, struct flight *f, uint32_t stage, int32_t te
 }
 
 /* Collects the commands that the first command of a stage waits for: the sends of the previous
- * cut's tensors, and the last command of the previous photo in this stage. */
+ * cut's tensors, and the last launch of the previous photo in this stage. */
 static void first_waits(const struct run *r, const struct flight *f, uint32_t stage,
 			struct waits *w)
 {

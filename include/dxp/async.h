@@ -184,7 +184,7 @@ DXP_API int32_t dxp_program_native(const struct dxp_program *program);
 DXP_API const void *dxp_program_about(const struct dxp_program *program, size_t *bytes);
 /* Returns the device's binary in new memory, which the caller frees. The binary is sealed: only the
  * daemon that made it accepts it, and only if it is unchanged. With `dxpd --state`, the daemon
- * accepts it after a restart too. Otherwise the build fails with CL_INVALID_BINARY.
+ * accepts it after a restart too. A build of any other binary fails with CL_INVALID_BINARY.
  * DXP_EUNSUPPORTED: the engine has no binaries. */
 DXP_API int dxp_program_binary(const struct dxp_program *program, void **out, size_t *bytes);
 

@@ -33,7 +33,8 @@ DXP_FN dxp_u32 dxp_lap(dxp_u32 i, dxp_u32 size)
 	return i / size + 1;
 }
 
-/* Returns why the engine stopped this function, as a negative status; DXP_OK while it runs. */
+/* Returns why the NIC's engine stopped the function of window `w`, as a negative status; DXP_OK:
+ * not stopped. */
 DXP_FN int dxp_error(const DXP_SHARED struct dxp_window *w)
 {
 	return (int)(0u - dxp_load_acquire(&w->error));
@@ -163,9 +164,9 @@ DXP_FN void dxp_chain_store(DXP_SHARED struct dxp_chain *chain, const struct dxp
 	chain->reserved = 0;
 }
 
-/* Posts the descriptor that `chain` names: dxp_chain_bytes() bytes of memory that this function
- * registered. PUT and GET may have lists of any length; lists of other operations have at most
- * DXP_LIST_ENTRIES.
+/* Posts the descriptor that `chain` names: dxp_chain_bytes() bytes of memory that the user of
+ * window `w` registered. PUT and GET may have lists of any length; lists of other operations have
+ * at most DXP_LIST_ENTRIES.
  * Owner:  the descriptor's memory belongs to the NIC until the completion with `context`.
  * Errors: see dxp_claim(). In the completion: DXP_EINVAL: wrong counts, `bytes` or totals;
  *         DXP_EACCESS: a wrong key or a missing right; DXP_ERANGE: outside of a region.
@@ -245,7 +246,7 @@ DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 
 /* ---- CFG registers: 4 bytes each, by index; docs/reference/registers.md ---- */
 
-/* Returns the address of queue pair `qp` of this function. CFG accesses to this address access the
+/* Returns the address of queue pair `qp` of window `w`. CFG accesses to this address access the
  * registers of this node, with the rights of the host that opened the function. */
 DXP_FN struct dxp_target dxp_self(const DXP_SHARED struct dxp_window *w, dxp_u8 qp)
 {
@@ -397,7 +398,8 @@ DXP_FN int dxp_received_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 	return status;
 }
 
-/* Waits until PUTs of peers have placed `total` bytes here since the function was opened. */
+/* Waits until PUTs of peers have placed `total` bytes in memory of the window's user since the
+ * window was opened. */
 DXP_FN int dxp_total_wait(const DXP_SHARED struct dxp_window *w, dxp_u64 total, dxp_u64 looks)
 {
 	int status;
@@ -459,7 +461,7 @@ DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 	return status;
 }
 
-/* Sets the receive area. Messages to this function's registers are stored in it, one behind the
+/* Sets the receive area. Messages to the registers of window `w` are stored in it, one behind the
  * other. 0 bytes: there is no area. dxp_total_wait() shows their arrival.
  * Errors: DXP_ENOENT: no area of the lookup table contains the bytes; DXP_ETIMEDOUT: not in effect
  *         yet, so the NIC may still write to the old area.

@@ -171,7 +171,7 @@ struct dxp_announced_put {
 	/* tag of the transfer, equal on both sides, different for each transfer between two queue
 	 * pairs */
 	uint32_t tag;
-	uint32_t bytes; /* receiver: number of bytes that have arrived */
+	uint32_t bytes; /* receiver: number of bytes that the sender announced; the call sets it */
 	uint8_t qp;     /* queue pair of the caller's side */
 	uint8_t step;   /* progress; must be 0 at first */
 	uint16_t outstanding;

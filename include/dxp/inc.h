@@ -77,8 +77,8 @@ enum dxp_inc_type { DXP_INC_TYPE_LIST(DXP_INC_TYPE_ENUM) DXP_INC_TYPES };
 /* Returns the bytes of an element; 0: no such type. */
 DXP_API size_t dxp_inc_type_bytes(enum dxp_inc_type type);
 
-/* Returns true if the operation is defined on the type. SUM, PROD, MIN, MAX: all numbers. LAND,
- * LOR, LXOR: integers. BAND, BOR, BXOR: integers and bytes. MINLOC, MAXLOC: pairs. */
+/* Returns true if the operator is defined on the type. SUM, PROD, MIN, MAX: all numbers. LAND, LOR,
+ * LXOR: integers. BAND, BOR, BXOR: integers and bytes. MINLOC, MAXLOC: pairs. */
 DXP_API bool dxp_inc_defined(enum dxp_inc_op op, enum dxp_inc_type type);
 
 /* ---- the endpoint ---- */
@@ -106,8 +106,8 @@ struct dxp_inc_options {
 	 * half of the deadline. If this member was only stopped or starved, it continues alone. Its
 	 * number of finished elements may then differ from the number at other members. */
 	uint64_t patience_ns;
-	/* Bound of a group's creation after its switch has answered; 0: 5 s. A closed port at the
-	 * switch is detected at once, a silent switch after 2 s. */
+	/* Longest time to create a group after its switch has answered; 0: 5 s. A closed port at
+	 * the switch is detected at once, a silent switch after 2 s. */
 	uint64_t create_ns;
 	uint64_t spin_ns; /* time that a wait spins before it sleeps; 0: does not spin */
 	enum dxp_inc_framing framing;
@@ -149,7 +149,7 @@ struct dxp_inc_bootstrap {
 #define DXP_INC_MEMBERS_MAX 4096
 #define DXP_INC_WHY_BYTES   192
 
-/* Which processes are members: one of each node, one of each socket, or all (master_num of
+/* Which processes are members: one of each host, one of each CPU socket, or all (master_num of
  * N-04). */
 enum dxp_inc_mode { DXP_INC_NODE, DXP_INC_SOCKET, DXP_INC_FLAT };
 
@@ -188,7 +188,8 @@ struct dxp_inc_group_view {
 };
 DXP_API void dxp_inc_group_view(const struct dxp_inc_group *group, struct dxp_inc_group_view *out);
 
-/* Returns true if the group's switches support the operation. All members get the same answer. */
+/* Returns true if the group's switches support operations with this operator, type and number of
+ * elements. All members get the same answer. */
 DXP_API bool dxp_inc_accepts(const struct dxp_inc_group *group, enum dxp_inc_op op,
 			     enum dxp_inc_type type, size_t count);
 
@@ -223,8 +224,8 @@ DXP_API int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_op
  * status. The first *done_elements elements have their result at every member; done_elements may be
  * NULL.
  * Errors: DXP_EPEERLOST: the group was lost; elements from *done_elements on are unchanged.
- *         DXP_EINVAL: members disagree on size, type, operation or root; all members get this
- *         status, and the group is lost. */
+ *         DXP_EINVAL: members disagree on operation, operator, type, size or root; all members
+ *         get this status, and the group is lost. */
 DXP_API int dxp_inc_test(struct dxp_inc_operation *operation, size_t *done_elements);
 
 /* Waits until the operation completes or the group is lost; `deadline_ns` of struct dxp_inc_options

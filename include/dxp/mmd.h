@@ -4,7 +4,7 @@
  *
  *   dxp_fabric_open()  join as a host            dxp_xpu_open()   open one xPU
  *   dxp_mem_alloc()    memory on the xPU         dxp_mem_write()  dxp_mem_read()   by PUT and GET
- *   dxp_reg_read()     CFG registers             dxp_reg_write()
+ *   dxp_reg_read()     CFG registers             dxp_reg_write()  dxp_reg_write_list()
  *   dxp_program_build() OpenCL C on the xPU      dxp_run()        one kernel, asynchronous
  *   dxp_send()         xPU to xPU directly       dxp_event_wait() wait for any of them
  *
@@ -164,6 +164,18 @@ DXP_API int dxp_reg_read(struct dxp_xpu *xpu, uint32_t first, uint32_t *values, 
 DXP_API int dxp_reg_write(struct dxp_xpu *xpu, uint32_t first, const uint32_t *values,
 			  uint32_t count);
 
+struct dxp_reg_value {
+	uint32_t index, value;
+};
+
+/* Writes `count` registers, each by an access of its own, without waiting between them. The xPU
+ * executes the writes in the order of the list. Returns when all are complete. An index may occur
+ * several times.
+ * Errors: status of the first failed write; writes after it may have taken effect.
+ * Source: X-07, X-17. */
+DXP_API int dxp_reg_write_list(struct dxp_xpu *xpu, const struct dxp_reg_value *list,
+			       uint32_t count);
+
 /* The NIC function of an xPU for this program's kernels (DXP_ARGUMENT_NIC, dxp/device.h), and the
  * numbers by which other nodes address it. Kernels on other xPUs get these numbers as ordinary
  * arguments. */
@@ -176,9 +188,9 @@ struct dxp_xpu_nic {
 	uint32_t memory_key;
 };
 
-/* Opens the function, or describes the open one. The NIC stops a function if a kernel violates the
- * rules of its window; kernels read the reason from dxp_error(). The next call of this function
- * opens a new NIC function with other magics and another key. The last dxp_xpu_close() closes the
+/* Opens the NIC function, or describes the open one. The NIC stops a function if a kernel violates
+ * the rules of its window; kernels read the reason from dxp_error(). The next dxp_xpu_nic() opens a
+ * new NIC function with other magics and another key. The last dxp_xpu_close() closes the NIC
  * function; a kernel that waits then gets DXP_ECLOSED.
  * Order:  an xPU runs one kernel at a time, so kernels that wait for each other must be on
  *         different xPUs. One work-item dequeues events. Events left in the rings remain for the

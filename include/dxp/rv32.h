@@ -77,8 +77,8 @@
 		status_;                                                    \
 	})
 
-/* Sets the peer of later operations, and the queue pair of this function that they use. Clears the
- * flags. */
+/* Sets the peer of later operations, and the queue pair of the kernel's NIC function that they use.
+ * Clears the flags. */
 DXP_FN void dxp_insn_peer_set(const struct dxp_target *to, dxp_u8 qp)
 {
 	DXP_INSN_SET(DXP_REGISTER_NODE, to->node);
@@ -196,13 +196,13 @@ DXP_FN dxp_u64 dxp_insn_value(void)
 	return DXP_INSN_GET64(DXP_REGISTER_IMM);
 }
 
-/* Returns the function's error; see dxp_error(). */
+/* Returns the error of the kernel's NIC function; see dxp_error(). */
 DXP_FN int dxp_insn_error(void)
 {
 	return (int)(0u - DXP_INSN_GET(DXP_REGISTER_ERROR));
 }
 
-/* Returns the bytes that PUTs of peers have placed in this function's memory. */
+/* Returns the bytes that PUTs of peers have placed in memory of the kernel's NIC function. */
 DXP_FN dxp_u64 dxp_insn_total(void)
 {
 	return DXP_INSN_GET64(DXP_REGISTER_TOTAL);
@@ -244,8 +244,8 @@ DXP_FN int dxp_insn_sent_wait(int *status, dxp_u32 looks)
 	return result;
 }
 
-/* Waits until PUTs of peers have placed `total` bytes in this function's memory. Statuses: see
- * dxp_insn_sent_wait(). */
+/* Waits until PUTs of peers have placed `total` bytes in memory of the kernel's NIC function.
+ * Statuses: see dxp_insn_sent_wait(). */
 DXP_FN int dxp_insn_total_wait(dxp_u64 total, dxp_u32 looks)
 {
 	int result;

@@ -158,7 +158,7 @@ DXP_FN int dxp_exchange_if(dxp_u32 *p, dxp_u32 expected, dxp_u32 desired)
 DXP_FN void dxp_fence(void)
 {
 #if defined(__SANITIZE_THREAD__)
-	/* TSan ignores fences; an atomic exchange acts as a fence on every CPU */
+	/* TSan ignores fences; an atomic addition acts as a fence on every CPU */
 	static dxp_u32 word;
 	__atomic_fetch_add(&word, 0, __ATOMIC_SEQ_CST);
 #else

@@ -62,7 +62,7 @@ enum dxp_status {
 #define DXP_NAP_BYTES      2048    /* longest NAP; size and alignment of a buffer (C-17, C-29) */
 #define DXP_CFG_WORDS      256     /* CFG registers per access: one packet at any MTU */
 #define DXP_LIST_ENTRIES   96      /* entries of source and destination list together */
-#define DXP_CHAIN_ENTRIES  1048576 /* entries of all chains of a function in progress: 16 MiB */
+#define DXP_CHAIN_ENTRIES  1048576 /* entries of a window's chains in progress: 16 MiB */
 #define DXP_HEAD_BYTES     20      /* bytes of inline data that fit in the head */
 #define DXP_EVENT_BYTES    28      /* bytes of a NAP that fit in a receive event */
 #define DXP_NO_BUFFER      0xffff
@@ -169,8 +169,8 @@ struct dxp_nic_event {
 
 /* Used if the function has a lookup table. 64-bit words may be stored in halves, in any order, but
  * `send_go` or `recv_go` ("GO") last. Until the engine stores the same value in `send_done` or
- * `recv_done`, the user must not change the registers before the GO. If the GO changes before that,
- * the engine reads it after that. */
+ * `recv_done`, the user must not change the registers before the GO. The engine reads a GO that was
+ * stored earlier only when the GO before it is done. */
 struct dxp_registers {
 	/* User: what to send. Store `send_go` last, with any value other than `send_done`. */
 	/* device address; one area of the lookup table must contain the bytes */

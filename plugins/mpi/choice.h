@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* timed calls of each way in a measurement. The median of 5 ignores two outliers. The first call is
- * often one, because it may open connections. */
+ * often an outlier, because it may open connections. */
 #define CHOICE_ROUNDS 5
 #define CHOICE_CALLS  (2 * CHOICE_ROUNDS)
 
@@ -58,11 +58,11 @@ bool choice_record(struct choice *c, int64_t ns);
 /* Decides between the two ways. `ns` has the longest time of all ranks for each timed call. NULL:
  * the measurement is of no use, and the choice stays.
  *
- * The present way stays unless the other one is faster by a tenth. Before the first decision, the
- * present way is through switches.
+ * The present way stays unless the other one is faster by more than a tenth. Before the first
+ * decision, the present way is through switches.
  *
- * `calls` is the number of calls until the next measurement. It doubles each time the choice stays,
- * up to CHOICE_INTERVALS times `calls`. */
+ * `calls`: number of calls until the next measurement, if the choice is the first, is a new one, or
+ * `ns` is NULL. Otherwise this number doubles, up to CHOICE_INTERVALS times `calls`. */
 void choice_decide(struct choice *c, const int64_t ns[CHOICE_CALLS], int64_t calls);
 
 #endif

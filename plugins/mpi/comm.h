@@ -26,7 +26,7 @@
 #define MPI_SHORT_BYTES 256
 
 /* State of a communicator. It is equal on all ranks at the same call.
- * - UNTRIED: the communicator had at most MPI_FIRST_CALLS calls.
+ * - UNTRIED: the communicator has not tried to join.
  * - JOINING: the core itself makes calls on it; they are ordinary.
  * - JOINED: operations are offloaded.
  * - REFUSED: roles are assigned, but no group could be created; a retry may create one.
@@ -143,9 +143,9 @@ void mpi_rejoin(struct dxp_mpi_comm *c);
 /* Returns true if the call is made inside an ordinary call, so that it must be ordinary too.
  * Blocking calls test this first. */
 bool mpi_way_nested(struct dxp_mpi_comm *c);
-/* Begins a call that switches support. Returns true if the call goes through switches. If false,
- * the caller must return DXP_MPI_ORDINARY. Collective: it may call a barrier. The caller must call
- * dxp_mpi_call_end() afterwards. */
+/* Begins a call that switches support. Returns true if the call goes through switches; then the
+ * caller must call dxp_mpi_call_end() afterwards. If false, the caller must return
+ * DXP_MPI_ORDINARY, and the plugin calls dxp_mpi_call_end(). Collective: it may call a barrier. */
 bool mpi_way_begin(struct dxp_mpi_comm *c, enum mpi_way way, size_t bytes);
 /* Returns true if such calls are ordinary at present. Does not count the call. */
 bool mpi_way_ordinary(struct dxp_mpi_comm *c, enum mpi_way way, size_t bytes);

@@ -119,8 +119,9 @@ static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
 	return false;
 }
 
-/* Creates c->node, the communicator of the ranks with the same leader; this depends on the mode. In
- * mode "node", these are the ranks of *host, so *host becomes c->node. */
+/* Creates c->node, the communicator of the ranks with the same leader. In mode "node", these are
+ * the ranks of *host, so *host becomes c->node. In mode "socket", they are the ranks of one CPU
+ * socket. In mode "flat", each rank is alone. */
 static bool find_node(struct dxp_mpi_comm *c, MPI_Comm *host, int socket)
 {
 	if (c->mode == DXP_INC_NODE) {

@@ -4,10 +4,10 @@
  * because their mpi.h differ.
  *
  * A communicator joins at a blocking call that could be offloaded, on all ranks together: ranks get
- * roles (N-05), and the leaders create a group. Each host has one leader; depending on the mode, it
- * is each CPU socket or each rank. Ordinary collectives of a private communicator reduce the other
- * ranks' contributions to the leader. The leaders combine theirs through the switches. The result
- * is passed back in the opposite direction.
+ * roles (N-05), and the leaders create a group. In mode "node" each host has one leader; in mode
+ * "socket" each CPU socket has one; in mode "flat" each rank is a leader. Ordinary collectives of a
+ * private communicator reduce the other ranks' contributions to the leader. The leaders combine
+ * theirs through the switches. The result is passed back in the opposite direction.
  *
  * The decision to offload depends only on two things: arguments that MPI requires to be equal on
  * all ranks, and settings that the ranks agreed on. DXP_MPI_ORDINARY means that no rank has
@@ -47,10 +47,10 @@ enum dxp_mpi_collective {
  * would follow changes later. */
 #define DXP_MPI_MEASURE_CALLS 10000
 
-/* bytes: longest message to offload if nothing is measured and there are few leaders. With few
- * leaders, an ordinary allreduce has few steps, and its bytes are copied less often than through
- * switches. With many leaders, its bytes pass the hosts more often than through switches. Measured:
- * docs/reference/performance.md. */
+/* DXP_MPI_FEW_BYTES: longest message to offload, in bytes, if nothing is measured and there are
+ * fewer leaders than DXP_MPI_LEADERS_MANY. With few leaders, an ordinary allreduce has few steps,
+ * and its bytes are copied less often than through switches. With many leaders, its bytes pass the
+ * hosts more often than through switches. Measured: docs/reference/performance.md. */
 #define DXP_MPI_LEADERS_MANY 8
 #define DXP_MPI_FEW_BYTES    65536
 

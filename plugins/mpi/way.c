@@ -10,8 +10,8 @@
 
 static const char *const names[MPI_WAYS] = {"allreduce", "barrier", "bcast", "reduce"};
 
-/* Call it with true before, and with false after, the core makes own calls on the communicator.
- * These calls are then ordinary and not counted. */
+/* For calls that the core itself makes on the communicator. Call this with true before them, and
+ * with false after them. These calls are then ordinary and not counted. */
 static void own_calls(struct dxp_mpi_comm *c, bool begin)
 {
 	c->state = begin ? MPI_JOINING : MPI_JOINED;

@@ -42,7 +42,7 @@ struct coll_dxp_request {
 	struct work *work;
 	int error;
 	MPI_Request under; /* ordinary operation that is not complete */
-	/* NULL while in GROUP: the group did not accept the operation */
+	/* NULL while in GROUP: the group is lost or did not accept the operation */
 	struct dxp_inc_operation *operation;
 	bool down_begun;
 };

@@ -84,8 +84,9 @@ struct bridge_order {
 	bool core;
 	uint64_t bytes; /* length of the transfer; 0: it completes at once */
 	/* Length in bytes of all pieces except the last, 4096 .. buffer_bytes (DIRECT:
-	 * BRIDGE_BUFFER_MAX), rounded down to a multiple of 64. 0: cut.h chooses a length with a
-	 * good rate that fills the pipeline quickly; in mode SEQUENTIAL, 0 means buffer_bytes. */
+	 * BRIDGE_BUFFER_MAX), rounded down to a multiple of 64. 0: buffer_bytes in mode SEQUENTIAL,
+	 * else BRIDGE_DIRECT_BYTES on path DIRECT. Otherwise cut.h chooses a length with a good
+	 * rate that fills the pipeline quickly. */
 	uint32_t piece_bytes;
 	/* Only for fed transfers: payload bytes of all packets except the last, counted from the
 	 * transfer's start; 0: packets of any length. If a packet fits into a buffer, blocks hold
@@ -128,6 +129,7 @@ struct bridge_counters {
 	uint64_t stalls;
 	uint64_t no_buffer; /* times that fed bytes found no free buffer */
 	uint64_t withdrawn;
+	uint32_t fills_most; /* largest number of FILL steps that were outstanding at once */
 	/* Time in ns with an outstanding DMA in that direction, measured by the times that
 	 * bridge_next and bridge_done were given. A stream through the core counts in both
 	 * directions. */

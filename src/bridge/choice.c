@@ -4,10 +4,14 @@
 #include "base/util.h"
 
 #define MIB (1ull << 20)
-/* transfers that try each way before its time counts: one of them may be disturbed */
+/* transfers that try each way at first, because one of them may be disturbed */
 #define TRIES 3
 /* a way that takes over 3/2 of the best time is tried again only by probes */
 #define HOPELESS 3
+/* a way must be faster than the sequential one by 1/16 of its time */
+#define MARGIN 16
+/* one of this many transfers takes the fastest way although the margin excludes it */
+#define NEAR_PERIOD 8
 /* one of this many transfers tries a way that may not be the best, because loads change */
 #define PROBE_PERIOD 64
 /* if a way was slower than its estimate, the estimate grows by 1/16 of the difference, at most by
@@ -41,6 +45,28 @@ static enum choice_way best_of(const struct choice_class *k, uint32_t ways)
 	return best;
 }
 
+/* Returns the way that moves the bytes as mode SEQUENTIAL does: the last one. */
+static enum choice_way sequential_of(uint32_t ways)
+{
+	int way = CHOICE_WAYS - 1;
+
+	while (way > CHOICE_RAMP && !(ways >> way & 1))
+		way--;
+	return (enum choice_way)way;
+}
+
+/* Returns the fastest way, or the sequential one if none is faster by the margin. Then the fastest
+ * is still used now and then, so that its time is followed. */
+static enum choice_way preferred(const struct choice_class *k, uint32_t ways)
+{
+	enum choice_way best = best_of(k, ways), sequential = sequential_of(ways);
+	bool faster = k->ns[best] < k->ns[sequential] - k->ns[sequential] / MARGIN;
+
+	if (faster || k->tries[sequential] == 0 || k->count % NEAR_PERIOD == NEAR_PERIOD - 1)
+		return best;
+	return sequential;
+}
+
 static bool hopeless(const struct choice_class *k, int way, enum choice_way best)
 {
 	return k->tries[way] > 0 && k->ns[way] > HOPELESS * k->ns[best] / 2;
@@ -49,7 +75,7 @@ static bool hopeless(const struct choice_class *k, int way, enum choice_way best
 enum choice_way choice_next(const struct choice *c, uint8_t path, uint64_t bytes, uint32_t ways)
 {
 	const struct choice_class *k = &c->classes[path][class_of(bytes)];
-	enum choice_way best = best_of(k, ways), least = best;
+	enum choice_way best = preferred(k, ways), least = best;
 	uint32_t probe = k->count / PROBE_PERIOD % CHOICE_WAYS;
 
 	if (k->count % PROBE_PERIOD == PROBE_PERIOD - 1 && ways >> probe & 1)

@@ -20,10 +20,10 @@ enum choice_way {
 	CHOICE_WAYS
 };
 
-/* Classes of lengths, by powers of two: 32 KiB to 128 MiB. Longer transfers gain only by overlap,
- * so there is nothing to choose. */
-#define CHOICE_BYTES_MIN (32u << 10)
-#define CHOICE_CLASSES   12
+/* Classes of lengths, by powers of two: 16 KiB to 128 MiB. Shorter transfers are one piece; longer
+ * ones gain only by overlap, so there is nothing to choose. */
+#define CHOICE_BYTES_MIN (16u << 10)
+#define CHOICE_CLASSES   13
 
 struct choice_class {
 	uint32_t count; /* number of transfers timed */
@@ -41,7 +41,8 @@ struct choice {
 /* Returns true if transfers of this length are timed. */
 bool choice_covers(uint64_t bytes);
 /* Returns the way for the next transfer. `ways`: bit w: way w cuts this transfer differently from
- * the ways before it. */
+ * the ways before it, so the last of them moves the bytes as mode SEQUENTIAL does. Another way must
+ * be faster by a margin, because the times of nearly equal ways vary by more than they differ. */
 enum choice_way choice_next(const struct choice *c, uint8_t path, uint64_t bytes, uint32_t ways);
 /* Records the time of a transfer during which no other transfer ran. */
 void choice_note(struct choice *c, uint8_t path, uint64_t bytes, enum choice_way way, uint64_t ns);

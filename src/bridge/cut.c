@@ -75,8 +75,9 @@ uint32_t cut_next(const struct cut *c, uint64_t at)
 
 	assert(at < c->bytes);
 	if (c->ramp_from) {
-		/* Consecutive pieces that grow by a quarter sum to 4 x (last - first) bytes. So do
-		 * pieces that shrink by a quarter towards the end. */
+		/* If pieces grow by a quarter, those before one of length L sum to 4 x (L - first)
+		 * bytes. If they shrink by a fifth, a piece of length L and those after it sum to
+		 * about 5 x (L - last) bytes. */
 		want = min_u64(want, c->ramp_from + at / 4);
 		want = min_u64(want, c->ramp_from + left / 5);
 		want = paged(want, c->piece);

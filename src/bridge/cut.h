@@ -9,7 +9,7 @@
  * microseconds at 10 GB/s.
  *
  * The first pieces are short, and each is longer than the previous one by a quarter; the last
- * pieces shrink by a quarter each. So each stage starts soon after the previous one, after the time
+ * pieces shrink by a fifth each. So each stage starts soon after the previous one, after the time
  * of a short piece. A stage that is slightly faster than the next one delivers in time. */
 #ifndef BRIDGE_CUT_H
 #define BRIDGE_CUT_H

@@ -8,7 +8,8 @@
  * with no earlier byte missing. Only one transfer at a time may use them, the holder of the token.
  * All earlier blocks of the holder are complete, so only its last buffer stays partly filled. The
  * device empties the holder's other buffers. So the holder always continues. The token is free
- * again when all buffers of the reserve are free, or when its holder has no incomplete block.
+ * again when all buffers of the reserve are free, or when its holder has no incomplete or granted
+ * block.
  *
  * Hunger: buffers go alternately to fed and to pulled transfers. Otherwise pulled transfers would
  * use each buffer as soon as it is free, and a sender that retries only now and then would get

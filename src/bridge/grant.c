@@ -4,11 +4,11 @@
  * Without grants, senders would retry in vain, and less often the longer they wait: the device
  * would be idle.
  *
- * While transfers are queued, only queued transfers may begin blocks without a grant, so no other
- * transfer overtakes them. Senders are served fairly, whatever their number of transfers. An unused
- * grant is withdrawn after a time, because its notification may be lost, or the sender may have
- * left. If bytes arrive later, the transfer joins the end of the queue, and its next grant lasts
- * longer.
+ * While transfers are queued, only queued transfers, and transfers that cannot get grants, may
+ * begin blocks without a grant. So no other transfer overtakes them. Senders are served fairly,
+ * whatever their number of transfers. An unused grant is withdrawn after a time, because its
+ * notification may be lost, or the sender may have left. If bytes arrive later, the transfer joins
+ * the end of the queue, and its next grant lasts longer.
  *
  * Invariants: free buffers towards the device >= promised. A transfer's blocks before `granted`
  * have begun or are granted. Buffers of the reserve (feed.c) are granted only to the transfer that
@@ -35,7 +35,8 @@ uint32_t bridge_block_bytes(const struct bridge_transfer *t)
 
 /* Returns the virtual start time, in bytes, of a transfer that joins the queue (start-time fair
  * queueing, Goyal and others 1996). It equals the start time of the queued transfers from the same
- * source. If the source has none, it is the queue's virtual time. */
+ * source. If the source has none, it is the queue's virtual time, or the transfer's previous start
+ * time if that is later. */
 static uint64_t line_start(const struct bridge *b, const struct bridge_transfer *t)
 {
 	for (const struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {

@@ -184,7 +184,8 @@ uint64_t feed_block_bytes(const struct bridge_transfer *t, uint64_t block);
 bool feed_is_settled(struct bridge_transfer *t, uint64_t block);
 /* Returns the piece of the block; NULL: none of its bytes have arrived, or all have. */
 struct piece *feed_piece(struct bridge_transfer *t, uint64_t block);
-/* Returns the length in bytes of the shortest block of fed transfers. */
+/* Returns the smallest block size in bytes that a fed transfer may have, before it is rounded down
+ * to whole packets (bridge_order.unit). The last block may be shorter. */
 uint32_t feed_block_min(const struct bridge *b);
 /* Returns the number of buffers that fed bytes need at most if no earlier bytes are missing: one
  * partly filled buffer, and the buffers that the longest payload begins. */

@@ -26,7 +26,8 @@
 /* parts of a fed block. Each part must arrive within BRIDGE_STALL_NS, so a block takes 40 s at
  * most. */
 #define BRIDGE_FED_STEPS 8
-/* blocks that are accepted from the first incomplete block on: at least 16 MiB */
+/* blocks that are accepted from the first incomplete block on: 16 MiB with blocks of
+ * BRIDGE_PIECE_MIN */
 #define BRIDGE_FED_BLOCKS 1024
 /* ns until a step that the owner returned is offered again */
 #define BRIDGE_AGAIN_NS (20u * 1000u)

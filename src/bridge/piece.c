@@ -92,8 +92,11 @@ static void count(struct bridge *b, const struct piece *p, int by)
 	bool core_dma = p->step == BRIDGE_DMA_THROUGH || p->transfer->order.core;
 
 	b->outstanding += n;
-	if (p->step == BRIDGE_FILL)
+	if (p->step == BRIDGE_FILL) {
 		b->fills += n;
+		if (b->fills > b->counters.fills_most)
+			b->counters.fills_most = b->fills;
+	}
 	if (p->step == BRIDGE_DMA_IN || core_dma)
 		count_dma(b, RING_TO_DEVICE, n);
 	if (p->step == BRIDGE_DMA_OUT || core_dma)

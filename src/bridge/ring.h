@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A ring of buffers and their states (S-05). Invariant: `free` counts the EMPTY buffers. A buffer's
- * state changes only as the ring's row of the table allows. */
+ * state changes only as the ring's row of the table in ring.c allows. */
 #ifndef BRIDGE_RING_H
 #define BRIDGE_RING_H
 

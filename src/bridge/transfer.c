@@ -16,8 +16,8 @@ static uint32_t piece_most(const struct bridge *b, const struct bridge_order *o)
 	return o->path == BRIDGE_DIRECT ? BRIDGE_BUFFER_MAX : b->o.buffer_bytes;
 }
 
-/* Cuts a transfer in the fastest known way; if no other transfer runs, also times it or tries
- * another way. */
+/* If no other transfer runs and choice.h covers this length, cuts the transfer in the way that
+ * choice_next() selects, and times it. Otherwise cuts a ramp. */
 static void chosen_cut(const struct bridge *b, struct bridge_transfer *t)
 {
 	const struct bridge_order *o = &t->order;

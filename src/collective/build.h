@@ -10,8 +10,9 @@
 
 #define BUILD_NONE UINT32_MAX /* stands for no step in a list of waits */
 
-/* Adds a step that waits for the steps in `waits`; returns the number of the new step. If memory
- * was short before, does nothing and returns 0. build_mark adds a step without work. */
+/* Adds a step that waits for the steps in `waits`; returns the number of the new step. If memory is
+ * short, now or at an earlier step, does nothing and returns 0. build_mark adds a step without
+ * work. */
 uint32_t build_step(struct plan *p, const struct plan_step *step, const uint32_t *waits,
 		    uint32_t wait_count);
 uint32_t build_mark(struct plan *p, uint32_t member, const uint32_t *waits, uint32_t wait_count);

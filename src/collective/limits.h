@@ -5,7 +5,8 @@
 
 #include <dxp/collective.h>
 
-/* bytes of scratch memory at each member by default: two halves for segments of a ring */
+/* bytes of scratch memory at each member by default. It has two halves: one receives a part of an
+ * operation while the part in the other is combined. */
 #define COLLECTIVE_SCRATCH     (8ull << 20)
 #define COLLECTIVE_SCRATCH_MIN (64ull << 10)
 /* bytes: scratch memory is a multiple of this size, so that operations of similar lengths need only
@@ -14,7 +15,7 @@
 /* bytes: alignment of inputs in scratch memory; the largest element has only 8 bytes */
 #define COLLECTIVE_ALIGN 64
 /* children of a member of a tree: one kernel combines the contributions of all of them; a tree of
- * 64 members has 2 levels */
+ * 64 members has 2 levels below its root */
 #define COLLECTIVE_BRANCHES 8
 /* bytes of one PUT of a broadcast along a chain of members. The time of such a PUT is long compared
  * with its start, but short compared with the time along the whole chain. */

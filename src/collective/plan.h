@@ -5,7 +5,8 @@
  *
  * Invariants: steps 0 .. members - 1 are the begin marks of the members. A step waits only for
  * earlier steps. Each step that uses a member's input or output follows the begin mark of that
- * member, directly or through other steps. The end of that member follows all these steps. */
+ * member, directly or through other steps. The member's step in plan.ends follows all these
+ * steps. */
 #ifndef COLLECTIVE_PLAN_H
 #define COLLECTIVE_PLAN_H
 

@@ -44,9 +44,12 @@ static struct build_chunk slice_of(const struct ring *g, uint32_t c)
 				    min_u64(g->segments.slice, chunk.count - first)};
 }
 
-/* Returns the mark after which `sender` may write to scratch memory of `receiver`. It is the
- * receiver's mark of the last segment that used this half, or the sender's if that one shows that
- * the receiver's memory is unused. */
+/* Returns the step after which `sender` may write to the half of `receiver`'s scratch memory that
+ * this segment uses. This is the mark with which the receiver ended the last segment that used the
+ * same half. In the first two segments it is the receiver's begin mark.
+ *
+ * The sender's own mark is used instead if it proves that the half is free: in the first two
+ * segments unless `guarded` is set, later if the plan is synchronizing. */
 static uint32_t guard(const struct ring *g, uint32_t sender, uint32_t receiver)
 {
 	bool known = g->segment < 2 ? !g->r->guarded : g->p->synchronizing;

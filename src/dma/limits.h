@@ -9,7 +9,7 @@
 /* ns that dxp_dma_open() measures in all: short, because the program waits for the result */
 #define DMA_MEASURE_NS (200ull * 1000 * 1000)
 #define DMA_SPIN_NS    20000 /* ns of spinning before sleep: about one wakeup */
-/* transfers of a device at the same time; dxp_dma_start() then fails with DXP_EAGAIN */
+/* outstanding transfers of a device; beyond these, dxp_dma_start() fails with DXP_EAGAIN */
 #define DMA_TRANSFERS_MAX 1024
 /* pinned ranges of user memory: source and destination of 32 transfers. The remaining 4 of the
  * engine's ranges are for the rings of the bridge and of its measurement. */

@@ -26,8 +26,8 @@ static void pumped_end(struct pump_transfer *pumped, const struct bridge_end *en
 {
 	struct dxp_dma_transfer *t = CONTAINER_OF(pumped, struct dxp_dma_transfer, pump);
 
-	/* A DMA stalled, and the device was reset. The status becomes DXP_EDEVICE, because
-	 * dxp_dma_wait() returns DXP_ETIMEDOUT for a transfer that is not complete yet. */
+	/* DXP_ETIMEDOUT: a DMA stalled, and the device was reset. The status becomes DXP_EDEVICE,
+	 * because dxp_dma_wait() returns DXP_ETIMEDOUT for a transfer that is not complete yet. */
 	dma_transfer_end(t, end->status == DXP_ETIMEDOUT ? DXP_EDEVICE : end->status);
 }
 
@@ -149,8 +149,8 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 		else if (clock_now_ns() >= deadline_ns)
 			status = DXP_ETIMEDOUT;
 	}
-	/* This thread was woken to make a copy but leaves without making it. The device's thread
-	 * makes the copy instead. */
+	/* If this thread was woken to make a copy and leaves without making it, the device's thread
+	 * makes the copy. */
 	if (t->called) {
 		t->called = false;
 		d->called--;

@@ -29,7 +29,7 @@ static int board_memory_get(uint64_t bytes, uint8_t **out)
 			  (unsigned long long)(bytes >> 20), strerror(errno));
 		return DXP_ENOMEM;
 	}
-	/* Hints to the kernel: child processes need no copy, and huge pages make the first use
+	/* Hints to Linux: child processes need no copy, and huge pages make the first use
 	 * faster. */
 	madvise(memory, bytes, MADV_DONTFORK);
 	madvise(memory, bytes, MADV_HUGEPAGE);
@@ -257,7 +257,7 @@ static int compute_open(struct engine_board *b, const char *cache_folder, engine
 	return DXP_OK;
 }
 
-/* Writes the bandwidth, such as "7877 MB/s". Writes both values if the directions differ. */
+/* Writes the bandwidth, such as "PCIe 7877 MB/s". Writes both values if the directions differ. */
 static void rates_write(const struct board_config *c, char *out, size_t bytes)
 {
 	if (c->to_device == 0 && c->from_device == 0)

@@ -56,7 +56,7 @@ static const struct number {
 	{"stall", offsetof(struct board_config, stall), 0, COUNT_MAX},
 };
 
-/* Presets: the board of the source (S-07: PCIe Gen3 x8, memory of 200 MHz x 512 bit), and a board
+/* Presets: the board that S-07 describes (PCIe Gen3 x8, memory of 200 MHz x 512 bit), and a board
  * without limits. S-07 states no delays; they are set to a PCIe round trip and an interrupt up to
  * user space. */
 static const struct board_config presets[] = {

@@ -7,7 +7,7 @@
 #include <emmintrin.h>
 
 #define LINE_BYTES 64
-/* bytes of a copy from which streaming stores are used; below, caches are faster */
+/* bytes of the shortest copy that uses streaming stores; for shorter ones, caches are faster */
 #define STREAM_BYTES 4096
 /* bytes ahead of the copy to prefetch: copying so many bytes takes about one memory latency */
 #define AHEAD_BYTES 2048

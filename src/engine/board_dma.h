@@ -4,10 +4,10 @@
  * between them.
  *
  * The controllers copy the bytes in memory. A completion is not reported before the real board
- * could report it: start + latency + bytes / bandwidth + interrupt. The DMAs of a controller share
- * its bandwidth. DMAs that use the board's memory also share the memory's bandwidth. The latency of
- * a DMA, and the interrupt of the DMA before it, overlap with transfers. Any thread may call these
- * functions. */
+ * could report it: start + control + latency + bytes / bandwidth + interrupt (board_config has the
+ * delays). The DMAs of a controller share its bandwidth. DMAs that use the board's memory also
+ * share the memory's bandwidth. The latency of a DMA, and the interrupt of the DMA before it,
+ * overlap with transfers. Any thread may call these functions. */
 #ifndef ENGINE_BOARD_DMA_H
 #define ENGINE_BOARD_DMA_H
 

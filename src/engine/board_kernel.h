@@ -20,8 +20,8 @@
 
 struct board_kernel;
 
-/* Opens an engine with `opener`; it works in a board's memory, which is options->memory. Statuses
- * of engine_open(); DXP_EUNSUPPORTED also if the engine has its own memory. */
+/* Opens an engine with `opener`. The engine works in place in options->memory, which belongs to a
+ * board. Statuses of engine_open(); DXP_EUNSUPPORTED also if the engine has its own memory. */
 int board_engine_open(const struct engine_options *options, engine_opener opener,
 		      struct engine **out);
 

@@ -65,7 +65,8 @@ int cuda_pin(struct engine *e, void *base, uint64_t bytes);
 void cuda_unpin(struct engine *e, void *base);
 int cuda_dma_start(struct engine *e, const struct engine_dma *dma);
 
-/* cuda_program.c: functions of struct engine_ops, described there. */
+/* cuda_program.c
+ * Implement engine_build() and engine_release(). */
 int cuda_build(struct engine *e, const struct engine_source *source,
 	       struct engine_program **program, char **log);
 void cuda_release(struct engine *e, struct engine_program *program);
@@ -80,8 +81,8 @@ bool cuda_source_is_ptx(const char *text, size_t bytes);
  * caller always frees *log, which may be NULL. DXP_EBUILD, DXP_ENOMEM. */
 int cuda_compile(const struct engine_source *source, uint32_t capability, char **ptx, char **log);
 
-/* cuda_edit.c and cuda_launch.c: functions of struct engine_ops; see engine_edit() and
- * engine_run(). */
+/* cuda_edit.c and cuda_launch.c
+ * Implement engine_edit() and engine_run(). */
 int cuda_edit(struct engine *e, const struct engine_edit *edit);
 
 int cuda_run(struct engine *e, const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);

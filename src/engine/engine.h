@@ -132,7 +132,7 @@ enum engine_dma_kind {
 };
 
 struct engine_dma {
-	uint64_t id;  /* number that engine_dma_end returns */
+	uint64_t id;  /* number that the completion repeats in engine_dma_end.id */
 	uint8_t kind; /* enum engine_dma_kind */
 	uint64_t from, to;
 	const void *source; /* IN, THROUGH: host memory to read */
@@ -276,10 +276,10 @@ static inline void engine_unpin(struct engine *e, void *base)
 	e->ops->unpin(e, base);
 }
 
-/* Starts a DMA. Each direction has a controller that works in order. Host memory must stay until
- * the completion is dequeued. A DMA may complete at once, without an interrupt. DXP_EAGAIN: the
- * queue is full, so dequeue first; DXP_ERANGE: outside device memory; DXP_EUNSUPPORTED: THROUGH
- * without a stream core. */
+/* Starts a DMA. Each direction has a controller that works in order. The host memory must stay
+ * valid until the completion is dequeued. A DMA may complete at once, without an interrupt.
+ * DXP_EAGAIN: the queue is full, so dequeue first; DXP_ERANGE: outside device memory;
+ * DXP_EUNSUPPORTED: THROUGH without a stream core. */
 static inline int engine_dma_start(struct engine *e, const struct engine_dma *dma)
 {
 	return e->ops->dma_start(e, dma);

@@ -43,9 +43,9 @@ struct flights_options {
 
 /* Creates the queues. DXP_ENOMEM. */
 int flights_create(const struct flights_options *options, struct flights **out);
-/* Waits for outstanding flights; afterwards no interrupt comes. Returns false if the device is
- * lost. The device may then still access the memory of its commands, so that memory and this object
- * must stay. */
+/* Waits for outstanding flights; afterwards no interrupt comes. Returns false if the device still
+ * has flights, because it is lost. It may then still access the memory of its commands, so neither
+ * that memory nor this object may be freed. */
 bool flights_destroy(struct flights *all);
 
 /* Adds a flight, which the caller must launch or abandon. DXP_EAGAIN: the queue is full, or no

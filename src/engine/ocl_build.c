@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs of one device; each is built once. The list begins with the most recently used program;
- * unused programs are dropped from its end. Programs that were dropped, or that other processes
- * built, are on disk. */
+ * unused programs are dropped from its end. From its second build on, a program is also on disk,
+ * for later builds and other processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -127,7 +127,7 @@ static void object_keep(const struct ocl_pack *pack, struct ocl_build *b)
 	b->object_bytes = pack->binary_bytes;
 }
 
-/* Loads a program binary. Returns NULL if it was built, else a sentence with the reason. */
+/* Loads a program binary. Returns NULL on success, else a sentence with the reason. */
 static const char *pack_load(struct ocl_device *d, const void *data, size_t bytes,
 			     struct ocl_build *b)
 {

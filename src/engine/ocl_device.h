@@ -11,7 +11,7 @@ struct ocl_device;
 
 /* Selects a device by a part of its name, case-insensitive. If `part` is NULL: PoCL's `basic`
  * device, else the first CPU, else any device. ocl_device_put() releases it. DXP_EUNSUPPORTED: no
- * device found (logged, with a list); DXP_EIO, DXP_ENOMEM. Uses only the folders in `options`. A
+ * device found (logged, with a list); DXP_EIO, DXP_ENOMEM. Of `options`, reads only the folders. A
  * device that is already open keeps its folders. */
 int ocl_device_get(const char *part, const struct engine_options *options, struct ocl_device **out);
 void ocl_device_put(struct ocl_device *d);

@@ -55,8 +55,8 @@ void ocl_engine_warm(struct engine *e);
 /* Creates device memory of options->memory_bytes and the queues for its DMA. o->queue must exist.
  * DXP_ENOMEM, DXP_EIO: logged. */
 int ocl_bridge_create(struct engine_ocl *o, const struct engine_options *options);
-/* Frees device memory and queues. Returns false if the device is lost; resources that it uses
- * stay. */
+/* Frees device memory and queues. Returns false if the device is lost; then the resources that it
+ * uses are not freed. */
 bool ocl_bridge_destroy(struct engine_ocl *o);
 /* Functions of struct engine_ops, described there. */
 int ocl_pin(struct engine_ocl *o, void *base, uint64_t bytes);

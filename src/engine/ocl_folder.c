@@ -139,7 +139,8 @@ static bool word_next(const char **at, const char **word, size_t *bytes)
 	return true;
 }
 
-/* Writes the option -I for `folder`. If its path has blanks, uses a link without blanks. */
+/* Writes the option -I for the folder in `word`. If its path has blanks, uses a link without
+ * blanks. */
 static int include_put(const struct ocl_folder *f, unsigned *aliases, const char *word,
 		       size_t bytes, FILE *out, char **log)
 {

@@ -13,8 +13,9 @@ struct ocl_folder {
 	char path[PATH_MAX / 2];
 };
 
-/* Writes all files except the first, and dxp/device.h, to a new directory in `where`. DXP_EBUILD:
- * *log names the invalid file; DXP_EIO: disk error, logged; DXP_ENOMEM. */
+/* Writes the headers (all files of `source` after the first) to a new directory in `where`. Also
+ * writes dxp/device.h if `source` does not contain it. DXP_EBUILD: *log names the invalid file;
+ * DXP_EIO: disk error, logged; DXP_ENOMEM. */
 int ocl_folder_create(const char *where, const struct engine_source *source, struct ocl_folder *out,
 		      char **log);
 void ocl_folder_destroy(const struct ocl_folder *f);

@@ -130,7 +130,8 @@ static bool alone(const struct engine_launch *l, uint32_t i)
 }
 
 /* Creates an image1d_buffer_t over a buffer. PoCL 3.1 crashes if such an image is a kernel's only
- * memory object. It then accepts a one-dimensional image instead, up to the width limit. */
+ * memory object. It accepts a one-dimensional image there. So this function creates a
+ * one-dimensional image if the width permits it. */
 static cl_mem line_create(struct engine_ocl *o, const struct engine_argument *a,
 			  const struct dxp_image *m, uint64_t span, struct ocl_arguments *w,
 			  cl_int *error)
@@ -176,8 +177,8 @@ static cl_mem image_create(struct engine_ocl *o, const struct engine_argument *a
 				    error);
 }
 
-/* Returns the name of an image type. The type is checked here because many drivers do not check
- * it. */
+/* Returns the name of an image type. ocl_image_make() compares it, because many drivers do not
+ * check it. */
 static const char *type_of(uint32_t object)
 {
 	return object == CL_MEM_OBJECT_IMAGE1D          ? "image1d_t"

@@ -8,8 +8,8 @@
 #include "engine/records.h"
 
 struct ocl_made {
-	cl_program program; /* result of the compiler or linker; CL_SUCCESS if neither ran */
-	cl_int error;       /* result of compiler or linker; also CL_SUCCESS if neither ran */
+	cl_program program; /* NULL: the build failed */
+	cl_int error;       /* error of compiler or linker; CL_SUCCESS if neither ran */
 	uint32_t type;      /* cl_program_binary_type */
 	char *log;          /* messages of compiler or linker; may be NULL */
 };
@@ -26,7 +26,7 @@ struct ocl_build {
 	void *object;
 	size_t object_bytes;
 	bool from_host; /* made from a binary that the host sent, so it need not be stored */
-	bool seen;      /* an earlier process has built it too */
+	bool seen;      /* it was built before, by this process or another one */
 	bool grown;     /* the driver has compiled more code for it than the file on disk has */
 };
 

@@ -27,12 +27,12 @@ struct ocl_range {
 	uint64_t offset, bytes;
 };
 
-/* Allocates device memory; logs errors. DXP_ENOMEM: the device has less memory; DXP_EIO. */
+/* Allocates device memory; logs errors. DXP_ENOMEM: the device has less memory. */
 int ocl_memory_create(struct ocl_device *d, cl_command_queue queue, uint64_t bytes,
 		      struct ocl_memory *out);
 void ocl_memory_destroy(struct ocl_memory *m);
 
-/* Returns where [address, address + bytes) is. The result ends at the end of its chunk. */
+/* Returns the first part of [address, address + bytes) that lies in one chunk. */
 struct ocl_range ocl_memory_range(const struct ocl_memory *m, uint64_t address, uint64_t bytes);
 
 /* Returns a buffer for a kernel, which the caller releases. On error returns NULL and sets `text`;

@@ -54,6 +54,14 @@ static int rings_map(struct pump *p, uint32_t buffers, uint32_t buffer_bytes)
 
 static bool options_valid(const struct pump_options *o)
 {
+	const uint32_t buffers = o->buffers ? o->buffers : BRIDGE_BUFFERS;
+
+	if (o->reads > buffers) {
+		log_error("%u outstanding reads need as many buffers; use --reads 1 to %u, or more "
+			  "--buffers",
+			  o->reads, buffers);
+		return false;
+	}
 	if (o->buffers <= BRIDGE_BUFFERS_MAX &&
 	    (o->buffer_bytes == 0 ||
 	     (o->buffer_bytes >= BRIDGE_BUFFER_MIN && o->buffer_bytes <= BRIDGE_BUFFER_MAX &&
@@ -85,6 +93,7 @@ int pump_create(const struct pump_options *options, struct pump **out)
 		.buffers = options->buffers ? options->buffers : BRIDGE_BUFFERS,
 		.buffer_bytes = options->buffer_bytes ? options->buffer_bytes
 						      : buffer_bytes_chosen(options),
+		.fills = options->reads,
 		.dmas = BRIDGE_DMAS,
 		.stall_ns = options->stall_ns,
 		.patient = transfer_patient,

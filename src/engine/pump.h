@@ -16,6 +16,7 @@ struct pump_options {
 	uint32_t buffers;      /* buffers of each ring; 0: BRIDGE_BUFFERS */
 	/* bytes of a buffer; 0: pump_measure() and pump_choose() select the size */
 	uint32_t buffer_bytes;
+	uint32_t reads;        /* outstanding FILL steps, 1 .. buffers; 0: buffers (S-06) */
 	uint64_t memory_bytes; /* bytes of the device's memory, for the measurement */
 	uint64_t stall_ns;     /* ns until a step counts as stalled, see bridge_options */
 };
@@ -68,9 +69,9 @@ int pump_begin(struct pump *p, struct pump_transfer *t, const struct bridge_orde
 void pump_cancel(struct pump *p, struct pump_transfer *t, int status);
 void pump_done(struct pump *p, uint32_t id, int status, uint64_t now_ns);
 
-/* Dequeues completed DMAs and starts steps, at most PUMP_POLL_ACTIONS actions in all. If a DMA has
- * stalled, resets the device. Returns the amount of work; if it is not 0, poll again before
- * sleeping. */
+/* Dequeues completed DMAs. Then starts steps and reports ended transfers and grants, at most
+ * PUMP_POLL_ACTIONS of these actions. If a DMA has stalled, resets the device. Returns the amount
+ * of work; if it is not 0, poll again before sleeping. */
 uint32_t pump_poll(struct pump *p, uint64_t now_ns);
 /* Lets an idle thread work for a device that is software. If it returns true, poll again. */
 bool pump_help(struct pump *p);

@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "engine/ocl_library.h"
 
-/* bytes between two buffers that are not mapped, so that a small overrun traps */
+/* unmapped bytes between two buffers, so that a small overrun traps */
 #define GAP_BYTES RV32_PAGE_BYTES
 
 /* ---- the check ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lays out the 32-bit address space of one launch. Each buffer argument has a segment; arguments
- * that overlap share one. Further segments: the table of values, LOCAL memory and the NIC's
- * window. */
+ * that overlap share one. Further segments: the program's constants, the table of values, the NIC's
+ * window. LOCAL memory gets only addresses and a size here. */
 #ifndef ENGINE_RV32_ARGUMENTS_H
 #define ENGINE_RV32_ARGUMENTS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs a compiler as a child process, because the text that it compiles comes from a host. Limits
- * its CPU time, memory and file size. The child inherits no descriptors of this process. If the
- * kernel has Landlock, the child can write only to its own folder, and read only the system's
- * folders and `reads`. */
+ * its CPU time, memory and file size. The child inherits no descriptors of this process. If Linux
+ * has Landlock, the child can write only to its own folder, and read only the system's folders and
+ * `reads`. */
 #ifndef ENGINE_RV32_CHILD_H
 #define ENGINE_RV32_CHILD_H
 

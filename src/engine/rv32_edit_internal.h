@@ -17,8 +17,8 @@ struct edit_span {
 
 struct edit {
 	FILE *out;
-	/* Text of each metadata node, by number: the text after "!N = !{" or after "!N = distinct
-	 * !DISubprogram(...)"; bytes is 0 if there is no such node. */
+	/* Text of each metadata node, by number: for a DISubprogram the text after "!N = ",
+	 * otherwise the text after "!N = !{"; bytes is 0 if there is no such node. */
 	struct edit_span *metadata;
 	size_t metadata_count;
 	size_t metadata_next;    /* a number that no metadata node has */

@@ -69,7 +69,8 @@ struct engine_program {
  * Reads settings such as "cores=2,limit=10"; NULL: defaults. DXP_EINVAL: logged. */
 int rv32_settings_read(const char *text, struct rv32_settings *out);
 
-/* rv32_build.c: functions of struct engine_ops, described there. */
+/* rv32_build.c
+ * Implement engine_build() and engine_release(); return a program's binary. */
 int rv32_program_build(struct engine *e, const struct engine_source *source,
 		       struct engine_program **program, char **log);
 void rv32_program_release(struct engine *e, struct engine_program *program);

@@ -18,10 +18,10 @@ struct rv32_options {
 	bool library; /* LINK: the options have -create-library */
 };
 
-/* Splits options into words. Double quotes hold blanks; a backslash holds the next letter. `link`:
- * accept the options of clLinkProgram() instead of those for a compilation. Folders after -I must
- * be relative and inside the program. DXP_EINVAL: `text` has a line for the build log; DXP_ENOMEM.
- * Always call rv32_options_release() afterwards. */
+/* Splits options into words. Blanks between double quotes belong to the word, and so does the
+ * character after a backslash. `link`: accept the options of clLinkProgram() instead of those for a
+ * compilation. Folders after -I must be relative and inside the program. DXP_EINVAL: `text` has a
+ * line for the build log; DXP_ENOMEM. Always call rv32_options_release() afterwards. */
 int rv32_options_read(const char *options, bool link, struct rv32_options *out,
 		      char text[ENGINE_TEXT_BYTES]);
 void rv32_options_release(struct rv32_options *o);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that compile both programs and the runtime: the first words of the command line, and
- * files in the folder of a build. */
+/* Functions that compiling programs and compiling the runtime share: the first words of the command
+ * line, and files in the folder of a build. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -87,8 +87,8 @@ uint32_t events_oldest(struct events *e);
 /* Removes the event that events_add added last. */
 void events_undo(struct events *e);
 
-/* Records how much of the xPU's limit the newest event's command uses: `bytes` of its message, and
- * COMMAND_KEPT_ARGUMENTS for its arguments. */
+/* Records the bytes by which the newest event's command counts against the xPU's limit for pending
+ * commands. `bytes`: length of its message plus COMMAND_KEPT_ARGUMENTS(). */
 void events_weigh(struct events *e, uint32_t bytes);
 
 /* Returns the first event in use whose count is *count or later, and sets *count to its count;

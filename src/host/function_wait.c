@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waits for events: spins, announces sleep, executes a fence, checks again, sleeps. The engine's
- * half is src/nic/wake.c. Each half stores its value (the announcement or the event), executes a
- * fence, then reads the other half's value. So at least one half sees the value of the other, and
+ * side is in src/nic/wake.c. Each side stores its value (the announcement or the event), executes a
+ * fence, then reads the other side's value. So at least one side sees the value of the other, and
  * no wakeup is lost. */
 #include <poll.h>
 #include <sched.h>
@@ -23,8 +23,8 @@ static int cpus_allowed(void)
 {
 	cpu_set_t set;
 
-	/* The call fails if the machine has more CPUs than a cpu_set_t has bits; these are at least
-	 * 2. */
+	/* The call fails if the machine has more CPUs than a cpu_set_t has bits; then it has at
+	 * least 2 CPUs. */
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 2;
 }
 

@@ -126,8 +126,8 @@ static bool is_end(const struct plan *plan, uint32_t index)
 	return false;
 }
 
-/* Returns true if a mark needs no command, because it waits for only one event, which can replace
- * it. The last event of a member must belong to this operation. */
+/* Returns true if a mark needs no command, because it waits for at most one event, which can
+ * replace it. The last event of a member must belong to this operation. */
 static bool mark_is_redundant(const struct post *p, uint32_t index)
 {
 	const struct plan_step *s = &p->plan->steps[index];

@@ -45,8 +45,8 @@ enum host_context {
 	HOST_CONTEXT_NOTIFY,    /* notification of an event of this host; data: node id */
 };
 
-/* Descriptors that a call waits for. The struct is on the caller's stack. It must stay valid until
- * `pending` is 0. */
+/* Descriptors that a call waits for. The struct is on the caller's stack, or in a struct move. It
+ * must stay valid until `pending` is 0. */
 struct host_op {
 	alignas(256) uint32_t pending;
 	int status; /* status of the first descriptor that failed */
@@ -159,7 +159,7 @@ struct dxp_xpu {
 	uint32_t memory_key;
 	/* events before this count must be reported at once by the node */
 	uint32_t hurried;
-	uint64_t scratch, scratch_bytes; /* scratch memory of fetch.h; 0 bytes: not allocated yet */
+	uint64_t scratch, scratch_bytes; /* transit buffer (fetch.h); 0 bytes: not allocated yet */
 	bool scratch_busy;
 	struct dxp_xpu_caps caps;
 	int status;       /* DXP_OK, or the reason why the xPU cannot be used */
@@ -182,8 +182,8 @@ struct dxp_program {
 	size_t about_bytes;
 };
 
-/* Size of a public struct in a release without a size argument, in which `field` was its last
- * field. */
+/* Size that a public struct had in the older releases whose functions took no size argument.
+ * `field` was the last field of the struct then. */
 #define HOST_STRUCT_BYTES(type, field)                                              \
 	((offsetof(type, field) + sizeof(((type *)0)->field) + alignof(type) - 1) / \
 	 alignof(type) * alignof(type))
@@ -344,8 +344,8 @@ void failure_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, u
 /* Returns the sentence about a failed command; NULL: there is none. */
 const char *failure_find(const struct dxp_xpu *x, uint64_t event);
 
-/* bridge.c: completes all transfers of `x` with DXP_ECLOSED. Call it after the command CLOSE.
- * Returns when nothing accesses the memory of these transfers. */
+/* bridge.c: completes all transfers of `x`; those that are pending get DXP_ECLOSED. Call it after
+ * the command CLOSE. Returns when nothing accesses the memory of these transfers. */
 void bridges_close(struct dxp_xpu *x);
 
 #endif

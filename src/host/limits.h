@@ -40,6 +40,9 @@
 /* pieces outstanding per transfer: two fill the send window, and the others cover the time until a
  * slow poll */
 #define HOST_PIECES 8
+/* outstanding writes of a list of registers: 1.5 FIFOs of doorbells, which leaves a quarter of the
+ * queue pair's requests to other calls */
+#define HOST_REG_WRITES 48
 /* reductions of the path MTU that a transfer survives: from 8896 bytes to 1024 */
 #define HOST_NARROWINGS_MAX 8
 /* ns until a synchronous command fails; so long because an xPU may be busy with a computation */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads and writes CFG registers (X-07), NIC_CFG_WORDS_MAX per request. Only one request is
- * outstanding, so registers are accessed in order. */
+/* Reads and writes CFG registers (X-07). Consecutive registers: NIC_CFG_WORDS_MAX per request, and
+ * only one request is outstanding, so none follows a failed one. A list: one register per request,
+ * several requests outstanding. The xPU executes the requests of a queue pair in order. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"
@@ -13,8 +14,22 @@ struct access {
 	uint32_t key; /* key of the memory that receives the values of a read */
 	uint32_t *values;
 	uint32_t first, count;
-	uint32_t posted; /* number of registers that were requested */
+	const struct dxp_reg_value *list; /* writes of a list, without `values` and `first` */
+	uint32_t posted;                  /* number of registers that were requested */
 };
+
+static int post_listed(struct access *a)
+{
+	const struct dxp_reg_value *v = &a->list[a->posted];
+	int status = nic_user_cfg_write(a->xpu->fabric->window, HOST_QP_DATA, &a->xpu->target,
+					v->index, &v->value, 1, (uintptr_t)&a->op);
+
+	if (status == DXP_OK) {
+		a->posted++;
+		a->op.pending++;
+	}
+	return status;
+}
 
 static int post(struct access *a)
 {
@@ -36,18 +51,38 @@ static int post(struct access *a)
 	return status;
 }
 
+/* Posts requests while there is space. Returns true when none is outstanding and the access is
+ * complete or has failed. */
 static bool accessed(void *context)
 {
 	struct access *a = context;
+	const uint32_t depth = a->list ? HOST_REG_WRITES : 1;
 
-	if (a->op.pending)
-		return false;
-	if (a->op.status != DXP_OK || a->posted == a->count)
-		return true;
-	int status = a->xpu->status != DXP_OK ? a->xpu->status : post(a);
-	if (status != DXP_OK && status != DXP_EAGAIN)
+	while (a->op.status == DXP_OK && a->posted < a->count && a->op.pending < depth) {
+		int status = a->xpu->status != DXP_OK ? a->xpu->status
+			     : a->list                ? post_listed(a)
+						      : post(a);
+		if (status == DXP_EAGAIN)
+			break;
 		a->op.status = status;
-	return a->op.status != DXP_OK;
+	}
+	return a->op.pending == 0 && (a->posted == a->count || a->op.status != DXP_OK);
+}
+
+/* Waits for the access. It has no time limit while it advances. */
+static void access_wait(struct access *a)
+{
+	struct dxp_xpu *x = a->xpu;
+	uint32_t posted;
+
+	do {
+		posted = a->posted;
+		if (host_fabric_wait(x->fabric, accessed, a, clock_now_ns() + HOST_REPLY_NS) ==
+		    DXP_OK)
+			return;
+	} while (a->posted != posted);
+	nic_peer_reset(node_nic(x->fabric->node), x->node, DXP_ETIMEDOUT);
+	host_fabric_wait(x->fabric, accessed, a, UINT64_MAX);
 }
 
 static int access_run(struct access *a)
@@ -64,10 +99,7 @@ static int access_run(struct access *a)
 			return status;
 	}
 	watch_begin(x);
-	if (host_fabric_wait(x->fabric, accessed, a, clock_now_ns() + HOST_REPLY_NS) != DXP_OK) {
-		nic_peer_reset(nic, x->node, DXP_ETIMEDOUT);
-		host_fabric_wait(x->fabric, accessed, a, UINT64_MAX);
-	}
+	access_wait(a);
 	watch_end(x);
 	if (!a->write)
 		nic_region_deregister(nic, a->key);
@@ -129,4 +161,36 @@ int dxp_reg_write(struct dxp_xpu *xpu, uint32_t first, const uint32_t *values, u
 
 	a.values = (uint32_t *)(uintptr_t)values; /* a write only reads the values */
 	return access_checked(&a);
+}
+
+static int list_error(struct dxp_xpu *x, int status, uint32_t count)
+{
+	const char *why = status == DXP_ERANGE         ? "does not exist, or rejects its value"
+			  : status == DXP_EACCESS      ? "is read-only"
+			  : status == DXP_EBUSY        ? "belongs to a task that is still running"
+			  : status == DXP_EUNSUPPORTED ? "is not supported by the device"
+						       : NULL;
+
+	if (!why)
+		return error_xpu(x, status, "register write");
+	return error_set(status,
+			 "register write: one of the %u registers of xPU '%s' %s; see "
+			 "docs/reference/registers.md",
+			 count, x->caps.name, why);
+}
+
+int dxp_reg_write_list(struct dxp_xpu *xpu, const struct dxp_reg_value *list, uint32_t count)
+{
+	struct access a = {.xpu = xpu, .write = true, .list = list, .count = count};
+
+	if (count == 0)
+		return DXP_OK;
+	if (!list)
+		return error_set(DXP_EINVAL, "register write: the list is NULL");
+	host_fabric_enter(xpu->fabric);
+	int status = access_run(&a);
+	if (status != DXP_OK)
+		list_error(xpu, status, count);
+	host_fabric_leave(xpu->fabric);
+	return status;
 }

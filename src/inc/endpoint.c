@@ -36,7 +36,7 @@ uint64_t endpoint_now(struct dxp_inc *inc)
 
 	if (now_ns > inc->planned_ns && now_ns - inc->planned_ns >= INC_STALL_NS) {
 		inc->stalled_ns += now_ns - inc->planned_ns;
-		/* until the progress thread plans its next poll */
+		/* no poll is planned until the progress thread plans its next one */
 		inc->planned_ns = UINT64_MAX;
 	}
 	return now_ns - inc->stalled_ns;

@@ -5,7 +5,7 @@
 
 /* groups per endpoint: each communicator of the process uses one */
 #define INC_GROUPS_MAX 1024
-/* most unacknowledged messages of a connection: enough for a burst of short operations */
+/* unacknowledged messages that every connection permits: enough for a burst of short operations */
 #define INC_RING_MIN     16
 #define INC_RTO_FIRST_NS (5ull * 1000 * 1000) /* ns: timeout while the round trip is unknown */
 /* ns: smallest timeout; long, because results wait for the slowest member */
@@ -46,7 +46,8 @@
 #define INC_TIME_MAX_NS (86400ull * 1000 * 1000 * 1000) /* ns: largest deadline, one day */
 /* barriers that test multicast: three packets are hardly ever all lost */
 #define INC_MULTICAST_TESTS 3
-/* ns, bounds of the wait for QUERYs over other paths: as long as the first QUERYs took */
+/* ns: a member waits for QUERYs over other paths as long as the first QUERYs took; within these
+ * bounds */
 #define INC_CHOICE_MIN_NS (300ull * 1000)
 #define INC_CHOICE_NS     (2ull * 1000 * 1000)
 #define INC_NEIGHBOURS    64 /* members compared with each member below the same switch */

@@ -41,7 +41,7 @@ struct link {
 	struct udp_address address;
 	uint32_t buffer_bytes; /* bytes requested for each socket buffer */
 	bool gro;
-	bool whole, unconnected, block; /* options of the same name in link_options */
+	bool whole, unconnected, block; /* see link_options; `block`: block_us is not 0 */
 	size_t receive_buffer_bytes;
 	struct crossbar *crossbar; /* NULL: none */
 	/* this endpoint's port of the crossbar; NULL without crossbar */
@@ -87,7 +87,8 @@ unsigned busy_socket(const struct link *l, const struct udp_address *to);
 /* wait.c: adds the new socket `index` to the epoll set. Call it only while `watching`. */
 void link_watch_add(struct link *l, unsigned index);
 
-/* receive.c: polls the sockets once; the inbox must be empty. Returns true for an arrival. */
+/* receive.c: polls the socket of the last arrival, and sometimes another one before it. The inbox
+ * must be empty. Returns true for an arrival. */
 bool link_inbox_look(struct link *l);
 
 /* segments.c: returns the maximum number of datagrams that the kernel accepts in a GSO batch; 1: no

@@ -147,7 +147,8 @@ static const struct datagram *corrupt_maybe(struct fault *f, const struct datagr
 size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
 		  const struct datagram **out)
 {
-	/* Always draws four numbers, so that a changed rate does not change the other faults. */
+	/* Always draws four numbers, so that one fault does not decide whether another one is
+	 * drawn. */
 	bool lost = rng_chance_ppm(&f->rng, f->options.loss_ppm);
 	bool twice = rng_chance_ppm(&f->rng, f->options.dup_ppm);
 	bool corrupt = rng_chance_ppm(&f->rng, f->options.corrupt_ppm);

@@ -29,10 +29,11 @@
 /* polls with arrivals by which a peer must lead all other peers together before it gets a socket;
  * creating a socket costs as much time as 50 polls */
 #define LINK_BUSY_VOTES 256
-/* Of every 4 polls, one also reads a socket other than the busiest. Each such read costs 0.1 us. */
+/* Of every 4 polls, one also reads a socket other than that of the last arrival. Each such read
+ * costs 0.1 us. */
 #define LINK_OTHERS_EVERY 4
-/* polls of a new connected socket that check the sender's address, because datagrams of other peers
- * may have entered before the connect */
+/* polls with arrivals in which a new connected socket reads the sender's address, because datagrams
+ * of other peers may have entered before the connect */
 #define LINK_NAMED_LOOKS 64
 /* consecutive polls with a single datagram before a socket becomes quiet. The number is large
  * because a change of the time stamp option may patch kernel code, which takes 50 us. */

@@ -23,7 +23,7 @@
 #include "base/util.h"
 #include "link/limits.h"
 
-/* bytes; the space that "/proc/self/fd/N/" leaves in a socket address */
+/* bytes of a name; it fits in the space that "/proc/self/fd/N/" leaves in a socket address */
 #define NAME_MAX_BYTES 80
 /* attempts to lock a folder that another process has locked, 1 ms apart */
 #define LOCK_TRIES 200

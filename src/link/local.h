@@ -64,7 +64,7 @@ int local_wait(int fd, uint64_t timeout_ns);
 struct local_drops;
 #define LOCAL_DROPS_MAX 64
 int local_drops_create(struct local_drops **out); /* DXP_ENOMEM */
-void local_drops_free(struct local_drops *d);     /* the waiting descriptors are still closed */
+void local_drops_free(struct local_drops *d);     /* descriptors that wait are closed later */
 bool local_drops_full(const struct local_drops *d);
 void local_drop(struct local_drops *d, const int *fds, unsigned count);
 

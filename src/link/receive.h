@@ -20,14 +20,15 @@
 
 /* A socket becomes quiet if its datagrams arrive one at a time, as in a ping-pong. A quiet socket
  * has no GRO, no time stamps and no ECN bits, and is read by recvfrom. This saves 0.3 us of a round
- * trip of 5 us (Zen 5). A socket stays as it is if "congestion experienced" was received. */
+ * trip of 5 us (Zen 5). A socket does not become quiet if "congestion experienced" was received. */
 struct link_socket {
 	int fd;
 	struct udp_address peer; /* peer of a connected socket; unused for socket 0 */
-	/* Number of further polls that read and check the sender's address. Socket 0 always reads
-	 * it. */
+	/* Number of further polls with arrivals that read the sender's address. Socket 0 always
+	 * reads it. */
 	unsigned named;
-	/* messages to request per receive: doubled if all arrive, 1 if none arrives */
+	/* messages to request per receive: doubled if all arrive, otherwise the number that
+	 * arrived, but at least 1 */
 	unsigned wanted;
 	bool quiet;
 	bool marked;         /* true: "congestion experienced" was received since `quiet` changed */

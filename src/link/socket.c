@@ -179,7 +179,7 @@ static void wait_limit(int fd, uint32_t us)
 }
 
 /* Joins a multicast group on the interface with address `own_ip`. Without IP_MULTICAST_ALL 0, a
- * bound socket would also receive groups that other sockets of this host joined on other
+ * bound socket would also receive groups that other sockets of this machine joined on other
  * interfaces. */
 static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 {

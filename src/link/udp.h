@@ -59,7 +59,7 @@ struct link_counters {
 	/* datagrams that were dropped because of another send error; the transport retransmits
 	 * them */
 	uint64_t send_errors;
-	uint64_t too_big; /* datagrams that the kernel rejected as longer than the path */
+	uint64_t too_big; /* datagrams that the kernel rejected as too long for the path */
 	/* GSO batches that the kernel rejected although it then accepted their datagrams singly;
 	 * after each, the endpoint avoids that kind of GSO batch */
 	uint64_t gso_fallbacks;
@@ -77,7 +77,8 @@ struct link;
 enum link_fate {
 	LINK_FATE_LOST = 1 << 0,
 	LINK_FATE_TWICE = 1 << 1,
-	LINK_FATE_CORRUPT = 1 << 2, /* one bit was flipped, after the call of `sent` */
+	/* one bit was flipped; `sent` gets the datagram before this change */
+	LINK_FATE_CORRUPT = 1 << 2,
 	LINK_FATE_LATE = 1 << 3,
 };
 
@@ -101,8 +102,8 @@ void link_tap_set(struct link *l, const struct link_tap *tap);
 int link_open(const struct link_options *options, struct link **out);
 void link_close(struct link *l);
 
-/* Returns the bound address with its port. Peers on the same network can reach the endpoint
- * there. */
+/* Returns the bound address with its port. Peers on the same network can reach the endpoint there,
+ * unless it is the wildcard address. */
 void link_address(const struct link *l, struct udp_address *out);
 
 /* Returns this machine's address, without port, on the route to `to`. DXP_EIO, logged: no route. */
@@ -121,7 +122,7 @@ int link_move(struct link *l, const struct udp_address *address);
  * MTU less IP and UDP headers, at most 65507; 1472 if the MTU is unknown. */
 size_t link_path_payload(const struct link *l, const struct udp_address *to);
 
-/* Returns true if, since the last call, the kernel rejected datagrams as longer than their path
+/* Returns true if, since the last call, the kernel rejected datagrams as too long for their path
  * (EMSGSIZE). *to and *bytes are the destination and length of the last such datagram.
  * link_path_payload may then return a length that fits.
  *

@@ -80,7 +80,8 @@ bool manager_read_admit(struct registry *r, const struct udp_address *from, uint
 /* requests.c: ends all nodes that joined with a removed key. */
 void manager_key_end(struct registry *r, const struct key_row *row, uint64_t now_ns);
 
-/* channel.c: the manager's side of channels. */
+/* channel.c: the manager's side of the encrypted channels to nodes and operators
+ * (wire/channel.h). */
 int channels_create(struct channels **out);
 void channels_destroy(struct channels *c);
 void channels_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,

@@ -124,8 +124,8 @@ static void way_op(const struct model_schedule *s, uint32_t rank, uint32_t index
 
 /* ---- network ---- */
 
-/* Returns the time in ps for which a message occupies a NIC: its gap and its bytes on the wire,
- * added, or the larger of both. */
+/* Returns the time in ps for which a message occupies a NIC: the sum of its gap and the time of its
+ * bytes on the wire, or the larger of both, as parameter nic_service selects. */
 static int64_t service_ps(const struct model_parameters *p, int64_t wire_bytes)
 {
 	int64_t wire_ps = wire_bytes * 8 * 1000000 / p->net_rate_mbps;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predicts MPI_Allreduce of short messages on hosts with many ranks (N-05, N-09, N-11), in three
- * ways: recursive doubling of all ranks; switches that compute, with one leader on each host;
- * switches that compute, with one leader on each processor socket. Uses the LogGOPS model for
- * ranks. Messages queue at the hosts' NICs and at the switches. */
+/* Predicts MPI_Allreduce of short messages on hosts with many ranks, in three ways: recursive
+ * doubling of all ranks; switches that compute, with one leader on each host; switches that
+ * compute, with one leader on each processor socket. Uses the LogGOPS model for ranks. Messages
+ * queue at the hosts' NICs and at the switches. N-05, N-09 and N-11 are statements of its source
+ * (row.h). */
 #ifndef MODEL_ALLREDUCE_H
 #define MODEL_ALLREDUCE_H
 

@@ -8,7 +8,7 @@
 #include "model/allreduce.h"
 
 #define MODEL_FREE_MAX 8
-/* rows used for calibration: all rows of the source's figure, and as many others */
+/* rows used for calibration, at most: the source's figure (N-11) has 189 */
 #define MODEL_SAMPLES_MAX 256
 
 struct model_sample {
@@ -19,7 +19,8 @@ struct model_sample {
 struct model_free_value {
 	const struct model_parameter *row;
 	int64_t prior, value;
-	/* remaining standard deviation: the value lies between value / factor and value * factor */
+	/* remaining standard deviation, as a factor: one deviation below `value` is value / factor,
+	 * one above is value * factor */
 	double factor;
 	double determined; /* share of the prior's variance that the rows have removed, 0 .. 1 */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives the rows of all parts. Forwards rows that have a published figure or need one. */
+/* Receives the rows of all parts. Drops plain rows (MODEL_PLAIN) without a published figure, and
+ * forwards all others. */
 #include "model/check.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The validation table: the rows of all parts, each beside the figure that a source states. With a
- * file of measured values (--judge), it also has measured values of figures that are withheld. */
+/* The validation table: the rows of all parts, each beside the figure that a source (row.h) states.
+ * With a file of measured values (--judge), it also has measured values of figures that are
+ * withheld. */
 #ifndef MODEL_CHECK_H
 #define MODEL_CHECK_H
 

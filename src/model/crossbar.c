@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves packets from the sources through queues and crossbar to the sinks. */
+/* Moves packets from the sources, one for each input, through queues and crossbar to the sinks. */
 #include "model/crossbar.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "model/crossbar_internal.h"
 #include "model/pcie.h"
 
-/* packets that a source holds: 80,000 cycles, more than 20 times any latency without load */
+/* packets that a source holds: they take 80,000 cycles, more than 20 times any latency without
+ * load */
 #define BACKLOG_PACKETS 8192
 #define LOAD_SCALE      1000 /* value of load_permille that stands for load 1 */
 
@@ -140,7 +141,7 @@ static void generate(struct model_crossbar *x, uint32_t input)
 	x->inside += x->message_packets;
 }
 
-/* Returns the channel from which a source sends next; x->channels: no channel may send. */
+/* Returns the virtual channel from which a source sends next; x->channels: no channel may send. */
 static uint32_t source_choose(struct model_crossbar *x, uint32_t input)
 {
 	const uint32_t *used = &x->used[input * x->channels];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A crossbar with input queues and virtual channels, simulated cycle by cycle. A packet for port d
- * waits at its input, in the queue with number d modulo `channels`. While a packet crosses, it
- * occupies its input and its output. */
+/* A crossbar with input queues and virtual channels, simulated cycle by cycle. Each input has a
+ * source, which generates its packets. A packet for port d waits at its input, in the queue with
+ * number d modulo `channels`. While a packet crosses, it occupies its input and its output. */
 #ifndef MODEL_CROSSBAR_H
 #define MODEL_CROSSBAR_H
 
@@ -70,9 +70,9 @@ int model_crossbar_saturation(const struct model_parameters *p, uint64_t seed,
 int model_crossbar_rows(const struct model_parameters *p, uint64_t seed,
 			const struct model_sink *sink);
 
-/* Applies setting `index`. A setting changes a value that the source leaves open: depth, length of
- * messages, own port, allocator, or order of the source. Returns false if `index` is past the last
- * setting. */
+/* Applies setting `index`. A setting changes a value that the publication (C-44) leaves open:
+ * depth, length of messages, own port, allocator, or the order in which a source sends. Returns
+ * false if `index` is past the last setting. */
 bool model_crossbar_setting(struct model_parameters *p, unsigned index);
 
 /* Emits knee and saturation, and what each cause of loss costs. `intervals`: also their intervals

@@ -11,7 +11,7 @@
 /* packets in a queue, at most: a mask has one bit for each */
 #define QUEUE_MOST 64
 
-/* Kinds of packets; each kind is also the number of its channel. */
+/* Kinds of packets; each kind is also the number of its virtual channel. */
 enum { DATA, REQUEST };
 
 /* A NIC. A GET that has arrived is `accepted` until the send engine turns it into a PUT. */
@@ -19,10 +19,10 @@ struct nic {
 	uint32_t gets;     /* this NIC's requests that are not sent yet */
 	uint32_t put_left; /* packets left of the PUT that the send engine sends */
 	bool accepted;
-	/* for each channel's queue, bit i: packet i is a request */
+	/* for each virtual channel's queue, bit i: packet i is a request */
 	uint64_t requests[2];
 	uint32_t count[2]; /* packets in each queue, at most QUEUE_MOST */
-	/* for each channel: a packet is at the receive engine; that packet is a request */
+	/* for each virtual channel: a packet is at the receive engine; this packet is a request */
 	bool arrived[2], arrived_request[2];
 	uint64_t received; /* data packets received */
 };
@@ -47,8 +47,8 @@ static bool queue_add(const struct exchange *e, struct nic *n, unsigned channel,
 }
 
 /* Lets the send engine move one packet. The engine works in order. So an accepted GET waits for a
- * request of this NIC that is already in the engine. If requests have a channel of their own, they
- * can overtake data. */
+ * request of this NIC that is already in the engine. If requests have a virtual channel of their
+ * own, they can overtake data. */
 static bool engine_move(const struct exchange *e, struct nic *n)
 {
 	if (n->put_left > 0) {

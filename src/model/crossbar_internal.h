@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of the crossbar, which crossbar.c and allocate.c share. */
+/* State of the crossbar, which crossbar.c and allocate.c share. Here, a channel is a virtual
+ * channel. */
 #ifndef MODEL_CROSSBAR_INTERNAL_H
 #define MODEL_CROSSBAR_INTERNAL_H
 

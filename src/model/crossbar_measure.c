@@ -46,8 +46,8 @@ static bool moments_narrow(const struct moments *m)
 	return m->count >= BATCHES_LEAST && spread <= m->sum * m->sum / 40000 * (m->count - 1);
 }
 
-/* Returns true if the mean is 3 sigma away from `bound`, so that more batches will not move it past
- * the bound. */
+/* Returns true if the mean is 3 standard errors away from `bound`, so that more batches will not
+ * move it past the bound. */
 static bool moments_decided(const struct moments *m, uint64_t bound)
 {
 	uint64_t at = bound * m->count, off = max_u64(at, m->sum) - min_u64(at, m->sum);
@@ -56,7 +56,9 @@ static bool moments_decided(const struct moments *m, uint64_t bound)
 	       off / 3 * (off / 3) * (m->count - 1) > m->count * m->squares - m->sum * m->sum;
 }
 
-/* Returns the latency without queueing, minus three transfers of a packet, in cycles. */
+/* Returns the part of a latency, in cycles, that the simulation does not cover. It is idle_cycles,
+ * the latency of a packet of 1 byte without queueing, minus its three transfers (source, crossbar,
+ * sink). */
 static int64_t idle_offset(const struct model_parameters *p)
 {
 	uint64_t one = model_pcie_cycles(p, 1, (uint64_t)p->datapath_bytes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Networks of switches. A fat tree is 4-ary, as in LogP. A dragonfly has groups of routers; all
- * routers of a group are linked to each other. It is balanced: a = 2p = 2h. A slim fly is the graph
- * of McKay, Miller and Siran, whose diameter is 2. */
+ * routers of a group are linked to each other. It is balanced: a router has h nodes and h links to
+ * other groups, and a group has 2 h routers. A slim fly is the graph of McKay, Miller and Siran,
+ * whose diameter is 2. */
 #include <dxp/status.h>
 
 #include "base/error.h"
@@ -9,12 +10,13 @@
 #include "model/graph_build.h"
 
 #define ARITY 4
-/* links of a router to other groups, at most: enough for 2 M nodes, more than was ever built */
+/* links of a router to other groups, at most: enough for 4 M nodes; MODEL_TOPOLOGY_NODES_MAX needs
+ * 12 */
 #define GLOBAL_MAX 32
-#define FIELD_MAX  256 /* elements of a slim fly's field, at most: enough for 24 M nodes */
+#define FIELD_MAX  256 /* elements of a slim fly's field, at most: enough for 21 M nodes */
 
-/* Builds a butterfly of 4-ary switches. Level 0 has the nodes. Switch i of level l and switch j of
- * level l + 1 are linked if i and j differ only in digit l. */
+/* Builds a butterfly of 4-ary switches. Level 0 has the nodes. i and j are switches of levels l and
+ * l + 1. They are linked if all base-4 digits of i and j except digit l are equal. */
 int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 {
 	uint32_t levels = 1, width = 1;
@@ -37,8 +39,9 @@ int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 	return links->status == DXP_OK ? graph_host(g, width, ARITY) : links->status;
 }
 
-/* Links pairs of groups in rounds. The k-th link of a group leads to the k-th group after it. If
- * groups have more links than there are other groups, another round starts. */
+/* Links pairs of groups in rounds. The k-th link of a group leads to the k-th of the other groups,
+ * in the order of their numbers. If groups have more links than there are other groups, another
+ * round starts. */
 static void dragonfly_global(struct graph_links *links, uint32_t groups, uint32_t group_routers,
 			     uint32_t global)
 {
@@ -114,7 +117,8 @@ static uint32_t slim_fly_hosted(uint32_t q)
 	return ((3 * q - 1) / 2 + 1) / 2;
 }
 
-/* Routers are (0, x, y) and (1, m, c). q = 4w + 1, so both sets of generators contain -1. */
+/* Routers are (0, x, y) and (1, m, c). q = 4w + 1 for a whole number w. So each of the two sets of
+ * generators contains the negatives of its elements. */
 static void slim_fly_links(struct graph_links *links, uint32_t q)
 {
 	bool even[FIELD_MAX] = {false};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Equation (1) of the NIC's source (C-05): T = Oc + Ods + (M - 1) G + H r + Odr. */
+/* Equation (1) of the publication about the NIC (C-05, see docs/reference/seeds.md): T = Oc + Ods +
+ * (M - 1) G + H r + Odr. T is the time of a message. */
 #ifndef MODEL_LOGGP_H
 #define MODEL_LOGGP_H
 
@@ -14,7 +15,7 @@ struct model_loggp {
 	int64_t bytes;         /* M: bytes of the message, at least 1 */
 };
 
-/* Returns T in ps by the equation, for a mean distance of `hops`. */
+/* Returns T in ps by the equation, for a mean distance of `hops` (H). */
 double model_loggp_closed(const struct model_loggp *g, double hops);
 
 /* Returns T in ps for a whole number of hops, by simulating one message with model_ranks. A

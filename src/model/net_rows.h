@@ -11,8 +11,8 @@
 /* Returns the terms of equation (1) that follow from these parameters. */
 struct model_loggp model_loggp_of(const struct model_parameters *p);
 
-/* Emits T(P) of direct networks for P = 16 .. 4096, with the mean distances of the source
- * (C-07). */
+/* Emits T of equation (1) for direct networks of 16 .. 4096 nodes, with the mean distances of the
+ * source (C-07; row.h explains sources). */
 int model_loggp_rows(const struct model_parameters *p, const struct model_sink *sink);
 
 /* Emits distances, diameter, number of links, and T of a topology with p->nodes nodes. */

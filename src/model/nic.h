@@ -38,10 +38,10 @@ enum model_nic_part {
 	MODEL_PART_DATA_READ,
 	MODEL_PART_DATA_EXTRACT,
 	MODEL_PART_CROSSBAR,
-	MODEL_PART_ENGINE, /* time of the engines that the source states only as a sum */
+	MODEL_PART_ENGINE, /* time of the engines that the source (row.h) states only as a sum */
 	MODEL_PART_HOP,
 	MODEL_PART_UPLOAD,
-	MODEL_PART_EVENT, /* the event, and for an indirect NAP also its buffer */
+	MODEL_PART_EVENT, /* the event, and for an indirect NAP also its receive buffer */
 	MODEL_PART_SEE,
 	MODEL_NIC_PARTS
 };

@@ -51,7 +51,9 @@ void model_nic_receive(const struct model_nic_plan *plan, const struct model_nic
  * peer. */
 uint64_t model_nic_turnaround_cycles(const struct model_parameters *p);
 
-/* Returns the number of cycles of event and buffer after a message's upload. */
+/* Returns the number of cycles from the end of a message's upload until its event is written. For
+ * an indirect NAP they include its receive buffer. 0: the measurement does not wait for the event,
+ * or base=value for a NAP. */
 uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op op);
 
 /* Returns the time in ps from the last write until the host sees the result. */
@@ -88,8 +90,8 @@ int model_nic_latency_ps(const struct model_parameters *p, enum model_op op, uin
 const char *model_nic_assumptions(const struct model_parameters *p, enum model_op op,
 				  char out[MODEL_NIC_NAMES]);
 
-/* Returns true if all parameters of NIC and link have the source's values. Only then can figures be
- * compared with the source's. */
+/* Returns true if all parameters of NIC and link have the values of the source (row.h). Only then
+ * can figures be compared with the source's. */
 bool model_nic_is_source(const struct model_parameters *p);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of the hardware model. One list defines names, units, defaults, ranges and marks. A
- * function that fails sets error_text() to the reason and the permitted range. */
+/* Parameters of the hardware model. One list defines names, units, defaults, ranges and marks. The
+ * source is the publication about the NIC (row.h). A function that fails sets error_text() to the
+ * reason and the permitted range. */
 #ifndef MODEL_PARAMETER_H
 #define MODEL_PARAMETER_H
 

@@ -28,8 +28,8 @@ uint64_t model_pcie_efficiency_ppm(uint64_t payload);
 uint64_t model_pcie_cycles(const struct model_parameters *p, uint64_t payload,
 			   uint64_t bytes_a_cycle);
 
-/* Returns the number of cycles of a read completion. Parameter completion_header selects the
- * header. */
+/* Returns the number of cycles of a read completion. p->completion_header selects a header of 12 or
+ * 16 bytes. */
 uint64_t model_pcie_completion_cycles(const struct model_parameters *p, uint64_t payload,
 				      uint64_t bytes_a_cycle);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The figures that sources state, ordered by item. */
+/* The figures that sources (row.h) state, ordered by item. */
 #include "model/published.h"
 
 #include <ctype.h>
@@ -58,7 +58,7 @@ static const struct model_published figures[] = {
 	GIVEN("C-35", "tags least", "130", "", 13, 0.001),
 	GIVEN("C-35", "tags cover", "32", "cycles", 320, 0.001),
 	GIVEN("C-35", "tags cycles a request", "128", "cycles", 10, 0.001),
-	/* The source does not state sizes and tolerance, so a factor of three in each direction is
+	/* The source does not state sizes and tolerance, so up to three times its figure is
 	 * accepted. */
 	GIVEN("C-37", "level", "message", "cycles", 1500000, 200),
 	DATA("C-39", "slices of the prototype", "", "%", 8),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures that the sources state. Some belong to rows that the parts emit without a published
- * value. For others the model has no mechanism. Quantity and x identify a row. */
+/* Figures that the sources (row.h) state. Some belong to rows that the parts emit without a
+ * published value. For others the model has no mechanism. Quantity and x identify a row. */
 #ifndef MODEL_PUBLISHED_H
 #define MODEL_PUBLISHED_H
 

@@ -19,7 +19,8 @@ struct model_event {
 struct model_queue_entry {
 	uint64_t at_ps;
 	uint32_t kind, subject;
-	/* odd: the entry is in a list; grows when the event happens or is cancelled */
+	/* odd: the entry has an event that can still happen; grows when an event is added, happens,
+	 * or is cancelled */
 	uint32_t generation;
 	uint32_t next; /* next entry in the same list, or next free entry */
 };

@@ -28,7 +28,7 @@ struct bucket {
  * order of arrival, and are either all messages or all receives. */
 struct match {
 	struct entry *entries;
-	/* head of the list of free entries */
+	/* `unused`: head of the list of free entries */
 	uint32_t used, space, unused;
 	struct bucket *buckets;
 	uint32_t mask;

@@ -7,11 +7,11 @@
 #include "model/allreduce.h"
 #include "model/row.h"
 
-/* Messages of one call, by their step in N-09, and roles. */
+/* Messages of one operation, by their step in N-09, and roles. */
 struct model_roles {
 	/* steps 0 and 5: between the leader and the other ranks of a host */
 	uint64_t inside;
-	uint64_t up, down;   /* steps 1 and 5: between leaders and their ToR */
+	uint64_t up, down;   /* from leaders to their ToR (step 1), and back (step 5) */
 	uint64_t to_spine;   /* step 3 */
 	uint64_t from_spine; /* step 4 */
 	uint32_t tors;       /* ToRs of the case */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A line of the model's output, and the function that receives lines. The command prints them as a
- * table, TSV or JSON. */
+ * table, TSV or JSON.
+ *
+ * A source is a publication whose figures the model predicts. Its statements are items of a
+ * catalogue, such as C-42 (docs/reference/seeds.md). */
 #ifndef MODEL_ROW_H
 #define MODEL_ROW_H
 

@@ -255,9 +255,9 @@ int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t qu
 }
 
 /* Returns (z cv / e)^2: the number of messages of a function after which its share is within e of
- * the fair share. Sizes are uniform from 1 to n: the variance is (n^2 - 1) / 12, the mean (n + 1) /
- * 2. If functions are chosen at random, the spread of their number of messages is added: 1 - 1 / F
- * of the mean. */
+ * the fair share. z is Z, and cv is the standard deviation of the sizes, divided by their mean.
+ * Sizes are uniform from 1 to n: the variance is (n^2 - 1) / 12, the mean (n + 1) / 2. If functions
+ * are chosen at random, cv^2 grows by 1 - 1 / F, for F functions. */
 static double messages_needed(const struct model_parameters *p)
 {
 	double n = (double)p->largest_bytes, e = (double)p->tolerance_permille / 1000;

@@ -12,9 +12,10 @@
 struct model_share {
 	uint64_t cycles, total_bytes, quanta;
 	uint64_t bytes[MODEL_FUNCTIONS];
-	uint64_t settled;   /* last cycle at which a share deviated by more than the tolerance */
-	uint64_t swing_ppm; /* largest deviation after each function had sent one message */
-	uint64_t jain_ppm;  /* Jain's index at the end of the run */
+	uint64_t settled; /* last cycle at which a share deviated by more than the tolerance */
+	/* largest deviation at the moment when every function had sent a message */
+	uint64_t swing_ppm;
+	uint64_t jain_ppm; /* Jain's index at the end of the run */
 	/* true: during the second half of the run, all shares were within the tolerance */
 	bool level;
 };
@@ -28,9 +29,10 @@ int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t qu
 		    model_share_fn watch, void *context, struct model_share *out);
 
 /* Returns the number of cycles until the shares are level, by the closed form. If whole messages
- * are served, or functions are random, it is F m / B (z cv / e)^2, with F functions, m bytes per
- * message and B bytes per cycle. Otherwise it is the time of 1 / e quanta for each function. With
- * random functions, the form is valid if (z cv / e)^2 is far above the depth of a FIFO. */
+ * are served, or functions are random, it is F m / B (z cv / e)^2. F: number of functions; m: mean
+ * bytes of a message; B: bytes per cycle. z: 2; cv: standard deviation of the sizes, divided by m;
+ * e: the tolerance. Otherwise it is the time of 1 / e quanta for each function. With random
+ * functions, the form is valid if (z cv / e)^2 is far above the depth of a FIFO. */
 uint64_t model_share_closed(const struct model_parameters *p);
 
 /* Returns the number of the arbiter's decisions that a run needs until the shares are level. */

@@ -15,9 +15,10 @@
 struct model_step {
 	uint32_t stage;
 	uint64_t hold_ps; /* time for which a unit occupies the server */
-	/* Time from the start of this step until the next step may start; at most hold_ps. */
+	/* Time from the start of this step until the unit's first byte leaves the server; at most
+	 * hold_ps. Without `barrier`, the unit then moves on to the next step. */
 	uint64_t fill_ps;
-	/* Time from the end of hold_ps until the unit arrives at the next step. Several units can
+	/* Time from leaving the server until the unit arrives at the next step. Several units can
 	 * be in this time at once. */
 	uint64_t delay_ps;
 	/* bit i: the step acquires a token of pool i before its start, or releases a token of pool

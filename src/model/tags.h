@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Equation (2) of the NIC's source (C-35), in closed form and simulated: the number of outstanding
- * reads that hides the latency of memory. */
+/* Equation (2) of the publication about the NIC (C-35, see docs/reference/seeds.md), in closed form
+ * and simulated: the number of outstanding reads that hides the latency of memory. */
 #ifndef MODEL_TAGS_H
 #define MODEL_TAGS_H
 

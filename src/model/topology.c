@@ -146,7 +146,8 @@ static int links_sort(struct model_graph *g, const struct graph_links *links)
 	g->edges = malloc(2 * max_u64(links->count, 1) * sizeof(*g->edges));
 	if (!g->first || !g->edges)
 		return DXP_ENOMEM;
-	/* later `first` becomes the index of each router's next edge */
+	/* fill[i + 1] first counts the edges of router i. Then fill[i] is the index of its next
+	 * edge. At the end, first[i] is the index of its first edge. */
 	uint32_t *fill = g->first + 1;
 	for (uint64_t i = 0; i < links->count; i++)
 		for (int end = 0; end < 2; end++)

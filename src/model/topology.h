@@ -54,8 +54,8 @@ void model_graph_destroy(struct model_graph *g);
 /* Searches from each router that has nodes. DXP_ENOMEM; DXP_EINVAL: the graph is not connected. */
 int model_graph_search(const struct model_graph *g, struct model_distance *out);
 
-/* Returns the closed form of the source (C-07), such as log2(P) / 2. A negative value: there is
- * none. */
+/* Returns the closed form of the source (C-07; row.h), such as log2(P) / 2 for P nodes. A negative
+ * value: there is none. */
 double model_topology_formula(enum model_topology kind, uint32_t nodes);
 
 /* Returns the exact mean over all pairs, including a node with itself. A negative value: there is

@@ -50,7 +50,9 @@ uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t fun
 
 	if (stream == NIC_STREAMS || !user_serves(nic_stream_user(n, stream)) ||
 	    guess_magic_known(by, stream))
-		return 0; /* a rejection or a known magic needs no comparison */
+		/* without such a queue pair the request is rejected; a requester that knows the
+		 * magic learns nothing from a comparison */
+		return 0;
 	return waits(n, by);
 }
 

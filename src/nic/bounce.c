@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Moves bytes between the network and local memory that only its owner can access (staged.h). A
  * request that names such memory as source or destination is a chain. Each window of the chain
- * (chain.c) moves through a buffer in host memory, the bounce. A PUT fetches the window from staged
- * memory before the NIC makes messages of it. A GET stores the window into staged memory after all
- * answers have arrived. */
+ * (chain.c) moves through a buffer in the memory of this process, the bounce. A PUT fetches the
+ * window from staged memory before the NIC makes messages of it. A GET stores the window into
+ * staged memory after all answers have arrived. */
 #include <stdlib.h>
 
 #include <dxp/status.h>

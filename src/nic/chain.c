@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handles descriptors by reference (C-13, C-14), and descriptors with staged local memory. The
  * engine copies a chain out of the user's memory and checks the copy. Then it resolves the chain to
- * pieces, one part after another. Such a part has at most NIC_CHAIN_WINDOW entries of each list;
- * these files call it a window. Each step spends the function's share of a poll. No byte moves
+ * pieces, one part after another. Such a part has at most NIC_CHAIN_WINDOW entries of each list; it
+ * is called a window of the chain. Each step spends the function's share of a poll. No byte moves
  * before all entries are checked. The peer checks entries that name its memory. */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Limits attempts to guess memory keys and magics. Each requester, which is a peer or a user of
  * this NIC, has an allowance of wrong values. The whole NIC has another one. When either allowance
  * is used up, the NIC compares no unknown values: requests that carry them wait. A value that the
- * requester used successfully before never waits. No clock: the time is an argument. */
+ * NIC remembers as right for the requester never waits. No clock: the time is an argument. */
 #ifndef NIC_GUESS_H
 #define NIC_GUESS_H
 
@@ -27,7 +27,7 @@ struct guesses {
 	uint16_t node;                   /* node of the requester (user of this NIC: cfg_node) */
 };
 
-/* Returns true if the requester used this key successfully before. */
+/* Returns true if the NIC remembers this key as right for the requester. */
 bool guess_key_search(struct guesses *g, uint32_t key);
 static inline bool guess_key_known(struct guesses *g, uint32_t key)
 {

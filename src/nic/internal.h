@@ -5,7 +5,8 @@
 
 #include "nic/state.h"
 
-/* key.c Returns the next key for the region with this index, and increments *generation. */
+/* key.c */
+/* Returns the next key for the region with this index, and increments *generation. */
 uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 
 /* region.c */
@@ -36,8 +37,8 @@ static inline uint8_t *region_at(const struct nic_region *r, uint64_t offset)
 int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes);
 void region_drop(struct nic_region *r, uint64_t offset);
 
-/* Revoke the keys of all regions of a user; return true while operations use one of these
- * regions. */
+/* regions_revoke: revokes the keys of all regions of a user. regions_busy: returns true while
+ * operations use a region of the user. */
 void regions_revoke(struct nic *n, uint32_t user);
 bool regions_busy(const struct nic *n, uint32_t user);
 
@@ -116,7 +117,8 @@ void buffers_fetch(struct nic_user *u);
 uint32_t buffers_available(const struct nic_user *u);
 bool buffer_dequeue(struct nic_user *u, uint16_t *out); /* false: the user was stopped */
 
-/* doorbell.c Reads new descriptors of a user; returns how many. */
+/* doorbell.c */
+/* Reads new descriptors of a user; returns how many. */
 uint32_t doorbells_accept(struct nic_user *u);
 /* Stops each user whose producer index is invalid. Returns true if it stopped one. Reads a cache
  * line that the users write, so not every poll calls it. doorbells_accept() detects the other
@@ -209,9 +211,10 @@ void bounce_close(struct nic_request *r); /* r->bounce may be NULL */
  * doorbell_piece(). */
 int bounce_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t at,
 		 struct nic_piece *piece);
-void bounce_begin(struct nic_request *r); /* to be called when r->local has a new window */
-/* Fetches or stores a window. Returns true if messages may be made, or the next window may begin.
- * Sets r->cut_done after the last window was stored. */
+void bounce_begin(struct nic_request *r); /* call it when r->local has a new window of the chain */
+/* PUT: fetches the chain's present window from staged memory into the bounce. GET: stores it from
+ * the bounce into staged memory. Returns true if messages may be made, or the next window may
+ * begin. Sets r->cut_done after the last window was stored. */
 bool bounce_advance(struct nic_request *r, int64_t *left);
 /* Returns true if a request completes only after the bounce has stored its last bytes (GET). */
 bool bounce_stores(const struct nic_request *r);
@@ -233,7 +236,7 @@ uint16_t outside_node(struct nic *n, const struct udp_address *at);
 bool outside_permits(const struct nic_peer *p, const struct wire_header *h);
 
 /* registers.c: the user must be open, except for registers_sent. */
-/* the user must have a lookup table, also for registers_ready() */
+/* the user must have a lookup table; registers_ready() requires this too */
 void registers_poll(struct nic_user *u);
 bool registers_ready(const struct nic_user *u);
 void registers_sent(struct nic_user *u, int status); /* reports the end of a send */
@@ -343,7 +346,8 @@ int staged_local_put(struct nic_request *r, const struct nic_piece *to, const ui
 int staged_local_get(struct nic_request *r, const struct nic_piece *from);
 /* Move bytes between a staged local piece of the request and its bounce, as the functions above do
  * for remote pieces. staged_local_fetch() reads the piece into the bounce, at byte `at` of the
- * window. staged_local_store() writes *bytes of the piece, from byte `at` of the piece on. */
+ * chain's window. staged_local_store() writes *bytes of the piece, from byte `at` of the piece
+ * on. */
 int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint32_t at);
 int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint32_t at,
 		       uint32_t *bytes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rate limit of a function: one token bucket for all bytes that the function moves. RLTP
- * charges the bucket for packets, and this NIC for copies between its functions. A charge is the
- * payload plus WIRE_DATA_BYTES per packet, retransmissions included. */
+ * charges the bucket for packets, and this NIC for copies between its functions. The charge for a
+ * packet is its header and payload; retransmissions are charged too. The charge for a copy is its
+ * bytes plus LOCAL_COST_BYTES. */
 #ifndef NIC_LIMIT_H
 #define NIC_LIMIT_H
 

@@ -36,8 +36,8 @@
 #define NIC_WRONG_ALL_NS (1000ull * 1000 * 1000 / 32)
 /* right keys remembered for each peer or user: enough for device memory and a few buffers */
 #define NIC_KEYS_KNOWN 4
-/* entries per event ring. One third is for all outstanding requests of all queue pairs, two thirds
- * for credits. So a grant of half of the credits reaches the peer before the other half is used. */
+/* entries per event ring: twice the outstanding requests of all queue pairs.
+ * docs/design/nic-local.md "Credits" explains how peers share the receive entries. */
 #define NIC_EVENTS DXP_EVENTS
 /* NAPs per stream before the first grant: enough for a few commands. With many peers at once,
  * receive entries may run out. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations between users of one NIC, the crossbar (C-02): no packets, one copy. Access is checked
- * by the same rules as for peers, and rejections have the same statuses. The whole request is
- * checked before a byte moves. */
+/* Operations between users of one NIC (C-02 calls this the crossbar): no packets, one copy. Access
+ * is checked by the same rules as for peers, and rejections have the same statuses. The whole
+ * request is checked before a byte moves. */
 #include <string.h>
 
 #include <dxp/status.h>

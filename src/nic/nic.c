@@ -209,7 +209,7 @@ int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_
 {
 	n->now_ns = now_ns;
 	const struct nic_peer *known = nic_peer_find(n, peer->node);
-	/* The node table has given a number to a node that a peer outside of the table used.
+	/* The node table gives this number to a node, but a peer outside of the table has used it.
 	 * Removes that peer. */
 	if (known && !peer->outside && rltp_session_is_outside(known->session))
 		nic_peer_lost(n, peer->node, DXP_EPEERLOST);

@@ -51,7 +51,7 @@ struct nic_options {
 	/* NAPs of each peer to each queue pair before the first grant; 0: the default */
 	uint16_t nap_credit;
 	uint16_t receive_entries; /* receive entries of each user, 1 .. NIC_EVENTS; 0: all */
-	/* GET and CFG requests outstanding per peer, and answers in progress per peer: 1 ..
+	/* GET, ATOMIC and CFG requests outstanding per peer, and answers in progress per peer: 1 ..
 	 * NIC_READS_MAX; 0: the maximum */
 	uint16_t reads_max;
 	const struct nic_cfg_ops *cfg; /* NULL: CFG requests are rejected as unsupported */
@@ -74,7 +74,8 @@ struct nic_qp_counters {
 	uint64_t sent_bytes;    /* bytes that these operations moved; GET, CFG_READ: fetched */
 	uint64_t failed;        /* failed operations posted on this queue pair */
 	uint64_t received_messages,
-		received_bytes;    /* requests of peers that completed here (NAP, PUT, GET, CFG) */
+		/* requests to this queue pair that completed, and the bytes of their messages */
+		received_bytes;
 	uint64_t refused;          /* rejected packets and requests to this queue pair */
 	uint64_t waits_for_credit; /* times that a NAP, or a PUT with an event, waited for credit */
 };
@@ -286,7 +287,7 @@ struct nic_guard {
  * DXP_ENOENT: unknown key. */
 int nic_region_guard(struct nic *n, uint32_t key, const struct nic_guard *guard);
 
-/* Fails, with DXP_EACCESS, answers to peers that send these bytes of guarded regions, because the
+/* If answers to peers send these bytes of guarded regions, fails them with DXP_EACCESS, because the
  * bytes get a new owner. Does not affect staged memory. */
 void nic_memory_reclaim(struct nic *n, const uint8_t *base, uint64_t bytes, uint64_t now_ns);
 

@@ -130,8 +130,9 @@ void request_finished(struct nic_request *r, int status)
 		queue_complete(r->function, &r->function->queues[r->head.qp]);
 }
 
-/* Prepares a message of a request to its stream. NULL: no space now. A message that raises an event
- * needs credit. It consumes the credit as the last step, so that no other failure can lose it. */
+/* Prepares a message of a request, in the stream to the target queue pair. NULL: no space now. A
+ * message that raises an event needs credit. It consumes the credit as the last step, so that no
+ * other failure can lose it. */
 static struct nic_message *message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type,
 					 bool event)
 {

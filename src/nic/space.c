@@ -15,8 +15,8 @@ static bool space_is_free(struct nic_user *t)
 {
 	uint32_t entries = event_received_entries(t), kept = t->promised;
 
-	/* If peers wait for credit, keeps a quarter free for them: a grant to such a peer is a
-	 * quarter at once, or nothing. */
+	/* If peers wait for credit, keeps a quarter of the entries free for them, because small
+	 * grants are not made. */
 	if (t->waiting && kept < entries / 4)
 		kept = entries / 4;
 	return event_received_space_beside(t, kept < entries / 2 ? kept : entries / 2);

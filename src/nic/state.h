@@ -48,10 +48,11 @@ struct nic_registers {
 	/* Receive side. */
 	uint64_t recv_offset; /* offset of the present area in its region */
 	uint32_t recv_key;
-	uint32_t recv_bytes, recv_used; /* bytes: length and used part; 0: accepts no message */
-	uint32_t recv_go;               /* `recv_go` of the present area */
-	uint32_t arming;                /* number of the present area; never 0 */
-	int recv_status;                /* result of the lookup for the present area */
+	/* length and used part of the present area, in bytes; `recv_bytes` 0: accepts no message */
+	uint32_t recv_bytes, recv_used;
+	uint32_t recv_go; /* `recv_go` of the present area */
+	uint32_t arming;  /* number of the present area; never 0 */
+	int recv_status;  /* result of the lookup for the present area */
 	/* The previous area, if DMA may still write it; otherwise it has 0 bytes. Until DMA has
 	 * finished, `recv_done` is not stored and no message is accepted. */
 	struct nic_area left;
@@ -189,7 +190,7 @@ struct nic_user {
 	uint32_t consumer;      /* copy of the index, which the user may overwrite in the window */
 	uint32_t outstanding;   /* requests of this user's queue pairs that have not completed */
 	uint32_t row;           /* number of descriptors in the last burst */
-	uint32_t full_pause_ns; /* interval of the last two checks of a full event ring */
+	uint32_t full_pause_ns; /* interval between the last two checks of a full event ring */
 	/* The event ring has no space for a completion: time of the next check; 0: it has space. */
 	uint64_t full_ns;
 	struct nic_registers *registers; /* NULL: no register mode */
@@ -218,7 +219,7 @@ struct nic_user {
 	uint16_t cfg_node;      /* node that the user's CFG accesses count for; 0: this node */
 	uint32_t chain_entries; /* entries of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
 	uint32_t bounces;       /* requests with a bounce: at most NIC_BOUNCES_MAX */
-	uint32_t runner;        /* queue pair that got the last entry while others waited */
+	uint32_t runner;        /* queue pair to which space.c gave the last receive entry */
 	uint32_t run;           /* receive entries that `runner` got in a row */
 	uint32_t active_count;  /* credit.c: number of streams in the list `active` */
 	struct rx_stream *active, *active_last; /* streams that sent lately; they get grants */

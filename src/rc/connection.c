@@ -227,7 +227,7 @@ const uint8_t *rc_receive(struct rc_connection *c, const uint8_t *data, size_t b
 		return NULL;
 	if (c->state == STATE_REPLIED && h.opcode == ROCE_RC_SEND_ONLY)
 		/* a message shows that the peer is ready, even if its RTU was lost or is late
-		 * (12.9.7.2) */
+		 * (InfiniBand specification, 12.9.7.2) */
 		c->state = STATE_LIVE;
 	if (!rc_qp_receive(c->qp, &h, *message_bytes, ready, now_ns))
 		return NULL;

@@ -54,8 +54,8 @@ int rc_post(struct rc_connection *c, const void *front, size_t front_bytes, cons
 	    size_t rest_bytes);
 
 /* Processes a packet for which rc_owns() is true and the ICRC was checked. `ready` is false if the
- * caller cannot take a message now; the peer sends it again later. Returns a message to deliver and
- * its length, or NULL. */
+ * caller cannot accept a message now; the peer sends it again later. Returns a message to deliver
+ * and its length, or NULL. */
 const uint8_t *rc_receive(struct rc_connection *c, const uint8_t *data, size_t bytes, bool ready,
 			  uint64_t now_ns, size_t *message_bytes);
 

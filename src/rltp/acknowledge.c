@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Builds the receiver's ACK and NACK packets: one ACK per batch of arrivals, and one NACK per
- * rejection. An ACK contains the whole map of received packets. If an ACK or NACK is lost, the next
- * one is built from the current state. */
+ * rejection. An ACK contains the map of received packets, so the next ACK replaces a lost one. If a
+ * NACK is lost, the peer retransmits the packet, which is then rejected again. */
 #include <string.h>
 
 #include "base/util.h"

@@ -8,7 +8,7 @@
  * send one quantum. A session that cannot send does not delay other sessions (C-38).
  *
  * Channels of high priority are served first. While channels of low priority compete with them,
- * these get one byte in RLTP_GUARD_SHARE, so neither class starves.
+ * those of low priority get one byte in RLTP_GUARD_SHARE. So neither class starves.
  *
  * While only one channel has messages, and it has no limit, run queues stay empty and sessions send
  * at once. docs/design/sharing.md "Sharing a NIC". */
@@ -41,7 +41,8 @@ struct arbiter {
 	uint32_t high;       /* bit c: channel c has high priority */
 	uint64_t reached[2]; /* per priority class: virtual time of the channel selected last */
 	/* Guard against starvation: bytes that high channels sent while others had messages, minus
-	 * RLTP_GUARD_SHARE - 1 times the bytes of these others. */
+	 * RLTP_GUARD_SHARE - 1 times the bytes of these others. Limited to 0 .. 2 *
+	 * RLTP_GUARD_BYTES. */
 	uint64_t passed;
 	struct run_queue run_queues[RLTP_CHANNELS];
 };
@@ -61,8 +62,8 @@ void arbiter_priority(struct arbiter *a, uint32_t channel, bool high);
  * at any time. */
 void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit);
 
-/* The session calls arbiter_busy for its first message of this channel, and arbiter_idle after it
- * has completed the last one. */
+/* The session calls arbiter_busy when it queues its first message of this channel. It calls
+ * arbiter_idle when no message of the channel is queued any more. */
 void arbiter_busy(struct arbiter *a, uint32_t channel);
 void arbiter_idle(struct arbiter *a, uint32_t channel);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Congestion control of one session: limits the packets in flight. The session reports events and
- * reads a window. Modules differ in how they use acknowledgements, delays, ECN marks and losses. It
- * is pure arithmetic: it reads no clock and allocates no memory.
+ * reads a window. Modules differ in how they use acknowledgements, delays, ECN marks and losses.
+ * Congestion control is pure arithmetic: it reads no clock and allocates no memory.
  *
  * Invariant: `window` and `host_window` are between RLTP_CC_WINDOW_MIN/256 packets and `most`
  * packets. Sources: docs/design/congestion.md "Congestion"; Swift (SIGCOMM 2020), DCTCP (RFC 8257),
@@ -21,7 +21,8 @@
 
 enum cc_kind {
 	CC_SWIFT, /* uses delay; the default */
-	/* keeps the window at the session's bound, as BDP-FC of IRN does */
+	/* keeps the window at the session's bound, as the flow control of IRN does (SIGCOMM
+	 * 2018) */
 	CC_NONE,
 	CC_DCTCP, /* uses the share of packets with ECN marks; needs switches that set them */
 	CC_RENO,  /* halves the window at each loss */
@@ -42,7 +43,7 @@ struct cc_ack {
 	bool limited;
 };
 
-/* State of one session. The modules write it; other code may read `kind`, `window` and the
+/* State of one session. Congestion control writes it; other code may read `kind`, `window` and the
  * delays. */
 struct cc {
 	uint8_t kind;    /* enum cc_kind */
@@ -63,12 +64,13 @@ struct cc {
 	uint32_t rtt_ns;
 	uint32_t alpha;     /* DCTCP: average share of marked packets, 1/2^20 */
 	uint32_t threshold; /* window at which doubling stops, 1/256 packets */
-	/* Module `swift`, times in units of 2^20 ns. `floored`: the window reached its minimum.
-	 * `drained`: a cut last emptied the queue. */
+	/* Module `swift`, times in units of 2^20 ns. `floored`: since when the window is at its
+	 * minimum while the delay is above the target. `drained`: when a cut last emptied the
+	 * queue. */
 	uint32_t floored, drained;
 	uint32_t acked, lost,
-		/* Counts of packets in this round trip. Module `swift` halves the first two each
-		 * round trip. */
+		/* `acked`, `lost` and `marked` count packets in this round trip. Module `swift`
+		 * does not clear `acked` and `lost` after a round trip, but halves them. */
 		marked;
 	uint64_t round_ns;   /* start of this round trip */
 	uint64_t reduced_ns; /* time of the last cut of the window */
@@ -78,8 +80,8 @@ struct cc {
 void cc_init(struct cc *c, enum cc_kind kind, uint32_t most, uint64_t now_ns);
 
 /* Sets the path delay to the handshake's round trip, which contains no queue of this session's
- * packets. It also contains time in the peer, so the true path delay is not longer. Call at most
- * once, after cc_init. */
+ * packets. It also contains time in the peer, so the true path delay is not longer. Also restores
+ * the path delay that a session kept while idle. Call at most once, after cc_init. */
 void cc_handshake_done(struct cc *c, uint64_t rtt_ns);
 
 /* Makes the window smaller after a pause, because the path may have changed. Call it before sending
@@ -88,8 +90,8 @@ void cc_resume(struct cc *c, uint64_t now_ns);
 
 void cc_acked(struct cc *c, const struct cc_ack *ack);
 
-/* Reports that `count` packets were declared lost at once. `inflight` is the number of packets in
- * flight before. */
+/* Reports that `count` packets were declared lost at once. `inflight` is the number of packets that
+ * were in flight before this. */
 void cc_lost(struct cc *c, uint32_t count, uint32_t inflight, uint64_t now_ns);
 
 /* Reports that a timeout declared all packets in flight lost. */

@@ -12,8 +12,8 @@ struct cc_ops {
 	bool ecn;    /* needs ECN marks */
 	bool steady; /* the window is always `most`, and packets are not paced */
 	void (*acked)(struct cc *c, const struct cc_ack *ack); /* called per acknowledgement */
-	/* Called when a round trip completes, after `acked`. It must clear the counts of the round
-	 * trip. */
+	/* Called when a round trip completes, after `acked`. It must clear or halve the counts of
+	 * packets in `cc`. */
 	void (*round)(struct cc *c, const struct cc_ack *ack);
 	void (*lost)(struct cc *c, uint32_t inflight,
 		     uint64_t now_ns); /* c->lost already includes the new losses */
@@ -61,8 +61,8 @@ static inline void window_cut(struct cc *c, uint64_t window, uint32_t least, uin
 	c->reduced_ns = now_ns;
 }
 
-/* Slow start: adds one packet per acknowledged packet, but only if the window limited the
- * sender. */
+/* Slow start: adds one packet per acknowledged packet, but only if the window or the pace limited
+ * the sender. */
 void cc_double(struct cc *c, const struct cc_ack *ack);
 
 /* Restarts after a timeout. The threshold becomes half of the window. The window becomes the

@@ -6,7 +6,7 @@
  *   wakeup only some.
  * - The target delay includes the queue that the sender's own bursts cause.
  * - A loss cuts the window only if the delay, marks or a high share of losses indicate congestion.
- *   It does not cut further when the queue is empty.
+ *   A cut by delay goes no further than to an empty queue.
  * - If the delay is far below the target, the window grows by a share of its size. Near the target
  *   it grows by at most half a packet per round trip. */
 #include "rltp/cc_internal.h"
@@ -75,8 +75,8 @@ static void swift_acked(struct cc *c, const struct cc_ack *ack)
 		cc_double(c, ack);
 }
 
-/* Adds half a packet to the window. If the delay is below `easy`, also adds up to 1/8 of the
- * window. */
+/* Adds half a packet to the window, or half of the window if it is below one packet. If the delay
+ * is below `easy`, also adds up to 1/8 of the window. */
 static void swift_grow(struct cc *c, uint64_t delay, uint64_t easy)
 {
 	uint64_t w = c->window, step = min_u64(w, CC_ONE) / 2;

@@ -404,8 +404,8 @@ static uint64_t session_deadline(const struct rltp_session *s)
 }
 
 /* Selects the next session. *mask is the set of channels from which the session may send new
- * packets. Sessions in the ready queue come first; while channels compete, they may send no new
- * packets. Then come the sessions in the run queues. */
+ * packets. Sessions in the ready queue come first; while channels compete, these sessions may send
+ * new packets only from the control flow. Then come the sessions in the run queues. */
 static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_ns, uint32_t *mask)
 {
 	struct rltp_session *s = schedule_dequeue(&e->schedule);
@@ -422,7 +422,7 @@ static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_n
 }
 
 /* Returns the maximum number of datagrams that the session may send in one poll. For a session from
- * a run queue, these are about RLTP_QUANTUM_BYTES, for any packet length. */
+ * a run queue, they have at most about RLTP_QUANTUM_BYTES together. */
 static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 {
 	if (mask == 0 || mask == UINT32_MAX)

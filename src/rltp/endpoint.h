@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All sessions of one NIC: the table of peers, and the handshake (HELLO, HELLO_ACK). The first post
  * to a peer starts the handshake, which opens the session in one round trip. Packets of closed
- * sessions are answered with RESET, for which no state is kept.
+ * sessions are answered with RESET, or with REJECT if they are sealed. No state of the closed
+ * session is kept for this.
  *
  * A node id identifies a peer. The peer's address and incarnation come from the node table through
  * rltp_endpoint_peer. Handshakes of unknown nodes are counted and ignored, unless the owner's
- * policy admits their address. Such a peer is identified by its address.
+ * policy admits their address. A peer that the policy admits is identified by its address.
  *
  * Single-threaded, like all of RLTP. */
 #ifndef RLTP_ENDPOINT_H
@@ -70,7 +71,7 @@ struct rltp_endpoint_counters {
 	/* frame of an earlier incarnation of the peer, or of an earlier session */
 	uint64_t stale;
 	uint64_t unauthentic; /* handshake whose tag does not match the fabric key */
-	uint64_t flooded;     /* handshake above RLTP_HANDSHAKES_PER_S; dropped */
+	uint64_t flooded;     /* handshake above one of the limits RLTP_HANDSHAKES_...; dropped */
 	uint64_t resets_sent, resets_accepted, resets_refused;
 	uint64_t hellos_sent, hellos_received;
 	uint64_t byes_sent, byes_accepted, byes_rejected;
@@ -98,9 +99,9 @@ void rltp_endpoint_destroy(struct rltp_endpoint *e);
 void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
 
 /* Adds or updates a peer. `payload_bytes` of `peer` is the payload that the local interface
- * carries; `incarnation` is 0 if unknown. If the incarnation is larger than before, the session
- * fails with DXP_EPEERRESET. If only the address is another one, the session continues there.
- * DXP_ENOMEM; DXP_EINVAL: the id is the id of this node. */
+ * carries; `incarnation` is 0 if unknown. If the incarnation is larger than the one known before,
+ * an open session fails with DXP_EPEERRESET. If only the address is another one, the session
+ * continues there. DXP_ENOMEM; DXP_EINVAL: the id is the id of this node. */
 int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *peer, uint64_t now_ns);
 
 /* Closes the session with a peer with `status`, and keeps the peer. A new session opens with the

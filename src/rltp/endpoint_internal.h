@@ -13,8 +13,8 @@ struct pending_reset {
 	struct udp_address to;
 	uint32_t session;
 	uint16_t node;
-	/* a field of the REJECT, as `code` and `protect`; `tag` is the tag of the frame that it
-	 * answers */
+	/* `echo`, `code` and `protect` are fields of the REJECT; `tag` is the tag of the frame that
+	 * the REJECT answers */
 	uint16_t echo;
 	uint8_t code, protect;
 	uint8_t tag[WIRE_TAG_BYTES];

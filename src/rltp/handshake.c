@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handshakes: open sessions and remove remains of older sessions.
  *
- * Each side draws a session id, an epoch and a first packet number. HELLO carries them. HELLO_ACK
+ * Each side chooses a session id, an epoch and a first packet number. HELLO carries them. HELLO_ACK
  * carries the numbers of the answering side and repeats the numbers of the HELLO. A side may send
  * data when it has the peer's numbers. If both sides start at once without protection, each accepts
  * the peer's HELLO as the answer.

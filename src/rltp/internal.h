@@ -48,7 +48,7 @@ struct rltp_flow {
 	struct rltp_message *head, *tail;
 	uint32_t unacked; /* packets of this flow that were sent and not acknowledged */
 	/* packets of `unacked` that the receiver rejected for lack of space; while it is > 0, the
-	 * flow sends no new packets */
+	 * flow sends no new packets except granted ones */
 	uint32_t refused;
 	/* True: the last PUT waited for a grant. So the next PUT first sends only one packet. */
 	bool waited;
@@ -83,9 +83,9 @@ struct rltp_shared {
 };
 
 struct keepalive {
-	uint64_t ping_ns;     /* time of the last PING; 0: none */
-	uint64_t answered_ns; /* time of the last PONG; 0: none */
-	uint64_t opaque;      /* value that the PONG must carry */
+	uint64_t ping_ns;     /* when this side last sent a PING; 0: never */
+	uint64_t answered_ns; /* when this side last sent a PONG; 0: never */
+	uint64_t opaque;      /* value of the peer's PING, which the PONG repeats */
 	bool answer_due;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keepalive. A session sends PINGs while it waits for an answer, is watched, or is blocked by a
- * rate limit. It sends none while a packet in flight will be acknowledged anyway. So the session
- * stays open if the peer computes for a long time, and a dead peer is detected. A session without
- * outstanding work sends nothing. */
+/* Keepalive. A session sends PINGs while it waits for an answer, is watched, or has messages that
+ * it may not send yet, for example because of a rate limit. It sends none while a packet in flight
+ * will be acknowledged anyway. So the session stays open if the peer computes for a long time, and
+ * a dead peer is detected. A session without outstanding work sends nothing. */
 #include <dxp/status.h>
 
 #include "base/util.h"

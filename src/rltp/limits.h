@@ -23,7 +23,8 @@
 /* bytes that channels of high priority send before the others send one quantum; this ratio is the
  * share above */
 #define RLTP_GUARD_BYTES ((RLTP_GUARD_SHARE - 1ull) * RLTP_QUANTUM_BYTES)
-/* packets that each flow may have in flight, for any number of other flows: one quantum */
+/* packets in flight that each flow may have in any case, for any number of other flows: one
+ * quantum */
 #define RLTP_FLOW_PACKETS_MIN 16
 /* entries of a new session's ring: 64 use 2 KiB and are enough for requests and answers */
 #define RLTP_TX_RING_MIN 64
@@ -52,7 +53,8 @@
 #define RLTP_RTO_MIN_NS (4ull * 1000 * 1000)
 /* ns, longest timeout: one third of the 0.6 s that RLTP_DEAD_NS leaves after an outage of 2.9 s */
 #define RLTP_RTO_MAX_NS (200ull * 1000 * 1000)
-/* ns, longest timeout while a peer is silent for longer than RLTP_DEAD_NS */
+/* ns, longest timeout of a session that is kept although its peer has been silent for RLTP_DEAD_NS
+ * (see `patience_ns`) */
 #define RLTP_RTO_SLOW_NS (1000ull * 1000 * 1000)
 /* ns, round trip to assume before the first sample */
 #define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000)
@@ -67,16 +69,17 @@
 #define RLTP_PROBES_MAX 4
 /* ns of silence after which a session with outstanding work is closed. The session survives a
  * network outage of 2.9 s. At most 0.2 s pass between the last frame and the outage, and at most
- * 0.2 s between the outage and the next retransmission. */
+ * 0.2 s between the end of the outage and the next retransmission. */
 #define RLTP_DEAD_NS (3500ull * 1000 * 1000)
 /* ns of silence before a PING, if an answer of the peer is outstanding */
 #define RLTP_PING_NS (200ull * 1000 * 1000)
-/* ns between PINGs: sixteen PINGs before RLTP_DEAD_NS */
+/* ns between PINGs: at least sixteen PINGs before RLTP_DEAD_NS */
 #define RLTP_PING_AGAIN_NS (200ull * 1000 * 1000)
 /* ns. If rltp_endpoint_send() is called later than this after its deadline, this process did not
  * run. Then the peers' silence in this time does not count. */
 #define RLTP_AWAY_NS (500ull * 1000 * 1000)
-/* ns that a peer has to answer after a pause of this process: the time of five retransmissions */
+/* ns, shortest time that a peer has to answer after a pause of this process: the time of five
+ * retransmissions */
 #define RLTP_ACTIVE_NS (1000ull * 1000 * 1000)
 /* pauses of this process that are excused between two frames of a peer. The number is bounded,
  * because a process that hardly runs must detect dead peers too. */
@@ -118,16 +121,17 @@
 #define RLTP_OUTSIDE_MAX              64 /* peers outside of the node table; 350 bytes each */
 /* ns to the first retransmission of HELLO; doubled for each further retransmission */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
-/* ns, longest interval of retransmissions: twenty HELLOs before RLTP_DEAD_NS */
+/* ns, longest interval between two HELLOs: more than twenty HELLOs before RLTP_DEAD_NS */
 #define RLTP_HELLO_MAX_NS (160ull * 1000 * 1000)
 /* ns that the answering side of a handshake with protection waits for the peer's first sealed
  * frame. Then it sends its own HELLO. The peer retransmits that frame every 4 .. 200 ms, so several
  * copies may be lost. */
 #define RLTP_CONFIRM_NS (1000ull * 1000 * 1000)
-/* RESETs per second; bounds the traffic that an attacker can cause with faked packets */
+/* RESETs and REJECTs per second; bounds the traffic that an attacker can cause with faked
+ * packets */
 #define RLTP_RESETS_PER_S 100
-/* us, pause requested from a peer that does not support the code WAIT: half the time of a DMA of
- * 512 KiB */
+/* us, pause in the code RNR that replaces WAIT if the sender does not support WAIT: half the time
+ * of a DMA of 512 KiB */
 #define RLTP_WAIT_RETRY_US 32
 /* us, pause that a receiver without buffers requests from the sender */
 #define RLTP_RNR_RETRY_US 100

@@ -77,7 +77,7 @@ struct rltp_user_ops {
 	 * message m. The memory must not change until `done`. */
 	void (*fill)(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
 		     struct rltp_packet *out);
-	/* Completes a message and returns it to the poster. Either its last packet was
+	/* Completes a message and returns it to the poster. Either all its packets were
 	 * acknowledged, or the session closed and is in state RLTP_IDLE. */
 	void (*done)(void *user, struct rltp_session *s, struct rltp_message *m, int status);
 	/* Places the payload of a packet at its first arrival, in any order. A packet that it

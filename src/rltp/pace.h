@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pacing in user space: sends at 1.25 times window divided by round trip, in batches of one GSO
- * message. The kernel paces UDP only with the fq discipline. docs/design/congestion.md "Pacing".
+/* Pacing in user space: sends at 1.25 times window divided by round trip, in batches of at most one
+ * GSO message. The kernel paces UDP only with the fq discipline. docs/design/congestion.md
+ * "Pacing".
  *
  * The pace is a token bucket (GCRA). Its state is the time at which all sent bytes are paid for, so
  * no timer runs. After a batch, nothing is sent until the batch is paid; otherwise packets would
@@ -29,7 +30,8 @@ struct pace {
 void pace_init(struct pace *p);
 
 /* Sets the rate to `window_fine` (1/256 packets of `packet_bytes`) per `rtt_ns`. There is no pacing
- * if `window_fine` is CC_UNPACED, or if `rtt_ns` is 0 (unknown). */
+ * if `window_fine` is CC_UNPACED, or if `rtt_ns` is 0 (unknown). There is none either if batches
+ * would follow each other faster than RLTP_PACE_FINEST_NS. */
 void pace_set(struct pace *p, uint32_t window_fine, uint32_t packet_bytes, uint32_t rtt_ns);
 
 static inline int pace_ready(const struct pace *p, uint64_t now_ns)

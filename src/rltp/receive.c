@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes each reliable packet to the layer above once, in the order in which the packets arrive. */
+/* Passes reliable packets to the layer above in the order of arrival. A packet that the layer above
+ * accepted is not passed again. */
 #include <dxp/status.h>
 
 #include "base/util.h"

@@ -155,9 +155,9 @@ uint64_t recovery_reorder_window(const struct rltp_session *s)
 	return max_u64(min_u64(step * (1 + s->io->reorder_steps), s->srtt_ns), RLTP_REORDER_MIN_NS);
 }
 
-/* Declares a packet lost if it was sent before the newest arrival and is later than the reorder
- * window. Returns the number of such packets. The list is in order of transmission, so the timer is
- * set for the first packet that is not late. */
+/* Declares packets lost that were sent before the newest transmission that arrived, if the reorder
+ * window has passed. Returns the number of these packets. The list is in order of transmission, so
+ * the timer is set for the first packet that is not late. */
 static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;

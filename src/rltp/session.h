@@ -158,8 +158,8 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns);
 int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns);
 
 /* Cancels a message. Its payload is not read any more; ops->fill is still called for its header.
- * When the peer has acknowledged the cancellation, ops->done is called with `status`. If the whole
- * message arrived before, ops->done is called with DXP_OK. */
+ * When the peer has acknowledged the cancellation, ops->done is called with `status`, even if the
+ * whole message arrived. If the message has failed before, its first status stays. */
 void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status);
 
 /* Accepts a packet for which ops->deliver returned WIRE_NACK_HELD: counts it and acknowledges it at
@@ -236,8 +236,8 @@ void rltp_session_fail(struct rltp_session *s, int status);
  * or a later arrival. Returns true if they are on now. */
 bool rltp_session_watch(struct rltp_session *s, bool on, uint64_t since_ns, uint64_t now_ns);
 
-/* Returns true if a message is queued or in flight, if an answer is awaited, or if the session is
- * watched. */
+/* Returns true if a message is queued or not completely acknowledged, if an answer is awaited, or
+ * if the session is watched. */
 bool rltp_session_busy(const struct rltp_session *s);
 
 void rltp_session_view(const struct rltp_session *s, struct rltp_view *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Selects the next packet and builds its datagram. The order is: NACKs, acknowledgements, credits,
  * keepalive, path MTU probes, retransmissions, new packets. Only retransmissions and new packets
- * obey the window and the pace. */
+ * obey the window and the pace; tail probes ignore both. */
 #include <assert.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t 
 	};
 }
 
-/* bytes; the payload of a packet, except the last of a message, is a multiple of this */
+/* bytes by which unit_choose() lowers the payload per packet in each step */
 #define UNIT_STEP 64
 /* flags of data that only the last packet carries */
 #define RIDERS (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER)

@@ -165,8 +165,8 @@ enum rv32_fflag {
 	RV32_INVALID = 16
 };
 
-/* Control and status registers (CSRs). Registers from 0xcc0 on are read-only. Of a register with
- * three dimensions, x is listed; y and z have the next two numbers. */
+/* Control and status registers (CSRs). All registers above RV32_CSR_FCSR are read-only. Of a
+ * register with three dimensions, x is listed; y and z have the next two numbers. */
 enum rv32_csr {
 	RV32_CSR_FFLAGS = 0x001,
 	RV32_CSR_FRM = 0x002,

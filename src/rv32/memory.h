@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of a launch: segments of a 32-bit address space. Each argument is a segment, so that
- * accesses are checked to the exact byte. A segment starts at a multiple of RV32_PAGE_BYTES, and no
- * two segments share a page. */
+/* Memory of a launch: segments of a 32-bit address space. Each buffer has a segment, so that
+ * accesses are checked to the exact byte; buffers that overlap share one. A segment starts at a
+ * multiple of RV32_PAGE_BYTES, and no two segments share a page. */
 #ifndef RV32_MEMORY_H
 #define RV32_MEMORY_H
 
@@ -12,8 +12,8 @@
 /* segments of a launch: 128 arguments, the core's own segments, and some more */
 #define RV32_SEGMENTS_MAX 160
 
-/* Fixed addresses. Between these addresses, the engine assigns addresses to code, constants,
- * arguments and window. */
+/* Fixed addresses. Code begins at RV32_CODE_BASE, and constants follow it. Buffers lie from
+ * RV32_BUFFER_BASE to RV32_BUFFER_END. */
 #define RV32_CODE_BASE     0x00010000u
 #define RV32_BUFFER_BASE   0x10000000u
 #define RV32_BUFFER_END    0xe0000000u

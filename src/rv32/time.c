@@ -213,7 +213,7 @@ static bool cached(const struct rv32_time *m, struct unit *u, uint32_t line, uin
 }
 
 /* Finds the different cache lines that the threads of a warp access. Returns their number. LOCAL
- * and private memory are not cached. Their accesses count as one access for all threads. */
+ * memory, private memory and the NIC's window are not cached, so accesses to them add no line. */
 static uint32_t lines_of(const struct rv32_time *m, const struct rv32_op *op, uint32_t mask,
 			 const uint32_t *addresses, uint32_t lines[RV32_LANES])
 {

@@ -38,7 +38,7 @@ struct rv32_trap {
 	/* RV32_TRAP_BARRIER: work-items that ended without reaching the barrier */
 	uint32_t waited_for;
 	uint64_t instructions; /* lane instructions of this core so far */
-	/* The segment that contains the address, or the last one before it. segment_kind 0:
+	/* The segment on the page of the address, or else on the page before it. segment_kind 0:
 	 * none. */
 	uint8_t segment_kind;
 	int16_t argument; /* number of the argument to which the segment belongs; -1: none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Emits rows about each component of the source's bridge. Each component runs in the shipped bridge
- * while all other components are unlimited. */
+/* Emits rows about each component of the source's bridge (bridge_source.h). Each component runs in
+ * the shipped bridge while all other components are unlimited. */
 #include "sim/bridge_alone.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows about the source's bridge besides its main results: pipeline compared with the naive method
- * (S-05), READs in flight (S-06), each component alone (S-07), and local DMA (S-08). */
+/* Rows about the source's bridge (bridge_source.h) besides its main results: pipeline compared with
+ * the naive method (S-05), READs in flight (S-06), each component alone (S-07), and local DMA
+ * (S-08). */
 #ifndef SIM_BRIDGE_ALONE_H
 #define SIM_BRIDGE_ALONE_H
 

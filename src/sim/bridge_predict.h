@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predicts the results of the source's bridge (S-04 .. S-09). The shipped bridge runs in virtual
- * time. Each stage has the rate that the source measured for this stage alone. */
+/* Predicts the results of the source's bridge (S-04 .. S-09; bridge_source.h names the source). The
+ * shipped bridge runs in virtual time. Each stage has the rate that the source measured for this
+ * stage alone. */
 #ifndef SIM_BRIDGE_PREDICT_H
 #define SIM_BRIDGE_PREDICT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The source's figures. Also runs its naive method, step by step, on the simulated hardware. */
+/* The figures of the source (bridge_source.h). Also runs its naive method, step by step, on the
+ * simulated hardware. */
 #include "sim/bridge_source.h"
 
 #include <dxp/status.h>

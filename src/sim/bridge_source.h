@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The source's machine (S-01, S-07) as simulated hardware, its two methods (S-04, S-05), and the
- * results that it reports (S-08, S-09). Rates of the naive method are converted from MiB/s. All
- * other units are powers of 10. */
+/* The source is the publication about the bridge SBDT; S-01, S-02, ... are its statements
+ * (docs/reference/seeds.md). This file has its machine (S-01, S-07) as simulated hardware, its two
+ * methods (S-04, S-05), and its results (S-08, S-09). Rates of the naive method are converted from
+ * MiB/s. All other units are powers of 10. */
 #ifndef SIM_BRIDGE_SOURCE_H
 #define SIM_BRIDGE_SOURCE_H
 

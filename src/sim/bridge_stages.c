@@ -126,7 +126,8 @@ static bool heads_its_lines(const struct stages *s, uint32_t i)
 }
 
 /* Divides the memory's rate equally among streaming steps. If a step cannot use its part, the
- * others get the rest. At most three steps stream at once: one for each controller, and a copy. */
+ * others get the rest. At most three of these steps stream at once: one for each controller, and a
+ * copy. */
 static void memory_share(struct stages *s)
 {
 	double left = rate_of(s->options.memory_bytes_per_s);

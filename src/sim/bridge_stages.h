@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The hardware around a bridge, in virtual time: a network, the two DMA controllers of a device,
  * and the device's memory. Steps use a resource in the order of their start, like reads of one
- * queue pair and DMAs of one controller. Outstanding steps hide each other's latency, and share the
- * rate. Steps that transfer bytes at the same time share the rate of device memory.
+ * queue pair and DMAs of one controller. The latency of a step passes while earlier steps transfer
+ * bytes. Only one step at a time transfers bytes through a resource. Steps of several resources
+ * share the rate of device memory.
  *
  * Time is in picoseconds: 4 KiB at 100 GB/s need 41 ns, so rounding to ns would add up over
  * thousands of steps. All random numbers come from one seed. */
@@ -46,8 +47,8 @@ struct stages_options {
 	/* rate of device memory, shared by all steps that use it; 0: unlimited */
 	uint64_t memory_bytes_per_s;
 	/* Rates in bytes/s of the controllers without their link, for STAGES_IN, STAGES_OUT,
-	 * STAGES_THROUGH; 0: unlimited. A step has the lower one of this rate and the link's
-	 * rate. */
+	 * STAGES_THROUGH; 0: unlimited. A step has the lowest of this rate and the rates of the
+	 * resources that it passes. */
 	uint64_t controller_bytes_per_s[STAGES_KINDS];
 	/* ns that a controller spends before each DMA, without transferring bytes */
 	uint64_t control_ns;

@@ -313,7 +313,8 @@ static void flow_account(struct crowd *c, const struct crowd_flow *f, double *su
 }
 
 /* Sums the queues of those ports that flows share. In topology leaf-spine, these are the ports
- * between leaves and spines; in a star, the ports towards hosts; on a wire, the sender's port. */
+ * between leaves and spines; in a star, the ports towards hosts; on a wire, the sender's port. With
+ * incast, counts only the first of these ports. */
 static void queues_account(struct crowd *c)
 {
 	const struct net_paths *paths = net_paths(c->net);

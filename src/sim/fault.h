@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults of networks, links and clocks. When a datagram leaves its host, a generator with a seed
- * decides its faults, independently of other datagrams. Rates are in parts per million (ppm). */
+/* Faults of the network. When a datagram leaves its host, a generator with a seed decides its
+ * faults. Bursts and batches concern several datagrams; all other faults are independent. Rates are
+ * in parts per million (ppm). */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
 
@@ -10,7 +11,7 @@
 #include "base/rng.h"
 #include "sim/packet.h"
 
-/* Selects which datagrams may be lost. */
+/* Selects which datagrams may be lost at random. */
 enum sim_only {
 	SIM_ONLY_ALL,
 	SIM_ONLY_ACKS,
@@ -23,7 +24,8 @@ enum sim_only {
 struct sim_faults {
 	/* Loss of datagrams. A lost datagram has no other fault. */
 	enum sim_only only;
-	/* only datagrams of these senders may be lost: bit i: host i, 0 .. 63; 0: all hosts */
+	/* only datagrams of these senders may be lost at random: bit i: host i, 0 .. 63; 0: all
+	 * hosts */
 	uint64_t only_from;
 	/* probability that a datagram is lost, independent of all others (Bernoulli) */
 	uint32_t loss_ppm;
@@ -33,10 +35,11 @@ struct sim_faults {
 	uint32_t burst_ppm, burst_end_ppm, burst_loss_ppm;
 	/* probability that all datagrams of one send call to one host are lost */
 	uint32_t batch_ppm;
-	/* probability that all datagrams of one send call to one host are lost, and that the link
-	 * counts this as an error */
+	/* probability that all datagrams of one send call to one host are lost;
+	 * sim_counters.refused counts these send calls */
 	uint32_t reject_ppm;
-	/* number of the datagram that is lost; the first one has 1; 0: none */
+	/* number of the datagram that is lost, whatever `only` selects; the first one has 1; 0:
+	 * none */
 	uint64_t drop_nth;
 	/* Duplicates and delays. */
 	/* probabilities that a second copy is delivered: within reorder_ns; after 61 .. 91 s */

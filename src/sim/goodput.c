@@ -35,7 +35,8 @@ int goodput_run(const struct goodput_options *options, struct crowd_result *resu
 			.delay_ns = 10 * US_NS,
 			.rate_bps = 10000000000ull,
 			/* Bytes that a NIC's ring holds. The ring is short, so that a
-			 * retransmission does not wait behind a whole window. */
+			 * retransmission does not wait behind all packets of the session's
+			 * window. */
 			.backlog_bytes = 16384,
 			.faults = {.loss_ppm = options->loss_ppm}},
 		.pattern = CROWD_PAIR,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements inc_doubling.h. In step 0, the ranks beyond a power of two send their numbers to
- * neighbours, which add them. In steps 1 .. L, ranks exchange sums by recursive doubling. In step L
- * + 1, the ranks of step 0 get the result. A host is at most one operation ahead of a host on which
- * it depends. So each host keeps messages of two operations. */
+/* Implements inc_doubling.h. In step 0, each even rank below 2 * `rest` sends its number to the
+ * next rank, which adds it. In steps 1 .. `steps`, the other ranks exchange sums by recursive
+ * doubling. In step `steps` + 1, the senders of step 0 get the result. A host is at most one
+ * operation ahead of a host on which it depends. So each host keeps messages of two operations. */
 #include "sim/inc_doubling.h"
 
 #include <stdlib.h>

@@ -30,8 +30,8 @@ struct inc_load_options {
 	uint8_t collective;
 	enum dxp_inc_op op;
 	enum dxp_inc_type type;
-	/* From operation `rogue_call` on, this member uses another number of elements than the
-	 * others; 0: never. */
+	/* From operation `rogue_call` on, member `rogue_member` uses another number of elements
+	 * than the others. A `rogue_call` of 0: never. */
 	uint32_t rogue_member, rogue_call;
 	uint64_t grace_ns; /* ns that an operation may take after its job's last progress; 0: 6 s */
 };

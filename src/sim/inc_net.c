@@ -33,8 +33,8 @@ struct node {
 
 struct inc_net {
 	struct inc_net_options options;
-	/* faults of all wires except the first, without extension, because a datagram may be
-	 * extended only once */
+	/* faults of all wires of a packet's path except its first wire. They extend no datagram,
+	 * because a datagram may be extended only once. */
 	struct sim_faults further;
 	struct inc_tree tree;
 	struct net_port *ports;

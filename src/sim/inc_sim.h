@@ -56,7 +56,8 @@ struct inc_job_options {
 	uint32_t count;
 	uint32_t id, qkey; /* 0: a random number */
 	uint16_t epoch;
-	/* largest window and segment; 0: as large as the switches permit */
+	/* largest window of the group in segments, and bytes of the largest segment; 0: as large as
+	 * the switches permit */
 	uint16_t window, segment_bytes;
 	uint8_t planes;   /* planes that may be used; 0: all that the switches have */
 	uint64_t late_ns; /* ns within which members start, at random times */

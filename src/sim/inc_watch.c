@@ -24,7 +24,7 @@ struct mark {
 struct side {
 	uint32_t next; /* lowest segment whose result the member has not received */
 	bool early[INC_WINDOW_MAX * 2];
-	uint32_t fence; /* short segment that the member waits for, valid if `fenced` */
+	uint32_t fence; /* short segment whose result the member waits for, valid if `fenced` */
 	bool fenced;
 	struct mark *sent;
 };

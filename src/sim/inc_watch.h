@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks the packets of a simulated job against docs/reference/inc.md "Segments and aggregators":
  *
- * - A member contributes to a segment only after it has all results up to a window before. To a
- *   short segment it contributes only after all earlier results. Until it has the result of a short
+ * - A member contributes to segment s only after it has the results of all segments up to s minus
+ *   the group's window size. A short segment (flag SHORT) is a whole operation. A member
+ *   contributes to it only after it has all earlier results. Until it has the result of a short
  *   segment, it contributes to no later one.
  * - A retransmitted contribution equals the first one.
  * - All members get the same result for a segment.

@@ -13,15 +13,15 @@
 
 /* ns: InfiniBand's time-outs are 2^n times this unit, 4.096 us */
 #define TIMEOUT_UNIT_NS 4096
-#define TIMEOUT_FIRST   8 /* smallest and largest n of the interval */
+#define TIMEOUT_FIRST   8 /* smallest and largest n of the time-outs that are tried */
 #define TIMEOUT_LAST    16
 /* seeds that are tried in addition, for the interval of selective repeat */
 #define SEEDS_MORE 2
 #define LIMIT_NS   (5 * S_NS) /* ns of virtual time: 74 time-outs of n = 14 */
 #define MESSAGES   20         /* messages of 1 MiB per run: they take 17 ms at full rate */
-/* the source's "almost unusable": less than this share of the rate without loss */
+/* share of the rate without loss below which a method counts as "almost unusable" */
 #define UNUSABLE 0.1
-#define STABLE   0.8 /* the source's "stable": more than this share of that rate */
+#define STABLE   0.8 /* share above which it counts as "stable" */
 /* bytes of the shortest frame with preamble and gap */
 #define WIRE_BYTES 84
 /* wires of a round trip: two in each direction, because one switch is on the path */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Output ports, and the paths through them. A port is a queue before a wire. Packets leave in
  * order, at the port's rate. The port drops a packet that does not fit (tail drop), and marks a
- * packet that finds a long queue. Only ports delay and drop packets.
+ * packet that finds a long queue (ECN). Only ports delay and drop packets.
  *
  *   wire        host -> host; the only queue is the host's port
  *   star        host -> one switch -> host
@@ -20,7 +20,8 @@ enum net_topology { NET_WIRE, NET_STAR, NET_LEAF_SPINE };
 
 struct net_port {
 	uint64_t rate_bps; /* 0: unlimited */
-	/* queue lengths at which the port drops and marks packets; 0: unlimited, and never */
+	/* `queue_bytes`: most bytes that the queue holds. `mark_bytes`: bytes in the queue from
+	 * which on the port marks packets. 0: no limit. */
 	uint32_t queue_bytes, mark_bytes;
 	uint64_t free_ps; /* time in ps at which all queued bytes will have left */
 	/* Counts since the start. Bytes include all headers. */
@@ -63,8 +64,8 @@ uint32_t net_path_next(const struct net_paths *p, uint32_t from, uint32_t to, ui
  * left the port; UINT64_MAX: the port drops it. Sets *mark if the packet must be marked. */
 uint64_t net_port_pass(struct net_port *port, uint64_t now_ns, uint32_t bytes, bool *mark);
 
-/* Return the number of bytes that wait at a time, and the time from which fewer than `bytes`
- * wait. */
+/* net_port_backlog returns the number of bytes that wait at `now_ns`. net_port_below returns the
+ * time in ns from which fewer than `bytes` wait. */
 uint64_t net_port_backlog(const struct net_port *port, uint64_t now_ns);
 uint64_t net_port_below(const struct net_port *port, uint64_t bytes);
 

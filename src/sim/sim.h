@@ -19,7 +19,7 @@ struct sim_options {
 	uint64_t delay_ns; /* delay from host to host; 0: 10 us */
 	uint64_t rate_bps; /* rate of each host's port; 0: unlimited */
 	/* Limits of that port: with more than queue_bytes waiting it drops packets, with more than
-	 * mark_bytes it marks them; 0: never. */
+	 * mark_bytes it marks them (ECN); 0: never. */
 	uint32_t queue_bytes, mark_bytes;
 	uint32_t backlog_bytes, socket_bytes; /* see net.h */
 	uint64_t poll_ns;

@@ -137,7 +137,7 @@ static void fold(const struct sw_group *g, struct aggregator *aggregator, unsign
 }
 
 /* Stores a broadcast's data. Returns false if the data is there already, or if its sender must not
- * send it. Only the root may send data, or a child switch with the root below it. */
+ * send it. Only the root or a child switch may send data. */
 static bool broadcast_store(const struct sw_group *g, struct aggregator *aggregator, unsigned child,
 			    const struct inc_packet *p)
 {

@@ -255,8 +255,8 @@ static bool mode_permits(const struct sw *s, const struct sw_group *g, const str
 	return true;
 }
 
-/* Installs the group of a NOTIFY if it is new, and records the sender's child on this switch.
- * Returns INC_CAUSE_NONE or the cause of a failure. */
+/* Installs the group of a NOTIFY if it is new, and records the child of this switch through which
+ * the NOTIFY came. Returns INC_CAUSE_NONE or the cause of a failure. */
 static unsigned notice_install(struct sw *s, const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;

@@ -41,8 +41,7 @@
 /* bytes of payload: an MTU of 1500 without headers and ICRC, rounded down to a multiple of 16 */
 #define SWITCH_SEGMENT_DEFAULT 1408
 #define SWITCH_SEGMENT_MAX     8912 /* bytes of payload for an MTU of 9000 */
-/* messages of a connection that may wait for acknowledgement: enough for a burst of short
- * operations */
+/* unacknowledged messages that every connection permits: enough for a burst of short operations */
 #define SWITCH_RING_MIN 16
 #define SWITCH_LEASE_MS 30000
 /* ns: lease of a group while some of its children are unknown */

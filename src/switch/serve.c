@@ -404,8 +404,8 @@ static void batch_accept(struct server *v, size_t count, uint64_t now_ns)
 	}
 }
 
-/* Passes one batch of queued packets to the core, in the order of the weights. Not more, so that
- * results are sent soon. Returns their number. */
+/* Passes at most one batch of queued packets to the core, in the order of the weights; more packets
+ * would delay the sending of results. Returns their number. */
 static size_t queued_accept(struct server *v, uint64_t now_ns)
 {
 	const struct input_packet *p;

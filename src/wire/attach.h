@@ -29,11 +29,10 @@
 enum attach_type {
 	/* Opens a function, or one queue pair of it. Request: function (0: any), qp, label. Answer:
 	 * function, qp (the first opened one), node. Descriptors: memfd of the window; eventfd of
-	 * the engine (the user writes 1; the engine never reads it); wakeup descriptor of the user.
-	 * The wakeup descriptor is one of two nonblocking datagram sockets. The user reads and
-	 * drops its content. With an eventfd or a pipe, the user could block the engine's write: by
-	 * a flag that both ends share, or by a read into missing memory, which holds the pipe's
-	 * lock. */
+	 * the NIC (the user writes 1; the NIC never reads it); wakeup descriptor of the user. The
+	 * wakeup descriptor is one of two nonblocking datagram sockets. The user reads and drops
+	 * its content. With an eventfd or a pipe, the user could block the NIC's write: by a flag
+	 * that both ends share, or by a read into missing memory, which holds the pipe's lock. */
 	ATTACH_OPEN = 1,
 	ATTACH_REGISTER, /* registers a memfd: offset, bytes, rights; answer: key */
 	ATTACH_REVOKE,   /* revokes a key */

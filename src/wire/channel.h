@@ -49,9 +49,9 @@ struct channel_opened {
  * the answer. */
 enum channel_command {
 	CHANNEL_ADMIT = 1,    /* name; answer: role, fabric key */
-	CHANNEL_TOKEN_CREATE, /* id, psk, role, uses, seconds */
+	CHANNEL_TOKEN_CREATE, /* token, psk, role, uses, seconds */
 	CHANNEL_TOKEN_LIST,   /* first; answer: tokens, next */
-	CHANNEL_TOKEN_REVOKE, /* id */
+	CHANNEL_TOKEN_REVOKE, /* token */
 	CHANNEL_NODE_REMOVE,  /* name */
 	CHANNEL_GRANT,        /* name: the host; xpu: the xPU */
 	CHANNEL_REVOKE,
@@ -73,7 +73,7 @@ enum channel_token_state { TOKEN_VALID, TOKEN_USED, TOKEN_EXPIRED, TOKEN_REVOKED
 
 struct channel_token {
 	uint8_t id[CHANNEL_TOKEN_ID];
-	uint8_t role, state; /* enum channel_token_state */
+	uint8_t role, state; /* state: enum channel_token_state */
 	uint32_t uses;       /* keys that the token can still admit */
 	uint64_t seconds;    /* seconds until the token expires; 0: expired */
 	char used_by[FABRIC_NAME_BYTES];

@@ -482,8 +482,8 @@ void wire_control_seal(uint8_t *frame, size_t frame_bytes);
 void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail,
 			    size_t tail_bytes);
 
-/* Returns the version of a frame if it is not this release's version. Returns 0 if it is, or if the
- * frame is too short. Version and type are at the same offsets in all versions. */
+/* Returns the version of a frame if this release does not support it. Returns 0 if it does, or if
+ * the frame is too short. Version and type are at the same offsets in all versions. */
 uint8_t wire_other_version(const uint8_t *data, size_t bytes);
 
 /* Decodes a header, after checking all lengths and the crc. *header is written only on success. The

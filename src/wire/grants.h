@@ -12,7 +12,8 @@
 
 #include "wire/manage.h"
 
-/* rows in one page at most: so many fit if names have 14 characters */
+/* rows in one page at most: so many fit if the two names of a row have at most 15 characters
+ * together */
 #define GRANTS_PAGE_ROWS 64
 
 enum grants_rule { GRANTS_RULE_ANY = 1, GRANTS_RULE_EXPLICIT = 2 };

@@ -112,8 +112,8 @@ struct inc_packet {
 /* Decodes a packet. Checks lengths, tag, kind, flags, op and type, and that the operation is
  * defined on the type. DATA and FETCHED must carry as many bytes as their elements need. They may
  * carry none if they have a status or contribute to a broadcast. SHORT packets must be short.
- * comm_id must be INC_COMM_CONTROL in QUERY .. RENEW, and must not be in DATA and in packets
- * between members. Does not check the ICRC. An RC_ACK to INC_QP returns DXP_OK with kind 0.
+ * comm_id must be INC_COMM_CONTROL in QUERY .. RENEW. In DATA and in packets between members it
+ * must have another value. Does not check the ICRC. An RC_ACK to INC_QP returns DXP_OK with kind 0.
  * Errors: DXP_ENOENT: the packet has no tag, so it is a foreign packet; count and ignore it.
  *         DXP_EMALFORMED: the packet has the tag, but is invalid. */
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);

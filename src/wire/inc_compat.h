@@ -70,7 +70,8 @@
 #define INC_COMPAT_TAG 0xff3344f4u /* the value in the code of the source paper */
 /* comm_id of control packets; the ids of groups are 1 .. 0xfffe */
 #define INC_COMPAT_COMM 0xffffu
-/* bits of query_notify_hop from this bit on hold kind - INC_QUERY; lower bits hold the hop */
+/* bits of query_notify_hop from this bit on hold kind - INC_QUERY; lower bits hold
+ * inc_control.hop */
 #define INC_COMPAT_HOP_SHIFT 5
 #define INC_COMPAT_PATH_MAX  3 /* switches on a path: tor1, spine, tor2 */
 

@@ -39,7 +39,8 @@ struct stats_path {
 	uint64_t answered_bytes, limit_bytes;
 };
 
-/* rows in one page: the shortest row has 43 bytes, so at most 26 fit in a datagram */
+/* rows in one page: all STATS_QPS queue pairs; a session's row has at least 44 bytes, so at most 25
+ * fit */
 #define STATS_PAGE_ROWS 32
 
 struct stats_request {

@@ -34,7 +34,7 @@ static void wake(void *context)
 		return;
 }
 
-/* Makes the kernel kill the worker, not the daemon, when memory is short. Disables core files. */
+/* Makes Linux kill the worker, not the daemon, when memory is short. Disables core files. */
 static void worker_limit(void)
 {
 	const struct rlimit none = {0, 0};
@@ -93,8 +93,9 @@ static int rules_make(const struct worker_process *p, const struct worker_folder
 	return sandbox_rules(writes, reads, p->reads);
 }
 
-/* Gives the worker its own folders, and enters the sandbox. Relative names of folders need the
- * current folder of the zygote. Call this function while the process has one thread. */
+/* Gives the worker its own folders, and enters the sandbox. Relative names of folders start at the
+ * daemon's current folder, which is still current at the start of this function. Call this function
+ * while the process has one thread. */
 static bool confine(const struct worker_process *p)
 {
 	static struct worker_folders own;

@@ -50,7 +50,7 @@ void sandbox_parts_text(uint32_t parts, char *out, size_t space);
 int sandbox_rules(const char *const *writes, const char *const *reads, const char *more);
 
 /* Enters the sandbox permanently. The calling process must have one thread. `rules`: descriptor
- * from sandbox_rules(), if `parts` has SANDBOX_FILES. Returns false, logged, if the kernel does not
+ * from sandbox_rules(), if `parts` has SANDBOX_FILES. Returns false, logged, if Linux does not
  * permit it. */
 bool sandbox_enter(uint32_t parts, int rules, uint64_t memory_bytes);
 

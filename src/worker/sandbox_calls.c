@@ -174,7 +174,7 @@ static const struct {
 	uint32_t number, index, count;
 	uint32_t values[VALUES_MAX];
 } value_calls[] = {
-	/* no F_SETOWN and F_SETSIG, because they let the kernel send signals */
+	/* no F_SETOWN and F_SETSIG, because they let Linux send signals */
 	{SYS_fcntl,
 	 1,
 	 12,
@@ -219,7 +219,7 @@ static void answer_if(struct filter *f, uint32_t value, uint32_t action)
 }
 
 /* Appends: permits call `number` if argument `index` is one of `values`. Compares only the low half
- * of the argument, because the kernel reads only that half. */
+ * of the argument, because Linux reads only that half. */
 static void permit_values(struct filter *f, uint32_t number, uint32_t index, const uint32_t *values,
 			  uint32_t count)
 {

@@ -31,8 +31,9 @@ struct worker_server {
 	_Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES];
 };
 
-/* answer.c: these functions send answers in order, and wait while the ring is full.
- * server_answer_data() splits long data into several messages. */
+/* answer.c
+ * Send answers in order, and wait while the ring is full. server_answer_data() splits long data
+ * into several messages. */
 void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts);
 void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
 

@@ -9,7 +9,7 @@
  * it counts its messages; in a worker: its tenant's device memory. */
 enum zygote_fd { ZYGOTE_SOCKET = 3, ZYGOTE_MEMORY, ZYGOTE_WAKEUP, ZYGOTE_FDS };
 
-/* signal that the kernel sends to the zygote when its parent process exits */
+/* signal that Linux sends to the zygote when its parent process exits */
 #define ZYGOTE_ORPHAN_SIGNAL SIGUSR2
 #define ZYGOTE_START_FDS     3    /* descriptors that a START carries */
 #define ZYGOTE_NEWS_BYTES    4096 /* bytes of the page that daemon and zygote share */

@@ -415,8 +415,8 @@ static bool request_receive(struct here *h)
 
 static pid_t slot_process;
 
-/* Handles the signal of PR_SET_PDEATHSIG. The kernel sends this signal also if the parent lives but
- * the thread that started this process exits. So this function exits only if the parent process has
+/* Handles the signal of PR_SET_PDEATHSIG. Linux sends this signal also if the parent lives but the
+ * thread that started this process exits. So this function exits only if the parent process has
  * exited. */
 static void on_orphan(int number)
 {
@@ -538,6 +538,6 @@ int zygote_main(int argc, char **argv)
 		warm(&h);
 		serve(&h);
 	}
-	/* The kernel kills the workers when this process exits. */
+	/* Linux kills the workers when this process exits. */
 	_exit(status == DXP_OK ? 0 : 1);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Permits to warm an engine. Each permit is one byte of a file in the user's cache; the holder
- * locks the byte. The kernel releases the lock when the holder exits for any reason. */
+ * locks the byte. Linux releases the lock when the holder exits for any reason. */
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>

@@ -50,6 +50,7 @@ int bridged_create(const struct bridged_options *options, struct bridged **out)
 		.engine = options->engine,
 		.buffers = options->buffers,
 		.buffer_bytes = options->buffer_bytes,
+		.reads = options->reads,
 		.memory_bytes = options->memory_bytes,
 		.stall_ns = options->stall_ns,
 	};
@@ -192,6 +193,7 @@ void bridged_state(const struct bridged *b, struct bridged_state *out)
 		.out_busy_ns = c->from_device_ns,
 		.stalls = c->stalls,
 		.no_buffer = c->no_buffer,
+		.reads_most = c->fills_most,
 		.transfers = bridge_transfers(bridge),
 		.in_used = in,
 		.out_used = out_of,

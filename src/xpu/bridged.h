@@ -13,8 +13,8 @@ struct bridged;
 struct bridged_options {
 	struct engine *engine; /* has BRIDGED memory; must outlive the bridge */
 	uint64_t memory_bytes;
-	uint32_t buffers, buffer_bytes; /* see pump_options */
-	uint64_t stall_ns;              /* see pump_options */
+	uint32_t buffers, buffer_bytes, reads; /* see pump_options */
+	uint64_t stall_ns;                     /* see pump_options */
 	/* Returns true if a node is silent and its memory is kept (`--keep-hosts`). Its PUTs and
 	 * GETs may then last longer than stall_ns. */
 	bool (*silent)(void *context, uint16_t node);
@@ -70,6 +70,7 @@ struct bridged_state {
 	uint64_t in_bytes, out_bytes;     /* bytes moved by DMA through the rings */
 	uint64_t in_busy_ns, out_busy_ns; /* time with a DMA in progress in that direction */
 	uint64_t failed, stalls, no_buffer;
+	uint32_t reads_most;        /* largest number of reads that were outstanding at once */
 	uint32_t transfers;         /* transfers in progress */
 	uint32_t in_used, out_used; /* buffers in use */
 };

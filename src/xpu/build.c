@@ -181,8 +181,8 @@ static void part_end(struct order *o, const struct order_end *end)
 
 static const struct order_ops part_ops = {.end = part_end};
 
-/* Posts the package in parts. If memory is short, the worker gets an incomplete package, which does
- * not parse. */
+/* Posts the package in parts. DXP_ENOMEM: not all parts were posted. build_send() then states a
+ * length of 0, which the worker rejects with DXP_ENOMEM. */
 static int parts_post(struct worker *c, const struct build *b)
 {
 	const struct program *p = b->program;

@@ -29,7 +29,8 @@ struct bulk {
 	void (*ended)(struct bulk *h, const struct bridge_end *end);
 
 	struct pump_transfer pump;
-	uint64_t handed;       /* bytes that have a PUT (DIRECT and IN: a GET) in the outbox */
+	/* bytes that have a PUT (DIRECT memory with path IN: a GET) in the outbox */
+	uint64_t handed;
 	uint32_t flight;       /* DIRECT: outstanding pieces */
 	struct bridge_end end; /* DIRECT: argument for `ended` */
 };

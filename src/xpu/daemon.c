@@ -218,6 +218,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 		.sandbox = o->sandbox,
 		.buffers = o->buffers,
 		.buffer_bytes = o->buffer_bytes,
+		.reads = o->reads,
 		.stall_ns = o->stall_ns,
 		.seal_key = seal_key,
 	};

@@ -40,7 +40,7 @@ struct daemon_options {
 	struct sandbox_options sandbox; /* see slot_options */
 	/* Bridge of each slot with memory that only DMA can access. Fields as in pump_options. If
 	 * the buffer size is measured, it is measured for the first slot and used for all. */
-	uint32_t buffers, buffer_bytes;
+	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 	uint32_t spin_ns;   /* see node_options */
 	uint32_t functions; /* functions per slot that processes may attach, 0 .. 7

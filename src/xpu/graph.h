@@ -58,8 +58,8 @@ void graph_destroy(struct graph *g);
 struct graph_posting {
 	enum graph_queue queue;
 	uint64_t event; /* event of the command; 0: none */
-	/* if the command has an event: events of this xPU with a count before this may be
-	 * forgotten */
+	/* if the command has an event: no later command waits for an event of this xPU whose
+	 * EVENT_COUNT() is lower than this, so the graph may forget those events */
 	uint32_t oldest;
 	const uint64_t *waits;
 	uint8_t wait_count;

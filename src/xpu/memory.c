@@ -133,8 +133,7 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 
 	if (status != DXP_OK)
 		return status;
-	/* Clears up to the next multiple of XPU_ALIGN, because the host can access these bytes
-	 * too. */
+	/* Clears the whole rounded allocation, because the host can access all of it. */
 	bytes = arena_rounded(t->slot->arena, bytes);
 	if (bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
 		tenant_memory_clear(t, address, bytes);

@@ -161,6 +161,7 @@ static int bridge_start(struct slot *s)
 		.memory_bytes = arena_bytes(s->arena),
 		.buffers = s->options.buffers,
 		.buffer_bytes = s->options.buffer_bytes,
+		.reads = s->options.reads,
 		.stall_ns = s->options.stall_ns,
 		.silent = node_silent,
 		.silent_context = s,

@@ -3,13 +3,15 @@
  * hosts, keeps their graphs, passes kernels to workers (worker.h) and sends data to other xPUs.
  *
  * Threads: the thread that polls the node makes all calls; a worker has its own thread or process.
- *          Trust: hosts are isolated. A command names only its host's memory, programs and events.
- *          PUT, GET and kernels' NIC functions can access only the host's memory. PUT and GET can
- *          also access unallocated memory (keys.c). With `worker_program`, kernels of an engine
- *          that works in this process's memory run in other processes. Such a process maps only the
- *          memory of its host, so a wild address ends only this process. A sandbox limits what
- *          machine code in a kernel can do (worker/sandbox.h). Without `worker_program`, kernels
- *          run in this process, with the rights of its user. */
+ *
+ * Trust: hosts are isolated. A command names only its host's memory, programs and events. PUT, GET
+ * and kernels' NIC functions can access only the host's memory. PUT and GET can also access
+ * unallocated memory (keys.c).
+ *
+ * With `worker_program`, kernels of an engine that works in this process's memory run in other
+ * processes. Such a process maps only the memory of its host, so a wild address ends only that
+ * process. A sandbox limits what machine code in a kernel can do (worker/sandbox.h). Without
+ * `worker_program`, kernels run in this process, with the rights of its user. */
 #ifndef XPU_SLOT_H
 #define XPU_SLOT_H
 
@@ -41,7 +43,7 @@ struct slot_options {
 	/* Key that seals program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: a random key. */
 	const uint8_t *seal_key;
 	/* Options of the bridge to BRIDGED memory; see pump_options. */
-	uint32_t buffers, buffer_bytes;
+	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 };
 

@@ -175,7 +175,8 @@ struct clearing {
 	struct clearing *next;
 	struct tenant *tenant;
 	uint32_t sequence;
-	uint64_t address, bytes, cleared; /* cleared bytes; BRIDGED: also bytes of running DMAs */
+	/* `cleared`: bytes that are cleared; BRIDGED: also bytes of running DMAs */
+	uint64_t address, bytes, cleared;
 	int status;
 	struct clearing_dma dmas[CLEARING_DMAS];
 };
@@ -296,8 +297,8 @@ void tenant_leave(struct tenant *t, int status);
 /* Drops a lost or evicted host: it gets no more messages. */
 void tenant_evict(struct tenant *t, int status);
 void tenants_changed(struct slot *s, const struct table_change *change);
-/* Handles the loss of a session to a host, with which commands and answers were lost: evicts the
- * host. */
+/* Called when the session to a host was closed. Commands and answers may have been lost with it, so
+ * the host is evicted. */
 void tenants_session_ended(struct slot *s, uint16_t node, int status);
 /* Frees tenants that are leaving and not busy; returns how many. */
 uint32_t tenants_reap(struct slot *s);

@@ -127,7 +127,7 @@ static struct tenant *buffers_holder(const struct slot *s, uint64_t now_ns)
 	return u.others ? u.found : NULL;
 }
 
-/* Returns true if silent hosts use half of the requests that a queue pair may have. */
+/* Returns true if silent hosts use at least half of the requests that a queue pair may have. */
 static bool requests_kept(const struct slot *s)
 {
 	uint32_t count = 0;

@@ -53,8 +53,8 @@ static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings
 	return c;
 }
 
-/* Closes the descriptors. The kernel removes the eventfd from the node's epoll set when the process
- * has closed it too. */
+/* Closes the descriptors. Linux removes the eventfd from the node's epoll set when the process has
+ * closed it too. */
 static void descriptors_close(struct worker *c)
 {
 	if (c->rings_fd >= 0)

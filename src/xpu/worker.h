@@ -62,7 +62,7 @@ struct worker {
 	struct {
 		uint32_t ended;      /* value of `ended` when the first order became first */
 		bool seen, notified; /* since_ns is valid; the host was notified of this order */
-		uint64_t since_ns;   /* time when the first order was first seen */
+		uint64_t since_ns;   /* time when a poll first found the oldest order running */
 	} running;
 	uint8_t print_last; /* last byte that kernels printed */
 	uint32_t commands;  /* engine commands that were posted and have not completed */

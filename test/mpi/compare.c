@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares each result of every operation with the expected result: every type, many counts, in
- * place or not, each root. Uses communicators with many mappings of ranks to hosts.
+/* Compares results of allreduce, reduce and broadcast with the expected results: every operator and
+ * type, many counts, in place or not; broadcasts from each root. Uses communicators with many
+ * mappings of ranks to hosts.
  *
  *   compare [quick]      quick: fewer counts */
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs a mix of operations: nonblocking operations while blocking ones run, point-to-point
- * messages, user-defined operations, derived types, persistent requests, communicators that are
+ * messages, user-defined operators, derived types, persistent requests, communicators that are
  * created and freed, and threads.
  *
  *   mix [threads] */
@@ -71,7 +71,7 @@ static void dependent(MPI_Comm comm)
 		test_fail("iallreduce that others wait for: %ld", sum);
 }
 
-/* A user-defined operation that is associative. Its result depends on the order of the ranks. */
+/* A user-defined operator that is associative. Its result depends on the order of the ranks. */
 static void keep_left(void *in, void *inout, int *count, MPI_Datatype *type)
 {
 	for (int i = 0; i < *count; i++)

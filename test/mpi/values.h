@@ -25,7 +25,7 @@ extern const int test_type_count;
 struct test_op {
 	const char *name;
 	MPI_Op mpi;
-	unsigned kinds; /* bit mask of the kinds of type that the operation supports */
+	unsigned kinds; /* bit mask of the kinds of type that the operator supports */
 };
 extern const struct test_op test_ops[];
 extern const int test_op_count;

@@ -30,7 +30,7 @@ ended_by() {
 	shift
 	"$dxp" bench "$@" >"$out" 2>&1 &
 	pid=$!
-	for _ in {1..600}; do # on a loaded machine it takes long to make labs
+	for _ in {1..2400}; do # at most 120 s
 		[ "$(labs_of $pid)" -lt 2 ] || break
 		sleep 0.05
 	done

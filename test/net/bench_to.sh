@@ -90,7 +90,7 @@ fails 2 "too many arguments, starting with more" latency "${to[@]}" xpu1 more
 # The daemon is killed while the benchmark measures it.
 near dxp bench latency "${to[@]}" xpu1 --rounds 99 >"$scratch/out" 2>&1 &
 bench=$!
-until_says register "$scratch/out" 20
+until_says register "$scratch/out"
 kill -KILL "$daemon"
 ! wait "$bench" || die 'it succeeds without the daemon'
 expect 'node dead: ' "$scratch/out"

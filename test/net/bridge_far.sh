@@ -31,7 +31,7 @@ part() {
 	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
 	last=$!
 	parts="$last $parts"
-	for _ in {1..200}; do
+	for _ in {1..2400}; do # at most 120 s
 		! grep -qF -- "$text" "$log" || return 0
 		sleep 0.05
 	done
@@ -42,7 +42,7 @@ mkdir "$DXP_DIR"
 readonly at=(--manager 10.79.0.1 --key "$DXP_DIR/fabric.key" --memory 64M --share-cache)
 # alive NAME: waits up to 10 s until the node table shows the node as alive.
 alive() {
-	for _ in {1..100}; do
+	for _ in {1..1200}; do # at most 120 s
 		! near dxp nodes | has " $1 .* alive " || return 0
 		sleep 0.1
 	done
@@ -51,7 +51,7 @@ alive() {
 
 # dead NAME: waits up to 10 s until the node table does not show the node as alive.
 dead() {
-	for _ in {1..100}; do
+	for _ in {1..1200}; do # at most 120 s
 		near dxp nodes | has " $1 .* alive " || return 0
 		sleep 0.1
 	done
@@ -152,7 +152,7 @@ for bytes in 900000 5000000; do
 	killed dxp get fast1 0 $bytes /dev/null
 done
 far tc qdisc del dev v1 root
-sleep 5 # the lease of a host expires after 3 s
+sleep 5 # the lease of a host expires after 4.5 s
 kill -0 "$fast1" 2>/dev/null || die "the daemon is gone: $(cat "$scratch/fast1.log")"
 there_and_back fast1 1 quick "${here[@]}"
 

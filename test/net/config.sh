@@ -109,7 +109,7 @@ start() { # LOG TEXT COMMAND...
 	shift 2
 	"$@" >"$log" 2>&1 &
 	parts="$! $parts"
-	until_says "$text" "$log" 20
+	until_says "$text" "$log"
 }
 start manager.log 'listening on 127.0.0.1:' dxp-manager
 [ "listening on $(cat "$scratch/manager")" = "$(cat "$scratch/manager.log")" ] ||

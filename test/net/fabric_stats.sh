@@ -30,7 +30,7 @@ export DXP_STATS=$scratch/stats
 wait_for() {
 	local text=$1
 	shift
-	for _ in $(seq 600); do
+	for _ in {1..2400}; do # at most 120 s
 		"$@" >"$scratch/seen" 2>&1 || true
 		! has -E "$text" "$scratch/seen" || return 0
 		sleep 0.05

@@ -35,7 +35,7 @@ start() {
 	"$user" "$@" >"$scratch/user" 2>&1 &
 	last=$!
 	users+=("$last")
-	for _ in $(seq 100); do
+	for _ in {1..2400}; do # at most 120 s
 		! grep -q "^$word" "$scratch/user" || return 0
 		sleep 0.05
 	done
@@ -44,7 +44,7 @@ start() {
 
 # free_again NIC FUNCTION: waits until the function is free.
 free_again() {
-	for _ in $(seq 100); do
+	for _ in {1..6000}; do # at most 120 s
 		[ "$(field "$1" "$2" state)" != free ] || return 0
 		sleep 0.02
 	done

@@ -22,7 +22,7 @@ in_time() {
 # grouped: waits until the leaf switch has the group of the job and has handled some operations.
 grouped() {
 	local count
-	for _ in {1..100}; do
+	for _ in {1..1200}; do # at most 120 s
 		count=$(switch_count 10.77.0.242 groups)
 		[ "${count:-0}" -eq 0 ] || break
 		sleep 0.1

@@ -25,7 +25,7 @@ for plane in user auto; do
 	lab_make --hosts 4 --plane $plane
 	kernel_wanted $plane
 	job_start 3 -- seconds=9 calls=0 deadline=20000
-	for _ in {1..50}; do
+	for _ in {1..1200}; do # at most 120 s
 		group=$(group_id)
 		[ -z "$group" ] || break
 		sleep 0.1

@@ -62,7 +62,7 @@ sleep 0.3
 [ "$(groups_now)" -eq 1 ] || die 'the group is gone'
 job_good 30
 is lost 0
-for _ in {1..150}; do
+for _ in {1..1200}; do # at most 120 s
 	[ -r "/proc/$leaf/stat" ] && ! grep -q ') Z ' "/proc/$leaf/stat" || break
 	sleep 0.1
 done

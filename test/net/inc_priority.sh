@@ -16,7 +16,7 @@ root=10.77.0.241
 # members_start LONGEST: starts three members that compute, and waits until operations are complete.
 members_start() {
 	job_start 3 -- calls=100000000 deadline=60000 create=20000 "longest=$1"
-	for _ in {1..200}; do
+	for _ in {1..1200}; do # at most 120 s
 		[ "$(switch_count $root results)" -lt 50 ] || return 0
 		sleep 0.1
 	done
@@ -71,7 +71,7 @@ results() {
 	# 2500 packets/s of up to 1400 bytes are more than the 10 Mbit/s of the link
 	on h3 "$tests/inc-flood" garbage 10.77.0.2 20 0 0 2500 >/dev/null &
 	job+=($!)
-	for _ in {1..100}; do
+	for _ in {1..1200}; do # at most 120 s
 		[ "$(drops)" -eq 0 ] || break
 		sleep 0.1
 	done

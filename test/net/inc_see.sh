@@ -44,7 +44,7 @@ refuses 2 "unknown command 'dxp inc nothing'" "$dxp" inc nothing
 
 say '== groups of several jobs over both spines'
 job_start 4 -- calls=0 seconds=5 need=1 groups=4 create=20000 deadline=20000
-for _ in {1..150}; do
+for _ in {1..600}; do # at most 120 s
 	on h0 "$dxp" inc groups >"$scratch/groups"
 	[ "$(grep -c '^10.77.0.243 ' "$scratch/groups")" -lt 4 ] || break
 	sleep 0.2

@@ -60,8 +60,7 @@ done
 [ "$(dxp reg xpu1 STATE)" = 0x00000002 ] || die "the kernel does not run: $(cat "$scratch/rings")"
 kill -KILL $host
 wait $host 2>/dev/null || true
-# The lease of the killed host expires within 3 s; the xPU then stops the kernel and the NIC of this
-# host.
+# The killed host cannot stop its kernel any more. Another host must be able to use both xPUs.
 picture 'points in the set (its kernel)' kernel_put
 dxp down
 

@@ -8,7 +8,7 @@ web_start() {
 	: >"$scratch/web.out"
 	dxp-web --listen 127.0.0.1:0 "$@" >"$scratch/web.out" 2>"$scratch/web.err" &
 	web=$!
-	for _ in $(seq 600); do
+	for _ in {1..2400}; do # at most 120 s
 		url=$(sed -n 's/^listening on //p' "$scratch/web.out")
 		[ -z "$url" ] || return 0
 		runs "$web" || die "dxp-web: $(cat "$scratch/web.err")"

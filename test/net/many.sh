@@ -15,14 +15,14 @@ ln -s "$DXP_BIN/dxp-manager" "$scratch/bin/"
 cat >"$scratch/bin/dxpd" <<EOF
 #!/bin/bash
 touch "$scratch/started/\$\$"
-for _ in {1..400}; do
+for _ in {1..2400}; do # at most 120 s
 	[ "\$(ls "$scratch/started" | wc -l)" -lt 3 ] || break
 	sleep 0.05
 done
 [ "\$(ls "$scratch/started" | wc -l)" -ge 3 ] || { echo 'no other daemon is started'; exit 1; }
 case " \$* " in
 *' --first 1 '*)
-	for _ in {1..400}; do
+	for _ in {1..2400}; do # at most 120 s
 		[ "\$(cat "$DXP_DIR"/run/daemon[2-8].log | grep -c ': node ')" -lt 7 ] || break
 		sleep 0.05
 	done

@@ -93,7 +93,7 @@ assert v["dxp_nic_cfg_received_total"] == n["counters"]["cfg_received"] >= 1000
 assert v["dxp_session_sent_packets_total"] == totals["sent_packets"]
 assert v["dxp_session_retransmitted_packets_total:probe"] == totals["retransmitted_probe"]
 END
-for try in $(seq 100); do # repeats until the last session is in the snapshot
+for try in {1..2400}; do # at most 120 s
 	metrics openmetrics --fabric >"$scratch/far.json"
 	dxp top --json >"$scratch/top.json"
 	! python3 "$scratch/same.py" "$scratch" 2>"$scratch/why" || break

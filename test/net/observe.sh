@@ -56,7 +56,7 @@ manager=$(cat "$DXP_DIR/manager")
 DXP_FAULT=loss=2%,seed=5 dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" --first 2 \
 	--memory 64M --engine none >"$scratch/daemon2.log" 2>&1 &
 daemon2=$!
-for _ in $(seq 100); do
+for _ in {1..2400}; do # at most 120 s
 	! dxp nodes | has 'xpu2 .* alive' || break
 	sleep 0.05
 done
@@ -129,7 +129,7 @@ expect 'were lost because the ring was full' "$scratch/narrow"
 say "== two tracers; one that is killed"
 dxp trace --node xpu2 --output "$scratch/first.pcapng" 2>"$scratch/first" &
 first=$!
-for _ in $(seq 200); do
+for _ in {1..2400}; do # at most 120 s
 	[ ! -s "$scratch/first.pcapng" ] || break
 	sleep 0.05
 done
@@ -142,7 +142,7 @@ at_least 100 datagrams "$(records "$scratch/third.pcapng")"
 say "== Ctrl-C ends a trace in order"
 dxp trace --node xpu2 --output "$scratch/int.pcapng" 2>"$scratch/int" &
 first=$!
-for _ in $(seq 200); do
+for _ in {1..2400}; do # at most 120 s
 	[ ! -s "$scratch/int.pcapng" ] || break
 	sleep 0.05
 done

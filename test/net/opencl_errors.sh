@@ -4,7 +4,7 @@
 #
 #   probe_errors --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #                                                          |             |
-#                                                      a PoCL that refuses some kernels
+#                                                      a PoCL that rejects some kernels
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_opencl.sh

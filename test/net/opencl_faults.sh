@@ -56,7 +56,7 @@ one_machine() {
 	say '== a kernel that crashes, beside a program that works'
 	driver timeout 60 "$probe" stay 6 >"$scratch/stay" 2>&1 &
 	stayer=$!
-	until_says ready "$scratch/stay" 30
+	until_says ready "$scratch/stay"
 	well 60 'works again' crash
 	well 60 'works again' crash
 	wait $stayer || die "the other program: $(cat "$scratch/stay")"
@@ -66,7 +66,7 @@ one_machine() {
 	say '== a kernel that never ends, whose program is killed'
 	OCL_ICD_VENDORS=$OPENCL_DRIVER "$probe" endless >"$scratch/endless" 2>&1 &
 	endless=$!
-	until_says running "$scratch/endless" 30
+	until_says running "$scratch/endless"
 	sleep 0.5
 	kill -KILL $endless
 	wait $endless 2>/dev/null || true
@@ -140,7 +140,7 @@ probing() {
 		>"$scratch/probe" 2>&1 &
 	probing=$!
 	parts="$probing $parts"
-	until_says ready "$scratch/probe" 60
+	until_says ready "$scratch/probe"
 }
 
 say '== a node is killed, and started again'

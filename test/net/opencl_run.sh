@@ -92,7 +92,7 @@ running=$!
 counted() {
 	grep -lsE '^node=.* commands=0*[1-9]' "$TMPDIR"/dxp-run-*/*.summary >"$scratch/file"
 }
-for _ in {1..400}; do
+for _ in {1..2400}; do # at most 120 s
 	! counted || break
 	sleep 0.05
 done

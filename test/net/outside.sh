@@ -26,7 +26,7 @@ start() {
 	shift 2
 	"$@" >"$log" 2>&1 &
 	mine+=($!)
-	for _ in {1..400}; do
+	for _ in {1..2400}; do # at most 120 s
 		! grep -qsE -- "$text" "$log" || return 0
 		sleep 0.05
 	done
@@ -78,7 +78,7 @@ say '== admitted by both'
 send first | has sent || die 'nothing was sent'
 send second | has sent || die 'nothing was sent again'
 for text in first second; do
-	for _ in {1..100}; do
+	for _ in {1..2400}; do # at most 120 s
 		! grep -q "received $text" "$scratch/receiver-two" || break
 		sleep 0.05
 	done

@@ -26,7 +26,7 @@ readonly at=(--manager 10.77.0.1 --key "$scratch/key")
 
 # wait_for FILE TEXT: waits up to 10 s until the file contains the text.
 wait_for() {
-	for _ in {1..200}; do
+	for _ in {1..2400}; do # 120 s
 		! grep -qF -- "$2" "$1" 2>/dev/null || return 0
 		sleep 0.05
 	done
@@ -59,7 +59,7 @@ sent_bytes() { near cat /sys/class/net/v0/statistics/tx_bytes; }
 # await_bytes BYTES: waits until 2 of the transfer's 40 MB are sent. BYTES is the counter before the
 # transfer.
 await_bytes() {
-	for _ in {1..200}; do
+	for _ in {1..2400}; do # at most 120 s
 		[ "$(sent_bytes)" -lt $(($1 + 2000000)) ] || break
 		sleep 0.05
 	done

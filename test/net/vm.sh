@@ -67,7 +67,7 @@ done
 say "$(grep '^guest' "$scratch/console")"
 
 say "== its functions are free again"
-for _ in $(seq 100); do
+for _ in {1..2400}; do # at most 120 s
 	[ "$(dxp vf | grep -c ' free ')" -ne 14 ] || break
 	sleep 0.05
 done

@@ -119,7 +119,7 @@ if command -v curl >/dev/null && unshare -n true 2>/dev/null; then
 		dxp-web --listen 10.77.0.1:0 >"$1/web.out" 2>"$1/web.err" &
 		web=$!
 		trap "kill $web; wait $web" EXIT
-		for _ in $(seq 600); do
+		for _ in {1..2400}; do # at most 120 s
 			url=$(sed -n "s/^listening on //p" "$1/web.out")
 			[ -z "$url" ] || break
 			sleep 0.05

@@ -112,7 +112,7 @@ static void finish(struct mover *m, uint32_t segment, uint32_t member)
 			m->repeats++;
 			tries++;
 		} else if (p.header.comm_id != m->group->id) {
-			/* the packet arrived at a port that has no member of this group */
+			/* the packet belongs to a group that has no member at this end */
 			m->wrong++;
 		} else if (p.header.req_id == segment) {
 			m->wrong += !result_right(m->group, segment, &p);

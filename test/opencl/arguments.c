@@ -221,7 +221,7 @@ static void arguments__are_copied_at_the_enqueue(void)
 	rig_read(rig.queues[0], m, out, sizeof(out));
 	for (uint32_t i = 0; i < COUNT_OF(out); i++)
 		EQUAL(out[i], i / 2 * 2 * 3);
-	/* the kernel and its buffer may be released while it runs */
+	/* the kernel may be released before the command has completed */
 	uint32_t last = 999, v = 4242;
 	SET(k, 1, last);
 	SET(k, 2, v);

@@ -142,7 +142,7 @@ static void binaries__rejected(void)
 			  CL_INVALID_CONTEXT);
 }
 
-/* A binary is rejected if any of its first 64 bytes, or its length, was changed. */
+/* A binary is rejected if any of its first 64 bytes was changed, or if its last byte is missing. */
 static void binaries__damaged(void)
 {
 	cl_program p = rig_program(text, "");

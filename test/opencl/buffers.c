@@ -262,7 +262,7 @@ static void buffers__nothing_to_move(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* When a blocking write returns, it is complete, at any size. So commands in other queues need no
+/* When a blocking write of 4 bytes returns, it is complete. So commands in other queues need no
  * event to see the bytes. */
 static void buffers__blocking_writes_have_ended(void)
 {

@@ -12,7 +12,8 @@ static cl_program program(const char *text)
 	return p;
 }
 
-/* Builds a text, which may fail or succeed. Checks that the next build of a valid text succeeds. */
+/* Builds a text, which may fail or succeed, and reads the build log. The caller then builds a valid
+ * text. */
 static void survives(const char *text, const char *options)
 {
 	cl_program p = program(text);

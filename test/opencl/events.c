@@ -47,7 +47,7 @@ static void events__queries(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* The event of each kind of command reports the type of the command. */
+/* The event of each of these ten commands reports the type of its command. */
 static void events__types_of_commands(void)
 {
 	uint8_t data[64] = {0};

@@ -5,8 +5,9 @@
 
 #define FORMATS_MAX 128
 
-/* Calls `body` with a picture of each format of each type. If `of_buffers` is false, skips images
- * that are made from a buffer, because PoCL crashes on their partial reads and writes. */
+/* Calls `body` with a picture of each format of each type, except depth formats. If `of_buffers` is
+ * false, skips images that are made from a buffer, because PoCL crashes on their partial reads and
+ * writes. */
 static void for_all(void (*body)(struct picture *p), bool of_buffers)
 {
 	cl_image_format formats[FORMATS_MAX];

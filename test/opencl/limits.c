@@ -271,8 +271,8 @@ static cl_mem small_image(float first)
 /* 127 images and a buffer need 1024 bytes of arguments, the limit that the standard guarantees. */
 #define IMAGES 127
 
-/* Tests a kernel with the maximum number of image arguments, which are read and written
- * alternately. */
+/* Tests a kernel with the maximum number of image arguments. It writes every third image and reads
+ * the others. */
 static void limits__image_arguments(void)
 {
 	char source[16384] = "kernel void k(global float *out";
@@ -314,7 +314,8 @@ static void limits__image_arguments(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Checks that related values of a device are consistent with each other. */
+/* Checks the form of the conformance version, and that values which depend on an extension are
+ * there only with this extension. */
 static void limits__agree(void)
 {
 	for (cl_uint i = 0; i < rig.device_count; i++) {

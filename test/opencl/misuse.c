@@ -198,8 +198,8 @@ static void handles__that_are_null(void)
 	objects_end(&o);
 }
 
-/* Passes a platform, which none of these calls accepts. PoCL checks only the first bytes of its
- * objects. */
+/* Passes a platform to calls that expect another kind, and some handles of other wrong kinds. PoCL
+ * checks only the first bytes of its objects. */
 static void handles__of_another_kind(void)
 {
 	struct objects o = objects_make();

@@ -51,8 +51,8 @@ static cl_mem buffer(cl_program program, size_t bytes, uint8_t byte)
 	return m;
 }
 
-/* Compares the bytes of a buffer. `wanted` has the value of the first 16 bytes, of the bytes
- * between, and of the last 16 bytes. */
+/* Compares the bytes of a buffer. `wanted` has three values: of each of the first 16 bytes, of each
+ * byte between, and of the last byte. */
 static void check(cl_program program, cl_mem m, size_t bytes, const uint8_t wanted[3])
 {
 	uint8_t *got = rig_memory(bytes);

@@ -112,7 +112,7 @@ static void allreduce__bytes_of_the_host(void)
 	for (cl_uint d = 0; d < rig.device_count; d++) {
 		for (cl_uint i = 0; i < COUNT; i++)
 			numbers[i] = 100 * d + i;
-		/* uses the queue of device 0, while the allreduce reads the buffer on device d */
+		/* writes by the queue of device 0, although the allreduce reads it on device d */
 		rig_write(rig.queues[0], from[d], numbers, sizeof(numbers));
 	}
 	/* Reduces a part of the buffers, and writes it to another offset of the output. */
@@ -127,7 +127,8 @@ static void allreduce__bytes_of_the_host(void)
 	end();
 }
 
-/* An allreduce waits for a user event. If the event fails, the allreduce fails with its status. */
+/* An allreduce waits for a user event. If the user event gets a negative status, the allreduce
+ * fails too. */
 static void allreduce__waits(void)
 {
 	cl_event gate = clCreateUserEvent(rig.context, ERR), done = NULL;

@@ -69,7 +69,7 @@ static void programs__that_do_not_compile(void)
 	OK(clReleaseProgram(p));
 }
 
-/* A build log with many errors is complete. */
+/* A build log with 60 warnings and an error is complete. */
 static void programs__with_long_logs(void)
 {
 	char *text = rig_memory(100000);
@@ -173,7 +173,7 @@ struct inside {
 	bool release;
 };
 
-/* Makes all calls that wait for builds, from inside the callback of a build. */
+/* Makes two calls that wait for a build, from inside the callback of this build. */
 static void CL_CALLBACK use_inside(cl_program p, void *user)
 {
 	struct inside *in = user;

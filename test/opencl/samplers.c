@@ -74,8 +74,8 @@ static void samplers__kernels_read_and_write(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Reads along a line that crosses the borders of the picture. All devices, and PoCL alone, must
- * return the same values. */
+/* Reads along a line that crosses the borders of the picture. Each mode runs on one device, and
+ * devices alternate. The values must be the same as on PoCL (rig_same). */
 static void samplers__each_mode(void)
 {
 	static const char source[] =
@@ -127,8 +127,9 @@ static const char convert_source[] =
 	" int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
 	" write_imagef(to, at, in[at.y * get_image_width(to) + at.x]); }\n";
 
-/* Writes values to images with normalized and float formats of each channel order, and reads them
- * back. */
+/* Tests normalized and float formats of each channel order. One kernel reads an image as floats,
+ * and another kernel writes these floats to a second image. Floats and pixels must be the same as
+ * on PoCL (rig_same). */
 static void samplers__formats_that_are_floats(void)
 {
 	cl_image_format formats[128];

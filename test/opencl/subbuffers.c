@@ -54,8 +54,7 @@ static void subbuffers__are_windows(void)
 static const char add_source[] = "kernel void add(global uint *a, global const uint *b)\n"
 				 "{ size_t i = get_global_id(0); a[i] += b[i]; }\n";
 
-/* Runs kernels on sub-buffers. Sub-buffers of one buffer may be used on different devices at the
- * same time. */
+/* Runs kernels on two sub-buffers of one buffer, each time on a random device. */
 static void subbuffers__in_kernels_on_every_device(void)
 {
 	enum { PART = 4096 }; /* bytes */

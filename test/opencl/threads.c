@@ -95,7 +95,7 @@ static void threads__share_a_queue(void)
 	run_all(w, on_its_own);
 }
 
-/* All threads write into one buffer, on all devices. Each thread writes its own words. */
+/* Body of a thread. All threads use one buffer, and each writes and reads back its own words. */
 static void *into_one_buffer(void *argument)
 {
 	struct worker *w = argument;
@@ -131,7 +131,7 @@ static void threads__share_a_buffer(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* One thread waits for an event that another thread sets. */
+/* Body of a thread that sets the 50 user events for which the commands of the main thread wait. */
 static void *set_later(void *argument)
 {
 	cl_event *list = argument;

@@ -145,8 +145,8 @@ static void arbiter__alone_has_everything(void **state)
 }
 
 /* Function 0 sends to a single peer, which is lost: the other functions share the rate of function
- * 0. One of several peers of another function is lost too: its other peers get the function's whole
- * rate. */
+ * 0. Host 2 is lost too. It is one of the four peers of each other function, so the remaining three
+ * get that function's whole rate. */
 static void arbiter__a_peer_that_is_gone_holds_back_no_other(void **state)
 {
 	struct fair_options o = one_and_many(4);

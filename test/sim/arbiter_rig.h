@@ -50,8 +50,8 @@ UNUSED static struct fair_options functions(uint32_t count, uint32_t peers)
 	return o;
 }
 
-/* Returns options of `count` functions: the first sends to one peer, each other function
- * to four other peers. */
+/* Returns options of `count` functions: the first sends to one peer, each other function to the
+ * same four other peers. */
 UNUSED static struct fair_options one_and_many(uint32_t count)
 {
 	struct fair_options o = functions(count, NIC_QPS_PER_FUNCTION);

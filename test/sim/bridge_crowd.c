@@ -22,7 +22,7 @@ struct scene {
 	/* number of senders; PUTs that each sender keeps outstanding; PUTs of each sender in
 	 * total */
 	uint32_t senders, depth, puts;
-	uint32_t bytes; /* bytes of a PUT; 0: 1 KiB to 256 KiB */
+	uint32_t bytes; /* bytes of a PUT; 0: random, up to 256 KiB */
 	uint32_t dma_mb, link_gb, buffer_kib;
 	uint32_t loss_ppm;
 };

@@ -141,8 +141,8 @@ static const struct rltp_counters *session_of(struct rig *r, uint32_t host, uint
 			->counters;
 }
 
-/* A receiver dequeues nothing. Senders send exactly as many NAPs as it has space for, the same
- * number from each queue pair. The receiver rejects none. */
+/* A receiver dequeues nothing. The sender sends exactly as many NAPs as the receiver has space for,
+ * about the same number from each queue pair. The receiver rejects none. */
 static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 {
 	struct rig r;
@@ -162,7 +162,7 @@ static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 		assert_in_range(at.received_messages, 12, 20);
 		assert_true(from.waits_for_credit > 0);
 	}
-	/* when the receiver dequeues its events, credit requests of the senders get new credit */
+	/* when the receiver dequeues its events, credit requests of the sender get new credit */
 	r.host[1].dequeued_each_step = UINT32_MAX;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	assert_null(r.broken);
@@ -229,7 +229,7 @@ static void credit__tiny_pools_never_lock(void **state)
 }
 
 /* A sender counts a NAP even if the receiver rejects it. The receiver must count it too; otherwise
- * its credit would be lost for ever. */
+ * the credit of this NAP would be lost for ever. */
 static void credit__rejected_naps_cost_none(void **state)
 {
 	struct rig r;
@@ -346,8 +346,8 @@ static void credit__waiting_requests_delay_no_other(void **state)
 	assert_true(beside * 100 > alone * 97);
 }
 
-/* A receiver becomes silent. The requests of all senders that wait for its credit fail at the same
- * time. */
+/* A receiver becomes silent. The requests that wait for its credit fail when it is declared
+ * lost. */
 static void credit__silent_receiver_ends_waiting_requests(void **state)
 {
 	struct rig r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulates a fabric in virtual time: a manager's registry with its store in memory, members, and a
- * network. The network loses, duplicates and delays datagrams as drawn from a seed. Everything
- * except the network is shipped code. Each test that includes this header has its own copy of its
- * state. */
+/* Simulates a fabric in virtual time: a manager's registry with its store (a database) in memory,
+ * members, and a network. The network loses, duplicates and delays datagrams as drawn from a seed.
+ * Everything except the network is shipped code. Each test that includes this header has its own
+ * copy of its state. */
 #ifndef TEST_SIM_FABRIC_H
 #define TEST_SIM_FABRIC_H
 

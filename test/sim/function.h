@@ -15,7 +15,7 @@
 #include "sim/sim.h"
 #include "test/support/invariants.h"
 
-#define BYTES    12000 /* bytes of a transfer; they fill nine packets */
+#define BYTES    12000 /* bytes of a transfer; they need nine packets */
 #define FUNCTION 1     /* function index of the process */
 #define OWN      0     /* index of the host on which the process runs */
 #define PEER     1

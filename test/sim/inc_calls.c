@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests in-network computing on whole trees without faults: all collectives, and long operations
- * that exceed the window. The trees have one to four levels, with members in any order and several
- * members on one host. */
+ * that exceed the group's window. The trees have one to four levels, with members in any order and
+ * several members on one host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -135,7 +135,7 @@ static struct inc_load_options storm_load(uint64_t seed, struct rng *r)
 						 rng_below(r, 3) ? 0 : rng_below(r, 100 * US_NS)};
 }
 
-/* A group survives any number of lost, duplicated, delayed and damaged packets. */
+/* A group survives storms of lost, duplicated, delayed and damaged packets. */
 static void inc_faults__storms_of_packets(void **state)
 {
 	uint64_t crossings = 0;

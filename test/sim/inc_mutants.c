@@ -14,7 +14,7 @@
 
 enum mutation {
 	SOUND,
-	WINDOW_IGNORED,  /* a host sends beyond its window */
+	WINDOW_IGNORED,  /* a host sends beyond the group's window */
 	WRONG_SUM,       /* a leaf's partial result has one wrong bit */
 	ANOTHERS_RESULT, /* one member receives a different result */
 	OLD_RESULT,      /* the root sends the data of the previous segment */
@@ -29,7 +29,8 @@ enum mutation {
 };
 
 #define SEEDS 20
-/* index of the host with the defect; if a leaf has the defect, the first leaf has it */
+/* index of the host with the defect, or 1 in a run with deaths; if a leaf has the defect, the first
+ * leaf has it */
 #define VICTIM 2
 /* number of hosts, one below each leaf; few hosts make it likely that one is ahead of the other */
 #define PAIR 2

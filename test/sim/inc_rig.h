@@ -65,8 +65,8 @@ static inline void rig_free(struct rig *r)
 	inc_sim_destroy(r->sim);
 }
 
-/* Adds a job with one member on each of hosts 0 .. count - 1, or on the hosts of o.places if it is
- * set. */
+/* Adds a job with one member on each of hosts 0 .. count - 1, or on the hosts of o.locations if it
+ * is set. */
 static inline struct rig_job *rig_job_with(struct rig *r, struct inc_job_options o,
 					   const struct inc_load_options *load)
 {

@@ -122,7 +122,7 @@ static void membership__converges_after_any_disturbance(void **state)
 }
 
 /* 500 nodes start at once while one datagram in ten is lost. All join and have the full table
- * within seconds, and no node receives too many datagrams. */
+ * within seconds. The manager sends fewer than 400 datagrams per node. */
 static void membership__five_hundred_nodes(void **state)
 {
 	struct fabric *f = fabric_create(500, GRANTS_ANY);

@@ -287,7 +287,7 @@ static void peer__costs_little_at_rest(void **state)
 		visit(&hub, &guest, &now_ns);
 		end_close(&guest);
 		if (i == 0)
-			/* measured after the first visits, when the NIC's pools are full */
+			/* measured after the first visit, which has filled the NIC's pools */
 			before = mallinfo2().uordblks;
 	}
 	size_t each = (mallinfo2().uordblks - before) / PEERS;

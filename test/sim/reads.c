@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET requests have their own scheduling class (C-22). All answers arrive for every size of the
- * read tables at both hosts, and with requests in both directions at once. */
+/* GET requests have their own scheduling class (C-22). All answers arrive with the smallest and the
+ * largest read tables, and with tables of different sizes at the two hosts. Requests go in both
+ * directions at once, also beside PUTs on the same queue pairs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,6 +32,7 @@ struct side {
 struct rig {
 	struct sim *sim;
 	struct side sides[2];
+	bool puts; /* every other operation of a queue pair is a PUT */
 	const char *broken;
 };
 
@@ -56,7 +58,7 @@ static void rig_open(struct rig *r, const struct sim_options *o, uint16_t reads_
 		n->options.receive_entries = 1;
 		nic_region_register(n, 0, side->source, GETS * STRIDE, NIC_REMOTE_READ,
 				    &side->source_key);
-		nic_region_register(n, 0, side->target, GETS * STRIDE, NIC_LOCAL,
+		nic_region_register(n, 0, side->target, GETS * STRIDE, NIC_REMOTE_WRITE,
 				    &side->target_key);
 	}
 }
@@ -79,10 +81,14 @@ static void gets_post(struct rig *r, uint32_t s)
 		uint8_t q = (uint8_t)(side->posted % QPS);
 		uint64_t offset = (uint64_t)side->posted * STRIDE;
 		struct dxp_target to = sim_target(r->sim, 1 - s, q);
-		struct dxp_entry local = {offset, BYTES, side->target_key};
-		struct dxp_entry remote = {offset, BYTES, r->sides[1 - s].source_key};
+		const bool put = r->puts && side->posted / QPS % 2;
+		struct dxp_entry local = {offset, BYTES, put ? side->source_key : side->target_key};
+		struct dxp_entry remote = {offset, BYTES,
+					   put ? r->sides[1 - s].target_key
+					       : r->sides[1 - s].source_key};
 		struct nic_lists lists = {&local, &remote, 1, 1};
-		status = nic_user_get(sim_window(r->sim, s), q, &to, &lists, 0);
+		status = put ? nic_user_put(sim_window(r->sim, s), q, &to, &lists, 0)
+			     : nic_user_get(sim_window(r->sim, s), q, &to, &lists, 0);
 		side->posted += status == DXP_OK;
 	}
 }
@@ -146,6 +152,26 @@ static void reads__with_space_for_one_and_loss(void **state)
 	rig_close(&r);
 }
 
+/* PUTs and answers have one packet in flight, and neither stops the other. */
+static void reads__beside_puts(void **state)
+{
+	const struct sim_options o[] = {
+		{.seed = 5, .hosts = 2, .window_packets = 1},
+		{.seed = 6,
+		 .hosts = 2,
+		 .window_packets = 1,
+		 .faults = {.loss_ppm = 50000, .duplicate_ppm = 20000, .reorder_ppm = 20000}},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(o); i++) {
+		struct rig r;
+		rig_open(&r, &o[i], 1);
+		r.puts = true;
+		all_gets_arrive(&r);
+		rig_close(&r);
+	}
+}
+
 /* All GETs complete with the largest read table (NIC_READS_MAX) at both hosts. */
 static void reads__as_many_as_there_may_be(void **state)
 {
@@ -177,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads__with_space_for_one_of_everything),
 		cmocka_unit_test(reads__with_space_for_one_and_loss),
+		cmocka_unit_test(reads__beside_puts),
 		cmocka_unit_test(reads__as_many_as_there_may_be),
 		cmocka_unit_test(reads__more_requested_than_answered),
 	};

@@ -43,7 +43,7 @@ static void registers__by_ip_and_port(void **state)
 		assert_int_equal(finish(r, 0), DXP_OK);
 	}
 	assert_true(total(r, 2) == 30);
-	++*word(r, 0, REGISTER(ip)); /* either no host has the changed address, or host 3 has it */
+	++*word(r, 0, REGISTER(ip)); /* no host has the changed address */
 	*word(r, 0, REGISTER(port)) = a.port + 1u;
 	go(r, 0);
 	assert_int_equal(finish(r, 0), DXP_EPEERLOST);

@@ -45,7 +45,7 @@ static void registers_rejected__lookup_misses(void **state)
 	assert_int_equal(receive(r, 2, BASE, UINT32_MAX), DXP_ENOENT);
 	assert_int_equal(send(r, 0, 1, BASE, 0), DXP_EINVAL);
 	assert_int_equal(send(r, 0, 1, BASE, 0x80000000u), DXP_EINVAL);
-	/* DXP_EBUSY, because host 2 has no receive area: all its areas failed the lookup */
+	/* DXP_EBUSY, because host 2 has no receive area: all that it has set failed the lookup */
 	assert_int_equal(send(r, 0, 2, BASE, 10), DXP_EBUSY);
 	assert_true(total(r, 1) == 0 && total(r, 2) == 0);
 	message_goes(r);
@@ -157,8 +157,8 @@ static bool late(void *context)
 	return sent(r, 0);
 }
 
-/* The receiver sets its area after the message was sent. The sender's NIC retries until then, and
- * messages of other hosts pass meanwhile. */
+/* The receiver sets its receive area after the message was sent. The sender's NIC retries until
+ * then. */
 static void registers_rejected__receiver_comes_late(void **state)
 {
 	struct rig *r = *state;
@@ -201,8 +201,9 @@ static void registers_rejected__full_until_named_again(void **state)
 	assert_true(total(r, 1) == 8000);
 }
 
-/* The device sets another area in the middle of a message. No further byte is written to the old
- * area, and no byte of the message to the new one. */
+/* Condition for sim_run in the next test. There, the device sets another receive area in the middle
+ * of a message. No further byte is written to the old receive area, and no byte of the message to
+ * the new one. */
 static bool half_there(void *context)
 {
 	return total(context, 1) > MEMORY / 2;
@@ -224,15 +225,16 @@ static void registers_rejected__area_changed_in_the_middle(void **state)
 	uint64_t seen = total(r, 1);
 	assert_true(seen < MEMORY);
 	memset(r->memory[1], 0, MEMORY);
-	/* the NIC sends the message again, but it is longer than the new area */
+	/* the NIC sends the message again, but it is longer than the new receive area */
 	assert_int_equal(finish(r, 0), DXP_ERANGE);
 	assert_true(total(r, 1) == seen);
 	for (uint32_t i = 0; i < MEMORY; i++)
 		assert_int_equal(r->memory[1][i], 0);
 }
 
-/* The first packets of a message are rejected, because no area is set. The area is set before its
- * last packets arrive. The message is sent again completely, and counted once. */
+/* Condition for sim_run in the next test. There, the first packets of a message are rejected,
+ * because no receive area is set. One is set before the last packets arrive. The message is sent
+ * again completely, and counted once. */
 static bool one_rejected(void *context)
 {
 	const struct rig *r = context;

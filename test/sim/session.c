@@ -340,7 +340,8 @@ static void session__window_is_shared_by_active_sessions(void **state)
 		messages_work(r, i, 0);
 		assert_int_equal(rig_session(r, i, 0)->peer_window, 80);
 	}
-	/* after 3 s all sessions are idle, so the next session gets the whole window */
+	/* after 3 s all sessions are idle, so the next session gets the node's whole receive
+	 * window */
 	rig_run(r, 3 * S_NS);
 	messages_work(r, 2, 0);
 	assert_int_equal(rig_session(r, 2, 0)->peer_window, 240);

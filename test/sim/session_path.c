@@ -100,7 +100,7 @@ static void session_path__a_path_that_becomes_narrow(void **state)
 		rig_post(r, 0, 1, 100000);
 	assert_true(rig_finish(r, 0, 2 * S_NS));
 	/* messages that were cut into long packets before the detection complete with DXP_EPATH;
-	 * they are at most a window */
+	 * they fill at most the session's window */
 	assert_true(r->nodes[0].path_less > 0);
 	assert_int_equal(r->nodes[0].ok + r->nodes[0].path_less, 21);
 	assert_int_equal(rig_session(r, 0, 1)->counters.black_holes, 1);

@@ -197,8 +197,8 @@ static void limited(uint8_t op, uint32_t bytes, uint32_t wire_bytes)
 	scene_close(&s);
 }
 
-/* Peers read registers of a function that has a limit. The bytes of the answers count against that
- * limit. */
+/* A peer reads registers of a function that has a limit. The bytes of the answers count against
+ * that limit. */
 static void shared__limits_hold_for_answers(void **state)
 {
 	const uint64_t limit = 1000000, duration_ns = 500 * MS_NS;
@@ -221,7 +221,7 @@ static void shared__limits_hold_for_requests(void **state)
 }
 
 /* One function has a limit, and shares its queue pair with functions that have none. These others
- * use all the rest of the rate. */
+ * use most of the rest of the rate. */
 static void shared__limited_holds_back_no_other(void **state)
 {
 	static const uint64_t limits[] = {20000, 100000, 10000000};

@@ -220,7 +220,7 @@ static void staged_own__registers_receive(void **state)
 }
 
 /* Two senders send to a device with buffers for few packets. A message that is sent again must not
- * take space twice. The area must hold whole messages, one after another. */
+ * take space twice. The receive area must hold whole messages, one after another. */
 struct pair {
 	struct scene *scene;
 	uint32_t next[HOSTS];
@@ -285,7 +285,7 @@ static void staged_own__registers_receive_from_two(void **state)
 	assert_true(refused > 0);
 }
 
-/* ---- an area that its device replaces while DMA writes it ---- */
+/* ---- a receive area that its device replaces while DMA writes it ---- */
 
 static bool dma_runs(void *context)
 {
@@ -318,7 +318,8 @@ static void staged_own__a_new_area_waits_for_dma(void **state)
 	arm(s.rig, OWNER, DEVICE + 100000, bytes);
 	assert_true(sim_run(s.rig->sim, 10 * S_NS, area_adopted, &s));
 	memcpy(before, s.device.memory, sizeof(before));
-	assert_int_equal(finish(s.rig, 0), DXP_OK); /* the message is sent again, to the new area */
+	/* the message is sent again, to the new receive area */
+	assert_int_equal(finish(s.rig, 0), DXP_OK);
 	assert_memory_equal(s.device.memory, before, sizeof(before));
 	assert_memory_equal(s.device.memory + 100000, s.rig->memory[0], bytes);
 	scene_end(&s);

@@ -146,6 +146,11 @@ unsigned fake_xpu_pieces(const struct fake_fabric *f, unsigned index)
 	return atomic_load(&f->xpus[index].pieces);
 }
 
+unsigned fake_xpu_writes_at_once(const struct fake_fabric *f, unsigned index)
+{
+	return atomic_load(&f->xpus[index].writes_most);
+}
+
 struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index)
 {
 	return &f->xpus[index].faults;

@@ -42,6 +42,9 @@ static uint8_t reg_write(void *context, uint16_t node, uint32_t first, uint32_t 
 	if (first + count > FAKE_REGISTERS)
 		return WIRE_NACK_BOUNDS;
 	memcpy(x->registers + first, values, count * sizeof(*values));
+	uint32_t writes = atomic_fetch_add(&x->writes, 1) + 1;
+	if (writes > atomic_load(&x->writes_most))
+		atomic_store(&x->writes_most, writes);
 	return 0;
 }
 
@@ -368,6 +371,7 @@ void *fake_xpu_run(void *context)
 	const uint8_t *data;
 
 	while (!atomic_load(&x->frozen)) {
+		atomic_store(&x->writes, 0);
 		uint32_t work = node_poll(x->node);
 		while ((event = nic_user_received_peek(node_window(x->node), &data))) {
 			/* copies the message and releases it first, because a BRIDGE command that

@@ -42,6 +42,9 @@ unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index);
 unsigned fake_xpu_pieces(const struct fake_fabric *f, unsigned index);
 struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index);
 
+/* Returns the largest number of register writes that arrived in one poll of the xPU. */
+unsigned fake_xpu_writes_at_once(const struct fake_fabric *f, unsigned index);
+
 /* Makes the xPU report direct memory to hosts that open it from now on. Its memory is in fact
  * direct. */
 void fake_xpu_direct(struct fake_fabric *f, unsigned index);

@@ -27,6 +27,7 @@ struct fake_xpu {
 	_Atomic bool frozen, direct;
 	_Atomic unsigned commands, hurries;
 	_Atomic uint32_t pieces;
+	_Atomic uint32_t writes, writes_most; /* of registers in this poll; in any poll */
 	struct fake_bridge_faults faults;
 	uint8_t *memory;
 	uint32_t key;

@@ -184,6 +184,39 @@ static void reg__round_trip(void **state)
 	has_text("register 512");
 }
 
+/* More writes than registers: the last one of each counts, so they are executed in order. They do
+ * not wait for each other. */
+static void reg__list(void **state)
+{
+	enum { WRITES = 5000, USED = 300 };
+	static struct dxp_reg_value list[WRITES];
+	struct world *w = *state;
+	uint32_t values[USED], before;
+
+	for (uint32_t i = 0; i < WRITES; i++)
+		list[i] = (struct dxp_reg_value){.index = 7 * i % USED, .value = i};
+	ok(dxp_reg_write_list(w->one, list, WRITES));
+	ok(dxp_reg_read(w->one, 0, values, USED));
+	for (uint32_t i = WRITES - USED; i < WRITES; i++)
+		assert_int_equal(values[list[i].index], i);
+	assert_true(fake_xpu_writes_at_once(w->fake, 0) > 1);
+	ok(dxp_reg_write_list(w->one, NULL, 0));
+	assert_int_equal(dxp_reg_write_list(w->one, NULL, 1), DXP_EINVAL);
+	has_text("NULL");
+	/* a wrong index ends the list */
+	ok(dxp_reg_read(w->one, USED, &before, 1));
+	for (uint32_t i = 0; i < WRITES; i++)
+		list[i].value = ~i;
+	list[USED].index = FAKE_REGISTERS;
+	list[WRITES - 1].index = USED;
+	assert_int_equal(dxp_reg_write_list(w->one, list, WRITES), DXP_ERANGE);
+	has_text("'xpu1'");
+	ok(dxp_reg_read(w->one, 0, values, USED));
+	assert_int_equal(values[list[0].index], ~0u);
+	ok(dxp_reg_read(w->one, USED, values, 1));
+	assert_int_equal(values[0], before);
+}
+
 static void program__log(void **state)
 {
 	struct world *w = *state;
@@ -341,6 +374,8 @@ static void dies(struct world *w)
 	has_text("dxp nodes");
 	assert_int_equal(dxp_event_wait(w->fabric, after, 0, NULL), DXP_EPEERLOST);
 	assert_int_equal(dxp_reg_read(w->one, 0, &word, 1), DXP_EPEERLOST);
+	assert_int_equal(dxp_reg_write_list(w->one, &(struct dxp_reg_value){0, 1}, 1),
+			 DXP_EPEERLOST);
 	ok(dxp_reg_read(w->two, 0, &word, 1));
 }
 
@@ -383,6 +418,7 @@ int main(void)
 		TEST(mem__outside),
 		TEST(mem__allocate),
 		TEST(reg__round_trip),
+		TEST(reg__list),
 		TEST(program__log),
 		TEST(run__ends),
 		TEST(run__wait_list),

@@ -7,8 +7,8 @@
 
 #define AT 8192u
 
-/* Kernels. Each adds 1 to every channel of every pixel, or adds up the pixels of one image in a
- * buffer. */
+/* Kernels. Most write each pixel of `a` plus 1 to `b`; `solid` writes to a buffer, because 3D
+ * images are only read. `alone` only writes; `sample` reads two pixels through a sampler. */
 static const char kernels[] =
 	"#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n"
 	"constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | "
@@ -79,7 +79,7 @@ static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint3
 		memset(rig_memory(AT + 65536), 0xee, 65536);
 		for (uint32_t i = 0; i < 65536; i++)
 			rig_memory(AT)[i] =
-				/* at most 0x7f, so that no channel overflows */
+				/* at most 0x7f, so that adding 1 does not overflow */
 				(uint8_t)((i * 7 + round) & 0x7f);
 		rig_run(&l);
 		const uint64_t row = row_pitch ? row_pitch : 20;

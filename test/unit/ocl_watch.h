@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts the calls of the device's compiler, and so detects a cache hit on every machine. A
- * measured time would not. Include after cmocka.h. Each file that includes this header has its own
- * counters. */
+ * measured time depends on the machine. Include after cmocka.h. Each file that includes this header
+ * has its own counters. */
 #ifndef TEST_OCL_WATCH_H
 #define TEST_OCL_WATCH_H
 

@@ -301,8 +301,8 @@ static void opencl_copies__never_written(void **state)
 	copies_free(&c, drop);
 }
 
-/* Source of a transfer: a near copy is preferred, then the device copy that has the longest range,
- * then the host. */
+/* Source of a transfer: the copy that the caller passes as `near` is preferred, then the device
+ * copy that has the longest range, then the host. */
 static void opencl_copies__source(void **state)
 {
 	struct copies c = {0};

@@ -97,8 +97,8 @@ static void out_of_order__only_barriers_bind(void **state)
 	dxp_clReleaseCommandQueue(q);
 }
 
-/* A marker without a wait list waits for all earlier commands of an out-of-order queue. There are
- * more of them than any fixed list holds. */
+/* A marker without a wait list waits for all earlier commands of an out-of-order queue, here for
+ * 100. */
 static void out_of_order__marker_waits_for_all(void **state)
 {
 	cl_command_queue q = queue_new(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -205,8 +205,9 @@ static void profiling__times_are_in_order(void **state)
 
 	for (size_t i = 0; i < sizeof(aheads) / sizeof(aheads[0]); i++) {
 		fake_clock_ahead(aheads[i]);
-		/* for i = 1 the measured offset between the clocks is right; for the other values
-		 * it is wrong */
+		/* For i = 0 the offset between the clocks is right, as measured at the connection.
+		 * For i = 1 this call measures it again. For i = 2 it stays that of i = 1, so it is
+		 * wrong. */
 		if (i == 1)
 			assert_int_equal(dxp_clGetDeviceAndHostTimer(devices[0], &ns, &ns), 0);
 		cl_event u = user_event(), e = marker(q, 1, &u);

@@ -41,7 +41,7 @@ static void pending__until_the_read_completes(void **state)
 }
 
 /* If a range cannot be recorded, all host memory counts as pending. The test before this one must
- * run first, because that never ends. */
+ * run first, because all host memory then stays pending. */
 static void pending__everything_if_memory_is_short(void **state)
 {
 	static char host[200][64];

@@ -211,8 +211,8 @@ static void delivered_wait(const struct delivered *t)
 	assert_int_equal(t->count, 1);
 }
 
-/* Lets `builds` builds complete 20 ms later. If a call in between does not wait for the builds, it
- * fails before. */
+/* Lets `builds` builds complete 20 ms later. A call that does not wait for them fails earlier, and
+ * so is detected. */
 struct later {
 	uint32_t builds;
 	pthread_t thread;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the pace of a sender: its rate in the long run, the length of batches, callers that are
- * late or idle, and invalid arguments. */
+ * late or idle, and invalid arguments. Here, a window is the congestion window of a session. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

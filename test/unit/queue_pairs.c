@@ -249,7 +249,7 @@ static void rejects__a_siblings_queue_pair(void **state)
 }
 
 /* A user has the key of a region of another user of the same function. The key is rejected in the
- * user's own descriptors, and in requests of a third user to this user's queue pair. */
+ * user's own descriptors, and in requests to the user's own queue pair. */
 static void rejects__a_siblings_key(void **state)
 {
 	struct rig *r = *state;
@@ -291,7 +291,7 @@ static void stop__one_user_of_a_function(void **state)
 		poll(r);
 	assert_int_equal(dxp_error(r->users[bad].window), DXP_EOVERRUN);
 	exchange(r, good, good);
-	/* requests of the stopped user are dropped; requests of the other user are not */
+	/* after it is closed and opened again, the stopped user works */
 	assert_int_equal(nic_user_close(r->nic, bad, DXP_ECLOSED, ++r->now_ns), DXP_OK);
 	assert_int_equal(user_open(r, bad, 1), DXP_OK);
 	r->hostile = 0;

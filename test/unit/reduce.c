@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests every operation on every type, with and without vector instructions, against a model. The
+/* Tests every operator on every type, with and without vector instructions, against a model. The
  * model computes one element at a time in wider types. fp16 and bf16 are checked against arithmetic
  * on doubles. */
 #include <math.h>
@@ -230,7 +230,7 @@ static void check(enum dxp_inc_op op, enum dxp_inc_type type, const uint8_t *a, 
 		reduce_fn fn = ways[w].of(op, type);
 
 		if (!fn)
-			continue; /* no AVX2 variant of this operation and type */
+			continue; /* no AVX2 variant of this operator and type */
 		memset(into, 0xa5, sizeof(into));
 		memcpy(into + GUARD + skew, a, count * s.stride);
 		memcpy(from + 1, b, count * s.stride);

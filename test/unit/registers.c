@@ -74,7 +74,7 @@ static void registers__rejected_inside_one_nic(void **state)
 	rig_end(&r);
 }
 
-/* The target has no receive area yet, or its area is full. The NIC retries for at most one
+/* The target has no receive area yet, or its receive area is full. The NIC retries for at most one
  * second. */
 static void registers__late_inside_one_nic(void **state)
 {
@@ -88,7 +88,7 @@ static void registers__late_inside_one_nic(void **state)
 	rig_run(&r);
 	assert_int_equal(dxp_register_wait(r.window[0], 1), DXP_OK);
 	assert_memory_equal(r.memory[1] + 5000, r.memory[0], 1000);
-	/* the area is full, so the NIC retries */
+	/* the receive area is full, so the NIC retries */
 	assert_int_equal(send(&r, 0, 1, BASE, 1), DXP_ETIMEDOUT);
 	uint64_t end_ns = r.now_ns + NIC_REGISTERS_BUSY_NS + NIC_REGISTERS_PAUSE_MAX_NS;
 	while (r.now_ns < end_ns && nic_deadline(r.nic) != UINT64_MAX) {

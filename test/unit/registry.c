@@ -327,8 +327,8 @@ static void registry__wrong_key(void **state)
 	fabric_destroy(f);
 }
 
-/* Hundreds of thousands of JOINs with a wrong key are counted, and create no node. They get few
- * answers, none of them longer than a JOIN. */
+/* 100,000 JOINs with a wrong key are counted, and create no node. They get few answers, none of
+ * them longer than a JOIN. */
 static void registry__a_flood_of_wrong_keys(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);

@@ -59,9 +59,9 @@ static void rejection__arrived_while_it_waits(void **state)
 	pair_destroy(p);
 }
 
-/* The window has space for one packet, and the receiver rejects every packet of one flow. The other
- * flow continues, and the rejected packet is tried again. Any number of polls without work
- * (`looks`) changes nothing. */
+/* The session's window has space for one packet, and the receiver rejects every packet of one flow.
+ * The other flow continues, and the rejected packet is tried again. Any number of polls without
+ * work (`looks`) changes nothing. */
 static void shared_window(uint32_t looks)
 {
 	struct session_pair *p = pair_create(&plain, 1);

@@ -3,7 +3,8 @@
  * traps. */
 #include "test/unit/rv32_rig.h"
 
-/* Appends instructions that set register d to the buffer's address + 4 * the value of a CSR. */
+/* Appends instructions that set register d to the buffer's address + 4 * the value of a CSR
+ * (control and status register). */
 static void emit_slot(struct rig *g, unsigned d, unsigned csr)
 {
 	emit_csr(g, d, csr);
@@ -201,8 +202,8 @@ static void rv32_core__barrier_not_reached(void **state)
 	rig_destroy(g);
 }
 
-/* Accesses one byte before the buffer, at its end and behind it, for each width. Some accesses go
- * through the code for whole vectors, some through the code for single lanes. */
+/* For each width, accesses bytes inside the buffer, across its end and behind it. Lanes 0 .. 4
+ * access the start of the buffer, so the first lane that fails is lane 5. */
 static void rv32_core__bounds(void **state)
 {
 	static const enum rv32_opcode codes[] = {RV32_LB, RV32_LHU, RV32_LW,

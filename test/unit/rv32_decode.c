@@ -98,8 +98,7 @@ static void rv32_decode__illegal(void **state)
 	}
 }
 
-/* A decoded word is encoded and decoded again. The instruction is the same. The word is the same
- * too, except for bits that implementations may ignore: rd and rs1 of FENCE. */
+/* A decoded word, encoded again, is the same word. */
 static void rv32_decode__round_trip(void **state)
 {
 	struct rng rng = {.state = 1};

@@ -18,8 +18,8 @@
 #define PROGRAMS_DEFAULT 256u /* programs; they take about 2 s on 2 cores */
 #define BODIES           32   /* programs in one image */
 #define BODY_OPS         60   /* random instructions in a program */
-/* bytes of the area of a lane: its memory, the registers before the program, the registers after
- * it */
+/* bytes of the memory area of a lane: its memory, the registers before the program, the registers
+ * after it */
 #define AREA   1024
 #define BEFORE 256 /* offset of the registers before the program */
 /* offset of the registers after the program: x1 .. x29, f0 .. f31, fcsr */
@@ -111,8 +111,8 @@ static void emit_flags(struct random_code *r)
 		emit(&r->g, RV32_CSRRS + below(r, 2), any_x(r), any_x(r), 0, RV32_CSR_FFLAGS);
 }
 
-/* Appends a program: it loads all registers from the area, executes random instructions, and stores
- * all registers to the area. */
+/* Appends a program: it loads all registers from the lane's memory area, executes random
+ * instructions, and stores all registers there. */
 static void emit_body(struct random_code *r)
 {
 	for (unsigned i = 1; i < 30; i++)
@@ -215,8 +215,8 @@ static void run_qemu(const struct random_code *r, uint8_t *areas)
 	assert_true(fd >= 0);
 	close(fd);
 	frame.count = 0;
-	/* the data follow the code; the frame has 8 words before the programs and 16 words behind
-	 * them */
+	/* the data follow the code; the frame has 4 words before the programs, and space for 16
+	 * words behind them */
 	const size_t end = 4 + r->g.count + 16;
 	const uint32_t data = RV32_CODE_BASE + ELF_BYTES + (uint32_t)(4 * end);
 

@@ -119,7 +119,7 @@ static void arrive(struct trace *t, uint64_t number)
 }
 
 /* Draws the number that arrives next: a new one, the oldest missing one, a late copy, or one far
- * beyond the window. */
+ * beyond the receive window. */
 static uint64_t number_draw(struct trace *t)
 {
 	const struct oracle *o = &t->oracle;

@@ -371,8 +371,9 @@ static void handshake__another_fabric_key_is_refused(void **state)
 	pair_close(&p);
 }
 
-/* Any flipped bit of the HELLO or of its answer makes the handshake fail, including the bits of the
- * mode. Only fields that may change when a HELLO is retransmitted are not covered. */
+/* Any flipped bit of the HELLO makes the handshake fail, including the bits of the mode. Only
+ * fields that may change when a HELLO is retransmitted are not covered. A flipped bit in the key or
+ * the tag of the answer makes it fail too. */
 static void handshake__every_bit_counts(void **state)
 {
 	uint8_t bad[WIRE_HELLO_SEALED_FRAME], fields[WIRE_OFF_HELLO_KEY], same[WIRE_OFF_HELLO_KEY];

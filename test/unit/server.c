@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the manager as it runs in production: sockets on loopback, a store on disk, and its loop in
- * a thread. */
+/* Tests the manager as it runs in production: sockets on loopback, a store (a database) on disk,
+ * and its loop in a thread. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -152,8 +152,9 @@ static void bridge__from_another_xpu(void **state)
 				pull_from(all[i], all[k]);
 }
 
-/* A hundred transfers are outstanding at once and give the right bytes. Some are within one xPU and
- * some between two. Each waits for the one before. */
+/* Two hundred transfers are outstanding at once and give the right bytes. Half of them write to the
+ * xPU; each of the others waits for one of these and reads its bytes back. Tested on a board and on
+ * an xPU with direct memory. */
 static void bridge__a_hundred_at_once(void **state)
 {
 	enum { COUNT = 100, BYTES = 40000 };
@@ -185,6 +186,35 @@ static void bridge__a_hundred_at_once(void **state)
 		}
 		assert_memory_equal(in, out, COUNT * BYTES);
 		ok(dxp_mem_free(both[k], a));
+	}
+}
+
+/* An xPU has as many reads outstanding as it may, and no more (S-06). */
+static void bridge__reads_at_once(void **state)
+{
+	static const uint32_t reads[] = {1, 2, 0};
+	char name[160];
+
+	snprintf(name, sizeof(name), "board:%s/plain.board", w.folder);
+	for (size_t i = 0; i < ARRAY_COUNT(reads); i++) {
+		struct daemon_options options = {.slots = 1,
+						 .first = 4,
+						 .engine = name,
+						 .buffers = 4,
+						 .buffer_bytes = BUFFER,
+						 .reads = reads[i]};
+		struct test_daemon d = {0};
+		struct bridged_state after;
+		ok(test_daemon_open(&w, &d, &options));
+		struct dxp_xpu *x = daemons_xpu(w.fabric, "xpu4");
+		there_and_back(x, LARGE, DXP_BRIDGE_PIPELINED, 4096);
+		dxp_xpu_close(x);
+		test_daemon_rest(&d);
+		slot_bridged_state(daemon_slot(d.daemon, 0), &after);
+		assert_int_equal(after.reads_most, reads[i] ? reads[i] : options.buffers);
+		test_daemon_close(&d);
+		options.reads = options.buffers + 1;
+		assert_int_equal(test_daemon_open(&w, &d, &options), DXP_EINVAL);
 	}
 }
 
@@ -292,6 +322,7 @@ int main(void)
 		cmocka_unit_test(bridge__through_the_core),
 		cmocka_unit_test(bridge__from_another_xpu),
 		cmocka_unit_test(bridge__a_hundred_at_once),
+		cmocka_unit_test(bridge__reads_at_once),
 		cmocka_unit_test(bridge__hosts_are_kept_apart),
 		cmocka_unit_test(bridge__host_leaves),
 	};

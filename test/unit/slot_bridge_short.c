@@ -62,8 +62,8 @@ void *__wrap_realloc(void *p, size_t bytes)
 	return fails_now() ? NULL : __real_realloc(p, bytes);
 }
 
-/* In this function allocations never fail. Without an answer the xPU drops the host, which detects
- * this only after half a minute. */
+/* In this function allocations never fail. Without an answer the xPU drops the host, and the host
+ * detects this only after half a minute. */
 int __wrap_outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 		      const void *data, uint32_t bytes, outbox_done done, void *context);
 int __real_outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,

@@ -286,8 +286,8 @@ static void common__is_cleared_before_it_is_read(void **state)
 	}
 }
 
-/* A host wrote to common memory. When another host allocates it, it is zeroed, and only its owner
- * can access it. */
+/* A host wrote to common memory. When another host allocates this memory, its bytes are zeroed, and
+ * only this other host can access them. */
 static void common__until_it_is_allocated(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {

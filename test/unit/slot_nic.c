@@ -40,8 +40,8 @@ static void put__from_kernel_to_kernel(void **state)
 	assert_memory_equal(sent, there, sizeof(sent));
 }
 
-/* A kernel makes each possible mistake in a PUT, and reads a status for each. Its next PUT
- * succeeds. */
+/* A kernel posts a PUT for each of several mistakes, and reads its status. A PUT without a mistake
+ * then succeeds. */
 static void put__wrongly_addressed(void **state)
 {
 	struct dxp_target to = target_of(&two);

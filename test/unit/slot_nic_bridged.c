@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels on boards that use the NIC of their xPU. Descriptors and register mode contain
+/* Tests kernels on boards that use the NIC of their xPU. Descriptors and registers contain
  * addresses of memory behind DMA (P-01). Transfers run between two boards, and between a board and
  * an xPU with direct memory. Skipped without OpenCL. */
 #include "test/unit/slot_nic_rig.h"

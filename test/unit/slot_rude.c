@@ -135,8 +135,8 @@ static void rude__dies_with_all_of_its_answer_outstanding(void **state)
 	others_go_on();
 }
 
-/* A host is silent for longer than the time limit of a step, then continues. No other host is
- * delayed. */
+/* A host reads no answers for a while, then continues. Operations of another host succeed meanwhile
+ * and afterwards. */
 static void rude__does_not_dequeue_its_answer(void **state)
 {
 	for (uint32_t i = 0; i < 2 * BUFFERS; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that run in one worker for each host. A crash, an endless kernel, printed text or
- * memory that stays affects no other host. Nothing is left behind. Skipped without OpenCL. */
+/* Tests kernels that run in one worker for each host. If a kernel crashes, never ends, prints text
+ * or leaves memory allocated, no other host is affected. After a host has left, the xPU has none of
+ * its workers any more, and the number of descriptors does not grow. Skipped without OpenCL. */
 #include "test/unit/slot_workers_rig.h"
 
 /* A kernel crashes its worker, so the outstanding commands of this host fail. The next command runs
@@ -28,7 +29,8 @@ static void crash__only_its_host(void **state)
 	workers_become(0);
 }
 
-/* A kernel cannot reach memory of another host, neither far away nor in the same page. */
+/* A kernel cannot write to memory of another host that is on another page of the same device
+ * memory. */
 static void memory__of_others_is_out_of_reach(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");

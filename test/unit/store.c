@@ -273,8 +273,7 @@ static void store_open__garbage(void **state)
 	assert_int_equal(store_open(folder, &s), DXP_EMALFORMED);
 }
 
-/* Overwrites one page of a valid database after another. The store does not crash, and rejects the
- * database if its check can detect the damage. */
+/* Overwrites the bytes 4096 .. 8191 of a valid database. The store rejects the database. */
 static void store_open__damaged_pages(void **state)
 {
 	uint8_t garbage[4096];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the segments of one switch: the order of the sum, retransmissions at every point, windows
- * and the wrap of segment numbers, and members that disagree. */
+/* Tests the segments of one switch: the order of the sum, retransmissions at every point, the
+ * group's window, the wrap of segment numbers, and members that disagree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,8 +138,8 @@ static void aggregator__folds_in_order(void **state)
 	done();
 }
 
-/* A whole window of long segments is in flight. The sums are right for every order of the
- * members. */
+/* Long segments of the group's whole window are in flight. The sums are right for every order of
+ * the members. */
 static void aggregator__window_in_flight(void **state)
 {
 	static uint8_t data[3][1408];

@@ -46,7 +46,8 @@ static void key_format__comes_back(void **state)
 	}
 }
 
-/* Every shorter or longer text is rejected, and every letter that is not a base32 letter. */
+/* Every shorter text is rejected, and a text that is one letter longer. So is a text with a letter
+ * outside base32, at every position. */
 static void token_parse__rejects_other_text(void **state)
 {
 	char text[TOKEN_TEXT_BYTES + 1], changed[TOKEN_TEXT_BYTES + 1];

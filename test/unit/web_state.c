@@ -154,8 +154,7 @@ static void web_changes__overload(void **state)
 	web_state_destroy(w);
 }
 
-/* There are more alerts than the server keeps. It still reports their number, and keeps the
- * critical ones. */
+/* There are more alerts than the server keeps. It still reports how many it left out. */
 static void web_alerts__bounded(void **state)
 {
 	struct web_rig_node nodes[WEB_ALERTS + 10] = {0};

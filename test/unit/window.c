@@ -153,8 +153,30 @@ static void window__space_is_seen(void **state)
 	assert_int_equal(r->refused, 0);
 }
 
-/* Random bytes are posted as descriptors. Each gives a completion with an error, or stops the
- * function with an error. The NIC never crashes. */
+/* A descriptor is only memory until its doorbell: one store starts it (C-13). */
+static void window__starts_with_its_doorbell(void **state)
+{
+	struct rig *r = *state;
+	const struct dxp_target nowhere = {.node = 99};
+	struct dxp_descriptor head = dxp_head(DXP_OP_NAP, 1, &nowhere, 42);
+	struct dxp_nic_event event;
+	uint32_t index = 0;
+
+	head.flags = DXP_FLAG_INLINE;
+	assert_int_equal(dxp_claim(r->window, &index), DXP_OK);
+	dxp_head_store(dxp_slot(r->window, index), &head);
+	for (int i = 0; i < 3 * NIC_CLAIMS_POLLS; i++)
+		assert_int_equal(nic_doorbells(r->nic, 1), 0);
+	assert_false(dxp_sent_dequeue(r->window, &event));
+	dxp_ring(r->window, index);
+	assert_int_equal(nic_doorbells(r->nic, 1), 1);
+	assert_true(dxp_sent_dequeue(r->window, &event));
+	assert_int_equal(event.context, 42);
+	assert_int_equal(event.status, DXP_ENOENT);
+}
+
+/* Random bytes are posted as descriptors. Each completes with an error, and the NIC never
+ * crashes. */
 static void window__random_descriptors(void **state)
 {
 	struct rig *r = *state;
@@ -261,9 +283,8 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		CASE(window__many_threads_post),
-		CASE(window__space_is_seen),
-		CASE(window__random_descriptors),
+		CASE(window__many_threads_post),        CASE(window__space_is_seen),
+		CASE(window__starts_with_its_doorbell), CASE(window__random_descriptors),
 		CASE(window__scribbled_words),
 	};
 

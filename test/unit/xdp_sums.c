@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the sums of the kernel against the sums of the CPU, bit for bit: every operation, type and
- * number of elements, and several numbers of children. The values are random bits, and numbers that
- * cancel each other. There are more than a million sums of double alone. */
+/* Tests the sums of the kernel against the sums of the CPU, bit for bit: every operator, type and
+ * number of elements that the kernel handles, and several numbers of children. The values are
+ * random bits, and numbers that cancel each other. More than 750,000 sums are of double. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

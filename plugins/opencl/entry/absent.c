@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements entry points for optional features of OpenCL 2.x that no device supports. They return
- * the errors that the standard requires. Also implements calls that do nothing. */
+/* Implements entry points for optional features of OpenCL that no device supports. They return the
+ * errors that the standard requires. Also implements calls that do nothing. */
 #include "plugins/opencl/command/event.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/api.h"

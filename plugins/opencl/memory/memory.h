@@ -23,8 +23,8 @@ cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes
 		    enum memory_access access, uint64_t *address);
 /* Returns true if no byte of `m` was ever written. */
 bool memory_blank(cl_mem m);
-/* Records that the command `event` on the device of `e` uses the range. If it writes, its bytes
- * become the latest. */
+/* Records that the command `event` on the device of `e` uses the range. If it writes, the bytes on
+ * this device become the latest. */
 void memory_used(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes,
 		 enum memory_access access, dxp_event event);
 

@@ -156,8 +156,8 @@ static bool gather(const struct enqueue *e, const struct piece *p, const struct 
 	return true;
 }
 
-/* Posts the transfer of a piece. If its bytes in host memory are still being written, w->late is
- * set: then the bytes are read after that write has completed. */
+/* Posts the transfer of a piece. w->late: the bytes in host memory may still be written, so they
+ * are read only after the waits. */
 static int send_piece(cl_mem root, const struct piece *p, const struct copy *to,
 		      const struct dxp_waits *w, dxp_event *event)
 {

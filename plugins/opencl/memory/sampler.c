@@ -77,7 +77,7 @@ CL_API_ENTRY cl_sampler CL_API_CALL dxp_clCreateSampler(cl_context context, cl_b
 	cl_sampler s = NULL;
 	cl_int status = create(context, &sampler, NULL, 0, &s);
 
-	if (error != CL_SUCCESS)
+	if (error)
 		*error = status;
 	return s;
 }
@@ -119,7 +119,7 @@ CL_API_ENTRY cl_sampler CL_API_CALL dxp_clCreateSamplerWithProperties(
 	}
 	if (!status)
 		status = create(context, &sampler, list, count + 1, &s);
-	if (error != CL_SUCCESS)
+	if (error)
 		*error = status;
 	return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements transfers of rectangles of root objects. Long rows are transferred one by one, without
- * intermediate copies. Short rows are first gathered, on the device or on the host, whichever costs
- * less. Then one transfer moves all of them. */
+ * intermediate copies. Short rows are moved together: without the gaps between them, or with the
+ * gaps if these are small. */
 #include "plugins/opencl/memory/memory.h"
 
 #define ROW_BYTES 8192 /* bytes; a row of at least this length gets a command of its own */
@@ -168,8 +168,8 @@ static bool many_rows(const struct dxp_rect *r)
 	return r->rows * r->slices > ROWS_KEPT;
 }
 
-/* Returns the device copy that a rectangle is written to. If there are many short rows, the gaps
- * are transferred to this copy too, so that the lists of ranges stay short. */
+/* Returns the device copy that a rectangle is written to. If there are many rows, the gaps are
+ * transferred to this copy too, so that the lists of ranges stay short. */
 static cl_int target_rect(struct command *c, cl_mem root, uint64_t at, const struct dxp_rect *r,
 			  struct copy **here)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Manages connections to the nodes of devices. If a connection is lost, its commands fail through
- * their events. The next use of the device connects again. After a failed attempt, it waits at
- * least RETRY_NS. Each connection has a number (`generation`). Programs and memory of earlier
- * connections do not exist any more. */
+ * their events. The next use of the device connects again, but not within RETRY_NS after a failed
+ * attempt. Each connection has a number (`generation`). Programs and memory of earlier connections
+ * do not exist any more. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,8 +109,8 @@ static bool is_loss(int status)
 	return status == DXP_EPEERLOST || status == DXP_EPEERRESET || status == DXP_ECLOSED;
 }
 
-/* Returns true if this device is lost. Tests this by a mark: a command fails with the same status
- * if another node that it needed is lost. */
+/* Returns true if this device is lost. Tests this by a mark, because other commands fail with the
+ * same status if another node that they needed is lost. */
 static bool is_lost(cl_device_id d)
 {
 	const struct dxp_waits none = {.lazy = true};
@@ -155,7 +155,7 @@ static bool is_alive(cl_device_id d)
 	return false;
 }
 
-/* Connects again. A node that is cut off from the network may need a long time until a timeout. So
+/* Connects again. If the node is cut off from the network, the attempt lasts until a timeout. So
  * the lock is released during the attempt. */
 static bool reconnect(cl_device_id d)
 {

@@ -116,7 +116,7 @@ static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const c
 }
 
 /* Returns the size of the largest buffer, in bytes: half of the memory that the node offers. It is
- * at least MIN_ALLOC_BYTES, and at most the device's own limit. */
+ * at least MIN_ALLOC_BYTES if the node offers that much, and at most the device's own limit. */
 static uint64_t max_alloc(cl_device_id d)
 {
 	uint64_t whole = d->caps.memory_bytes, part = whole / 2;

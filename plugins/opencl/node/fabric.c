@@ -26,7 +26,7 @@ bool opencl_forked(void)
 }
 
 /* Prints why joining failed. If there is no fabric, prints it only with DXP_CL_VERBOSE, because
- * most programs also have other platforms. */
+ * most programs can also use other platforms. */
 static void hint(int status)
 {
 	if (status != DXP_ENOENT || settings_get()->verbose)

@@ -14,7 +14,7 @@ extern pthread_mutex_t opencl_lock;
 
 void opencl_enter(void);
 void opencl_leave(void);
-/* opencl_out releases the lock before a call of the fabric; opencl_in takes it again after the
+/* opencl_out releases the lock before a call of the fabric; opencl_in acquires it again after the
  * call. */
 void opencl_out(void);
 void opencl_in(void);

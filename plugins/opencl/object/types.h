@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The structs behind the handles of the OpenCL plugin. It shows remote xPUs as devices of one
- * platform, to programs that load it through the ICD loader (X-11, X-12, X-13).
+/* The structs behind the handles of the OpenCL plugin. The plugin shows remote xPUs as devices of
+ * one platform, to programs that load it through the ICD loader (X-11, X-12, X-13).
  *
  * Commands: every enqueue call posts its command at once. A command waits for a list of dxp events,
  * which belong to any node or to this host. The nodes notify each other. The host delays no

@@ -90,8 +90,8 @@ static const struct dxp_file *source_of(const struct recipe *r)
 	return r && r->kind != DXP_PROGRAM_BINARY && r->file_count ? &r->files[0] : NULL;
 }
 
-/* Writes the profile of a program that counts its launches. Caller has a reference to `b`, and
- * keeps the device of `b` open. Releases the lock while it fetches the profile. */
+/* Writes the profile of a program that is counted. The caller makes sure that `b` is not
+ * freed, and keeps the device of `b` open. Releases the lock while it fetches the profile. */
 static void node_profile(struct build *b, const struct dxp_program *node)
 {
 	size_t bytes;

@@ -156,8 +156,8 @@ static bool add_through(struct include_set *s, size_t index, const char *name, b
 	return good;
 }
 
-/* Searches the file `name`. `path` is the path of the text that includes it. With `all`, adds the
- * file from each folder that has it, because #include_next skips the first one. */
+/* Searches for the file `name`. `path` is the path of the text that includes it. With `all`, adds
+ * the file from each folder that has it, because #include_next skips the first one. */
 static bool search(struct include_set *s, const char *path, const char *name, bool all)
 {
 	bool found = false, good = true;

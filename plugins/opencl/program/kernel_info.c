@@ -64,7 +64,7 @@ static const struct argument_about *arguments_known(cl_kernel k)
 	return NULL;
 }
 
-/* Returns the name of an argument. A device may report an argument without a name. */
+/* Returns the name or the type of an argument. A device may report an empty text for it. */
 static cl_int name_get(const char *text, const struct info *i)
 {
 	return *text ? result_text(i, text) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;

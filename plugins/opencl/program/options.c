@@ -103,7 +103,7 @@ bool options_split(const char *text, struct options_split *out)
 	struct option o = {0};
 	bool good = true;
 
-	/* Allocates twice the length, because blanks are added between options that had none. */
+	/* Twice the length of the text is enough for all words, with a blank between them. */
 	*out = (struct options_split){.rest = calloc(2, strlen(text) + 1)};
 	if (!out->rest)
 		return false;

@@ -12,7 +12,7 @@
 #include "plugins/opencl/object/report.h"
 
 #define ROW_BYTES 20 /* bytes of a line's record before its variable part */
-/* bytes of a source line that are written; longer ones do not fit in a terminal */
+/* bytes of a source line that are written; the rest would not fit in a terminal */
 #define TEXT_BYTES 100
 
 /* devices for which the file already has the note that their engine counts nothing */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds programs for all their devices in parallel. If the program gave a callback, builds in the
- * background. */
+/* Builds programs for all requested devices in parallel. If the program gave a callback, builds in
+ * the background. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -173,7 +173,7 @@ static struct recipe *link_recipe(const struct linking *l, cl_device_id d)
 	return NULL;
 }
 
-/* Starts builds for all entries that can be linked. Returns them in `entries` and `count`. */
+/* Creates builds for all entries that can be linked. Returns them in `entries` and `count`. */
 static cl_int link_begin(const struct linking *l, cl_program p, struct program_entry **entries,
 			 cl_uint *count)
 {

@@ -243,8 +243,8 @@ INLINE int aggregator_data_receive(struct xdp_md *ctx, struct work *w)
 	return result ? result_receive(ctx, w, g, s) : contribution_receive(ctx, w, g, s, c);
 }
 
-/* Records the sender of a sound control packet with the right key. The packet must carry this
- * switch's MAC address. A packet that crosses a bridge carries another MAC address. */
+/* Records the MAC addresses and the interface of a sound control packet to this switch, for later
+ * packets to its sender. Ignores packets with another Q_Key or with a multicast MAC address. */
 INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame *f = &w->frame;
