@@ -48,25 +48,32 @@ static bool bind_choose(struct init *i, char out[UDP_ADDRESS_TEXT_BYTES])
 	return true;
 }
 
-static int report(struct init *i)
+/* Makes a token for another machine. Returns a status; `reason`: why it is not DXP_OK. */
+static int token_make(const struct init *i, char token[TOKEN_TEXT_BYTES],
+		      char reason[CONTROL_TEXT_BYTES])
 {
 	const struct dxp_fabric_options fabric = {.directory = i->folder.folder};
 	struct control q = {0};
-	char text[TOKEN_TEXT_BYTES];
+	int status = control_find(&fabric, &q);
 
-	if (control_find(&fabric, &q) != DXP_OK ||
-	    token_create(&q, i->role, (uint32_t)i->uses, i->seconds, text) != DXP_OK)
-		return print_fail("%s", q.text);
+	if (status == DXP_OK)
+		status = token_create(&q, i->role, (uint32_t)i->uses, i->seconds, token);
+	snprintf(reason, CONTROL_TEXT_BYTES, "%s", q.text);
 	keys_erase(q.private_key, sizeof(q.private_key));
+	return status;
+}
+
+static int report(const struct init *i, const char *token)
+{
 	if (i->json)
 		return print_json_text(json_pack("{s:s, s:s, s:s}", "directory", i->folder.folder,
-						 "manager", i->address, "token", text));
+						 "manager", i->address, "token", token));
 	printf("The manager listens on %s, and this user is its operator. Run on the other "
 	       "machine:\n\n"
 	       "  dxp join %s %s\n\n"
 	       "`dxp grant NAME XPU` permits the machine that joined as NAME to use an xPU, `dxp "
 	       "token create` makes more\ntokens, `dxp down` stops the manager.\n",
-	       i->address, i->address, text);
+	       i->address, i->address, token);
 	return EXIT_DONE;
 }
 
@@ -103,11 +110,24 @@ static bool manager_start(struct init *i)
 
 static int init_run(struct init *i)
 {
+	char token[TOKEN_TEXT_BYTES], reason[CONTROL_TEXT_BYTES];
+
 	if (setenv("DXP_CONFIG", "", 1) != 0)
 		return print_fail("out of memory");
 	const bool running =
 		authority_exists(&i->folder) && folder_load(&i->folder) && folder_alive(&i->folder);
-	return (running ? address_read(i) : manager_start(i)) ? report(i) : EXIT_FAILED;
+	if (!(running ? address_read(i) : manager_start(i)))
+		return EXIT_FAILED;
+	int status = token_make(i, token, reason);
+	/* A manager that was killed just before counts as running until the kernel has ended it. */
+	if (status == DXP_ETIMEDOUT && running && !folder_alive(&i->folder)) {
+		if (!manager_start(i))
+			return EXIT_FAILED;
+		status = token_make(i, token, reason);
+	}
+	status = status == DXP_OK ? report(i, token) : print_fail("%s", reason);
+	keys_erase(token, sizeof(token));
+	return status;
 }
 
 int command_manager(int argc, char **argv)

@@ -6,6 +6,7 @@
 
 #include "manager/limits.h"
 #include "manager/registry.h"
+#include "wire/stats_service.h"
 
 /* datagrams, a power of two: more than the answers to one batch of requests */
 #define OUTBOX_SIZE 256
@@ -42,6 +43,8 @@ struct registry {
 	uint64_t epoch;
 	uint8_t proof_key[KEYS_BYTES]; /* for registry_proof */
 	uint64_t lease_ns;
+	uint64_t started_ns;
+	struct stats_service_limit stats_limit;
 	uint64_t rejections_ns;
 	/* Allowance for rejections to senders that are not authenticated, in units of 10^-9
 	 * rejections. */
@@ -102,6 +105,10 @@ void manager_requests_grants(struct registry *r, const struct udp_address *from,
 			     struct manage_body body);
 void requests_answer(struct registry *r, const struct udp_address *to, uint16_t node,
 		     const struct manage_answer *answer);
+
+/* report.c: answers STATS of a sender that may read the table. */
+void manager_requests_stats(struct registry *r, const struct udp_address *from,
+			    struct manage_body body, uint64_t now_ns);
 
 /* view.c: view_concerns returns true if `viewer` must be informed of a change of `subject`.
  * view_visible returns true if `viewer` may see `subject`. view_entry writes the table entry of

@@ -113,7 +113,7 @@ void registry_start(struct registry *r, uint64_t now_ns)
 {
 	struct roster_node *n;
 
-	r->rejections_ns = now_ns;
+	r->rejections_ns = r->started_ns = now_ns;
 	ROSTER_EACH(&r->roster, n)
 	{
 		if (n->state == NODE_ALIVE)
@@ -158,7 +158,7 @@ bool registry_rejection_allowed(struct registry *r, uint64_t now_ns)
 static bool is_request(uint8_t type)
 {
 	return type == WIRE_JOIN || type == WIRE_RENEW || type == WIRE_STATUS ||
-	       type == WIRE_ASSIGN || type == WIRE_GRANTS;
+	       type == WIRE_ASSIGN || type == WIRE_GRANTS || type == WIRE_STATS;
 }
 
 /* Sends a REFUSE that is not authenticated, of at most `bytes` bytes, if the allowance permits. */
@@ -333,6 +333,11 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 			other_version(r, from, data, bytes, now_ns);
 		else
 			r->counters.malformed++;
+		return;
+	}
+	/* before the MAC, so that a flood costs little */
+	if (header.type == WIRE_STATS && !stats_service_allowed(&r->stats_limit, now_ns)) {
+		r->counters.stats_limited++;
 		return;
 	}
 	if (!sender_check(r, data, &header, body)) {

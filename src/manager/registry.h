@@ -39,6 +39,9 @@ struct registry_options {
 	 * token counts. NULL: such changes are stored like all others. */
 	int (*save)(void *context);
 	void *save_context;
+	/* for answers to STATS: name of its machine, and its process id */
+	char name[FABRIC_NAME_BYTES];
+	uint32_t pid;
 };
 
 /* X(name, what it counts): datagrams that were ignored, by reason, and actions. */
@@ -77,6 +80,8 @@ struct registry_options {
 	X(token_unproved, "handshakes with a token that ended without proof of its secret")    \
 	X(channel_foreign, "handshakes for another manager's key, or damaged")                 \
 	X(channel_limited, "handshakes dropped: too many per second or at once")               \
+	X(stats_answered, "requests for counters answered")                                    \
+	X(stats_limited, "requests for counters dropped: too many per second")                 \
 	X(pages, "pages of full tables sent")                                                  \
 	X(deltas, "table differences sent")
 

@@ -492,6 +492,7 @@ void requests_receive(struct registry *r, const struct udp_address *from,
 	case WIRE_ASSIGN: manager_requests_assign(r, from, body, now_ns); break;
 	case WIRE_STATUS: manager_requests_status(r, from, body); break;
 	case WIRE_GRANTS: manager_requests_grants(r, from, body); break;
+	case WIRE_STATS: manager_requests_stats(r, from, body, now_ns); break;
 	default: r->counters.unexpected++;
 	}
 }
