@@ -29,10 +29,6 @@ static void text_set(int32_t *status, char text[MANAGE_TEXT_BYTES], int value, c
 
 #define ANSWER(answer, value, ...) text_set(&(answer)->status, (answer)->text, (value), __VA_ARGS__)
 
-#define UNRECORDED_TEXT                                                                            \
-	"done, but the manager cannot record it, so its restart would undo this; its log has the " \
-	"reason; run this again after the repair"
-
 static bool token_given(const uint8_t id[TOKEN_ID_BYTES])
 {
 	static const uint8_t none[TOKEN_ID_BYTES];
@@ -266,7 +262,7 @@ static void token_revoke(struct registry *r, const struct channel_request *reque
 	row->revoked = true;
 	tokens_change(&r->tokens, row);
 	if (!registry_saved(r))
-		ANSWER(answer, DXP_EIO, UNRECORDED_TEXT);
+		ANSWER(answer, DXP_EIO, MANAGER_UNRECORDED_TEXT);
 }
 
 static void node_remove(struct registry *r, const struct channel_request *request,
@@ -292,7 +288,7 @@ static void node_remove(struct registry *r, const struct channel_request *reques
 	if (registry_saved(r))
 		ANSWER(answer, DXP_OK, "%s", key->name);
 	else
-		ANSWER(answer, DXP_EIO, UNRECORDED_TEXT);
+		ANSWER(answer, DXP_EIO, MANAGER_UNRECORDED_TEXT);
 }
 
 static void grant(struct registry *r, const struct channel_request *request,

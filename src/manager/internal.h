@@ -61,6 +61,10 @@ void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 	"this key was removed from the fabric; to return, remove node.key here and run `dxp " \
 	"join` with a new token"
 
+#define MANAGER_UNRECORDED_TEXT                                                                    \
+	"done, but the manager cannot record it, so its restart would undo this; its log has the " \
+	"reason; run this again after the repair"
+
 /* Return what authenticates frames: frames for node `n`, and frames for the sender of the request
  * that is being handled. */
 struct mac *registry_node_mac(const struct registry *r, const struct roster_node *n);
@@ -76,7 +80,8 @@ uint64_t registry_proof(const struct registry *r, const struct udp_address *at, 
 /* Uses one unauthenticated rejection of the allowance. Returns false if none is left. */
 bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
 
-/* operate.c: changes a grant, for an operator. Returns a status and sets *text. */
+/* operate.c: changes a grant and stores this, for an operator. Returns a status and sets *text.
+ * DXP_EIO: the change holds, but a restart of the manager would lose it. */
 int manager_grant_set(struct registry *r, const struct manage_assign *assign, const char **text,
 		      uint64_t now_ns);
 /* operate.c: returns true if the sender of the present request may read the table and the grants.

@@ -59,6 +59,10 @@ int manager_grant_set(struct registry *r, const struct manage_assign *assign, co
 	}
 	r->counters.assigned++;
 	assign_publish(r, assign, now_ns);
+	if (!registry_saved(r)) {
+		*text = MANAGER_UNRECORDED_TEXT;
+		return DXP_EIO;
+	}
 	bool still = assign->action == MANAGE_REVOKE &&
 		     grants_allow(&r->grants, assign->host, assign->xpu);
 	*text = still ? "revoked, but a grant with '*' still permits it" : "";

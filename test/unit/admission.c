@@ -457,13 +457,16 @@ static void admission__no_key_without_a_record_of_the_token(void **state)
 	fabric_destroy(f);
 }
 
-/* An operator learns that a removal is lost when the manager restarts. */
-static void admission__an_unrecorded_removal_is_reported(void **state)
+/* An operator learns that a change is lost when the manager restarts: a removal, a grant, and the
+ * end of a grant. */
+static void admission__an_unrecorded_change_is_reported(void **state)
 {
-	struct fabric *f = fabric_create(1, GRANTS_ANY);
+	static const uint8_t changes[] = {CHANNEL_GRANT, CHANNEL_REVOKE, CHANNEL_NODE_REMOVE};
+	struct fabric *f = fabric_create(1, GRANTS_EXPLICIT);
 	struct failing_store store = {.f = f};
-	struct channel_request remove = request_named(CHANNEL_NODE_REMOVE, "machine");
+	struct channel_request change = request_named(CHANNEL_GRANT, "machine");
 
+	snprintf(change.xpu, sizeof(change.xpu), "xpu1");
 	f->options.admission = ADMIT_TOKEN;
 	fabric_manager_start(f);
 	struct identity admin = admitted(f, 1, ROLE_OPERATOR, "admin");
@@ -472,9 +475,31 @@ static void admission__an_unrecorded_removal_is_reported(void **state)
 	f->options.save = failing_save;
 	f->options.save_context = &store;
 	fabric_manager_start(f);
-	store.status = DXP_EIO;
-	assert_int_equal(fabric_channel(f, &admin, NULL, &remove), DXP_EIO);
-	TEXT_HAS(f, "cannot record it");
+	for (size_t i = 0; i < ARRAY_COUNT(changes); i++) {
+		change.command = changes[i];
+		store.status = DXP_EIO;
+		assert_int_equal(fabric_channel(f, &admin, NULL, &change), DXP_EIO);
+		TEXT_HAS(f, "cannot record it");
+		store.status = DXP_OK;
+		if (change.command != CHANNEL_NODE_REMOVE)
+			assert_int_equal(fabric_channel(f, &admin, NULL, &change), DXP_OK);
+	}
+	fabric_destroy(f);
+}
+
+/* The same for an operator with the fabric key. */
+static void admission__an_unrecorded_grant_of_the_fabric_key(void **state)
+{
+	struct fabric *f = fabric_create(1, GRANTS_EXPLICIT);
+	struct failing_store store = {.f = f, .status = DXP_EIO};
+
+	f->options.save = failing_save;
+	f->options.save_context = &store;
+	fabric_manager_start(f);
+	assert_int_equal(fabric_request(f, QUERY_GRANT, "machine", "xpu1"), DXP_EIO);
+	assert_non_null(strstr(query_text(f->query), "cannot record it"));
+	assert_int_equal(fabric_request(f, QUERY_REVOKE, "machine", "xpu1"), DXP_EIO);
+	assert_non_null(strstr(query_text(f->query), "cannot record it"));
 	fabric_destroy(f);
 }
 
@@ -607,7 +632,8 @@ int main(void)
 		cmocka_unit_test(admission__records_have_no_effect),
 		cmocka_unit_test(admission__a_bad_network_uses_a_token_once),
 		cmocka_unit_test(admission__no_key_without_a_record_of_the_token),
-		cmocka_unit_test(admission__an_unrecorded_removal_is_reported),
+		cmocka_unit_test(admission__an_unrecorded_change_is_reported),
+		cmocka_unit_test(admission__an_unrecorded_grant_of_the_fabric_key),
 		cmocka_unit_test(admission__tokens_are_made_and_listed),
 		cmocka_unit_test(admission__restarts_change_nothing),
 		cmocka_unit_test(admission__a_key_cannot_act_for_others),
