@@ -107,8 +107,9 @@ void manager_command_open(struct registry *r, struct manager_channel *c,
 	}
 }
 
-/* Uses up a token once, and stores this before it counts: a token that was used stays used after a
- * restart. Otherwise answers why not. */
+/* Uses up a token once, and stores this together with the key that the caller has added or changed,
+ * before it counts: after a restart, either the token is used and the key is known, or neither.
+ * Otherwise answers why not, and the caller undoes its change. */
 static bool token_spend(struct registry *r, struct token_row *token, const char *name,
 			struct channel_answer *answer)
 {
@@ -137,7 +138,7 @@ static struct key_row *key_add(struct registry *r, const struct manager_channel 
 			       const char *name, struct channel_answer *answer)
 {
 	struct token_row *token = tokens_find(&r->tokens, c->token);
-	struct key_row row = {0};
+	struct key_row row = {0}, replaced;
 
 	if (!c->tokened || !token || token_state(token, registry_wall_s(r)) != TOKEN_VALID) {
 		r->counters.token_used++;
@@ -149,14 +150,17 @@ static struct key_row *key_add(struct registry *r, const struct manager_channel 
 	memcpy(row.key, c->noise.peer, sizeof(row.key));
 	memcpy(row.name, name, sizeof(row.name));
 	row.role = token->role;
-	if (!token_spend(r, token, name, answer))
-		return NULL;
-	struct key_row *added = keyring_add(&r->keyring, &row);
-	if (!added)
+	struct key_row *added = keyring_add(&r->keyring, &row, &replaced);
+	if (!added) {
 		ANSWER(answer, DXP_ENOMEM,
 		       "the manager has no space for more keys; remove some: `dxp node remove "
-		       "NAME`, then join with another token");
-	return added;
+		       "NAME`, then run this again, the token is still valid");
+		return NULL;
+	}
+	if (token_spend(r, token, name, answer))
+		return added;
+	keyring_undo_add(&r->keyring, added, &replaced);
+	return NULL;
 }
 
 /* Gives a key that is already admitted the role of another token, if that role permits more.
@@ -169,11 +173,14 @@ static bool key_raise(struct registry *r, const struct manager_channel *c, struc
 	if (!token || token->role <= key->role ||
 	    token_state(token, registry_wall_s(r)) != TOKEN_VALID)
 		return true;
-	if (!token_spend(r, token, key->name, answer))
-		return false;
+	const uint8_t before = key->role;
 	key->role = token->role;
 	keyring_change(&r->keyring, key);
-	return true;
+	if (token_spend(r, token, key->name, answer))
+		return true;
+	key->role = before;
+	keyring_change(&r->keyring, key);
+	return false;
 }
 
 static void admit(struct registry *r, const struct manager_channel *c,

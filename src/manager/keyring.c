@@ -64,14 +64,38 @@ static struct key_row *place_fill(struct keyring *k, size_t index, const struct 
 	return r;
 }
 
-struct key_row *keyring_add(struct keyring *k, const struct key_row *row)
+struct key_row *keyring_add(struct keyring *k, const struct key_row *row, struct key_row *replaced)
 {
 	size_t index = place_find(k);
-	struct key_row *r = index < FABRIC_KEYS_MAX ? place_fill(k, index, row) : NULL;
 
+	*replaced = (struct key_row){0};
+	if (index == FABRIC_KEYS_MAX)
+		return NULL;
+	if (index < k->count && k->rows[index])
+		*replaced = *k->rows[index];
+	struct key_row *r = place_fill(k, index, row);
 	if (r)
 		keyring_change(k, r);
 	return r;
+}
+
+void keyring_undo_add(struct keyring *k, struct key_row *row, const struct key_row *replaced)
+{
+	size_t i = 0;
+
+	while (k->rows[i] != row)
+		i++;
+	if (replaced->role != ROLE_NONE) {
+		place_fill(k, i, replaced);
+		keyring_change(k, row);
+		return;
+	}
+	k->dirty -= row->dirty;
+	mac_destroy(row->mac);
+	free(row);
+	k->rows[i] = NULL;
+	if (i + 1 == k->count)
+		k->count--;
 }
 
 int keyring_load(struct keyring *k, size_t index, const struct key_row *row)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Public keys that the manager has admitted, each with a name and a role, and keys that an operator
- * has removed. A row stays at its index, so pointers to rows are valid until keyring_free. */
+ * has removed. A row stays at its index, so pointers to rows are valid until keyring_free; only
+ * keyring_undo_add ends a row. */
 #ifndef MANAGER_KEYRING_H
 #define MANAGER_KEYRING_H
 
@@ -36,10 +37,12 @@ struct key_row *keyring_find(const struct keyring *k, const uint8_t key[KEYS_BYT
 /* Finds the row with this name among keys that are not removed; NULL: there is none. */
 struct key_row *keyring_find_name(const struct keyring *k, const char *name);
 
-/* Adds a row. If the ring is full, it replaces the row of a removed key. Requests with that key are
- * still rejected, because the key is then unknown. NULL: FABRIC_KEYS_MAX keys are in use, or no
- * memory. */
-struct key_row *keyring_add(struct keyring *k, const struct key_row *row);
+/* Adds a row. If the ring is full, it replaces the row of a removed key, and copies that row to
+ * *replaced; otherwise replaced->role is ROLE_NONE. Requests with that key are still rejected,
+ * because the key is then unknown. NULL: FABRIC_KEYS_MAX keys are in use, or no memory. */
+struct key_row *keyring_add(struct keyring *k, const struct key_row *row, struct key_row *replaced);
+/* Removes a row that keyring_add has just added, and restores the row that it replaced. */
+void keyring_undo_add(struct keyring *k, struct key_row *row, const struct key_row *replaced);
 /* Puts a row that was read from the store at its index. DXP_EINVAL, DXP_ENOMEM. */
 int keyring_load(struct keyring *k, size_t index, const struct key_row *row);
 
