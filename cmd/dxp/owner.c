@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,21 @@ static bool absolute_make(const char *path, char out[PATH_MAX])
 	return length < PATH_MAX;
 }
 
+/* Becomes this user, with the groups that a login gives it, so that the user's processes may open
+ * for example /dev/dri/renderD128. A user without an account has the group of its folder only, and
+ * never root's. */
+static bool user_become(const struct stat *s)
+{
+	const struct passwd *account = getpwuid(s->st_uid);
+	gid_t group = s->st_gid != 0 ? s->st_gid : s->st_uid;
+
+	if (account)
+		group = account->pw_gid;
+	return (account ? initgroups(account->pw_name, group) : setgroups(0, NULL)) == 0 &&
+	       setresgid(group, group, group) == 0 &&
+	       setresuid(s->st_uid, s->st_uid, s->st_uid) == 0;
+}
+
 bool owner_become(const char *path)
 {
 	char whole[PATH_MAX], resolved[PATH_MAX];
@@ -74,8 +90,7 @@ bool owner_become(const char *path)
 	}
 	if (!part_foreign(whole, &s) && !part_foreign(resolved, &s))
 		return true;
-	if (setgroups(0, NULL) == 0 && setresgid(s.st_gid, s.st_gid, s.st_gid) == 0 &&
-	    setresuid(s.st_uid, s.st_uid, s.st_uid) == 0)
+	if (user_become(&s))
 		return true;
 	print_fail("cannot become the owner of %s: %s; run this command as that user", path,
 		   strerror(errno));

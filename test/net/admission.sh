@@ -74,8 +74,13 @@ if [ "$(id -u)" = 0 ]; then
 	[ "$(cat "$scratch/root")" = unchanged ] || die "a file of root was written"
 	rm "$scratch/nobody/manager.pub.part"
 	dxp join "$manager" "$(dxp token create)" --name n --dir "$scratch/nobody"
-	[ "$(stat -c %U "$scratch"/nobody/* | sort | uniq -c | xargs)" = "4 nobody" ] ||
+	group=$(id -gn nobody)
+	[ "$(stat -c %U:%G "$scratch"/nobody/* | sort | uniq -c | xargs)" = "4 nobody:$group" ] ||
 		die "not all files belong to nobody: $(ls -l "$scratch/nobody")"
+	install -d -o 54321 "$scratch/unknown"
+	dxp join "$manager" "$(dxp token create)" --name u --dir "$scratch/unknown"
+	stat -c %u:%g "$scratch"/unknown/* | has -v 54321:54321 &&
+		die "files of root: $(ls -ln "$scratch/unknown")"
 
 	install -d -o nobody "$scratch/foreign"
 	install -d -m 700 "$scratch/private"
@@ -94,10 +99,24 @@ if [ "$(id -u)" = 0 ]; then
 		die "dxp join followed a link of nobody"
 	[ "$(ls "$scratch/private")" = fabric ] || die "written: $(ls -l "$scratch/private")"
 	rm "$scratch/foreign/run" "$scratch/foreign/new"
-	if setpriv --reuid nobody --clear-groups test -x "$DXP_BIN/dxp-manager"; then
+	may_run() { setpriv --reuid nobody --clear-groups test -x "$DXP_BIN/dxp-manager"; }
+	if may_run; then
 		dxp manager init --bind 127.0.0.1 --port 0 --dir "$scratch/foreign" >/dev/null
 		stat -c %U "$scratch"/foreign/* | has -v nobody && die 'root owns a file of nobody'
 		dxp down --dir "$scratch/foreign"
+	fi
+	if may_run && unshare --mount true 2>/dev/null; then
+		{ cat /etc/group && echo 'dxp-render:x:54322:nobody'; } >"$scratch/group"
+		unshare --mount bash -euc 'mount --bind "$1" /etc/group
+			dxp up --engine none --memory 16M --xpus 1 --port 0 --dir "$2" >/dev/null' \
+			- "$scratch/group" "$scratch/foreign"
+		pids=$(grep -o '"pid": *[0-9]*' "$scratch/foreign/run/fabric" | tr -dc '0-9\n')
+		for pid in $pids; do
+			grep -H '^Groups:' "/proc/$pid/status"
+		done >"$scratch/groups"
+		dxp down --dir "$scratch/foreign"
+		[ -s "$scratch/groups" ] || die 'no processes were up'
+		has -vw 54322 "$scratch/groups" && die "groups of nobody: $(cat "$scratch/groups")"
 	fi
 fi
 
