@@ -94,13 +94,13 @@ static const struct option_row rows[] = {
 	 OPTION_PARSED, &a.advertise, .parse = advertise_parse},
 	{"grants", "any|explicit",
 	 "any: any host may use any xPU; explicit: a host may use the xPUs that `dxp grant HOST "
-	 "XPU` permits; auto (default): any if --bind is a loopback address and --admit is key, "
-	 "else explicit; grants are kept in DIR",
+	 "XPU` permits; auto (default): any if --bind and --advertise are loopback addresses and "
+	 "--admit is key, else explicit; grants are kept in DIR",
 	 OPTION_PARSED, &a.policy, .parse = grants_parse, .initial = "auto"},
 	{"admit", "key|token",
 	 "key: machines with the fabric key may join; token: only machines that a token admitted "
 	 "(`dxp join`), and the first start makes a token for an operator, DIR/operator.token; "
-	 "auto (default): key if --bind is a loopback address, else token",
+	 "auto (default): key if --bind and --advertise are loopback addresses, else token",
 	 OPTION_PARSED, &a.admission, .parse = admit_parse, .initial = "auto"},
 	{"operator-token", NULL,
 	 "with --admit token, make another token for an operator at this start, for example if "
@@ -139,10 +139,20 @@ const struct usage manager_usage = {
 		 "4 key file unusable, 5 state folder unusable.",
 };
 
+/* Returns whether only this machine reaches the manager. An advertised address on another machine
+ * means that something forwards from there. */
+static bool only_here(const struct manager_arguments *o)
+{
+	static const struct udp_address none;
+
+	return address_loopback(&o->bind) &&
+	       (address_equal(&o->advertise, &none) || address_loopback(&o->advertise));
+}
+
 /* Chooses what was not given. Off the loopback, access is by name only. */
 static void access_choose(struct manager_arguments *out)
 {
-	const bool local = address_loopback(&out->bind);
+	const bool local = only_here(out);
 
 	out->admission = a.admission != CHOOSE ? (enum admission)a.admission
 			 : local               ? ADMIT_KEY

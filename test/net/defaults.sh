@@ -74,4 +74,15 @@ refuse 1 'admits machines by token' ip netns exec "$near" dxp nodes --manager 10
 part "$far" open.log 'listening on' dxp-manager --key "$scratch/key" --state "$scratch/open" \
 	--bind 10.81.0.2:4796 --admit key --grants any
 near dxp nodes --manager 10.81.0.2:4796 --key "$scratch/key" >/dev/null
+
+say '== on the loopback behind a port forward: as off the loopback'
+part "$near" forward.log 'xPUs that `dxp grant`' dxp-manager --key "$scratch/key" \
+	--state "$scratch/forward" --bind 127.0.0.1:4797 --advertise 203.0.113.7
+expect 'machines join by tokens (`dxp token create`)' "$scratch/forward.log"
+refuse 1 'admits machines by token' ip netns exec "$near" dxp nodes --manager 127.0.0.1:4797 \
+	--key "$scratch/key"
+part "$near" here.log 'listening on' dxp-manager --key "$scratch/key" --state "$scratch/here" \
+	--bind 127.0.0.1:4798 --advertise 127.0.0.2
+near dxp grants --json --manager 127.0.0.1:4798 --key "$scratch/key" | tr -d ' \n' |
+	has '"policy":"any"' || die 'a manager that advertises a loopback address is not open'
 say passed
