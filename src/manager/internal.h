@@ -75,8 +75,11 @@ uint64_t registry_wall_s(const struct registry *r);
 /* Stores all changes now. Returns false if a restart of the manager would lose some. */
 bool registry_saved(const struct registry *r);
 /* Computes a number that a sender knows only if it receives datagrams at this address; 0: none, as
- * memory is short. */
-uint64_t registry_proof(const struct registry *r, const struct udp_address *at, uint64_t nonce);
+ * memory is short. It is valid for 1 to 2 minutes. */
+uint64_t registry_proof(const struct registry *r, const struct udp_address *at, uint64_t nonce,
+			uint64_t now_ns);
+bool registry_proved(const struct registry *r, const struct udp_address *at, uint64_t nonce,
+		     uint64_t proof, uint64_t now_ns);
 /* Uses one unauthenticated rejection of the allowance. Returns false if none is left. */
 bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
 

@@ -18,6 +18,9 @@
 #define REJECTIONS_PER_S 100
 #define REJECTION_UNIT   S_NS
 
+/* A proof of an address is valid in the period of its making and in the next one. */
+#define PROOF_PERIOD_NS (60 * S_NS)
+
 int registry_create(const struct registry_options *options, struct registry **out)
 {
 	struct registry *r = calloc(1, sizeof(*r));
@@ -237,15 +240,32 @@ bool registry_saved(const struct registry *r)
 	return !r->options.save || r->options.save(r->options.save_context) == DXP_OK;
 }
 
-uint64_t registry_proof(const struct registry *r, const struct udp_address *at, uint64_t nonce)
+static uint64_t proof_of(const struct registry *r, const struct udp_address *at, uint64_t nonce,
+			 uint64_t period)
 {
-	uint8_t bound[10], tag[KEYS_BYTES];
+	uint8_t bound[18], tag[KEYS_BYTES];
 
 	put_be16(bound, at->port);
 	put_be64(bound + 2, nonce);
+	put_be64(bound + 10, period);
 	if (!keys_hmac(r->proof_key, at->ip, sizeof(at->ip), bound, sizeof(bound), tag))
 		return 0;
 	return get_be64(tag) | 1;
+}
+
+uint64_t registry_proof(const struct registry *r, const struct udp_address *at, uint64_t nonce,
+			uint64_t now_ns)
+{
+	return proof_of(r, at, nonce, now_ns / PROOF_PERIOD_NS);
+}
+
+bool registry_proved(const struct registry *r, const struct udp_address *at, uint64_t nonce,
+		     uint64_t proof, uint64_t now_ns)
+{
+	const uint64_t period = now_ns / PROOF_PERIOD_NS;
+
+	return proof != 0 && (proof == proof_of(r, at, nonce, period) ||
+			      proof == proof_of(r, at, nonce, period - 1));
 }
 
 /* Finds the row of the key that a request states. First looks at the key of the sending node, which

@@ -100,14 +100,6 @@ static bool run_admit(struct registry *r, const struct udp_address *from, uint16
 	return false;
 }
 
-/* Returns whether a JOIN proves that its sender receives datagrams at `from`. Each proof belongs to
- * one run of the manager. */
-static bool address_proved(const struct registry *r, const struct udp_address *from,
-			   const struct manage_join *join)
-{
-	return join->run != 0 && join->run == registry_proof(r, from, join->nonce);
-}
-
 /* ---- keys ---- */
 
 #define ROLE_TEXT \
@@ -303,13 +295,13 @@ static bool address_admit(struct registry *r, const struct udp_address *from,
 		return true;
 	if (address_equal(from, address) && advertises(&holder->entry) &&
 	    !address_equal(&holder->from, from)) {
-		if (address_proved(r, from, join)) {
+		if (registry_proved(r, from, join->nonce, join->run, now_ns)) {
 			holder_end(r, holder, now_ns);
 			return true;
 		}
 		r->counters.unproved++;
 		repeat_request(r, from, WIRE_NODE_NONE, join->request, join->nonce,
-			       registry_proof(r, from, join->nonce));
+			       registry_proof(r, from, join->nonce, now_ns));
 		return false;
 	}
 	reject_busy(r, from, join, holder, "address", now_ns);
@@ -361,7 +353,7 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
-	if (!address_proved(r, from, &join) &&
+	if (!registry_proved(r, from, join.nonce, join.run, now_ns) &&
 	    !run_admit(r, from, WIRE_NODE_NONE, join.request, join.nonce, join.run))
 		return;
 	if (!join_key_admit(r, from, &join))

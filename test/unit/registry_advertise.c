@@ -163,6 +163,47 @@ static void registry_advertise__a_forged_source_address_ends_no_node(void **stat
 	fabric_destroy(f);
 }
 
+/* Sends the JOIN of a node that sends from the address of xpu-1 and advertises it too. Returns how
+ * many nodes have joined then. */
+static uint64_t forged_join(struct fabric *f, struct manage_join *join)
+{
+	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+	struct mac *mac;
+
+	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
+	join->request++;
+	registry_receive(f->registry, &join->self.address, frame,
+			 manage_join_encode(join, mac, frame), f->now_ns);
+	mac_destroy(mac);
+	return registry_counters(f->registry)->joined;
+}
+
+/* A proof that a node received at this address long ago, when it had the address, is not valid
+ * now. */
+static void registry_advertise__an_old_proof_ends_no_node(void **state)
+{
+	struct fabric *f = world();
+	struct manage_join join = {.nonce = 77,
+				   .self = {.kind = MANAGE_XPU,
+					    .incarnation = 1,
+					    .uuid = "former owner",
+					    .name = "former",
+					    .capabilities = MANAGE_CAPABILITY_ADVERTISED,
+					    .address = f->members[1].self.address}};
+
+	join.run = registry_proof(f->registry, &join.self.address, join.nonce, f->now_ns);
+	fabric_run(f, 120 * S_NS);
+	assert_int_equal(forged_join(f, &join), 2);
+	assert_int_equal(registry_counters(f->registry)->unproved, 0);
+	join.run = f->registry->epoch;
+	assert_int_equal(forged_join(f, &join), 2);
+	assert_int_equal(registry_counters(f->registry)->unproved, 1);
+	join.run = registry_proof(f->registry, &join.self.address, join.nonce, f->now_ns);
+	fabric_run(f, 60 * S_NS); /* into the next period, in which the proof is still valid */
+	assert_int_equal(forged_join(f, &join), 3);
+	fabric_destroy(f);
+}
+
 static void rejected(struct udp_address address, const char *word)
 {
 	struct fabric *f = world();
@@ -204,6 +245,7 @@ int main(void)
 		cmocka_unit_test(registry_advertise__a_second_node_at_the_same_address),
 		cmocka_unit_test(registry_advertise__the_sender_at_the_address_wins),
 		cmocka_unit_test(registry_advertise__a_forged_source_address_ends_no_node),
+		cmocka_unit_test(registry_advertise__an_old_proof_ends_no_node),
 		cmocka_unit_test(registry_advertise__wrong_addresses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
