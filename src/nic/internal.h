@@ -351,8 +351,8 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from);
 int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint32_t at);
 int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint32_t at,
 		       uint32_t *bytes);
-/* Returns true, and makes the request wait, until all earlier PUTs of its queue pair are in the
- * device. */
+/* If an earlier PUT of its queue pair is not in the device yet, makes the request wait. Returns
+ * true if the request waits. */
 bool staged_local_waits(struct nic_request *r);
 void staged_local_drop(struct nic_request *r);  /* drops the incomplete PUT of the request */
 void staged_local_poll(struct nic_function *f); /* copies bytes that owners have answered */
