@@ -81,7 +81,8 @@ int worker_open_process(struct tenant *t, struct worker **out);
 /* Returns true if the process cannot be started yet: its zygote is lost, and the next zygote may
  * not start so soon. Its orders wait. */
 bool worker_waits(const struct worker *c);
-/* Tries to start the process. DXP_EAGAIN: not possible yet. Other statuses: see zygote_start(). */
+/* Tries to start the process. DXP_EAGAIN: not possible yet. DXP_EIO: the worker has already
+ * dequeued an order, so it cannot start again. Other statuses: see zygote_start(). */
 int worker_begin(struct worker *c);
 /* Handles the loss of the zygote. True: the process had accepted no order, and waits to be started
  * again. */
