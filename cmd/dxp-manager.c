@@ -90,6 +90,20 @@ static bool advertised(const struct manager_arguments *a, const struct udp_addre
 	return !address_equal(&a->advertise, &none);
 }
 
+/* Prints how machines and hosts get access. */
+static void access_report(const struct manager_arguments *a, const char *address)
+{
+	if (a->chosen)
+		printf("machines join by %s, and hosts use %s; --admit and --grants change this\n",
+		       a->admission == ADMIT_TOKEN ? "tokens (`dxp token create`)"
+						   : "the fabric key",
+		       a->policy == GRANTS_EXPLICIT ? "the xPUs that `dxp grant` permits"
+						    : "any xPU");
+	if (server_operator_token(server))
+		printf("to become its operator: dxp join %s $(cat %s/operator.token)\n", address,
+		       a->state);
+}
+
 static bool ready_report(const struct manager_arguments *a)
 {
 	char own_text[UDP_ADDRESS_TEXT_BYTES], text[UDP_ADDRESS_TEXT_BYTES];
@@ -106,9 +120,7 @@ static bool ready_report(const struct manager_arguments *a)
 	if (a->ready_fd < 0) {
 		printf("listening on %s%s%s\n", own_text, other ? ", advertised as " : "",
 		       other ? text : "");
-		if (server_operator_token(server))
-			printf("to become its operator: dxp join %s $(cat %s/operator.token)\n",
-			       text, a->state);
+		access_report(a, text);
 		program_output_check();
 	}
 	service_ready(a->ready_fd, line);
@@ -134,6 +146,7 @@ int main(int argc, char **argv)
 	options.admission = a.admission;
 	options.operator_token = a.operator_token;
 	int status = server_open(&options, &server);
+	keys_erase(options.key, sizeof(options.key)); /* the server has a copy */
 	if (status != DXP_OK)
 		return open_exit_code(status);
 	signals_set();

@@ -23,7 +23,7 @@ enum exit_code { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_BUSY = 3, EXIT_KEY = 4 };
 
 #define CERTIFICATE_DAYS 90   /* days; validity of a certificate that dxp-web makes at its start */
 #define SLOW_MS          2000 /* ms; interval of readings of data that rarely changes */
-#define POLLERS          5
+#define POLLERS          6
 #define URL_BYTES        (UDP_ADDRESS_TEXT_BYTES + 16)
 
 struct program {
@@ -39,6 +39,7 @@ struct program {
 	struct web_bridges bridges;
 	struct web_grants grants;
 	struct web_switches switches;
+	struct web_services services;
 	struct web_poller *pollers[POLLERS];
 };
 
@@ -142,6 +143,10 @@ static bool pollers_start(struct program *p)
 	p->grants = (struct web_grants){.fabric = &a->fabric, .state = p->state};
 	p->switches = (struct web_switches){
 		.state = p->state, .addresses = a->switches.values, .count = a->switches.count};
+	p->services = (struct web_services){.fabric = &a->fabric,
+					    .state = p->state,
+					    .switches = a->switches.values,
+					    .count = a->switches.count};
 	const struct {
 		void (*poll)(void *context);
 		void *context;
@@ -152,6 +157,7 @@ static bool pollers_start(struct program *p)
 		{web_functions_poll, p->state, SLOW_MS},
 		{web_grants_poll, &p->grants, SLOW_MS},
 		{web_switches_poll, &p->switches, SLOW_MS},
+		{web_services_poll, &p->services, SLOW_MS},
 	};
 	int status = DXP_OK;
 

@@ -181,6 +181,7 @@ int main(int argc, char **argv)
 	signals_set();
 	descriptors_raise_limit();
 	int status = daemon_open(&a.daemon, &daemon);
+	keys_erase(&fabric, sizeof(fabric)); /* the nodes have copies */
 	if (status != DXP_OK)
 		return open_exit_code(status);
 	code = daemon_serve(daemon, &a);

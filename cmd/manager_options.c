@@ -14,17 +14,17 @@
 #define FD_MAX       (1 << 20)
 #define NO_FD        UINT64_MAX
 #define WRONG        2 /* exit code */
+#define CHOOSE       (-1)
 
 /* The values of the options, as the rows set them. */
 static struct {
 	const char *key, *state, *announce;
 	struct udp_address bind, advertise; /* port 0 and ip 0: not given */
 	bool bind_given;
-	enum grants_policy policy;
-	enum admission admission;
+	int policy, admission; /* enum grants_policy, enum admission, or CHOOSE */
 	bool new_key, operator_token, verbose;
 	uint64_t ready_fd;
-} a = {.policy = GRANTS_ANY, .ready_fd = NO_FD};
+} a = {.policy = CHOOSE, .admission = CHOOSE, .ready_fd = NO_FD};
 
 static const char *bind_parse(const char *text, void *to)
 {
@@ -36,11 +36,14 @@ static const char *bind_parse(const char *text, void *to)
 
 static const char *admit_parse(const char *text, void *to)
 {
-	const bool token = strcmp(text, "token") == 0;
-
-	if (!token && strcmp(text, "key") != 0)
-		return "is key or token";
-	*(enum admission *)to = token ? ADMIT_TOKEN : ADMIT_KEY;
+	if (strcmp(text, "auto") == 0)
+		*(int *)to = CHOOSE;
+	else if (strcmp(text, "key") == 0)
+		*(int *)to = ADMIT_KEY;
+	else if (strcmp(text, "token") == 0)
+		*(int *)to = ADMIT_TOKEN;
+	else
+		return "is auto, key or token";
 	return NULL;
 }
 
@@ -60,11 +63,14 @@ static const char *advertise_parse(const char *text, void *to)
 
 static const char *grants_parse(const char *text, void *to)
 {
-	const bool any = strcmp(text, "any") == 0;
-
-	if (!any && strcmp(text, "explicit") != 0)
-		return "is any or explicit";
-	*(enum grants_policy *)to = any ? GRANTS_ANY : GRANTS_EXPLICIT;
+	if (strcmp(text, "auto") == 0)
+		*(int *)to = CHOOSE;
+	else if (strcmp(text, "any") == 0)
+		*(int *)to = GRANTS_ANY;
+	else if (strcmp(text, "explicit") == 0)
+		*(int *)to = GRANTS_EXPLICIT;
+	else
+		return "is auto, any or explicit";
 	return NULL;
 }
 
@@ -87,14 +93,15 @@ static const struct option_row rows[] = {
 	 "one; without PORT: the own port",
 	 OPTION_PARSED, &a.advertise, .parse = advertise_parse},
 	{"grants", "any|explicit",
-	 "any (default): any host may use any xPU; explicit: a host may use the xPUs that `dxp "
-	 "grant HOST XPU` permits; grants are kept in DIR",
-	 OPTION_PARSED, &a.policy, .parse = grants_parse, .initial = "any"},
+	 "any: any host may use any xPU; explicit: a host may use the xPUs that `dxp grant HOST "
+	 "XPU` permits; auto (default): any if --bind is a loopback address and --admit is key, "
+	 "else explicit; grants are kept in DIR",
+	 OPTION_PARSED, &a.policy, .parse = grants_parse, .initial = "auto"},
 	{"admit", "key|token",
-	 "key (default): machines with the fabric key may join; token: only machines that a token "
-	 "admitted (`dxp join`). The first start makes a token for an operator, "
-	 "DIR/operator.token",
-	 OPTION_PARSED, &a.admission, .parse = admit_parse, .initial = "key"},
+	 "key: machines with the fabric key may join; token: only machines that a token admitted "
+	 "(`dxp join`), and the first start makes a token for an operator, DIR/operator.token; "
+	 "auto (default): key if --bind is a loopback address, else token",
+	 OPTION_PARSED, &a.admission, .parse = admit_parse, .initial = "auto"},
 	{"operator-token", NULL,
 	 "with --admit token, make another token for an operator at this start, for example if "
 	 "the operator's key is lost",
@@ -132,6 +139,20 @@ const struct usage manager_usage = {
 		 "4 key file unusable, 5 state folder unusable.",
 };
 
+/* Chooses what was not given. Off the loopback, access is by name only. */
+static void access_choose(struct manager_arguments *out)
+{
+	const bool local = address_loopback(&out->bind);
+
+	out->admission = a.admission != CHOOSE ? (enum admission)a.admission
+			 : local               ? ADMIT_KEY
+					       : ADMIT_TOKEN;
+	out->policy = a.policy != CHOOSE                     ? (enum grants_policy)a.policy
+		      : local && out->admission == ADMIT_KEY ? GRANTS_ANY
+							     : GRANTS_EXPLICIT;
+	out->chosen = !local && (a.admission == CHOOSE || a.policy == CHOOSE);
+}
+
 int manager_options_parse(int argc, char **argv, struct manager_arguments *out)
 {
 	const int first = options_parse(argc, argv, &manager_usage);
@@ -150,12 +171,11 @@ int manager_options_parse(int argc, char **argv, struct manager_arguments *out)
 		.announce = a.announce,
 		.bind = a.bind_given ? a.bind : address_v4(0x7f000001, WIRE_PORT),
 		.advertise = a.advertise,
-		.policy = a.policy,
-		.admission = a.admission,
 		.operator_token = a.operator_token,
 		.new_key = a.new_key,
 		.verbose = a.verbose,
 		.ready_fd = a.ready_fd == NO_FD ? -1 : (int)a.ready_fd,
 	};
+	access_choose(out);
 	return -1;
 }

@@ -14,8 +14,8 @@ struct manager_arguments {
 	enum grants_policy policy;
 	enum admission admission;
 	bool new_key, operator_token, verbose;
-	/* descriptor for the message that the manager is ready; -1: standard output */
-	int ready_fd;
+	bool chosen;  /* off the loopback, with the default of --admit or --grants */
+	int ready_fd; /* -1: standard output */
 };
 
 extern const struct usage manager_usage;

@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/address.h"
+#include "base/keyfile.h"
 #include "base/log.h"
 #include "base/privileges.h"
 #include "base/util.h"
@@ -32,10 +33,12 @@ static struct {
 	uint32_t ip; /* 0: not given */
 	struct option_list parents, ports;
 	enum serve_plane plane;
-	const char *name, *user;
+	const char *name, *user, *key_file;
+	uint8_t key[FABRIC_KEY_BYTES];
 	uint8_t weights[INPUT_CLASSES];
 	uint16_t modes;
 	uint64_t groups, memory, lease_s, window, segment, spin_us, ready_fd, socket_priority;
+	uint64_t stats_port;
 	bool native, no_icrc_check, verbose;
 } a = {
 	.groups = SWITCH_GROUPS_DEFAULT,
@@ -44,6 +47,7 @@ static struct {
 	.window = SWITCH_WINDOW_DEFAULT,
 	.spin_us = SPIN_US,
 	.ready_fd = NO_FD,
+	.stats_port = WIRE_SWITCH_PORT,
 };
 
 /* Parses the IPv4 address of one machine. */
@@ -187,6 +191,12 @@ static const struct option_row rows[] = {
 	 OPTION_FLAG, &a.no_icrc_check},
 	{"name", "NAME", "name that `dxp inc` shows, up to 31 characters; default the host name",
 	 OPTION_PARSED, &a.name, .parse = name_parse},
+	{"key", "FILE",
+	 "file of a fabric's key; who has it may read this switch's counters, as `dxp top --fabric "
+	 "--switch IP` does; default none",
+	 OPTION_TEXT, &a.key_file},
+	{"stats-port", "PORT", "UDP port for these requests, 1 to 65535, default 4794",
+	 OPTION_NUMBER, &a.stats_port, 1, UINT16_MAX},
 	{"user", "NAME",
 	 "if started as root, the user to become when sockets and XDP are open; "
 	 "default " PRIVILEGES_USER,
@@ -227,7 +237,7 @@ const struct usage switch_usage = {
 		 "ordinary MPI.\n"
 		 "Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 UDP port "
 		 "4791 in use, 4 address or interface\n"
-		 "does not exist, 5 XDP is not available.",
+		 "does not exist, 5 XDP is not available, 6 the key file is unusable.",
 };
 
 int switch_options_refuse(const char *what)
@@ -279,6 +289,8 @@ int switch_options_parse(int argc, char **argv, struct serve_options *out)
 			"/etc/dxp/dxp.conf");
 	if (a.verbose)
 		log_level_set(LOG_LEVEL_INFO);
+	if (a.key_file && keyfile_read(a.key_file, a.key) != DXP_OK)
+		return SWITCH_EXIT_KEY;
 	*out = (struct serve_options){
 		.core = {.ip = a.ip,
 			 .groups_max = (uint32_t)a.groups,
@@ -295,6 +307,8 @@ int switch_options_parse(int argc, char **argv, struct serve_options *out)
 		.weights = {a.weights[0], a.weights[1]},
 		.socket_priority = (int)a.socket_priority,
 		.user = a.user,
+		.key = a.key_file ? a.key : NULL,
+		.stats_port = (uint16_t)a.stats_port,
 		.spin_ns = a.spin_us * US_NS,
 		.ready_fd = a.ready_fd == NO_FD ? -1 : (int)a.ready_fd,
 		.wake_fd = -1,

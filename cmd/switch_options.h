@@ -14,6 +14,7 @@ enum switch_exit {
 	SWITCH_EXIT_BUSY = 3,
 	SWITCH_EXIT_ADDRESS = 4,
 	SWITCH_EXIT_PLANE = 5,
+	SWITCH_EXIT_KEY = 6,
 };
 
 extern const struct usage switch_usage;

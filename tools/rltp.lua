@@ -24,7 +24,7 @@ local TYPES = {
 	[0x40] = "JOIN", [0x41] = "LEASE", [0x42] = "RENEW", [0x43] = "LEAVE",
 	[0x44] = "NODE_TABLE", [0x45] = "NODE_DELTA", [0x46] = "TABLE_ACK", [0x47] = "ASSIGN",
 	[0x48] = "REFUSE", [0x49] = "STATUS", [0x4a] = "ANSWER", [0x4b] = "STATS",
-	[0x4c] = "STATS_PAGE", [0x4d] = "CHANNEL",
+	[0x4c] = "STATS_PAGE", [0x4d] = "CHANNEL", [0x52] = "PROBE", [0x53] = "PROBE_REPLY",
 	[0x50] = "GRANTS", [0x51] = "GRANTS_PAGE",
 }
 local FLAGS = {
@@ -54,7 +54,8 @@ local RECOVERIES = { [0] = "rack", [1] = "irn", [2] = "gbn_nak", [3] = "gbn_rto"
 local KINDS = { [0] = "gone", [1] = "host", [2] = "xPU", [3] = "revoked" }
 local ROLES = { [1] = "host", [2] = "xPU", [3] = "operator" }
 local STEPS = { [1] = "OPEN", [2] = "OPENED", [3] = "REQUEST", [4] = "ANSWER" }
-local STATS_PARTS = { [1] = "node", [2] = "queue pairs", [3] = "sessions" }
+local STATS_PARTS = { [1] = "node", [2] = "queue pairs", [3] = "sessions", [4] = "service", [5] = "paths" }
+local STATS_ROLES = { [1] = "manager", [2] = "switch" }
 local ACTIONS = { [1] = "grant", [2] = "revoke" }
 
 -- ---- fields ----
@@ -193,6 +194,8 @@ field("manage.xpu", "xPU", "string")
 field("manage.status", "Status", "int32", base.DEC)
 field("manage.retry_ns", "Try again after ns", "uint64", base.DEC)
 field("manage.text", "Text", "string")
+field("probe.number", "Number of the probe", "uint64", base.HEX)
+field("probe.pause_s", "Pause demanded, s", "uint8", base.DEC)
 field("stats.version", "Version of the counters", "uint16", base.DEC)
 field("stats.part", "Part", "uint8", base.DEC, STATS_PARTS)
 field("stats.published", "Published", "uint8", base.DEC)
@@ -202,6 +205,8 @@ field("grants.rule", "Rule", "uint8", base.DEC, GRANT_RULES)
 field("grants.rows", "Rows", "uint8", base.DEC)
 field("stats.rows", "Rows", "uint8", base.DEC)
 field("stats.xpu", "xPU", "uint8", base.DEC)
+field("stats.role", "Role", "uint8", base.DEC, STATS_ROLES)
+field("stats.up_ns", "Time since the start, ns", "uint64", base.DEC)
 field("stats.pid", "Process", "uint32", base.DEC)
 field("stats.started_ns", "Started, ns", "uint64", base.DEC)
 field("stats.published_ns", "Snapshot, ns", "uint64", base.DEC)
@@ -643,6 +648,15 @@ function bodies.STATS(tvb, tree, info)
 	info[#info + 1] = "part " .. (STATS_PARTS[tvb(48, 1):uint()] or "?")
 end
 
+function bodies.PROBE(tvb, tree, info)
+	add_run(tree, tvb, 32, { { "probe.number", 8 } })
+	info[#info + 1] = string.format("%d bytes", tvb:len())
+end
+
+function bodies.PROBE_REPLY(tvb, tree)
+	add_run(tree, tvb, 32, { { "probe.number", 8 }, { "probe.pause_s", 1 } })
+end
+
 function bodies.STATS_PAGE(tvb, tree, info)
 	local part, rows = tvb(50, 1):uint(), tvb(56, 1):uint()
 	local at = add_run(tree, tvb, 48, {
@@ -657,6 +671,12 @@ function bodies.STATS_PAGE(tvb, tree, info)
 		at = text_add(tree, tvb, at, "stats.name")
 		at = text_add(tree, tvb, at, "stats.program")
 		at = text_add(tree, tvb, at, "stats.address")
+	elseif part == 4 then
+		at = add_run(tree, tvb, at, {
+			{ "stats.role", 1 }, { "stats.pid", 4 }, { "stats.up_ns", 8 },
+		})
+		at = text_add(tree, tvb, at, "stats.name")
+		at = text_add(tree, tvb, at, "stats.program")
 	end
 	if rows > 0 then
 		tree:add(fields["stats.values"], tvb(at, tvb:len() - 16 - at))
@@ -726,7 +746,9 @@ end
 local function body_add(tree, tvb, header_bytes, name, info)
 	local type = tvb(1, 1):uint()
 	if type >= 0x40 and name ~= "CHANNEL" then
-		add_run(tree, tvb, 32, { { "manage.request", 8 }, { "manage.nonce", 8 } })
+		if not name:match("^PROBE") then
+			add_run(tree, tvb, 32, { { "manage.request", 8 }, { "manage.nonce", 8 } })
+		end
 		tree:add(fields["manage.mac"], tvb(tvb:len() - 16, 16))
 	end
 	if bodies[name] then

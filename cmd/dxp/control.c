@@ -23,10 +23,12 @@ int control_find(const struct dxp_fabric_options *fabric, struct control *q)
 
 	if (status != DXP_OK)
 		return reason(q, status, dxp_fabric_error(NULL));
-	if (!config.keyed)
+	if (!config.keyed) {
+		keys_erase(&config, sizeof(config));
 		return reason(q, DXP_EUNSUPPORTED,
 			      "this fabric has a shared key only, and so no tokens; `dxp manager "
 			      "init` starts one with tokens, `dxp join` joins one");
+	}
 	q->manager = config.manager;
 	memcpy(q->manager_key, config.identity.manager, sizeof(q->manager_key));
 	memcpy(q->private_key, config.identity.private_key, sizeof(q->private_key));

@@ -13,6 +13,7 @@
 #include <dxp/mmd.h>
 
 #include "cmd/dxp/command.h"
+#include "cmd/dxp/owner.h"
 #include "cmd/dxp/session.h"
 #include "host/config.h"
 
@@ -59,6 +60,8 @@ bool folder_open(struct folder *p, const char *given, bool create)
 		session_fail();
 		return false;
 	}
+	if (!owner_become(p->folder))
+		return false;
 	if (create && !folders_make(p->folder, &p->folder_created))
 		return false;
 	p->lock = open(p->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

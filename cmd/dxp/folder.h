@@ -24,8 +24,8 @@ struct folder {
 	unsigned count;
 };
 
-/* Finds and locks the folder; creates it if `create` is set. Returns false after it has printed the
- * reason. */
+/* Finds and locks the folder, as its owner (owner.h); creates it if `create` is set. Returns false
+ * after it has printed the reason. */
 bool folder_open(struct folder *p, const char *given, bool create);
 void folder_close(struct folder *p);
 

@@ -7,11 +7,8 @@
  *   manager       HOST:PORT of the manager */
 #include "cmd/dxp/join.h"
 
-#include <errno.h>
-#include <grp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -20,6 +17,7 @@
 #include "base/keyfile.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/folder.h"
+#include "cmd/dxp/owner.h"
 #include "cmd/dxp/session.h"
 #include "host/config.h"
 #include "link/resolve.h"
@@ -110,26 +108,6 @@ static bool files_write(const struct joining *j, const struct control *q,
 	       line_write(j, "manager", j->host);
 }
 
-/* If run by root, switches to the owner of the folder, for example the user of the services. So a
- * symlink of that owner cannot make root write elsewhere, and the new files belong to the owner. */
-static bool owner_become(const struct joining *j)
-{
-	struct stat s;
-
-	if (geteuid() != 0)
-		return true;
-	if (stat(j->folder, &s) != 0) {
-		print_fail("cannot find the owner of %s: %s", j->folder, strerror(errno));
-		return false;
-	}
-	if (s.st_uid == 0 ||
-	    (setgroups(0, NULL) == 0 && setegid(s.st_gid) == 0 && seteuid(s.st_uid) == 0))
-		return true;
-	print_fail("cannot become the owner of %s: %s; run this command as that user", j->folder,
-		   strerror(errno));
-	return false;
-}
-
 bool join_run(struct joining *j)
 {
 	struct control q = {.token = &j->token, .request = {.command = CHANNEL_ADMIT}};
@@ -146,7 +124,7 @@ bool join_run(struct joining *j)
 		snprintf(q.request.name, sizeof(q.request.name), "%s", j->name);
 	else
 		name_default(q.request.name);
-	if (!owner_become(j) || !folder_fits(j) || !key_ensure(j, q.private_key))
+	if (!folder_fits(j) || !key_ensure(j, q.private_key))
 		return false;
 	memcpy(q.manager_key, j->token.manager, sizeof(q.manager_key));
 	if (control_run(&q, &c) == DXP_OK) {
@@ -165,18 +143,18 @@ bool join_run(struct joining *j)
 
 static int report(const struct joining *j, bool json)
 {
-	static const char *const next[] = {
-		[ROLE_HOST] = "`dxp nodes` lists the fabric",
-		[ROLE_XPU] = "`dxpd` offers this machine's xPUs, `dxp nodes` lists the fabric",
-		[ROLE_OPERATOR] = "`dxp token create` makes tokens, `dxp nodes` lists the fabric",
-	};
+	const char *next = j->role == ROLE_OPERATOR ? "`dxp token create` makes tokens"
+			   : j->role == ROLE_XPU    ? "`dxpd` offers this machine's xPUs"
+						    : "it may use the xPUs that are granted";
 
 	if (json)
 		return print_json_text(json_pack("{s:s, s:s, s:s, s:s}", "folder", j->folder,
 						 "manager", j->host, "name", j->given_name, "role",
 						 channel_role_text(j->role)));
-	printf("joined the fabric of %s as %s, role %s; %s\n", j->host, j->given_name,
-	       channel_role_text(j->role), next[j->role ? j->role : ROLE_HOST]);
+	printf("joined the fabric of %s as %s, role %s; %s\n"
+	       "`dxp nodes` lists the fabric; an operator permits the use of an xPU: dxp grant %s "
+	       "XPU\n",
+	       j->host, j->given_name, channel_role_text(j->role), next, j->given_name);
 	return EXIT_DONE;
 }
 
@@ -210,7 +188,10 @@ int command_join(int argc, char **argv)
 	if (first < 0)
 		return -1 - first;
 	j.host = argv[first];
-	if (!token_parse(argv[first + 1], &j.token)) {
+	const bool parsed = token_parse(argv[first + 1], &j.token);
+	/* Other users of this machine see the arguments of programs. */
+	keys_erase(argv[first + 1], strlen(argv[first + 1]));
+	if (!parsed) {
 		print_fail("this is not a token: copy the whole word from `dxp1.` on that `dxp "
 			   "token create` printed");
 		return EXIT_USAGE;
@@ -223,7 +204,9 @@ int command_join(int argc, char **argv)
 	if (config_directory(directory, folder, sizeof(folder)) != DXP_OK)
 		return session_fail();
 	j.folder = folder;
-	if (!folders_make(folder, &created) || !join_run(&j))
+	const bool joined = owner_become(folder) && folders_make(folder, &created) && join_run(&j);
+	keys_erase(&j.token, sizeof(j.token));
+	if (!joined)
 		return EXIT_FAILED;
 	return report(&j, json);
 }

@@ -29,6 +29,8 @@ static const struct entry {
 	{"top", "show the traffic of the nodes on this machine", command_top},
 	{"metrics", "print the counters of nodes once, for Prometheus", command_metrics},
 	{"trace", "capture the packets of nodes on this machine, for Wireshark", command_trace},
+	{"paths", "show what nodes measured of the paths between them, and what is blocked or slow",
+	 command_paths},
 	{"bridge", "show the bridges of xPUs that only DMA reaches: bytes, buffers, bottleneck",
 	 command_bridge},
 	{"vf", "show and manage the NIC functions on this machine: users, shares, limits",

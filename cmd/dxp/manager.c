@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp manager init`: a manager that admits machines by token, with this user as its
- * operator. Everything but run/ stays after `dxp down`, so that a later start continues with the
- * same keys, tokens and nodes. */
-#include <errno.h>
+ * operator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <dxp/status.h>
 
-#include "base/clock.h"
+#include "cmd/dxp/authority.h"
 #include "cmd/dxp/command.h"
-#include "cmd/dxp/folder.h"
-#include "cmd/dxp/join.h"
 #include "cmd/dxp/session.h"
 #include "cmd/dxp/token.h"
 #include "host/config.h"
@@ -23,15 +16,13 @@
 #include "link/udp.h"
 #include "wire/limits.h"
 
-#define READY_NS (30 * S_NS)
-#define LOOK_NS  (10 * MS_NS)
 /* An address that a machine with a network has a route to (RFC 5737); nothing is sent there. */
 #define OUTSIDE "192.0.2.1:9"
 
 struct init {
 	const char *directory, *bind, *grants, *name, *role;
 	uint64_t port, uses, seconds;
-	bool json, running; /* running: the manager already ran before this command */
+	bool json;
 	struct folder folder;
 	char address[UDP_ADDRESS_TEXT_BYTES]; /* where the manager listens */
 };
@@ -57,164 +48,86 @@ static bool bind_choose(struct init *i, char out[UDP_ADDRESS_TEXT_BYTES])
 	return true;
 }
 
-/* Reads the address from the manager's log once it listens. Returns false after a message if the
- * manager exits or is not ready in time. */
-static bool listening_wait(struct init *i, const struct process *process, const char *log)
+/* Makes a token for another machine. Returns a status; `reason`: why it is not DXP_OK. */
+static int token_make(const struct init *i, char token[TOKEN_TEXT_BYTES],
+		      char reason[CONTROL_TEXT_BYTES])
 {
-	const uint64_t deadline_ns = clock_now_ns() + READY_NS;
-	const struct timespec look = {.tv_nsec = LOOK_NS};
-	static const char mark[] = "listening on ";
-	char text[2048] = "";
+	const struct dxp_fabric_options fabric = {.directory = i->folder.folder};
+	struct control q = {0};
+	int status = control_find(&fabric, &q);
 
-	for (;;) {
-		const char *line = file_tail(log, text, sizeof(text)) ? strstr(text, mark) : NULL;
-		if (line && strchr(line, '\n')) {
-			line += sizeof(mark) - 1;
-			snprintf(i->address, sizeof(i->address), "%.*s", (int)strcspn(line, "\n"),
-				 line);
-			return true;
-		}
-		if (!process_alive(process) || clock_now_ns() >= deadline_ns)
-			break;
-		nanosleep(&look, NULL);
+	if (status == DXP_OK)
+		status = token_create(&q, i->role, (uint32_t)i->uses, i->seconds, token);
+	snprintf(reason, CONTROL_TEXT_BYTES, "%s", q.text);
+	keys_erase(q.private_key, sizeof(q.private_key));
+	return status;
+}
+
+static int report(const struct init *i, const char *token)
+{
+	if (i->json)
+		return print_json_text(json_pack("{s:s, s:s, s:s}", "directory", i->folder.folder,
+						 "manager", i->address, "token", token));
+	printf("The manager listens on %s, and this user is its operator. Run on the other "
+	       "machine:\n\n"
+	       "  dxp join %s %s\n\n"
+	       "`dxp grant NAME XPU` permits the machine that joined as NAME to use an xPU, `dxp "
+	       "token create` makes more\ntokens, `dxp down` stops the manager.\n",
+	       i->address, i->address, token);
+	return EXIT_DONE;
+}
+
+/* Reads the address of a manager that runs already. */
+static bool address_read(struct init *i)
+{
+	char path[PATH_BYTES];
+
+	if (!folder_path(&i->folder, "manager", path))
+		return false;
+	if (!file_head(path, i->address, sizeof(i->address))) {
+		print_fail("cannot read %s", path);
+		return false;
 	}
-	print_fail("the manager is not ready; last lines of its log:\n%s", text);
-	return false;
+	i->address[strcspn(i->address, "\n")] = '\0';
+	return true;
 }
 
 static bool manager_start(struct init *i)
 {
-	struct folder *p = &i->folder;
-	struct process *process = &p->processes[0];
-	char state[PATH_BYTES], key[PATH_BYTES], log[PATH_BYTES], program[PATH_BYTES];
 	char bind[UDP_ADDRESS_TEXT_BYTES];
+	struct authority a = {
+		.folder = &i->folder, .bind = bind, .grants = i->grants, .name = i->name};
 
-	if (!bind_choose(i, bind) || !folder_path(p, "registry", state) ||
-	    !folder_path(p, "fabric.key", key) || !folder_path(p, "run/manager.log", log))
+	if (!bind_choose(i, bind) || !authority_acquire(&i->folder))
 		return false;
-	process_program("dxp-manager", program, sizeof(program));
-	const char *argv[] = {program,   "--key",  key,  "--new-key", "--state",
-			      state,     "--bind", bind, "--grants",  i->grants,
-			      "--admit", "token",  NULL};
-	snprintf(process->name, sizeof(process->name), "manager");
-	if (!process_start(argv, log, process))
-		return false;
-	p->count = 1;
-	return folder_save(p) && listening_wait(i, process, log);
-}
-
-/* Reads the operator token that the manager wrote at its first start. */
-static bool operator_token_read(const struct init *i, struct token *out)
-{
-	char path[PATH_BYTES], text[TOKEN_TEXT_BYTES + 1];
-
-	if (!folder_path(&i->folder, "registry/operator.token", path))
-		return false;
-	if (!file_head(path, text, sizeof(text))) {
-		print_fail("cannot read %s: %s", path, strerror(errno));
+	if (!authority_start(&a)) {
+		folder_clear(&i->folder);
 		return false;
 	}
-	text[strcspn(text, "\n")] = '\0';
-	if (token_parse(text, out))
-		return true;
-	print_fail("%s does not hold a token; restart the manager with --operator-token", path);
-	return false;
-}
-
-/* Makes this user the operator, unless it is one already. */
-static bool operator_ensure(struct init *i)
-{
-	struct joining j = {.folder = i->folder.folder, .host = i->address, .name = i->name};
-	char pinned[PATH_BYTES], path[PATH_BYTES];
-
-	if (!folder_path(&i->folder, "manager.pub", pinned) ||
-	    !folder_path(&i->folder, "manager", path))
-		return false;
-	if (access(pinned, F_OK) == 0) {
-		FILE *file = fopen(path, "we");
-		bool written = file && fprintf(file, "%s\n", i->address) > 0;
-		written = file && fclose(file) == 0 && written;
-		if (!written)
-			print_fail("cannot write %s: %s", path, strerror(errno));
-		return written;
-	}
-	return operator_token_read(i, &j.token) && join_run(&j);
-}
-
-static int report(struct init *i)
-{
-	const struct dxp_fabric_options fabric = {.directory = i->folder.folder};
-	struct control q = {0};
-	char text[TOKEN_TEXT_BYTES];
-
-	if (control_find(&fabric, &q) != DXP_OK ||
-	    token_create(&q, i->role, (uint32_t)i->uses, i->seconds, text) != DXP_OK)
-		return print_fail("%s", q.text);
-	keys_erase(q.private_key, sizeof(q.private_key));
-	if (i->json)
-		return print_json_text(json_pack("{s:s, s:s, s:s}", "directory", i->folder.folder,
-						 "manager", i->address, "token", text));
-	printf("The manager listens on %s, and this user is its operator. Run on the other "
-	       "machine:\n\n"
-	       "  dxp join %s %s\n\n"
-	       "`dxp token create` makes more tokens, `dxp down` stops the manager.\n",
-	       i->address, i->address, text);
-	return EXIT_DONE;
-}
-
-/* Prepares the folder: one of an earlier `dxp manager init`, or one that no fabric uses. Sets
- * i->running if the manager still runs. Returns false after a message if another fabric uses the
- * folder. */
-static bool folder_prepare(struct init *i)
-{
-	struct folder *p = &i->folder;
-	char path[PATH_BYTES];
-
-	if (!folder_path(p, "manager.pub", path))
-		return false;
-	const bool own = access(path, F_OK) == 0;
-	if (folder_load(p) && folder_alive(p)) {
-		if (!own)
-			print_fail("a fabric is already up in %s; stop it with `dxp down`, or "
-				   "choose another folder with --dir",
-				   p->folder);
-		i->running = own;
-		return own;
-	}
-	if (!folder_path(p, "registry", path))
-		return false;
-	if (own && access(path, F_OK) != 0) {
-		print_fail("%s belongs to the fabric of another manager; choose another folder "
-			   "with --dir",
-			   p->folder);
-		return false;
-	}
-	if (own && folder_path(p, "manager", path))
-		unlink(path);
-	p->count = 0;
-	return folder_vacant(p) && folder_acquire(p);
+	snprintf(i->address, sizeof(i->address), "%s", a.address);
+	return true;
 }
 
 static int init_run(struct init *i)
 {
+	char token[TOKEN_TEXT_BYTES], reason[CONTROL_TEXT_BYTES];
+
 	if (setenv("DXP_CONFIG", "", 1) != 0)
 		return print_fail("out of memory");
-	if (!folder_prepare(i))
+	const bool running =
+		authority_exists(&i->folder) && folder_load(&i->folder) && folder_alive(&i->folder);
+	if (!(running ? address_read(i) : manager_start(i)))
 		return EXIT_FAILED;
-	/* The key stays after `dxp down`: other machines have it. */
-	i->folder.key_created = false;
-	if (i->running) {
-		char path[PATH_BYTES];
-		if (!folder_path(&i->folder, "manager", path) ||
-		    !file_head(path, i->address, sizeof(i->address)))
-			return print_fail("cannot read %s", path);
-		i->address[strcspn(i->address, "\n")] = '\0';
-		return report(i);
+	int status = token_make(i, token, reason);
+	/* A manager that was killed just before counts as running until the kernel has ended it. */
+	if (status == DXP_ETIMEDOUT && running && !folder_alive(&i->folder)) {
+		if (!manager_start(i))
+			return EXIT_FAILED;
+		status = token_make(i, token, reason);
 	}
-	if (manager_start(i) && operator_ensure(i))
-		return report(i);
-	folder_clear(&i->folder);
-	return EXIT_FAILED;
+	status = status == DXP_OK ? report(i, token) : print_fail("%s", reason);
+	keys_erase(token, sizeof(token));
+	return status;
 }
 
 int command_manager(int argc, char **argv)

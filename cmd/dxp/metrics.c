@@ -12,6 +12,7 @@
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/fabric_stats.h"
 #include "cmd/dxp/metrics_text.h"
+#include "cmd/dxp/services.h"
 #include "cmd/dxp/session.h"
 
 struct metrics {
@@ -19,7 +20,9 @@ struct metrics {
 	struct fabric_stats source;
 	const char *format;
 	bool fabric, open; /* open: prints OpenMetrics */
+	struct option_list switches;
 	struct stats_list nodes;
+	struct fabric_services services;
 };
 
 /* Removes nodes with the labels of an earlier node. A node of another network namespace may have
@@ -48,8 +51,12 @@ static void repeated_remove(struct stats_list *list)
 
 static int nodes_read(struct metrics *m)
 {
-	if (m->fabric)
-		return fabric_stats_all(&m->source, &m->nodes);
+	if (m->fabric) {
+		int status = fabric_stats_all(&m->source, &m->nodes);
+		return status == DXP_OK ? fabric_services_read(&m->source, m->switches.values,
+							       m->switches.count, &m->services)
+					: status;
+	}
 	snprintf(m->source.text, sizeof(m->source.text), "out of memory");
 	int status = stats_read(&m->nodes, choice_complain, NULL);
 	if (status == DXP_OK)
@@ -62,9 +69,12 @@ static int metrics_print(struct metrics *m)
 	if (nodes_read(m) != DXP_OK)
 		return print_fail("%s", m->source.text);
 	metrics_text_write(stdout, &m->nodes, m->open);
+	if (m->fabric)
+		services_metrics(stdout, &m->services, m->open);
 	if (m->open)
 		puts("# EOF");
 	stats_list_free(&m->nodes);
+	fabric_services_free(&m->services);
 	return program_output_check() ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -72,8 +82,9 @@ int command_metrics(int argc, char **argv)
 {
 	struct metrics m = {.format = "openmetrics"};
 	const struct option_row rows[] = {
-		{"fabric", NULL, "all nodes of the fabric, over the network", OPTION_FLAG,
-		 &m.fabric, 0, 0},
+		{"fabric", NULL, "all nodes of the fabric and its manager, over the network",
+		 OPTION_FLAG, &m.fabric, 0, 0},
+		SWITCH_ROW(m.switches),
 		{"format", "NAME", "openmetrics or prometheus (default openmetrics)", OPTION_TEXT,
 		 &m.format, 0, 0},
 		MANAGER_ROWS(m.session),
@@ -85,8 +96,9 @@ int command_metrics(int argc, char **argv)
 		"Prints the counters of the nodes on this machine once, for Prometheus: as "
 		"OpenMetrics, or with --format prometheus\n"
 		"in the text format that the textfile collector of node_exporter reads.\n"
-		"With --fabric, prints those of all nodes of the fabric; dxp_node_up is 0 for one "
-		"that does not answer.",
+		"With --fabric, prints those of all nodes of the fabric, of its manager, and of "
+		"the switches of --switch;\n"
+		"dxp_node_up or dxp_service_up is 0 for one that does not answer.",
 		rows,
 		ARRAY_COUNT(rows),
 		0,
@@ -95,6 +107,10 @@ int command_metrics(int argc, char **argv)
 
 	if (first < 0)
 		return -1 - first;
+	if (m.switches.count && !m.fabric) {
+		print_fail("--switch needs --fabric");
+		return EXIT_USAGE;
+	}
 	m.source.fabric = &m.session.fabric;
 	m.open = strcmp(m.format, "openmetrics") == 0;
 	if (!m.open && strcmp(m.format, "prometheus") != 0) {

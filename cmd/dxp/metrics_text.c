@@ -13,14 +13,19 @@ struct metrics_text {
 	bool open; /* writes OpenMetrics, otherwise the older text format */
 };
 
-/* Prints HELP and TYPE. OpenMetrics declares a counter without its suffix "_total". */
+void metrics_text_family(FILE *out, const char *name, bool counter, const char *help, bool open)
+{
+	/* OpenMetrics declares a counter without its suffix. */
+	const char *suffix = counter && !open ? "_total" : "";
+
+	fprintf(out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, suffix, help, name, suffix,
+		counter ? "counter" : "gauge");
+}
+
 static void family_begin(const struct metrics_text *m, const char *name, bool counter,
 			 const char *help)
 {
-	const char *suffix = counter && !m->open ? "_total" : "";
-
-	fprintf(m->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, suffix, help, name, suffix,
-		counter ? "counter" : "gauge");
+	metrics_text_family(m->out, name, counter, help, m->open);
 }
 
 static void label_print(FILE *out, const char *name, const char *value)

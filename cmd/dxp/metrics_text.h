@@ -13,6 +13,9 @@
 /* Writes all families. `open`: as OpenMetrics, without its last line "# EOF". */
 void metrics_text_write(FILE *out, const struct stats_list *nodes, bool open);
 
+/* Writes HELP and TYPE of a family. `name` has no suffix "_total". */
+void metrics_text_family(FILE *out, const char *name, bool counter, const char *help, bool open);
+
 /* Writes a family of one gauge without labels. */
 void metrics_text_gauge(FILE *out, const char *name, double value, const char *help);
 

@@ -40,6 +40,14 @@ struct session_options {
 #define BIND_ROW(o)                                                                         \
 	COMMON_ROW("bind", "ADDRESS", "own address (default: the one towards the manager)", \
 		   (o).fabric.bind)
+/* Switches whose counters a command reads with --fabric. */
+#define SWITCH_ROW(to)                                                                   \
+	{                                                                                \
+		"switch", "IP",                                                          \
+			"with --fabric, also this switch, if its dxp-switch has --key; " \
+			"IP or IP:PORT; may be repeated",                                \
+			OPTION_LIST, &(to), 0, 0                                         \
+	}
 #define PROTECT_ROW                                                                           \
 	{                                                                                     \
 		"protect", "MODE",                                                            \

@@ -17,7 +17,7 @@
 #include "base/program.h"
 #include "cmd/dxp/choice.h"
 #include "cmd/dxp/command.h"
-#include "cmd/dxp/fabric_stats.h"
+#include "cmd/dxp/services.h"
 #include "cmd/dxp/session.h"
 #include "cmd/options/options.h"
 
@@ -29,6 +29,7 @@
 #define INTERVAL_MIN 100
 #define INTERVAL_MAX 3600000
 #define ROWS_DEFAULT 24 /* rows of a terminal of unknown size */
+#define ROWS_LEAST   4  /* of the title and the nodes, above the manager and the switches */
 #define COLS_DEFAULT 80
 #define FRAME_BYTES  (256u << 10) /* bytes of a screen, drawn in one write */
 
@@ -38,8 +39,10 @@ struct top {
 	uint64_t interval_ms;
 	bool once, json, fabric;
 	struct session_options session; /* how to join, for --fabric */
+	struct option_list switches;    /* for --fabric */
 	struct fabric_stats source;
 	struct top_readings readings;
+	struct fabric_services services;
 	uint32_t seen; /* nodes in the last table that was printed */
 };
 
@@ -55,6 +58,15 @@ static void on_resize(int number)
 {
 }
 
+/* Reads all nodes, the manager and the switches of the fabric. */
+static bool fabric_read(struct top *t)
+{
+	fabric_services_free(&t->services);
+	return fabric_stats_all(&t->source, &t->readings.now) == DXP_OK &&
+	       fabric_services_read(&t->source, t->switches.values, t->switches.count,
+				    &t->services) == DXP_OK;
+}
+
 /* Replaces the earlier reading by the last one, and reads all nodes. If `loud`, prints errors of
  * single nodes. */
 static bool reading_read(struct top *t, bool loud)
@@ -63,7 +75,7 @@ static bool reading_read(struct top *t, bool loud)
 	t->readings.before = t->readings.now;
 	t->readings.now = (struct stats_list){0};
 	if (t->fabric)
-		return fabric_stats_all(&t->source, &t->readings.now) == DXP_OK;
+		return fabric_read(t);
 	snprintf(t->source.text, sizeof(t->source.text), "out of memory");
 	return stats_read(&t->readings.now, loud ? choice_complain : NULL, NULL) == DXP_OK;
 }
@@ -79,8 +91,15 @@ static const char *none_text(const struct top *t)
 		      : "no node runs on this machine; start some with `dxp up`";
 }
 
+/* Returns whether the output has the manager and the switches. */
+static bool services_shown(const struct top *t)
+{
+	return t->fabric && !t->options.node && !t->options.pid;
+}
+
 static void readings_free(struct top *t)
 {
+	fabric_services_free(&t->services);
 	stats_list_free(&t->readings.before);
 	stats_list_free(&t->readings.now);
 }
@@ -92,16 +111,28 @@ static void pause_ms(uint64_t ms)
 	nanosleep(&wait, NULL);
 }
 
+static json_t *readings_json(const struct top *t)
+{
+	json_t *out = top_json(&t->readings.now, &t->options);
+
+	if (services_shown(t))
+		json_object_set_new(out, "services", services_json(&t->services));
+	return out;
+}
+
 static int once(struct top *t)
 {
 	if (!reading_read(t, true))
 		return print_fail("%s", t->source.text);
 	if (t->json)
-		return print_json_text(top_json(&t->readings.now, &t->options));
+		return print_json_text(readings_json(t));
 	pause_ms(t->interval_ms);
 	if (!reading_read(t, false))
 		return print_fail("%s", t->source.text);
-	if (top_table(stdout, &t->readings, &t->options, 0, 0) == 0) {
+	uint32_t nodes = top_table(stdout, &t->readings, &t->options, 0, 0);
+	if (services_shown(t))
+		services_table(stdout, &t->services, 0);
+	if (nodes == 0) {
 		if (t->fabric)
 			return print_fail("%s", none_text(t));
 		choice_none(t->options.node, t->options.pid);
@@ -147,8 +178,12 @@ static bool frame_draw(struct top *t)
 	if (!out)
 		return false;
 	title(t, out, columns);
+	const unsigned below = services_shown(t) ? (unsigned)t->services.count + 1 : 0;
+	rows = rows > below + ROWS_LEAST ? rows - below : ROWS_LEAST;
 	if (top_table(out, &t->readings, &t->options, rows - 2, columns) == 0)
 		fprintf(out, "%.*s\n", (int)columns, none_text(t));
+	if (below)
+		services_table(out, &t->services, columns);
 	fclose(out);
 	fputs(SCREEN_HOME, stdout);
 	for (char *line = strtok(frame, "\n"); line; line = strtok(NULL, "\n"))
@@ -250,8 +285,9 @@ int command_top(int argc, char **argv)
 {
 	struct top t = {.sort = "name", .interval_ms = 1000};
 	const struct option_row rows[] = {
-		{"fabric", NULL, "show all nodes of the fabric, over the network", OPTION_FLAG,
-		 &t.fabric, 0, 0},
+		{"fabric", NULL, "show all nodes of the fabric and its manager, over the network",
+		 OPTION_FLAG, &t.fabric, 0, 0},
+		SWITCH_ROW(t.switches),
 		MANAGER_ROWS(t.session),
 		BIND_ROW(t.session),
 		CHOICE_ROWS(t.options.node, t.options.pid),
@@ -268,7 +304,8 @@ int command_top(int argc, char **argv)
 				    "",
 				    "Shows the traffic of the nodes on this machine: those of your "
 				    "own programs; for root, those of all users.\n"
-				    "With --fabric, shows all nodes of the fabric; one that "
+				    "With --fabric, shows all nodes of the fabric, its manager, "
+				    "and the switches of --switch; one that\n"
 				    "does not answer within a second is named as such.\n"
 				    "Rates and percentages cover the last interval, counts start "
 				    "with the node. `z` marks an idle session.",
@@ -282,6 +319,10 @@ int command_top(int argc, char **argv)
 		return -1 - first;
 	if (!sort_parse(t.sort, &t.options.sort))
 		return EXIT_USAGE;
+	if (t.switches.count && !t.fabric) {
+		print_fail("--switch needs --fabric");
+		return EXIT_USAGE;
+	}
 	t.source = (struct fabric_stats){.fabric = &t.session.fabric, .details = true};
 	int status = t.once || t.json ? once(&t) : watch(&t);
 	readings_free(&t);

@@ -16,6 +16,7 @@
 #include "base/descriptor.h"
 #include "base/address.h"
 #include "base/clock.h"
+#include "cmd/dxp/authority.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/nodes.h"
@@ -38,15 +39,16 @@
 #define DAEMON_WORDS 32 /* arguments of a daemon's command line */
 
 struct up {
-	const char *directory, *engine, *bind, *grants, *state;
+	const char *directory, *engine, *bind, *admit, *grants, *name, *state;
 	const char *buffers, *buffer_bytes, *keep_hosts; /* NULL: the daemon's default */
 	uint64_t xpus, slots, memory, host_memory, port, node_port;
-	bool json;
+	bool json, token;         /* token: the manager admits by token */
 	uint64_t started, joined; /* xPUs of started daemons, and xPUs alive in the node table */
 	uint64_t wait_ns, deadline_ns;
 	struct progress progress;
 	struct folder folder;
-	char key[PATH_BYTES], manager[UDP_ADDRESS_TEXT_BYTES];
+	char key[PATH_BYTES], xpus_state[PATH_BYTES], manager[UDP_ADDRESS_TEXT_BYTES];
+	char user[FABRIC_NAME_BYTES]; /* with tokens: the name of this user in the fabric */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -192,9 +194,9 @@ static bool manager_announce(const struct up *u)
 	return file_out_close(&out, written) && written;
 }
 
-static bool manager_start(struct up *u)
+/* Writes the address to listen on. */
+static bool bind_text(const struct up *u, char out[UDP_ADDRESS_TEXT_BYTES])
 {
-	char state[PATH_BYTES], log[PATH_BYTES], bind[UDP_ADDRESS_TEXT_BYTES];
 	struct udp_address address;
 
 	if (resolve_address(u->bind, (uint16_t)u->port, &address) != DXP_OK) {
@@ -203,13 +205,21 @@ static bool manager_start(struct up *u)
 		return false;
 	}
 	address.port = (uint16_t)u->port;
-	address_format(&address, bind);
+	address_format(&address, out);
+	return true;
+}
+
+/* Starts a manager that admits by the fabric key. */
+static bool manager_keyed_start(struct up *u, const char *bind)
+{
+	char state[PATH_BYTES], log[PATH_BYTES];
+
 	if (!folder_path(&u->folder, "run", state) ||
-	    !folder_path(&u->folder, "run/manager.log", log) ||
-	    !folder_path(&u->folder, "fabric.key", u->key))
+	    !folder_path(&u->folder, "run/manager.log", log))
 		return false;
-	const char *argv[] = {"dxp-manager", "--key", u->key,     "--new-key", "--state", state,
-			      "--bind",      bind,    "--grants", u->grants,   NULL};
+	const char *argv[] = {"dxp-manager", "--key",   u->key, "--new-key", "--state",
+			      state,         "--bind",  bind,   "--admit",   "key",
+			      "--grants",    u->grants, NULL};
 	if (!part_start(u, "manager", argv))
 		return false;
 	while (!manager_listening(u, log)) {
@@ -218,6 +228,27 @@ static bool manager_start(struct up *u)
 		pause_briefly();
 	}
 	return manager_announce(u);
+}
+
+/* Starts a manager that admits by token. This user is its operator and may use all its xPUs. */
+static bool manager_token_start(struct up *u, const char *bind)
+{
+	struct authority a = {
+		.folder = &u->folder, .bind = bind, .grants = u->grants, .name = u->name};
+
+	if (!authority_start(&a) ||
+	    (strcmp(u->grants, "explicit") == 0 && !authority_grant_own(&a, u->user)))
+		return false;
+	snprintf(u->manager, sizeof(u->manager), "%s", a.address);
+	return true;
+}
+
+static bool manager_start(struct up *u)
+{
+	char bind[UDP_ADDRESS_TEXT_BYTES];
+
+	return bind_text(u, bind) && folder_path(&u->folder, "fabric.key", u->key) &&
+	       (u->token ? manager_token_start(u, bind) : manager_keyed_start(u, bind));
 }
 
 /* Appends an option with its value to a command line; omits it if `value` is NULL. */
@@ -361,6 +392,18 @@ static bool fabric_start(struct up *u, struct query **nodes)
 	return all;
 }
 
+/* Prints how another machine gets access. */
+static void token_report(const struct up *u)
+{
+	printf("To admit another machine:\n"
+	       "  here:   dxp token create --role host\n"
+	       "  there:  dxp join %s TOKEN --name NAME\n",
+	       u->manager);
+	if (*u->user)
+		printf("  here:   dxp grant NAME XPU      (%s, this user, may use all xPUs)\n",
+		       u->user);
+}
+
 static int report(const struct up *u, const struct query *a)
 {
 	const struct node_entry *rows;
@@ -376,26 +419,50 @@ static int report(const struct up *u, const struct query *a)
 	printf("A fabric of %llu xPUs is up, its manager at %s.\n"
 	       "`dxp nodes` lists its nodes, `dxp down` stops it.\n",
 	       (unsigned long long)u->xpus, u->manager);
+	if (u->token)
+		token_report(u);
 	return EXIT_DONE;
 }
 
-/* Checks that the folder is free; removes the files of a dead fabric. */
-static bool folder_is_free(struct up *u)
+/* Chooses what was not given. Off the loopback, and in the folder of a fabric with tokens, access
+ * is by name only. */
+static void access_choose(struct up *u)
+{
+	const bool open = loopback(u) && !authority_exists(&u->folder);
+
+	u->token = strcmp(u->admit, "token") == 0 || (strcmp(u->admit, "auto") == 0 && !open);
+	if (strcmp(u->grants, "auto") == 0)
+		u->grants = loopback(u) && !u->token ? "any" : "explicit";
+}
+
+/* Sets the folder in which the xPUs keep their identities, which the manager remembers. */
+static bool state_choose(struct up *u)
+{
+	if (!u->token || u->state)
+		return true;
+	u->state = u->xpus_state;
+	return folder_path(&u->folder, "xpus", u->xpus_state);
+}
+
+/* Acquires the folder; removes the files of a dead fabric. */
+static bool up_folder_acquire(struct up *u)
 {
 	struct folder *p = &u->folder;
-	bool folder_created = p->folder_created;
+	const bool folder_created = p->folder_created;
 	char pinned[PATH_BYTES];
 
+	if (u->token)
+		return authority_acquire(p);
 	if (!folder_path(p, "manager.pub", pinned))
 		return false;
 	if (access(pinned, F_OK) == 0) {
-		print_fail("%s belongs to a fabric that admits by token; start its manager with "
-			   "`dxp manager init`, or choose another folder with --dir",
+		print_fail("%s belongs to a fabric that admits by token; start it with `dxp up "
+			   "--admit token`, or choose another folder with --dir",
 			   p->folder);
 		return false;
 	}
 	if (!folder_load(p))
-		return folder_vacant(p);
+		return folder_vacant(p) && folder_acquire(p);
 	if (folder_alive(p)) {
 		print_fail("a fabric is already up in %s; `dxp nodes` lists its nodes, `dxp down` "
 			   "stops "
@@ -405,7 +472,7 @@ static bool folder_is_free(struct up *u)
 	}
 	bool cleared = folder_clear(p);
 	p->folder_created |= folder_created;
-	return cleared;
+	return cleared && folder_acquire(p);
 }
 
 /* Prints a warning if the daemons cannot offer functions; the daemons themselves only log this. */
@@ -427,7 +494,8 @@ static int up_run(struct up *u)
 	struct sigaction action = {.sa_handler = on_signal};
 	struct query *nodes = NULL;
 
-	if (!folder_is_free(u))
+	access_choose(u);
+	if (!state_choose(u))
 		return EXIT_FAILED;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -435,7 +503,7 @@ static int up_run(struct up *u)
 	 * services, so they are disabled here. */
 	if (setenv("DXP_CONFIG", "", 1) != 0)
 		return print_fail("out of memory");
-	if (!folder_acquire(&u->folder))
+	if (!up_folder_acquire(u))
 		return EXIT_FAILED;
 	if (!fabric_start(u, &nodes)) {
 		folder_clear(&u->folder);
@@ -447,10 +515,19 @@ static int up_run(struct up *u)
 	return status;
 }
 
+static bool word_among(const char *word, const char *a, const char *b, const char *c)
+{
+	return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
 static bool options_valid(const struct up *u)
 {
-	if (strcmp(u->grants, "any") != 0 && strcmp(u->grants, "explicit") != 0) {
-		print_fail("--grants is 'any' or 'explicit', not '%s'", u->grants);
+	if (!word_among(u->grants, "auto", "any", "explicit")) {
+		print_fail("--grants is 'auto', 'any' or 'explicit', not '%s'", u->grants);
+		return false;
+	}
+	if (!word_among(u->admit, "auto", "key", "token")) {
+		print_fail("--admit is 'auto', 'key' or 'token', not '%s'", u->admit);
 		return false;
 	}
 	if (u->node_port && u->node_port + u->xpus - 1 > UINT16_MAX) {
@@ -462,73 +539,85 @@ static bool options_valid(const struct up *u)
 	return true;
 }
 
+static struct up given = {.engine = "ocl",
+			  .bind = "127.0.0.1",
+			  .admit = "auto",
+			  .grants = "auto",
+			  .xpus = 2,
+			  .slots = 1,
+			  .memory = 256ull << 20,
+			  .port = WIRE_PORT};
+static const struct option_row up_rows[] = {
+	DIRECTORY_ROW(given.directory),
+	{"xpus", "N", "number of xPUs (default 2)", OPTION_NUMBER, &given.xpus, 1,
+	 FOLDER_PROCESSES_MAX - 1},
+	{"slots-per-daemon", "M", "xPUs in each dxpd process (default 1)", OPTION_NUMBER,
+	 &given.slots, 1, FABRIC_SLOTS_MAX},
+	{"slots-per-box", "M", NULL, OPTION_NUMBER, &given.slots, 1, FABRIC_SLOTS_MAX},
+	{"memory", "BYTES", "memory of each xPU (default 256M)", OPTION_BYTES, &given.memory,
+	 1u << 20, 1ull << 40},
+	{"host-memory", "BYTES",
+	 "part of that memory that each host may allocate (default: all of it)", OPTION_BYTES,
+	 &given.host_memory, 1u << 20, 1ull << 40},
+	{"engine", "NAME", "engine that runs kernels, as for `dxpd --engine` (default ocl)",
+	 OPTION_TEXT, &given.engine, 0, 0},
+	{"buffers", "N", "buffers of each ring of the bridge, as for `dxpd --buffers`", OPTION_TEXT,
+	 &given.buffers, 0, 0},
+	{"buffer-bytes", "SIZE", "size of each of these buffers, as for `dxpd --buffer-bytes`",
+	 OPTION_TEXT, &given.buffer_bytes, 0, 0},
+	{"keep-hosts", "SECONDS",
+	 "how long the memory of a silent host is kept, as for `dxpd --keep-hosts`", OPTION_TEXT,
+	 &given.keep_hosts, 0, 0},
+	{"bind", "ADDRESS",
+	 "address of this machine to use (default 127.0.0.1, which other machines do not "
+	 "reach)",
+	 OPTION_TEXT, &given.bind, 0, 0},
+	{"port", "P", "UDP port of the manager, 0 for any free one (default 4795)", OPTION_NUMBER,
+	 &given.port, 0, UINT16_MAX},
+	{"node-port", "P",
+	 "UDP port of the first xPU, of the second P + 1 and so on; 0 for any free ones "
+	 "(default 0)",
+	 OPTION_NUMBER, &given.node_port, 0, UINT16_MAX},
+	{"state", "DIR",
+	 "folder of files that outlive the fabric: identities of the xPUs, compiled kernels "
+	 "(default with tokens: xpus in FOLDER)",
+	 OPTION_TEXT, &given.state, 0, 0},
+	{"admit", "key|token",
+	 "who may join: key: who has the fabric key; token: as `dxp manager init`, with "
+	 "this user as operator; auto (default): key if ADDRESS is a loopback address, "
+	 "else token",
+	 OPTION_TEXT, &given.admit, 0, 0},
+	{"grants", "any|explicit",
+	 "hosts that may use the xPUs: any, or explicit (as granted); auto (default): any "
+	 "if ADDRESS is a loopback address and --admit is key, else explicit",
+	 OPTION_TEXT, &given.grants, 0, 0},
+	{"name", "NAME", "with tokens: name of this user in the fabric (default: the host name)",
+	 OPTION_TEXT, &given.name, 0, 0},
+	JSON_ROW(given.json)};
+
 int command_up(int argc, char **argv)
 {
-	static struct up u = {.engine = "ocl",
-			      .bind = "127.0.0.1",
-			      .grants = "any",
-			      .xpus = 2,
-			      .slots = 1,
-			      .memory = 256ull << 20,
-			      .port = WIRE_PORT};
-	const struct option_row rows[] = {
-		DIRECTORY_ROW(u.directory),
-		{"xpus", "N", "number of xPUs (default 2)", OPTION_NUMBER, &u.xpus, 1,
-		 FOLDER_PROCESSES_MAX - 1},
-		{"slots-per-daemon", "M", "xPUs in each dxpd process (default 1)", OPTION_NUMBER,
-		 &u.slots, 1, FABRIC_SLOTS_MAX},
-		{"slots-per-box", "M", NULL, OPTION_NUMBER, &u.slots, 1, FABRIC_SLOTS_MAX},
-		{"memory", "BYTES", "memory of each xPU (default 256M)", OPTION_BYTES, &u.memory,
-		 1u << 20, 1ull << 40},
-		{"host-memory", "BYTES",
-		 "part of that memory that each host may allocate (default: all of it)",
-		 OPTION_BYTES, &u.host_memory, 1u << 20, 1ull << 40},
-		{"engine", "NAME", "engine that runs kernels, as for `dxpd --engine` (default ocl)",
-		 OPTION_TEXT, &u.engine, 0, 0},
-		{"buffers", "N", "buffers of each ring of the bridge, as for `dxpd --buffers`",
-		 OPTION_TEXT, &u.buffers, 0, 0},
-		{"buffer-bytes", "SIZE",
-		 "size of each of these buffers, as for `dxpd --buffer-bytes`", OPTION_TEXT,
-		 &u.buffer_bytes, 0, 0},
-		{"keep-hosts", "SECONDS",
-		 "how long the memory of a silent host is kept, as for `dxpd --keep-hosts`",
-		 OPTION_TEXT, &u.keep_hosts, 0, 0},
-		{"bind", "ADDRESS", "address of this machine to use (default 127.0.0.1)",
-		 OPTION_TEXT, &u.bind, 0, 0},
-		{"port", "P", "UDP port of the manager, 0 for any free one (default 4795)",
-		 OPTION_NUMBER, &u.port, 0, UINT16_MAX},
-		{"node-port", "P",
-		 "UDP port of the first xPU, of the second P + 1 and so on; 0 for any free ones "
-		 "(default 0)",
-		 OPTION_NUMBER, &u.node_port, 0, UINT16_MAX},
-		{"state", "DIR",
-		 "folder of files that outlive the fabric: identities of the xPUs, compiled "
-		 "kernels",
-		 OPTION_TEXT, &u.state, 0, 0},
-		{"grants", "any|explicit",
-		 "hosts that may use the xPUs: any, or explicit (as granted) (default any)",
-		 OPTION_TEXT, &u.grants, 0, 0},
-		JSON_ROW(u.json)};
+	struct up *u = &given;
 	const struct usage usage = {
 		"up",
 		"",
 		"Starts a fabric on this machine: a manager, and daemons (dxpd) that run xPUs. "
 		"Returns when all xPUs have\n"
 		"joined; on failure, stops what it started and prints the reason.",
-		rows,
-		ARRAY_COUNT(rows),
+		up_rows,
+		ARRAY_COUNT(up_rows),
 		0,
 		0};
 	int first = options_parse(argc, argv, &usage);
 
 	if (first < 0)
 		return -1 - first;
-	if (!options_valid(&u))
+	if (!options_valid(u))
 		return EXIT_USAGE;
-	if (!process_table_check() || !folder_open(&u.folder, u.directory, true))
+	if (!process_table_check() || !folder_open(&u->folder, u->directory, true))
 		return EXIT_FAILED;
-	int status = up_run(&u);
-	folder_close(&u.folder);
+	int status = up_run(u);
+	folder_close(&u->folder);
 	return status;
 }
 

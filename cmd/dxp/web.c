@@ -30,7 +30,10 @@ static int link_print(const struct dxp_fabric_options *fabric, const char *url, 
 
 	if (config_resolve(fabric, &config) != DXP_OK)
 		return session_fail();
-	if (!web_token_make(config.key, (uint64_t)time(NULL), rng_entropy_kernel, NULL, token))
+	const bool made =
+		web_token_make(config.key, (uint64_t)time(NULL), rng_entropy_kernel, NULL, token);
+	keys_erase(&config, sizeof(config));
+	if (!made)
 		return print_fail("out of memory");
 	while (length > 0 && url[length - 1] == '/')
 		length--;

@@ -152,18 +152,33 @@ static void answer_text(struct web_answer *out, const char *type, struct web_tex
 		web_api_fail(out, 503, "no reading yet; try again in a second");
 }
 
-static void answer_cached(struct web_api *a, struct cached *c, const char *type,
-			  struct web_text *(*build)(const struct web_snapshot *),
-			  struct web_answer *out)
+static void answer_nodes(struct web_api *a, struct web_answer *out)
 {
 	struct web_snapshot *s = web_state_snapshot(a->options.state);
+	struct cached *c = &a->nodes;
 
 	if (s && c->sequence != s->sequence) {
 		web_text_release(c->text);
-		c->text = build(s);
+		c->text = web_document_nodes(s);
 		c->sequence = s->sequence;
 	}
-	answer_text(out, type, s ? web_text_hold(c->text) : NULL);
+	answer_text(out, JSON, s ? web_text_hold(c->text) : NULL);
+	web_snapshot_release(s);
+}
+
+static void answer_metrics(struct web_api *a, struct web_answer *out)
+{
+	struct web_snapshot *s = web_state_snapshot(a->options.state);
+	struct cached *c = &a->metrics;
+
+	if (s && c->sequence != s->sequence) {
+		struct web_text *services = web_state_text(a->options.state, WEB_SERVICE_METRICS);
+		web_text_release(c->text);
+		c->text = web_document_metrics(s, services);
+		c->sequence = s->sequence;
+		web_text_release(services);
+	}
+	answer_text(out, METRICS, s ? web_text_hold(c->text) : NULL);
 	web_snapshot_release(s);
 }
 
@@ -218,9 +233,8 @@ static bool answer_document(struct web_api *a, const char *path, struct web_answ
 		const char *path;
 		enum web_document which;
 	} rows[] = {
-		{"/api/v1/bridges", WEB_BRIDGES},
-		{"/api/v1/functions", WEB_FUNCTIONS},
-		{"/api/v1/grants", WEB_GRANTS},
+		{"/api/v1/bridges", WEB_BRIDGES},        {"/api/v1/functions", WEB_FUNCTIONS},
+		{"/api/v1/grants", WEB_GRANTS},          {"/api/v1/services", WEB_SERVICES},
 		{"/api/v1/switches", WEB_SWITCHES_READ},
 	};
 
@@ -243,7 +257,7 @@ static void answer_get(struct web_api *a, const struct web_request *r, uint64_t 
 	else if (strcmp(r->path, "/api/v1/overview") == 0)
 		answer_text(out, JSON, web_document_overview(a->options.state));
 	else if (strcmp(r->path, "/api/v1/nodes") == 0)
-		answer_cached(a, &a->nodes, JSON, web_document_nodes, out);
+		answer_nodes(a, out);
 	else if (strncmp(r->path, NODE_PREFIX, sizeof(NODE_PREFIX) - 1) == 0)
 		answer_node(a, r->path + sizeof(NODE_PREFIX) - 1, now_ns, out);
 	else if (strcmp(r->path, "/api/v1/events") == 0)
@@ -252,7 +266,7 @@ static void answer_get(struct web_api *a, const struct web_request *r, uint64_t 
 		*out = (struct web_answer){
 			.status = 200, .type = "text/event-stream", .stream = true};
 	else if (strcmp(r->path, "/metrics") == 0)
-		answer_cached(a, &a->metrics, METRICS, web_document_metrics, out);
+		answer_metrics(a, out);
 	else if (!answer_document(a, r->path, out))
 		web_api_fail(out, 404, "nothing there; /api/v1/openapi.json lists the paths");
 }

@@ -99,7 +99,7 @@ struct web_text *web_document_node(const struct web_node *n, const struct web_te
 	return out;
 }
 
-struct web_text *web_document_metrics(const struct web_snapshot *s)
+struct web_text *web_document_metrics(const struct web_snapshot *s, const struct web_text *services)
 {
 	char *data = NULL;
 	size_t bytes = 0;
@@ -112,6 +112,8 @@ struct web_text *web_document_metrics(const struct web_snapshot *s)
 	metrics_text_gauge(out, "dxp_poll_duration_seconds", (double)s->poll_ns / S_NS,
 			   "time that the last reading of all nodes took");
 	metrics_text_write(out, &s->stats, true);
+	if (services)
+		fputs(services->data, out);
 	fputs("# EOF\n", out);
 	struct web_text *text = fclose(out) == 0 ? web_text_create(data, bytes) : NULL;
 	free(data);

@@ -9,7 +9,9 @@
 /* Return the text of a document, or NULL if out of memory. */
 struct web_text *web_document_overview(struct web_state *w);
 struct web_text *web_document_nodes(const struct web_snapshot *s);
-struct web_text *web_document_metrics(const struct web_snapshot *s);
+/* `services`: WEB_SERVICE_METRICS, or NULL. */
+struct web_text *web_document_metrics(const struct web_snapshot *s,
+				      const struct web_text *services);
 
 /* Returns the document of one node, or NULL if out of memory. `detail` is the node's JSON as `dxp
  * top` prints it, or NULL. */

@@ -50,6 +50,17 @@ struct web_grants {
 
 void web_grants_poll(void *context);
 
+/* ---- services.c: counters of the manager and of the switches ---- */
+
+struct web_services {
+	const struct dxp_fabric_options *fabric;
+	struct web_state *state;
+	const char *const *switches; /* addresses; others than IP addresses are left out */
+	unsigned count;
+};
+
+void web_services_poll(void *context);
+
 /* ---- switches.c: switches that compute, and all switches above them ---- */
 
 struct web_switches {

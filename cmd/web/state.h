@@ -10,8 +10,16 @@
 
 enum web_source { WEB_SOURCE_NODES, WEB_SOURCE_BRIDGES, WEB_SOURCE_SWITCHES, WEB_SOURCES };
 
-/* Documents that a poller publishes as JSON. */
-enum web_document { WEB_BRIDGES, WEB_FUNCTIONS, WEB_SWITCHES_READ, WEB_GRANTS, WEB_DOCUMENTS };
+/* Documents that a poller publishes: JSON, except for WEB_SERVICE_METRICS. */
+enum web_document {
+	WEB_BRIDGES,
+	WEB_FUNCTIONS,
+	WEB_SWITCHES_READ,
+	WEB_GRANTS,
+	WEB_SERVICES,
+	WEB_SERVICE_METRICS, /* families of OpenMetrics, for /metrics */
+	WEB_DOCUMENTS
+};
 
 struct web_state;
 

@@ -88,6 +88,8 @@ static int content_read(const char *path, int fd, uint8_t key[FABRIC_KEY_BYTES])
 		return DXP_EMALFORMED;
 	}
 	memcpy(key, parsed, FABRIC_KEY_BYTES);
+	explicit_bzero(text, sizeof(text));
+	explicit_bzero(parsed, sizeof(parsed));
 	return DXP_OK;
 }
 
@@ -112,7 +114,9 @@ static bool content_write(int fd, const uint8_t key[FABRIC_KEY_BYTES])
 		text[2 * i + 1] = digits[key[i] & 15];
 	}
 	text[TEXT_BYTES] = '\n';
-	return write(fd, text, sizeof(text)) == (ssize_t)sizeof(text) && fsync(fd) == 0;
+	bool written = write(fd, text, sizeof(text)) == (ssize_t)sizeof(text) && fsync(fd) == 0;
+	explicit_bzero(text, sizeof(text));
+	return written;
 }
 
 /* Gives the temporary file its final name. link() does not replace an existing file; rename()
@@ -165,6 +169,7 @@ int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES])
 	int status = key_write(path, drawn, false);
 	if (status == DXP_OK)
 		memcpy(key, drawn, FABRIC_KEY_BYTES);
+	explicit_bzero(drawn, sizeof(drawn));
 	return status;
 }
 

@@ -202,6 +202,29 @@ static int resolve_bind(const struct udp_address *manager, struct udp_address *o
 	return status == DXP_OK ? DXP_OK : error_set(DXP_EIO, "the manager: %s", why);
 }
 
+static int resolve_name(const char *given, char out[FABRIC_NAME_BYTES])
+{
+	if (!given)
+		config_default_name(out);
+	else if (!manage_name_valid(given))
+		return error_set(DXP_EINVAL,
+				 "'%s' is not a valid node name; use 1 to %d of A-Z a-z 0-9 . _ -",
+				 given, FABRIC_NAME_BYTES - 1);
+	else
+		snprintf(out, FABRIC_NAME_BYTES, "%s", given);
+	return DXP_OK;
+}
+
+static int resolve_own_address(const char *given, struct config *c)
+{
+	if (!given)
+		return resolve_bind(&c->manager, &c->bind);
+	if (resolve_address(given, 0, &c->bind) == DXP_OK)
+		return DXP_OK;
+	return error_set(DXP_EINVAL,
+			 "'%s' is not an address to bind; write ADDRESS or ADDRESS:PORT", given);
+}
+
 int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 {
 	struct config c = {0};
@@ -214,23 +237,12 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 		status = resolve_key(directory, options->key_file, c.key);
 	if (status == DXP_OK && !options->key_file)
 		status = config_identity(directory, &c);
-	if (status != DXP_OK)
-		return status;
-	if (options->bind && resolve_address(options->bind, 0, &c.bind) != DXP_OK)
-		return error_set(DXP_EINVAL,
-				 "'%s' is not an address to bind; write ADDRESS or ADDRESS:PORT",
-				 options->bind);
-	status = options->bind ? DXP_OK : resolve_bind(&c.manager, &c.bind);
-	if (status != DXP_OK)
-		return status;
-	if (!options->name)
-		config_default_name(c.name);
-	else if (!manage_name_valid(options->name))
-		return error_set(DXP_EINVAL,
-				 "'%s' is not a valid node name; use 1 to %d of A-Z a-z 0-9 . _ -",
-				 options->name, FABRIC_NAME_BYTES - 1);
-	else
-		snprintf(c.name, sizeof(c.name), "%s", options->name);
-	*out = c;
-	return DXP_OK;
+	if (status == DXP_OK)
+		status = resolve_own_address(options->bind, &c);
+	if (status == DXP_OK)
+		status = resolve_name(options->name, c.name);
+	if (status == DXP_OK)
+		*out = c;
+	keys_erase(&c, sizeof(c));
+	return status;
 }

@@ -74,6 +74,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 					     .qps = o->qps,
 					     .spin_ns = UINT32_MAX};
 	status = join_open(&options, &nic->node);
+	keys_erase(&config, sizeof(config));
 	if (status == DXP_OK)
 		status = join_wait(nic->node, manager, nic->timeout_ns);
 	return status == DXP_OK ? table_wait(nic, deadline_ns, manager) : status;

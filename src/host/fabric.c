@@ -107,8 +107,10 @@ int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric 
 		return status;
 	options = options ? options : &defaults;
 	struct dxp_fabric *f = calloc(1, sizeof(*f));
-	if (!f)
+	if (!f) {
+		keys_erase(&config, sizeof(config));
 		return error_set(DXP_ENOMEM, "out of memory");
+	}
 	spin_init(&f->spin, options->spin_us == UINT32_MAX ? 0
 			    : options->spin_us
 				    ? (uint32_t)(min_u64(options->spin_us, S_NS / US_NS) * US_NS)
@@ -121,6 +123,7 @@ int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric 
 	status = locks_create(f);
 	if (status == DXP_OK)
 		status = open_node(f, options, &config);
+	keys_erase(&config, sizeof(config));
 	if (status == DXP_OK) {
 		host_fabric_enter(f);
 		status = join(f);

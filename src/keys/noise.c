@@ -1,107 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Noise handshake. Comments use the names of the Noise specification, sections 5 and 9.
- * Invariant: `hash` covers all messages so far, `chain` covers all secrets so far. */
+/* Patterns are those of the specification, section 7. All steps are calls of `state`; each public
+ * function has its own struct crypto, so a struct noise can be copied and erased. */
 #include "keys/noise.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include <dxp/status.h>
+
 static const char protocol[] = "Noise_IKpsk2_25519_AESGCM_SHA256";
 
-_Static_assert(sizeof(protocol) - 1 == KEYS_BYTES, "a longer name would be hashed");
-
-static bool hash_mix(struct noise *n, const void *data, size_t bytes)
-{
-	return keys_hash(n->hash, KEYS_BYTES, data, bytes, n->hash);
-}
-
-/* HKDF with two or three outputs (section 4.3). `third` may be NULL. */
-static bool expand(const uint8_t chain[KEYS_BYTES], const void *input, size_t bytes,
-		   uint8_t first[KEYS_BYTES], uint8_t second[KEYS_BYTES], uint8_t *third)
-{
-	static const uint8_t one = 1, two = 2, three = 3;
-	uint8_t key[KEYS_BYTES], a[KEYS_BYTES], b[KEYS_BYTES];
-	bool good = keys_hmac(chain, input, bytes, NULL, 0, key) &&
-		    keys_hmac(key, &one, 1, NULL, 0, a) &&
-		    keys_hmac(key, a, sizeof(a), &two, 1, b) &&
-		    (!third || keys_hmac(key, b, sizeof(b), &three, 1, third));
-
-	if (good) {
-		memcpy(first, a, sizeof(a));
-		memcpy(second, b, sizeof(b));
-	}
-	keys_erase(key, sizeof(key));
-	keys_erase(a, sizeof(a));
-	keys_erase(b, sizeof(b));
-	return good;
-}
-
-static bool key_mix(struct noise *n, const uint8_t input[KEYS_BYTES])
-{
-	n->number = 0;
-	return expand(n->chain, input, KEYS_BYTES, n->chain, n->key, NULL);
-}
-
-static bool agreement_mix(struct noise *n, const uint8_t private_key[KEYS_BYTES],
+/* Tokens ee, es, se and ss. */
+static bool agreement_mix(struct noise *n, const struct crypto *c,
+			  const uint8_t private_key[KEYS_BYTES],
 			  const uint8_t public_key[KEYS_BYTES])
 {
 	uint8_t secret[KEYS_BYTES];
-	bool good = keys_agree(private_key, public_key, secret) && key_mix(n, secret);
+	bool good = crypto_x25519(private_key, public_key, secret) &&
+		    symmetric_mix_secret(&n->state, c, secret);
 
 	keys_erase(secret, sizeof(secret));
 	return good;
 }
 
-/* The specification's MixKeyAndHash(psk). */
-static bool psk_mix(struct noise *n)
+static bool part_seal(struct noise *n, const struct crypto *c, const void *text, size_t bytes,
+		      uint8_t *out)
 {
-	uint8_t middle[KEYS_BYTES], key[KEYS_BYTES] = {0};
-	bool good = expand(n->chain, n->psk, sizeof(n->psk), n->chain, middle, key) &&
-		    hash_mix(n, middle, sizeof(middle));
-
-	memcpy(n->key, key, sizeof(n->key));
-	n->number = 0;
-	keys_erase(middle, sizeof(middle));
-	keys_erase(key, sizeof(key));
-	return good;
+	return symmetric_encrypt(&n->state, c, (struct crypto_bytes){text, bytes}, out);
 }
 
-/* The specification's EncryptAndHash. */
-static bool part_seal(struct noise *n, const void *text, size_t bytes, uint8_t *out)
+/* `bytes` includes the tag. */
+static bool part_open(struct noise *n, const struct crypto *c, const uint8_t *sealed, size_t bytes,
+		      uint8_t *out)
 {
-	const struct keys_seal seal = {n->key, n->number++, n->hash, sizeof(n->hash)};
-
-	return keys_seal(&seal, text, bytes, out) && hash_mix(n, out, bytes + KEYS_TAG_BYTES);
-}
-
-/* The specification's DecryptAndHash; `bytes` includes the tag. */
-static bool part_open(struct noise *n, const uint8_t *sealed, size_t bytes, uint8_t *out)
-{
-	const struct keys_seal seal = {n->key, n->number++, n->hash, sizeof(n->hash)};
-
-	return keys_open(&seal, sealed, bytes, out) && hash_mix(n, sealed, bytes);
-}
-
-/* In patterns with a pre-shared key, the ephemeral key is mixed into the chain too (section
- * 9.2). */
-static bool ephemeral_mix(struct noise *n, const uint8_t key[KEYS_BYTES])
-{
-	return hash_mix(n, key, KEYS_BYTES) && key_mix(n, key);
+	return symmetric_decrypt(&n->state, c, (struct crypto_bytes){sealed, bytes}, out);
 }
 
 bool noise_begin(struct noise *n, const struct noise_options *options)
 {
+	const struct crypto_bytes prologue = {options->prologue, options->prologue_bytes};
+	struct crypto c;
+
 	*n = (struct noise){.initiator = options->initiator};
-	memcpy(n->hash, protocol, sizeof(n->hash));
-	memcpy(n->chain, protocol, sizeof(n->chain));
 	memcpy(n->private_key, options->private_key, sizeof(n->private_key));
 	memcpy(n->ephemeral, options->ephemeral, sizeof(n->ephemeral));
 	if (options->initiator)
 		memcpy(n->peer, options->peer, sizeof(n->peer));
-	return keys_public(n->private_key, n->public_key) &&
-	       keys_public(n->ephemeral, n->ephemeral_public) &&
-	       hash_mix(n, options->prologue, options->prologue_bytes) &&
-	       hash_mix(n, options->initiator ? n->peer : n->public_key, KEYS_BYTES);
+	if (crypto_open(&c) != DXP_OK)
+		return false;
+	bool good =
+		keys_public(n->private_key, n->public_key) &&
+		keys_public(n->ephemeral, n->ephemeral_public) &&
+		symmetric_begin(&n->state, &c, protocol, prologue) &&
+		symmetric_mix_known(&n->state, &c, options->initiator ? n->peer : n->public_key);
+	crypto_close(&c);
+	return good;
 }
 
 void noise_psk(struct noise *n, const uint8_t psk[KEYS_BYTES])
@@ -115,98 +68,125 @@ void noise_end(struct noise *n)
 	keys_erase(n, sizeof(*n));
 }
 
-/* The specification's Split. The initiator seals with the first key, the responder with the second
- * one. */
-static bool split(struct noise *n)
+/* Split: the first key is for what the initiator sends. */
+static bool split(struct noise *n, const struct crypto *c)
 {
 	uint8_t *first = n->initiator ? n->send_key : n->receive_key;
 	uint8_t *second = n->initiator ? n->receive_key : n->send_key;
-	bool good = expand(n->chain, NULL, 0, first, second, NULL);
+	bool good = symmetric_split(&n->state, c, first, second);
 
-	keys_erase(n->chain, sizeof(n->chain));
-	keys_erase(n->key, sizeof(n->key));
+	keys_erase(&n->state, sizeof(n->state));
 	keys_erase(n->ephemeral, sizeof(n->ephemeral));
 	keys_erase(n->psk, sizeof(n->psk));
 	return good;
 }
 
-static size_t first_write(struct noise *n, const void *payload, size_t bytes, uint8_t *out)
+static size_t first_write(struct noise *n, const struct crypto *c, const void *payload,
+			  size_t bytes, uint8_t *out)
 {
 	uint8_t *sealed_key = out + KEYS_BYTES, *sealed = sealed_key + KEYS_BYTES + KEYS_TAG_BYTES;
 
 	memcpy(out, n->ephemeral_public, KEYS_BYTES);
-	bool good = ephemeral_mix(n, out) && agreement_mix(n, n->ephemeral, n->peer) &&
-		    part_seal(n, n->public_key, KEYS_BYTES, sealed_key) &&
-		    agreement_mix(n, n->private_key, n->peer) &&
-		    part_seal(n, payload, bytes, sealed);
+	bool good = symmetric_mix_public(&n->state, c, out) &&
+		    agreement_mix(n, c, n->ephemeral, n->peer) &&
+		    part_seal(n, c, n->public_key, KEYS_BYTES, sealed_key) &&
+		    agreement_mix(n, c, n->private_key, n->peer) &&
+		    part_seal(n, c, payload, bytes, sealed);
 	return good ? NOISE_FIRST_BYTES + bytes : 0;
 }
 
-static bool first_read(struct noise *n, const uint8_t *message, size_t bytes, uint8_t *payload)
+static bool first_read(struct noise *n, const struct crypto *c, const uint8_t *message,
+		       size_t bytes, uint8_t *payload)
 {
 	const uint8_t *sealed_key = message + KEYS_BYTES;
 	const uint8_t *sealed = sealed_key + KEYS_BYTES + KEYS_TAG_BYTES;
 
 	memcpy(n->peer_ephemeral, message, KEYS_BYTES);
-	return ephemeral_mix(n, message) && agreement_mix(n, n->private_key, n->peer_ephemeral) &&
-	       part_open(n, sealed_key, KEYS_BYTES + KEYS_TAG_BYTES, n->peer) &&
-	       agreement_mix(n, n->private_key, n->peer) &&
-	       part_open(n, sealed, bytes - NOISE_FIRST_BYTES + KEYS_TAG_BYTES, payload);
+	return symmetric_mix_public(&n->state, c, message) &&
+	       agreement_mix(n, c, n->private_key, n->peer_ephemeral) &&
+	       part_open(n, c, sealed_key, KEYS_BYTES + KEYS_TAG_BYTES, n->peer) &&
+	       agreement_mix(n, c, n->private_key, n->peer) &&
+	       part_open(n, c, sealed, bytes - NOISE_FIRST_BYTES + KEYS_TAG_BYTES, payload);
 }
 
-static size_t second_write(struct noise *n, const void *payload, size_t bytes, uint8_t *out)
+static size_t second_write(struct noise *n, const struct crypto *c, const void *payload,
+			   size_t bytes, uint8_t *out)
 {
 	memcpy(out, n->ephemeral_public, KEYS_BYTES);
-	bool good = ephemeral_mix(n, out) && agreement_mix(n, n->ephemeral, n->peer_ephemeral) &&
-		    agreement_mix(n, n->ephemeral, n->peer) && psk_mix(n) &&
-		    part_seal(n, payload, bytes, out + KEYS_BYTES) && split(n);
+	bool good = symmetric_mix_public(&n->state, c, out) &&
+		    agreement_mix(n, c, n->ephemeral, n->peer_ephemeral) &&
+		    agreement_mix(n, c, n->ephemeral, n->peer) &&
+		    symmetric_mix_psk(&n->state, c, n->psk) &&
+		    part_seal(n, c, payload, bytes, out + KEYS_BYTES) && split(n, c);
 	return good ? NOISE_SECOND_BYTES + bytes : 0;
 }
 
-static bool second_read(struct noise *n, const uint8_t *message, size_t bytes, uint8_t *payload)
+static bool second_read(struct noise *n, const struct crypto *c, const uint8_t *message,
+			size_t bytes, uint8_t *payload)
 {
 	memcpy(n->peer_ephemeral, message, KEYS_BYTES);
-	return ephemeral_mix(n, message) && agreement_mix(n, n->ephemeral, n->peer_ephemeral) &&
-	       agreement_mix(n, n->private_key, n->peer_ephemeral) && psk_mix(n) &&
-	       part_open(n, message + KEYS_BYTES, bytes - KEYS_BYTES, payload) && split(n);
+	return symmetric_mix_public(&n->state, c, message) &&
+	       agreement_mix(n, c, n->ephemeral, n->peer_ephemeral) &&
+	       agreement_mix(n, c, n->private_key, n->peer_ephemeral) &&
+	       symmetric_mix_psk(&n->state, c, n->psk) &&
+	       part_open(n, c, message + KEYS_BYTES, bytes - KEYS_BYTES, payload) && split(n, c);
 }
 
 size_t noise_write(struct noise *n, const void *payload, size_t bytes, uint8_t *out)
 {
+	struct crypto c;
+
 	assert(n->step < 2 && n->initiator == (n->step == 0));
-	return n->step++ == 0 ? first_write(n, payload, bytes, out)
-			      : second_write(n, payload, bytes, out);
+	if (crypto_open(&c) != DXP_OK)
+		return 0;
+	const size_t written = n->step++ == 0 ? first_write(n, &c, payload, bytes, out)
+					      : second_write(n, &c, payload, bytes, out);
+	crypto_close(&c);
+	return written;
 }
 
 bool noise_read(struct noise *n, const uint8_t *message, size_t bytes, uint8_t *payload)
 {
 	const size_t least = n->step == 0 ? NOISE_FIRST_BYTES : NOISE_SECOND_BYTES;
+	struct crypto c;
 
 	assert(n->step < 2 && n->initiator == (n->step == 1));
-	if (bytes < least)
+	if (bytes < least || crypto_open(&c) != DXP_OK)
 		return false;
-	return n->step++ == 0 ? first_read(n, message, bytes, payload)
-			      : second_read(n, message, bytes, payload);
+	const bool good = n->step++ == 0 ? first_read(n, &c, message, bytes, payload)
+					 : second_read(n, &c, message, bytes, payload);
+	crypto_close(&c);
+	return good;
 }
 
 bool noise_seal(struct noise *n, const void *text, size_t bytes, uint8_t *out)
 {
-	const struct keys_seal seal = {.key = n->send_key, .number = n->sent};
+	uint8_t nonce[CRYPTO_NONCE_BYTES];
+	const struct crypto_aead a = {n->send_key, nonce, {"", 0}};
+	struct crypto c;
 
 	assert(n->step == 2);
-	if (!keys_seal(&seal, text, bytes, out))
+	if (crypto_open(&c) != DXP_OK)
 		return false;
-	n->sent++;
-	return true;
+	symmetric_nonce(n->sent, nonce);
+	const bool good = crypto_aead_seal(&c, &a, (struct crypto_bytes){text, bytes}, out);
+	crypto_close(&c);
+	n->sent += good;
+	return good;
 }
 
 bool noise_open(struct noise *n, const uint8_t *sealed, size_t bytes, uint8_t *out)
 {
-	const struct keys_seal seal = {.key = n->receive_key, .number = n->received};
+	uint8_t nonce[CRYPTO_NONCE_BYTES];
+	const struct crypto_aead a = {n->receive_key, nonce, {"", 0}};
+	struct crypto c;
 
 	assert(n->step == 2);
-	if (!keys_open(&seal, sealed, bytes, out))
+	if (bytes < CRYPTO_TAG_BYTES || crypto_open(&c) != DXP_OK)
 		return false;
-	n->received++;
-	return true;
+	symmetric_nonce(n->received, nonce);
+	const bool good = crypto_aead_open(&c, &a, (struct crypto_bytes){sealed, bytes}, out);
+	crypto_close(&c);
+	n->received += good;
+	return good;
 }

@@ -13,6 +13,7 @@
 #ifndef KEYS_NOISE_H
 #define KEYS_NOISE_H
 
+#include "crypto/symmetric.h"
 #include "keys/primitives.h"
 
 /* bytes of the first message without its payload */
@@ -31,9 +32,8 @@ struct noise_options {
 /* One handshake. A copy is independent of the original. */
 struct noise {
 	bool initiator;
-	unsigned step; /* number of handshake messages that were written or read */
-	uint8_t hash[KEYS_BYTES], chain[KEYS_BYTES], key[KEYS_BYTES];
-	uint64_t number; /* number of messages sealed with `key` */
+	unsigned step; /* messages of the handshake that were written or read */
+	struct symmetric state;
 	uint8_t private_key[KEYS_BYTES], public_key[KEYS_BYTES];
 	uint8_t ephemeral[KEYS_BYTES], ephemeral_public[KEYS_BYTES];
 	/* public keys of the peer; the responder knows `peer` after step 1 */

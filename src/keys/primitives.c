@@ -7,44 +7,17 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#include "base/bytes.h"
-
-#define NONCE_BYTES 12
+#include "crypto/crypto.h"
 
 bool keys_public(const uint8_t private_key[KEYS_BYTES], uint8_t out[KEYS_BYTES])
 {
-	EVP_PKEY *key =
-		EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, private_key, KEYS_BYTES);
-	uint8_t public_key[KEYS_BYTES];
-	size_t bytes = sizeof(public_key);
-	bool good = key && EVP_PKEY_get_raw_public_key(key, public_key, &bytes) == 1;
-
-	EVP_PKEY_free(key);
-	if (good)
-		memcpy(out, public_key, KEYS_BYTES);
-	return good;
+	return crypto_x25519_public(private_key, out);
 }
 
 bool keys_agree(const uint8_t private_key[KEYS_BYTES], const uint8_t public_key[KEYS_BYTES],
 		uint8_t out[KEYS_BYTES])
 {
-	EVP_PKEY *own =
-		EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, private_key, KEYS_BYTES);
-	EVP_PKEY *peer = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, public_key, KEYS_BYTES);
-	EVP_PKEY_CTX *context = own && peer ? EVP_PKEY_CTX_new(own, NULL) : NULL;
-	uint8_t secret[KEYS_BYTES];
-	size_t bytes = sizeof(secret);
-	bool good = context && EVP_PKEY_derive_init(context) == 1 &&
-		    EVP_PKEY_derive_set_peer(context, peer) == 1 &&
-		    EVP_PKEY_derive(context, secret, &bytes) == 1 && bytes == sizeof(secret);
-
-	EVP_PKEY_CTX_free(context);
-	EVP_PKEY_free(peer);
-	EVP_PKEY_free(own);
-	if (good)
-		memcpy(out, secret, KEYS_BYTES);
-	keys_erase(secret, sizeof(secret));
-	return good;
+	return crypto_x25519(private_key, public_key, out);
 }
 
 bool keys_hash(const void *head, size_t head_bytes, const void *body, size_t body_bytes,
@@ -84,59 +57,6 @@ bool keys_hmac(const uint8_t key[KEYS_BYTES], const void *head, size_t head_byte
 	if (good)
 		memcpy(out, tag, KEYS_BYTES);
 	keys_erase(tag, sizeof(tag));
-	return good;
-}
-
-/* Prepares a cipher: key, nonce and associated data. */
-static EVP_CIPHER_CTX *cipher_begin(const struct keys_seal *s, bool seal)
-{
-	EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
-	uint8_t nonce[NONCE_BYTES] = {0};
-	int bytes;
-
-	/* the nonce for AESGCM: 32 zero bits, then the number (Noise, revision 34, section 12.4) */
-	put_be64(nonce + 4, s->number);
-	if (context &&
-	    EVP_CipherInit_ex(context, EVP_aes_256_gcm(), NULL, s->key, nonce, seal) == 1 &&
-	    (s->associated_bytes == 0 ||
-	     EVP_CipherUpdate(context, NULL, &bytes, s->associated, (int)s->associated_bytes) == 1))
-		return context;
-	EVP_CIPHER_CTX_free(context);
-	return NULL;
-}
-
-bool keys_seal(const struct keys_seal *s, const void *text, size_t bytes, uint8_t *out)
-{
-	EVP_CIPHER_CTX *context = cipher_begin(s, true);
-	int done;
-	bool good = context &&
-		    (bytes == 0 || EVP_CipherUpdate(context, out, &done, text, (int)bytes) == 1) &&
-		    EVP_CipherFinal_ex(context, out + bytes, &done) == 1 &&
-		    EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, KEYS_TAG_BYTES,
-					out + bytes) == 1;
-
-	EVP_CIPHER_CTX_free(context);
-	return good;
-}
-
-bool keys_open(const struct keys_seal *s, const void *sealed, size_t bytes, uint8_t *out)
-{
-	uint8_t tag[KEYS_TAG_BYTES], end[KEYS_TAG_BYTES];
-	int done;
-
-	if (bytes < KEYS_TAG_BYTES)
-		return false;
-	bytes -= KEYS_TAG_BYTES;
-	memcpy(tag, (const uint8_t *)sealed + bytes, sizeof(tag));
-	EVP_CIPHER_CTX *context = cipher_begin(s, false);
-	bool good =
-		context &&
-		(bytes == 0 || EVP_CipherUpdate(context, out, &done, sealed, (int)bytes) == 1) &&
-		EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, sizeof(tag), tag) == 1 &&
-		EVP_CipherFinal_ex(context, end, &done) == 1;
-	EVP_CIPHER_CTX_free(context);
-	if (!good)
-		keys_erase(out, bytes);
 	return good;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* X25519, SHA-256, HMAC and AES-256-GCM, all by libcrypto. A function returns false if an input is
- * invalid, or if memory is short. Then its outputs are unchanged. */
+/* X25519, SHA-256 and HMAC by libcrypto, for callers without a struct crypto. A function returns
+ * false if an input is invalid, or if memory is short. */
 #ifndef KEYS_PRIMITIVES_H
 #define KEYS_PRIMITIVES_H
 
@@ -10,8 +10,8 @@
 
 #include "base/limits.h"
 
-#define KEYS_BYTES     PUBLIC_KEY_BYTES /* bytes of a key or a hash */
-#define KEYS_TAG_BYTES 16               /* bytes that the tag adds to sealed data */
+#define KEYS_BYTES     PUBLIC_KEY_BYTES /* bytes of keys and hashes */
+#define KEYS_TAG_BYTES 16               /* bytes that noise_seal adds */
 
 /* Computes the public key of a private key (RFC 7748). Any 32 bytes are a valid private key. */
 bool keys_public(const uint8_t private_key[KEYS_BYTES], uint8_t out[KEYS_BYTES]);
@@ -26,21 +26,6 @@ bool keys_hash(const void *head, size_t head_bytes, const void *body, size_t bod
 	       uint8_t out[KEYS_BYTES]);
 bool keys_hmac(const uint8_t key[KEYS_BYTES], const void *head, size_t head_bytes, const void *body,
 	       size_t body_bytes, uint8_t out[KEYS_BYTES]);
-
-/* How to seal a message: the key, the number of the message under this key, and the data that the
- * tag covers but that is sent in clear. */
-struct keys_seal {
-	const uint8_t *key; /* KEYS_BYTES */
-	uint64_t number;
-	const void *associated;
-	size_t associated_bytes;
-};
-
-/* Encrypts `bytes` of `text` to `out`, which must have space for KEYS_TAG_BYTES more. */
-bool keys_seal(const struct keys_seal *s, const void *text, size_t bytes, uint8_t *out);
-/* Decrypts `sealed`; `bytes` includes the tag. If the data or the tag was changed, clears `out` and
- * returns false. */
-bool keys_open(const struct keys_seal *s, const void *sealed, size_t bytes, uint8_t *out);
 
 /* Erases a secret in a way that the compiler cannot omit. */
 void keys_erase(void *secret, size_t bytes);

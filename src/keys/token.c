@@ -98,6 +98,7 @@ bool token_parse(const char *text, struct token *out)
 	    !base32_get(key, sizeof(t.manager), t.manager))
 		return false;
 	*out = t;
+	keys_erase(&t, sizeof(t));
 	return true;
 }
 

@@ -29,6 +29,10 @@ static void text_set(int32_t *status, char text[MANAGE_TEXT_BYTES], int value, c
 
 #define ANSWER(answer, value, ...) text_set(&(answer)->status, (answer)->text, (value), __VA_ARGS__)
 
+#define UNRECORDED_TEXT                                                                            \
+	"done, but the manager cannot record it, so its restart would undo this; its log has the " \
+	"reason; run this again after the repair"
+
 static bool token_given(const uint8_t id[TOKEN_ID_BYTES])
 {
 	static const uint8_t none[TOKEN_ID_BYTES];
@@ -107,12 +111,29 @@ void manager_command_open(struct registry *r, struct manager_channel *c,
 	}
 }
 
-static void token_spend(struct registry *r, struct token_row *token, const char *name)
+/* Uses up a token once, and stores this before it counts: a token that was used stays used after a
+ * restart. Otherwise answers why not. */
+static bool token_spend(struct registry *r, struct token_row *token, const char *name,
+			struct channel_answer *answer)
 {
+	char before[sizeof(token->used_by)];
+
+	memcpy(before, token->used_by, sizeof(before));
 	token->uses--;
 	memcpy(token->used_by, name, sizeof(token->used_by));
 	tokens_change(&r->tokens, token);
-	r->counters.admitted++;
+	if (registry_saved(r)) {
+		r->counters.admitted++;
+		return true;
+	}
+	token->uses++;
+	memcpy(token->used_by, before, sizeof(before));
+	tokens_change(&r->tokens, token);
+	r->counters.unsaved++;
+	ANSWER(answer, DXP_EIO,
+	       "the manager cannot record the use of the token, so it admits no key; its log has "
+	       "the reason; run this again after the repair, the token is still valid");
+	return false;
 }
 
 /* Adds the key of a channel's sender under a name, and uses up one use of the token. */
@@ -132,28 +153,31 @@ static struct key_row *key_add(struct registry *r, const struct manager_channel 
 	memcpy(row.key, c->noise.peer, sizeof(row.key));
 	memcpy(row.name, name, sizeof(row.name));
 	row.role = token->role;
+	if (!token_spend(r, token, name, answer))
+		return NULL;
 	struct key_row *added = keyring_add(&r->keyring, &row);
-	if (!added) {
+	if (!added)
 		ANSWER(answer, DXP_ENOMEM,
 		       "the manager has no space for more keys; remove some: `dxp node remove "
-		       "NAME`");
-		return NULL;
-	}
-	token_spend(r, token, name);
+		       "NAME`, then join with another token");
 	return added;
 }
 
-/* Gives a key that is already admitted the role of another token, if that role permits more. */
-static void key_raise(struct registry *r, const struct manager_channel *c, struct key_row *key)
+/* Gives a key that is already admitted the role of another token, if that role permits more.
+ * Returns false if the token's use cannot be stored. */
+static bool key_raise(struct registry *r, const struct manager_channel *c, struct key_row *key,
+		      struct channel_answer *answer)
 {
 	struct token_row *token = c->tokened ? tokens_find(&r->tokens, c->token) : NULL;
 
 	if (!token || token->role <= key->role ||
 	    token_state(token, registry_wall_s(r)) != TOKEN_VALID)
-		return;
+		return true;
+	if (!token_spend(r, token, key->name, answer))
+		return false;
 	key->role = token->role;
 	keyring_change(&r->keyring, key);
-	token_spend(r, token, key->name);
+	return true;
 }
 
 static void admit(struct registry *r, const struct manager_channel *c,
@@ -174,9 +198,9 @@ static void admit(struct registry *r, const struct manager_channel *c,
 		       request->name, request->name);
 		return;
 	}
-	if (key)
-		key_raise(r, c, key);
-	else
+	if (key && !key_raise(r, c, key, answer))
+		return;
+	if (!key)
 		key = key_add(r, c, request->name, answer);
 	if (!key)
 		return;
@@ -241,6 +265,8 @@ static void token_revoke(struct registry *r, const struct channel_request *reque
 	}
 	row->revoked = true;
 	tokens_change(&r->tokens, row);
+	if (!registry_saved(r))
+		ANSWER(answer, DXP_EIO, UNRECORDED_TEXT);
 }
 
 static void node_remove(struct registry *r, const struct channel_request *request,
@@ -263,7 +289,10 @@ static void node_remove(struct registry *r, const struct channel_request *reques
 	keyring_change(&r->keyring, key);
 	manager_key_end(r, key, now_ns);
 	r->counters.removed++;
-	ANSWER(answer, DXP_OK, "%s", key->name);
+	if (registry_saved(r))
+		ANSWER(answer, DXP_OK, "%s", key->name);
+	else
+		ANSWER(answer, DXP_EIO, UNRECORDED_TEXT);
 }
 
 static void grant(struct registry *r, const struct channel_request *request,

@@ -6,6 +6,7 @@
 
 #include "manager/limits.h"
 #include "manager/registry.h"
+#include "wire/stats_service.h"
 
 /* datagrams, a power of two: more than the answers to one batch of requests */
 #define OUTBOX_SIZE 256
@@ -40,7 +41,10 @@ struct registry {
 	struct list pushes;  /* nodes with new changes, which are sent after a short delay */
 	struct list repeats; /* nodes with unconfirmed datagrams, ordered by push_ns */
 	uint64_t epoch;
+	uint8_t proof_key[KEYS_BYTES]; /* for registry_proof */
 	uint64_t lease_ns;
+	uint64_t started_ns;
+	struct stats_service_limit stats_limit;
 	uint64_t rejections_ns;
 	/* Allowance for rejections to senders that are not authenticated, in units of 10^-9
 	 * rejections. */
@@ -64,6 +68,11 @@ struct mac *registry_sender_mac(const struct registry *r);
 /* Computes row->mac unless it is computed already. Returns false if that fails. */
 bool registry_key_mac(const struct registry *r, struct key_row *row);
 uint64_t registry_wall_s(const struct registry *r);
+/* Stores all changes now. Returns false if a restart of the manager would lose some. */
+bool registry_saved(const struct registry *r);
+/* Computes a number that a sender knows only if it receives datagrams at this address; 0: none, as
+ * memory is short. */
+uint64_t registry_proof(const struct registry *r, const struct udp_address *at, uint64_t nonce);
 /* Uses one unauthenticated rejection of the allowance. Returns false if none is left. */
 bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
 
@@ -96,6 +105,10 @@ void manager_requests_grants(struct registry *r, const struct udp_address *from,
 			     struct manage_body body);
 void requests_answer(struct registry *r, const struct udp_address *to, uint16_t node,
 		     const struct manage_answer *answer);
+
+/* report.c: answers STATS of a sender that may read the table. */
+void manager_requests_stats(struct registry *r, const struct udp_address *from,
+			    struct manage_body body, uint64_t now_ns);
 
 /* view.c: view_concerns returns true if `viewer` must be informed of a change of `subject`.
  * view_visible returns true if `viewer` may see `subject`. view_entry writes the table entry of

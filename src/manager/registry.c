@@ -8,6 +8,7 @@
 
 #include <dxp/status.h>
 
+#include "base/bytes.h"
 #include "manager/internal.h"
 #include "node/datagram.h"
 #include "node/limits.h"
@@ -34,6 +35,7 @@ int registry_create(const struct registry_options *options, struct registry **ou
 	grants_init(&r->grants, options->policy);
 	options->entropy(options->entropy_context, &r->epoch, sizeof(r->epoch));
 	r->epoch |= 1; /* an epoch of 0 means that there is none */
+	options->entropy(options->entropy_context, r->proof_key, sizeof(r->proof_key));
 	r->outbox.entries = calloc(OUTBOX_SIZE, sizeof(*r->outbox.entries));
 	status = r->outbox.entries ? mac_create(options->key, &r->mac) : DXP_ENOMEM;
 	if (status == DXP_OK)
@@ -57,6 +59,7 @@ void registry_destroy(struct registry *r)
 	keyring_free(&r->keyring);
 	keys_erase(&r->tokens, sizeof(r->tokens));
 	keys_erase(&r->options, sizeof(r->options));
+	keys_erase(r->proof_key, sizeof(r->proof_key));
 	free(r->outbox.entries);
 	grants_free(&r->grants);
 	roster_destroy(&r->roster);
@@ -110,7 +113,7 @@ void registry_start(struct registry *r, uint64_t now_ns)
 {
 	struct roster_node *n;
 
-	r->rejections_ns = now_ns;
+	r->rejections_ns = r->started_ns = now_ns;
 	ROSTER_EACH(&r->roster, n)
 	{
 		if (n->state == NODE_ALIVE)
@@ -155,7 +158,7 @@ bool registry_rejection_allowed(struct registry *r, uint64_t now_ns)
 static bool is_request(uint8_t type)
 {
 	return type == WIRE_JOIN || type == WIRE_RENEW || type == WIRE_STATUS ||
-	       type == WIRE_ASSIGN || type == WIRE_GRANTS;
+	       type == WIRE_ASSIGN || type == WIRE_GRANTS || type == WIRE_STATS;
 }
 
 /* Sends a REFUSE that is not authenticated, of at most `bytes` bytes, if the allowance permits. */
@@ -227,6 +230,22 @@ bool registry_key_mac(const struct registry *r, struct key_row *row)
 uint64_t registry_wall_s(const struct registry *r)
 {
 	return r->options.wall ? r->options.wall(r->options.wall_context) : 0;
+}
+
+bool registry_saved(const struct registry *r)
+{
+	return !r->options.save || r->options.save(r->options.save_context) == DXP_OK;
+}
+
+uint64_t registry_proof(const struct registry *r, const struct udp_address *at, uint64_t nonce)
+{
+	uint8_t bound[10], tag[KEYS_BYTES];
+
+	put_be16(bound, at->port);
+	put_be64(bound + 2, nonce);
+	if (!keys_hmac(r->proof_key, at->ip, sizeof(at->ip), bound, sizeof(bound), tag))
+		return 0;
+	return get_be64(tag) | 1;
 }
 
 /* Finds the row of the key that a request states. First looks at the key of the sending node, which
@@ -314,6 +333,11 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 			other_version(r, from, data, bytes, now_ns);
 		else
 			r->counters.malformed++;
+		return;
+	}
+	/* before the MAC, so that a flood costs little */
+	if (header.type == WIRE_STATS && !stats_service_allowed(&r->stats_limit, now_ns)) {
+		r->counters.stats_limited++;
 		return;
 	}
 	if (!sender_check(r, data, &header, body)) {

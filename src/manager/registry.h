@@ -35,6 +35,13 @@ struct registry_options {
 	/* Returns seconds since 1970, for the expiry of tokens; NULL: the time is always 0. */
 	uint64_t (*wall)(void *context);
 	void *wall_context;
+	/* Stores all changes of the registry now; returns a status. Called before the use of a
+	 * token counts. NULL: such changes are stored like all others. */
+	int (*save)(void *context);
+	void *save_context;
+	/* for answers to STATS: name of its machine, and its process id */
+	char name[FABRIC_NAME_BYTES];
+	uint32_t pid;
 };
 
 /* X(name, what it counts): datagrams that were ignored, by reason, and actions. */
@@ -45,6 +52,7 @@ struct registry_options {
 	X(unauthentic, "sealed with another key")                                              \
 	X(replayed, "not newer than what the node sent before")                                \
 	X(stale, "without the epoch of this run of the manager; the node repeats its request") \
+	X(unproved, "JOINs that had to prove their address, which another node advertises")    \
 	X(unexpected, "a frame that only a manager sends, or for another node")                \
 	X(unknown, "from a node that holds no lease")                                          \
 	X(reply_full, "answer dropped: too many at once; the node repeats its request")        \
@@ -68,9 +76,12 @@ struct registry_options {
 	X(token_used, "refused: the token was used")                                           \
 	X(token_expired, "refused: the token has expired")                                     \
 	X(token_revoked, "refused: the token was revoked")                                     \
+	X(unsaved, "tokens not used because the store failed")                                 \
 	X(token_unproved, "handshakes with a token that ended without proof of its secret")    \
 	X(channel_foreign, "handshakes for another manager's key, or damaged")                 \
 	X(channel_limited, "handshakes dropped: too many per second or at once")               \
+	X(stats_answered, "requests for counters answered")                                    \
+	X(stats_limited, "requests for counters dropped: too many per second")                 \
 	X(pages, "pages of full tables sent")                                                  \
 	X(deltas, "table differences sent")
 

@@ -75,23 +75,37 @@ static void reject(struct registry *r, const struct udp_address *from, uint64_t 
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
 
+static void repeat_request(struct registry *r, const struct udp_address *from, uint16_t node,
+			   uint64_t request, uint64_t nonce, uint64_t run)
+{
+	struct manage_answer answer = {.request = request,
+				       .nonce = nonce,
+				       .status = DXP_EAGAIN,
+				       .epoch = run,
+				       .text = "repeat this request with this epoch"};
+
+	requests_answer(r, from, node, &answer);
+}
+
 /* Returns true if the request states the epoch of this run of the manager. Otherwise answers with
  * this epoch, and the node repeats the request. A recorded request cannot state an epoch that did
  * not exist when it was recorded. */
 static bool run_admit(struct registry *r, const struct udp_address *from, uint16_t node,
 		      uint64_t request, uint64_t nonce, uint64_t run)
 {
-	struct manage_answer answer = {.request = request,
-				       .nonce = nonce,
-				       .status = DXP_EAGAIN,
-				       .epoch = r->epoch,
-				       .text = "the manager has restarted; repeat this request"};
-
 	if (run == r->epoch)
 		return true;
 	r->counters.stale++;
-	requests_answer(r, from, node, &answer);
+	repeat_request(r, from, node, request, nonce, r->epoch);
 	return false;
+}
+
+/* Returns whether a JOIN proves that its sender receives datagrams at `from`. Each proof belongs to
+ * one run of the manager. */
+static bool address_proved(const struct registry *r, const struct udp_address *from,
+			   const struct manage_join *join)
+{
+	return join->run != 0 && join->run == registry_proof(r, from, join->nonce);
 }
 
 /* ---- keys ---- */
@@ -263,7 +277,8 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 
 /* Checks an advertised address. Other nodes must be able to send to it, and no other live node may
  * have it. Exception: a node that sends from the address takes it from a node that only advertises
- * it. */
+ * it, once it proves that it also receives there: it repeats a number that was sent to the address.
+ */
 static bool address_admit(struct registry *r, const struct udp_address *from,
 			  const struct manage_join *join, uint64_t now_ns)
 {
@@ -288,8 +303,14 @@ static bool address_admit(struct registry *r, const struct udp_address *from,
 		return true;
 	if (address_equal(from, address) && advertises(&holder->entry) &&
 	    !address_equal(&holder->from, from)) {
-		holder_end(r, holder, now_ns);
-		return true;
+		if (address_proved(r, from, join)) {
+			holder_end(r, holder, now_ns);
+			return true;
+		}
+		r->counters.unproved++;
+		repeat_request(r, from, WIRE_NODE_NONE, join->request, join->nonce,
+			       registry_proof(r, from, join->nonce));
+		return false;
 	}
 	reject_busy(r, from, join, holder, "address", now_ns);
 	return false;
@@ -340,7 +361,8 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
-	if (!run_admit(r, from, WIRE_NODE_NONE, join.request, join.nonce, join.run))
+	if (!address_proved(r, from, &join) &&
+	    !run_admit(r, from, WIRE_NODE_NONE, join.request, join.nonce, join.run))
 		return;
 	if (!join_key_admit(r, from, &join))
 		return;
@@ -470,6 +492,7 @@ void requests_receive(struct registry *r, const struct udp_address *from,
 	case WIRE_ASSIGN: manager_requests_assign(r, from, body, now_ns); break;
 	case WIRE_STATUS: manager_requests_status(r, from, body); break;
 	case WIRE_GRANTS: manager_requests_grants(r, from, body); break;
+	case WIRE_STATS: manager_requests_stats(r, from, body, now_ns); break;
 	default: r->counters.unexpected++;
 	}
 }

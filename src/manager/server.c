@@ -3,10 +3,13 @@
  * node gets it. */
 #include "manager/server.h"
 
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <dxp/status.h>
 
@@ -44,6 +47,16 @@ static uint64_t wall_read(void *context)
 	return now > 0 ? (uint64_t)now : 0;
 }
 
+/* Sets what answers to STATS state about this process. */
+static void about_set(struct registry_options *o)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	snprintf(o->name, sizeof(o->name), "%.*s", (int)sizeof(o->name) - 1, host);
+	o->pid = (uint32_t)getpid();
+}
+
 /* Makes a token for an operator if the options request one, or if no operator exists yet, because
  * an operator makes all other tokens. */
 static int operator_token_make(struct server *s, const struct server_options *options)
@@ -57,14 +70,28 @@ static int operator_token_make(struct server *s, const struct server_options *op
 	return status;
 }
 
+/* Stores the changes at once; for registry_options.save. */
+static int save_now(void *context)
+{
+	struct server *s = context;
+	int status = store_save(s->store, s->registry);
+
+	if (status != DXP_OK)
+		s->store_retry_ns = clock_now_ns() + STORE_RETRY_NS;
+	return status;
+}
+
 static int registry_open(struct server *s, const struct server_options *options)
 {
 	struct registry_options registry_options = {.policy = options->policy,
 						    .admission = options->admission,
 						    .entropy = rng_entropy_kernel,
-						    .wall = wall_read};
+						    .wall = wall_read,
+						    .save = save_now,
+						    .save_context = s};
 	int status = secrets_manager_key(options->state_folder, registry_options.private_key);
 
+	about_set(&registry_options);
 	memcpy(registry_options.key, options->key, sizeof(registry_options.key));
 	if (status == DXP_OK)
 		status = registry_create(&registry_options, &s->registry);

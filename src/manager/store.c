@@ -481,6 +481,7 @@ static int rows_load(struct store *s, struct registry *r, const char *query,
 			status = read(statement, &op) ? registry_load(r, &op) : DXP_EINVAL;
 	}
 	sqlite3_finalize(statement);
+	keys_erase(&op, sizeof(op)); /* the last token */
 	if (status != DXP_EINVAL)
 		return status;
 	log_error("%s holds invalid rows; move it away to start with an empty registry", s->path);
@@ -588,6 +589,7 @@ static bool changes_save(struct store *s, struct registry *r)
 	}
 	if (good && begun)
 		good = sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+	keys_erase(&op, sizeof(op)); /* the last token */
 	return good;
 }
 

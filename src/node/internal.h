@@ -12,6 +12,7 @@
 #include "node/member.h"
 #include "node/observe.h"
 #include "node/offer_server.h"
+#include "node/probe.h"
 #include "node/node.h"
 
 /* A peer whose lease at the manager has expired. */
@@ -50,6 +51,7 @@ struct node {
 	uint64_t arrived_ns, received_ns;
 	char name[FABRIC_NAME_BYTES];
 	struct observe observe;
+	struct probe probe;
 	struct offers *offers; /* NULL: the node offers no functions */
 	/* time in ns of the next offers_poll if nothing wakes the node before */
 	uint64_t offers_ns;
@@ -77,6 +79,11 @@ int protect_start(struct node *n, const uint8_t *fabric_key);
 uint8_t protect_mode(void *node, const struct udp_address *peer);
 /* protect.c: logs a handshake that failed because the peer requires another protection. */
 void protect_report(struct node *n, uint64_t now_ns);
+
+/* paths.c: measures the paths to the node's peers. */
+void paths_start(struct node *n);
+void paths_send(struct node *n, uint64_t now_ns);
+void paths_receive(struct node *n, const struct datagram_arrival *a, uint64_t now_ns);
 
 /* outside.c: gives the NIC the policy for peers outside of the node table, as the options state
  * it. */

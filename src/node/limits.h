@@ -49,6 +49,17 @@
 /* ns between polls of the offer sockets by a loop that does not sleep */
 #define OFFER_LOOK_NS (1000ull * 1000)
 
+/* peers whose path a node measures at a time; 64 fill three pages of counters */
+#define PROBE_PATHS 64
+/* ns between two probes of a node: 0.01 % of a core, 100 bytes a second */
+#define PROBE_INTERVAL_NS (1000ull * 1000 * 1000)
+#define PROBE_ROUNDS      8 /* probes of a path before another peer gets its place */
+#define PROBE_BLOCKED     3 /* probes in a row without answer: the path is blocked */
+/* answers per second: 0.2 % of a core at 4 us and a system call each */
+#define PROBE_REPLIES_PER_S 256
+/* answers per second above which a node demands pauses, of a second for each such number */
+#define PROBE_REPLIES_UNPAUSED 64
+
 /* ns between publications of counters: shorter than people need to read them */
 #define STATS_INTERVAL_NS (100ull * 1000 * 1000)
 /* a publication takes at most 1/100 of the time between two publications */
@@ -64,9 +75,13 @@
 /* ns without an answer, then a node is silent: time for 4 requests */
 #define STATS_QUERY_NS       (1000ull * 1000 * 1000)
 #define STATS_QUERY_WHOLE_NS (3 * STATS_QUERY_NS) /* ns for all pages of one node */
+/* managers and switches that one query reads: a manager, and as many switches as an option of a
+ * command may name */
+#define SERVICE_QUERY_MAX 65
 /* rows of sessions that a node publishes: 400 KiB; totals include all sessions */
 #define STATS_SESSIONS_MAX 1024
 #define STATS_SESSIONS_MIN 16   /* rows allocated at first; their number grows on demand */
+#define STATS_PATHS_MAX    1024 /* rows of paths of a node that a reader keeps */
 #define STATS_NODES_MAX    1024 /* nodes that a reader shows */
 /* folders of counters per reader: root reads the folders of all users */
 #define STATS_FOLDERS_MAX 256

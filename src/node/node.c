@@ -135,8 +135,8 @@ static int member_start(struct node *n, uint64_t now_ns)
 				.magic = n->window->qp_magic[NODE_SERVICE_QP],
 				.incarnation = n->incarnation,
 				.memory_bytes = o->memory_bytes,
-				.capabilities = o->capabilities | DXP_RELEASE
-									  << MANAGE_RELEASE_SHIFT,
+				.capabilities = o->capabilities | MANAGE_CAPABILITY_PROBED |
+						DXP_RELEASE << MANAGE_RELEASE_SHIFT,
 			},
 	};
 
@@ -149,8 +149,11 @@ static int member_start(struct node *n, uint64_t now_ns)
 	if (node_advertised(n, &options.self.address))
 		options.self.capabilities |= MANAGE_CAPABILITY_ADVERTISED;
 	int status = member_create(&options, now_ns, &n->member);
-	if (status == DXP_OK)
+	keys_erase(options.key, sizeof(options.key));
+	if (status == DXP_OK) {
 		node_table_keep(member_table(n->member));
+		paths_start(n);
+	}
 	return status;
 }
 
@@ -278,6 +281,8 @@ static void arrival_process(struct node *n, const struct datagram_arrival *a, ui
 		return;
 	if (a->data[WIRE_OFF_TYPE] == WIRE_STATS)
 		observe_serve(n, a, now_ns);
+	else if (a->data[WIRE_OFF_TYPE] == WIRE_PROBE || a->data[WIRE_OFF_TYPE] == WIRE_PROBE_REPLY)
+		paths_receive(n, a, now_ns);
 	else if (n->member)
 		member_receive(n->member, &a->from, a->data, a->bytes, now_ns);
 }
@@ -302,6 +307,8 @@ static uint32_t membership_poll(struct node *n, uint64_t now_ns)
 {
 	uint32_t work = (uint32_t)management_send(n, now_ns);
 	work += membership_note(n);
+	if (now_ns >= n->probe.due_ns)
+		paths_send(n, now_ns);
 	return work + peers_update(n, now_ns);
 }
 
@@ -410,6 +417,7 @@ uint64_t node_deadline(const struct node *n)
 		deadline_ns = min_u64(deadline_ns, offers_deadline(n->offers));
 	if (!n->member)
 		return deadline_ns;
+	deadline_ns = min_u64(deadline_ns, n->probe.due_ns);
 	return min_u64(min_u64(deadline_ns, n->silent_ns), member_deadline(n->member));
 }
 

@@ -214,8 +214,10 @@ void observe_tap(struct node *n)
 void observe_serve(struct node *n, const struct datagram_arrival *a, uint64_t now_ns)
 {
 	struct observe *o = &n->observe;
-	const struct stats_served served = {
-		.file = o->stats ? stats_map(o->stats) : NULL, .mac = n->mac, .node = n->id};
+	const struct stats_served served = {.file = o->stats ? stats_map(o->stats) : NULL,
+					    .probe = n->member ? &n->probe : NULL,
+					    .mac = n->mac,
+					    .node = n->id};
 	struct datagram out;
 
 	/* If the kernel has no space for the answer, the reader sends its request again. */

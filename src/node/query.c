@@ -80,6 +80,7 @@ int query_create(const struct query_options *options, uint64_t now_ns, struct qu
 		a->key = a->public_key;
 	}
 	a->options.identity = NULL;
+	keys_erase(a->options.key, sizeof(a->options.key));
 	options->entropy(options->entropy_context, &a->nonce, sizeof(a->nonce));
 	a->assign.action = options->kind == QUERY_GRANT ? MANAGE_GRANT : MANAGE_REVOKE;
 	a->first = options->kind == QUERY_NODES ? WIRE_NODE_FIRST : 0;

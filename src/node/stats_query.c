@@ -113,7 +113,8 @@ static void slots_fill(struct stats_query *q, uint64_t now_ns)
 			return;
 		*s = (struct slot){
 			.busy = true, .node = q->next++, .until_ns = now_ns + STATS_QUERY_WHOLE_NS};
-		slot_request(q, s, STATS_PART_NODE, 0, now_ns);
+		slot_request(q, s, q->options.paths ? STATS_PART_PATHS : STATS_PART_NODE, 0,
+			     now_ns);
 		q->busy++;
 	}
 }
@@ -144,6 +145,21 @@ static bool sessions_add(struct stats_view *v, const struct stats_page *page)
 	memcpy(all + v->node.session_rows, page->sessions, page->count * sizeof(*all));
 	v->sessions = all;
 	v->node.session_rows = rows;
+	return true;
+}
+
+static bool paths_add(struct stats_view *v, const struct stats_page *page)
+{
+	const uint32_t rows = v->path_count + page->count;
+
+	if (rows > STATS_PATHS_MAX)
+		return false;
+	struct stats_path *all = realloc(v->paths, (rows + 1) * sizeof(*all));
+	if (!all)
+		return false;
+	memcpy(all + v->path_count, page->paths, page->count * sizeof(*all));
+	v->paths = all;
+	v->path_count = rows;
 	return true;
 }
 
@@ -178,6 +194,12 @@ static void page_process(struct stats_query *q, struct slot *s, const struct sta
 		if (!sessions_add(v, page)) {
 			/* too many rows, or no memory; `session_count` lets the reader see that
 			 * rows are missing */
+			slot_end(q, s, NULL);
+			return;
+		}
+		break;
+	case STATS_PART_PATHS:
+		if (!paths_add(v, page)) {
 			slot_end(q, s, NULL);
 			return;
 		}
@@ -222,7 +244,7 @@ static size_t slot_send(struct stats_query *q, struct slot *s, struct datagram *
 
 	if (now_ns >= s->silent_ns || now_ns >= s->until_ns) {
 		/* If a slow node has answered some pages, shows these instead of "no answer". */
-		bool some = s->request.part > STATS_PART_NODE;
+		bool some = s->request.part > STATS_PART_NODE && !q->options.paths;
 		slot_end(q, s, some ? NULL : "no answer");
 		return 0;
 	}

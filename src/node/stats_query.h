@@ -18,6 +18,7 @@ struct stats_query_options {
 	const struct node_entry *nodes;
 	size_t count;
 	bool details; /* true: also read the counters of queue pairs and sessions */
+	bool paths;   /* true: read only paths; a node of an earlier version gives no answer */
 	entropy_fn entropy;
 	void *entropy_context;
 };

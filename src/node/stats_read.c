@@ -250,8 +250,10 @@ int stats_read(struct stats_list *out, void (*complaint)(void *context, const ch
 
 void stats_list_free(struct stats_list *list)
 {
-	for (uint32_t i = 0; i < list->count; i++)
+	for (uint32_t i = 0; i < list->count; i++) {
 		free(list->views[i].sessions);
+		free(list->views[i].paths);
+	}
 	free(list->views);
 	*list = (struct stats_list){0};
 }

@@ -16,6 +16,8 @@ struct stats_view {
 	uint64_t age_ns;                /* ns from node.published_ns until the file was read */
 	struct stats_node node;         /* its strings are terminated and printable */
 	struct stats_session *sessions; /* node.session_rows entries */
+	struct stats_path *paths;       /* path_count entries; only of a query for paths */
+	uint32_t path_count;
 };
 
 struct stats_list {

@@ -113,7 +113,10 @@ size_t stats_serve_receive(struct stats_serve *s, const struct stats_served *ser
 				  .nonce = request.nonce,
 				  .part = request.part,
 				  .first = request.first};
-	page_fill(served->file, &page, now_ns);
+	if (page.part != STATS_PART_PATHS)
+		page_fill(served->file, &page, now_ns);
+	else if (served->probe)
+		probe_page_fill(served->probe, &page, now_ns);
 	size_t bytes = stats_page_encode(&page, served->node, served->mac, s->frame);
 	datagram_place(out, &a->from, s->frame, bytes);
 	s->counters.stats_answered++;

@@ -7,6 +7,7 @@
 #define NODE_STATS_SERVE_H
 
 #include "link/udp.h"
+#include "node/probe.h"
 #include "node/stats.h"
 #include "wire/stats.h"
 
@@ -25,6 +26,7 @@ struct stats_serve {
 
 struct stats_served {
 	const struct stats_file *file; /* NULL: the node publishes no counters */
+	const struct probe *probe;     /* its paths; NULL: it measures none */
 	struct mac *mac;
 	uint16_t node; /* id of this node */
 };

@@ -4,7 +4,7 @@
 #define SEAL_INTERNAL_H
 
 #include "seal/limits.h"
-#include "seal/symmetric.h"
+#include "crypto/symmetric.h"
 #include "seal/replay.h"
 #include "seal/seal.h"
 #include "wire/limits.h"

@@ -31,6 +31,7 @@
 #include "switch/kernel.h"
 #include "switch/limits.h"
 #include "switch/plane.h"
+#include "switch/report.h"
 #include "switch/serve_send.h"
 #include "wire/limits.h"
 
@@ -163,6 +164,7 @@ struct server {
 	struct senders *senders;
 	struct input *input;
 	struct sw *sw;
+	struct report *report; /* NULL: the options have no key */
 	struct spin spin;
 	uint64_t expire_ns;
 	bool draining;
@@ -274,8 +276,25 @@ static int link_start(struct server *v)
 	return status;
 }
 
+static void loop_wake(void *context)
+{
+	link_wake(context);
+}
+
+static int report_start(struct server *v)
+{
+	const struct report_options options = {
+		.bind = address_v4(v->core.ip, v->options->stats_port),
+		.key = v->options->key,
+		.wake = loop_wake,
+		.context = v->link};
+
+	return options.key ? report_open(&options, &v->report) : DXP_OK;
+}
+
 static void server_close(struct server *v)
 {
+	report_close(v->report);
 	switch_destroy(v->sw);
 	input_destroy(v->input);
 	serve_senders_close(v->senders);
@@ -316,6 +335,8 @@ static int server_start(struct server *v)
 		status = input_start(v);
 	if (status == DXP_OK)
 		status = switch_create(&v->core, clock_now_ns(), &v->sw);
+	if (status == DXP_OK)
+		status = report_start(v);
 	if (status == DXP_ENOMEM)
 		log_error("not enough memory; use fewer --groups");
 	return status;
@@ -476,7 +497,8 @@ static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 	uint64_t until_ns = min_u64(now_ns + v->spin.budget_ns, deadline_ns);
 	size_t count = 0;
 
-	while (count == 0 && clock_now_ns() < until_ns && !*v->options->stop) {
+	while (count == 0 && clock_now_ns() < until_ns && !*v->options->stop &&
+	       !report_wanted(v->report)) {
 		sched_yield();
 		count = receive(v);
 	}
@@ -512,6 +534,8 @@ static void run(struct server *v)
 			spin_note(&v->spin, now_ns - quiet_ns);
 		housekeep(v, now_ns);
 		send_due(v, now_ns);
+		if (report_wanted(v->report))
+			report_serve(v->report, v->sw, now_ns);
 		quiet_ns = count > 0 ? clock_now_ns() : quiet_ns;
 		count = await(v, count > 0, quiet_ns);
 	}

@@ -22,6 +22,10 @@ struct serve_options {
 	uint8_t weights[INPUT_CLASSES];
 	int socket_priority; /* `priority` of link_options for all packets that are sent; 0 .. 6 */
 	const char *user;    /* system user to run as, see privileges_drop */
+	/* Fabric key (FABRIC_KEY_BYTES) of programs that may read the counters at `stats_port`, a
+	 * UDP port; NULL: no program may. */
+	const uint8_t *key;
+	uint16_t stats_port;
 	/* ns to spin after packets before the loop sleeps, approximately (base/spin.h); at most 1
 	 * s */
 	uint64_t spin_ns;

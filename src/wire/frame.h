@@ -26,46 +26,48 @@
 #define WIRE_HEADER_BYTES_MAX (WIRE_DATA_BYTES + WIRE_IMM_BYTES + WIRE_TRAILER_BYTES)
 
 /* X(name, value, kind). Kinds: C control, R reliable data, M management. */
-#define WIRE_TYPE_LIST(X)      \
-	X(HELLO, 0x01, C)      \
-	X(HELLO_ACK, 0x02, C)  \
-	X(RESET, 0x03, C)      \
-	X(PING, 0x04, C)       \
-	X(PONG, 0x05, C)       \
-	X(PMTU_PROBE, 0x06, C) \
-	X(PMTU_ACK, 0x07, C)   \
-	X(BYE, 0x08, C)        \
-	X(REJECT, 0x09, C)     \
-	X(ACK, 0x10, C)        \
-	X(NACK, 0x11, C)       \
-	X(CREDIT, 0x12, C)     \
-	X(RESYNC, 0x13, R)     \
-	X(NAP, 0x20, R)        \
-	X(PUT, 0x21, R)        \
-	X(GET_REQ, 0x22, R)    \
-	X(GET_RSP, 0x23, R)    \
-	X(ATOMIC, 0x24, R)     \
-	X(ATOMIC_RSP, 0x25, R) \
-	X(CFG_RD, 0x26, R)     \
-	X(CFG_RD_RSP, 0x27, R) \
-	X(CFG_WR, 0x28, R)     \
-	X(CFG_WR_RSP, 0x29, R) \
-	X(JOIN, 0x40, M)       \
-	X(LEASE, 0x41, M)      \
-	X(RENEW, 0x42, M)      \
-	X(LEAVE, 0x43, M)      \
-	X(NODE_TABLE, 0x44, M) \
-	X(NODE_DELTA, 0x45, M) \
-	X(TABLE_ACK, 0x46, M)  \
-	X(ASSIGN, 0x47, M)     \
-	X(REFUSE, 0x48, M)     \
-	X(STATUS, 0x49, M)     \
-	X(ANSWER, 0x4a, M)     \
-	X(STATS, 0x4b, M)      \
-	X(STATS_PAGE, 0x4c, M) \
-	X(CHANNEL, 0x4d, M)    \
-	X(GRANTS, 0x50, M)     \
-	X(GRANTS_PAGE, 0x51, M)
+#define WIRE_TYPE_LIST(X)       \
+	X(HELLO, 0x01, C)       \
+	X(HELLO_ACK, 0x02, C)   \
+	X(RESET, 0x03, C)       \
+	X(PING, 0x04, C)        \
+	X(PONG, 0x05, C)        \
+	X(PMTU_PROBE, 0x06, C)  \
+	X(PMTU_ACK, 0x07, C)    \
+	X(BYE, 0x08, C)         \
+	X(REJECT, 0x09, C)      \
+	X(ACK, 0x10, C)         \
+	X(NACK, 0x11, C)        \
+	X(CREDIT, 0x12, C)      \
+	X(RESYNC, 0x13, R)      \
+	X(NAP, 0x20, R)         \
+	X(PUT, 0x21, R)         \
+	X(GET_REQ, 0x22, R)     \
+	X(GET_RSP, 0x23, R)     \
+	X(ATOMIC, 0x24, R)      \
+	X(ATOMIC_RSP, 0x25, R)  \
+	X(CFG_RD, 0x26, R)      \
+	X(CFG_RD_RSP, 0x27, R)  \
+	X(CFG_WR, 0x28, R)      \
+	X(CFG_WR_RSP, 0x29, R)  \
+	X(JOIN, 0x40, M)        \
+	X(LEASE, 0x41, M)       \
+	X(RENEW, 0x42, M)       \
+	X(LEAVE, 0x43, M)       \
+	X(NODE_TABLE, 0x44, M)  \
+	X(NODE_DELTA, 0x45, M)  \
+	X(TABLE_ACK, 0x46, M)   \
+	X(ASSIGN, 0x47, M)      \
+	X(REFUSE, 0x48, M)      \
+	X(STATUS, 0x49, M)      \
+	X(ANSWER, 0x4a, M)      \
+	X(STATS, 0x4b, M)       \
+	X(STATS_PAGE, 0x4c, M)  \
+	X(CHANNEL, 0x4d, M)     \
+	X(GRANTS, 0x50, M)      \
+	X(GRANTS_PAGE, 0x51, M) \
+	X(PROBE, 0x52, M)       \
+	X(PROBE_REPLY, 0x53, M)
 
 #define WIRE_TYPE_ENUM(name, value, kind) WIRE_##name = value,
 enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };

@@ -6,7 +6,8 @@
 #include <dxp/window.h> /* sizes visible to users */
 
 /* packets */
-#define WIRE_PORT 4795 /* default UDP port of managers; nodes use any port */
+#define WIRE_PORT        4795 /* default UDP port of managers; nodes use any port */
+#define WIRE_SWITCH_PORT 4794 /* default UDP port at which a switch gives its counters */
 /* bytes of payload that a path must carry at least. Every IPv6 path carries more. */
 #define WIRE_PAYLOAD_MIN 1024
 /* bytes of payload in a data packet at most: 9000-byte MTU less headers, a multiple of 64. Also

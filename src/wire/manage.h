@@ -42,6 +42,7 @@ enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVO
 /* Other nodes reach this node at the address in its JOIN, not at the address from which it
  * sends. */
 #define MANAGE_CAPABILITY_ADVERTISED (1u << 1)
+#define MANAGE_CAPABILITY_PROBED     (1u << 2) /* the node answers PROBE (wire/probe.h) */
 /* Bits 8 to 31: the node's release, one byte each for major, minor and patch. 0: a release from
  * before these bits. */
 #define MANAGE_RELEASE_SHIFT 8

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes the frames that read counters. Values are LEB128 numbers: 7 bits in each
- * byte, lowest bits first, bit 7 set in all bytes but the last. Most counters are small, so a page
- * holds several sessions. */
+/* Encodes and decodes the frames that read counters. Values are LEB128 numbers: most counters are
+ * small, so a page holds several sessions. */
 #include "wire/stats.h"
 
 #include <assert.h>
@@ -9,54 +8,29 @@
 
 #include <dxp/status.h>
 
+#include "wire/leb128.h"
 #include "wire/manage_entry.h"
 
 #define HEAD_BYTES    25 /* bytes of a page's body before its rows */
-#define VARINT_BYTES  10 /* bytes of the longest LEB128 number of 64 bits */
 #define ADDRESS_BYTES (STATS_ADDRESS - 1)
 /* bytes of the longest row of STATS_PART_NODE: 6 plain fields, 3 texts, the values */
 #define NODE_BYTES                                                       \
 	(1 + 4 + 3 * 8 + 4 + 2 * FABRIC_NAME_BYTES + 1 + ADDRESS_BYTES + \
-	 (STATS_NODE_FIELDS + STATS_SESSION_FIELDS) * VARINT_BYTES)
+	 (STATS_NODE_FIELDS + STATS_SESSION_FIELDS) * LEB128_BYTES)
 
 _Static_assert(WIRE_COMMON_BYTES + HEAD_BYTES + NODE_BYTES + MAC_BYTES <= FABRIC_DATAGRAM_BYTES,
 	       "the row of a node always fits a page");
 
-static void varint_put(struct put_cursor *c, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		put_8(c, (uint8_t)(v | 0x80));
-	put_8(c, (uint8_t)v);
-}
-
-/* Reads a LEB128 number. Rejects a number of more than 64 bits, or an encoding longer than
- * needed. */
-static uint64_t varint_get(struct get_cursor *c)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < VARINT_BYTES && !c->bad; i++) {
-		uint8_t byte = get_8(c);
-		v |= (uint64_t)(byte & 0x7f) << (7 * i);
-		if (byte & 0x80)
-			continue;
-		c->bad |= (i > 0 && byte == 0) || (i == VARINT_BYTES - 1 && byte > 1);
-		return v;
-	}
-	c->bad = true;
-	return 0;
-}
-
 static void values_put(struct put_cursor *c, const uint64_t *values, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		varint_put(c, values[i]);
+		leb128_put(c, values[i]);
 }
 
 static void values_get(struct get_cursor *c, uint64_t *values, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		values[i] = varint_get(c);
+		values[i] = leb128_get(c);
 }
 
 static bool printable(char letter)
@@ -126,13 +100,13 @@ static void qp_put(struct put_cursor *c, const struct stats_qp_row *row)
 	const struct stats_qp *q = &row->counts;
 
 	put_16(c, row->index);
-	varint_put(c, q->sent_messages);
-	varint_put(c, q->sent_bytes);
-	varint_put(c, q->failed);
-	varint_put(c, q->received_messages);
-	varint_put(c, q->received_bytes);
-	varint_put(c, q->refused);
-	varint_put(c, q->waits_for_credit);
+	leb128_put(c, q->sent_messages);
+	leb128_put(c, q->sent_bytes);
+	leb128_put(c, q->failed);
+	leb128_put(c, q->received_messages);
+	leb128_put(c, q->received_bytes);
+	leb128_put(c, q->refused);
+	leb128_put(c, q->waits_for_credit);
 }
 
 static void qp_get(struct get_cursor *c, struct stats_qp_row *row)
@@ -140,13 +114,13 @@ static void qp_get(struct get_cursor *c, struct stats_qp_row *row)
 	struct stats_qp *q = &row->counts;
 
 	row->index = get_16(c);
-	q->sent_messages = varint_get(c);
-	q->sent_bytes = varint_get(c);
-	q->failed = varint_get(c);
-	q->received_messages = varint_get(c);
-	q->received_bytes = varint_get(c);
-	q->refused = varint_get(c);
-	q->waits_for_credit = varint_get(c);
+	q->sent_messages = leb128_get(c);
+	q->sent_bytes = leb128_get(c);
+	q->failed = leb128_get(c);
+	q->received_messages = leb128_get(c);
+	q->received_bytes = leb128_get(c);
+	q->refused = leb128_get(c);
+	q->waits_for_credit = leb128_get(c);
 	c->bad |= row->index >= STATS_QPS;
 }
 
@@ -167,6 +141,33 @@ static void session_get(struct get_cursor *c, struct stats_session *s)
 	c->bad |= s->active > 1 || s->node < WIRE_NODE_FIRST || s->node > WIRE_NODE_LAST;
 }
 
+static void path_put(struct put_cursor *c, const struct stats_path *p)
+{
+	const uint64_t values[] = {p->sent,   p->answered,       p->srtt_ns,    p->min_rtt_ns,
+				   p->age_ns, p->answered_bytes, p->limit_bytes};
+
+	put_16(c, p->node);
+	put_8(c, p->state);
+	printable_put(c, p->peer, sizeof(p->peer));
+	values_put(c, values, sizeof(values) / sizeof(*values));
+}
+
+static void path_get(struct get_cursor *c, struct stats_path *p)
+{
+	p->node = get_16(c);
+	p->state = get_8(c);
+	printable_get(c, p->peer, sizeof(p->peer));
+	p->sent = leb128_get(c);
+	p->answered = leb128_get(c);
+	p->srtt_ns = leb128_get(c);
+	p->min_rtt_ns = leb128_get(c);
+	p->age_ns = leb128_get(c);
+	p->answered_bytes = leb128_get(c);
+	p->limit_bytes = leb128_get(c);
+	c->bad |= p->state > STATS_PATH_BLOCKED || p->node < WIRE_NODE_FIRST ||
+		  p->node > WIRE_NODE_LAST;
+}
+
 /* Returns the number of row i: index of a queue pair, or node id of a session. Returns 0 for
  * STATS_PART_NODE, which has only one row. */
 static uint16_t row_number(const struct stats_page *page, unsigned i)
@@ -174,6 +175,7 @@ static uint16_t row_number(const struct stats_page *page, unsigned i)
 	switch (page->part) {
 	case STATS_PART_QPS: return page->qps[i].index;
 	case STATS_PART_SESSIONS: return page->sessions[i].node;
+	case STATS_PART_PATHS: return page->paths[i].node;
 	default: return 0;
 	}
 }
@@ -184,6 +186,7 @@ static void row_put(struct put_cursor *c, const struct stats_page *page, unsigne
 	case STATS_PART_NODE: node_put(c, page); break;
 	case STATS_PART_QPS: qp_put(c, &page->qps[i]); break;
 	case STATS_PART_SESSIONS: session_put(c, &page->sessions[i]); break;
+	case STATS_PART_PATHS: path_put(c, &page->paths[i]); break;
 	}
 }
 
@@ -193,6 +196,7 @@ static void row_get(struct get_cursor *c, struct stats_page *page, unsigned i)
 	case STATS_PART_NODE: node_get(c, page); break;
 	case STATS_PART_QPS: qp_get(c, &page->qps[i]); break;
 	case STATS_PART_SESSIONS: session_get(c, &page->sessions[i]); break;
+	case STATS_PART_PATHS: path_get(c, &page->paths[i]); break;
 	}
 }
 
@@ -213,7 +217,7 @@ size_t stats_request_encode(const struct stats_request *request, uint16_t node, 
 
 static bool part_known(uint8_t part)
 {
-	return part >= STATS_PART_NODE && part <= STATS_PART_SESSIONS;
+	return (part >= STATS_PART_NODE && part <= STATS_PART_SESSIONS) || part == STATS_PART_PATHS;
 }
 
 int stats_request_decode(struct manage_body body, struct stats_request *out)

@@ -14,8 +14,30 @@
 #include "wire/manage.h"
 #include "wire/stats_fields.h"
 
-/* Parts of a node's counters. Rows of QPS are numbered by index, rows of SESSIONS by node id. */
-enum stats_part { STATS_PART_NODE = 1, STATS_PART_QPS = 2, STATS_PART_SESSIONS = 3 };
+/* Parts of a node's counters. Rows of QPS are numbered by index, rows of SESSIONS by node id. Only
+ * managers and switches have SERVICE (wire/stats_service.h). */
+enum stats_part {
+	STATS_PART_NODE = 1,
+	STATS_PART_QPS = 2,
+	STATS_PART_SESSIONS = 3,
+	STATS_PART_SERVICE = 4,
+	STATS_PART_PATHS = 5 /* rows are numbered by node id of the peer */
+};
+
+enum stats_path_state { STATS_PATH_UNKNOWN, STATS_PATH_OPEN, STATS_PATH_BLOCKED };
+
+/* Measurement of the path from a node to a peer (node/probe.h). */
+struct stats_path {
+	uint16_t node;
+	uint8_t state; /* enum stats_path_state */
+	char peer[FABRIC_NAME_BYTES];
+	uint64_t sent, answered; /* probes */
+	uint64_t srtt_ns, min_rtt_ns;
+	uint64_t age_ns; /* since the last answer; 0: none yet */
+	/* bytes of UDP payload: the longest probe that was answered, 0: none yet; the longest that
+	 * the node's interface permits */
+	uint64_t answered_bytes, limit_bytes;
+};
 
 /* rows in one page: all STATS_QPS queue pairs; a session's row has at least 44 bytes, so at most 25
  * fit */
@@ -47,6 +69,8 @@ struct stats_page {
 	/* STATS_PART_QPS and STATS_PART_SESSIONS */
 	struct stats_qp_row qps[STATS_PAGE_ROWS];
 	struct stats_session sessions[STATS_PAGE_ROWS];
+	/* STATS_PART_PATHS */
+	struct stats_path paths[STATS_PAGE_ROWS];
 };
 
 /* Encode header, body and mac into `out`, and return the length. `out` has MANAGE_FRAME_BYTES, or

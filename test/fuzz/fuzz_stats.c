@@ -13,6 +13,8 @@
 #include "node/stats_serve.h"
 #include "test/fuzz/fuzz.h"
 #include "wire/manage_entry.h"
+#include "wire/probe.h"
+#include "wire/stats_service.h"
 
 #define NODE       7
 #define BODY_BYTES (FABRIC_DATAGRAM_BYTES - WIRE_COMMON_BYTES - MAC_BYTES)
@@ -74,6 +76,31 @@ static void codecs_try(struct target *t)
 		same(t, stats_page_encode(&page, NODE, t->mac, t->again));
 }
 
+static void service_codecs_try(struct target *t)
+{
+	static struct stats_service_page page;
+	const struct manage_body body = {t->frame + WIRE_COMMON_BYTES, t->body_bytes};
+	struct stats_request request;
+
+	if (stats_service_request_decode(body, &request) == DXP_OK)
+		same(t, stats_service_request_encode(&request, NODE, NULL, t->mac, t->again));
+	if (stats_service_page_decode(body, &page) == DXP_OK)
+		same(t, stats_service_page_encode(&page, NODE, t->mac, t->again));
+}
+
+static void probe_codecs_try(struct target *t)
+{
+	const struct manage_body body = {.data = t->frame + WIRE_COMMON_BYTES,
+					 .bytes = t->body_bytes};
+	struct probe_reply reply;
+	uint64_t number;
+
+	if (probe_decode(body, &number) == DXP_OK)
+		same(t, probe_encode(number, t->frame_bytes, NODE, NODE, t->mac, t->again));
+	if (probe_reply_decode(body, &reply) == DXP_OK)
+		same(t, probe_reply_encode(&reply, NODE, NODE, t->mac, t->again));
+}
+
 static void node_try(struct target *t)
 {
 	const struct stats_served served = {.mac = t->mac, .node = NODE};
@@ -115,6 +142,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	target_open(&t);
 	frame_make(&t, data[0] % 2 ? WIRE_STATS : WIRE_STATS_PAGE, data + 1, bytes - 1);
 	codecs_try(&t);
+	service_codecs_try(&t);
+	probe_codecs_try(&t);
 	node_try(&t);
 	reader_try(&t, data + 1, bytes - 1);
 	target_close(&t);

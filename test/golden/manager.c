@@ -10,7 +10,8 @@
 #include "test/golden/capture.h"
 #include "wire/channel.h"
 #include "wire/manage.h"
-#include "wire/stats.h"
+#include "wire/probe.h"
+#include "wire/stats_service.h"
 
 /* ns; a fixed value, so that the bytes do not change if the real lease changes */
 #define LEASE_NS 3000000000ull
@@ -147,10 +148,32 @@ static void counters(struct capture *c, struct mac *mac)
 				      .count = 1,
 				      .sessions = {{.node = 8, .active = 1, .peer = "host-1"}}};
 
+	const struct stats_request to_service = {.request = REQUEST, .nonce = NONCE, .first = 2};
+	const struct stats_service_page service = {.request = REQUEST,
+						   .nonce = NONCE,
+						   .first = 2,
+						   .count = 1,
+						   .service = {.role = STATS_ROLE_MANAGER,
+							       .pid = 4712,
+							       .up_ns = 9,
+							       .name = "host-m",
+							       .program = "dxp-manager"},
+						   .values = {{"joined", false, 300}}};
+
 	node.node.values[0] = 300;
 	capture_frame(c, frame, stats_request_encode(&request, NODE, mac, frame), PORT);
 	capture_frame(c, frame, stats_page_encode(&node, NODE, mac, frame), PORT);
 	capture_frame(c, frame, stats_page_encode(&sessions, NODE, mac, frame), PORT);
+	capture_frame(
+		c, frame,
+		stats_service_request_encode(&to_service, WIRE_NODE_MANAGER, NULL, mac, frame),
+		PORT);
+	capture_frame(c, frame, probe_encode(77, 100, NODE, NODE + 1, mac, frame), PORT);
+	capture_frame(c, frame,
+		      probe_reply_encode(&(struct probe_reply){77, 2}, NODE + 1, NODE, mac, frame),
+		      PORT);
+	capture_frame(c, frame, stats_service_page_encode(&service, WIRE_NODE_MANAGER, mac, frame),
+		      PORT);
 }
 
 void manager_write(const char *folder)

@@ -76,6 +76,29 @@ if [ "$(id -u)" = 0 ]; then
 	dxp join "$manager" "$(dxp token create)" --name n --dir "$scratch/nobody"
 	[ "$(stat -c %U "$scratch"/nobody/* | sort | uniq -c | xargs)" = "4 nobody" ] ||
 		die "not all files belong to nobody: $(ls -l "$scratch/nobody")"
+
+	install -d -o nobody "$scratch/foreign"
+	install -d -m 700 "$scratch/private"
+	ln -s ../private "$scratch/foreign/registry"
+	dxp manager init --bind 127.0.0.1 --port 0 --dir "$scratch/foreign" >"$scratch/out" 2>&1 &&
+		die "dxp manager init followed a link of nobody"
+	[ -z "$(ls "$scratch/private")" ] || die "written: $(ls -l "$scratch/private")"
+	rm "$scratch/foreign/registry"
+	ln -s ../private "$scratch/foreign/run"
+	echo '{"key_created": false, "folder_created": false, "processes": []}' \
+		>"$scratch/private/fabric"
+	refuse 1 'no fabric is up' dxp down --dir "$scratch/foreign"
+	[ -e "$scratch/private/fabric" ] || die "dxp down removed a file of root"
+	ln -sfn ../private "$scratch/foreign/new"
+	dxp join "$manager" "$(dxp token create)" --name o --dir "$scratch/foreign/new" &&
+		die "dxp join followed a link of nobody"
+	[ "$(ls "$scratch/private")" = fabric ] || die "written: $(ls -l "$scratch/private")"
+	rm "$scratch/foreign/run" "$scratch/foreign/new"
+	if setpriv --reuid nobody --clear-groups test -x "$DXP_BIN/dxp-manager"; then
+		dxp manager init --bind 127.0.0.1 --port 0 --dir "$scratch/foreign" >/dev/null
+		stat -c %U "$scratch"/foreign/* | has -v nobody && die 'root owns a file of nobody'
+		dxp down --dir "$scratch/foreign"
+	fi
 fi
 
 say "== each wrong token has its reason"
@@ -116,8 +139,14 @@ refuse 4 "admits machines by token" \
 	dxpd --manager "$manager" --key "$X/copied/fabric.key" --engine none
 
 say "== a manager that was killed goes on"
-kill -9 "$(process_of manager)"
-dxp manager init --bind 127.0.0.1 --port "${manager##*:}" >/dev/null
+# Stopped first, so that `dxp manager init` takes it for a running one, which does not answer.
+killed=$(process_of manager)
+kill -STOP "$killed"
+dxp manager init --bind 127.0.0.1 --port "${manager##*:}" >/dev/null &
+starting=$!
+sleep 1
+kill -9 "$killed"
+wait $starting || die "init fails beside a manager that was killed"
 env DXP_DIR="$C" dxp ping xb --count 5 --json | has '"count": 5' || die "c lost xb"
 dxp token list | has -E 'xpu +used' || die "the tokens are lost"
 
@@ -147,7 +176,7 @@ daemon_stop
 daemon_start --key "$B/fabric.key" --manager "$manager"
 daemon_stop
 dxp down
-refuse 1 "admits by token" dxp up --engine none --port 0
+refuse 1 "admits by token" dxp up --admit key --engine none --port 0
 dxp manager init --bind 127.0.0.1 --port 0 --json | has '"token": "dxp1' || die "no second start"
 dxp token list | has -E 'xpu +used' || die "the tokens are lost"
 dxp down

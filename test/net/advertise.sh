@@ -69,7 +69,7 @@ far nft -f - <<-'E'
 
 readonly at=(--manager 10.76.3.1 --key "$scratch/key")
 part "$near" manager.log 'listening on' dxp-manager --key "$scratch/key" \
-	--state "$scratch/state" --bind 10.76.3.1
+	--state "$scratch/state" --bind 10.76.3.1 --admit key --grants any
 
 say '== behind NAT: without --advertise the way to the xPU is blocked'
 part "$inside" plain.log 'plain: node' dxpd "${at[@]}" --engine none --memory 64M --name plain
@@ -111,8 +111,8 @@ refuse 1 "of the node's own machine only" ip netns exec "$inside" \
 say '== a manager behind NAT'
 far nft add rule ip nat prerouting iif v1 udp dport 4795 dnat to 192.168.76.2:4795
 part "$inside" manager2.log 'listening on 0.0.0.0:4795, advertised as 10.76.3.2:4795' \
-	dxp-manager --key "$scratch/key" --state "$scratch/state2" --bind 0.0.0.0 \
-	--advertise 10.76.3.2 --announce "$scratch/announced"
+	dxp-manager --key "$scratch/key" --state "$scratch/state2" --bind 0.0.0.0 --admit key \
+	--grants any --advertise 10.76.3.2 --announce "$scratch/announced"
 [ "$(cat "$scratch/announced")" = 10.76.3.2:4795 ] || die "announced: $(cat "$scratch/announced")"
 readonly second=(--key "$scratch/key" --manager)
 

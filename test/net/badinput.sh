@@ -15,7 +15,7 @@ refuse 2 "unknown command 'frobnicate'" dxp frobnicate
 refuse 2 'unknown option --frob' dxp up --frob
 refuse 2 '--xpus needs a number from 1' dxp up --xpus 0
 refuse 2 '--memory needs a size from 1M to 1024G' dxp up --memory lots
-refuse 2 "--grants is 'any' or 'explicit'" dxp up --grants some
+refuse 2 "--grants is 'auto', 'any' or 'explicit'" dxp up --grants some
 refuse 2 'exceed port 65535' dxp up --xpus 3 --node-port 65534
 refuse 2 'missing argument: XPU' dxp ping
 refuse 2 'too many arguments, starting with two' dxp ping one two

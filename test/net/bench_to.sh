@@ -20,7 +20,7 @@ namespaces_make dxpt 10.76.4 ip tc
 far ip link set lo up
 readonly at=(--manager 10.76.4.2 --key "$scratch/key")
 part "$far" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-key \
-	--state "$scratch/state" --bind 10.76.4.2 --grants explicit
+	--state "$scratch/state" --bind 10.76.4.2 --admit key
 part "$far" daemon.log 'xpu1: node' dxpd "${at[@]}" --engine none --memory 64M --name xpu1
 daemon=$!
 part "$far" small.log 'small: node' dxpd "${at[@]}" --engine none --memory 64M --name small \

@@ -59,7 +59,7 @@ dead() {
 }
 
 part "$near" manager 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
-	--state "$scratch/state" --bind 10.79.0.1
+	--state "$scratch/state" --bind 10.79.0.1 --admit key --grants any
 echo 10.79.0.1:4795 >"$DXP_DIR/manager"
 
 # daemon NAME ENGINE [OPTION...]: starts a daemon with one xPU.

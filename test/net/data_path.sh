@@ -32,7 +32,7 @@ far nft -f - <<-'E'
 E
 readonly at=(--manager 10.76.0.2 --key "$scratch/key")
 part "$far" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-key \
-	--state "$scratch/state" --bind 10.76.0.2
+	--state "$scratch/state" --bind 10.76.0.2 --admit key --grants any
 part "$far" daemon.log xpu1 dxpd "${at[@]}" --engine none --memory 64M
 daemon=$!
 

@@ -1,18 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests `dxp top --fabric` and `dxp nodes --wide`: they show counters of nodes whose files they
-# cannot read.
+# cannot read, of the manager, and of a switch. Tests `dxp paths`.
 #
 #   dxp top --fabric --- 127.0.0.1 --- dxp-manager
 #                            +-------- dxpd daemon1: xpu1
 #                            +-------- dxpd daemon2: xpu2  publishes in another folder
 #                            +-------- dxpd daemon3: xpu3  publishes nothing
+#                            +-------- dxp-switch at 127.0.0.9, only with a network namespace of its
+#                                      own, because its port is fixed
+if [ -z "${STATS_NAMESPACE:-}" ] && unshare -n ip link set lo up 2>/dev/null; then
+	export STATS_NAMESPACE=1
+	# shellcheck disable=SC2016 # $0 is of the inner shell
+	exec unshare -n bash -c 'ip link set lo up && exec "$0"' "$0"
+fi
 # shellcheck disable=SC2016 # the sentences quote commands with backticks
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 
-daemon2='' daemon3='' tracer=''
-ours() { echo "$tracer $daemon2 $daemon3"; }
+daemon2='' daemon3='' tracer='' switch=''
+ours() { echo "$tracer $daemon2 $daemon3 $switch"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
 
@@ -85,6 +92,92 @@ if command -v python3 >/dev/null; then
 	END
 else
 	left_out 'the JSON of dxp top --fabric' 'no python3; tools/setup check'
+fi
+
+# service ROLE: prints one service of dxp top --fabric --json, as a line: missing or the counters
+service() {
+	dxp top --fabric --json --switch 127.0.0.9 >"$scratch/services.json"
+	python3 -c 'import json, sys
+for s in json.load(open(sys.argv[1]))["services"]:
+    if s["role"] == sys.argv[2]:
+        print(s.get("missing") or json.dumps(s["counters"]), s.get("pid", ""))' \
+		"$scratch/services.json" "$1"
+}
+
+say "== the manager and a switch"
+refuse 2 '--switch needs --fabric' dxp top --once --switch 127.0.0.9
+refuse 1 "'here' is not the address of a switch" dxp top --fabric --once --switch here
+dxp top --fabric --once --interval 100 >"$scratch/table"
+expect 'SERVICE  NAME' "$scratch/table"
+grep -Eq "^manager .* $manager .* $(process_of manager) .* nodes_alive 3" "$scratch/table" ||
+	die "no counters of the manager: $(cat "$scratch/table")"
+if [ -n "${STATS_NAMESPACE:-}" ] && command -v python3 >/dev/null; then
+	refuse 6 'file' dxp-switch --address 127.0.0.9 --key "$scratch/none"
+	dxp-switch --address 127.0.0.9 --plane user --name sw9 --key "$DXP_DIR/fabric.key" \
+		>"$scratch/switch.log" 2>&1 &
+	switch=$!
+	wait_for '"groups_max": 256' service switch
+	has -E " $switch\$" "$scratch/seen" || die "another process: $(cat "$scratch/seen")"
+	dxp inc --switch 127.0.0.9 >/dev/null
+	wait_for '"received": [1-9]' service switch
+	dxp metrics --fabric --switch 127.0.0.9 >"$scratch/metrics"
+	expect 'dxp_service_up{service="switch",address="127.0.0.9:4794"} 1' "$scratch/metrics"
+	expect 'dxp_switch_groups_max{service="switch",address="127.0.0.9:4794"} 256' \
+		"$scratch/metrics"
+	# Its loop is stopped, then it is killed: the reader gives up, and shows the manager.
+	kill -STOP "$switch"
+	wait_for 'no answer' service switch
+	kill -CONT "$switch"
+	wait_for '"groups_max": 256' service switch
+	kill "$switch"
+	wait "$switch" || die "the switch ended with $?: $(cat "$scratch/switch.log")"
+	# A switch with another key, and one without a key: no counters.
+	dxp-switch --address 127.0.0.9 --plane user --key "$scratch/other.key" \
+		>"$scratch/switch.log" 2>&1 &
+	switch=$!
+	wait_for 'switch' dxp inc --switch 127.0.0.9
+	wait_for 'no answer' service switch
+	has '"nodes_alive": 3' <(service manager) || die 'no counters of the manager'
+	kill "$switch"
+	wait "$switch" || die "the switch ended with $?: $(cat "$scratch/switch.log")"
+	switch=''
+else
+	left_out 'counters of a switch' 'no python3, or no network namespaces (root)'
+fi
+
+say "== the paths between nodes"
+# path FROM TO: prints the state of a path, its answers and its MTU
+path() {
+	dxp paths --json >"$scratch/paths.json"
+	python3 -c 'import json, sys
+for p in json.load(open(sys.argv[1]))["paths"]:
+    if [p["from"], p["to"]] == sys.argv[2:]:
+        print(p["state"], p["answered"], p["rtt_ns"] > 0,
+              p["mtu_bytes"] == p["interface_mtu_bytes"])' \
+		"$scratch/paths.json" "$1" "$2"
+}
+if command -v python3 >/dev/null; then
+	wait_for 'open [0-9]+ True True' path xpu1 xpu2
+	wait_for 'open [0-9]+ True True' path xpu2 xpu1
+	wait_for 'no measured path is blocked' dxp paths
+	dxp paths >"$scratch/table"
+	grep -Eq '^xpu1 +- +[0-9]+ +[0-9]+$' "$scratch/table" || die "$(cat "$scratch/table")"
+	dxp paths --list >"$scratch/table"
+	grep -Eq '^xpu3 +xpu2 +open ' "$scratch/table" || die "$(cat "$scratch/table")"
+else
+	left_out 'dxp paths' 'no python3; tools/setup check'
+fi
+if [ -n "${STATS_NAMESPACE:-}" ] && command -v nft >/dev/null; then
+	port=$(dxp nodes | sed -n 's/.* xpu2 .*127.0.0.1:\([0-9]*\).*/\1/p')
+	other=$(dxp nodes | sed -n 's/.* xpu1 .*127.0.0.1:\([0-9]*\).*/\1/p')
+	nft add table inet cut
+	nft add chain inet cut output '{ type filter hook output priority 0; }'
+	nft add rule inet cut output udp sport "$other" udp dport "$port" drop
+	wait_for 'blocked: xpu1 -> xpu2: the last answer' dxp paths
+	nft delete table inet cut
+	wait_for 'no measured path is blocked' dxp paths
+else
+	left_out 'a blocked path' 'no nft, or no network namespaces (root)'
 fi
 
 say "== dxp nodes --wide"

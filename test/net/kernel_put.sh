@@ -76,7 +76,7 @@ export DXP_DIR=$scratch/joined
 mkdir "$DXP_DIR"
 readonly at=(--manager 10.78.0.1 --key "$DXP_DIR/fabric.key" --memory 64M --share-cache)
 part "$near" manager.log 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
-	--state "$scratch/state" --bind 10.78.0.1
+	--state "$scratch/state" --bind 10.78.0.1 --admit key --grants any
 echo 10.78.0.1:4795 >"$DXP_DIR/manager"
 part "$near" daemon1.log xpu1 dxpd "${at[@]}" --state "$scratch/daemon1"
 part "$far" daemon2.log xpu2 dxpd "${at[@]}" --state "$scratch/daemon2" --first 2

@@ -44,7 +44,7 @@ for line in lines:
         assert m[1] == family, f"{line} is in the family {family}"
         assert (m[1], m[2]) not in seen, f"twice: {line}"
         seen.add((m[1], m[2]))
-        node = re.search(r'node="((?:[^"\\]|\\.)*)"', m[2])[1]
+        node = re.search(r'(?:node|service)="((?:[^"\\]|\\.)*)"', m[2])[1]
         cause = re.search(r'cause="(\w+)"', m[2])
         values.setdefault(node, {})[m[1] + (":" + cause[1] if cause else "")] = float(m[3])
 assert helped == set(kinds) and len(kinds) > 70
@@ -77,7 +77,13 @@ import json, sys
 
 load = lambda name: json.load(open(f"{sys.argv[1]}/{name}.json"))
 nodes = {n["name"]: n for n in load("top")["nodes"]}
-for values in (load("openmetrics"), load("prometheus"), load("far")):
+for name in ("openmetrics", "prometheus", "openmetrics.fabric", "prometheus.fabric", "far"):
+    values = load(name)
+    manager = values.pop("manager", None)
+    assert (manager is not None) == (name == "far" or "fabric" in name), name
+    if manager:
+        assert manager["dxp_service_up"] == 1
+        assert manager["dxp_manager_nodes_alive"] == 2
     assert set(values) == {"xpu1", "xpu2"} == set(nodes)
     assert all(v["dxp_node_up"] == 1 for v in values.values())
     assert all(v["dxp_node_uptime_seconds"] > 0 for v in values.values())
@@ -110,6 +116,7 @@ kill -CONT "$daemon"
 python3 -c 'import json, sys
 v = json.load(open(sys.argv[1]))
 assert v["xpu1"] == {"dxp_node_up": 0}, v
+assert v["manager"]["dxp_service_up"] == 1, v
 assert v["xpu2"]["dxp_node_up"] == 1 and len(v["xpu2"]) > 70, v' "$scratch/far.json"
 python3 - "$DXP_STATS" <<'END'
 import glob, sys

@@ -71,7 +71,7 @@ print(rows[0]['counters']['counters']['$1'] if rows and rows[0].get('counters') 
 }
 
 part "$near" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-key \
-	--state "$scratch/state" --bind 10.79.0.1
+	--state "$scratch/state" --bind 10.79.0.1 --admit key --grants any
 
 say '== between machines the default is encryption'
 daemon

@@ -41,7 +41,7 @@ daemon_start() {
 }
 
 ip netns exec "$near" dxp-manager --key "$scratch/key" --new-key --state "$scratch/state" \
-	--bind 10.77.0.1 >"$scratch/manager.log" 2>&1 &
+	--bind 10.77.0.1 --admit key --grants any >"$scratch/manager.log" 2>&1 &
 manager=$!
 wait_for "$scratch/manager.log" 'listening on'
 daemon_start

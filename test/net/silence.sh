@@ -50,7 +50,7 @@ namespaces_make dxpl 10.77.0 ip tc nft
 near tc qdisc add dev v0 root tbf rate 200mbit burst 128k latency 5ms
 readonly at=(--manager 10.77.0.1 --key "$scratch/key")
 part "$near" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-key \
-	--state "$scratch/state" --bind 10.77.0.1
+	--state "$scratch/state" --bind 10.77.0.1 --admit key --grants any
 part "$far" daemon.log xpu1 dxpd "${at[@]}" --engine none --memory 80M
 head -c $((64 << 20)) /dev/urandom >"$scratch/sent"
 

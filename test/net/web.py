@@ -84,6 +84,10 @@ def documents(url):
         body = wait(path, lambda: request(url, path)[0].status == 200 and request(url, path)[1])
         conforms(json.loads(body), content["application/json"]["schema"], openapi, path)
         print("ok:", path, len(body), "bytes")
+    services = get(url, "services")["services"]
+    assert services[0]["role"] == "manager" and services[0]["counters"]["joined"] >= 1, services
+    wait("metrics of the manager",
+         lambda: b'dxp_service_up{service="manager"' in request(url, "/metrics")[1])
     detail = wait("details", lambda: get(url, "nodes/xpu1")["detail"])
     assert detail["name"] == "xpu1" and "counters" in detail
 

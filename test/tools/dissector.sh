@@ -34,7 +34,7 @@ row.port row.name row.engine row.device row.role row.key manage.key
 channel.id channel.number channel.step channel.message
 stats.version stats.part stats.published stats.first stats.next stats.rows stats.xpu stats.pid
 stats.started_ns stats.published_ns stats.age_ns stats.sessions stats.name stats.program
-stats.address stats.values'
+stats.address probe.number probe.pause_s stats.role stats.up_ns stats.values'
 
 failed() {
 	failures=$((failures + 1))

@@ -407,6 +407,77 @@ static void admission__a_bad_network_uses_a_token_once(void **state)
 	fabric_destroy(f);
 }
 
+/* A store that can fail, for registry_options.save. */
+struct failing_store {
+	struct fabric *f;
+	int status;
+	unsigned calls;
+	uint32_t uses; /* of the first token, as it was stored */
+};
+
+static int failing_save(void *context)
+{
+	struct failing_store *s = context;
+	struct store_op op;
+
+	s->calls++;
+	if (s->status != DXP_OK)
+		return s->status;
+	while (registry_next_store(s->f->registry, &op))
+		store_apply(s->f, &op);
+	s->uses = s->f->tokens[0].token.uses;
+	assert_int_equal(COUNTER(s->f, admitted), 0); /* stored before it counts */
+	return DXP_OK;
+}
+
+/* Without a record of its use, a token could be used again after a restart. */
+static void admission__no_key_without_a_record_of_the_token(void **state)
+{
+	struct fabric *f = fabric_create(1, GRANTS_ANY);
+	struct failing_store store = {.f = f, .status = DXP_EIO};
+
+	f->options.admission = ADMIT_TOKEN;
+	f->options.save = failing_save;
+	f->options.save_context = &store;
+	fabric_manager_start(f);
+	struct identity machine = identity_of(f, 1);
+	struct token token = token_make(f, 9, ROLE_XPU, 1);
+
+	assert_int_equal(admit(f, &machine, &token, "machine"), DXP_EIO);
+	TEXT_HAS(f, "cannot record the use of the token");
+	assert_int_equal(COUNTER(f, admitted), 0);
+	const struct fabric_member *xpu = keyed_start(f, MANAGE_XPU, &machine);
+	assert_false(JOINED(xpu));
+	assert_int_equal(store.calls, 1);
+
+	store.status = DXP_OK;
+	assert_int_equal(admit(f, &machine, &token, "machine"), DXP_OK);
+	assert_int_equal(store.uses, 0);
+	assert_int_equal(COUNTER(f, admitted), 1);
+	fabric_destroy(f);
+}
+
+/* An operator learns that a removal is lost when the manager restarts. */
+static void admission__an_unrecorded_removal_is_reported(void **state)
+{
+	struct fabric *f = fabric_create(1, GRANTS_ANY);
+	struct failing_store store = {.f = f};
+	struct channel_request remove = request_named(CHANNEL_NODE_REMOVE, "machine");
+
+	f->options.admission = ADMIT_TOKEN;
+	fabric_manager_start(f);
+	struct identity admin = admitted(f, 1, ROLE_OPERATOR, "admin");
+	admitted(f, 2, ROLE_XPU, "machine");
+	fabric_manager_stop(f);
+	f->options.save = failing_save;
+	f->options.save_context = &store;
+	fabric_manager_start(f);
+	store.status = DXP_EIO;
+	assert_int_equal(fabric_channel(f, &admin, NULL, &remove), DXP_EIO);
+	TEXT_HAS(f, "cannot record it");
+	fabric_destroy(f);
+}
+
 static void admission__tokens_are_made_and_listed(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -535,6 +606,8 @@ int main(void)
 		cmocka_unit_test(admission__grants_are_the_keys),
 		cmocka_unit_test(admission__records_have_no_effect),
 		cmocka_unit_test(admission__a_bad_network_uses_a_token_once),
+		cmocka_unit_test(admission__no_key_without_a_record_of_the_token),
+		cmocka_unit_test(admission__an_unrecorded_removal_is_reported),
 		cmocka_unit_test(admission__tokens_are_made_and_listed),
 		cmocka_unit_test(admission__restarts_change_nothing),
 		cmocka_unit_test(admission__a_key_cannot_act_for_others),

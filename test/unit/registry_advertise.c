@@ -4,6 +4,7 @@
  * rejected with the reason. */
 #include "test/sim/fabric.h"
 
+#include "manager/internal.h"
 #include "node/limits.h"
 
 #define OUTSIDE_IP 0xcb007107 /* 203.0.113.7, an address for documentation (RFC 5737) */
@@ -129,6 +130,39 @@ static void registry_advertise__the_sender_at_the_address_wins(void **state)
 	fabric_destroy(f);
 }
 
+/* A node forges its source address, where it receives nothing, and advertises it too. The node that
+ * advertised the address before keeps its entry. */
+static void registry_advertise__a_forged_source_address_ends_no_node(void **state)
+{
+	struct fabric *f = world();
+	const struct fabric_member *other = &f->members[1];
+	struct manage_join join = {.nonce = 77,
+				   .run = f->registry->epoch,
+				   .self = {.kind = MANAGE_XPU,
+					    .incarnation = 1,
+					    .uuid = "forger",
+					    .name = "forger",
+					    .capabilities = MANAGE_CAPABILITY_ADVERTISED,
+					    .address = other->self.address}};
+	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+	struct mac *mac;
+
+	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
+	for (uint64_t guess = 0; guess < 100; guess++) {
+		join.request++;
+		registry_receive(f->registry, &join.self.address, frame,
+				 manage_join_encode(&join, mac, frame), f->now_ns);
+		join.run = guess % 2 ? f->registry->epoch : guess; /* also without the epoch */
+	}
+	mac_destroy(mac);
+	fabric_run(f, 3 * S_NS);
+	assert_int_equal(member_state(other->m), MEMBER_JOINED);
+	assert_true(address_equal(published(f), &other->self.address));
+	assert_int_equal(registry_counters(f->registry)->unproved, 50);
+	assert_int_equal(registry_counters(f->registry)->joined, 2);
+	fabric_destroy(f);
+}
+
 static void rejected(struct udp_address address, const char *word)
 {
 	struct fabric *f = world();
@@ -169,6 +203,7 @@ int main(void)
 		cmocka_unit_test(registry_advertise__both_restart),
 		cmocka_unit_test(registry_advertise__a_second_node_at_the_same_address),
 		cmocka_unit_test(registry_advertise__the_sender_at_the_address_wins),
+		cmocka_unit_test(registry_advertise__a_forged_source_address_ends_no_node),
 		cmocka_unit_test(registry_advertise__wrong_addresses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

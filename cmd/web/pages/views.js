@@ -255,6 +255,20 @@ const REFUSAL_COLUMNS = [
 	{ title: "By", value: (r) => r.last_by ?? "-" },
 ];
 
+// The columns of a manager or a switch; `values`: names of counters.
+function serviceColumns(title, values) {
+	return [
+		{ title, value: (s) => s.address },
+		{ title: "Name", value: (s) => s.name ?? "-" },
+		{ title: "Counters", value: (s) => s.missing ?? "\u2713", style: (s) => s.missing ? "bad" : "good" },
+		{ title: "Up", value: (s) => s.missing ? "-" : format.duration(s.up_ns / 1e9), kind: "number" },
+		...values.map((v) => ({ title: v.replaceAll("_", " "), value: (s) => format.count(s.counters?.[v]), kind: "number" })),
+	];
+}
+
+const SWITCH_VALUES = ["received", "sent", "contributions", "results", "repeats", "kernel_results", "refused", "malformed", "limited"];
+const MANAGER_VALUES = ["nodes_alive", "nodes_dead", "grants", "joined", "left", "died", "renewed", "busy", "unauthentic"];
+
 function rowsOf(trees, list, field) {
 	return trees.flatMap((t) => (t[list] ?? []).flatMap((s) => (s[field] ?? []).map((r) => ({ address: s.address, ...r }))));
 }
@@ -266,9 +280,13 @@ class Switches {
 		this.switches = new Table("Switches that compute", SWITCH_COLUMNS, (s) => s.address);
 		this.groups = new Table("Groups", GROUP_COLUMNS, (g) => g.address + g.id);
 		this.refusals = new Table("Rejected requests", REFUSAL_COLUMNS, (r) => r.address + r.cause);
+		this.counters = new Table("Counters", serviceColumns("Switch", SWITCH_VALUES), (s) => s.address);
+		this.manager = new Table("Manager", serviceColumns("Manager", MANAGER_VALUES), (s) => s.address);
 		this.parts = [element("p", {}, "dxp-web shows the switches that its option --switch names, and those above them."),
 			this.switches.root, element("h2", {}, "Groups"), this.groups.root,
-			element("h2", {}, "Rejected requests"), this.refusals.root];
+			element("h2", {}, "Rejected requests"), this.refusals.root,
+			element("h2", {}, "Counters of the switches that have the fabric key"), this.counters.root,
+			element("h2", {}, "Counters of the manager"), this.manager.root];
 	}
 
 	async update() {
@@ -277,6 +295,9 @@ class Switches {
 		this.switches.update([...all.values()]);
 		this.groups.update(rowsOf(trees, "switches", "group_rows"));
 		this.refusals.update(rowsOf(trees, "refusals", "refusal_rows"));
+		const { services } = await get("services");
+		this.counters.update(services.filter((s) => s.role === "switch"));
+		this.manager.update(services.filter((s) => s.role === "manager"));
 	}
 }
 

@@ -3,10 +3,10 @@
  * patterns with AESGCM and SHA256. The caller processes the tokens of its pattern in order.
  * symmetric_mix_psk processes "psk". symmetric_mix_public processes "e", in patterns with a psk.
  * symmetric_mix_secret processes the key agreements "ee", "es", "se" and "ss". */
-#ifndef SEAL_SYMMETRIC_H
-#define SEAL_SYMMETRIC_H
+#ifndef CRYPTO_SYMMETRIC_H
+#define CRYPTO_SYMMETRIC_H
 
-#include "seal/crypto.h"
+#include "crypto/crypto.h"
 
 struct symmetric {
 	uint8_t hash[CRYPTO_HASH_BYTES]; /* Noise's variable h */
@@ -27,7 +27,14 @@ bool symmetric_mix_public(struct symmetric *n, const struct crypto *c,
 bool symmetric_mix_secret(struct symmetric *n, const struct crypto *c,
 			  const uint8_t secret[CRYPTO_KEY_BYTES]);
 
-/* Encrypts `text`; writes the result and the tag to `out`. */
+/* Hashes a public key that both sides know in advance (a pre-message). */
+bool symmetric_mix_known(struct symmetric *n, const struct crypto *c,
+			 const uint8_t key[CRYPTO_KEY_BYTES]);
+
+/* Writes the nonce of AESGCM: 32 zero bits, then the number of the message. */
+void symmetric_nonce(uint64_t number, uint8_t out[CRYPTO_NONCE_BYTES]);
+
+/* Writes text and tag. */
 bool symmetric_encrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
 		       uint8_t *out);
 /* Decrypts `text`, which ends with the tag. Also returns false if the tag is wrong. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "seal/crypto.h"
+#include "crypto/crypto.h"
 
 #include <string.h>
 
@@ -143,9 +143,12 @@ bool crypto_aead_open(const struct crypto *c, const struct crypto_aead *a, struc
 	int n;
 
 	memcpy(tag, (const uint8_t *)text.base + bytes, sizeof(tag));
-	return EVP_DecryptInit_ex2(x, c->aes256, a->key, a->nonce, NULL) == 1 &&
-	       EVP_CIPHER_CTX_ctrl(x, EVP_CTRL_AEAD_SET_TAG, sizeof(tag), tag) == 1 &&
-	       EVP_DecryptUpdate(x, NULL, &n, a->aad.base, (int)a->aad.bytes) == 1 &&
-	       EVP_DecryptUpdate(x, out, &n, text.base, (int)bytes) == 1 &&
-	       EVP_DecryptFinal_ex(x, out + bytes, &n) == 1;
+	bool good = EVP_DecryptInit_ex2(x, c->aes256, a->key, a->nonce, NULL) == 1 &&
+		    EVP_CIPHER_CTX_ctrl(x, EVP_CTRL_AEAD_SET_TAG, sizeof(tag), tag) == 1 &&
+		    EVP_DecryptUpdate(x, NULL, &n, a->aad.base, (int)a->aad.bytes) == 1 &&
+		    EVP_DecryptUpdate(x, out, &n, text.base, (int)bytes) == 1 &&
+		    EVP_DecryptFinal_ex(x, out + bytes, &n) == 1;
+	if (!good)
+		OPENSSL_cleanse(out, bytes);
+	return good;
 }

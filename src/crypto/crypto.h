@@ -2,8 +2,8 @@
 /* The primitives of libcrypto that handshakes and packets need: SHA-256, HKDF (RFC 5869), X25519
  * (RFC 7748), AES-256-GCM and AES-128-GCM (NIST SP 800-38D). Functions return false if libcrypto
  * has no memory. Not thread-safe. */
-#ifndef SEAL_CRYPTO_H
-#define SEAL_CRYPTO_H
+#ifndef CRYPTO_CRYPTO_H
+#define CRYPTO_CRYPTO_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ struct crypto_aead {
 };
 bool crypto_aead_seal(const struct crypto *c, const struct crypto_aead *a, struct crypto_bytes text,
 		      uint8_t *out);
-/* Decrypts `text`, which ends with the tag. Also returns false if the tag is wrong. */
+/* Decrypts `text`, which ends with the tag. If the tag is wrong, clears `out` and returns false. */
 bool crypto_aead_open(const struct crypto *c, const struct crypto_aead *a, struct crypto_bytes text,
 		      uint8_t *out);
 

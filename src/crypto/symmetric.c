@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "seal/symmetric.h"
+#include "crypto/symmetric.h"
 
 #include <assert.h>
 #include <string.h>
@@ -71,11 +71,16 @@ bool symmetric_mix_public(struct symmetric *n, const struct crypto *c,
 	return mix_hash(n, c, of(key)) && symmetric_mix_secret(n, c, key);
 }
 
-/* Writes the nonce for AESGCM in Noise: 32 zero bits, then the counter. */
-static void nonce_next(struct symmetric *n, uint8_t out[CRYPTO_NONCE_BYTES])
+bool symmetric_mix_known(struct symmetric *n, const struct crypto *c,
+			 const uint8_t key[CRYPTO_KEY_BYTES])
+{
+	return mix_hash(n, c, of(key));
+}
+
+void symmetric_nonce(uint64_t number, uint8_t out[CRYPTO_NONCE_BYTES])
 {
 	put_be32(out, 0);
-	put_be64(out + 4, n->nonce++);
+	put_be64(out + 4, number);
 }
 
 bool symmetric_encrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
@@ -84,7 +89,7 @@ bool symmetric_encrypt(struct symmetric *n, const struct crypto *c, struct crypt
 	uint8_t nonce[CRYPTO_NONCE_BYTES];
 	const struct crypto_aead a = {n->key, nonce, of(n->hash)};
 
-	nonce_next(n, nonce);
+	symmetric_nonce(n->nonce++, nonce);
 	return crypto_aead_seal(c, &a, text, out) &&
 	       mix_hash(n, c, (struct crypto_bytes){out, text.bytes + CRYPTO_TAG_BYTES});
 }
@@ -95,7 +100,7 @@ bool symmetric_decrypt(struct symmetric *n, const struct crypto *c, struct crypt
 	uint8_t nonce[CRYPTO_NONCE_BYTES];
 	const struct crypto_aead a = {n->key, nonce, of(n->hash)};
 
-	nonce_next(n, nonce);
+	symmetric_nonce(n->nonce++, nonce);
 	return text.bytes >= CRYPTO_TAG_BYTES && crypto_aead_open(c, &a, text, out) &&
 	       mix_hash(n, c, text);
 }

@@ -11,7 +11,7 @@
 
 #include <dxp/status.h>
 
-#include "seal/symmetric.h"
+#include "crypto/symmetric.h"
 #include "test/support/hex.h"
 
 #define NAME "Noise_NNpsk0_25519_AESGCM_SHA256"

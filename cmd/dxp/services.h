@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Converts the counters of managers and switches to a table, JSON or metrics. */
+#ifndef CMD_DXP_SERVICES_H
+#define CMD_DXP_SERVICES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cmd/dxp/fabric_stats.h"
+
+/* Writes a heading and one line for each service, of at most `columns` characters; 0: no limit. */
+void services_table(FILE *out, const struct fabric_services *s, unsigned columns);
+
+/* Returns an array, or NULL if out of memory. */
+json_t *services_json(const struct fabric_services *s);
+
+/* Writes the metrics dxp_service_... , and dxp_manager_... and dxp_switch_... of each value.
+ * `open`: as OpenMetrics. */
+void services_metrics(FILE *out, const struct fabric_services *s, bool open);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Measures the paths from this node to its peers in the background: round trip, loss, and the
+ * longest datagram that arrives. It sends one PROBE a second, to at most PROBE_PATHS peers in turn;
+ * with more peers, it replaces each after PROBE_ROUNDS probes. It also answers the PROBEs of other
+ * nodes: PROBE_REPLIES_PER_S, and demands pauses if there are many. Pure, like member.h. */
+#ifndef NODE_PROBE_H
+#define NODE_PROBE_H
+
+#include "link/udp.h"
+#include "node/limits.h"
+#include "wire/probe.h"
+#include "wire/stats.h"
+
+struct probe_path {
+	uint16_t node;
+	uint64_t incarnation; /* of the peer; a restart begins a new measurement */
+	char name[FABRIC_NAME_BYTES];
+	uint64_t sent, answered;
+	unsigned unanswered; /* short probes without answer since the last answer */
+	bool recheck;        /* a long probe was lost: the next probe is a short one, at once */
+	unsigned long_lost;  /* long probes without answer since the last answer to a long one */
+	uint64_t srtt_ns, min_rtt_ns;
+	uint64_t answered_ns; /* time of the last answer */
+	uint64_t pause_ns;    /* no probe before this time: the peer demanded a pause */
+	/* Bytes of the datagram: the longest answered one; the length of the next long probe; the
+	 * longest that this node's interface permits. */
+	uint16_t answered_bytes, long_bytes, limit_bytes;
+};
+
+/* What the prober knows of the fabric. */
+struct probe_view {
+	/* Returns the peer to measure with the smallest id above `after`, or NULL. Valid until the
+	 * next call. */
+	const struct node_entry *(*next)(void *context, uint16_t after);
+	/* Returns the longest datagram that this node's interface permits on the way to `to`. */
+	uint16_t (*limit)(void *context, const struct udp_address *to);
+	void *context;
+	struct mac *mac; /* by the fabric key */
+	uint16_t node;   /* own id */
+};
+
+struct probe {
+	struct probe_path paths[PROBE_PATHS];
+	unsigned count, current; /* current: path of the last probe */
+	uint16_t last;           /* id of the last peer that got a path */
+	uint64_t due_ns;         /* time of the next probe */
+	uint64_t number;         /* of the last probe */
+	uint64_t sent_ns;
+	bool outstanding, is_long;
+	/* answers */
+	uint64_t second_ns; /* start of the second in which `replies` counts */
+	uint32_t replies, replies_before;
+	uint8_t frame[PROBE_BYTES_MAX];
+};
+
+/* `number`: random, so that no other program can guess the numbers of probes. */
+void probe_init(struct probe *p, uint64_t number, uint64_t now_ns);
+
+/* When p->due_ns has passed: fills a datagram, valid until the next call. Returns 1; 0: there is no
+ * peer to measure. */
+size_t probe_send(struct probe *p, const struct probe_view *view, struct datagram *out,
+		  uint64_t now_ns);
+
+/* Handles a frame of type PROBE or PROBE_REPLY. Returns 1 and fills the answer, valid until the
+ * next call; 0: none. */
+size_t probe_receive(struct probe *p, const struct probe_view *view,
+		     const struct datagram_arrival *a, struct datagram *out, uint64_t now_ns);
+
+/* Adds the paths with the lowest node ids from page->first on to a page of STATS_PART_PATHS. */
+void probe_page_fill(const struct probe *p, struct stats_page *page, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "node/service_query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "node/datagram.h"
+#include "node/limits.h"
+
+#define RETRY_FIRST_NS (100 * MS_NS)
+#define RETRY_MAX_NS   (400 * MS_NS)
+
+struct slot {
+	bool done;
+	uint64_t request; /* number of the outstanding request */
+	uint16_t first;   /* first value that it requests */
+	uint64_t send_ns, retry_ns, silent_ns;
+	uint8_t frame[MANAGE_FRAME_BYTES];
+};
+
+struct service_query {
+	struct mac *mac;       /* by the fabric key */
+	struct mac *keyed_mac; /* of requests to managers; NULL: as `mac` */
+	uint8_t public_key[KEYS_BYTES];
+	uint64_t nonce, request; /* number of the last request */
+	size_t count;            /* targets */
+	struct slot slots[SERVICE_QUERY_MAX];
+	struct service_view views[SERVICE_QUERY_MAX];
+	struct stats_service_page page; /* of the last frame */
+};
+
+static void slot_request(struct service_query *q, struct slot *s, uint16_t first, uint64_t now_ns)
+{
+	s->request = ++q->request;
+	s->first = first;
+	s->send_ns = now_ns;
+	s->retry_ns = RETRY_FIRST_NS;
+	s->silent_ns = now_ns + STATS_QUERY_NS;
+}
+
+static int macs_create(struct service_query *q, const struct service_query_options *options)
+{
+	int status = mac_create(options->key, &q->mac);
+
+	if (status != DXP_OK || !options->identity)
+		return status;
+	memcpy(q->public_key, options->identity->public_key, sizeof(q->public_key));
+	return mac_create(options->identity->pair, &q->keyed_mac);
+}
+
+int service_query_create(const struct service_query_options *options, uint64_t now_ns,
+			 struct service_query **out)
+{
+	if (options->count > SERVICE_QUERY_MAX)
+		return DXP_EINVAL;
+	struct service_query *q = calloc(1, sizeof(*q));
+	if (!q)
+		return DXP_ENOMEM;
+	int status = macs_create(q, options);
+	if (status != DXP_OK) {
+		service_query_destroy(q);
+		return status;
+	}
+	options->entropy(options->entropy_context, &q->nonce, sizeof(q->nonce));
+	q->count = options->count;
+	for (size_t i = 0; i < q->count; i++) {
+		q->views[i].target = options->targets[i];
+		q->views[i].missing = "no answer";
+		slot_request(q, &q->slots[i], 0, now_ns);
+	}
+	*out = q;
+	return DXP_OK;
+}
+
+void service_query_destroy(struct service_query *q)
+{
+	if (!q)
+		return;
+	mac_destroy(q->mac);
+	mac_destroy(q->keyed_mac);
+	free(q);
+}
+
+static bool is_manager(const struct service_query *q, size_t i)
+{
+	return q->views[i].target.role == STATS_ROLE_MANAGER;
+}
+
+static struct mac *slot_mac(const struct service_query *q, size_t i)
+{
+	return is_manager(q, i) && q->keyed_mac ? q->keyed_mac : q->mac;
+}
+
+static void slot_end(struct service_query *q, size_t i, const char *missing)
+{
+	q->views[i].missing = missing;
+	q->slots[i].done = true;
+}
+
+/* Appends the values of the page. Starts again if the service has restarted since the last one. */
+static void page_process(struct service_query *q, size_t i, uint64_t now_ns)
+{
+	const struct stats_service_page *page = &q->page;
+	struct service_view *v = &q->views[i];
+
+	if (page->first > 0 &&
+	    (page->service.pid != v->about.pid || page->service.up_ns < v->about.up_ns)) {
+		v->count = 0;
+		slot_request(q, &q->slots[i], 0, now_ns);
+		return;
+	}
+	v->about = page->service;
+	for (unsigned k = 0; k < page->count && v->count < STATS_SERVICE_VALUES_MAX; k++)
+		v->values[v->count++] = page->values[k];
+	if (page->next != 0 && v->count < STATS_SERVICE_VALUES_MAX)
+		slot_request(q, &q->slots[i], page->next, now_ns);
+	else
+		slot_end(q, i, NULL);
+}
+
+static void frame_process(struct service_query *q, size_t i, uint8_t type, struct manage_body body,
+			  uint64_t now_ns)
+{
+	if (type == WIRE_REFUSE) {
+		slot_end(q, i, "refused: the key does not permit it");
+		return;
+	}
+	int status = stats_service_page_decode(body, &q->page);
+	if (status == DXP_EUNSUPPORTED)
+		slot_end(q, i, "another version of Direct xPU");
+	else if (status == DXP_OK && q->page.first == q->slots[i].first &&
+		 q->page.service.role == q->views[i].target.role)
+		page_process(q, i, now_ns);
+}
+
+void service_query_receive(struct service_query *q, const uint8_t *data, size_t bytes,
+			   uint64_t now_ns)
+{
+	struct wire_header header;
+	struct manage_body body;
+	uint64_t request, nonce;
+
+	if (manage_parse(data, bytes, &header, &body) != DXP_OK ||
+	    (header.type != WIRE_STATS_PAGE && header.type != WIRE_REFUSE) ||
+	    !manage_prefix(body, &request, &nonce) || nonce != q->nonce)
+		return;
+	for (size_t i = 0; i < q->count; i++) {
+		if (q->slots[i].done || q->slots[i].request != request)
+			continue;
+		/* An answer to a wrong key has no MAC, so anybody may have sent it. */
+		if (manage_authentic(data, body, slot_mac(q, i)))
+			frame_process(q, i, header.type, body, now_ns);
+		return;
+	}
+}
+
+static size_t slot_send(struct service_query *q, size_t i, struct datagram *out, uint64_t now_ns)
+{
+	struct slot *s = &q->slots[i];
+	const struct stats_request request = {
+		.request = s->request, .nonce = q->nonce, .first = s->first};
+
+	if (now_ns >= s->silent_ns) {
+		slot_end(q, i, "no answer");
+		return 0;
+	}
+	if (now_ns < s->send_ns)
+		return 0;
+	size_t bytes = stats_service_request_encode(
+		&request, is_manager(q, i) ? WIRE_NODE_MANAGER : WIRE_NODE_NONE,
+		is_manager(q, i) && q->keyed_mac ? q->public_key : NULL, slot_mac(q, i), s->frame);
+	datagram_place(out, &q->views[i].target.address, s->frame, bytes);
+	s->send_ns = now_ns + s->retry_ns;
+	s->retry_ns = min_u64(s->retry_ns + s->retry_ns / 2, RETRY_MAX_NS);
+	return 1;
+}
+
+size_t service_query_send(struct service_query *q, struct datagram *out, size_t count,
+			  uint64_t now_ns)
+{
+	size_t sent = 0;
+
+	for (size_t i = 0; i < q->count && sent < count; i++)
+		if (!q->slots[i].done)
+			sent += slot_send(q, i, &out[sent], now_ns);
+	return sent;
+}
+
+uint64_t service_query_deadline(const struct service_query *q)
+{
+	uint64_t deadline_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < q->count; i++)
+		if (!q->slots[i].done)
+			deadline_ns = min_u64(deadline_ns,
+					      min_u64(q->slots[i].send_ns, q->slots[i].silent_ns));
+	return deadline_ns;
+}
+
+bool service_query_done(const struct service_query *q)
+{
+	for (size_t i = 0; i < q->count; i++)
+		if (!q->slots[i].done)
+			return false;
+	return true;
+}
+
+const struct service_view *service_query_views(const struct service_query *q)
+{
+	return q->views;
+}

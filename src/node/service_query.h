@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the counters of managers and switches over the network with STATS requests
+ * (wire/stats_service.h), all at the same time. One without an answer for STATS_QUERY_NS is
+ * silent. The sender needs the fabric key, but need not be a node. Pure, like member.h. */
+#ifndef NODE_SERVICE_QUERY_H
+#define NODE_SERVICE_QUERY_H
+
+#include "base/rng.h"
+#include "keys/identity.h"
+#include "link/udp.h"
+#include "wire/stats_service.h"
+
+struct service_target {
+	struct udp_address address;
+	uint8_t role; /* enum stats_role */
+};
+
+struct service_view {
+	struct service_target target;
+	const char *missing; /* why it gave no counters; NULL: it did */
+	struct stats_service about;
+	uint16_t count;
+	struct stats_value values[STATS_SERVICE_VALUES_MAX];
+};
+
+struct service_query_options {
+	uint8_t key[FABRIC_KEY_BYTES];
+	const struct identity *identity;      /* managers are asked with this key pair; or NULL */
+	const struct service_target *targets; /* copied */
+	size_t count;                         /* at most SERVICE_QUERY_MAX */
+	entropy_fn entropy;
+	void *entropy_context;
+};
+
+struct service_query;
+
+/* Creates a query; destroy it with service_query_destroy. DXP_EINVAL: too many targets;
+ * DXP_ENOMEM; DXP_EIO. */
+int service_query_create(const struct service_query_options *options, uint64_t now_ns,
+			 struct service_query **out);
+void service_query_destroy(struct service_query *q);
+
+void service_query_receive(struct service_query *q, const uint8_t *data, size_t bytes,
+			   uint64_t now_ns);
+/* Advances the state by time. Fills up to `count` datagrams that are due, valid until the next call
+ * of a function of this query; returns their number. */
+size_t service_query_send(struct service_query *q, struct datagram *out, size_t count,
+			  uint64_t now_ns);
+uint64_t service_query_deadline(const struct service_query *q); /* UINT64_MAX when done */
+bool service_query_done(const struct service_query *q);
+
+/* After service_query_done: one view for each target, in order, valid until
+ * service_query_destroy. */
+const struct service_view *service_query_views(const struct service_query *q);
+
+#endif

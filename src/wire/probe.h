@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames by which nodes measure the paths between them; docs/reference/wire.md has the tables. They
+ * are sealed like the other management frames (wire/manage.h), with the fabric key.
+ *
+ *   PROBE        node -> node  zero bytes make it as long as the path is to carry
+ *   PROBE_REPLY  node -> node  the number of the PROBE; never longer than it */
+#ifndef WIRE_PROBE_H
+#define WIRE_PROBE_H
+
+#include "wire/manage.h"
+
+/* bytes of the shortest PROBE, and of a PROBE_REPLY */
+#define PROBE_BYTES_MIN (WIRE_COMMON_BYTES + 9 + MAC_BYTES)
+/* bytes of the longest PROBE: the longest data packet */
+#define PROBE_BYTES_MAX (WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX)
+
+struct probe_reply {
+	uint64_t number;
+	uint8_t pause_s; /* s for which the sender of the PROBE must not send another one */
+};
+
+/* Encode a frame into `out`, and return its length. A PROBE has `bytes`, PROBE_BYTES_MIN ..
+ * PROBE_BYTES_MAX, as does `out`; a reply has PROBE_BYTES_MIN. */
+size_t probe_encode(uint64_t number, size_t bytes, uint16_t source, uint16_t target,
+		    struct mac *mac, uint8_t *out);
+size_t probe_reply_encode(const struct probe_reply *reply, uint16_t source, uint16_t target,
+			  struct mac *mac, uint8_t *out);
+
+/* Decode a body that manage_open() returned. DXP_EMALFORMED: wrong length or invalid field. The
+ * output is written only on success. */
+int probe_decode(struct manage_body body, uint64_t *number);
+int probe_reply_decode(struct manage_body body, struct probe_reply *out);
+
+#endif
