@@ -188,7 +188,8 @@ void local_forget(struct nic *n, const struct nic_user *t);
 /* chain.c: descriptors by reference */
 /* Parses a descriptor by reference. If the lists have at most NIC_LIST_ENTRIES_MAX entries, copies
  * them to `entries`, and the head with its counts to r->head. Longer lists become r->chain, and the
- * counts in r->head are 0. DXP_EAGAIN: no space for the chain now. */
+ * counts in r->head are 0. DXP_EAGAIN: no space for the chain now. DXP_EINVAL: malformed. Other
+ * statuses: the chain cannot be read. */
 int chain_begin(struct nic_request *r, const struct dxp_entry *at,
 		struct dxp_entry entries[NIC_LIST_ENTRIES_MAX]);
 /* Copies, checks and resolves entries of r->chain as far as *left permits. Returns true if the
