@@ -74,7 +74,7 @@
 #define STATS_QUERY_SLOTS 64
 /* ns without an answer, then a node is silent: time for 4 requests */
 #define STATS_QUERY_NS       (1000ull * 1000 * 1000)
-#define STATS_QUERY_WHOLE_NS (3 * STATS_QUERY_NS) /* ns for all pages of one node */
+#define STATS_QUERY_WHOLE_NS (3 * STATS_QUERY_NS) /* ns for all pages of one node or service */
 /* managers and switches that one query reads: a manager, and as many switches as an option of a
  * command may name */
 #define SERVICE_QUERY_MAX 65
