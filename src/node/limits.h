@@ -55,6 +55,9 @@
 #define PROBE_INTERVAL_NS (1000ull * 1000 * 1000)
 #define PROBE_ROUNDS      8 /* probes of a path before another peer gets its place */
 #define PROBE_BLOCKED     3 /* probes in a row without answer: the path is blocked */
+/* last short probes of a path from which its loss is computed: bits of a word. PROBE_BLOCKED lost
+ * ones are less than 1/20, so a peer that stops for a moment does not make its paths lossy. */
+#define PROBE_WINDOW 64
 /* answers per second: 0.2 % of a core at 4 us and a system call each */
 #define PROBE_REPLIES_PER_S 256
 /* answers per second above which a node demands pauses, of a second for each such number */

@@ -15,12 +15,14 @@ struct probe_path {
 	uint16_t node;
 	uint64_t incarnation; /* of the peer; a restart begins a new measurement */
 	char name[FABRIC_NAME_BYTES];
-	uint64_t sent, answered;
+	uint64_t probes;     /* sent, short and long */
+	uint64_t outcomes;   /* of the last short probes, the newest in bit 0; 1: answered */
+	uint32_t judged;     /* short probes in `outcomes`: at most PROBE_WINDOW */
 	unsigned unanswered; /* short probes without answer since the last answer */
 	bool recheck;        /* a long probe was lost: the next probe is a short one, at once */
 	unsigned long_lost;  /* long probes without answer since the last answer to a long one */
 	uint64_t srtt_ns, min_rtt_ns;
-	uint64_t answered_ns; /* time of the last answer */
+	uint64_t answered_ns; /* time of the last answer; 0: none yet */
 	uint64_t pause_ns;    /* no probe before this time: the peer demanded a pause */
 	/* Bytes of the datagram: the longest answered one; the length of the next long probe; the
 	 * longest that this node's interface permits. */
