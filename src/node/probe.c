@@ -215,14 +215,22 @@ static void reply_process(struct probe *p, uint16_t from, const struct probe_rep
 	path->min_rtt_ns = path->min_rtt_ns ? min_u64(path->min_rtt_ns, rtt_ns) : rtt_ns;
 }
 
-/* Counts one answer. Returns false above the limit. *pause_s: pause to demand. */
-static bool reply_allowed(struct probe *p, uint64_t now_ns, uint8_t *pause_s)
+/* Counts one PROBE. Returns false if there are too many to check their MACs. */
+static bool check_allowed(struct probe *p, uint64_t now_ns)
 {
 	if (now_ns - p->second_ns >= S_NS) {
 		p->replies_before = now_ns - p->second_ns < 2 * S_NS ? p->replies : 0;
 		p->replies = 0;
+		p->checks = 0;
 		p->second_ns = now_ns;
 	}
+	return p->checks++ < PROBE_CHECKS_PER_S;
+}
+
+/* Counts one answer, after check_allowed. Returns false above the limit. *pause_s: pause to
+ * demand. */
+static bool reply_allowed(struct probe *p, uint8_t *pause_s)
+{
 	if (p->replies >= PROBE_REPLIES_PER_S)
 		return false;
 	p->replies++;
@@ -239,13 +247,16 @@ size_t probe_receive(struct probe *p, const struct probe_view *view,
 	struct manage_body body;
 	const bool is_probe = a->data[WIRE_OFF_TYPE] == WIRE_PROBE;
 
-	/* before the MAC, so that a flood costs little */
-	if (is_probe && !reply_allowed(p, now_ns, &reply.pause_s))
+	/* before the MAC, so that a flood costs little; forged PROBEs use up no answers */
+	if (is_probe && !check_allowed(p, now_ns))
 		return 0;
 	if (manage_open(a->data, a->bytes, view->mac, &header, &body) != DXP_OK ||
 	    header.dst_node != view->node)
 		return 0;
-	if (is_probe && probe_decode(body, &reply.number) == DXP_OK) {
+	if (is_probe) {
+		if (probe_decode(body, &reply.number) != DXP_OK ||
+		    !reply_allowed(p, &reply.pause_s))
+			return 0;
 		/* an outstanding long probe is sent already, so its frame is free */
 		const size_t bytes = probe_reply_encode(&reply, view->node, header.src_node,
 							view->mac, p->frame);

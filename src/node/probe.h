@@ -2,7 +2,8 @@
 /* Measures the paths from this node to its peers in the background: round trip, loss, and the
  * longest datagram that arrives. It sends one PROBE a second, to at most PROBE_PATHS peers in turn;
  * with more peers, it replaces each after PROBE_ROUNDS probes. It also answers the PROBEs of other
- * nodes: PROBE_REPLIES_PER_S, and demands pauses if there are many. Pure, like member.h. */
+ * nodes: PROBE_REPLIES_PER_S, and demands pauses if there are many. It checks the MAC of at most
+ * PROBE_CHECKS_PER_S of them. Pure, like member.h. */
 #ifndef NODE_PROBE_H
 #define NODE_PROBE_H
 
@@ -50,7 +51,8 @@ struct probe {
 	uint64_t sent_ns;
 	bool outstanding, is_long;
 	/* answers */
-	uint64_t second_ns; /* start of the second in which `replies` counts */
+	uint64_t second_ns; /* start of the second in which `checks` and `replies` count */
+	uint32_t checks;    /* PROBEs whose MAC was to be checked */
 	uint32_t replies, replies_before;
 	uint8_t frame[PROBE_BYTES_MAX];
 };

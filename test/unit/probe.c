@@ -286,6 +286,32 @@ static void probe__demands_pauses_and_limits_answers(void **state)
 	assert_true(r->sent > before);
 }
 
+/* Forged PROBEs have a wrong MAC; the sender has no key. */
+static void probe__answers_during_a_flood_of_forged_probes(void **state)
+{
+	struct rig *r = *state;
+	const struct probe_view view = view_of(r, OWN);
+	struct probe *to = &r->others[2];
+	struct datagram out, back;
+
+	r->peers = 1;
+	r->now_ns = r->own.due_ns;
+	assert_int_equal(probe_send(&r->own, &view, &out, r->now_ns), 1);
+	struct datagram forged = out;
+	uint8_t body[PROBE_BYTES_MIN];
+	memcpy(body, out.slices[0].base, out.slices[0].bytes);
+	body[out.slices[0].bytes - 1] ^= 1;
+	forged.slices[0].base = body;
+	for (unsigned i = 1; i < PROBE_CHECKS_PER_S; i++)
+		assert_false(deliver(r, to, 2, &forged, &back));
+	assert_true(deliver(r, to, 2, &out, &back));
+	/* no more checks in this second */
+	assert_false(deliver(r, to, 2, &out, &back));
+	assert_int_equal(to->replies, 1);
+	r->now_ns += S_NS;
+	assert_true(deliver(r, to, 2, &out, &back));
+}
+
 static void probe__ignores_what_is_not_for_it(void **state)
 {
 	struct rig *r = *state;
@@ -352,6 +378,7 @@ int main(void)
 		TEST(probe__rotates_over_many_peers),
 		TEST(probe__forgets_peers_that_leave_and_begins_again_after_a_restart),
 		TEST(probe__demands_pauses_and_limits_answers),
+		TEST(probe__answers_during_a_flood_of_forged_probes),
 		TEST(probe__ignores_what_is_not_for_it),
 		TEST(frames__reject_unsound_bodies),
 	};
