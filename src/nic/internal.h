@@ -319,8 +319,8 @@ void receive_record_whole(struct rx_stream *stream, struct rx_record *r);
 struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct wire_header *h, uint64_t at, const uint8_t *payload,
 				 const struct nic_place *to);
-/* Gives up the incomplete PUTs of peers to receive registers, if they write to these bytes of a
- * region. */
+/* Gives up peers' incomplete messages to the receive area of the register mode, if they are stored
+ * in staged memory within *area. */
 void staged_registers_end(struct nic *n, const struct nic_area *area);
 /* Returns true if the message is held because of packet `psn`. If this packet arrives again, it
  * gets the answer of staged_held_again(). */
