@@ -131,7 +131,7 @@ static const char make_head[] =
 	"	echo $name >missing; return 1\n"
 	"}\n"
 	"part manager 'listening on' '' dxp-manager --key fabric.key --new-key --state state"
-	" --bind '%s:0' || exit 0\n"
+	" --bind '%s:0' --admit key --grants any || exit 0\n"
 	"sed -n 's/.*listening on //p' manager.log >manager\n";
 
 static const char end_text[] = "cd %s && kill $(cat *.pid)\n"

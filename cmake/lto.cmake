@@ -12,7 +12,7 @@ endif()
 if(DXP_LTO) # the libraries hold both forms; links use the plain form
 	add_link_options(-fno-lto)
 endif()
-set(DXP_LTO_LAYERS base wire keys link rltp seal nic node)
+set(DXP_LTO_LAYERS base wire crypto keys link rltp seal nic node)
 set(DXP_LTO_OBJECT ${PROJECT_BINARY_DIR}/src/optimised.o)
 
 # dxp_lto(folder): if the folder is in DXP_LTO_LAYERS, compiles it in both forms: for the object,

@@ -87,7 +87,8 @@ static double cpu_us(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* Returns the CPU time of the whole machine that was not idle. */
+/* Returns the time in us that all CPUs of the machine were busy since boot, without waiting for
+ * I/O. */
 static double busy_us(void)
 {
 	unsigned long long user, nice, system, idle, wait, irq, soft;

@@ -12,7 +12,8 @@
 #include "model/nic.h"
 #include "model/sweep.h"
 
-#define TRACE_BYTES_MOST (1u << 20) /* bytes of a traced message: 65,536 slices of 128 B */
+/* most bytes of a traced message: 8,192 packets of 128 B, about 6 slices each */
+#define TRACE_BYTES_MOST (1u << 20)
 
 static const char *op_text, *bytes_text, *trace_path;
 static bool breakdown, peak;

@@ -16,7 +16,7 @@
 #include "wire/probe.h"
 
 #define COLUMNS_MAX  12          /* nodes of the matrix: as many as fit a line of 120 characters */
-#define LOSSY_SENT   20          /* probes from which on loss is judged */
+#define LOSSY_SENT   20          /* short probes from which on loss is judged */
 #define LOSSY_SHARE  20          /* lossy: more than 1/20 of the probes lost */
 #define SLOW_FACTOR  8           /* slow: this many times the median of all paths ... */
 #define SLOW_NS      (1 * MS_NS) /* ... and slower than this */
@@ -64,8 +64,7 @@ static const char *verdict(const struct paths *p, const struct stats_path *path)
 
 	if (path->state == STATS_PATH_BLOCKED)
 		return "blocked";
-	/* the answer to the newest probe may be on its way */
-	if (path->sent >= LOSSY_SENT && lost > 1 && lost * LOSSY_SHARE > path->sent)
+	if (path->sent >= LOSSY_SENT && lost * LOSSY_SHARE > path->sent)
 		return "lossy";
 	if (path->min_rtt_ns > SLOW_NS && path->min_rtt_ns > SLOW_FACTOR * p->median_ns)
 		return "slow";
@@ -134,14 +133,14 @@ static void trouble_print(const struct paths *p, const char *from, const struct 
 	const char *bad = verdict(p, path);
 
 	printf("%s: %s -> %s: ", bad, from, path->peer);
-	if (path->state == STATS_PATH_BLOCKED && path->answered == 0)
+	if (path->state == STATS_PATH_BLOCKED && path->age_ns == 0)
 		printf("no answer yet; check %s with `dxp doctor --to %s`\n", path->peer,
 		       path->peer);
 	else if (path->state == STATS_PATH_BLOCKED)
 		printf("the last answer is %.0f s old; check %s with `dxp doctor --to %s`\n",
 		       (double)path->age_ns / S_NS, path->peer, path->peer);
 	else if (strcmp(bad, "lossy") == 0)
-		printf("%llu of %llu probes are lost\n",
+		printf("%llu of the last %llu short probes are lost\n",
 		       (unsigned long long)(path->sent - path->answered),
 		       (unsigned long long)path->sent);
 	else if (strcmp(bad, "slow") == 0)
@@ -189,7 +188,7 @@ static json_t *path_json(const struct paths *p, size_t from, const struct stats_
 		(json_int_t)(path->answered_bytes ? path->answered_bytes + HEADER_BYTES : 0),
 		"interface_mtu_bytes", (json_int_t)(path->limit_bytes + HEADER_BYTES));
 
-	if (path->answered)
+	if (path->age_ns)
 		json_object_set_new(out, "answer_age_ns", json_integer((json_int_t)path->age_ns));
 	if (bad)
 		json_object_set_new(out, "verdict", json_string(bad));

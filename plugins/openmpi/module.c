@@ -106,8 +106,8 @@ static int reduce(const void *send, void *receive, int count, ompi_datatype_t *t
 		m, m->reduce(send, receive, count, type, op, root, comm, m->reduce_module));
 }
 
-/* Saves the functions of the module below. Open MPI enables modules in the order of rising
- * priority, so these functions are the current ones. */
+/* Saves the communicator's present functions, to which ordinary calls go. Open MPI enables modules
+ * in the order of rising priority, so they belong to modules of lower priority. */
 static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
 	coll_dxp_module_t *m = (coll_dxp_module_t *)module;

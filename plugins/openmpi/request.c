@@ -10,8 +10,8 @@
  * So all ranks make the calls of each stage in the same order. The callback never blocks: it tests
  * requests without making progress. If it is called while it runs, it returns at once.
  *
- * A nonblocking call must not wait for other ranks, so it never lets the communicator join. Until a
- * blocking call has done so, nonblocking operations are ordinary. */
+ * A nonblocking call must not wait for other ranks, so it never makes the communicator join its
+ * switches. Until a blocking call has made it join, nonblocking operations are ordinary. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -20,7 +20,7 @@ struct bucket {
 	bool counted;         /* the present wait is in `waits` */
 };
 
-/* Sets the rate, 0 .. BUCKET_RATE_MAX; 0: no limit. A new rate clears the debt and the count of
+/* Sets the rate, 0 .. BUCKET_RATE_MAX; 0: no limit. A new rate clears the debt, keeps the count of
  * waits, and allows a burst at once. Setting the current rate again changes nothing. */
 void bucket_rate(struct bucket *b, uint64_t bytes_per_s);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fed transfers: their bytes arrive unrequested, as from a network. The caller of bridge_feed()
- * cannot wait inside a packet, and packets overtake each other. So buffers may be partly filled.
- * All buffers could wait for bytes that find no buffer, which is a deadlock. Two rules prevent
- * that.
+/* Fed transfers: the host sends their bytes. The caller of bridge_feed() cannot wait inside a
+ * packet, and packets overtake each other, so a buffer may be partly filled. If all buffers were
+ * partly filled, and the missing bytes needed further buffers, nothing could continue. Two rules
+ * prevent this deadlock.
  *
- * Reserve: feed_reserve() buffers, as many as one sender needs to continue. They are kept for bytes
- * with no earlier byte missing. Only one transfer at a time may use them, the holder of the token.
- * All earlier blocks of the holder are complete, so only its last buffer stays partly filled. The
- * device empties the holder's other buffers. So the holder always continues. The token is free
- * again when all buffers of the reserve are free, or when its holder has no incomplete or granted
- * block.
+ * Reserve: feed_reserve() buffers, as many as one transfer needs to continue if it misses no
+ * earlier byte. Only the transfer that holds the token may use them, and only for bytes before
+ * which no byte of the transfer is missing. So at most its last buffer is partly filled. The device
+ * empties the others, so the holder always continues. The token is free again when feed_reserve()
+ * buffers are free and not promised, or when the holder has no incomplete block and no unused grant
+ * (grant.c).
  *
  * Hunger: buffers go alternately to fed and to pulled transfers. Otherwise pulled transfers would
  * use each buffer as soon as it is free, and a sender that retries only now and then would get

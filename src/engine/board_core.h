@@ -18,8 +18,8 @@
 
 struct board_core;
 
-/* Creates the core, and builds its kernel on an engine that `opener` opens. DXP_EINVAL, DXP_EBUILD,
- * DXP_EUNSUPPORTED: logged, with the build log; DXP_ENOMEM. */
+/* Creates the core. If the configured core is KERNEL, builds its kernel on an engine that `opener`
+ * opens. DXP_EINVAL, DXP_EBUILD, DXP_EUNSUPPORTED: logged, with the build log; DXP_ENOMEM. */
 int board_core_create(const struct board_config *config, const char *cache_folder,
 		      engine_opener opener, struct board_core **out);
 void board_core_destroy(struct board_core *c);

@@ -12,7 +12,7 @@
  * found. */
 uint8_t *ocl_cache_get(const char *folder, const uint8_t key[OCL_KEY_BYTES], size_t *bytes);
 /* Returns whether any process has built this program before. If not, records the build as an empty
- * file. */
+ * file. Returns true too if this file cannot be created. */
 bool ocl_cache_seen(const char *folder, const uint8_t key[OCL_KEY_BYTES]);
 void ocl_cache_put(const char *folder, const uint8_t key[OCL_KEY_BYTES], const void *data,
 		   size_t bytes);

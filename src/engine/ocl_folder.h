@@ -22,7 +22,7 @@ void ocl_folder_destroy(const struct ocl_folder *f);
 
 /* Returns the options for the compiler, which the caller frees. Replaces each folder of the program
  * after -I by its path in `f`, and adds `f` itself. If f is NULL, there are no headers. DXP_EBUILD:
- * *log names a folder that is not in the program. */
+ * *log names a folder that is not in the program; DXP_ENOMEM. */
 int ocl_folder_options(const struct ocl_folder *f, const char *options, char **out, char **log);
 
 /* Removes the directory's path from a log, because the path is private to the node. */

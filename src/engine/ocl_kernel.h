@@ -35,7 +35,8 @@ int ocl_kernel_check(const struct ocl_kernel *k, const struct engine_launch *lau
 		     char text[ENGINE_TEXT_BYTES]);
 
 /* Returns whether the kernel has not run with these launch sizes before, and records them. Devices
- * compile code for each combination of sizes. */
+ * compile code for each combination of sizes. May return false for new sizes, because it keeps only
+ * one bit for each of 64 hash values. */
 bool ocl_kernel_shape_is_new(struct ocl_kernel *k, const struct engine_launch *launch);
 
 /* Returns the size that clSetKernelArg() needs for a parameter, from its type or by trials; 0:

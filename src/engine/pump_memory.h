@@ -15,7 +15,8 @@ struct pump_memory {
 	bool pinned;
 };
 
-/* Maps the memory and pins it. DXP_ENOMEM, DXP_EIO; logged. */
+/* Maps the memory and pins it; leaves it unpinned if the engine cannot pin. DXP_ENOMEM, DXP_EIO;
+ * logged. */
 int pump_memory_map(struct engine *engine, uint64_t bytes, struct pump_memory *out);
 void pump_memory_unmap(struct engine *engine, struct pump_memory *m);
 

@@ -61,8 +61,9 @@ struct dxp_nic {
 	bool over; /* true: the thread has exited */
 };
 
-/* embed_thread.c: runs a function in the NIC's thread and returns its result. DXP_EIO: the thread
- * has exited. */
+/* embed_thread.c. embed_run: runs a function in the NIC's thread and returns its result. DXP_EIO:
+ * the thread has exited. embed_thread_start: DXP_ENOMEM: the thread cannot be created; DXP_EIO: the
+ * thread has no file descriptors. */
 int embed_run(struct dxp_nic *nic, int (*run)(struct dxp_nic *nic, void *context), void *context);
 int embed_thread_start(struct dxp_nic *nic);
 void embed_thread_stop(struct dxp_nic *nic);

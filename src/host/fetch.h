@@ -8,8 +8,9 @@
 
 #include "host/internal.h"
 
-/* Waits until no other call uses the transit buffer, then reserves it. DXP_ENOMEM: device memory is
- * full. */
+/* Waits until no other call uses the transit buffer, then reserves it. DXP_ETIMEDOUT: the buffer
+ * stays in use. DXP_ENOMEM: device memory is full. Other statuses: the xPU is lost, or does not
+ * answer. */
 int fetch_scratch_acquire(struct dxp_xpu *x, uint64_t bytes, uint64_t *address);
 void fetch_scratch_give(struct dxp_xpu *x);
 

@@ -73,8 +73,8 @@ int function_find_error(int status, const char *label);
 void function_memories_free(struct function_memory *list);
 
 /* function_wait.c */
-/* Converts the option `spin_us` (0: default) to ns. Returns 0 if only one CPU is available, because
- * spinning would delay the thread that causes the event. */
+/* Converts the option `spin_us` (0: default) to ns. Returns 0 if `spin_us` is UINT32_MAX, or if
+ * only one CPU is available, because spinning would delay the thread that causes the event. */
 uint32_t function_spin_ns(uint32_t spin_us);
 
 /* Returns true if an event can be dequeued. */

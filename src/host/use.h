@@ -38,7 +38,8 @@ void use_completed(struct dxp_xpu *x, const struct host_event *event, int status
 void use_moved(struct dxp_xpu *x, bool to_xpu, uint64_t bytes, uint64_t started_ns,
 	       uint64_t ended_ns, int status);
 
-/* Writes the numbers of an xPU as one line, unless all are 0; then clears them. */
+/* If the xPU had commands and DXP_SUMMARY names a folder, writes the numbers of the xPU there as
+ * one line, then clears them. */
 void use_write(struct dxp_xpu *x);
 
 /* use_remember: adds an open fabric to the list of fabrics to write at exit. use_forget: removes

@@ -150,7 +150,8 @@ static bool tree_better(const struct tree *a, const struct tree *b)
 	return a->root_ip < b->root_ip;
 }
 
-/* Reduces the abilities in the notice to what all switches of the tree support. */
+/* Reduces the abilities in the notice to what all switches of the tree and all members support.
+ * Also reduces free_groups and lease_ms to their lowest values. */
 static void abilities_join(struct inc_create *c)
 {
 	struct inc_control *n = &c->notice;

@@ -51,7 +51,8 @@
 #define INC_CHOICE_MIN_NS (300ull * 1000)
 #define INC_CHOICE_NS     (2ull * 1000 * 1000)
 #define INC_NEIGHBOURS    64 /* members compared with each member below the same switch */
-/* ns, longest wait for QUERYs over other paths if the known paths do not suffice */
+/* ns, wait for QUERYs over other paths if a QUERY was lost, or if no tree can be chosen yet. If the
+ * known paths have no common switch, the wait can be longer: see choice_max_ns(). */
 #define INC_CHOICE_MAX_NS (50ull * 1000 * 1000)
 #define INC_SEGMENT_MAX   8912 /* bytes of payload in a packet at an MTU of 9000 */
 #define INC_BLOCK_US      1000 /* us: longest wait in a socket: one tick of the kernel's clock */

@@ -310,7 +310,8 @@ static void fetched_add(struct inc_group *g, struct inc_batch *out, uint32_t mem
 			   bytes ? result_bytes(g, s) : NULL, bytes);
 }
 
-/* Adds the answers for a member. Returns false if the batch became full. */
+/* Adds the answers that this member owes to member `member`. Returns false if the batch has no
+ * space for all of them. */
 static bool peer_answer(struct inc_group *g, struct inc_batch *out, uint32_t member)
 {
 	struct peer *p = &g->peers[member];

@@ -94,8 +94,8 @@ struct link_tap {
 /* Sets the observer; NULL: none. `tap` must stay valid while set. */
 void link_tap_set(struct link *l, const struct link_tap *tap);
 
-/* Opens and binds an endpoint; close it with link_close. DXP_EBUSY: the port is in use; DXP_EIO:
- * another kernel error, logged; DXP_ENOMEM.
+/* Opens and binds an endpoint; close it with link_close. DXP_EBUSY: the port is in use, or the
+ * crossbar has no free port; DXP_EIO: another kernel error, logged; DXP_ENOMEM.
  *
  * If DXP_FAULT is set in the environment, a fault injector acts on each datagram before the socket
  * (link/fault.h shows the format). DXP_EINVAL, logged: the text of DXP_FAULT does not parse. */

@@ -244,7 +244,8 @@ int model_allreduce_open(struct model_allreduce_job *j, const struct model_allre
 	return DXP_OK;
 }
 
-/* Simulates one case; the result has the times of the mean and of the last rank. */
+/* Simulates one case. *out has the mean of the ranks' completion times, and the time of the last
+ * rank. */
 static int case_run(const struct model_allreduce *of, const struct model_parameters *p,
 		    struct model_ranks_result *out)
 {

@@ -9,8 +9,9 @@
 #include "model/crossbar_internal.h"
 #include "model/pcie.h"
 
-/* packets that a source holds: they take 80,000 cycles, more than 20 times any latency without
- * load */
+/* packets that a source holds at most. With the default parameters it needs about 80,000 cycles to
+ * send them. That is more than the latency that counts as saturation: 20 times the latency without
+ * load (crossbar_measure.c). */
 #define BACKLOG_PACKETS 8192
 #define LOAD_SCALE      1000 /* value of load_permille that stands for load 1 */
 

@@ -166,7 +166,9 @@ static struct model_path path_of(const struct run *r, const struct entry *e)
 	return path;
 }
 
-/* Completes the receive of a message whose entry has a receive_op, and frees the entry. */
+/* Completes the receive of a message whose entry has a receive_op, and frees the entry. If the
+ * message arrives later and the rank has other active operations, only posts an event for the time
+ * of the arrival. */
 static void receive_complete(struct run *r, uint32_t index)
 {
 	struct entry e = r->match.entries[index];

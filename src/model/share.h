@@ -35,7 +35,9 @@ int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t qu
  * functions, the form is valid if (z cv / e)^2 is far above the depth of a FIFO. */
 uint64_t model_share_closed(const struct model_parameters *p);
 
-/* Returns the number of the arbiter's decisions that a run needs until the shares are level. */
+/* Returns the number of the arbiter's decisions in a run: 8 times as many as the closed form
+ * predicts until the shares are level, but not fewer than QUANTA_LEAST and not more than
+ * QUANTA_MOST. */
 uint64_t model_share_quanta(const struct model_parameters *p);
 
 /* Emits the time until the shares are level, simulated and by the closed form, and the largest

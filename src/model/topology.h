@@ -51,7 +51,8 @@ bool model_topology_parse(const char *text, enum model_topology *out);
 int model_graph_create(enum model_topology kind, uint32_t nodes, struct model_graph **out);
 void model_graph_destroy(struct model_graph *g);
 
-/* Searches from each router that has nodes. DXP_ENOMEM; DXP_EINVAL: the graph is not connected. */
+/* Computes the distances between all nodes, by a search from each router that has nodes.
+ * DXP_ENOMEM; DXP_EINVAL: the graph is not connected. */
 int model_graph_search(const struct model_graph *g, struct model_distance *out);
 
 /* Returns the closed form of the source (C-07; row.h), such as log2(P) / 2 for P nodes. A negative

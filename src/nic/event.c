@@ -73,7 +73,7 @@ uint32_t event_received_used(struct nic_user *u)
 }
 
 /* Returns true if more than `kept` receive entries are free. Reads the user's indices only if the
- * cached values are too old. */
+ * cached values show too little space. */
 bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 {
 	uint32_t entries = event_received_entries(u);

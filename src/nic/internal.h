@@ -188,7 +188,8 @@ void local_forget(struct nic *n, const struct nic_user *t);
 /* chain.c: descriptors by reference */
 /* Parses a descriptor by reference. If the lists have at most NIC_LIST_ENTRIES_MAX entries, copies
  * them to `entries`, and the head with its counts to r->head. Longer lists become r->chain, and the
- * counts in r->head are 0. DXP_EAGAIN: no space for the chain now. */
+ * counts in r->head are 0. DXP_EAGAIN: no space for the chain now. DXP_EINVAL: malformed. Other
+ * statuses: the chain cannot be read. */
 int chain_begin(struct nic_request *r, const struct dxp_entry *at,
 		struct dxp_entry entries[NIC_LIST_ENTRIES_MAX]);
 /* Copies, checks and resolves entries of r->chain as far as *left permits. Returns true if the
@@ -318,8 +319,8 @@ void receive_record_whole(struct rx_stream *stream, struct rx_record *r);
 struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct wire_header *h, uint64_t at, const uint8_t *payload,
 				 const struct nic_place *to);
-/* Gives up the incomplete PUTs of peers to receive registers, if they write to these bytes of a
- * region. */
+/* Gives up peers' incomplete messages to the receive area of the register mode, if they are stored
+ * in staged memory within *area. */
 void staged_registers_end(struct nic *n, const struct nic_area *area);
 /* Returns true if the message is held because of packet `psn`. If this packet arrives again, it
  * gets the answer of staged_held_again(). */
@@ -351,8 +352,8 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from);
 int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint32_t at);
 int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint32_t at,
 		       uint32_t *bytes);
-/* Returns true, and makes the request wait, until all earlier PUTs of its queue pair are in the
- * device. */
+/* If an earlier PUT of its queue pair is not in the device yet, makes the request wait. Returns
+ * true if the request waits. */
 bool staged_local_waits(struct nic_request *r);
 void staged_local_drop(struct nic_request *r);  /* drops the incomplete PUT of the request */
 void staged_local_poll(struct nic_function *f); /* copies bytes that owners have answered */

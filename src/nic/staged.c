@@ -293,8 +293,9 @@ void staged_registers_end(struct nic *n, const struct nic_area *area)
 	}
 }
 
-/* Answers a packet that is held and arrived again. Doubles the sender's retry interval each time,
- * because a lost notification matters less to a message that has already taken long. */
+/* Answers a held packet that arrived again. Each time, doubles the sender's retry interval, up to
+ * NIC_HELD_RETRY_MAX_US. The retry matters only if the final answer is lost, and a message that has
+ * already taken long can wait longer for it. */
 struct rltp_verdict staged_held_again(struct rx_record *r)
 {
 	struct staged_put *put = r->put;

@@ -72,8 +72,8 @@ uint32_t peers_update(struct node *n, uint64_t now_ns);
 /* peers.c: reports closed sessions to the node's owner. Returns their number. */
 uint32_t peers_ended(struct node *n);
 
-/* protect.c: creates the keys that protect packets. DXP_EINVAL, logged: DXP_PROTECT does not parse;
- * DXP_ENOMEM, DXP_EIO. */
+/* protect.c: creates the keys that protect packets. DXP_EINVAL, logged: the node's option
+ * `protect`, or without it DXP_PROTECT, does not parse; DXP_ENOMEM, DXP_EIO. */
 int protect_start(struct node *n, const uint8_t *fabric_key);
 /* protect.c: returns the protection (enum wire_protect) of sessions with a peer at this address. */
 uint8_t protect_mode(void *node, const struct udp_address *peer);

@@ -75,7 +75,8 @@ uint64_t member_deadline(const struct member *m);
 /* Reports this node's new address to the manager at once. */
 void member_moved(struct member *m, uint64_t now_ns);
 
-/* Starts to leave the fabric. The state becomes LEFT after an answer or after three tries. */
+/* Starts to leave the fabric. The state becomes LEFT after an answer or after three tries; at once
+ * if the node has no id. */
 void member_leave(struct member *m, uint64_t now_ns);
 
 enum member_state member_state(const struct member *m);

@@ -94,7 +94,7 @@ static void paths_fill(struct probe *p, const struct probe_view *view)
 		path_begin(&p->paths[p->count++], view, peer);
 	}
 	for (unsigned i = 0; p->count == PROBE_PATHS && i < p->count; i++) {
-		if (p->paths[i].sent < PROBE_ROUNDS)
+		if (p->paths[i].probes < PROBE_ROUNDS)
 			continue;
 		peer = peer_next(p, view);
 		if (!peer)
@@ -107,6 +107,14 @@ static void paths_fill(struct probe *p, const struct probe_view *view)
 
 /* ---- probes ---- */
 
+/* Adds the outcome of a short probe to the last PROBE_WINDOW ones. */
+static void outcome_add(struct probe_path *path, bool answered)
+{
+	path->outcomes = path->outcomes << 1 | answered;
+	if (path->judged < PROBE_WINDOW)
+		path->judged++;
+}
+
 static void answer_missed(struct probe *p)
 {
 	struct probe_path *path = &p->paths[p->current];
@@ -116,6 +124,7 @@ static void answer_missed(struct probe *p)
 	p->outstanding = false;
 	if (!p->is_long) {
 		path->unanswered++;
+		outcome_add(path, false);
 		return;
 	}
 	path->recheck = true;
@@ -168,13 +177,13 @@ size_t probe_send(struct probe *p, const struct probe_view *view, struct datagra
 	if (!peer)
 		return 0;
 	p->is_long = !path->recheck && path->unanswered == 0 &&
-		     path->sent % LONG_EVERY == LONG_EVERY - 1 &&
+		     path->probes % LONG_EVERY == LONG_EVERY - 1 &&
 		     path->long_bytes > PROBE_BYTES_MIN;
 	const size_t bytes =
 		probe_encode(++p->number, p->is_long ? path->long_bytes : PROBE_BYTES_MIN,
 			     view->node, path->node, view->mac, p->frame);
 	datagram_place(out, &peer->address, p->frame, bytes);
-	path->sent++;
+	path->probes++;
 	path->recheck = false;
 	p->sent_ns = now_ns;
 	p->outstanding = true;
@@ -192,7 +201,6 @@ static void reply_process(struct probe *p, uint16_t from, const struct probe_rep
 	    reply->number != p->number)
 		return;
 	p->outstanding = false;
-	path->answered++;
 	path->answered_ns = now_ns;
 	path->pause_ns = now_ns + reply->pause_s * S_NS;
 	path->unanswered = 0;
@@ -201,19 +209,28 @@ static void reply_process(struct probe *p, uint16_t from, const struct probe_rep
 		path->answered_bytes = path->long_bytes;
 		return;
 	}
+	outcome_add(path, true);
 	const uint64_t rtt_ns = arrived_ns > p->sent_ns ? arrived_ns - p->sent_ns : 1;
 	path->srtt_ns = path->srtt_ns ? path->srtt_ns - path->srtt_ns / 8 + rtt_ns / 8 : rtt_ns;
 	path->min_rtt_ns = path->min_rtt_ns ? min_u64(path->min_rtt_ns, rtt_ns) : rtt_ns;
 }
 
-/* Counts one answer. Returns false above the limit. *pause_s: pause to demand. */
-static bool reply_allowed(struct probe *p, uint64_t now_ns, uint8_t *pause_s)
+/* Counts one PROBE. Returns false if there are too many to check their MACs. */
+static bool check_allowed(struct probe *p, uint64_t now_ns)
 {
 	if (now_ns - p->second_ns >= S_NS) {
 		p->replies_before = now_ns - p->second_ns < 2 * S_NS ? p->replies : 0;
 		p->replies = 0;
+		p->checks = 0;
 		p->second_ns = now_ns;
 	}
+	return p->checks++ < PROBE_CHECKS_PER_S;
+}
+
+/* Counts one answer, after check_allowed. Returns false above the limit. *pause_s: pause to
+ * demand. */
+static bool reply_allowed(struct probe *p, uint8_t *pause_s)
+{
 	if (p->replies >= PROBE_REPLIES_PER_S)
 		return false;
 	p->replies++;
@@ -230,13 +247,16 @@ size_t probe_receive(struct probe *p, const struct probe_view *view,
 	struct manage_body body;
 	const bool is_probe = a->data[WIRE_OFF_TYPE] == WIRE_PROBE;
 
-	/* before the MAC, so that a flood costs little */
-	if (is_probe && !reply_allowed(p, now_ns, &reply.pause_s))
+	/* before the MAC, so that a flood costs little; forged PROBEs use up no answers */
+	if (is_probe && !check_allowed(p, now_ns))
 		return 0;
 	if (manage_open(a->data, a->bytes, view->mac, &header, &body) != DXP_OK ||
 	    header.dst_node != view->node)
 		return 0;
-	if (is_probe && probe_decode(body, &reply.number) == DXP_OK) {
+	if (is_probe) {
+		if (probe_decode(body, &reply.number) != DXP_OK ||
+		    !reply_allowed(p, &reply.pause_s))
+			return 0;
 		/* an outstanding long probe is sent already, so its frame is free */
 		const size_t bytes = probe_reply_encode(&reply, view->node, header.src_node,
 							view->mac, p->frame);
@@ -255,20 +275,21 @@ static enum stats_path_state path_state(const struct probe_path *path)
 {
 	if (path->unanswered >= PROBE_BLOCKED)
 		return STATS_PATH_BLOCKED;
-	return path->answered ? STATS_PATH_OPEN : STATS_PATH_UNKNOWN;
+	return path->answered_ns ? STATS_PATH_OPEN : STATS_PATH_UNKNOWN;
 }
 
 static void row_fill(const struct probe_path *path, struct stats_path *row, uint64_t now_ns)
 {
 	*row = (struct stats_path){.node = path->node,
 				   .state = (uint8_t)path_state(path),
-				   .sent = path->sent,
-				   .answered = path->answered,
+				   .sent = path->judged,
+				   .answered = (uint64_t)__builtin_popcountll(path->outcomes),
 				   .srtt_ns = path->srtt_ns,
 				   .min_rtt_ns = path->min_rtt_ns,
-				   .age_ns = path->answered ? now_ns - path->answered_ns : 0,
 				   .answered_bytes = path->answered_bytes,
 				   .limit_bytes = path->limit_bytes};
+	if (path->answered_ns)
+		row->age_ns = max_u64(now_ns - path->answered_ns, 1);
 	memcpy(row->peer, path->name, sizeof(row->peer));
 }
 

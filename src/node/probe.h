@@ -2,7 +2,8 @@
 /* Measures the paths from this node to its peers in the background: round trip, loss, and the
  * longest datagram that arrives. It sends one PROBE a second, to at most PROBE_PATHS peers in turn;
  * with more peers, it replaces each after PROBE_ROUNDS probes. It also answers the PROBEs of other
- * nodes: PROBE_REPLIES_PER_S, and demands pauses if there are many. Pure, like member.h. */
+ * nodes: PROBE_REPLIES_PER_S, and demands pauses if there are many. It checks the MAC of at most
+ * PROBE_CHECKS_PER_S of them. Pure, like member.h. */
 #ifndef NODE_PROBE_H
 #define NODE_PROBE_H
 
@@ -15,12 +16,14 @@ struct probe_path {
 	uint16_t node;
 	uint64_t incarnation; /* of the peer; a restart begins a new measurement */
 	char name[FABRIC_NAME_BYTES];
-	uint64_t sent, answered;
+	uint64_t probes;     /* sent, short and long */
+	uint64_t outcomes;   /* of the last short probes, the newest in bit 0; 1: answered */
+	uint32_t judged;     /* short probes in `outcomes`: at most PROBE_WINDOW */
 	unsigned unanswered; /* short probes without answer since the last answer */
 	bool recheck;        /* a long probe was lost: the next probe is a short one, at once */
 	unsigned long_lost;  /* long probes without answer since the last answer to a long one */
 	uint64_t srtt_ns, min_rtt_ns;
-	uint64_t answered_ns; /* time of the last answer */
+	uint64_t answered_ns; /* time of the last answer; 0: none yet */
 	uint64_t pause_ns;    /* no probe before this time: the peer demanded a pause */
 	/* Bytes of the datagram: the longest answered one; the length of the next long probe; the
 	 * longest that this node's interface permits. */
@@ -48,7 +51,8 @@ struct probe {
 	uint64_t sent_ns;
 	bool outstanding, is_long;
 	/* answers */
-	uint64_t second_ns; /* start of the second in which `replies` counts */
+	uint64_t second_ns; /* start of the second in which `checks` and `replies` count */
+	uint32_t checks;    /* PROBEs whose MAC was to be checked */
 	uint32_t replies, replies_before;
 	uint8_t frame[PROBE_BYTES_MAX];
 };

@@ -26,6 +26,7 @@ struct service_query {
 	struct mac *keyed_mac; /* of requests to managers; NULL: as `mac` */
 	uint8_t public_key[KEYS_BYTES];
 	uint64_t nonce, request; /* number of the last request */
+	uint64_t until_ns;       /* time in ns at which targets count as too slow */
 	size_t count;            /* targets */
 	struct slot slots[SERVICE_QUERY_MAX];
 	struct service_view views[SERVICE_QUERY_MAX];
@@ -65,6 +66,7 @@ int service_query_create(const struct service_query_options *options, uint64_t n
 		return status;
 	}
 	options->entropy(options->entropy_context, &q->nonce, sizeof(q->nonce));
+	q->until_ns = now_ns + STATS_QUERY_WHOLE_NS;
 	q->count = options->count;
 	for (size_t i = 0; i < q->count; i++) {
 		q->views[i].target = options->targets[i];
@@ -167,6 +169,10 @@ static size_t slot_send(struct service_query *q, size_t i, struct datagram *out,
 		slot_end(q, i, "no answer");
 		return 0;
 	}
+	if (now_ns >= q->until_ns) {
+		slot_end(q, i, "incomplete answer");
+		return 0;
+	}
 	if (now_ns < s->send_ns)
 		return 0;
 	size_t bytes = stats_service_request_encode(
@@ -193,6 +199,8 @@ uint64_t service_query_deadline(const struct service_query *q)
 {
 	uint64_t deadline_ns = UINT64_MAX;
 
+	if (!service_query_done(q))
+		deadline_ns = q->until_ns;
 	for (size_t i = 0; i < q->count; i++)
 		if (!q->slots[i].done)
 			deadline_ns = min_u64(deadline_ns,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the counters of managers and switches over the network with STATS requests
  * (wire/stats_service.h), all at the same time. One without an answer for STATS_QUERY_NS is
- * silent. The sender needs the fabric key, but need not be a node. Pure, like member.h. */
+ * silent. A query takes at most STATS_QUERY_WHOLE_NS in total. The sender needs the fabric key, but
+ * need not be a node. Pure, like member.h. */
 #ifndef NODE_SERVICE_QUERY_H
 #define NODE_SERVICE_QUERY_H
 

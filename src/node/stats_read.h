@@ -36,7 +36,7 @@ void stats_list_free(struct stats_list *list);
  * DXP_ENOENT: the node has exited; DXP_EACCESS. */
 int stats_file_open(const char *path, int *folder, int *fd);
 
-/* Converts the path of "PID-N.stats" to the path of "PID-N.tap". */
+/* Converts the path of "PID-N.stats" to the name "PID-N.tap", without the folder. */
 void stats_tap_of(const char *path, char out[STATS_PATH_BYTES]);
 
 #endif

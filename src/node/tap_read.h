@@ -12,7 +12,7 @@ struct tap_reader;
 
 /* Starts to trace a node that stats_read found. `ring_bytes` is a power of two. DXP_EBUSY: process
  * *other traces the node; DXP_ENOENT: the node has exited; DXP_EACCESS: the node belongs to another
- * user; DXP_EIO: no space for the ring. */
+ * user; DXP_EIO: no space for the ring; DXP_ENOMEM. */
 int tap_attach(const struct stats_view *node, uint32_t ring_bytes, uint32_t snap_bytes,
 	       struct tap_reader **out, uint32_t *other);
 

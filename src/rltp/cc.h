@@ -79,9 +79,9 @@ struct cc {
 /* Initializes the state. `most`: bound of the window, 1 .. WIRE_WINDOW_MAX packets. */
 void cc_init(struct cc *c, enum cc_kind kind, uint32_t most, uint64_t now_ns);
 
-/* Sets the path delay to the handshake's round trip, which contains no queue of this session's
- * packets. It also contains time in the peer, so the true path delay is not longer. Also restores
- * the path delay that a session kept while idle. Call at most once, after cc_init. */
+/* Sets the path delay to rtt_ns: the handshake's round trip, or, for a session that was idle, the
+ * path delay that it kept. The round trip contains no queue of this session's packets. It contains
+ * time in the peer, so the true path delay is not longer. Call at most once, after cc_init. */
 void cc_handshake_done(struct cc *c, uint64_t rtt_ns);
 
 /* Makes the window smaller after a pause, because the path may have changed. Call it before sending

@@ -106,7 +106,7 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 
 /* Closes the session with a peer with `status`, and keeps the peer. A new session opens with the
  * next message to the peer, or with the peer's handshake. The peer's next packet of the old session
- * is answered with RESET. */
+ * is answered with RESET, or with REJECT if it is sealed. */
 void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status);
 
 /* Returns true and the next peer whose open session has closed since the last call, with the

@@ -193,7 +193,7 @@ static void hello_expire(struct rltp_endpoint *e, struct rltp_session *s, uint64
 		handshake_begin(e, s, now_ns);
 		return;
 	}
-	/* then the close is not reported as the end of an open session */
+	/* In this state, rltp_session_fail() does not count the end of an open session. */
 	s->state = RLTP_HANDSHAKE;
 	rltp_session_fail(s, DXP_ETIMEDOUT);
 }

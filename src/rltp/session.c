@@ -141,8 +141,8 @@ uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 {
 	if (rltp_session_busy(s))
 		return s->received_ns + max_u64(s->patience_ns, RLTP_DEAD_NS);
-	/* The layer above has received only part of a message. The peer gets more time, in which it
-	 * can send the rest or cancel the message. */
+	/* If the layer above has received only part of a message, the peer gets more time, in which
+	 * it can send the rest or cancel the message. */
 	return s->partial > 0 ? s->received_ns + max_u64(s->patience_ns, 2 * RLTP_DEAD_NS)
 			      : UINT64_MAX;
 }

@@ -20,10 +20,12 @@ enum rv32_nic_register {
 	RV32_NIC_REMOTE_OFFSET,
 	/* enum dxp_flag, and in the bits from 8 on the number of the queue pair that posts */
 	RV32_NIC_FLAGS = 7,
-	RV32_NIC_IMM,             /* dxp.take stores the completion's immediate data here */
-	RV32_NIC_CONTEXT = 10,    /* dxp.take stores the completion's context here */
-	RV32_NIC_LOCAL_BASE = 12, /* offset of the first byte of the argument in the local region */
-	RV32_NIC_TRAILER = 14,    /* COMPARE_SWAP: the new value to store */
+	RV32_NIC_IMM,          /* dxp.take stores the completion's immediate data here */
+	RV32_NIC_CONTEXT = 10, /* dxp.take stores the completion's context here */
+	/* offset, in the local region, of the kernel argument that dxp.post sends from or receives
+	 * into */
+	RV32_NIC_LOCAL_BASE = 12,
+	RV32_NIC_TRAILER = 14, /* COMPARE_SWAP: the new value to store */
 	RV32_NIC_REGISTERS = 16
 };
 

@@ -20,7 +20,7 @@
 #define ATTACH_AREAS_MAX 16 /* areas per answer: as many as a lookup table has */
 
 /* Values of `qp` in a request: which queue pairs to open. */
-/* all queue pairs of the function, or all that the socket may open */
+/* all queue pairs of the function; on a socket for one queue pair (vfN.Q): that queue pair */
 #define ATTACH_QP_ALL 0
 #define ATTACH_QP(q)  ((q) + 1) /* queue pair `q` */
 #define ATTACH_QP_ANY 255       /* any queue pair that is free */

@@ -31,7 +31,7 @@ struct stats_path {
 	uint16_t node;
 	uint8_t state; /* enum stats_path_state */
 	char peer[FABRIC_NAME_BYTES];
-	uint64_t sent, answered; /* probes */
+	uint64_t sent, answered; /* of the last short probes whose outcome is known */
 	uint64_t srtt_ns, min_rtt_ns;
 	uint64_t age_ns; /* since the last answer; 0: none yet */
 	/* bytes of UDP payload: the longest probe that was answered, 0: none yet; the longest that

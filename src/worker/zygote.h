@@ -44,9 +44,9 @@ struct zygote_worker {
 };
 
 /* Starts the zygote and waits until its engine is open. Copies the options. DXP_EIO: the zygote
- * cannot be started; DXP_EUNSUPPORTED: the sandbox is STRICT and lacks a part; other statuses of
- * engine_open(). Logs failures. In mode AUTO, also logs the parts of the sandbox that the machine
- * lacks. */
+ * cannot be started; DXP_EUNSUPPORTED: the sandbox is STRICT and lacks a part; DXP_ENOMEM; other
+ * statuses of engine_open(). Logs failures. In mode AUTO, also logs the parts of the sandbox that
+ * the machine lacks. */
 int zygote_open(const struct zygote_options *options, struct zygote **out,
 		struct engine_description *about);
 /* Stops the zygote and kills all its workers. NULL is allowed. */

@@ -53,7 +53,7 @@ uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner);
  * of this process. DXP_EINVAL: 0 bytes. DXP_ENOMEM: no such block, or no process memory. */
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address);
 void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
-/* Clears whole pages, and returns their memory to the system. */
+/* Clears whole pages, and returns their memory to the system if the system permits it. */
 void arena_discard(struct arena *a, uint64_t address, uint64_t bytes);
 
 /* Frees the allocation at `address`. DXP_ENOENT: not an allocation of the owner. */

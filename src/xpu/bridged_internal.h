@@ -30,7 +30,7 @@ struct bridged {
 };
 
 /* bridged_end.c */
-/* Logs why a PUT or GET failed, at most COMPLAINTS_MAX times. */
+/* If a DMA was the step that failed, logs why a PUT or GET failed, at most COMPLAINTS_MAX times. */
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
 
 /* Returns true if a node, other than 0 and WIRE_NODE_NONE, is silent and its memory is kept. */

@@ -66,7 +66,7 @@ struct graph_posting {
 	uint32_t bytes; /* bytes of memory that the command uses until it completes */
 };
 
-/* Adds a command. On failure only its event remains, as failed.
+/* Adds a command. If that fails although the event is valid, only the event remains, as failed.
  * DXP_EINVAL: its event is not of this host and xPU, or not newer than all earlier ones. Or it
  * waits for its own event, for a later one, or for an event of another host. DXP_ENOENT: it waits
  * for a forgotten event. DXP_EAGAIN: the commands would use more than WIRE_COMMANDS_BYTES, or wait

@@ -35,9 +35,9 @@ struct slot_options {
 	const char *engine;       /* see engine_options.name */
 	const char *cache_folder; /* see zygote_options */
 	bool cache_shared;        /* see zygote_options */
-	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe. With it, each host's
-	 * kernels run in their own process, if the engine works in this process's memory. NULL:
-	 * kernels of all hosts run in one thread of this process. */
+	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe. With it, engines
+	 * that work in this process's memory (rv32, ocl) run the kernels in one process per host.
+	 * NULL, or another engine: one thread of this process runs the kernels of all hosts. */
 	const char *worker_program;
 	struct sandbox_options sandbox; /* sandbox of the hosts' processes */
 	/* Key that seals program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: a random key. */

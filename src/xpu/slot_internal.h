@@ -291,7 +291,8 @@ uint32_t tenants_needed(struct slot *s);
 
 /* tenant.c */
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
-/* Cancels all commands and frees all memory of a tenant. The tenant itself is freed when it is not
+/* Cancels all commands of a tenant and frees its memory. If the tenant has a worker, kills the
+ * worker; its memory is then freed with the tenant. The tenant itself is freed when it is not
  * busy. */
 void tenant_leave(struct tenant *t, int status);
 /* Drops a lost or evicted host: it gets no more messages. */
@@ -324,7 +325,8 @@ uint64_t reply_events_deadline(const struct slot *s);
 /* Reports to the host that the command with this event has started. */
 void reply_begun_send(struct tenant *t, uint64_t event);
 /* Sends a sentence about a failed command, before the command's event. Sends nothing if `event` is
- * 0. */
+ * 0, if the sentence is empty, or if XPU_OUTBOX_MAX / 2 messages to the host are queued or
+ * outstanding. */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
 /* Sends text that a kernel printed. */
 void reply_print_send(struct tenant *t, const void *text, uint32_t bytes);

@@ -81,7 +81,8 @@ int worker_open_process(struct tenant *t, struct worker **out);
 /* Returns true if the process cannot be started yet: its zygote is lost, and the next zygote may
  * not start so soon. Its orders wait. */
 bool worker_waits(const struct worker *c);
-/* Tries to start the process. DXP_EAGAIN: not possible yet. Other statuses: see zygote_start(). */
+/* Tries to start the process. DXP_EAGAIN: not possible yet. DXP_EIO: the worker has already
+ * dequeued an order, so it cannot start again. Other statuses: see zygote_start(). */
 int worker_begin(struct worker *c);
 /* Handles the loss of the zygote. True: the process had accepted no order, and waits to be started
  * again. */
@@ -97,8 +98,9 @@ void worker_kill(struct worker *c);
 /* Processes answers, and posts orders that the ring has space for. Returns the number of both; 0:
  * there was nothing to do. */
 uint32_t worker_poll(struct worker *c);
-/* Handle the exit of a worker. Call worker_last first, which processes the last answers. Then
- * worker_lost completes all other orders with `status`, and the first of them with `text`. */
+/* Handle the exit of a worker. Call worker_last first, which processes the last answers, unless
+ * worker_kill was called. Then worker_lost completes all other orders with `status`, and the first
+ * of them with `text`. */
 void worker_last(struct worker *c);
 void worker_lost(struct worker *c, int status, const char *text);
 /* Notifies the host, once per command, of a command that has run for XPU_BEGUN_NS. Returns the

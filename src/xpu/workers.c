@@ -237,7 +237,9 @@ static void all_end(struct slot *s)
 			tenant_worker_end(t, NULL);
 }
 
-/* Starts a process that waits for a zygote, if one may start now. */
+/* Retries to start a tenant's worker process that could not start before, because its zygote was
+ * lost. If the worker must end or cannot be started, closes it. Returns 0 if there is no such
+ * process, or if it is not possible yet; else 1. */
 static uint32_t waiting_begin(struct tenant *t)
 {
 	if (!worker_waits(t->worker))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes object files for rv32. The linker must return, and its result must be within the bounds.
- * Adds the ELF identification if it is missing, because the loader stops without it. */
+/* Fuzzes the linker of rv32 with object files. It must return, and an image that it makes must be
+ * within the limits of rv32/image.h and core.h. Writes the ELF identification over the first bytes
+ * of the input, because the linker rejects all other inputs at once. */
 #include <assert.h>
 #include <elf.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzzes an endpoint that requires encryption, with real keys. A peer opens a session by a real
- * handshake. Then the input decides what arrives: frames that the peer sealed, unchanged, with
- * changed bytes, or replayed; or plain bytes of the input, such as handshakes and REJECTs. Only
- * unchanged frames may be delivered, each of them once. */
+ * handshake. Then the input decides what arrives: frames that the peer sealed (unchanged, changed,
+ * cut short or replayed), or plain bytes of the input, such as handshakes and REJECTs. Only
+ * unchanged frames may be delivered, each at most once. */
 #define FUZZ_NAME "fuzz_sealed"
 
 #include <string.h>

@@ -20,12 +20,13 @@ without() {
 namespaces_make dxpf 10.76.0 ip nft ethtool
 far ip link set lo up
 near ethtool -K v0 gro on gso on >/dev/null
+# Has no rule for established flows: with one, each probe that the node sends to a host opens the
+# node's port for this host.
 far nft -f - <<-'E'
 	table inet filter {
 		chain input {
 			type filter hook input priority 0; policy drop;
 			iif lo accept
-			ct state established accept
 			udp dport 4795 accept
 		}
 	}

@@ -32,6 +32,7 @@ field() {
 start() {
 	local word=$1
 	shift
+	: >"$scratch/user" # otherwise the wait could find the text of an earlier program
 	"$user" "$@" >"$scratch/user" 2>&1 &
 	last=$!
 	users+=("$last")

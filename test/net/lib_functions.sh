@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 # Helpers for scripts about functions of NICs; source it after lib_fabric.sh.
 #
-# DXP_RUN is a folder of the script for sockets.
-# `server ARGUMENTS...` starts the example's server. Its output goes to $server_log, its process id
-# to $server_pid, and its address to $server_at.
+# DXP_RUN is a private folder of this script; the sockets lie in it.
+# `server ARGUMENTS...` starts nic_server (examples/two_processes). Its output goes to $server_log,
+# its process id to $server_pid, and its address to $server_at.
 export DXP_RUN=$scratch/run
 mkdir -m 700 "$DXP_RUN"
 unset DXP_NIC

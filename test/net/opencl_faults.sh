@@ -136,6 +136,7 @@ far_box
 probing() {
 	local seconds=$1
 	shift
+	: >"$scratch/probe" # otherwise the wait could find the text of an earlier program
 	OCL_ICD_VENDORS=$OPENCL_DRIVER ip netns exec "$near" timeout "$seconds" "$probe" "$@" \
 		>"$scratch/probe" 2>&1 &
 	probing=$!

@@ -24,7 +24,7 @@ near tc qdisc add dev v0 root tbf rate 200mbit burst 64k latency 5ms
 
 readonly at=(--manager 10.77.0.1 --key "$scratch/key")
 
-# wait_for FILE TEXT: waits up to 10 s until the file contains the text.
+# wait_for FILE TEXT: waits up to 120 s until the file contains the text.
 wait_for() {
 	for _ in {1..2400}; do # 120 s
 		! grep -qF -- "$2" "$1" 2>/dev/null || return 0
@@ -34,6 +34,7 @@ wait_for() {
 }
 
 daemon_start() {
+	: >"$scratch/daemon.log" # otherwise the wait could find the text of an earlier daemon
 	ip netns exec "$far" dxpd "${at[@]}" --engine none --memory 64M --state "$scratch/daemon" \
 		>"$scratch/daemon.log" 2>&1 &
 	daemon=$!

@@ -30,6 +30,7 @@ stopped() {
 
 # hold SECONDS: starts a program that holds buffers and keeps kernels running for this time.
 hold() {
+	: >"$scratch/held" # otherwise the wait could find the text of an earlier program
 	OCL_ICD_VENDORS=$OPENCL_DRIVER "$probe" held "$1" >"$scratch/held" 2>&1 &
 	holder=$!
 	parts="$holder $parts"

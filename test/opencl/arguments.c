@@ -389,7 +389,8 @@ static void arguments__of_binaries(void)
 	reported(p, false);
 }
 
-/* For a linked program, the option counts in the compilation. In PoCL it counts in the link. */
+/* For a linked program, -cl-kernel-arg-info has an effect if it was given to clCompileProgram; in
+ * PoCL, if it was given to clLinkProgram. */
 static void arguments__of_linked_programs(void)
 {
 	static const char *const options[] = {"", "-cl-kernel-arg-info"};

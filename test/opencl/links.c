@@ -187,7 +187,7 @@ static void links__callbacks(void)
 	OK(clReleaseProgram(p));
 }
 
-/* A program may be used while another program is linked from it in the background. */
+/* A program may be used while it is still being linked in the background. */
 static void links__used_while_linked(void)
 {
 	cl_program object = compiled("kernel void f(global int *out) { *out = 7; }\n");

@@ -212,7 +212,8 @@ static void acknowledgement_sent(struct witness *w, const struct sim_packet *p,
 {
 	struct stream *l = &w->streams[p->to][p->from];
 
-	/* an acknowledgement for an earlier process of the sender has no effect */
+	/* An acknowledgement for an earlier session of the two hosts has no effect: one of them has
+	 * since restarted, or has begun a new handshake. */
 	if (!l->open || l->session != w->handed[p->from][p->to] ||
 	    h->dst_session != w->handed[p->to][p->from])
 		return;

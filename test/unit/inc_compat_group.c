@@ -14,7 +14,8 @@ static const uint8_t one_root[3] = {0, 1, 1};
 static unsigned compat_packets;
 static unsigned lost_at, sent;
 
-/* Counts data packets in the compatible format, and drops packet number `lost_at`. */
+/* Counts data packets in the compatible format. Drops packet number `lost_at`; this number counts
+ * all packets, from 1 on. */
 static unsigned watch(struct rig *r, const struct rig_packet *p)
 {
 	struct inc_packet packet;

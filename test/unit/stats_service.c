@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests counters of managers and switches over the network: the frames, the manager that answers
  * them, and the reader. Network and time are simulated. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 
 #include "base/util.h"
 #include "manager/registry.h"
+#include "node/limits.h"
 #include "node/service_query.h"
 #include "wire/manage_entry.h"
 
@@ -28,6 +30,7 @@ struct rig {
 	struct rng rng;
 	uint64_t now_ns;
 	uint64_t switch_up_ns; /* of its first page; smaller in later ones: it has restarted */
+	uint64_t answer_ns;    /* time until the switch answers */
 	unsigned restarts, lost_percent;
 	struct stats_value values[VALUES];
 	uint8_t frame[FABRIC_DATAGRAM_BYTES], answer[FABRIC_DATAGRAM_BYTES];
@@ -275,6 +278,7 @@ static size_t switch_serve(struct rig *r, size_t bytes)
 	assert_int_equal(manage_open(r->frame, bytes, r->mac, &header, &body), DXP_OK);
 	assert_int_equal(header.dst_node, WIRE_NODE_NONE);
 	assert_int_equal(stats_service_request_decode(body, &request), DXP_OK);
+	r->now_ns += r->answer_ns;
 	struct stats_service_page page = {
 		.request = request.request,
 		.nonce = request.nonce,
@@ -301,9 +305,11 @@ static size_t serve(struct rig *r, const struct datagram *d)
 
 static void query_run(struct rig *r, struct service_query *q)
 {
+	const uint64_t begin_ns = r->now_ns;
 	struct datagram out[4];
 
 	while (!service_query_done(q)) {
+		assert_true(r->now_ns - begin_ns < 10 * S_NS);
 		const size_t count = service_query_send(q, out, ARRAY_COUNT(out), r->now_ns);
 		for (size_t i = 0; i < count; i++) {
 			const size_t back = serve(r, &out[i]);
@@ -337,7 +343,6 @@ static void service_query__reads_all_values_in_spite_of_losses(void **state)
 	struct rig *r = *state;
 
 	for (r->lost_percent = 0; r->lost_percent <= 30; r->lost_percent += 30) {
-		const uint64_t begin_ns = r->now_ns;
 		struct service_query *q = query_new(r, NULL);
 		query_run(r, q);
 		const struct service_view *v = service_query_views(q);
@@ -347,7 +352,6 @@ static void service_query__reads_all_values_in_spite_of_losses(void **state)
 		assert_int_equal(v[1].count, VALUES);
 		assert_memory_equal(v[1].values, r->values, sizeof(r->values));
 		assert_string_equal(v[2].missing, "no answer");
-		assert_true(r->now_ns - begin_ns <= 10 * S_NS);
 		service_query_destroy(q);
 	}
 }
@@ -363,6 +367,23 @@ static void service_query__starts_again_after_a_restart(void **state)
 	assert_int_equal(r->restarts, 0);
 	assert_int_equal(v[1].count, VALUES);
 	assert_memory_equal(v[1].values, r->values, sizeof(r->values));
+	service_query_destroy(q);
+}
+
+/* A switch that restarts for ever answers each request, so it is never silent. */
+static void service_query__ends_although_answers_do_not(void **state)
+{
+	struct rig *r = *state;
+	struct service_query *q = query_new(r, NULL);
+	const uint64_t begin_ns = r->now_ns;
+
+	r->restarts = UINT_MAX;
+	r->answer_ns = 70 * MS_NS;
+	query_run(r, q);
+	const struct service_view *v = service_query_views(q);
+	assert_null(v[0].missing);
+	assert_string_equal(v[1].missing, "incomplete answer");
+	assert_true(r->now_ns - begin_ns <= STATS_QUERY_WHOLE_NS + r->answer_ns);
 	service_query_destroy(q);
 }
 
@@ -437,6 +458,7 @@ int main(void)
 		TEST(request__rejects_other_lengths_and_parts),
 		TEST(service_query__reads_all_values_in_spite_of_losses),
 		TEST(service_query__starts_again_after_a_restart),
+		TEST(service_query__ends_although_answers_do_not),
 		TEST(service_query__names_a_refusal),
 		TEST(service_query__uses_the_key_pair_for_the_manager),
 		TEST(service_query__ignores_answers_that_are_not_for_it),

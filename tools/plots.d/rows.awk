@@ -217,7 +217,8 @@ function pivot_print(    i, g, head, rule, row) {
 	if (metric ~ /^round trip/)
 		printf ", then its 99th percentile"
 	if (cpu_unit != "")
-		printf " (CPU of the near + the far end in %s)", cpu_unit
+		printf " (CPU of %s in %s)", metric ~ /^allreduce/ ? \
+			"all ranks, and of the whole machine," : "the near + the far end", cpu_unit
 	print noted ? "; *: not every run came to its end in time." : "."
 }
 

@@ -70,8 +70,9 @@ void names_remove(dxp_event event)
 	size_t hole = find(event);
 	entries[hole] = 0;
 	used--;
-	/* The entries after the hole, up to the next free entry, may belong to the hole. So they
-	 * are inserted again. */
+	/* find() stops at the first free entry. An entry after the hole may have been put there
+	 * because the hole was occupied, and find() would miss it now. So all entries after the
+	 * hole, up to the next free one, are inserted again. */
 	for (size_t at = (hole + 1) & (space - 1); entries[at]; at = (at + 1) & (space - 1)) {
 		dxp_event moved = entries[at];
 		entries[at] = 0;

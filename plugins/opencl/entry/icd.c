@@ -151,8 +151,9 @@ static bool is_quiet(void)
 	return opencl_is_quiet() && !complete_is_dequeuing();
 }
 
-/* Waits until no thread is in a call of the fabric, at most LOCK_NS. Caller holds the lock; it is
- * released during the wait. Returns false after LOCK_NS. */
+/* Stops the progress thread, then waits until no thread is inside the fabric's library. Returns
+ * false if the progress thread does not stop within CLOSE_NS, or if a thread is still inside after
+ * LOCK_NS. Caller holds the lock; it is released during the wait. */
 static bool become_quiet(void)
 {
 	uint64_t deadline = clock_now_ns() + LOCK_NS;
@@ -168,8 +169,9 @@ static bool become_quiet(void)
 	return is_quiet();
 }
 
-/* Runs when the program exits: before libcrypto frees its state, or with the program's
- * destructors. */
+/* Runs when the program exits. If the program has queried the platforms, it runs first before
+ * libcrypto frees its state. It always runs with the program's destructors; then `done` makes a
+ * second run do nothing. */
 __attribute__((destructor)) static void at_exit(void)
 {
 	struct timespec until = wall_after(LOCK_NS);

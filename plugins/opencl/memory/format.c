@@ -159,8 +159,8 @@ static bool has_images(cl_device_id d)
 	return device_uint(d, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) != CL_FALSE;
 }
 
-/* Returns true if all devices with images support the format. Devices without images are ignored; a
- * command with an image fails there. */
+/* Returns true if at least one device has images, and all devices with images support the format.
+ * Devices without images are skipped: a command with an image fails on them. */
 static bool all_support(cl_context c, uint32_t access, cl_mem_object_type type,
 			const cl_image_format *f)
 {

@@ -15,11 +15,12 @@
 #define be16(v) __builtin_bswap16(v)
 #define be32(v) __builtin_bswap32(v)
 
-/* A packet from its Ethernet header on, which BPF helpers copy. The two leading bytes align all
- * fields, so the layout equals the layout on the wire (asserted below). */
-/* bytes of payload, pad and ICRC of the longest packet in an Ethernet frame */
+/* bytes for payload, pad and ICRC of the longest packet at an MTU of 1500, rounded up to a multiple
+ * of 8 */
 #define FRAME_SPACE 1424
 
+/* A packet from its Ethernet header on, which BPF helpers copy. The two leading bytes align all
+ * fields, so the layout equals the layout on the wire (asserted below). */
 struct frame {
 	__u8 unused[2];
 	__u8 to_mac[6], from_mac[6];
