@@ -235,7 +235,7 @@ struct inc_control {
 	X(INC_CAUSE_ID, 5, "group id in use by another job")                 \
 	X(INC_CAUSE_DRAINED, 6, "switch is being drained")                   \
 	X(INC_CAUSE_PARENT, 7, "no route to the switch above")               \
-	X(INC_CAUSE_ADDRESS, 8, "request from an address that is not in it") \
+	X(INC_CAUSE_ADDRESS, 8, "request without the address of its sender") \
 	X(INC_CAUSE_MODE, 9, "the switch does not support the group's mode")
 
 #define INC_CAUSE_ENUM(name, value, text) name = (value),

@@ -145,7 +145,6 @@ far nft -f - <<-'END'
 		chain input {
 			type filter hook input priority 0; policy accept;
 			iif lo accept
-			ct state established accept
 			drop
 		}
 	}
