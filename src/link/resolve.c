@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include <dxp/status.h>
 
@@ -50,8 +51,12 @@ static int name_find(const char *host, uint16_t port, struct udp_address *out)
 	struct addrinfo *found = NULL, *best = NULL;
 	struct sockaddr_in6 address;
 
-	if (getaddrinfo(host, NULL, &hints, &found) != 0)
+	if (getaddrinfo(host, NULL, &hints, &found) != 0) {
+		/* A bare system may have no /etc/hosts. RFC 6761 fixes the meaning of this name. */
+		if (strcasecmp(host, "localhost") == 0)
+			return address_parse("127.0.0.1", port, out);
 		return DXP_ENOENT;
+	}
 	/* Prefers IPv4: managers listen on IPv4 by default, also at `localhost`. */
 	for (struct addrinfo *a = found; a; a = a->ai_next) {
 		memcpy(&address, a->ai_addr, sizeof(address));

@@ -5,10 +5,23 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <netdb.h>
 
 #include <dxp/status.h>
 
 #include "link/resolve.h"
+
+static int no_names; /* not 0: no name is found */
+
+int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+		       struct addrinfo **out);
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+		       struct addrinfo **out);
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+		       struct addrinfo **out)
+{
+	return no_names ? EAI_NONAME : __real_getaddrinfo(host, service, hints, out);
+}
 
 static void resolve_address__each_form(void **state)
 {
@@ -53,11 +66,25 @@ static void resolve_address__rejects(void **state)
 	assert_int_equal(resolve_address("no.such.host.invalid", 7, &a), DXP_ENOENT);
 }
 
+/* A system without /etc/hosts and without a name server still knows `localhost`. */
+static void resolve_address__localhost_without_hosts(void **state)
+{
+	char text[UDP_ADDRESS_TEXT_BYTES];
+	struct udp_address a;
+
+	no_names = 1;
+	assert_int_equal(resolve_address("localhost:99", 7, &a), DXP_OK);
+	assert_string_equal(address_format(&a, text), "127.0.0.1:99");
+	assert_int_equal(resolve_address("other", 7, &a), DXP_ENOENT);
+	no_names = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(resolve_address__each_form),
 		cmocka_unit_test(resolve_address__rejects),
+		cmocka_unit_test(resolve_address__localhost_without_hosts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
