@@ -48,6 +48,8 @@ lab_make() {
 	shift
 	lab up "$lab" --hosts "$hosts" "$@" >"$scratch/up" 2>&1 || {
 		cat "$scratch/up"
+		! grep -q 'namespaces cannot be entered' "$scratch/up" ||
+			without 'network namespaces cannot be entered: the root here is no mount'
 		echo "FAILED: a lab of $hosts hosts"
 		exit 1
 	}
