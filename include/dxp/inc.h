@@ -149,8 +149,8 @@ struct dxp_inc_bootstrap {
 #define DXP_INC_MEMBERS_MAX 4096
 #define DXP_INC_WHY_BYTES   192
 
-/* Which processes are members: one of each host, one of each CPU socket, or all (master_num of
- * N-04). */
+/* Selects the processes that are members: one of each host, one of each CPU socket, or all
+ * (master_num of N-04). */
 enum dxp_inc_mode { DXP_INC_NODE, DXP_INC_SOCKET, DXP_INC_FLAT };
 
 struct dxp_inc_group_options {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of dxp/function.h. What depends on the kind of function is in struct function_ops. */
+/* Implements the calls of dxp/function.h. Steps that differ by the kind of function are in struct
+ * function_ops. */
 #include "host/function.h"
 
 #include "base/util.h"

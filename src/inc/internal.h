@@ -28,7 +28,7 @@ struct flight {
 	bool late;     /* the segment must be retransmitted now */
 };
 
-/* What this member knows of another member. Used when results are missing. */
+/* State of another member, as known by this member. Used when results are missing. */
 struct peer {
 	uint32_t next;    /* `next` of that member, from its FREEZE or FROZEN */
 	uint32_t to_send; /* `to_send` of that member, from its AWAITED */

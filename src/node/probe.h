@@ -30,7 +30,7 @@ struct probe_path {
 	uint16_t answered_bytes, long_bytes, limit_bytes;
 };
 
-/* What the prober knows of the fabric. */
+/* The view of the fabric that the functions below get: the peers to measure, and this node. */
 struct probe_view {
 	/* Returns the peer to measure with the smallest id above `after`, or NULL. Valid until the
 	 * next call. */

@@ -10,7 +10,7 @@
 #include "model/row.h"
 #include "sim/bridge_stages.h"
 
-/* What limits the DMA; each value is a column of the table. */
+/* The limits of the DMA that a prediction includes; each value is a column of the table. */
 enum bridge_limit {
 	BRIDGE_LIMIT_LINK,        /* only the PCIe link */
 	BRIDGE_LIMIT_CONTROLLERS, /* also the rates that the source measured for the controllers */

@@ -17,7 +17,7 @@
 #define RING      (2 * INC_LOAD_OUTSTANDING_MAX)
 #define UNTOUCHED 0xa5
 
-/* What the members reported about one operation, and its expected result. */
+/* The members' reports about one operation, and its expected result. */
 struct verdict {
 	uint32_t number; /* number of the operation; its entry has index number % RING */
 	bool received;   /* true: a member has reported, so `status` and `done_elements` are set */

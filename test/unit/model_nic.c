@@ -291,7 +291,7 @@ static void nic__alignment_and_repeat(void **state)
 	assert_true(latency(&p, MODEL_PUT, 4096) > aligned);
 }
 
-/* What a sink has received, counted and added up. */
+/* Counts and sums of the rows that a sink has received. */
 struct seen {
 	/* number of rows; number of rows with an interval wider than one value */
 	unsigned rows, open;

@@ -13,7 +13,7 @@
 #define RETRY_NS     250000000ull
 #define CLOCK_ROUNDS 4
 
-/* What opening a connection returns. */
+/* Results of opening a connection. */
 struct connection {
 	struct dxp_xpu *xpu;
 	struct dxp_xpu_caps caps;
