@@ -9,8 +9,8 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "link/datagram.h"
 #include "manager/internal.h"
-#include "node/datagram.h"
 #include "node/limits.h"
 
 /* answers per second to senders with wrong keys: enough for users, too few for an amplification

@@ -2,7 +2,6 @@
 /* Answers STATS requests with the manager's counters. */
 #include "manager/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <dxp/status.h>
@@ -12,16 +11,6 @@
 _Static_assert(REGISTRY_COUNTERS(COUNTED) + 4 <= STATS_SERVICE_VALUES_MAX,
 	       "a reader shows all values");
 #undef COUNTED
-
-static void value_add(struct stats_value *values, size_t *count, const char *name, bool level,
-		      uint64_t value)
-{
-	struct stats_value *v = &values[(*count)++];
-
-	snprintf(v->name, sizeof(v->name), "%s", name);
-	v->level = level;
-	v->value = value;
-}
 
 static size_t keys_count(const struct keyring *k)
 {
@@ -45,11 +34,11 @@ static size_t values_fill(const struct registry *r, struct stats_value *values)
 {
 	size_t count = 0;
 
-	value_add(values, &count, "nodes_alive", true, registry_node_count(r, NODE_ALIVE));
-	value_add(values, &count, "nodes_dead", true, registry_node_count(r, NODE_DEAD));
-	value_add(values, &count, "grants", true, grants_count(&r->grants));
-	value_add(values, &count, "keys", true, keys_count(&r->keyring));
-#define VALUE(name, text) value_add(values, &count, #name, false, r->counters.name);
+	stats_value_add(values, &count, "nodes_alive", true, registry_node_count(r, NODE_ALIVE));
+	stats_value_add(values, &count, "nodes_dead", true, registry_node_count(r, NODE_DEAD));
+	stats_value_add(values, &count, "grants", true, grants_count(&r->grants));
+	stats_value_add(values, &count, "keys", true, keys_count(&r->keyring));
+#define VALUE(name, text) stats_value_add(values, &count, #name, false, r->counters.name);
 	REGISTRY_COUNTERS(VALUE)
 #undef VALUE
 	return count;

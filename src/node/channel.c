@@ -13,7 +13,7 @@
 
 #include "base/util.h"
 #include "keys/noise.h"
-#include "node/datagram.h"
+#include "link/datagram.h"
 #include "node/limits.h"
 
 #define RETRY_FIRST_NS (100 * MS_NS)

@@ -7,7 +7,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
-#include "node/datagram.h"
+#include "link/datagram.h"
 
 #define LONG_EVERY  4 /* each 4th probe of a path is a long one */
 #define LONG_LOSSES 2 /* long probes without answer before a shorter length is tried */

@@ -12,7 +12,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
-#include "node/datagram.h"
+#include "link/datagram.h"
 #include "node/limits.h"
 
 #define RETRY_FIRST_NS (100 * MS_NS)

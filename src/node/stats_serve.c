@@ -6,7 +6,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
-#include "node/datagram.h"
+#include "link/datagram.h"
 #include "node/limits.h"
 
 #define REQUEST_NS (S_NS / STATS_REQUESTS_PER_S)

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "link/datagram.h"
 #include "wire/stats_service.h"
 
 /* ns that the thread waits for the loop; after that the reader repeats its request */
@@ -107,28 +107,18 @@ static bool row_get(struct report *r, struct inc_switch_row *out)
 	return fresh;
 }
 
-static void value_add(struct stats_value *values, size_t *count, const char *name, bool level,
-		      uint64_t value)
-{
-	struct stats_value *v = &values[(*count)++];
-
-	snprintf(v->name, sizeof(v->name), "%s", name);
-	v->level = level;
-	v->value = value;
-}
-
 static size_t values_fill(const struct report *r, const struct inc_switch_row *row,
 			  struct stats_value *values)
 {
 	size_t count = 0;
 
-#define VALUE(name, level) value_add(values, &count, #name, level, row->name);
+#define VALUE(name, level) stats_value_add(values, &count, #name, level, row->name);
 	ROW_VALUES(VALUE)
 #undef VALUE
-	value_add(values, &count, "stats_answered", false, r->counters.answered);
-	value_add(values, &count, "stats_malformed", false, r->counters.malformed);
-	value_add(values, &count, "stats_unauthentic", false, r->counters.unauthentic);
-	value_add(values, &count, "stats_limited", false, r->counters.limited);
+	stats_value_add(values, &count, "stats_answered", false, r->counters.answered);
+	stats_value_add(values, &count, "stats_malformed", false, r->counters.malformed);
+	stats_value_add(values, &count, "stats_unauthentic", false, r->counters.unauthentic);
+	stats_value_add(values, &count, "stats_limited", false, r->counters.limited);
 	return count;
 }
 
@@ -153,10 +143,9 @@ static void answer(struct report *r, const struct udp_address *to,
 	strcpy(page.service.program, "dxp-switch");
 	stats_service_page_fill(&page, values, values_fill(r, &row, values));
 	const size_t bytes = stats_service_page_encode(&page, WIRE_NODE_NONE, r->mac, r->frame);
-	struct datagram out = {.to = *to, .header_bytes = WIRE_COMMON_BYTES, .slice_count = 1};
-	memcpy(out.header, r->frame, WIRE_COMMON_BYTES);
-	out.slices[0] =
-		(struct datagram_slice){r->frame + WIRE_COMMON_BYTES, bytes - WIRE_COMMON_BYTES};
+	struct datagram out;
+
+	datagram_place(&out, to, r->frame, bytes);
 	link_send(r->link, &out, 1);
 }
 

@@ -2,6 +2,7 @@
 #include "wire/stats_service.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <dxp/status.h>
@@ -22,6 +23,16 @@ bool stats_service_allowed(struct stats_service_limit *l, uint64_t now_ns)
 		return false;
 	l->free_ns = max_u64(l->free_ns, now_ns) + REQUEST_NS;
 	return true;
+}
+
+void stats_value_add(struct stats_value *values, size_t *count, const char *name, bool level,
+		     uint64_t value)
+{
+	struct stats_value *v = &values[(*count)++];
+
+	snprintf(v->name, sizeof(v->name), "%s", name);
+	v->level = level;
+	v->value = value;
 }
 
 void stats_service_page_fill(struct stats_service_page *page, const struct stats_value *values,

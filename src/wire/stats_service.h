@@ -51,6 +51,10 @@ struct stats_service_limit {
 /* Returns whether the limit allows one more answer, and counts it. */
 bool stats_service_allowed(struct stats_service_limit *l, uint64_t now_ns);
 
+/* Appends a value to `values`, which has space for it. */
+void stats_value_add(struct stats_value *values, size_t *count, const char *name, bool level,
+		     uint64_t value);
+
 /* Fills a page with the values from number page->first on. */
 void stats_service_page_fill(struct stats_service_page *page, const struct stats_value *values,
 			     size_t count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NODE_DATAGRAM_H
-#define NODE_DATAGRAM_H
+#ifndef LINK_DATAGRAM_H
+#define LINK_DATAGRAM_H
 
 #include <string.h>
 
