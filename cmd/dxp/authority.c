@@ -10,7 +10,6 @@
 #include <dxp/status.h>
 
 #include "base/clock.h"
-#include "base/descriptor.h"
 #include "cmd/dxp/command.h"
 
 #define READY_NS (30 * S_NS)
@@ -51,32 +50,27 @@ bool authority_acquire(struct folder *p)
 	return folder_vacant(p) && folder_acquire(p);
 }
 
-/* Reads the address from the manager's log once it listens. Returns false after a message if the
- * manager ends or is not ready in time. */
+/* Waits until the manager listens, and sets the address. Returns false after a message if the
+ * manager exits or is not ready in time. */
 static bool listening_wait(struct authority *a, const struct process *process, const char *log)
 {
 	const uint64_t deadline_ns = clock_now_ns() + READY_NS;
 	const struct timespec look = {.tv_nsec = LOOK_NS};
-	static const char mark[] = "listening on ";
 	char text[2048] = "";
 
-	for (;;) {
-		const char *line = file_tail(log, text, sizeof(text)) ? strstr(text, mark) : NULL;
-		if (line && strchr(line, '\n')) {
-			line += sizeof(mark) - 1;
-			snprintf(a->address, sizeof(a->address), "%.*s", (int)strcspn(line, "\n"),
-				 line);
-			return true;
+	while (!folder_manager_listens(a->folder, a->address)) {
+		if (process_alive(process) && clock_now_ns() < deadline_ns) {
+			nanosleep(&look, NULL);
+			continue;
 		}
-		if (!process_alive(process) || clock_now_ns() >= deadline_ns)
-			break;
-		nanosleep(&look, NULL);
+		file_tail(log, text, sizeof(text));
+		print_fail("the manager %s; last lines of its log:\n%s",
+			   process_alive(process) ? "is not ready"
+						  : "exited before the fabric was up",
+			   text);
+		return false;
 	}
-	file_tail(log, text, sizeof(text));
-	print_fail("the manager %s; last lines of its log:\n%s",
-		   process_alive(process) ? "is not ready" : "exited before the fabric was up",
-		   text);
-	return false;
+	return true;
 }
 
 static bool manager_start(struct authority *a)
@@ -119,25 +113,12 @@ static bool operator_token_read(const struct authority *a, struct token *out)
 	return good;
 }
 
-/* Writes the manager's address for programs of this user. */
-static bool address_write(const struct authority *a)
-{
-	char path[PATH_BYTES];
-	struct file_out out;
-
-	if (!folder_path(a->folder, "manager", path) || !file_out_open(&out, path))
-		return false;
-	bool written = descriptor_write(out.fd, a->address, strlen(a->address)) &&
-		       descriptor_write(out.fd, "\n", 1);
-	return file_out_close(&out, written) && written;
-}
-
 static bool operator_ensure(struct authority *a)
 {
 	struct joining j = {.folder = a->folder->folder, .host = a->address, .name = a->name};
 
 	if (folder_has(a->folder, "manager.pub"))
-		return address_write(a);
+		return folder_manager_write(a->folder, a->address);
 	bool joined = operator_token_read(a, &j.token) && join_run(&j);
 	keys_erase(&j.token, sizeof(j.token));
 	return joined;

@@ -12,6 +12,7 @@
 
 #include <dxp/mmd.h>
 
+#include "base/descriptor.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/owner.h"
 #include "cmd/dxp/session.h"
@@ -227,4 +228,30 @@ bool folder_clear(struct folder *p)
 		remove_file(p, "fabric.key");
 	remove_run(p);
 	return true;
+}
+
+bool folder_manager_listens(const struct folder *p, char out[UDP_ADDRESS_TEXT_BYTES])
+{
+	static const char mark[] = "listening on ";
+	char log[PATH_BYTES], text[2048];
+	const char *line;
+
+	if (!folder_path(p, "run/manager.log", log) || !file_tail(log, text, sizeof(text)) ||
+	    !(line = strstr(text, mark)) || !strchr(line, '\n'))
+		return false;
+	line += sizeof(mark) - 1;
+	snprintf(out, UDP_ADDRESS_TEXT_BYTES, "%.*s", (int)strcspn(line, "\n"), line);
+	return true;
+}
+
+bool folder_manager_write(const struct folder *p, const char *address)
+{
+	char path[PATH_BYTES];
+	struct file_out out;
+
+	if (!folder_path(p, "manager", path) || !file_out_open(&out, path))
+		return false;
+	bool written = descriptor_write(out.fd, address, strlen(address)) &&
+		       descriptor_write(out.fd, "\n", 1);
+	return file_out_close(&out, written) && written;
 }

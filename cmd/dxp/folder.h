@@ -10,6 +10,7 @@
 #ifndef CMD_DXP_FOLDER_H
 #define CMD_DXP_FOLDER_H
 
+#include "base/address.h"
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/process.h"
 
@@ -45,6 +46,11 @@ bool folder_vacant(const struct folder *p);
 
 /* Acquires the empty folder for a fabric. */
 bool folder_acquire(struct folder *p);
+
+/* Reads the manager's address from its log. Returns false if the manager does not listen yet. */
+bool folder_manager_listens(const struct folder *p, char out[UDP_ADDRESS_TEXT_BYTES]);
+/* Writes the file `manager`. Returns false after it has printed the reason. */
+bool folder_manager_write(const struct folder *p, const char *address);
 
 /* Stops the processes, the manager last, then removes the files of `up`. Returns false after a
  * message if some processes did not stop; the record then lists exactly those. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp up` and `dxp down`: a whole fabric on this machine, one process for each part. An
- * incomplete start is undone. */
+/* Implements `dxp up`: a whole fabric on this machine, one process for each part. An incomplete
+ * start is undone. */
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +12,14 @@
 
 #include <dxp/status.h>
 
-#include "base/descriptor.h"
 #include "base/address.h"
 #include "base/clock.h"
 #include "cmd/dxp/authority.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/nodes.h"
-#include "cmd/dxp/folder.h"
-#include "cmd/dxp/progress.h"
 #include "cmd/dxp/session.h"
+#include "cmd/dxp/up.h"
 #include "link/resolve.h"
 #include "node/stats_folder.h"
 #include "xpu/limits.h"
@@ -31,25 +28,6 @@
 #define READY_NS     (60 * S_NS)
 #define READY_XPU_NS (2 * S_NS) /* ns added for each starting xPU, since they share the CPUs */
 #define LOOK_NS      (10 * MS_NS)
-
-/* daemons that start at one time per CPU, because a daemon that waits uses no CPU */
-#define DAEMONS_PER_CPU 4
-#define DAEMONS_MIN     4
-
-#define DAEMON_WORDS 32 /* arguments of a daemon's command line */
-
-struct up {
-	const char *directory, *engine, *bind, *admit, *grants, *name, *state;
-	const char *buffers, *buffer_bytes, *keep_hosts; /* NULL: the daemon's default */
-	uint64_t xpus, slots, memory, host_memory, port, node_port;
-	bool json, token;         /* token: the manager admits by token */
-	uint64_t started, joined; /* xPUs of started daemons, and xPUs alive in the node table */
-	uint64_t wait_ns, deadline_ns;
-	struct progress progress;
-	struct folder folder;
-	char key[PATH_BYTES], xpus_state[PATH_BYTES], manager[UDP_ADDRESS_TEXT_BYTES];
-	char user[FABRIC_NAME_BYTES]; /* with tokens: the name of this user in the fabric */
-};
 
 static volatile sig_atomic_t interrupted;
 
@@ -65,8 +43,7 @@ static void pause_briefly(void)
 	nanosleep(&look, NULL);
 }
 
-/* Starts argv[0], a program of this project, as `name`. */
-static bool part_start(struct up *u, const char *name, const char *argv[])
+bool up_part_start(struct up *u, const char *name, const char *argv[])
 {
 	struct folder *p = &u->folder;
 	struct process *process = &p->processes[p->count];
@@ -110,8 +87,7 @@ static void part_ended(const struct up *u, const struct process *process)
 		   how, *tail ? "last lines of its log:\n" : "its log is empty", tail);
 }
 
-/* Renews the deadline, because the start made progress. */
-static void patience_renew(struct up *u)
+void up_patience_renew(struct up *u)
 {
 	u->wait_ns = READY_NS + (u->started - u->joined) * READY_XPU_NS;
 	u->deadline_ns = clock_now_ns() + u->wait_ns;
@@ -168,32 +144,6 @@ static bool going(struct up *u, const char *waiting_for)
 	return false;
 }
 
-static bool manager_listening(struct up *u, const char *log)
-{
-	char text[1024];
-	static const char mark[] = "listening on ";
-	const char *line;
-
-	if (!file_tail(log, text, sizeof(text)) || !(line = strstr(text, mark)) ||
-	    !strchr(line, '\n'))
-		return false;
-	line += sizeof(mark) - 1;
-	snprintf(u->manager, sizeof(u->manager), "%.*s", (int)strcspn(line, "\n"), line);
-	return true;
-}
-
-static bool manager_announce(const struct up *u)
-{
-	char path[PATH_BYTES];
-	struct file_out out;
-
-	if (!folder_path(&u->folder, "manager", path) || !file_out_open(&out, path))
-		return false;
-	bool written = descriptor_write(out.fd, u->manager, strlen(u->manager)) &&
-		       descriptor_write(out.fd, "\n", 1);
-	return file_out_close(&out, written) && written;
-}
-
 /* Writes the address to listen on. */
 static bool bind_text(const struct up *u, char out[UDP_ADDRESS_TEXT_BYTES])
 {
@@ -212,22 +162,21 @@ static bool bind_text(const struct up *u, char out[UDP_ADDRESS_TEXT_BYTES])
 /* Starts a manager that admits by the fabric key. */
 static bool manager_keyed_start(struct up *u, const char *bind)
 {
-	char state[PATH_BYTES], log[PATH_BYTES];
+	char state[PATH_BYTES];
 
-	if (!folder_path(&u->folder, "run", state) ||
-	    !folder_path(&u->folder, "run/manager.log", log))
+	if (!folder_path(&u->folder, "run", state))
 		return false;
 	const char *argv[] = {"dxp-manager", "--key",   u->key, "--new-key", "--state",
 			      state,         "--bind",  bind,   "--admit",   "key",
 			      "--grants",    u->grants, NULL};
-	if (!part_start(u, "manager", argv))
+	if (!up_part_start(u, "manager", argv))
 		return false;
-	while (!manager_listening(u, log)) {
+	while (!folder_manager_listens(&u->folder, u->manager)) {
 		if (!going(u, "the manager"))
 			return false;
 		pause_briefly();
 	}
-	return manager_announce(u);
+	return folder_manager_write(&u->folder, u->manager);
 }
 
 /* Starts a manager that admits by token. This user is its operator and may use all its xPUs. */
@@ -251,125 +200,11 @@ static bool manager_start(struct up *u)
 	       (u->token ? manager_token_start(u, bind) : manager_keyed_start(u, bind));
 }
 
-/* Appends an option with its value to a command line; omits it if `value` is NULL. */
-static void word_add(const char *argv[DAEMON_WORDS], const char *option, const char *value)
-{
-	unsigned at = 0;
-
-	while (argv[at])
-		at++;
-	if (value && at + 2 < DAEMON_WORDS) {
-		argv[at] = option;
-		argv[at + 1] = value;
-	}
-}
-
-static void flag_add(const char *argv[DAEMON_WORDS], const char *flag)
-{
-	int at = 0;
-
-	while (argv[at])
-		at++;
-	if (flag && at + 1 < DAEMON_WORDS)
-		argv[at] = flag;
-}
-
-/* Returns whether only this machine can reach the fabric. All its hosts then have the same key file
- * and user. */
-static bool loopback(const struct up *u)
+bool up_loopback(const struct up *u)
 {
 	struct udp_address address;
 
 	return resolve_address(u->bind, 0, &address) == DXP_OK && address_loopback(&address);
-}
-
-/* Starts the next daemon. Its xPUs request their numbers as node ids, because daemons join in any
- * order. */
-static bool daemon_start(struct up *u)
-{
-	uint64_t first = u->started + 1, daemon = u->started / u->slots + 1;
-	char name[PROCESS_NAME_BYTES], slots[24], memory[24], host_memory[24], number[24];
-	char port[24];
-	uint64_t count = min_u64(u->slots, u->xpus - first + 1);
-
-	snprintf(name, sizeof(name), "daemon%llu", (unsigned long long)daemon);
-	snprintf(slots, sizeof(slots), "%llu", (unsigned long long)count);
-	snprintf(memory, sizeof(memory), "%llu", (unsigned long long)u->memory);
-	snprintf(host_memory, sizeof(host_memory), "%llu", (unsigned long long)u->host_memory);
-	snprintf(number, sizeof(number), "%llu", (unsigned long long)first);
-	snprintf(port, sizeof(port), "%llu",
-		 (unsigned long long)(u->node_port ? u->node_port + u->started : 0));
-	const char *argv[DAEMON_WORDS] = {
-		"dxpd",    "--manager", u->manager, "--key",  u->key, "--bind", u->bind,
-		"--slots", slots,       "--first",  number,   "--id", number,   "--memory",
-		memory,    "--engine",  u->engine,  "--port", port};
-	word_add(argv, "--host-memory", u->host_memory ? host_memory : NULL);
-	word_add(argv, "--state", u->state);
-	flag_add(argv, loopback(u) ? "--share-cache" : NULL);
-	word_add(argv, "--buffers", u->buffers);
-	word_add(argv, "--buffer-bytes", u->buffer_bytes);
-	word_add(argv, "--keep-hosts", u->keep_hosts);
-	if (!part_start(u, name, argv))
-		return false;
-	u->started += count;
-	return true;
-}
-
-static uint64_t xpus_alive(const struct query *a)
-{
-	const struct node_entry *rows;
-	size_t count = query_nodes(a, &rows);
-	uint64_t alive = 0;
-
-	for (size_t i = 0; i < count; i++)
-		alive += rows[i].kind == MANAGE_XPU && rows[i].alive;
-	return alive;
-}
-
-/* Returns how many xPUs may start at one time. If more started, each would take longer, and they
- * would use more memory. */
-static uint64_t starting_max(const struct up *u)
-{
-	cpu_set_t set;
-	int cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-
-	return max_u64((uint64_t)cpus * DAEMONS_PER_CPU, DAEMONS_MIN) * u->slots;
-}
-
-static bool daemons_start(struct up *u)
-{
-	const uint64_t most = starting_max(u);
-	uint64_t before = u->started;
-
-	while (u->started < u->xpus && u->started - u->joined < most)
-		if (!daemon_start(u))
-			return false;
-	if (u->started > before)
-		patience_renew(u);
-	return true;
-}
-
-/* Counts the xPUs that have joined. Returns true if all have; *out is the node table. */
-static bool daemons_look(struct up *u, struct query **out)
-{
-	const struct dxp_fabric_options fabric = {.directory = u->folder.folder};
-	struct inquiry q = {.fabric = &fabric, .kind = QUERY_NODES, .timeout_ns = S_NS};
-	struct query *a;
-
-	if (inquiry_run(&q, &a) != DXP_OK)
-		return false;
-	uint64_t alive = xpus_alive(a);
-	if (alive > u->joined) {
-		u->joined = min_u64(alive, u->started);
-		patience_renew(u);
-	}
-	progress_count(&u->progress, u->joined, u->xpus);
-	if (u->joined < u->xpus) {
-		query_destroy(a);
-		return false;
-	}
-	*out = a;
-	return true;
 }
 
 /* Starts the manager, then daemons in parallel, and waits for all xPUs. */
@@ -377,14 +212,14 @@ static bool fabric_start(struct up *u, struct query **nodes)
 {
 	bool all = false;
 
-	patience_renew(u);
+	up_patience_renew(u);
 	if (!manager_start(u))
 		return false;
 	progress_begin(&u->progress, "up", 0);
 	while (!all) {
-		if (!daemons_start(u) || !going(u, "an xPU"))
+		if (!up_daemons_start(u) || !going(u, "an xPU"))
 			break;
-		all = daemons_look(u, nodes);
+		all = up_daemons_look(u, nodes);
 		if (!all)
 			pause_briefly();
 	}
@@ -428,11 +263,11 @@ static int report(const struct up *u, const struct query *a)
  * is by name only. */
 static void access_choose(struct up *u)
 {
-	const bool open = loopback(u) && !authority_exists(&u->folder);
+	const bool open = up_loopback(u) && !authority_exists(&u->folder);
 
 	u->token = strcmp(u->admit, "token") == 0 || (strcmp(u->admit, "auto") == 0 && !open);
 	if (strcmp(u->grants, "auto") == 0)
-		u->grants = loopback(u) && !u->token ? "any" : "explicit";
+		u->grants = up_loopback(u) && !u->token ? "any" : "explicit";
 }
 
 /* Sets the folder in which the xPUs keep their identities, which the manager remembers. */
@@ -618,39 +453,5 @@ int command_up(int argc, char **argv)
 		return EXIT_FAILED;
 	int status = up_run(u);
 	folder_close(&u->folder);
-	return status;
-}
-
-int command_down(int argc, char **argv)
-{
-	static struct folder folder;
-	const char *directory = NULL;
-	bool json = false;
-	const struct option_row rows[] = {DIRECTORY_ROW(directory), JSON_ROW(json)};
-	const struct usage usage = {
-		"down",
-		"",
-		"Stops the processes that `dxp up` started, and no others, and removes its files.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		0};
-	int first = options_parse(argc, argv, &usage);
-
-	if (first < 0)
-		return -1 - first;
-	if (!process_table_check() || !folder_open(&folder, directory, false))
-		return EXIT_FAILED;
-	bool loaded = folder_load(&folder);
-	unsigned count = folder.count;
-	int status = !loaded                 ? print_fail("no fabric is up in %s", folder.folder)
-		     : folder_clear(&folder) ? EXIT_DONE
-					     : EXIT_FAILED;
-	if (status == EXIT_DONE && json)
-		status = print_json_text(
-			json_pack("{s:s, s:i}", "directory", folder.folder, "processes", count));
-	else if (status == EXIT_DONE)
-		printf("The fabric in %s is down: %u processes stopped.\n", folder.folder, count);
-	folder_close(&folder);
 	return status;
 }
