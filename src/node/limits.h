@@ -77,7 +77,7 @@
 #define STATS_REQUESTS_BURST 64
 /* nodes from which a reader requests counters at the same time: their answers, 77 KB, fit the
  * default socket buffer */
-#define STATS_QUERY_SLOTS 64
+#define STATS_QUERY_READINGS 64
 /* ns without an answer, then a node is silent: time for 4 requests */
 #define STATS_QUERY_NS       (1000ull * 1000 * 1000)
 #define STATS_QUERY_WHOLE_NS (3 * STATS_QUERY_NS) /* ns for all pages of one node or service */

@@ -84,7 +84,8 @@ static const struct node_entry *peer_next(struct probe *p, const struct probe_vi
 	return NULL;
 }
 
-/* Gives paths to peers without one: free places, then that of a path that has had its probes. */
+/* Gives paths to peers without one: free entries first, then the entry of a path that has had its
+ * probes. */
 static void paths_fill(struct probe *p, const struct probe_view *view)
 {
 	const struct node_entry *peer;
@@ -145,8 +146,8 @@ static bool path_urgent(const struct probe_path *path)
 	return path->recheck || (path->unanswered > 0 && path->unanswered < PROBE_BLOCKED);
 }
 
-/* Chooses the path of the next probe: again an urgent one, so that a blocked path is found soon;
- * else the next one in turn. Returns false if there is none. */
+/* Chooses the path of the next probe: the same path again if it is urgent, so that a blocked path
+ * is found soon; otherwise the next path in circular order. Returns false if there is none. */
 static bool path_choose(struct probe *p, uint64_t now_ns)
 {
 	if (p->current < p->count && path_urgent(&p->paths[p->current]))

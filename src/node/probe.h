@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures the paths from this node to its peers in the background: round trip, loss, and the
- * longest datagram that arrives. It sends one PROBE a second, to at most PROBE_PATHS peers in turn;
- * with more peers, it replaces each after PROBE_ROUNDS probes. It also answers the PROBEs of other
- * nodes: PROBE_REPLIES_PER_S, and demands pauses if there are many. It checks the MAC of at most
- * PROBE_CHECKS_PER_S of them. Pure, like member.h. */
+ * longest datagram that arrives. It sends one PROBE a second, to one after another of at most
+ * PROBE_PATHS peers. With more peers, it replaces each after PROBE_ROUNDS probes. It also answers
+ * at most PROBE_REPLIES_PER_S PROBEs of other nodes, and demands pauses if there are many. It
+ * checks the MAC of at most PROBE_CHECKS_PER_S of them. Pure, like member.h. */
 #ifndef NODE_PROBE_H
 #define NODE_PROBE_H
 

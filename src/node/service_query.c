@@ -13,7 +13,7 @@
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (400 * MS_NS)
 
-struct slot {
+struct reading {
 	bool done;
 	uint64_t request; /* number of the outstanding request */
 	uint16_t first;   /* first value that it requests */
@@ -28,12 +28,13 @@ struct service_query {
 	uint64_t nonce, request; /* number of the last request */
 	uint64_t until_ns;       /* time in ns at which targets count as too slow */
 	size_t count;            /* targets */
-	struct slot slots[SERVICE_QUERY_MAX];
+	struct reading readings[SERVICE_QUERY_MAX];
 	struct service_view views[SERVICE_QUERY_MAX];
 	struct stats_service_page page; /* of the last frame */
 };
 
-static void slot_request(struct service_query *q, struct slot *s, uint16_t first, uint64_t now_ns)
+static void reading_request(struct service_query *q, struct reading *s, uint16_t first,
+			    uint64_t now_ns)
 {
 	s->request = ++q->request;
 	s->first = first;
@@ -71,7 +72,7 @@ int service_query_create(const struct service_query_options *options, uint64_t n
 	for (size_t i = 0; i < q->count; i++) {
 		q->views[i].target = options->targets[i];
 		q->views[i].missing = "no answer";
-		slot_request(q, &q->slots[i], 0, now_ns);
+		reading_request(q, &q->readings[i], 0, now_ns);
 	}
 	*out = q;
 	return DXP_OK;
@@ -91,15 +92,15 @@ static bool is_manager(const struct service_query *q, size_t i)
 	return q->views[i].target.role == STATS_ROLE_MANAGER;
 }
 
-static struct mac *slot_mac(const struct service_query *q, size_t i)
+static struct mac *reading_mac(const struct service_query *q, size_t i)
 {
 	return is_manager(q, i) && q->keyed_mac ? q->keyed_mac : q->mac;
 }
 
-static void slot_end(struct service_query *q, size_t i, const char *missing)
+static void reading_end(struct service_query *q, size_t i, const char *missing)
 {
 	q->views[i].missing = missing;
-	q->slots[i].done = true;
+	q->readings[i].done = true;
 }
 
 /* Appends the values of the page. Starts again if the service has restarted since the last one. */
@@ -111,29 +112,29 @@ static void page_process(struct service_query *q, size_t i, uint64_t now_ns)
 	if (page->first > 0 &&
 	    (page->service.pid != v->about.pid || page->service.up_ns < v->about.up_ns)) {
 		v->count = 0;
-		slot_request(q, &q->slots[i], 0, now_ns);
+		reading_request(q, &q->readings[i], 0, now_ns);
 		return;
 	}
 	v->about = page->service;
 	for (unsigned k = 0; k < page->count && v->count < STATS_SERVICE_VALUES_MAX; k++)
 		v->values[v->count++] = page->values[k];
 	if (page->next != 0 && v->count < STATS_SERVICE_VALUES_MAX)
-		slot_request(q, &q->slots[i], page->next, now_ns);
+		reading_request(q, &q->readings[i], page->next, now_ns);
 	else
-		slot_end(q, i, NULL);
+		reading_end(q, i, NULL);
 }
 
 static void frame_process(struct service_query *q, size_t i, uint8_t type, struct manage_body body,
 			  uint64_t now_ns)
 {
 	if (type == WIRE_REFUSE) {
-		slot_end(q, i, "refused: the key does not permit it");
+		reading_end(q, i, "refused: the key does not permit it");
 		return;
 	}
 	int status = stats_service_page_decode(body, &q->page);
 	if (status == DXP_EUNSUPPORTED)
-		slot_end(q, i, "another version of Direct xPU");
-	else if (status == DXP_OK && q->page.first == q->slots[i].first &&
+		reading_end(q, i, "another version of Direct xPU");
+	else if (status == DXP_OK && q->page.first == q->readings[i].first &&
 		 q->page.service.role == q->views[i].target.role)
 		page_process(q, i, now_ns);
 }
@@ -150,34 +151,35 @@ void service_query_receive(struct service_query *q, const uint8_t *data, size_t 
 	    !manage_prefix(body, &request, &nonce) || nonce != q->nonce)
 		return;
 	for (size_t i = 0; i < q->count; i++) {
-		if (q->slots[i].done || q->slots[i].request != request)
+		if (q->readings[i].done || q->readings[i].request != request)
 			continue;
 		/* An answer to a wrong key has no MAC, so anybody may have sent it. */
-		if (manage_authentic(data, body, slot_mac(q, i)))
+		if (manage_authentic(data, body, reading_mac(q, i)))
 			frame_process(q, i, header.type, body, now_ns);
 		return;
 	}
 }
 
-static size_t slot_send(struct service_query *q, size_t i, struct datagram *out, uint64_t now_ns)
+static size_t reading_send(struct service_query *q, size_t i, struct datagram *out, uint64_t now_ns)
 {
-	struct slot *s = &q->slots[i];
+	struct reading *s = &q->readings[i];
 	const struct stats_request request = {
 		.request = s->request, .nonce = q->nonce, .first = s->first};
 
 	if (now_ns >= s->silent_ns) {
-		slot_end(q, i, "no answer");
+		reading_end(q, i, "no answer");
 		return 0;
 	}
 	if (now_ns >= q->until_ns) {
-		slot_end(q, i, "incomplete answer");
+		reading_end(q, i, "incomplete answer");
 		return 0;
 	}
 	if (now_ns < s->send_ns)
 		return 0;
 	size_t bytes = stats_service_request_encode(
 		&request, is_manager(q, i) ? WIRE_NODE_MANAGER : WIRE_NODE_NONE,
-		is_manager(q, i) && q->keyed_mac ? q->public_key : NULL, slot_mac(q, i), s->frame);
+		is_manager(q, i) && q->keyed_mac ? q->public_key : NULL, reading_mac(q, i),
+		s->frame);
 	datagram_place(out, &q->views[i].target.address, s->frame, bytes);
 	s->send_ns = now_ns + s->retry_ns;
 	s->retry_ns = min_u64(s->retry_ns + s->retry_ns / 2, RETRY_MAX_NS);
@@ -190,8 +192,8 @@ size_t service_query_send(struct service_query *q, struct datagram *out, size_t 
 	size_t sent = 0;
 
 	for (size_t i = 0; i < q->count && sent < count; i++)
-		if (!q->slots[i].done)
-			sent += slot_send(q, i, &out[sent], now_ns);
+		if (!q->readings[i].done)
+			sent += reading_send(q, i, &out[sent], now_ns);
 	return sent;
 }
 
@@ -202,16 +204,16 @@ uint64_t service_query_deadline(const struct service_query *q)
 	if (!service_query_done(q))
 		deadline_ns = q->until_ns;
 	for (size_t i = 0; i < q->count; i++)
-		if (!q->slots[i].done)
-			deadline_ns = min_u64(deadline_ns,
-					      min_u64(q->slots[i].send_ns, q->slots[i].silent_ns));
+		if (!q->readings[i].done)
+			deadline_ns = min_u64(deadline_ns, min_u64(q->readings[i].send_ns,
+								   q->readings[i].silent_ns));
 	return deadline_ns;
 }
 
 bool service_query_done(const struct service_query *q)
 {
 	for (size_t i = 0; i < q->count; i++)
-		if (!q->slots[i].done)
+		if (!q->readings[i].done)
 			return false;
 	return true;
 }

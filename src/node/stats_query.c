@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each node with an outstanding request has an entry of `slots`. The entry sends its request again,
- * with the same number, until the page arrives or the time is over. Then it requests the next page
- * or part, or is free for the next node. */
+/* Each node with an outstanding request has an entry of `readings`. The entry sends its request
+ * again, with the same number, until the page arrives or the time is over. Then it requests the
+ * next page or part, or is free for the next node. */
 #include "node/stats_query.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (400 * MS_NS)
 
-struct slot {
+struct reading {
 	bool busy;
 	size_t node; /* index in options.nodes */
 	struct stats_request request;
@@ -32,11 +32,11 @@ struct stats_query {
 	struct stats_query_options options;
 	struct mac *mac;
 	uint64_t nonce, request; /* random number of this query; number of the last request */
-	/* index of the first node that has not had an entry of `slots` yet */
+	/* index of the first node that has not had an entry of `readings` yet */
 	size_t next;
-	uint32_t busy; /* number of entries of `slots` in use */
+	uint32_t busy; /* number of entries of `readings` in use */
 	struct stats_list list;
-	struct slot slots[STATS_QUERY_SLOTS];
+	struct reading readings[STATS_QUERY_READINGS];
 	struct stats_page page; /* page decoded from the last frame */
 };
 
@@ -83,8 +83,8 @@ void stats_query_destroy(struct stats_query *q)
 	free(q);
 }
 
-static void slot_request(struct stats_query *q, struct slot *s, uint8_t part, uint16_t first,
-			 uint64_t now_ns)
+static void reading_request(struct stats_query *q, struct reading *s, uint8_t part, uint16_t first,
+			    uint64_t now_ns)
 {
 	s->request = (struct stats_request){
 		.request = ++q->request, .nonce = q->nonce, .part = part, .first = first};
@@ -93,28 +93,28 @@ static void slot_request(struct stats_query *q, struct slot *s, uint8_t part, ui
 	s->silent_ns = now_ns + STATS_QUERY_NS;
 }
 
-static void slot_end(struct stats_query *q, struct slot *s, const char *missing)
+static void reading_end(struct stats_query *q, struct reading *s, const char *missing)
 {
 	q->list.views[s->node].missing = missing;
 	s->busy = false;
 	q->busy--;
 }
 
-/* Gives each free entry of `slots` the next node that is alive. */
-static void slots_fill(struct stats_query *q, uint64_t now_ns)
+/* Gives each free entry of `readings` the next node that is alive. */
+static void readings_fill(struct stats_query *q, uint64_t now_ns)
 {
-	for (size_t i = 0; i < STATS_QUERY_SLOTS; i++) {
-		struct slot *s = &q->slots[i];
+	for (size_t i = 0; i < STATS_QUERY_READINGS; i++) {
+		struct reading *s = &q->readings[i];
 		if (s->busy)
 			continue;
 		while (q->next < q->options.count && !q->options.nodes[q->next].alive)
 			q->next++;
 		if (q->next == q->options.count)
 			return;
-		*s = (struct slot){
+		*s = (struct reading){
 			.busy = true, .node = q->next++, .until_ns = now_ns + STATS_QUERY_WHOLE_NS};
-		slot_request(q, s, q->options.paths ? STATS_PART_PATHS : STATS_PART_NODE, 0,
-			     now_ns);
+		reading_request(q, s, q->options.paths ? STATS_PART_PATHS : STATS_PART_NODE, 0,
+				now_ns);
 		q->busy++;
 	}
 }
@@ -164,24 +164,24 @@ static bool paths_add(struct stats_view *v, const struct stats_page *page)
 }
 
 /* Requests the page that follows this one, or frees the entry. */
-static void slot_continue(struct stats_query *q, struct slot *s, const struct stats_page *page,
-			  uint64_t now_ns)
+static void reading_continue(struct stats_query *q, struct reading *s,
+			     const struct stats_page *page, uint64_t now_ns)
 {
 	if (page->next != 0)
-		slot_request(q, s, page->part, page->next, now_ns);
+		reading_request(q, s, page->part, page->next, now_ns);
 	else if (q->options.details && page->part < STATS_PART_SESSIONS)
-		slot_request(q, s, page->part + 1, 0, now_ns);
+		reading_request(q, s, page->part + 1, 0, now_ns);
 	else
-		slot_end(q, s, NULL);
+		reading_end(q, s, NULL);
 }
 
-static void page_process(struct stats_query *q, struct slot *s, const struct stats_page *page,
+static void page_process(struct stats_query *q, struct reading *s, const struct stats_page *page,
 			 uint64_t now_ns)
 {
 	struct stats_view *v = &q->list.views[s->node];
 
 	if (!page->published) {
-		slot_end(q, s, "publishes nothing");
+		reading_end(q, s, "publishes nothing");
 		return;
 	}
 	switch (page->part) {
@@ -194,25 +194,25 @@ static void page_process(struct stats_query *q, struct slot *s, const struct sta
 		if (!sessions_add(v, page)) {
 			/* too many rows, or no memory; `session_count` lets the reader see that
 			 * rows are missing */
-			slot_end(q, s, NULL);
+			reading_end(q, s, NULL);
 			return;
 		}
 		break;
 	case STATS_PART_PATHS:
 		if (!paths_add(v, page)) {
-			slot_end(q, s, NULL);
+			reading_end(q, s, NULL);
 			return;
 		}
 		break;
 	}
-	slot_continue(q, s, page, now_ns);
+	reading_continue(q, s, page, now_ns);
 }
 
-static struct slot *slot_find(struct stats_query *q, uint64_t request)
+static struct reading *reading_find(struct stats_query *q, uint64_t request)
 {
-	for (size_t i = 0; i < STATS_QUERY_SLOTS; i++)
-		if (q->slots[i].busy && q->slots[i].request.request == request)
-			return &q->slots[i];
+	for (size_t i = 0; i < STATS_QUERY_READINGS; i++)
+		if (q->readings[i].busy && q->readings[i].request.request == request)
+			return &q->readings[i];
 	return NULL;
 }
 
@@ -226,26 +226,26 @@ void stats_query_receive(struct stats_query *q, const uint8_t *data, size_t byte
 	    header.type != WIRE_STATS_PAGE || !manage_prefix(body, &request, &nonce) ||
 	    nonce != q->nonce)
 		return;
-	struct slot *s = slot_find(q, request);
+	struct reading *s = reading_find(q, request);
 	if (!s || header.src_node != q->options.nodes[s->node].id)
 		return;
 	int status = stats_page_decode(body, &q->page);
 	if (status == DXP_EUNSUPPORTED)
-		slot_end(q, s, "another version of Direct xPU");
+		reading_end(q, s, "another version of Direct xPU");
 	else if (status == DXP_OK && q->page.part == s->request.part &&
 		 q->page.first == s->request.first)
 		page_process(q, s, &q->page, now_ns);
 }
 
-static size_t slot_send(struct stats_query *q, struct slot *s, struct datagram *out,
-			uint64_t now_ns)
+static size_t reading_send(struct stats_query *q, struct reading *s, struct datagram *out,
+			   uint64_t now_ns)
 {
 	const struct node_entry *node = &q->options.nodes[s->node];
 
 	if (now_ns >= s->silent_ns || now_ns >= s->until_ns) {
 		/* If a slow node has answered some pages, shows these instead of "no answer". */
 		bool some = s->request.part > STATS_PART_NODE && !q->options.paths;
-		slot_end(q, s, some ? NULL : "no answer");
+		reading_end(q, s, some ? NULL : "no answer");
 		return 0;
 	}
 	if (now_ns < s->send_ns)
@@ -261,10 +261,10 @@ size_t stats_query_send(struct stats_query *q, struct datagram *out, size_t coun
 {
 	size_t sent = 0;
 
-	slots_fill(q, now_ns);
-	for (size_t i = 0; i < STATS_QUERY_SLOTS && sent < count; i++)
-		if (q->slots[i].busy)
-			sent += slot_send(q, &q->slots[i], &out[sent], now_ns);
+	readings_fill(q, now_ns);
+	for (size_t i = 0; i < STATS_QUERY_READINGS && sent < count; i++)
+		if (q->readings[i].busy)
+			sent += reading_send(q, &q->readings[i], &out[sent], now_ns);
 	return sent;
 }
 
@@ -274,8 +274,8 @@ uint64_t stats_query_deadline(const struct stats_query *q)
 
 	if (stats_query_done(q))
 		return deadline_ns;
-	for (size_t i = 0; i < STATS_QUERY_SLOTS; i++) {
-		const struct slot *s = &q->slots[i];
+	for (size_t i = 0; i < STATS_QUERY_READINGS; i++) {
+		const struct reading *s = &q->readings[i];
 		if (s->busy)
 			deadline_ns =
 				min_u64(deadline_ns,

@@ -20,7 +20,7 @@
 
 #define NODE     7
 #define SESSIONS 100
-#define NODES    200 /* more nodes than a query has outstanding requests (STATS_QUERY_SLOTS) */
+#define NODES    200 /* more nodes than a query has outstanding requests (STATS_QUERY_READINGS) */
 
 struct rig {
 	struct mac *mac;
@@ -371,8 +371,8 @@ static void stats_query__reads_all_nodes_despite_loss(void **state)
 	stats_list_free(&list);
 }
 
-/* For STATS_QUERY_SLOTS silent nodes the query takes STATS_QUERY_NS longer. It reports which nodes
- * were silent or dead. */
+/* For STATS_QUERY_READINGS silent nodes the query takes STATS_QUERY_NS longer. It reports which
+ * nodes were silent or dead. */
 static void stats_query__names_silent_and_dead_nodes_within_a_bound(void **state)
 {
 	struct rig *r = *state;
@@ -394,7 +394,8 @@ static void stats_query__names_silent_and_dead_nodes_within_a_bound(void **state
 			assert_null(missing);
 	}
 	assert_string_equal(list.views[2].node.name, "n3");
-	assert_true(r->now_ns - begin_ns <= (NODES / 3 / STATS_QUERY_SLOTS + 1) * STATS_QUERY_NS);
+	assert_true(r->now_ns - begin_ns <=
+		    (NODES / 3 / STATS_QUERY_READINGS + 1) * STATS_QUERY_NS);
 	stats_list_free(&list);
 }
 
