@@ -36,19 +36,15 @@ static void rows_add(const struct grants *g, struct grants_page *page)
 void manager_requests_grants(struct registry *r, const struct udp_address *from,
 			     struct manage_body body)
 {
-	struct outbox_entry *out = registry_outbox_reserve(r);
 	struct grants_request request;
 
 	if (grants_request_decode(body, &request) != DXP_OK) {
 		r->counters.malformed++;
 		return;
 	}
-	if (!manager_read_admit(r, from, request.request, request.nonce))
+	struct outbox_entry *out = manager_read_begin(r, from, request.request, request.nonce);
+	if (!out)
 		return;
-	if (!out) {
-		r->counters.reply_full++;
-		return;
-	}
 	struct grants_page page = {.request = request.request,
 				   .nonce = request.nonce,
 				   .epoch = r->epoch,

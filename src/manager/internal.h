@@ -87,10 +87,11 @@ bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
  * DXP_EIO: the change holds, but a restart of the manager would lose it. */
 int manager_grant_set(struct registry *r, const struct manage_assign *assign, const char **text,
 		      uint64_t now_ns);
-/* operate.c: returns true if the sender of the present request may read the table and the grants.
- * Otherwise answers with a rejection and returns false. */
-bool manager_read_admit(struct registry *r, const struct udp_address *from, uint64_t request,
-			uint64_t nonce);
+/* operate.c: returns an entry for the answer if the sender of the present request may read the
+ * table, the grants and the counters. Otherwise returns NULL: it has answered with a rejection, or
+ * has counted that there is no space. */
+struct outbox_entry *manager_read_begin(struct registry *r, const struct udp_address *from,
+					uint64_t request, uint64_t nonce);
 /* requests.c: ends all nodes that joined with a removed key. */
 void manager_key_end(struct registry *r, const struct key_row *row, uint64_t now_ns);
 

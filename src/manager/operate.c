@@ -97,8 +97,10 @@ void manager_requests_assign(struct registry *r, const struct udp_address *from,
 	assign_answer(r, from, &assign, status, text);
 }
 
-bool manager_read_admit(struct registry *r, const struct udp_address *from, uint64_t request,
-			uint64_t nonce)
+/* Returns true if the sender of the present request may read. Otherwise answers with a
+ * rejection. */
+static bool read_admitted(struct registry *r, const struct udp_address *from, uint64_t request,
+			  uint64_t nonce)
 {
 	struct manage_answer answer = {.request = request, .nonce = nonce, .status = DXP_EACCESS};
 	bool removed = r->sender && r->sender->removed;
@@ -113,10 +115,20 @@ bool manager_read_admit(struct registry *r, const struct udp_address *from, uint
 	return false;
 }
 
+struct outbox_entry *manager_read_begin(struct registry *r, const struct udp_address *from,
+					uint64_t request, uint64_t nonce)
+{
+	if (!read_admitted(r, from, request, nonce))
+		return NULL;
+	struct outbox_entry *out = registry_outbox_reserve(r);
+	if (!out)
+		r->counters.reply_full++;
+	return out;
+}
+
 void manager_requests_status(struct registry *r, const struct udp_address *from,
 			     struct manage_body body)
 {
-	struct outbox_entry *out = registry_outbox_reserve(r);
 	struct manage_status status;
 	struct manage_writer w;
 
@@ -124,12 +136,9 @@ void manager_requests_status(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
-	if (!manager_read_admit(r, from, status.request, status.nonce))
+	struct outbox_entry *out = manager_read_begin(r, from, status.request, status.nonce);
+	if (!out)
 		return;
-	if (!out) {
-		r->counters.reply_full++;
-		return;
-	}
 	struct manage_rows rows = {.request = status.request,
 				   .nonce = status.nonce,
 				   .epoch = r->epoch,

@@ -48,19 +48,15 @@ void manager_requests_stats(struct registry *r, const struct udp_address *from,
 			    struct manage_body body, uint64_t now_ns)
 {
 	struct stats_value values[STATS_SERVICE_VALUES_MAX];
-	struct outbox_entry *out = registry_outbox_reserve(r);
 	struct stats_request request;
 
 	if (stats_service_request_decode(body, &request) != DXP_OK) {
 		r->counters.malformed++;
 		return;
 	}
-	if (!manager_read_admit(r, from, request.request, request.nonce))
+	struct outbox_entry *out = manager_read_begin(r, from, request.request, request.nonce);
+	if (!out)
 		return;
-	if (!out) {
-		r->counters.reply_full++;
-		return;
-	}
 	r->counters.stats_answered++;
 	struct stats_service_page page = {.request = request.request,
 					  .nonce = request.nonce,

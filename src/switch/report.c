@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -137,9 +138,7 @@ static void answer(struct report *r, const struct udp_address *to,
 		return;
 	r->counters.answered++;
 	page.service.up_ns = row.uptime_ms * MS_NS;
-	for (size_t i = 0; row.name[i] && i < sizeof(page.service.name) - 1; i++)
-		page.service.name[i] =
-			(char)(row.name[i] >= 0x20 && row.name[i] < 0x7f ? row.name[i] : '?');
+	snprintf(page.service.name, sizeof(page.service.name), "%s", row.name);
 	strcpy(page.service.program, "dxp-switch");
 	stats_service_page_fill(&page, values, values_fill(r, &row, values));
 	const size_t bytes = stats_service_page_encode(&page, WIRE_NODE_NONE, r->mac, r->frame);

@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "wire/leb128.h"
+#include "wire/printable.h"
 #include "wire/manage_entry.h"
 
 #define HEAD_BYTES    25 /* bytes of a page's body before its rows */
@@ -31,33 +32,6 @@ static void values_get(struct get_cursor *c, uint64_t *values, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
 		values[i] = leb128_get(c);
-}
-
-static bool printable(char letter)
-{
-	return letter >= 0x20 && letter < 0x7f;
-}
-
-/* Writes a text from a field of `space` bytes, which includes the final zero. '?' replaces
- * unprintable characters. */
-static void printable_put(struct put_cursor *c, const char *text, size_t space)
-{
-	char copy[STATS_ADDRESS];
-	size_t bytes = strnlen(text, space - 1);
-
-	assert(space <= sizeof(copy));
-	for (size_t i = 0; i < bytes; i++)
-		copy[i] = (char)(printable(text[i]) ? text[i] : '?');
-	copy[bytes] = '\0';
-	put_text(c, copy);
-}
-
-static void printable_get(struct get_cursor *c, char *text, size_t space)
-{
-	text[0] = '\0';
-	get_text(c, text, space);
-	for (size_t i = 0; text[i] && !c->bad; i++)
-		c->bad = !printable(text[i]);
 }
 
 static void node_put(struct put_cursor *c, const struct stats_page *page)

@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "wire/leb128.h"
 #include "wire/manage_entry.h"
+#include "wire/printable.h"
 
 #define HEAD_BYTES 25 /* bytes of a page's body before the service, as in wire/stats.c */
 /* zero bytes that make a request as long as the longest rejection, so that a rejection is no
@@ -79,14 +80,6 @@ int stats_service_request_decode(struct manage_body body, struct stats_request *
 	return DXP_OK;
 }
 
-static bool printable(const char *text)
-{
-	for (; *text; text++)
-		if (*text < 0x20 || *text >= 0x7f)
-			return false;
-	return true;
-}
-
 /* Returns whether the text is the name of a value: a letter of a-z, then a-z 0-9 _. */
 static bool name_sound(const char *name)
 {
@@ -101,8 +94,8 @@ static void service_put(struct put_cursor *c, const struct stats_service *s)
 	put_8(c, s->role);
 	put_32(c, s->pid);
 	put_64(c, s->up_ns);
-	put_text(c, s->name);
-	put_text(c, s->program);
+	printable_put(c, s->name, sizeof(s->name));
+	printable_put(c, s->program, sizeof(s->program));
 }
 
 static void service_get(struct get_cursor *c, struct stats_service *s)
@@ -110,10 +103,9 @@ static void service_get(struct get_cursor *c, struct stats_service *s)
 	s->role = get_8(c);
 	s->pid = get_32(c);
 	s->up_ns = get_64(c);
-	get_text(c, s->name, sizeof(s->name));
-	get_text(c, s->program, sizeof(s->program));
-	c->bad = c->bad || s->role < STATS_ROLE_MANAGER || s->role > STATS_ROLE_SWITCH ||
-		 !printable(s->name) || !printable(s->program);
+	printable_get(c, s->name, sizeof(s->name));
+	printable_get(c, s->program, sizeof(s->program));
+	c->bad = c->bad || s->role < STATS_ROLE_MANAGER || s->role > STATS_ROLE_SWITCH;
 }
 
 static void value_get(struct get_cursor *c, struct stats_value *v)

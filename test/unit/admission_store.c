@@ -32,16 +32,24 @@ static int failing_save(void *context)
 	return DXP_OK;
 }
 
+/* Creates a fabric whose manager admits by token and stores by this store. */
+static struct fabric *world_failing(struct failing_store *store)
+{
+	struct fabric *f = fabric_create(1, GRANTS_ANY);
+
+	store->f = f;
+	f->options.admission = ADMIT_TOKEN;
+	f->options.save = failing_save;
+	f->options.save_context = store;
+	fabric_manager_start(f);
+	return f;
+}
+
 /* Without a record of its use, a token could be used again after a restart. */
 static void admission_store__no_key_without_a_record_of_the_token(void **state)
 {
-	struct fabric *f = fabric_create(1, GRANTS_ANY);
-	struct failing_store store = {.f = f, .status = DXP_EIO};
-
-	f->options.admission = ADMIT_TOKEN;
-	f->options.save = failing_save;
-	f->options.save_context = &store;
-	fabric_manager_start(f);
+	struct failing_store store = {.status = DXP_EIO};
+	struct fabric *f = world_failing(&store);
 	struct identity machine = identity_of(f, 1);
 	struct token token = token_make(f, 9, ROLE_XPU, 1);
 
@@ -99,13 +107,8 @@ static void keyring_fill(struct fabric *f)
  * keys as they were. */
 static void admission_store__a_full_keyring_uses_no_token(void **state)
 {
-	struct fabric *f = fabric_create(1, GRANTS_ANY);
-	struct failing_store store = {.f = f, .status = DXP_EIO};
-
-	f->options.admission = ADMIT_TOKEN;
-	f->options.save = failing_save;
-	f->options.save_context = &store;
-	fabric_manager_start(f);
+	struct failing_store store = {.status = DXP_EIO};
+	struct fabric *f = world_failing(&store);
 	struct keyring *keys = &f->registry->keyring;
 	struct identity machine = identity_of(f, 1);
 	struct token token = token_make(f, 9, ROLE_XPU, 1);
