@@ -26,3 +26,29 @@ int store_save(struct store *s, struct registry *r)
 {
 	return s->ops->save(s, r);
 }
+
+int store_private_key(struct store *s, uint8_t key[KEYS_BYTES])
+{
+	return s->ops->private_key(s, key);
+}
+
+uint64_t store_step(struct store *s)
+{
+	return s->ops->step ? s->ops->step(s) : UINT64_MAX;
+}
+
+bool store_active(const struct store *s)
+{
+	return !s->ops->active || s->ops->active(s);
+}
+
+const char *store_other(const struct store *s)
+{
+	return s->ops->other ? s->ops->other(s) : "";
+}
+
+void store_resign(struct store *s)
+{
+	if (s->ops->resign)
+		s->ops->resign(s);
+}

@@ -7,6 +7,12 @@
 
 /* The contracts of these functions are those of store.h. */
 struct store_ops {
+	int (*private_key)(struct store *s, uint8_t key[KEYS_BYTES]);
+	/* NULL, as are the next three: the manager is always active */
+	uint64_t (*step)(struct store *s);
+	bool (*active)(const struct store *s);
+	const char *(*other)(const struct store *s);
+	void (*resign)(struct store *s);
 	void (*close)(struct store *s);
 	int (*load)(struct store *s, struct registry *r);
 	int (*check)(struct store *s, struct registry *r);

@@ -19,6 +19,7 @@
 
 #include "base/descriptor.h"
 #include "base/log.h"
+#include "manager/secrets.h"
 #include "wire/address.h"
 
 #define FILE_NAME "manager.db"
@@ -337,12 +338,17 @@ static int entry_clear(struct sqlite_store *s)
 	return DXP_OK;
 }
 
+/* Writes the folder of the database. */
+static void folder_of(const struct sqlite_store *s, char out[PATH_MAX])
+{
+	snprintf(out, PATH_MAX, "%.*s", (int)(strlen(s->path) - sizeof(FILE_NAME)), s->path);
+}
+
 static int database_renew(struct sqlite_store *s, struct registry *r)
 {
 	char folder[PATH_MAX];
 
-	snprintf(folder, sizeof(folder), "%.*s", (int)(strlen(s->path) - sizeof(FILE_NAME)),
-		 s->path);
+	folder_of(s, folder);
 	database_close(s);
 	int status = folder_ensure(s, folder);
 	if (status == DXP_OK)
@@ -601,7 +607,18 @@ static int sqlite_save(struct store *base, struct registry *r)
 	return DXP_EIO;
 }
 
+/* The private key is in a file beside the database. */
+static int sqlite_private_key(struct store *base, uint8_t key[KEYS_BYTES])
+{
+	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
+	char folder[PATH_MAX];
+
+	folder_of(s, folder);
+	return secrets_manager_key(folder, key);
+}
+
 static const struct store_ops sqlite_ops = {
+	.private_key = sqlite_private_key,
 	.close = sqlite_close,
 	.load = sqlite_load,
 	.check = sqlite_check,
