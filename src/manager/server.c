@@ -32,6 +32,7 @@ struct server {
 	struct link *link;
 	struct store *store;
 	struct registry *registry; /* NULL: this manager stands by */
+	uint64_t term;             /* term of the store in which the registry was loaded */
 	struct standby standby;
 	struct server_options options;
 	uint64_t step_ns; /* when store_step is due */
@@ -45,6 +46,12 @@ struct server {
 	 * full */
 	size_t out_count, out_sent;
 };
+
+/* Returns true if the registry is that of the present term. */
+static bool acting(const struct server *s)
+{
+	return s->registry && s->term == store_term(s->store);
+}
 
 static uint64_t wall_read(void *context)
 {
@@ -122,15 +129,16 @@ static void registry_close(struct server *s)
 	s->store_retry_ns = 0;
 }
 
-/* Does the store's work, and begins or ends to act. Returns the statuses of server_run. */
+/* Does the store's work, and begins or ends to act. After an error this manager stands by. */
 static int role_follow(struct server *s)
 {
-	if (clock_now_ns() >= s->step_ns || !store_active(s->store))
+	if (clock_now_ns() >= s->step_ns || !acting(s))
 		s->step_ns = store_step(s->store);
-	const bool active = store_active(s->store);
-	if (!active && s->registry)
-		registry_close(s);
-	if (!active || s->registry)
+	if (acting(s))
+		return DXP_OK;
+	registry_close(s);
+	s->term = store_term(s->store);
+	if (!s->term)
 		return DXP_OK;
 	int status = registry_open(s);
 	if (status == DXP_OK)
@@ -138,7 +146,7 @@ static int role_follow(struct server *s)
 	registry_close(s);
 	store_resign(s->store);
 	s->step_ns = 0;
-	return status == DXP_EIO ? DXP_OK : status;
+	return status;
 }
 
 /* Writes the address at which nodes reach this manager. */
@@ -195,10 +203,8 @@ int server_open(const struct server_options *options, struct server **out)
 	status = link_open(&link_options, &s->link);
 	if (status == DXP_OK)
 		status = server_store_open(s);
-	if (status == DXP_OK && options->etcd)
+	if (status == DXP_OK)
 		status = role_follow(s);
-	else if (status == DXP_OK)
-		status = registry_open(s);
 	if (status != DXP_OK) {
 		server_close(s);
 		return status;
@@ -277,7 +283,7 @@ static bool send(struct server *s)
 			s->out_sent = 0;
 			save(s, clock_now_ns()); /* save leases that expired in registry_send */
 		}
-		if (!store_active(s->store))
+		if (!acting(s))
 			return true; /* role_follow drops them, because a change may not be stored
 				      */
 		s->out_sent += link_send(s->link, s->out + s->out_sent, s->out_count - s->out_sent);
@@ -327,14 +333,16 @@ static void act(struct server *s)
 
 int server_run(struct server *s)
 {
-	int status = DXP_OK;
-
-	while (!atomic_load(&s->stop) && (status = role_follow(s)) == DXP_OK)
+	while (!atomic_load(&s->stop)) {
+		int status = role_follow(s);
+		if (status == DXP_EMALFORMED || status == DXP_EUNSUPPORTED)
+			return status;
 		if (s->registry)
 			act(s);
 		else
 			stand_by(s);
-	return status;
+	}
+	return DXP_OK;
 }
 
 void server_stop(struct server *s)

@@ -37,9 +37,9 @@ uint64_t store_step(struct store *s)
 	return s->ops->step ? s->ops->step(s) : UINT64_MAX;
 }
 
-bool store_active(const struct store *s)
+uint64_t store_term(const struct store *s)
 {
-	return !s->ops->active || s->ops->active(s);
+	return s->ops->term ? s->ops->term(s) : 1;
 }
 
 const char *store_other(const struct store *s)

@@ -23,9 +23,9 @@ int store_private_key(struct store *s, uint8_t key[KEYS_BYTES]);
 /* Does what is due: renews this manager's lease, or tries to make it active. Returns the time in ns
  * at which to call it again; UINT64_MAX: never. */
 uint64_t store_step(struct store *s);
-/* Returns true if this manager may act. After false, the registry is void: load it again. SQLite: a
- * manager that has opened the store is always active. */
-bool store_active(const struct store *s);
+/* Returns the term in which this manager may act; 0: it may not. A registry is void when the term
+ * in which it was loaded ends: the next term may be this manager's again. SQLite: always 1. */
+uint64_t store_term(const struct store *s);
 /* Returns the address of the active manager, if that is another one; "": unknown. */
 const char *store_other(const struct store *s);
 /* Lets another manager become active, because this one cannot act. */
@@ -42,8 +42,8 @@ int store_check(struct store *s, struct registry *r);
 
 /* Writes all changes. SQLite: in one transaction. DXP_EIO: nothing was written (for instance
  * because the disk is full); the registry returns all changes again. etcd: in transactions of at
- * most ETCD_ROWS_MAX rows, in the order keys, tokens, others. After DXP_EIO this manager is no
- * longer active, and it is open whether the last transaction was executed. */
+ * most ETCD_ROWS_MAX rows, in the order keys, tokens, others. After DXP_EIO the term has
+ * ended, and it is open whether the last transaction was executed. */
 int store_save(struct store *s, struct registry *r);
 
 #endif

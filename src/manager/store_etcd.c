@@ -30,6 +30,7 @@
 #define KEEP_NS       (500 * MS_NS) /* a sixth of the lease, so that some renewals may fail */
 #define POLL_NS       (300 * MS_NS) /* wait of a standing-by manager between two looks */
 #define RETRY_NS      (100 * MS_NS)
+#define RESIGN_NS     (1 * S_NS) /* another manager takes over meanwhile */
 #define SAVE_MAX_NS   (3 * S_NS) /* a manager that cannot write for this long resigns */
 #define OPEN_ATTEMPTS 12
 #define PAGE_ROWS     500
@@ -222,10 +223,12 @@ static void lease_end(struct etcd_store *s)
 {
 	struct etcd_answer a;
 
-	if (!s->lease)
-		return;
-	if (etcd_call(&s->etcd, "/v3/lease/revoke", etcd_lease_body(s->lease), &a) == DXP_OK)
-		etcd_answer_free(&a);
+	for (unsigned i = 0; s->lease && i < s->etcd.endpoints; i++)
+		if (etcd_call(&s->etcd, "/v3/lease/revoke", etcd_lease_body(s->lease), &a) ==
+		    DXP_OK) {
+			etcd_answer_free(&a);
+			break;
+		}
 	s->lease = 0;
 }
 
@@ -243,13 +246,14 @@ static void resign(struct etcd_store *s, const char *why)
 static void etcd_resign(struct store *base)
 {
 	resign(own(base), "it cannot act");
+	own(base)->step_ns = now(own(base)) + RESIGN_NS;
 }
 
-static bool etcd_active(const struct store *base)
+static uint64_t etcd_term(const struct store *base)
 {
 	const struct etcd_store *s = own(base);
 
-	return s->term && now(s) < s->lease_until_ns;
+	return s->term && now(s) < s->lease_until_ns ? (uint64_t)s->term : 0;
 }
 
 static const char *etcd_other(const struct store *base)
@@ -273,6 +277,8 @@ static void lease_keep(struct etcd_store *s)
 	const bool ended = a.ttl_s <= 0 || a.lease != s->lease;
 	const uint64_t ttl_ns = min_u64((uint64_t)a.ttl_s, LEASE_S) * S_NS;
 	etcd_answer_free(&a);
+	if (ended)
+		s->lease = 0;
 	if (ended || now(s) >= s->lease_until_ns) {
 		resign(s, "its lease in etcd has ended");
 		return;
@@ -425,15 +431,16 @@ static int etcd_load(struct store *base, struct registry *r)
 {
 	struct etcd_store *s = own(base);
 	char from[ETCD_KEY_BYTES + 1], end[ETCD_KEY_BYTES];
+	const uint64_t term = etcd_term(base);
 	bool version = false, more = true;
-	int status = DXP_OK;
+	int status = term ? DXP_OK : DXP_EIO;
 
 	snprintf(from, sizeof(from), "%s", s->prefix);
 	snprintf(end, sizeof(end), "%.*s0", (int)strlen(s->prefix) - 1, s->prefix); /* '/' + 1 */
 	while (status == DXP_OK && more) {
 		struct etcd_answer a;
 		etcd_step(base);
-		if (!etcd_active(base))
+		if (etcd_term(base) != term)
 			return DXP_EIO;
 		if (etcd_call(&s->etcd, "/v3/kv/range", etcd_range_body(from, end, PAGE_ROWS),
 			      &a) != DXP_OK) {
@@ -502,11 +509,12 @@ static int conflict_read(const struct etcd_store *s, const struct etcd_answer *a
 static int rows_commit(struct etcd_store *s, size_t first, size_t count)
 {
 	const uint64_t until_ns = now(s) + SAVE_MAX_NS;
+	const int64_t term = s->term;
 
 	for (;;) {
 		struct etcd_answer a;
 		etcd_step(&s->base);
-		if (!s->term)
+		if (s->term != term)
 			return DXP_EIO;
 		if (now(s) >= until_ns) {
 			resign(s, "etcd executes no transaction");
@@ -569,7 +577,7 @@ static void rows_order(struct etcd_store *s)
 static int etcd_save(struct store *base, struct registry *r)
 {
 	struct etcd_store *s = own(base);
-	int status = etcd_active(base) ? DXP_OK : DXP_EIO;
+	int status = etcd_term(base) ? DXP_OK : DXP_EIO;
 	struct store_op op;
 
 	while (status == DXP_OK && registry_next_store(r, &op))
@@ -600,7 +608,7 @@ static void etcd_close(struct store *base)
 static const struct store_ops etcd_ops = {
 	.private_key = etcd_private_key,
 	.step = etcd_step,
-	.active = etcd_active,
+	.term = etcd_term,
 	.other = etcd_other,
 	.resign = etcd_resign,
 	.close = etcd_close,

@@ -10,7 +10,7 @@ struct store_ops {
 	int (*private_key)(struct store *s, uint8_t key[KEYS_BYTES]);
 	/* NULL, as are the next three: the manager is always active */
 	uint64_t (*step)(struct store *s);
-	bool (*active)(const struct store *s);
+	uint64_t (*term)(const struct store *s);
 	const char *(*other)(const struct store *s);
 	void (*resign)(struct store *s);
 	void (*close)(struct store *s);

@@ -18,6 +18,8 @@
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (500 * MS_NS)
 #define AUTH_WAIT_NS   (300 * MS_NS)
+/* wait after the answer of a manager that stands by */
+#define STANDBY_WAIT_NS (50 * MS_NS)
 
 struct query {
 	struct query_options options;
@@ -126,6 +128,7 @@ static void answer_receive(struct query *a, struct manage_body body, uint64_t no
 		return;
 	if (answer.status == DXP_EAGAIN && answer.epoch == 0) {
 		a->standing_by = true; /* the next try goes to the next manager */
+		a->send_ns = min_u64(a->send_ns, now_ns + STANDBY_WAIT_NS);
 		return;
 	}
 	if (answer.status != DXP_EAGAIN || !assigns(a)) {
