@@ -13,7 +13,7 @@
 
 #define LEASE_NS    (3 * S_NS)
 #define VERSION_KEY "/dxp/dxp/version"
-#define SEEDS       200
+#define SEEDS       100
 #define GRANTS      40
 
 static struct fake_etcd *etcd_make(void)
