@@ -302,14 +302,14 @@ static void managers_parse__texts(void **state)
 {
 	struct manager_backups others;
 	struct udp_address first;
-	static const char *const bad[] = {"",
-					  ",",
-					  "127.0.0.1,",
-					  ",127.0.0.1",
-					  "127.0.0.1:x",
-					  "::1,,::2",
-					  "1.1.1.1,1.1.1.2,1.1.1.3,1.1.1.4,1.1.1.5,"
-					  "1.1.1.6,1.1.1.7,1.1.1.8,1.1.1.9"};
+	static const char *const bad[] = {
+		"",
+		",",
+		"127.0.0.1,",
+		",127.0.0.1",
+		"127.0.0.1:x",
+		"::1,,::2",
+		"[::1]:1,[::2]:1,[::3]:1,[::4]:1,[::5]:1,[::6]:1,[::7]:1,[::8]:1,[::9]:1"};
 
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
 		assert_int_equal(managers_parse(bad[i], 1, &first, &others), DXP_EINVAL);
