@@ -98,13 +98,14 @@ logged() { grep -qF "$1" "$2"; }
 
 # taken_over FROM: waits until another manager than FROM is active and answers.
 taken_over() {
-	local begin middle
+	local begin middle end
 	begin=$(date +%s%N)
 	wait_for "no other manager is active" other_active "$1"
 	middle=$(date +%s%N)
 	wait_for "the fabric does not answer" of_fabric dxp grants
+	end=$(date +%s%N)
 	say "manager $(active) follows $1 after $(((middle - begin) / 1000000)) ms," \
-		"and answers after $((($(date +%s%N) - begin) / 1000000)) ms"
+		"and answers after $(((end - begin) / 1000000)) ms"
 }
 
 # Background: hosts join, do one round trip, and leave.
