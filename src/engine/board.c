@@ -16,8 +16,7 @@
 
 /* ---- the board's memory, which only its controllers and its inner engine use ---- */
 
-/* Maps memory of the board at *out; board_memory_put() releases it. DXP_EINVAL: 0 bytes;
- * DXP_ENOMEM: logged. */
+/* Maps memory at *out. DXP_EINVAL: 0 bytes; DXP_ENOMEM: logged. */
 static int board_memory_get(uint64_t bytes, uint8_t **out)
 {
 	if (bytes == 0)
@@ -29,8 +28,7 @@ static int board_memory_get(uint64_t bytes, uint8_t **out)
 			  (unsigned long long)(bytes >> 20), strerror(errno));
 		return DXP_ENOMEM;
 	}
-	/* Hints to Linux: child processes need no copy, and huge pages make the first use
-	 * faster. */
+	/* Child processes need no copy, and huge pages make the first use faster. */
 	madvise(memory, bytes, MADV_DONTFORK);
 	madvise(memory, bytes, MADV_HUGEPAGE);
 	*out = memory;
@@ -67,8 +65,8 @@ static void board_release(struct engine *e, struct engine_program *program)
 	engine_release(engine_board_of(e)->compute, program);
 }
 
-/* Converts a board address to a pointer for the inner engine. The NIC's window is in host memory;
- * kernels reach it over the board's bus. */
+/* Converts a board address to a pointer. The NIC's window is in host memory, which kernels reach
+ * over the board's bus. */
 static int argument_address(const struct engine_board *b, const struct engine_launch *l, uint32_t i,
 			    struct engine_argument *a, char text[ENGINE_TEXT_BYTES])
 {
@@ -201,7 +199,7 @@ static void board_close(struct engine *e)
 {
 	struct engine_board *b = engine_board_of(e);
 
-	board_dma_destroy(b->dma); /* first, because its threads use all other parts */
+	board_dma_destroy(b->dma); /* first: its threads use all other parts */
 	board_core_destroy(b->core);
 	engine_close(b->compute);
 	board_pins_clear(&b->pins);
@@ -228,8 +226,8 @@ static const struct engine_ops board_ops = {
 	.core_drop = core_drop,
 };
 
-/* Opens the inner engine, which works in place in the board's memory. If the configuration chooses
- * no engine and no OpenCL CPU device exists, the board runs no kernels. */
+/* Opens the inner engine, in place in the board's memory. Without a configured engine and an OpenCL
+ * CPU device, the board runs no kernels. */
 static int compute_open(struct engine_board *b, const char *cache_folder, engine_opener opener)
 {
 	bool chosen = b->config.compute[0] != '\0';
@@ -257,7 +255,6 @@ static int compute_open(struct engine_board *b, const char *cache_folder, engine
 	return DXP_OK;
 }
 
-/* Writes the bandwidth, such as "PCIe 7877 MB/s". Writes both values if the directions differ. */
 static void rates_write(const struct board_config *c, char *out, size_t bytes)
 {
 	if (c->to_device == 0 && c->from_device == 0)

@@ -17,8 +17,8 @@ struct pump {
 	struct engine *engine;
 	struct bridge *bridge;
 	struct pump_memory to_device, from_device;
-	/* Outstanding DMAs, in any order. They are listed so that DMAs can be released that a
-	 * broken device never completes. */
+	/* Outstanding DMAs, in any order; those that a broken device never completes can be
+	 * released. */
 	uint32_t dmas[3 * BRIDGE_DMAS];
 	uint32_t dma_count;
 };
@@ -180,8 +180,8 @@ static bool granted_report(struct pump *p, uint64_t now_ns)
 
 /* ---- DMA ---- */
 
-/* Returns the offset of a piece of a copy. If an overlapping copy goes to a higher address, it
- * begins at its end, so as not to read its own output. The controller works in order. */
+/* An overlapping copy to a higher address begins at its end, so as not to read its own output. The
+ * controller works in order. */
 static uint64_t copy_at(const struct pump_transfer *t, const struct bridge_action *a)
 {
 	bool backwards = t->device_to > t->device_from && t->device_to - t->device_from < t->bytes;
@@ -316,8 +316,7 @@ uint64_t pump_deadline(const struct pump *p)
 	return bridge_deadline(p->bridge);
 }
 
-/* Completes all DMAs. Returns false if the device does not complete them; it then keeps the memory
- * of the rings. */
+/* False: the device does not complete them, and keeps the memory of the rings. */
 static bool dma_end_all(struct pump *p)
 {
 	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + PUMP_RESET_NS;
