@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements entry points for optional features of OpenCL that no device supports. They return the
- * errors that the standard requires. Also implements calls that do nothing. */
+/* Entry points for optional features of OpenCL that no device supports, with the errors that the
+ * standard requires, and calls that do nothing. */
 #include "plugins/opencl/command/event.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/api.h"
@@ -12,7 +12,7 @@ static void set(cl_int *errcode, cl_int error)
 		*errcode = error;
 }
 
-/* Returns CL_INVALID_OPERATION. If `handle` is no handle of this kind, returns `otherwise`. */
+/* `otherwise`: error if `handle` is no handle of this kind. */
 static cl_int reject(const void *handle, enum object_kind kind, cl_int otherwise)
 {
 	opencl_enter();

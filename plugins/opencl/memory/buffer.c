@@ -91,7 +91,7 @@ cl_int memory_inherit(cl_mem_flags whole, cl_mem_flags *flags)
 	return CL_SUCCESS;
 }
 
-/* Returns true if the offset `origin` is aligned for at least one device. */
+/* OpenCL requires the alignment of at least one device. */
 static bool aligned(cl_context c, uint64_t origin)
 {
 	for (cl_uint i = 0; i < c->device_count; i++) {

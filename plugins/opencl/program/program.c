@@ -240,8 +240,6 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithBinary(
 	return answer(error, p, errcode_ret);
 }
 
-/* ---- references ---- */
-
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainProgram(cl_program program)
 {
 	opencl_enter();
