@@ -9,7 +9,7 @@
  *  when feed_reserve() buffers are free and not promised, or its holder has no incomplete block and
  *  no unused grant (grant.c).
  *
- *  Hunger: buffers go alternately to fed and to pulled transfers. Otherwise pulled ones would take
+ *  Hunger: buffers go alternately to fed and to pulled transfers. Otherwise pulled ones would get
  *  each free buffer, and a sender that retries now and then would get none. */
 #include <assert.h>
 #include <string.h>
@@ -27,7 +27,6 @@ uint32_t feed_kept(const struct bridge *b)
 	return b->now_ns < b->hunger_until_ns ? b->hunger : 0;
 }
 
-/* Counts the bytes in block number `block`. */
 static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_t at,
 			uint32_t bytes)
 {

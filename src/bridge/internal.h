@@ -31,7 +31,7 @@ struct piece {
 	uint32_t stamp;    /* steps of this entry, so that ids differ */
 	uint32_t epoch;    /* bridge.epoch when the owner last returned the step */
 	uint64_t since_ns; /* when the step began or was last checked */
-	uint8_t step;      /* outstanding or next */
+	uint8_t step;      /* step that is outstanding or next */
 	uint8_t in, out;   /* buffer of each ring, or RING_NONE */
 	bool outstanding;
 	bool given_back;
@@ -41,7 +41,7 @@ struct piece {
 	uint8_t overdue; /* FILL, DRAIN: times that stall_ns has passed, at most 2 */
 };
 
-/* Of transfers whose next piece may be cut, round-robin. */
+/* Lists of transfers whose next piece may be cut, round-robin. */
 enum line { LINE_IN, LINE_OUT, LINE_DIRECT, LINE_CORE, LINES };
 
 struct bridge_transfer {
@@ -55,7 +55,7 @@ struct bridge_transfer {
 	struct list ended;
 	struct list pieces;
 	uint32_t given_back;
-	/* start; timed (choice.h) if no other begins before the end */
+	/* time of the start; choice.h times the transfer if no other begins before its end */
 	uint64_t begun_ns;
 	uint32_t begun; /* bridge.begun at the start */
 	bool timed;
@@ -63,7 +63,7 @@ struct bridge_transfer {
 	uint64_t next_at;    /* bytes cut into pieces; unused if fed */
 	uint64_t missing_at; /* lowest dropped byte; UINT64_MAX: none */
 	int status;          /* DXP_OK until it fails */
-	uint8_t step;        /* as in bridge_end */
+	uint8_t step;        /* see bridge_end */
 	uint64_t fail_at;
 	bool over; /* no step is outstanding, and none will be */
 	/* Fed: blocks before number `settled` are complete. Of the next BRIDGE_FED_BLOCKS, those
@@ -80,7 +80,7 @@ struct bridge_transfer {
 	uint64_t granted;
 	/* start in the queue, in bytes granted to the source */
 	uint64_t virtual_start;
-	uint64_t granted_ns; /* last grant or bytes */
+	uint64_t granted_ns; /* time of the last grant, or of the last bytes */
 	uint32_t promised;   /* granted blocks that have not begun */
 	bool granted_only;   /* the sender sends only granted bytes */
 	bool notify;         /* the sender must be notified of `granted` */
@@ -96,7 +96,7 @@ struct bridge {
 	struct ring rings[RING_WAYS];
 	struct piece pieces[PIECES_MAX];
 	struct list free; /* unused */
-	/* in FILL, DMA_OUT and DMA_DIRECT only those that the owner returned */
+	/* for FILL, DMA_OUT and DMA_DIRECT, only steps that the owner returned */
 	struct list ready[BRIDGE_STEPS];
 	/* in the order of their start */
 	struct list core;
@@ -109,15 +109,15 @@ struct bridge {
 	/* bytes of running transfers, modulo 2^64 */
 	uint64_t whole[BRIDGE_PATHS];
 	uint32_t outstanding, fills, dmas[RING_WAYS], direct; /* outstanding steps */
-	/* last change of dmas[] */
+	/* time of the last change of dmas[] */
 	uint64_t busy_since_ns[RING_WAYS];
-	/* of DIRECT transfers, with returned ones */
+	/* pieces of DIRECT transfers, including returned ones */
 	uint32_t direct_pieces;
 	/* DMAs begun while the core's next piece waited */
 	uint32_t passed[RING_WAYS];
 	/* a step returned in it is offered again in the next one */
 	uint32_t epoch;
-	uint64_t now_ns; /* of the last call */
+	uint64_t now_ns; /* time of the last call */
 	/* end of the epoch at the latest; UINT64_MAX: no step waits for it */
 	uint64_t again_ns;
 	uint32_t offered; /* last action of bridge_next, for bridge_later */
@@ -138,8 +138,6 @@ struct bridge {
 	struct bridge_counters counters;
 };
 
-/* ---- piece.c ---- */
-
 /* The piece is in no queue. With a buffer, there is always a piece. */
 struct piece *piece_allocate(struct bridge_transfer *t, uint64_t at, uint32_t bytes);
 /* `in_place`: all steps succeeded. */
@@ -154,19 +152,13 @@ void piece_end(struct bridge *b, struct piece *p);
 /* No effect if *buffer is RING_NONE. */
 void piece_buffer_put(struct ring *r, uint8_t *buffer);
 
-/* ---- transfer.c ---- */
-
 /* Updates the lists of a transfer, after each change of it. */
 void transfer_settle(struct bridge_transfer *t);
 void transfer_fail(struct bridge_transfer *t, int status, uint8_t step, uint64_t at);
 struct piece *transfer_cut(struct bridge_transfer *t);
 
-/* ---- feed.c ---- */
-
 /* Buffers towards the device now kept for fed bytes. */
 uint32_t feed_kept(const struct bridge *b);
-
-/* ---- feed_blocks.c ---- */
 
 uint64_t feed_block_bytes(const struct bridge_transfer *t, uint64_t block);
 /* All bytes of the block are in the device. */
@@ -187,17 +179,15 @@ uint64_t feed_blocks(const struct bridge_transfer *t);
 /* First block, from `block` on, of which no byte has arrived. */
 uint64_t feed_unbegun(struct bridge_transfer *t, uint64_t block);
 
-/* ---- grant.c ---- */
-
 /* Grants need packets that do not cross borders of blocks. */
 bool grant_may(const struct bridge_transfer *t);
-/* Unless it is queued already. */
+/* No effect if it is queued already. */
 void grant_wait(struct bridge_transfer *t);
 void grant_begun(struct bridge_transfer *t, uint64_t block);
 void grant_fed(struct bridge_transfer *t);
-/* Also the token. */
+/* Also releases the token. */
 void grant_forget(struct bridge_transfer *t);
-/* When bridge_granted has a grant. */
+/* Returns when bridge_granted has a grant. */
 uint64_t grant_deadline(const struct bridge *b);
 
 static inline bool uses_core(const struct bridge_transfer *t)

@@ -192,8 +192,6 @@ bool bridge_next(struct bridge *b, uint64_t now_ns, struct bridge_action *out)
 	return false;
 }
 
-/* ---- completion of steps ---- */
-
 void bridge_later(struct bridge *b, uint32_t id)
 {
 	struct piece *p = piece_of(b, id);

@@ -14,8 +14,6 @@
 #include "base/util.h"
 #include "engine/board_kernel.h"
 
-/* ---- the board's memory, which only its controllers and its inner engine use ---- */
-
 /* Maps memory at *out. DXP_EINVAL: 0 bytes; DXP_ENOMEM: logged. */
 static int board_memory_get(uint64_t bytes, uint8_t **out)
 {
@@ -45,8 +43,6 @@ struct engine_board *engine_board_of(const struct engine *e)
 {
 	return CONTAINER_OF(e, struct engine_board, engine);
 }
-
-/* ---- kernels in board memory ---- */
 
 static int board_build(struct engine *e, const struct engine_source *source,
 		       struct engine_program **program, char **log)
@@ -123,8 +119,6 @@ static int board_fetch(struct engine *e, struct engine_program *program, uint8_t
 	return compute ? engine_fetch(compute, program, what, out, bytes) : DXP_EUNSUPPORTED;
 }
 
-/* ---- DMA and the core ---- */
-
 static int board_pin(struct engine *e, void *base, uint64_t bytes)
 {
 	return board_pins_add(&engine_board_of(e)->pins, base, bytes);
@@ -176,8 +170,6 @@ static void core_get(struct engine *e, uint32_t owner, uint32_t *core, uint32_t 
 	*core = task.core;
 	*operand = task.operand;
 }
-
-/* ---- open and close ---- */
 
 static void board_describe(const struct engine *e, struct engine_description *out)
 {

@@ -48,8 +48,6 @@ static bool through(const struct board_job *job)
 	return job->dma.kind == ENGINE_DMA_THROUGH;
 }
 
-/* ---- completions ---- */
-
 static uint64_t job_due(const struct board_controller *c, const struct board_job *job)
 {
 	return stale(c, job) ? 0 : job->due_ns;
@@ -91,8 +89,6 @@ static void ends_report(struct board_controller *c, uint64_t now_ns)
 	pthread_mutex_lock(&c->board->lock);
 }
 
-/* ---- from one DMA to the next ---- */
-
 /* Passes DMAs that Tx has moved for Rx. Wakes Tx if a THROUGH is next, because Tx moves it. */
 static void rx_advance(struct board_dma *d)
 {
@@ -126,8 +122,6 @@ static void job_passed(struct board_controller *c, int status)
 	}
 	rx_advance(d);
 }
-
-/* ---- moving ---- */
 
 static uint64_t passing_ns(uint64_t bytes, uint64_t rate)
 {
@@ -229,8 +223,6 @@ static void job_move(struct board_controller *c, uint64_t now_ns)
 	else if (job->moved == job->last && !job->stalls)
 		job_passed(c, job->fails ? DXP_EDEVICE : DXP_OK);
 }
-
-/* ---- the thread ---- */
 
 /* Otherwise *until_ns is the time of the next check. */
 static bool movable(const struct board_controller *c, const struct board_job *job, uint64_t now_ns,

@@ -24,7 +24,7 @@ static void lines_stream(uint8_t *to, const uint8_t *from, uint64_t bytes)
 		_mm_stream_si128((__m128i *)(void *)(to + i + 32), c);
 		_mm_stream_si128((__m128i *)(void *)(to + i + 48), d);
 	}
-	_mm_sfence(); /* as memcpy(), ordered before later stores */
+	_mm_sfence(); /* orders the copied bytes before later stores; memcpy() does so too */
 }
 
 void board_copy_out(uint8_t *to, const uint8_t *from, uint64_t bytes)

@@ -24,7 +24,7 @@ int board_core_create(const struct board_config *config, const char *cache_folde
 		      engine_opener opener, struct board_core **out);
 void board_core_destroy(struct board_core *c);
 
-/* For later streams of an owner. DXP_EINVAL: no such core, or it takes no operand;
+/* Applies to later streams of an owner. DXP_EINVAL: no such core, or it takes no operand;
  * DXP_EUNSUPPORTED: no kernel is configured; DXP_ENOMEM. */
 int board_core_set(struct board_core *c, uint32_t owner, const struct board_core_task *set);
 /* Also returns the result of the owner's last stream. */

@@ -13,8 +13,8 @@
 
 struct board_job {
 	struct engine_dma dma;
-	uint64_t begins_ns; /* of the first byte */
-	uint64_t due_ns;    /* of the completion; valid if `passed` */
+	uint64_t begins_ns; /* time of the first byte */
+	uint64_t due_ns;    /* time of the completion; valid if `passed` */
 	uint64_t moved;     /* bytes */
 	/* bytes to move: fewer than all if this DMA is to fail or stall */
 	uint64_t last;
@@ -44,7 +44,7 @@ struct board_controller {
 };
 
 struct board_dma {
-	struct board_dma_options options; /* `config` is not valid later */
+	struct board_dma_options options; /* copy; its `config` is not valid later */
 	uint64_t control_ns, latency_ns, interrupt_ns, through_rate, memory_rate, fail, stall;
 	uint32_t queue;
 	pthread_mutex_t lock;

@@ -106,8 +106,6 @@ int cuda_dma_start(struct engine *e, const struct engine_dma *dma)
 	return status;
 }
 
-/* ---- completions ---- */
-
 /* After a sticky error, all commands have ended. After another one, the state of the copy is
  * unknown (DXP_EAGAIN). */
 static int event_wait(void *driver, void *command)
@@ -128,8 +126,6 @@ static void event_drop(void *driver, void *command)
 	c->cu->cuCtxSetCurrent(c->context);
 	c->cu->cuEventDestroy_v2(command);
 }
-
-/* ---- host memory ---- */
 
 /* PORTABLE locks the pages for all contexts, also of other slots' devices. */
 int cuda_pin(struct engine *e, void *base, uint64_t bytes)
@@ -155,8 +151,6 @@ void cuda_unpin(struct engine *e, void *base)
 	if (cuda_enter(c, NULL) == DXP_OK)
 		cuda_check(c, c->cu->cuMemHostUnregister(base));
 }
-
-/* ---- create and destroy ---- */
 
 static void streams_destroy(struct engine_cuda *c)
 {

@@ -17,7 +17,7 @@ struct cuda_kernel {
 	struct cuda_kernel *next;
 	struct cuda_function *function;
 	char name[COMMAND_NAME_BYTES];
-	uint32_t threads_max; /* of one block */
+	uint32_t threads_max; /* threads of one block */
 	uint32_t parameter_count;
 	size_t parameter_bytes[COMMAND_ARGS_MAX];
 };

@@ -21,7 +21,7 @@ struct flight {
 	struct flight *next; /* in its queue, or in the list of completed flights */
 	struct flights *all;
 	uint64_t id;
-	void *command; /* last one of the driver; NULL: not launched */
+	void *command; /* the driver's last command for this flight; NULL: not launched */
 	uint64_t look_ns;
 	uint32_t queue, references;
 	int status;
@@ -48,10 +48,10 @@ struct flights {
 	/* a flight was launched or completed, a reset began, or the threads must stop */
 	pthread_cond_t changed;
 	struct line queues[FLIGHT_QUEUES], ended;
-	uint32_t alive;   /* not freed */
+	uint32_t alive;   /* flights that are not freed */
 	uint32_t telling; /* threads inside the interrupt callback */
 	uint32_t resets;  /* flights marked by a reset and not completed */
-	/* a device in reset counts as lost; UINT64_MAX: no reset */
+	/* ns, time at which a device in reset counts as lost; UINT64_MAX: no reset */
 	uint64_t lost_at_ns;
 	bool lost, closing;
 	/* one per queue, and the guard */

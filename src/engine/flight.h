@@ -33,7 +33,7 @@ struct flights_options {
 	 * callbacks and checks suffice. */
 	int (*wait)(void *driver, void *command);
 	void (*drop)(void *driver, void *command);
-	uint32_t queue_flights; /* of one queue; 0: FLIGHTS_MAX */
+	uint32_t queue_flights; /* flights of one queue; 0: FLIGHTS_MAX */
 	uint64_t lost_ns;       /* ns from a reset to a lost device; 0: FLIGHT_LOST_NS */
 };
 

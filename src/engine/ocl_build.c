@@ -73,8 +73,6 @@ static void builds_trim(struct ocl_device *d)
 	build_free(d, b);
 }
 
-/* ---- binaries ---- */
-
 static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t **out, size_t *bytes)
 {
 	struct ocl_pack pack = {
@@ -164,8 +162,6 @@ static bool disk_load(struct ocl_device *d, struct ocl_build *b)
 	ocl_cache_drop(d->folder, b->key);
 	return false;
 }
-
-/* ---- building ---- */
 
 static void host_load(struct ocl_device *d, const struct engine_source *s, struct ocl_build *b)
 {

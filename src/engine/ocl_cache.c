@@ -121,8 +121,6 @@ void ocl_cache_drop(const char *folder, const uint8_t key[OCL_KEY_BYTES])
 		unlink(path);
 }
 
-/* ---- trimming ---- */
-
 struct entry {
 	int64_t used_ns;
 	uint64_t bytes;

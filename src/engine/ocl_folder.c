@@ -120,8 +120,6 @@ void ocl_folder_destroy(const struct ocl_folder *f)
 	scratch_folder_remove(f->path);
 }
 
-/* ---- options ---- */
-
 /* Blanks in quotes do not end an option. False: none is left. */
 static bool word_next(const char **at, const char **word, size_t *bytes)
 {

@@ -232,8 +232,6 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 	return ocl_judge(o, error);
 }
 
-/* ---- samplers ---- */
-
 cl_sampler ocl_sampler_get(struct engine_ocl *o, const struct dxp_sampler *s, uint32_t i,
 			   char text[ENGINE_TEXT_BYTES])
 {

@@ -19,8 +19,6 @@
 #define OPTIONS_ALWAYS "-cl-kernel-arg-info"
 #define FORMAT         1u /* of the key and of files on disk */
 
-/* ---- keys ---- */
-
 static bool part_add(EVP_MD_CTX *sum, const void *data, uint64_t bytes)
 {
 	return EVP_DigestUpdate(sum, &bytes, sizeof(bytes)) == 1 &&
@@ -55,8 +53,6 @@ bool ocl_make_key(const struct ocl_device *d, const struct engine_source *s,
 	EVP_MD_CTX_free(sum);
 	return made;
 }
-
-/* ---- building ---- */
 
 /* Cut to ENGINE_LOG_BYTES_MAX; NULL: no messages, or no memory. */
 static char *log_read(struct ocl_device *d, cl_program program)
@@ -164,8 +160,6 @@ static int compile(struct ocl_device *d, const struct engine_source *s, struct o
 	return status;
 }
 
-/* ---- linking ---- */
-
 /* The option only permits optimizations, so a linker may ignore it. */
 static bool is_licence(const char *word)
 {
@@ -266,8 +260,6 @@ int ocl_make(struct ocl_device *d, const struct engine_source *s, struct ocl_mad
 	*out = m;
 	return DXP_OK;
 }
-
-/* ---- binaries ---- */
 
 bool ocl_made_load(struct ocl_device *d, const struct ocl_pack *pack, struct ocl_made *out)
 {

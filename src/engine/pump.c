@@ -23,8 +23,6 @@ struct pump {
 	uint32_t dma_count;
 };
 
-/* ---- create and destroy ---- */
-
 static uint32_t buffer_bytes_chosen(const struct pump_options *o)
 {
 	struct bridge_rate rows[16];
@@ -133,8 +131,6 @@ void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device
 	*bytes = p->to_device.bytes;
 }
 
-/* ---- transfers ---- */
-
 int pump_begin(struct pump *p, struct pump_transfer *t, const struct bridge_order *order,
 	       uint64_t now_ns)
 {
@@ -177,8 +173,6 @@ static bool granted_report(struct pump *p, uint64_t now_ns)
 	t->granted(t, &grant);
 	return true;
 }
-
-/* ---- DMA ---- */
 
 /* An overlapping copy to a higher address begins at its end, so as not to read its own output. The
  * controller works in order. */
@@ -256,8 +250,6 @@ static uint32_t dma_dequeue(struct pump *p, uint64_t now_ns)
 	}
 	return count;
 }
-
-/* ---- polling ---- */
 
 static bool act(struct pump *p, uint64_t now_ns)
 {

@@ -12,8 +12,6 @@
 
 #define BUFFERS_BYTES ((uint64_t)(RV32_BUFFER_END - RV32_BUFFER_BASE))
 
-/* ---- programs ---- */
-
 static void info_put(struct records *out, uint32_t what, const void *data, size_t bytes)
 {
 	uint8_t *at = records_add(out, DXP_ABOUT_KERNEL_INFO, 4 + bytes);
@@ -108,8 +106,6 @@ bool rv32_about_program(const struct engine_program *p, const struct rv32_settin
 		kernel_put(&p->image->kernels[i], s, out);
 	return !out->failed;
 }
-
-/* ---- the device ---- */
 
 struct number {
 	cl_device_info what;

@@ -14,8 +14,6 @@
 /* unmapped between two buffers: a small overrun traps */
 #define GAP_BYTES RV32_PAGE_BYTES
 
-/* ---- the check ---- */
-
 static uint8_t kind_of(const struct rv32_parameter *p)
 {
 	if (p->space == RV32_SPACE_LOCAL)
@@ -81,8 +79,6 @@ static int arguments_check(struct engine_rv32 *r, const struct rv32_kernel *k,
 		status = argument_check(r, k, i, &l->arguments[i], text);
 	return status;
 }
-
-/* ---- buffers ---- */
 
 struct range {
 	uint8_t *begin, *end;
@@ -191,8 +187,6 @@ static uint32_t buffer_address(const struct engine_launch *l, const struct range
 			       (uint32_t)((uint8_t *)l->arguments[i].memory - r->list[n].begin);
 	return 0;
 }
-
-/* ---- values ---- */
 
 static int local_add(const struct rv32_kernel *k, uint32_t bytes, struct rv32_space_map *m,
 		     uint32_t *address, char text[ENGINE_TEXT_BYTES])

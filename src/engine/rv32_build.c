@@ -20,8 +20,6 @@
 
 #define FORMAT 4u /* of the key and of files on disk */
 
-/* ---- keys ---- */
-
 static bool part_add(EVP_MD_CTX *sum, const void *data, uint64_t bytes)
 {
 	return EVP_DigestUpdate(sum, &bytes, sizeof(bytes)) == 1 &&
@@ -57,8 +55,6 @@ static bool key_make(const struct engine_rv32 *r, const struct engine_source *s,
 	return made;
 }
 
-/* ---- lists of objects ---- */
-
 static int object_add(struct engine_program *p, const uint8_t *object, size_t bytes)
 {
 	uint8_t *more =
@@ -72,8 +68,6 @@ static int object_add(struct engine_program *p, const uint8_t *object, size_t by
 	p->objects_bytes += 4 + bytes;
 	return DXP_OK;
 }
-
-/* ---- binaries ---- */
 
 static uint8_t *pack_make(const struct engine_program *p, const char *log, size_t *bytes)
 {
@@ -141,8 +135,6 @@ int rv32_program_binary(struct engine_program *p, uint8_t **out, size_t *bytes)
 	*out = pack_make(p, NULL, bytes);
 	return *out ? DXP_OK : DXP_ENOMEM;
 }
-
-/* ---- building ---- */
 
 static int log_line(char **log, const char *text)
 {

@@ -26,8 +26,6 @@
 #define MAJOR_LAST  21
 #define WORDS_MAX   (RV32_OPTIONS_MAX + 64)
 
-/* ---- finding ---- */
-
 /* Looks in PATH; *out is the real path. */
 static bool program_find(const char *name, char out[PATH_MAX])
 {
@@ -161,8 +159,6 @@ void rv32_clang_close(struct rv32_clang *c)
 	if (c->scratch)
 		scratch_close(c->scratch);
 }
-
-/* ---- compiling ---- */
 
 static int child_run(const struct rv32_clang *c, const char *folder, const char **words, char **log)
 {

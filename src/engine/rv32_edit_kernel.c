@@ -28,8 +28,6 @@ struct kernel {
 	char vector[48]; /* such as "vec_type_hint(float4)" */
 };
 
-/* ---- spans ---- */
-
 static bool equal(struct edit_span s, const char *text)
 {
 	return s.bytes == strlen(text) && memcmp(s.at, text, s.bytes) == 0;
@@ -81,8 +79,6 @@ static struct edit_span bracket(const char *open, const char *end)
 	}
 	return (struct edit_span){open, 0};
 }
-
-/* ---- reading ---- */
 
 /* The node that the `define` line references as `name`; 0 bytes: none. */
 static struct edit_span metadata_get(const struct edit *e, const struct kernel *k, const char *name)
@@ -236,8 +232,6 @@ static void metadata_read(const struct edit *e, struct kernel *k)
 		k->hints[d] = number_next(&hints);
 	vector_read(k, metadata_get(e, k, "!vec_type_hint"));
 }
-
-/* ---- writing ---- */
 
 /* An escape \XX counts as one byte. */
 static size_t escaped_bytes(struct edit_span s)

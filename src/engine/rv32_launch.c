@@ -18,8 +18,6 @@
 /* work-items of a work-group by default: of eight warps, some run while others wait at a barrier */
 #define GROUP_ITEMS_DEFAULT 256
 
-/* ---- sizes ---- */
-
 static int sizes_reject(struct engine_rv32 *r, char text[ENGINE_TEXT_BYTES], const char *kernel,
 			const char *what, uint64_t value)
 {
@@ -104,8 +102,6 @@ static int sizes_set(struct engine_rv32 *r, const struct rv32_kernel *k,
 	return local_choose(r, k, l, out, text);
 }
 
-/* ---- the NIC ---- */
-
 static int nic_post(void *context, const struct dxp_descriptor *head, const struct dxp_entry *src,
 		    const struct dxp_entry *dst, const void *data)
 {
@@ -130,8 +126,6 @@ static uint64_t nic_value(void *context, enum rv32_nic_value which)
 	default: return 0;
 	}
 }
-
-/* ---- running ---- */
 
 static int symbolize(void *context, uint32_t pc, char *text, size_t bytes)
 {

@@ -46,8 +46,6 @@ struct rv32_pool {
 	pthread_cond_t guard_wake; /* monotonic clock */
 };
 
-/* ---- the time limit ---- */
-
 static struct timespec timespec_of(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
@@ -115,8 +113,6 @@ static void limit_end(struct rv32_pool *p)
 	p->began_ns = 0;
 	pthread_mutex_unlock(&p->lock);
 }
-
-/* ---- cores ---- */
 
 static void member_run(struct member *m)
 {

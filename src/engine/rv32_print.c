@@ -46,8 +46,6 @@ static bool fail(struct cursor *c, const char *wrong)
 	return false;
 }
 
-/* ---- arguments ---- */
-
 static uint32_t word_next(struct cursor *c)
 {
 	const unsigned slot = c->slot++;
@@ -108,8 +106,6 @@ static bool text_read(struct rv32_item *item, uint32_t at, char *to, size_t spac
 	}
 	return false;
 }
-
-/* ---- formats ---- */
 
 static bool number_read(const char **at, int *out)
 {
@@ -178,8 +174,6 @@ static bool conversion_read(const char **at, struct conversion *v)
 	++*at;
 	return !(v->lanes && strchr("csp", v->letter));
 }
-
-/* ---- output ---- */
 
 /* For snprintf(): "%FLAGSWIDTH.PRECISION", then length and letter. */
 static void host_format(const struct conversion *v, const char *length, char out[64])

@@ -109,8 +109,6 @@ void rv32_watch_end(const struct engine_launch *l, struct rv32_watches *w, int s
 	w->time = NULL;
 }
 
-/* ---- profiles ---- */
-
 static void row_put(const struct rv32_profile_row *row, struct records *out)
 {
 	const size_t name_bytes = strlen(row->function);

@@ -37,8 +37,7 @@ int atomic_execute(uint8_t op, uint8_t *at, uint64_t operand, uint64_t swap, uin
 	for (int i = 0; i < TRIES_MAX; i++) {
 		uint64_t after = value_after(op, value, operand, swap);
 		/* Acquire and release: a thread that sees the new value also sees what the
-		 * initiator placed before. A failed exchange loads the current value into
-		 * `value`. */
+		 * initiator placed before. A failure loads the current value into `value`. */
 		if (__atomic_compare_exchange_n(word, &value, after, false, __ATOMIC_ACQ_REL,
 						__ATOMIC_ACQUIRE)) {
 			*old = value;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Moves bytes between the network and local staged memory (staged.h) through a buffer of this
- * process, the bounce. A request with such memory is a chain (chain.c), and its windows use the
- * bounce one after another. A PUT fetches a window into the bounce before messages are made of it.
- * A GET stores a window after all its answers have arrived. */
+ * process, the bounce. The windows of a request's chain (chain.c) use it one after another. A PUT
+ * fetches a window into the bounce before messages are made of it. A GET stores a window after all
+ * its answers have arrived. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -80,7 +80,6 @@ void bounce_begin(struct nic_request *r)
 	r->bounce->used = 0;
 }
 
-/* Fails the request on errors other than DXP_EAGAIN. */
 static bool went_on(struct nic_request *r, int status)
 {
 	if (status != DXP_OK && status != DXP_EAGAIN)
@@ -88,7 +87,7 @@ static bool went_on(struct nic_request *r, int status)
 	return status == DXP_OK;
 }
 
-/* Starts reads of all staged pieces. Returns true when all have completed. */
+/* Returns true when all reads have completed. */
 static bool fetch_advance(struct nic_request *r)
 {
 	struct nic_bounce *b = r->bounce;
@@ -105,8 +104,7 @@ static bool fetch_advance(struct nic_request *r)
 	return true;
 }
 
-/* Writes at most *left bytes of the window to staged memory. Returns true when the device has the
- * whole window. */
+/* Writes at most *left bytes. Returns true when the device has the whole window. */
 static bool store_advance(struct nic_request *r, int64_t *left)
 {
 	struct nic_bounce *b = r->bounce;

@@ -20,8 +20,7 @@ void buffers_open(struct nic_user *u)
 	dxp_store_release(&w->buffers_returned, NIC_EVENTS);
 }
 
-/* Returns the number of buffers returned and not fetched. An impossible number counts as 0;
- * buffers_fetch() then stops the user. */
+/* An impossible number counts as 0; buffers_fetch() then stops the user. */
 static uint32_t returned(const struct nic_user *u)
 {
 	/* Pairs with the user's release of the ring entries. */

@@ -154,7 +154,6 @@ void chain_free(struct nic_request *r)
 	r->chain = NULL;
 }
 
-/* Returns how many of `rest` entries `left` bytes of budget permit; at least 1. */
 static uint32_t affordable(uint32_t rest, int64_t left, uint32_t cost)
 {
 	return (uint32_t)min_u64(rest, max_u64(1, (uint64_t)left / cost));
@@ -172,8 +171,6 @@ static int copy_step(struct nic_request *r, int64_t *left)
 	*left -= (int64_t)count * ENTRY_BYTES;
 	return status;
 }
-
-/* ---- checks ---- */
 
 static int local_check(const struct nic_request *r, const struct dxp_entry *e)
 {
@@ -208,8 +205,7 @@ static int remote_check(struct nic_request *r, struct nic_user *t, const struct 
 	return rltp_status_of_nack(code);
 }
 
-/* Checks as many entries as *left permits. DXP_EAGAIN: the allowance of wrong values is used up;
- * call again later. */
+/* DXP_EAGAIN: the allowance of wrong values is used up; call again later. */
 static int check_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;
@@ -236,15 +232,13 @@ static int check_step(struct nic_request *r, int64_t *left)
 	if (c->checked < c->count)
 		return DXP_OK;
 	if (c->local.bytes != c->remote.bytes || c->local.bytes > NIC_MESSAGE_BYTES_MAX)
-		return DXP_EINVAL; /* C-24: both lists have the same total */
+		return DXP_EINVAL; /* C-24 */
 	r->total = (uint32_t)c->local.bytes;
 	r->user->counts.chains += c->at.bytes > 0;
 	r->user->counted = true;
 	c->ready = true;
 	return DXP_OK;
 }
-
-/* ---- windows ---- */
 
 static uint64_t side_bytes(const struct chain_side *s)
 {
@@ -272,7 +266,6 @@ static int own_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t 
 						     : doorbell_piece(r->user, e, piece);
 }
 
-/* Returns at most `most` bytes of the present entry, and advances. */
 static struct dxp_entry side_next(struct chain_side *s, uint64_t most)
 {
 	struct dxp_entry e = s->entries[s->next];
@@ -288,7 +281,6 @@ static struct dxp_entry side_next(struct chain_side *s, uint64_t most)
 	return e;
 }
 
-/* Replaces the request's pieces by the next window. */
 static int window_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;

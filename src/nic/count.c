@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums counters, and copies them to the window. The copy is never read back, because the user may
- * change it. */
+/* Sums counters for the window. That copy is never read back, because the user may change it. */
 #include <assert.h>
 
 #include "nic/internal.h"

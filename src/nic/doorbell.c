@@ -20,7 +20,6 @@ static bool op_is_read(uint8_t op)
 	return op == DXP_OP_GET || op == DXP_OP_CFG_READ;
 }
 
-/* Checks that a descriptor can hold the entries and inline bytes that its head states. */
 static bool head_good(const struct dxp_descriptor *d)
 {
 	uint32_t entries = (uint32_t)d->src_count + d->dst_count;
@@ -72,13 +71,12 @@ static int lists_resolve(struct nic_request *r, const struct dxp_entry *local, u
 		remote_bytes += remote[i].bytes;
 	}
 	if (r->head.op != DXP_OP_NAP && local_count > 0 && local_bytes != remote_bytes)
-		return DXP_EINVAL; /* C-24: both lists have the same total */
+		return DXP_EINVAL; /* C-24 */
 	r->total = (uint32_t)(local_count > 0 ? local_bytes : remote_bytes);
 	return (local_count > 0 ? local_bytes : remote_bytes) > NIC_MESSAGE_BYTES_MAX ? DXP_EINVAL
 										      : DXP_OK;
 }
 
-/* Checks that the operation permits these lists. */
 static bool shape_good(const struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
@@ -165,7 +163,7 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return shape_good(r) ? DXP_OK : DXP_EINVAL;
 }
 
-/* Queues a request; the user may then reuse the entry. False: memory or chain entries are short. */
+/* The user may then reuse the entry. False: memory or chain entries are short. */
 static bool request_make(struct nic_user *u, const struct dxp_descriptor *head,
 			 const struct dxp_slot *slot)
 {
@@ -226,7 +224,7 @@ static const struct dxp_slot *doorbell_next(const struct nic_user *u)
 	return slot;
 }
 
-/* Cheap check for an idle poll: false means that the next entry holds no doorbell. */
+/* A cheap check for an idle poll. */
 static bool doorbell_due(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -235,8 +233,8 @@ static bool doorbell_due(const struct nic_user *u)
 	return lap != 0 && lap + 1 != dxp_lap(u->consumer, NIC_DOORBELLS);
 }
 
-/* Returns true if the entry has the lap of a later round: the user reused it too early. An empty
- * entry has lap 0 or the previous lap. */
+/* The entry has the lap of a later round, so the user reused it too early. An empty entry has lap 0
+ * or the previous lap. */
 static bool lap_overrun(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -246,7 +244,6 @@ static bool lap_overrun(const struct nic_user *u)
 	return lap != 0 && rounds > 0 && rounds < LAPS / 2;
 }
 
-/* Returns true if the producer index is behind `consumer`, or more than NIC_DOORBELLS ahead. */
 static bool claims_overrun(const struct nic_user *u)
 {
 	return dxp_load_acquire(&u->window->producer) - u->consumer > NIC_DOORBELLS;

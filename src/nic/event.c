@@ -122,7 +122,7 @@ void event_received_write(struct nic_user *u, struct dxp_nic_event *event, const
 	uint8_t *to = event_received_buffer(u, event);
 
 	if (!to)
-		return; /* the user is stopped */
+		return;
 	if (event->type == DXP_EVENT_NAP && event->bytes > 0)
 		memcpy(to, payload, event->bytes);
 	event_received_publish(u, event);

@@ -136,7 +136,6 @@ static void window_end(struct dxp_window *w, int status, enum dxp_function_state
 	dxp_store_release(&w->state, state);
 }
 
-/* Withdraws messages of this user's requests, and answers from its memory. */
 static void message_visit(void *context, struct rltp_message *rltp)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);

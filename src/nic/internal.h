@@ -10,7 +10,6 @@
 uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 
 /* region.c */
-/* Returns the user's region with this key, or NULL. */
 struct nic_region *region_find(const struct nic_user *u, uint32_t key);
 
 uint8_t region_guard_query(struct nic_region *r, uint64_t offset, uint64_t bytes);
@@ -26,7 +25,7 @@ static inline uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64
 		return 0;
 	return region_guard_query(r, offset, bytes);
 }
-/* Returns the memory at `offset`, after region_reach permitted it. */
+/* Requires an earlier region_reach that permitted it. */
 static inline uint8_t *region_at(const struct nic_region *r, uint64_t offset)
 {
 	return (r->guarded && r->reach.base ? r->reach.base : r->base) + offset;
@@ -242,10 +241,7 @@ bool registers_place(struct nic_user *u, const struct nic_register_range *range,
 /* doorbell.c: resolves an entry of the local list, and holds its memory */
 int doorbell_piece(const struct nic_user *u, const struct dxp_entry *e, struct nic_piece *piece);
 
-/* request.c */
-void request_pieces_drop(
-	/* drops uses of memory; no message may need them */
-	struct nic_request *r);
+void request_pieces_drop(struct nic_request *r);
 void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* a message or read has completed */
 void request_give_up(struct nic_request *r, int status);  /* no more messages are made */
@@ -280,7 +276,7 @@ struct nic_work *stream_work_get(struct nic_peer *p); /* NULL: out of memory */
 void stream_rx_run(struct rx_stream *stream);
 /* For a used record; the session stays active until the record is cleared. */
 void stream_record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
-/* `executed` false: the message was dropped. */
+/* `executed` is false for a dropped message. */
 void stream_record_clear(struct rx_stream *stream, struct rx_record *r, bool executed);
 /* Marks a message as given up. `counted`: its credit must still be charged. */
 void stream_record_abort(struct rx_stream *stream, struct rx_record *r, bool counted);
@@ -333,7 +329,7 @@ int staged_local_store(struct nic_request *r, const struct nic_piece *own, uint3
 /* Returns true if the request waits, because an earlier PUT of its queue pair is not in the
  * device. */
 bool staged_local_waits(struct nic_request *r);
-void staged_local_drop(struct nic_request *r);  /* drops the incomplete PUT */
+void staged_local_drop(struct nic_request *r);
 void staged_local_poll(struct nic_function *f); /* copies bytes that owners have answered */
 void staged_local_end(struct nic *n, const struct nic_user *u);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of the NIC (C-15, C-36, C-17), each with its unit and reason. */
+/* Bounds of the NIC (C-15, C-36, C-17), with units and reasons. */
 #ifndef NIC_LIMITS_H
 #define NIC_LIMITS_H
 
@@ -15,7 +15,7 @@
 #define NIC_DOORBELLS DXP_DOORBELLS /* entries of a doorbell FIFO */
 /* polls between calls of doorbells_overrun(): each costs a cache miss per busy user */
 #define NIC_CLAIMS_POLLS 256
-/* requests per queue pair: four sustain 4 M NAP/s at 60 us round trip */
+/* requests per queue pair: four queue pairs sustain 4 M NAP/s at 60 us round trip */
 #define NIC_OUTSTANDING_MAX 64
 #define NIC_NAP_BYTES_MAX   DXP_NAP_BYTES
 /* entries of both lists of a descriptor */
@@ -37,25 +37,25 @@
 #define NIC_KEYS_KNOWN 4
 /* entries per event ring: twice the outstanding requests of all queue pairs */
 #define NIC_EVENTS DXP_EVENTS
-/* NAPs per stream before the first grant: a few commands. With many peers, receive entries may run
- * out. */
+/* NAPs per stream before the first grant: enough for a few commands. With many peers, receive
+ * entries may run out. */
 #define NIC_NAP_CREDIT 16
 /* ns after which unused credit may be granted to others too */
 #define NIC_CREDIT_IDLE_NS (10ull * 1000 * 1000)
 /* NAPs; a grant that permits more at once is invalid and ignored */
 #define NIC_CREDIT_AHEAD_MAX 65535
 #define NIC_BUFFERS_KEPT     64 /* buffers for NAPs out of order, kept for reuse: 128 KiB */
-/* ns until a failed allocation is tried again: long enough not to spin */
+/* ns until an allocation is tried again: long enough not to spin */
 #define NIC_MEMORY_RETRY_NS (1000ull * 1000)
 /* bytes copied inside the NIC per poll: 10 us without service of packets */
 #define NIC_QUANTUM_BYTES (256u << 10)
-/* bytes per turn of a queue pair: shorter slices slow a long PUT by 5 % */
+/* bytes that a queue pair copies before the next one: shorter slices slow a long PUT by 5 % */
 #define NIC_SLICE_BYTES (128u << 10)
 #define NIC_REST_BYTES  4096 /* bytes at the end of a copy that join its last slice */
-/* receive buffers per turn of a waiting queue pair: half a FIFO */
+/* receive buffers that a waiting queue pair gets before the next one: half a FIFO */
 #define NIC_SPACE_RUN 16
-/* ns to the next check for a free receive buffer, doubling: the time that the node's loop spins
- * before it sleeps */
+/* ns to the next check for a free receive buffer, doubling: as long as the node's loop spins before
+ * it sleeps */
 #define NIC_SPACE_CHECK_NS (50u * 1000u)
 /* ns, largest such interval: a user that frees no buffer costs 100 wakeups/s */
 #define NIC_SPACE_CHECK_MAX_NS (10ull * 1000 * 1000)

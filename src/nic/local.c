@@ -38,8 +38,6 @@ static void received_count(struct nic_user *t, uint32_t qp, uint32_t bytes)
 	t->counted = true;
 }
 
-/* ---- access ---- */
-
 static uint32_t right_of(uint8_t op)
 {
 	return op == DXP_OP_PUT   ? NIC_REMOTE_WRITE
@@ -136,7 +134,6 @@ bool local_magic_waits(struct nic_request *r)
 	return wait_ns > 0;
 }
 
-/* The request waits while the allowance of wrong keys and magics is used up. */
 static bool waits(struct nic_request *r)
 {
 	if (local_magic_waits(r))
@@ -170,8 +167,6 @@ static struct nic_user *target_admit(struct nic_request *r)
 	refuse(r, t, code);
 	return NULL;
 }
-
-/* ---- events ---- */
 
 static struct dxp_nic_event event_of(const struct nic_user *u, const struct nic_user *t,
 				     const struct dxp_descriptor *d, uint32_t bytes,
@@ -217,8 +212,6 @@ static void nap_deliver(struct nic_request *r, struct nic_user *t)
 	r->cut = r->total;
 	r->cut_done = true;
 }
-
-/* ---- copies ---- */
 
 /* Finds the memory of a piece in a receive area and writes it to *out; other pieces are returned as
  * they are. NULL: the device withdrew the area, or its memory is gone. */
@@ -282,8 +275,8 @@ static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct
 	return status == DXP_OK;
 }
 
-/* Copies up to *left bytes, plus a short rest that would cost more in another poll. If source and
- * target overlap, their contents are undefined afterwards. */
+/* Also copies a short rest that would cost more in another poll. If source and target overlap,
+ * their contents are undefined afterwards. */
 static uint32_t pieces_copy(struct nic_request *r, struct nic_user *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;
@@ -349,8 +342,6 @@ static void get_advance(struct nic_request *r, struct nic_user *t, int64_t *left
 	t->nic->counters.gets_received++;
 	r->cut_done = !bounce_stores(r);
 }
-
-/* ---- atomics and registers ---- */
 
 static void atomic_run(struct nic_request *r, struct nic_user *t)
 {
@@ -437,7 +428,7 @@ void local_forget(struct nic *n, const struct nic_user *t)
 	}
 }
 
-/* Returns the target if the operation needs no request; else NULL. */
+/* NULL: the operation needs a request. */
 static struct nic_user *target_now(struct nic_user *u, const struct dxp_descriptor *d)
 {
 	struct nic *n = u->nic;

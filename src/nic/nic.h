@@ -69,9 +69,9 @@ struct nic_counters {
 
 /* All wrap. */
 struct nic_qp_counters {
-	uint64_t sent_messages; /* successful operations posted here */
-	uint64_t sent_bytes;    /* bytes that these moved; GET, CFG_READ: fetched */
-	uint64_t failed;        /* failed operations posted here */
+	uint64_t sent_messages;
+	uint64_t sent_bytes; /* bytes that these moved; GET, CFG_READ: fetched */
+	uint64_t failed;     /* failed operations posted here */
 	uint64_t received_messages,
 		/* completed requests to this queue pair, and their bytes */
 		received_bytes;
@@ -83,10 +83,9 @@ struct nic_qp_counters {
 int nic_create(const struct nic_options *options, struct nic **out);
 void nic_destroy(struct nic *n);
 
-/* Sets the node id that the manager assigned. */
 void nic_node_set(struct nic *n, uint16_t node);
 
-/* A user's number is its function plus NIC_FUNCTIONS times its first queue pair, so the user of a
+/* A user's number is its function plus NIC_FUNCTIONS times its first queue pair; the user of a
  * whole function has the function's number. */
 #define NIC_USER(function, qp) ((uint32_t)(function) + NIC_FUNCTIONS * (uint32_t)(qp))
 
@@ -95,8 +94,6 @@ void nic_node_set(struct nic *n, uint16_t node);
  * DXP_EEXIST: one queue pair is open. DXP_EBUSY: the last user is not idle yet. DXP_EINVAL: no such
  * user or queue pairs. */
 int nic_user_open(struct nic *n, uint32_t user, uint32_t qps, struct dxp_window *w);
-/* Opens all queue pairs of function 0 .. 7 for the user with the function's number. Statuses of
- * nic_user_open(). */
 int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w);
 
 /* Closes a user: stores `status` as the window's last error, drops requests and messages, revokes

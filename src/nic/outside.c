@@ -13,8 +13,7 @@ void nic_outside_set(struct nic *n, const struct nic_outside *policy)
 	n->outside = *policy;
 }
 
-/* Returns a free number, or that of an idle peer, which it removes. WIRE_NODE_NONE: all are
- * active. */
+/* A free number, or that of an idle peer, which it removes. WIRE_NODE_NONE: all are active. */
 static uint16_t number_get(struct nic *n)
 {
 	uint16_t idle = WIRE_NODE_NONE;

@@ -276,7 +276,6 @@ static struct rltp_verdict payload_receive(struct rx_stream *stream, struct rx_r
 	}
 }
 
-/* Returns true if the message is complete. */
 static bool record_count(struct rx_record *r, const struct wire_header *h)
 {
 	r->packets++;

@@ -23,8 +23,6 @@ static void miss_count(struct nic_user *u)
 	u->counted = true;
 }
 
-/* ---- send ---- */
-
 static void send_end(struct nic_user *u, int status)
 {
 	struct nic_registers *g = u->registers;
@@ -198,8 +196,6 @@ static void send_poll(struct nic_user *u, uint32_t go)
 	send_try(u);
 }
 
-/* ---- receive ---- */
-
 /* Gives up what peers write into an area of staged memory. DMA may still write there for some
  * time. */
 static void area_leave(struct nic_user *u)
@@ -224,7 +220,6 @@ static bool area_touched(const struct nic_user *u)
 	       region->staged->write_touches(region->staged_context, left->offset, left->bytes);
 }
 
-/* Looks up the receive area that the device named. */
 static void area_adopt(struct nic_user *u, uint32_t go)
 {
 	struct nic_registers *g = u->registers;
@@ -324,8 +319,6 @@ bool registers_place(struct nic_user *u, const struct nic_register_range *range,
 	out->offset = g->recv_offset + range->at;
 	return out->region != NULL;
 }
-
-/* ---- both ---- */
 
 void registers_poll(struct nic_user *u)
 {

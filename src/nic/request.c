@@ -40,7 +40,6 @@ static void completion_count(struct nic_qp_counters *c, const struct nic_request
 	c->sent_bytes += r->total;
 }
 
-/* The request is no longer in its queue. */
 static void request_complete(struct nic_function *f, struct nic_queue *q, struct nic_request *r)
 {
 	const struct dxp_nic_event event = {

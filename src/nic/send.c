@@ -41,7 +41,6 @@ static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t 
 	}
 }
 
-/* Encodes the status of a withdrawn answer for its RESYNC. */
 static uint32_t answer_key(int status)
 {
 	switch (status) {

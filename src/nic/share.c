@@ -49,7 +49,6 @@ void share_weights_sum(struct nic *n)
 			n->weights_open[priority(&n->functions[i])] += n->functions[i].weight;
 }
 
-/* Returns the bytes that one class may copy in this poll. */
 static uint64_t class_bytes(const struct nic *n, uint32_t class)
 {
 	const uint64_t least = NIC_QUANTUM_BYTES / RLTP_GUARD_SHARE;

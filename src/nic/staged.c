@@ -13,8 +13,6 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, NIC_STAGED_RETRY_US})
 
-/* ---- senders that wait ---- */
-
 /* From the oldest on, which most likely settles first. */
 static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
 {
@@ -25,7 +23,7 @@ static struct staged_put *put_of(const struct nic *n, const struct nic_staged_wr
 	return put;
 }
 
-/* Writes the queue pair and id, by which the peer identifies the message. */
+/* The peer identifies the message by queue pair and id. */
 static void message_name(const struct staged_put *put, struct wire_nack_body *out)
 {
 	const struct rx_stream *stream = put->stream;
@@ -63,8 +61,6 @@ void nic_staged_granted(struct nic *n, struct nic_staged_write *w, uint64_t byte
 	if (put && put->waits)
 		put_call(n, put, bytes == put->bytes ? UINT32_MAX : (uint32_t)(bytes / put->unit));
 }
-
-/* ---- writes, of peers and local functions ---- */
 
 struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region,
 				    struct nic_staged_span *span)
@@ -109,8 +105,6 @@ int staged_put_settled(const struct staged_put *put)
 {
 	return put->region->staged->write_settled(put->region->staged_context, put->write);
 }
-
-/* ---- PUTs of peers ---- */
 
 /* No packet before `psn` is missing. Packets held for a device are not missing. */
 static bool oldest(const struct nic_peer *p, uint32_t psn)
@@ -220,7 +214,6 @@ static void put_arrived(struct rx_stream *stream, struct rx_record *r)
 	nic_placed_count(nic_stream_user(n, stream->index), r->bytes);
 }
 
-/* Completes the message, or holds its last packet for the device. */
 static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h)
 {

@@ -65,13 +65,13 @@ struct nic_staged_read {
 /* NULL: no space now. The caller sets the fields for its initiator. */
 struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region,
 				    struct nic_staged_span *span);
-void staged_put_end(struct nic *n, struct staged_put *put); /* also frees `put` */
+void staged_put_end(struct nic *n, struct staged_put *put);
 /* Status of write_settled (struct nic_staged_ops). */
 int staged_put_settled(const struct staged_put *put);
 
 /* staged_read.c */
 void staged_read_enter(struct nic *n, struct nic_staged_read *r);
-void staged_read_leave(struct nic *n, struct nic_staged_read *r); /* also frees `r` */
+void staged_read_leave(struct nic *n, struct nic_staged_read *r);
 void staged_read_cancel(struct nic_staged_read *r);
 /* Status of read_begin (struct nic_staged_ops). */
 int staged_read_request(struct nic_staged_read *r);

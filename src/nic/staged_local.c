@@ -24,8 +24,6 @@ static void put_leave(struct nic *n, struct staged_put *put)
 	staged_put_end(n, put);
 }
 
-/* ---- PUT ---- */
-
 static int put_begin(struct nic_request *r, const struct nic_piece *to)
 {
 	struct nic_staged_span span = {.offset = to->offset, .bytes = to->bytes};
@@ -70,7 +68,6 @@ static int put_handed(struct nic_request *r)
 	return status;
 }
 
-/* Passes up to *bytes bytes, from byte `at` of the piece on. */
 static int put_some(struct nic_request *r, const struct nic_piece *to, uint32_t at,
 		    const uint8_t *from, uint32_t *bytes)
 {
@@ -133,8 +130,6 @@ bool staged_local_waits(struct nic_request *r)
 		r->staged_waits = true;
 	return r->staged_waits;
 }
-
-/* ---- GET ---- */
 
 /* The bytes go to r->local, from byte `at` of the chain's window on. */
 static int get_begin(struct nic_request *r, const struct nic_piece *from, uint32_t at)
@@ -222,7 +217,6 @@ static void answered_leave(struct nic *n, struct nic_staged_read *r, int status)
 	pool_message_put(n, m);
 }
 
-/* The caller completes the request. */
 static void read_drop(struct nic *n, struct nic_staged_read *r)
 {
 	while (r->answered)
@@ -285,8 +279,6 @@ void staged_local_poll(struct nic_function *f)
 		return;
 	}
 }
-
-/* ---- a user closes ---- */
 
 /* Returns a PUT of a request of `u`, or into memory of `u`. */
 static struct staged_put *put_next(const struct nic *n, const struct nic_user *u)

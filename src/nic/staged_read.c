@@ -11,8 +11,6 @@
 
 #include "wire/ids.h"
 
-/* ---- reads, of peers and local functions ---- */
-
 struct nic_staged_read *staged_read_create(void)
 {
 	return calloc(1, sizeof(struct nic_staged_read));
@@ -62,8 +60,6 @@ void staged_look_again(struct nic *n)
 {
 	n->look_ns = min_u64(n->look_ns, n->now_ns + NIC_STAGED_RETRY_US * US_NS);
 }
-
-/* ---- GETs of peers ---- */
 
 static void peer_read_leave(struct nic *n, struct nic_staged_read *r)
 {
@@ -188,8 +184,6 @@ void staged_reads_end(struct nic *n, const struct nic_user *u)
 		peer_read_refuse(r, DXP_ECLOSED);
 	}
 }
-
-/* ---- interface to the owner, and time ---- */
 
 /* Oldest first. An owner without space is not called again in the same poll. */
 void staged_poll(struct nic *n)

@@ -20,7 +20,7 @@ struct nic_region {
 	uint32_t user;
 	uint32_t rights;
 	uint32_t uses;       /* operations in progress */
-	uint32_t generation; /* registrations in this entry */
+	uint32_t generation; /* registrations at this index so far */
 	bool revoked;        /* the entry is free when it has no uses */
 	bool guarded;        /* the fields below are valid */
 	struct nic_guard guard;
@@ -37,8 +37,8 @@ struct nic_registers {
 
 	/* Send side: idle, sending, or delayed because a queue or the receiver was full. */
 	bool sending;
-	uint64_t again_ns;   /* next attempt; 0: not delayed */
-	uint64_t give_up_ns; /* from then on, a full receiver is an error */
+	uint64_t again_ns;   /* time of the next attempt, in ns; 0: not delayed */
+	uint64_t give_up_ns; /* ns; from then on, a full receiver is an error */
 	uint32_t pause_ns;   /* before the next attempt */
 	uint32_t send_done;  /* copy of the register, which the device may overwrite */
 	uint16_t found_node; /* node found last by its address */
@@ -52,7 +52,7 @@ struct nic_registers {
 	uint32_t recv_bytes, recv_used;
 	uint32_t recv_go;
 	uint32_t arming; /* number of the present area; never 0 */
-	int recv_status; /* of the lookup of the present area */
+	int recv_status; /* status of the lookup of the present area */
 	/* The previous area while DMA may still write it, else 0 bytes. Until then `recv_done` is
 	 * not stored and no message is accepted. */
 	struct nic_area left;
@@ -93,7 +93,7 @@ struct nic_request {
 	struct nic_user *user;
 	struct nic_function *function;
 	struct dxp_descriptor head;
-	uint32_t total;   /* bytes of each list */
+	uint32_t total;
 	uint32_t cut;     /* bytes copied, or in messages */
 	uint32_t pending; /* messages and reads not completed */
 	bool cut_done;
@@ -117,9 +117,10 @@ struct nic_request {
 	struct staged_put *put; /* incomplete PUT into staged memory, or NULL */
 	/* waits for space in staged memory, or for earlier PUTs there */
 	bool staged_waits;
-	uint64_t look_ns, pause_ns; /* receive entry: next check; last interval */
+	/* receive entry: time of the next check, and the last interval */
+	uint64_t look_ns, pause_ns;
 	/* Not cleared on reuse: the counts above define which entries are valid. */
-	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* of a NAP or CFG write */
+	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* payload of a NAP or CFG write */
 	struct nic_piece pieces[NIC_LIST_ENTRIES_MAX];
 };
 
@@ -139,14 +140,14 @@ struct nic_message {
 	struct nic_peer *peer;
 	struct nic_fields fields;
 	const struct nic_piece *pieces; /* source, or NULL: the payload is `data` */
-	uint32_t piece_offset;          /* bytes of pieces[0] before this message */
+	uint32_t piece_offset;          /* bytes of pieces[0] that are before this message */
 	/* entry of the table of reads; 0: none */
 	uint32_t read_id;
 	uint32_t unsent;     /* its part of the function's `unsent` */
 	const uint8_t *data; /* contiguous payload: of the request, a region or this message */
-	struct nic_region *region;    /* of `data`, for answers to GET */
+	struct nic_region *region;    /* region of `data`, for answers to GET */
 	uint8_t *body;                /* NIC_CFG_WORDS_MAX registers, or NULL */
-	struct tx_stream *stream;     /* that counts msg_id; NULL: an answer */
+	struct tx_stream *stream;     /* stream that counts msg_id; NULL: an answer */
 	struct nic_staged_read *read; /* GET of staged memory that this answers, or NULL */
 	void *piece;                  /* owner's handle of the answered piece */
 	bool handed;                  /* `piece` must return to its owner */
@@ -190,14 +191,14 @@ struct nic_user {
 	uint32_t outstanding;
 	uint32_t row;           /* descriptors of the last burst */
 	uint32_t full_pause_ns; /* interval of these checks */
-	/* next check of a full event ring; 0: not full */
+	/* ns; time of the next check of a full event ring; 0: not full */
 	uint64_t full_ns;
 	struct nic_registers *registers; /* NULL: no register mode */
 	/* credit.c: streams without credit that found no free entries */
 	struct rx_stream *waiting;
 
 	/* Used by each message: */
-	uint32_t sent_index; /* events written */
+	uint32_t sent_index;
 	uint32_t received_index;
 	uint32_t sent_consumed;     /* last value read of sent_consumer */
 	uint32_t received_consumed; /* last value read of received_consumer */
@@ -211,7 +212,7 @@ struct nic_user {
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
 	/* bit i: the user holds buffer i, or returned it and it was not fetched */
 	uint64_t buffer_held[NIC_EVENTS / 64];
-	struct guesses guesses; /* at keys and magics of other users */
+	struct guesses guesses; /* guesses of keys and magics of other users */
 	/* not per queue pair; members per queue pair stay 0 */
 	struct dxp_function_counters counts;
 
@@ -241,7 +242,7 @@ struct nic_function {
 	int64_t share;    /* bytes left for copies in that poll; negative: a debt */
 
 	struct nic_user *user_of[NIC_QPS_PER_FUNCTION]; /* open or not */
-	struct nic_order order;                         /* of the queue pairs */
+	struct nic_order order;                         /* order of the queue pairs */
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
@@ -291,7 +292,7 @@ struct rx_record {
 /* Messages from one peer to one queue pair of this NIC, executed in the order of ids. */
 struct rx_stream {
 	uint32_t next; /* lowest id not executed */
-	uint32_t held; /* records not empty */
+	uint32_t held; /* number of records that are not empty */
 
 	/* Credits of messages that raise an event: limit - accepted more may arrive. */
 	uint32_t accepted; /* arrived, or given up by the sender */
@@ -302,7 +303,7 @@ struct rx_stream {
 	/* in the user's list `active`, `waiting` */
 	bool listed, waits;
 	uint8_t index;
-	uint64_t used_ns; /* when listed, or of the last counted message */
+	uint64_t used_ns; /* time when it was listed, or of the last counted message */
 	struct nic_peer *peer;
 	struct rx_stream *previous_active, *next_active, *next_waiting;
 
@@ -388,19 +389,19 @@ struct nic {
 	struct nic_request *free_requests;
 	struct nic_buffer *free_buffers;
 	uint32_t free_buffer_count;
-	struct staged_put *puts, *puts_last; /* into staged memory, oldest first */
+	struct staged_put *puts, *puts_last; /* PUTs into staged memory, oldest first */
 	uint32_t put_count;
 	/* oldest first */
 	struct nic_staged_read *staged_reads, *staged_reads_last;
-	struct nic_peer *recent; /* found last, or NULL */
-	uint64_t now_ns;         /* of the current call, for callbacks */
-	uint64_t retry_ns;       /* retry after a lack of memory; UINT64_MAX: none */
-	/* next check for waits without a signal: space in a ring, a receive entry, a rate limit,
-	 * the allowance of wrong keys, staged memory; UINT64_MAX: none */
+	struct nic_peer *recent; /* peer that was found last, or NULL */
+	uint64_t now_ns;         /* time of the current call, for callbacks */
+	uint64_t retry_ns;       /* time of the retry after a lack of memory; UINT64_MAX: none */
+	/* time of the next check for waits without a signal: space in a ring, a receive entry, a
+	 * rate limit, the allowance of wrong keys, staged memory; UINT64_MAX: none */
 	uint64_t look_ns;
-	uint64_t registers_ns;  /* next attempt in register mode; UINT64_MAX: none */
+	uint64_t registers_ns;  /* time of the next attempt in register mode; UINT64_MAX: none */
 	uint32_t poll;          /* nic_doorbells calls; wraps */
-	struct nic_order order; /* of functions */
+	struct nic_order order; /* order of the functions */
 	uint8_t high;           /* bit i: function i has high priority */
 	/* share.c: sums of weights by priority */
 	/* of functions that copy in this poll, and in the last one */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages from one node to one queue pair are executed in the order of their ids, whatever the
- * order of their packets. A PUT's data is placed at once; only events and answers wait. */
+/* Messages from one node to one queue pair are executed in the order of their ids. A PUT's data is
+ * placed at once; only events and answers wait. */
 #include <stdlib.h>
 
 #include <dxp/status.h>

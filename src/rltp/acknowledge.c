@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds ACK and NACK packets: one ACK per batch of arrivals, one NACK per rejection. An ACK
- * contains the map of received packets, so the next one replaces a lost one. If a NACK is lost, the
- * peer retransmits the packet, which is rejected again. */
+/* Builds ACK and NACK packets: one ACK per batch of arrivals, one NACK per rejection. Each ACK
+ * contains the map of received packets, so it replaces a lost one. If a NACK is lost, the
+ * retransmitted packet is rejected again. */
 #include <string.h>
 
 #include "base/util.h"

@@ -27,8 +27,8 @@ struct run_queue {
 	uint64_t served;
 	/* virtual time of one byte: 2^16 divided by the weight */
 	uint32_t cost;
-	uint32_t sessions;    /* with messages of this channel */
-	struct bucket *limit; /* NULL: none */
+	uint32_t sessions; /* with messages of this channel */
+	struct bucket *limit;
 	struct rltp_session *first, *last;
 };
 
@@ -71,11 +71,10 @@ void arbiter_leave(struct arbiter *a, struct rltp_session *s);
 /* Selects a channel and dequeues its first session. NULL: no session may send. */
 struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *channel);
 
-/* Returns the channel of `mask`, which is not 0, that is served next: by class, then by least
- * virtual time. */
+/* Returns the channel of `mask` (not 0) that is served next: by class, then by least virtual
+ * time. */
 uint32_t arbiter_least(const struct arbiter *a, uint32_t mask);
 
-/* Returns the channels whose limit blocks them now. */
 static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 {
 	uint32_t mask = 0;

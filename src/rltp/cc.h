@@ -28,7 +28,7 @@ enum cc_kind {
 
 struct cc_ack {
 	uint64_t now_ns;
-	uint32_t acked;    /* newly acknowledged packets; may be 0 */
+	uint32_t acked;    /* newly acknowledged; may be 0 */
 	uint32_t inflight; /* packets in flight before */
 	/* round trip without the time in both hosts; 0: no sample */
 	uint32_t delay_ns;
@@ -66,8 +66,8 @@ struct cc {
 		/* Packets in this round trip. `swift` halves `acked` and `lost` after a round
 		 * trip. */
 		marked;
-	uint64_t round_ns;   /* start of this round trip */
-	uint64_t reduced_ns; /* last cut of the window */
+	uint64_t round_ns;   /* ns; start of this round trip */
+	uint64_t reduced_ns; /* ns; time of the last cut of the window */
 };
 
 /* `most`: 1 .. WIRE_WINDOW_MAX packets. */
@@ -87,7 +87,6 @@ void cc_acked(struct cc *c, const struct cc_ack *ack);
 /* Reports `count` packets declared lost at once. `inflight`: packets in flight before this. */
 void cc_lost(struct cc *c, uint32_t count, uint32_t inflight, uint64_t now_ns);
 
-/* A timeout declared all packets in flight lost. */
 void cc_timeout(struct cc *c, uint64_t now_ns);
 
 /* Returns how many packets may be in flight, 1 .. `most`. If the window is below one packet, only
@@ -97,13 +96,11 @@ uint32_t cc_window(const struct cc *c);
 /* Returns the window for the pace in 1/256 packets, or CC_UNPACED. */
 uint32_t cc_window_fine(const struct cc *c);
 
-/* True: data packets must be ECN-capable. */
 bool cc_wants_ecn(enum cc_kind kind);
 
 /* Parses "swift", "none", "dctcp" or "reno". Other text: false, and *out is unchanged. */
 bool cc_parse(const char *text, enum cc_kind *out);
 
-/* NULL: invalid kind. */
 const char *cc_name(enum cc_kind kind);
 
 #endif

@@ -11,7 +11,7 @@ struct cc_ops {
 	const char *name;
 	bool ecn;    /* needs ECN marks */
 	bool steady; /* the window is always `most`, without pacing */
-	void (*acked)(struct cc *c, const struct cc_ack *ack); /* per acknowledgement */
+	void (*acked)(struct cc *c, const struct cc_ack *ack);
 	/* At the end of a round trip, after `acked`. Must clear or halve the counts of packets. */
 	void (*round)(struct cc *c, const struct cc_ack *ack);
 	void (*lost)(struct cc *c, uint32_t inflight,
@@ -25,7 +25,6 @@ extern const struct cc_ops cc_swift, cc_none, cc_dctcp, cc_reno;
 void cc_reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
 void cc_reno_timeout(struct cc *c, uint64_t now_ns);
 
-/* 0 if `since_ns` is in the future. */
 static inline uint64_t elapsed(uint64_t now_ns, uint64_t since_ns)
 {
 	return now_ns > since_ns ? now_ns - since_ns : 0;

@@ -56,7 +56,6 @@ static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 	       burst_allowance(c, inflight);
 }
 
-/* Returns the delay above which a loss counts as congestion. */
 static uint64_t loss_gate(const struct cc *c, uint32_t inflight)
 {
 	return (uint64_t)c->min_delay_ns + RLTP_CC_QUEUE_NS + burst_allowance(c, inflight);

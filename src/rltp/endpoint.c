@@ -65,7 +65,7 @@ void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node)
 	e->shared.node = node;
 }
 
-/* Returns the index of `node` in the sorted table, or that for its insertion. */
+/* Returns the index of `node` in the sorted table, or the index to insert it. */
 static uint32_t peer_position(const struct rltp_endpoint *e, uint16_t node)
 {
 	uint32_t low = 0, high = e->peer_count;

@@ -57,21 +57,21 @@ struct rltp_endpoint_options {
 
 /* Frames by reason; all wrap. */
 struct rltp_endpoint_counters {
-	uint64_t malformed;  /* failed to decode */
-	uint64_t corrupt;    /* wrong checksum */
+	uint64_t malformed; /* failed to decode */
+	uint64_t corrupt;
 	uint64_t not_for_us; /* dst_node is another node */
 	uint64_t unknown_session;
 	/* handshake from a node or address that neither table nor policy admits */
 	uint64_t unknown_peer;
-	uint64_t wrong_address; /* not from the peer's address */
-	/* of an earlier incarnation or session */
+	uint64_t wrong_address; /* came from another address than the peer's */
+	/* came from an earlier incarnation or session */
 	uint64_t stale;
-	uint64_t unauthentic; /* handshake with a wrong tag */
-	uint64_t flooded;     /* handshake above a limit RLTP_HANDSHAKES_...; dropped */
+	uint64_t unauthentic;
+	uint64_t flooded; /* handshake above a limit RLTP_HANDSHAKES_...; dropped */
 	uint64_t resets_sent, resets_accepted, resets_refused;
 	uint64_t hellos_sent, hellos_received;
 	uint64_t byes_sent, byes_accepted, byes_rejected;
-	uint64_t seal_wrong;    /* wrong tag */
+	uint64_t seal_wrong;
 	uint64_t seal_replayed; /* arrived before, or too old */
 	uint64_t unsealed;      /* without a tag in a session with protection */
 	/* handshake with other protection than this node requires */
@@ -112,7 +112,6 @@ bool rltp_endpoint_ended(struct rltp_endpoint *e, uint16_t *node, int *status);
  * *out is the last one. */
 bool rltp_endpoint_mismatch(struct rltp_endpoint *e, struct rltp_mismatch *out);
 
-/* Closes the session with `status` and frees it. */
 void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status);
 
 /* NULL: none. Valid until the peer is removed. */
@@ -125,11 +124,11 @@ struct rltp_session *rltp_endpoint_outside(struct rltp_endpoint *e, const struct
 int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
 		       uint64_t now_ns);
 
-/* rltp_session_cancel, and schedules the session. */
+/* Calls rltp_session_cancel, and schedules the session. */
 void rltp_endpoint_cancel(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
 			  int status);
 
-/* rltp_session_accept and rltp_session_reject; schedule the session. */
+/* Call rltp_session_accept or rltp_session_reject, and schedule the session. */
 void rltp_endpoint_accept(struct rltp_endpoint *e, struct rltp_session *s, uint32_t psn,
 			  uint32_t payload_bytes, uint64_t now_ns);
 void rltp_endpoint_refuse(struct rltp_endpoint *e, struct rltp_session *s,
@@ -154,20 +153,19 @@ void rltp_endpoint_level(struct rltp_endpoint *e, uint8_t level);
 
 const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_endpoint *e);
 
-/* rltp_session_call, rltp_session_grant and rltp_session_want; schedule the session. */
+/* Call rltp_session_call, rltp_session_grant or rltp_session_want, and schedule the session. */
 void rltp_endpoint_call(struct rltp_endpoint *e, struct rltp_session *s,
 			const struct wire_nack_body *nack);
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 
-/* rltp_session_watch, and schedules the session. */
+/* Calls rltp_session_watch, and schedules the session. */
 bool rltp_endpoint_watch(struct rltp_endpoint *e, struct rltp_session *s, bool on,
 			 uint64_t since_ns, uint64_t now_ns);
 
 /* Sets a channel's share of the bytes that this endpoint sends, 1 .. 64. */
 void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight);
 
-/* Initially not high. */
 void rltp_endpoint_priority(struct rltp_endpoint *e, uint32_t channel, bool high);
 
 /* Limits new packets of a channel; NULL: no limit. The caller owns the bucket. After a change of

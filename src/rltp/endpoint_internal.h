@@ -26,7 +26,7 @@ struct schedule_entry {
 
 struct schedule {
 	struct rltp_session *first, *last; /* the ready queue */
-	struct schedule_entry *heap;       /* min-heap by due_ns */
+	struct schedule_entry *heap;
 	uint32_t count, space;
 };
 
@@ -36,12 +36,12 @@ struct rltp_endpoint {
 	struct rltp_session **peers; /* sorted by node id */
 	uint32_t peer_count, peer_space;
 	struct schedule schedule;
-	uint32_t epoch; /* of the newest session; grows with each session */
+	uint32_t epoch; /* epoch of the newest session; grows with each session */
 	/* Time at which rltp_endpoint_send must be called, as its last call returned. */
 	uint64_t due_ns;
 	struct pending_reset resets[RESETS_PENDING];
 	uint32_t reset_count;
-	/* start of the second in which `reset_spent` RESETs were sent */
+	/* ns; start of the second in which `reset_spent` RESETs were sent */
 	uint64_t reset_window_ns;
 	uint32_t reset_spent;
 	/* second, and handshakes of known peers accepted in it */
@@ -101,7 +101,6 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
 		      size_t count, uint64_t now_ns);
 uint64_t handshake_deadline(const struct rltp_session *s);
-/* Returns the protection (enum wire_protect) that the peer's current address needs. */
 uint8_t handshake_protection(const struct rltp_endpoint *e, const struct rltp_session *s);
 
 /* reset.c: RESET and BYE */

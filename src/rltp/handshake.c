@@ -102,7 +102,6 @@ static uint16_t hello_frame_bytes(uint8_t protect)
 					    : WIRE_HELLO_SEALED_FRAME;
 }
 
-/* Writes all fields but keys and tags. */
 static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
 			 uint8_t protect, uint8_t *frame)
 {
@@ -239,13 +238,11 @@ static bool handshake_stale(const struct rltp_session *s, const struct wire_hell
 	return newer < 0 || (newer == 0 && !handshake_repeated(s, hello));
 }
 
-/* Does not answer this side's last HELLO. */
 static bool answer_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return hello->echo_session != s->local_id || hello->echo_psn != s->initial_psn;
 }
 
-/* The peer started a new session. */
 static void session_renew(struct rltp_endpoint *e, struct rltp_session *s)
 {
 	rltp_session_fail(s, DXP_EPEERRESET);
@@ -272,7 +269,7 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	s->hello_ack_due = true;
 }
 
-/* Both sides sent a HELLO with protection: returns true if this side's counts. */
+/* Both sides sent a HELLO with protection: true if this side's counts. */
 static bool own_hello_counts(const struct rltp_endpoint *e, const struct rltp_session *s,
 			     const struct wire_header *h, const struct wire_hello *hello)
 {

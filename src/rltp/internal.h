@@ -31,7 +31,7 @@ struct tx_entry {
 	uint8_t state;      /* enum tx_state */
 	uint8_t tries;      /* transmissions; stops at 255 */
 	uint8_t rejections; /* rejections for lack of space; stops at 255 */
-	/* of the next retransmission, enum datagram_cause; only for observers */
+	/* cause of the next retransmission, enum datagram_cause; only for observers */
 	uint8_t cause;
 };
 
@@ -46,8 +46,8 @@ struct tx_list {
 struct rltp_flow {
 	struct rltp_message *head, *tail;
 	uint32_t unacked; /* packets sent and not acknowledged */
-	/* of these, rejected for lack of space; while > 0, the flow sends no new packets except
-	 * granted ones */
+	/* number of these that were rejected for lack of space; while > 0, the flow sends no new
+	 * packets except granted ones */
 	uint32_t refused;
 	/* The last PUT waited for a grant, so the next one first sends one packet. */
 	bool waited;
@@ -56,7 +56,7 @@ struct rltp_flow {
 
 struct rltp_channel {
 	uint8_t ready; /* bit q: flow q has messages */
-	uint8_t flow;  /* served now */
+	uint8_t flow;  /* flow that is served now */
 };
 
 /* State of all sessions of an endpoint, which owns it. */
@@ -65,7 +65,7 @@ struct rltp_shared {
 	uint16_t rwnd; /* packets that each peer may have in flight to this node */
 	/* packets in the link's receive buffer; 0: unknown, and `rwnd` is constant */
 	uint32_t receive_packets;
-	uint32_t active; /* sessions with `io`, which share receive_packets */
+	uint32_t active;
 	/* Reserves memory for the deadlines of `active` sessions. DXP_ENOMEM. NULL: no
 	 * deadlines. */
 	int (*reserve)(struct rltp_shared *shared, uint32_t active);
@@ -82,9 +82,9 @@ struct rltp_shared {
 };
 
 struct keepalive {
-	uint64_t ping_ns;     /* last PING sent; 0: never */
-	uint64_t answered_ns; /* last PONG sent; 0: never */
-	uint64_t opaque;      /* of the peer's PING, for the PONG */
+	uint64_t ping_ns;     /* ns, when the last PING was sent; 0: never */
+	uint64_t answered_ns; /* ns, when the last PONG was sent; 0: never */
+	uint64_t opaque;      /* value of the peer's PING, for the PONG */
 	bool answer_due;
 };
 
@@ -104,7 +104,7 @@ struct pmtu {
 	bool answer_due; /* the peer's probe `answer` must be acknowledged */
 	uint16_t size;   /* PMTU_SEARCH: size under test */
 	uint16_t high;   /* PMTU_SEARCH: smallest size that the path does not carry */
-	uint32_t id;     /* of the outstanding probes */
+	uint32_t id;     /* number of the outstanding probes */
 	/* packets above the floor lost since one last arrived */
 	uint32_t lost_large;
 	uint64_t deadline_ns;
@@ -147,10 +147,9 @@ struct rltp_io {
 	bool limited;
 
 	/* loss recovery */
-	/* send time and round trip of the newest transmission that arrived */
 	uint64_t rack_ns;
 	uint64_t rack_rtt_ns;
-	/* first packet of `waiting` is due; UINT64_MAX: none */
+	/* ns, when the first packet of `waiting` is due; UINT64_MAX: none */
 	uint64_t wait_deadline_ns;
 	uint64_t reorder_deadline_ns;
 	/* spurious retransmissions; each makes the reorder window longer */
@@ -160,7 +159,7 @@ struct rltp_io {
 	/* such retransmissions of held packets, which never count as spurious */
 	uint32_t held_repeats;
 	uint32_t probes, backoff;
-	uint64_t arrived_ns; /* last arrival of a frame */
+	uint64_t arrived_ns; /* ns, last arrival of a frame */
 	/* Nothing arrived for WAIT_SPIN_NS, so the peer may need a wakeup before it answers. */
 	bool peer_idle;
 	/* the receiver acknowledges the last sent packet without delay */
@@ -183,7 +182,7 @@ struct rltp_io {
 
 	/* credits */
 	bool grants_due;            /* ops->grants has limits to send */
-	uint64_t credit_request_ns; /* next request; UINT64_MAX: none */
+	uint64_t credit_request_ns; /* ns, time of the next request; UINT64_MAX: none */
 	uint64_t credit_interval_ns;
 
 	/* handshake */
@@ -198,14 +197,14 @@ struct rltp_io {
 	struct keepalive keepalive;
 	struct pmtu pmtu;
 
-	uint64_t active_ns; /* last activity; RLTP_REST_NS later the session becomes idle */
+	uint64_t active_ns; /* ns, last activity; RLTP_REST_NS later the session becomes idle */
 	struct arbiter_link links[RLTP_CHANNELS]; /* in the run queue of each channel */
 };
 
 struct rltp_session {
 	struct rltp_shared *shared;
 	struct rltp_io *io;     /* NULL: idle */
-	void *owner;            /* of the layer above */
+	void *owner;            /* belongs to the layer above */
 	struct rltp_seal *seal; /* keys; NULL: no protection */
 	struct udp_address address;
 	uint16_t node; /* peer's id in this endpoint */
@@ -225,7 +224,7 @@ struct rltp_session {
 	uint64_t peer_incarnation, peer_token;
 	uint32_t peer_epoch, epoch;
 	uint32_t initial_psn;
-	uint32_t tx_next; /* of the next new packet */
+	uint32_t tx_next; /* number of the next new packet */
 	/* Next expected packet number of an idle session; otherwise see io->rx.cum. */
 	uint32_t rx_cum;
 	/* Answers that the layer above waits for. While > 0, silence of the peer closes the
@@ -239,22 +238,22 @@ struct rltp_session {
 	uint16_t dup_count, peer_dup_count;
 	/* packets marked "congestion experienced": received; reported by the peer */
 	uint16_t ce_count, peer_ce_count;
-	/* of the peer, bits of enum wire_feature */
+	/* features of the peer, bits of enum wire_feature */
 	uint32_t peer_features;
 	bool watched; /* see rltp_session_watch */
 	bool outside; /* see rltp_peer_info */
 	/* Node id in packets: `node`, but if `outside`, WIRE_NODE_NONE until the handshake. */
 	uint16_t peer_node;
 	uint32_t path_ns; /* lowest fabric delay on this path, also while idle; 0: unknown */
-	/* last good frame, or a later time from which silence counts */
+	/* ns, last good frame, or a later time from which silence counts */
 	uint64_t received_ns;
-	uint64_t patience_ns; /* silence that closes the session, at least RLTP_DEAD_NS */
+	uint64_t patience_ns; /* ns of silence that close the session, at least RLTP_DEAD_NS */
 	uint8_t protect;      /* enum wire_protect of the open session */
 	uint16_t away;        /* pauses of this process since received_ns */
 	int32_t end;          /* status of the last close, until reported; DXP_OK: none */
 	struct rltp_counters counters;
 
-	/* next search for a larger path MTU, in s; UINT32_MAX: never */
+	/* s, next search for a larger path MTU; UINT32_MAX: never */
 	uint32_t pmtu_again_s;
 
 	/* used by the endpoint */
@@ -281,7 +280,6 @@ static inline uint32_t timestamp_of(uint64_t now_ns)
 	return (uint32_t)(now_ns / WIRE_TS_NS);
 }
 
-/* Returns the payload bytes that protection takes from each packet. */
 static inline uint16_t session_overhead(const struct rltp_session *s)
 {
 	return s->seal ? WIRE_SEAL_BYTES : 0;
@@ -322,8 +320,8 @@ bool tx_ring_has_space(struct rltp_session *s);
 void tx_ring_reset(struct rltp_io *io);
 void tx_entry_enter(struct rltp_io *io, struct tx_entry *entry, enum tx_state state);
 void tx_entry_leave(struct rltp_io *io, struct tx_entry *entry);
-struct tx_entry *tx_entry_first(struct rltp_io *io, const struct tx_list *list);  /* NULL: none */
-struct tx_entry *tx_entry_next(struct rltp_io *io, const struct tx_entry *entry); /* NULL: none */
+struct tx_entry *tx_entry_first(struct rltp_io *io, const struct tx_list *list);
+struct tx_entry *tx_entry_next(struct rltp_io *io, const struct tx_entry *entry);
 
 /* flow.c */
 void flow_append(struct rltp_session *s, struct rltp_message *m);
@@ -331,7 +329,6 @@ void flow_remove_head(struct rltp_session *s, uint8_t flow);
 /* flow_next would find a message of the control flow, or of a channel in which the session waits in
  * no run queue. */
 bool flow_ready(const struct rltp_session *s);
-/* Returns the channels in which flow_next would find a message. */
 uint32_t flow_channels(const struct rltp_session *s);
 /* Returns the control flow, or one of a channel in `mask`. NULL: none. */
 struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *index);
@@ -344,7 +341,7 @@ void flow_cut(struct rltp_io *io, uint8_t index); /* a packet is in flight */
 void flow_settled(struct rltp_io *io, const struct tx_entry *entry);
 /* Removes any message of a closing session; NULL: none. */
 struct rltp_message *flow_dequeue(struct rltp_session *s);
-void flows_free(struct rltp_session *s); /* call before freeing `io` */
+void flows_free(struct rltp_session *s);
 
 /* acknowledge.c */
 bool rltp_ack_due(const struct rltp_session *s, uint64_t now_ns);

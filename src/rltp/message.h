@@ -25,14 +25,14 @@ struct rltp_message {
 	uint8_t flow;
 	/* WIRE_FLAG_SOL, FENCE, IMM, TRAILER. Only the last packet carries IMM and TRAILER. */
 	uint16_t flags;
-	uint32_t bytes; /* payload; may be 0 */
+	uint32_t bytes;
 	/* Used by RLTP until ops->done: */
 	struct rltp_message *next;
 	uint32_t unit;         /* payload bytes of each packet but the last */
 	uint32_t packet_count; /* set when the first packet is built */
 	uint32_t next_sub;     /* packets built so far */
 	uint32_t unacked;      /* packets built and not acknowledged */
-	uint32_t granted;      /* by the receiver; UINT32_MAX: no limit */
+	uint32_t granted;      /* limit that the receiver set; UINT32_MAX: no limit */
 	bool waits;            /* the receiver limits the message to `granted` packets */
 	/* Identify the message in NACKs; set with its first packet. */
 	uint16_t index;
@@ -64,7 +64,6 @@ struct rltp_verdict {
 	uint32_t granted; /* WAIT: number of granted packets of the message */
 };
 
-/* For a message rejected for good; `code`: enum wire_nack, not RNR. */
 int rltp_status_of_nack(uint32_t code);
 
 /* Callbacks into the layer above, with the `user` of the endpoint's options. They must not destroy
@@ -87,7 +86,6 @@ struct rltp_user_ops {
 	/* The session closed: the peer restarted, died or was removed. Called after `done` for all
 	 * messages. */
 	void (*reset)(void *user, struct rltp_session *s, int status);
-	/* Frees memory that an idle session does not need. */
 	void (*rest)(void *user, struct rltp_session *s);
 
 	/* Writes up to `count` NAP credit limits that the peer has not received; returns their

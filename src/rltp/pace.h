@@ -14,14 +14,14 @@
 /* All 0: not paced. */
 struct pace {
 	uint64_t rate_bps; /* bytes per second; UINT64_MAX: not paced */
-	uint64_t next_ns;  /* start of the next batch; 0: now */
-	uint64_t paid_ns;  /* all sent bytes are paid for */
-	uint64_t cost;     /* of one byte, in 2^-24 ns; 0: not paced */
+	uint64_t next_ns;  /* ns, start of the next batch; 0: now */
+	uint64_t paid_ns;  /* ns, time at which all sent bytes are paid for */
+	uint64_t cost;     /* cost of one byte, in 2^-24 ns; 0: not paced */
 	uint32_t batch_ns; /* cost of a batch */
 	uint32_t late_ns;  /* delay that may be caught up */
 	uint32_t batch_bytes;
 	uint32_t least_bytes; /* smallest charge of a packet */
-	/* not included in paid_ns, in 2^-24 ns */
+	/* part of the cost that is not included in paid_ns, in 2^-24 ns */
 	uint32_t fraction;
 };
 

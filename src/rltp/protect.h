@@ -28,7 +28,7 @@ struct rltp_seal_ops {
 	bool (*finish)(struct rltp_seal *s, const uint8_t *hello_ack);
 	/* Frees everything but secrets and counters; the next packet restores it. */
 	void (*rest)(struct rltp_seal *s);
-	void (*free)(struct rltp_seal *s); /* accepts NULL */
+	void (*free)(struct rltp_seal *s);
 	/* Begins a batch of at most DATAGRAM_BATCH datagrams; earlier ones are not needed any
 	 * more. */
 	void (*batch)(void *context);

@@ -15,7 +15,6 @@ static void nack_queue(struct rltp_session *s, const struct wire_nack_body *nack
 	s->io->nacks[s->io->nack_count++] = *nack;
 }
 
-/* Replaces codes that the peer does not support. */
 static struct rltp_verdict verdict_known(const struct rltp_session *s, struct rltp_verdict v)
 {
 	if (v.code == WIRE_NACK_HELD && !(s->peer_features & WIRE_FEATURE_HELD))

@@ -143,8 +143,6 @@ static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 	s->counters.held++;
 }
 
-/* ---- messages that wait for a grant ---- */
-
 /* One NACK covers all sent packets beyond the grant. */
 static void message_waits(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
 {
@@ -241,7 +239,7 @@ void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack
 		grant_apply(s, nack, now_ns);
 
 	if (seq_before(nack->psn, io->tx_una) || !seq_before(nack->psn, s->tx_next))
-		return; /* acknowledged */
+		return;
 	struct tx_entry *entry = tx_entry_at(io, nack->psn);
 	if (entry->state == TX_ACKED || entry->message->status != DXP_OK)
 		return;

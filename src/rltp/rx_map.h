@@ -14,7 +14,7 @@
 #define RX_MAP_WORDS (WIRE_WINDOW_MAX / 64)
 
 struct rx_map {
-	uint32_t cum;                 /* next expected packet number */
+	uint32_t cum;
 	uint32_t end;                 /* after the highest received packet */
 	uint32_t reports;             /* reports without space for all words */
 	uint64_t words[RX_MAP_WORDS]; /* packet psn has bit psn % WIRE_WINDOW_MAX */

@@ -237,7 +237,6 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	io->active_ns = s->received_ns = now_ns;
 }
 
-/* Returns the next message to complete; NULL: none. */
 static struct rltp_message *message_remove(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;

@@ -36,26 +36,26 @@ enum rltp_recovery {
 
 /* All wrap. */
 struct rltp_counters {
-	/* first time; payload bytes */
+	/* sent for the first time; payload bytes */
 	uint64_t sent_packets, sent_bytes;
-	/* first time; payload bytes */
+	/* arrived for the first time; payload bytes */
 	uint64_t received_packets, received_bytes;
-	/* of sent_packets */
+	/* number of sent_packets that are acknowledged */
 	uint64_t acked_packets;
 	uint32_t abandoned_packets;   /* in flight when the session closed */
-	uint32_t retransmitted_gap;   /* a later packet was acknowledged */
+	uint32_t retransmitted_gap;   /* retransmitted because a later packet was acknowledged */
 	uint32_t retransmitted_probe; /* tail probes */
 	uint32_t retransmitted_timeout;
 	uint32_t retransmitted_busy; /* the receiver had no buffer */
-	uint32_t spurious;           /* had already arrived */
-	uint32_t timeouts;           /* declared all packets in flight lost */
+	uint32_t spurious;           /* retransmitted although they had already arrived */
+	uint32_t timeouts;           /* timeouts that declared all packets in flight lost */
 	uint32_t duplicates;
-	uint32_t beyond_window; /* dropped */
-	uint32_t out_of_order;  /* go-back-N; dropped */
-	uint32_t refused;       /* by the layer above */
-	uint32_t held;          /* NACKs received with WIRE_NACK_HELD */
-	uint32_t no_memory;     /* arrivals dropped */
-	uint32_t marked;        /* arrivals with the mark "congestion experienced" */
+	uint32_t beyond_window;
+	uint32_t out_of_order; /* go-back-N; dropped */
+	uint32_t refused;      /* rejected by the layer above */
+	uint32_t held;         /* NACKs received with WIRE_NACK_HELD */
+	uint32_t no_memory;    /* arrivals dropped for lack of memory */
+	uint32_t marked;       /* arrivals with the mark "congestion experienced" */
 	uint32_t acks_sent, acks_received, acks_bad, nacks_sent, nacks_received;
 	uint32_t credits_sent, credits_received, credits_asked;
 	uint32_t pings_sent;
@@ -76,8 +76,8 @@ struct rltp_view {
 	uint16_t node;
 	uint8_t state;
 	uint16_t unit;             /* payload bytes per packet */
-	uint32_t window, inflight; /* packets */
-	/* packets to retransmit now; later */
+	uint32_t window, inflight; /* packets that may be in flight, and that are */
+	/* packets to retransmit now, and later */
 	uint32_t lost, waiting;
 	uint32_t window_fine; /* congestion window, 1/256 packets */
 	uint32_t peer_window;
@@ -168,7 +168,7 @@ void rltp_session_call(struct rltp_session *s, const struct wire_nack_body *nack
 /* Returns how many packets before `psn`, which is in the window, are not accepted. */
 uint32_t rltp_session_missing(const struct rltp_session *s, uint32_t psn);
 
-/* Visits each message that RLTP owns, possibly several times. `visit` may cancel it. */
+/* Visits each message that RLTP owns, perhaps several times. `visit` may cancel it. */
 void rltp_session_messages(struct rltp_session *s,
 			   void (*visit)(void *context, struct rltp_message *m), void *context);
 
@@ -178,7 +178,6 @@ void rltp_session_grant(struct rltp_session *s, uint64_t now_ns);
 /* Requests NAP credit until ops->wants returns 0. */
 void rltp_session_want(struct rltp_session *s, uint64_t now_ns);
 
-/* Packet numbers start with those in the handshake. */
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns);
 
 /* Sets the payload that the local interface carries. `another`: another network, so the path MTU is
@@ -196,7 +195,6 @@ void rltp_session_receive(struct rltp_session *s, const struct wire_header *head
 size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct datagram *out, size_t count,
 			 uint64_t now_ns);
 
-/* Returns the channels that could send a new packet now. */
 uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns);
 
 /* Returns when rltp_session_send() must be called at the latest; 0: now, UINT64_MAX: never. Not for
@@ -225,7 +223,6 @@ bool rltp_session_busy(const struct rltp_session *s);
 
 void rltp_session_view(const struct rltp_session *s, struct rltp_view *out);
 
-/* Parses "rack", "irn", "gbn_nak" or "gbn_rto". */
 bool rltp_recovery_parse(const char *text, enum rltp_recovery *out);
 const char *rltp_recovery_name(enum rltp_recovery recovery);
 

@@ -29,7 +29,7 @@ void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t 
 	};
 }
 
-/* step of unit_choose() in bytes */
+/* bytes */
 #define UNIT_STEP 64
 /* data that only the last packet carries */
 #define RIDERS (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER)
@@ -239,7 +239,6 @@ static bool rejected_next(struct rltp_session *s, uint64_t now_ns, struct datagr
 	return true;
 }
 
-/* Ignores the pace. */
 static bool new_ready(const struct rltp_session *s)
 {
 	return !s->io->ring_short && s->tx_next - s->io->tx_una < WIRE_WINDOW_MAX && flow_ready(s);

@@ -48,8 +48,6 @@ int folders_open(struct folders *f, const char *scratch, const char *cache, bool
 	return DXP_EIO;
 }
 
-/* ---- programs that are kept for a host ---- */
-
 /* Removes the least recently used of more than FOLDERS_HOSTS_MAX folders. */
 static void hosts_trim(const char *hosts)
 {
@@ -94,8 +92,6 @@ static bool kept_make(const struct folders *f, const char *host, char out[PATH_M
 	hosts_trim(hosts);
 	return true;
 }
-
-/* ---- the compiler's folder of a worker ---- */
 
 static void work_name(uint32_t work, char out[NAME_BYTES])
 {

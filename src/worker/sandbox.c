@@ -56,8 +56,6 @@ void sandbox_parts_text(uint32_t parts, char *out, size_t space)
 		 parts & SANDBOX_CALLS ? "system calls (seccomp)" : "");
 }
 
-/* ---- files ---- */
-
 /* A driver loads further libraries from the folder of a loaded one. */
 static int library_permit(struct dl_phdr_info *info, size_t bytes, void *context)
 {
@@ -115,8 +113,6 @@ int sandbox_rules(const char *const *writes, const char *const *reads, const cha
 		list_permit(rules, more);
 	return rules;
 }
-
-/* ---- limits of a worker ---- */
 
 static void resource_limit(int what, uint64_t most)
 {

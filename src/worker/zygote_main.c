@@ -170,8 +170,6 @@ static void hello_send(const struct here *h, int status)
 	send(ZYGOTE_SOCKET, &hello, sizeof(hello), MSG_NOSIGNAL);
 }
 
-/* ---- workers ---- */
-
 static void wakeup_ring(void)
 {
 	const uint64_t one = 1;
@@ -456,7 +454,6 @@ static int signals_open(struct here *h)
 	return h->signals >= 0 ? DXP_OK : DXP_EIO;
 }
 
-/* Returns the number of descriptors. */
 static nfds_t pollers_fill(struct here *h)
 {
 	nfds_t count = POLL_CHILDREN;

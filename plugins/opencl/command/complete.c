@@ -20,7 +20,7 @@
 
 static pthread_cond_t changed, watch_wake;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool entering;     /* true: a thread is in enter() */
+static bool entering;
 static bool sleeping;     /* true: the thread in enter() is in dxp_completions, without the lock */
 static uint32_t waiters;  /* threads in opencl_wait */
 static uint32_t sleepers; /* waiting threads that sleep on `changed` */

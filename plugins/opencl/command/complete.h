@@ -8,7 +8,7 @@
 
 /* complete.c: `event` processes a completion; `callback` runs the next ready callback. */
 void complete_handle_with(void (*event)(const struct dxp_completion *c), bool (*callback)(void));
-/* Dequeues the completions that have arrived. Does not wait. */
+/* Does not wait. */
 void complete_poll(void);
 bool complete_is_dequeuing(void);
 /* Makes threads in opencl_wait check again, because something completed without a completion from
@@ -27,7 +27,7 @@ bool event_callbacks_run(void);
 void event_callbacks_end(cl_event e);
 /* Makes the callbacks of `e` for CL_RUNNING or an earlier status ready. */
 void event_callbacks_begin(cl_event e);
-/* Frees the callbacks of `e` without calling them. */
+/* Does not call them. */
 void event_callbacks_free(cl_event e);
 
 /* event.c: the event holds its context and queue. NULL: memory is short. */

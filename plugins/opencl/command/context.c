@@ -62,7 +62,7 @@ bool context_has(cl_context c, cl_device_id d)
 }
 
 struct notification {
-	cl_context context; /* held */
+	cl_context context;
 	char text[512];
 };
 

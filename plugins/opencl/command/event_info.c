@@ -102,8 +102,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetEventProfilingInfo(cl_event event, cl_p
 	return error;
 }
 
-/* ---- user events ---- */
-
 static cl_int create_user(cl_context context, cl_event *out)
 {
 	if (!object_is(context, OBJECT_CONTEXT))
@@ -152,8 +150,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetUserEventStatus(cl_event event, cl_int 
 	opencl_leave();
 	return error;
 }
-
-/* ---- clWaitForEvents ---- */
 
 struct waited {
 	const cl_event *list;

@@ -163,7 +163,6 @@ static cl_int get_info(cl_command_queue q, cl_command_queue_info name, const str
 	case CL_QUEUE_PROPERTIES: return result_bytes(i, &q->properties, sizeof(q->properties));
 	case CL_QUEUE_PROPERTIES_ARRAY: return result_bytes(i, q->list, q->list_bytes);
 	case CL_QUEUE_DEVICE_DEFAULT: return result_handle(i, NULL);
-	/* Only a queue on the device has a size. */
 	case CL_QUEUE_SIZE: return CL_INVALID_COMMAND_QUEUE;
 	default: return CL_INVALID_VALUE;
 	}

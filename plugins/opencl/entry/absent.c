@@ -26,8 +26,6 @@ static cl_int reject_queue(cl_command_queue queue)
 	return reject(queue, OBJECT_QUEUE, CL_INVALID_COMMAND_QUEUE);
 }
 
-/* ---- shared virtual memory ---- */
-
 CL_API_ENTRY void *CL_API_CALL dxp_clSVMAlloc(cl_context context, cl_svm_mem_flags flags,
 					      size_t bytes, cl_uint alignment)
 {
@@ -97,8 +95,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetKernelExecInfo(cl_kernel kernel, cl_ker
 {
 	return reject(kernel, OBJECT_KERNEL, CL_INVALID_KERNEL);
 }
-
-/* ---- pipes, intermediate languages, sub-groups, native kernels ---- */
 
 CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreatePipe(cl_context context, cl_mem_flags flags,
 						 cl_uint packet_bytes, cl_uint packets,
@@ -180,8 +176,6 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithBuiltInKernels(
 	set(errcode, error);
 	return NULL;
 }
-
-/* ---- sub-devices ---- */
 
 CL_API_ENTRY cl_int CL_API_CALL
 dxp_clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties,

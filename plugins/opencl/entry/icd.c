@@ -100,8 +100,6 @@ DXP_API CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platfor
 	return dxp_clGetPlatformInfo(platform, name, size, value, size_ret);
 }
 
-/* ---- exit ---- */
-
 static pthread_mutex_t leave_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t left_cond = PTHREAD_COND_INITIALIZER;
 static bool left;

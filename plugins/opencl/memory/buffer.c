@@ -68,8 +68,6 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateBuffer(cl_context context, cl_mem_fl
 	return dxp_clCreateBufferWithProperties(context, NULL, flags, size, host, error);
 }
 
-/* ---- sub-buffers ---- */
-
 cl_int memory_inherit(cl_mem_flags whole, cl_mem_flags *flags)
 {
 	cl_mem_flags f = *flags;

@@ -9,8 +9,6 @@
 
 #include <CL/cl_half.h>
 
-/* ---- the table of formats ---- */
-
 #define R 0
 #define G 1
 #define B 2
@@ -106,8 +104,6 @@ size_t format_bytes(const cl_image_format *f)
 	return t->packed ? t->bytes : (size_t)t->bytes * o->count;
 }
 
-/* ---- formats that devices support ---- */
-
 #define ACCESS_FLAGS \
 	(CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY | CL_MEM_KERNEL_READ_AND_WRITE)
 
@@ -179,7 +175,6 @@ bool format_supported(cl_context c, cl_mem_flags flags, cl_mem_object_type type,
 	return all_support(c, access_of(flags), type, f);
 }
 
-/* Lists the formats that all devices with images support. */
 static cl_uint list(cl_context c, uint32_t access, cl_mem_object_type type, cl_uint space,
 		    cl_image_format *out)
 {
@@ -234,8 +229,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetSupportedImageFormats(cl_context contex
 	opencl_leave();
 	return error;
 }
-
-/* ---- pixels ---- */
 
 static float to_srgb(float v)
 {

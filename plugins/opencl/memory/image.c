@@ -8,7 +8,6 @@
 
 #define ACCESS_FLAGS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-/* An image that is being created, and limits for it. */
 struct plan {
 	cl_context context;
 	cl_mem_flags flags;
@@ -26,7 +25,6 @@ static bool is_array(cl_mem_object_type type)
 	return type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
 }
 
-/* Writes the size of the image in the three dimensions of a region. */
 static void extents(cl_mem m, uint64_t extent[3])
 {
 	extent[0] = m->image.width;
@@ -113,7 +111,6 @@ static cl_int sizes_check(const struct plan *p)
 	}
 }
 
-/* Sets the pitches, as given or without gaps, and the number of bytes. */
 static cl_int pitches_set(struct plan *p)
 {
 	const cl_image_desc *d = &p->desc;

@@ -43,7 +43,6 @@ void memory_abandon(cl_mem m);
 /* Returns host memory for all bytes of a root: the program's, or the shadow, allocated on first
  * use. NULL: memory is short. */
 uint8_t *memory_host(cl_mem root);
-/* All flags are known, and at most one of each group is set. */
 bool memory_flags_valid(cl_mem_flags flags);
 /* Computes the flags of an object made from another: groups without a flag are inherited.
  * CL_INVALID_VALUE: the flags permit more access than the parent's. */
@@ -84,7 +83,7 @@ bool image_region(cl_mem m, const size_t *origin, const size_t *region, uint64_t
 
 /* ---- copies on devices, and transfers between copies (migrate.c) ---- */
 
-#define TRANSFER_PART_BYTES (1ull << 30) /* bytes that one transfer command moves at most */
+#define TRANSFER_PART_BYTES (1ull << 30) /* bytes of one transfer command at most */
 
 /* Removes completed uses, and copies on lost nodes. Each command calls it first. */
 void memory_settle(cl_mem root);
@@ -95,18 +94,17 @@ cl_int memory_order(struct enqueue *e, const struct copy *copy, uint64_t start, 
 		    enum memory_access access);
 /* Earlier posted commands will still write part of the range. */
 bool memory_filling(const struct copy *copy, uint64_t start, uint64_t end);
-/* Returns the copies of both objects on the device of `e`. */
 cl_int memory_both_here(struct enqueue *e, cl_mem a, struct copy **a_copy, cl_mem b,
 			struct copy **b_copy);
 /* Posts transfers for the parts of the range that `to` does not have. Makes `e` wait for them. */
 cl_int memory_bring(struct enqueue *e, cl_mem root, struct copy *to, uint64_t start, uint64_t end);
 
-/* Records that the command `event` on the device of `e` writes the range. */
+/* The command `event` on the device of `e` writes the range. */
 void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end, dxp_event event);
 
 /* ---- commands in parts (command.c) ---- */
 
-struct unpack; /* a copy in host memory that runs when the command completes */
+struct unpack;
 
 struct command {
 	struct enqueue e;
@@ -132,9 +130,9 @@ cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event par
 cl_int command_step(struct command *c, cl_device_id d, int status, dxp_event step, void *hold);
 /* Adds a copy in host memory, which runs when all parts have completed. */
 cl_int command_unpack(struct command *c, void *to, const void *from, const struct dxp_rect *rect);
-/* Records that the command writes this range of a root object, the only one that it can write. */
+/* The command writes this range of a root object, the only one that it can write. */
 void command_writes(struct command *c, cl_mem root, uint64_t start, uint64_t end);
-/* As enqueue_end. */
+/* Completes the enqueue; see enqueue_end. */
 cl_int command_end(struct command *c, cl_int error, bool blocking, cl_event *out);
 /* A command that has not completed may still write this host memory. */
 bool command_host_is_pending(const void *at, uint64_t bytes);
@@ -181,12 +179,10 @@ struct map {
 	struct dxp_rect rect;
 };
 
-/* Removes a map from the list of `m` and frees it. */
 void memory_map_free(cl_mem m, struct map *map);
 
 /* All flags are known, and CL_MAP_WRITE_INVALIDATE_REGION is not combined with others. */
 bool map_flags_valid(cl_map_flags flags);
-/* The flags of the object permit the host this access. */
 bool map_flags_allowed(cl_mem m, cl_map_flags flags);
 /* Maps a rectangle of `m` at `offset`; both of its sides have equal pitches. Sets *out at once; the
  * bytes there are valid when the command has completed. */

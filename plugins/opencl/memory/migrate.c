@@ -178,7 +178,6 @@ static int send_piece(cl_mem root, const struct piece *p, const struct copy *to,
 	return dxp_send(from->device->xpu, to->device->xpu, &t, event);
 }
 
-/* Returns the device that executes the transfer. */
 static cl_device_id worker(const struct piece *p, const struct copy *to)
 {
 	return p->from->device ? p->from->device : to->device;

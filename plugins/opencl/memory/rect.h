@@ -25,7 +25,6 @@ void rect_pack_from(struct dxp_rect *r);
 void rect_pack_to(struct dxp_rect *r);
 bool rect_from_is_tight(const struct dxp_rect *r);
 bool rect_to_is_tight(const struct dxp_rect *r);
-/* For host memory. */
 void rect_copy(const struct dxp_rect *r, void *to, const void *from);
 /* The two sides, at offsets `from` and `to` of the same object, have a byte in common. Requires
  * rect_fold(r) before. */

@@ -122,8 +122,6 @@ void devices_close(void)
 		dxp_xpu_close(leaving[--leaving_count]);
 }
 
-/* ---- fork ---- */
-
 static void lock_for_fork(void)
 {
 	pthread_mutex_lock(&opencl_lock);

@@ -95,7 +95,6 @@ static cl_int extensions_text(cl_device_id d, const struct info *i)
 
 #define VERSIONS_MAX 64
 
-/* Returns the entries of a device table for which `kept` returns true. */
 static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const char *, size_t),
 		       const struct info *i)
 {

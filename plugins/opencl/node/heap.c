@@ -56,7 +56,6 @@ static bool unused(const struct part *p)
 	return p->direct ? !p->used : blocks_unused(&p->blocks);
 }
 
-/* Returns the index of the first part that begins after `address`. */
 static uint32_t index_of(const struct heap *h, uint64_t address)
 {
 	uint32_t low = 0, high = h->count;
@@ -120,7 +119,6 @@ static cl_int space_request(cl_device_id d, uint64_t bytes, uint64_t *address)
 	return error == CL_DEVICE_NOT_AVAILABLE ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
-/* The new part is unused. */
 static cl_int add_part(cl_device_id d, uint64_t bytes, bool direct, struct part **out)
 {
 	struct heap *h = d->heap;

@@ -65,8 +65,6 @@ static bool wanted(void)
 	return path && *path;
 }
 
-/* ---- the mapped file while the program runs ---- */
-
 void summary_open(void)
 {
 	char path[REPORT_PATH_BYTES];
@@ -122,8 +120,6 @@ static void line_begin(struct tally *t)
 		at += DIGITS;
 	}
 }
-
-/* ---- counting ---- */
 
 static struct tally *tally_of(cl_device_id d)
 {
@@ -187,8 +183,6 @@ void summary_moved(cl_device_id from, cl_device_id to, uint64_t bytes)
 	if (from && from->index < OPENCL_DEVICES_MAX)
 		add(tally_of(from), to ? TO : OUT, bytes);
 }
-
-/* ---- closing ---- */
 
 static void tally_put(FILE *file, const struct tally *t)
 {

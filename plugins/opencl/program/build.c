@@ -27,8 +27,6 @@ static bool reaping;
 static pthread_mutex_t making_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t made = PTHREAD_COND_INITIALIZER;
 
-/* ---- lifetime ---- */
-
 static void list_lost(struct build *list, cl_device_id d)
 {
 	for (struct build *b = list; b; b = b->next) {
@@ -39,7 +37,6 @@ static void list_lost(struct build *list, cl_device_id d)
 	}
 }
 
-/* Releases the programs on the node that belong to the lost connection. */
 static void lost(cl_device_id d)
 {
 	list_lost(builds, d);
@@ -172,8 +169,6 @@ void build_put(struct build *b)
 	else
 		build_free(b);
 }
-
-/* ---- building ---- */
 
 static void log_set(struct build *b, const char *text)
 {
@@ -341,8 +336,6 @@ cl_int build_ready(struct build *b)
 	return error;
 }
 
-/* ---- profiles ---- */
-
 static struct build *counted_find(void)
 {
 	struct build *b = builds;
@@ -381,8 +374,6 @@ void builds_profile(void)
 	reaped_wait();
 }
 
-/* ---- binaries ---- */
-
 cl_int build_binary(struct build *b)
 {
 	void *binary = NULL;
@@ -412,8 +403,6 @@ cl_int build_binary(struct build *b)
 	build_put(b);
 	return error;
 }
-
-/* ---- recipes: the inputs of builds ---- */
 
 struct recipe *program_recipe_new(enum dxp_program_kind kind, const char *options)
 {

@@ -91,7 +91,7 @@ static bool file_add(struct include_set *s, char *path, char *text, size_t bytes
 	return true;
 }
 
-/* Adds the file if it exists. False: memory is short. */
+/* False: memory is short. */
 static bool add_file(struct include_set *s, const char *folder, const char *name, bool *found)
 {
 	char *path = include_path(folder, name);

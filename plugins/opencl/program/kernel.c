@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements kernel objects: a function of a program, with its arguments. */
+/* Kernel objects: a function of a program, with its arguments. */
 #include <stdlib.h>
 #include <string.h>
 

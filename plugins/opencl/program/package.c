@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes a package of a program and everything that its compiler needs. The paths of
- * clCompileProgram's headers are their include names. Files of the host that the program includes
- * keep their relative paths, below a folder of the package. */
+/* Makes a package of a program and everything that its compiler needs. Headers of clCompileProgram
+ * have their include names as paths. Files of the host that the program includes keep their
+ * relative paths, below a folder of the package. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -90,7 +90,7 @@ struct _cl_program {
 	char *source; /* all strings of the source as one text; NULL: not created from source */
 	size_t source_bytes;
 	bool linked;
-	uint32_t kernels; /* number of kernels of this program */
+	uint32_t kernels;
 };
 
 struct program_notify {
@@ -191,7 +191,6 @@ struct argument {
 	};
 };
 
-/* Limits of a kernel on one device. */
 struct kernel_limits {
 	bool known;
 	/* work-items of a work-group, in total and by dimension */
@@ -212,13 +211,13 @@ struct _cl_kernel {
 	cl_program program; /* held */
 	const struct kernel_about *about;
 	struct kernel_device *devices; /* one for each entry of the program, in the same order */
-	struct argument *arguments;    /* about->argument_count arguments */
-	uint64_t local_bytes;          /* bytes of all local arguments */
+	struct argument *arguments;
+	uint64_t local_bytes; /* bytes of all local arguments */
 };
 
 struct kernel_device *kernel_device(cl_kernel k, cl_device_id d);
-/* As kernel_device, for a device handle that the program passed and that may be invalid. NULL
- * stands for the only device. */
+/* See kernel_device. The program passed the device handle, which may be invalid. NULL stands for
+ * the only device. */
 struct kernel_device *kernel_device_of(cl_kernel k, cl_device_id d);
 void argument_clear(cl_kernel k, cl_uint index);
 cl_int argument_copy(struct argument *to, const struct argument *from, enum argument_kind kind);

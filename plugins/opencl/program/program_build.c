@@ -66,8 +66,6 @@ cl_int program_check(cl_program p, const struct program_devices *devices,
 	return CL_SUCCESS;
 }
 
-/* ---- waiting for builds ---- */
-
 static _Thread_local uint32_t jobs_here; /* jobs that this thread is working on */
 
 /* For threads that wait until a job has set the status of its entries. `jobs_settled` changes only
@@ -108,8 +106,6 @@ void program_wait(cl_program p)
 	while (jobs_here == 0 && !opencl_forked() && program_busy(p))
 		settled_wait();
 }
-
-/* ---- jobs ---- */
 
 /* Sets type and status of an entry. Returns the error to report to the program. */
 static cl_int entry_settle(struct build_job *job, struct program_entry *s, cl_int error)
@@ -231,8 +227,6 @@ cl_int program_job_run(struct build_job *job)
 	return error;
 }
 
-/* ---- entries and their recipes ---- */
-
 cl_int program_entry_begin(struct program_entry *s, struct recipe *r, const char *options)
 {
 	struct build *build = build_new(s->device, r);
@@ -306,8 +300,6 @@ cl_int program_build_begin(const struct program_begin *b)
 	job_free(job);
 	return error;
 }
-
-/* ---- clBuildProgram ---- */
 
 static bool all_given(cl_program p, const struct program_devices *devices)
 {

@@ -8,8 +8,6 @@
 #include "plugins/opencl/program/options.h"
 #include "plugins/opencl/program/program.h"
 
-/* ---- clCompileProgram ---- */
-
 static cl_int headers_check(const struct program_headers *h)
 {
 	if ((h->count == 0) != (h->programs == NULL) || (h->count == 0) != (h->names == NULL))
@@ -78,8 +76,6 @@ dxp_clCompileProgram(cl_program program, cl_uint num_devices, const cl_device_id
 	opencl_leave();
 	return error;
 }
-
-/* ---- clLinkProgram ---- */
 
 struct linking {
 	cl_context context;
