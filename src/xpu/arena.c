@@ -226,7 +226,6 @@ uint64_t arena_rounded(const struct arena *a, uint64_t bytes)
 	return round_up(bytes, a->unit);
 }
 
-/* Returns the last block if `address` is beyond the arena. */
 static struct block *block_at(const struct arena *a, uint64_t address)
 {
 	return CONTAINER_OF(tree_floor(&a->by_address, address, 0), struct block, by_address);
@@ -422,7 +421,6 @@ static bool reached(const struct block *b, uint32_t owner, bool common)
 	return b->used ? !b->freed && owned_by(b, owner) : common;
 }
 
-/* Two blocks are in the same memory. */
 static bool joins(const struct arena *a, const struct block *b, const struct block *c)
 {
 	return !a->separate || b->used == c->used;

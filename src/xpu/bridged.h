@@ -56,7 +56,6 @@ const uint8_t *bridged_zeros(const struct bridged *b);
 /* The status for the requester. A timeout is DXP_EDEVICE if the device made no progress, or
  * DXP_EPEERLOST if the network made none. */
 int bridged_end_status(const struct bridge_end *end);
-/* For the log. */
 const char *bridged_end_text(const struct bridge_end *end);
 const char *bridged_step_name(uint8_t step);
 
@@ -64,10 +63,10 @@ const char *bridged_step_name(uint8_t step);
 struct bridged_state {
 	uint32_t buffers, buffer_bytes;
 	uint64_t in_bytes, out_bytes;     /* moved by DMA through the rings */
-	uint64_t in_busy_ns, out_busy_ns; /* time with a DMA in progress */
+	uint64_t in_busy_ns, out_busy_ns; /* ns with a DMA in progress */
 	uint64_t failed, stalls, no_buffer;
 	uint32_t reads_most;        /* most outstanding reads at once */
-	uint32_t transfers;         /* in progress */
+	uint32_t transfers;         /* transfers in progress */
 	uint32_t in_used, out_used; /* buffers in use */
 };
 void bridged_state(const struct bridged *b, struct bridged_state *out);

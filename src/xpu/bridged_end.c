@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Failures of bridge transfers: as status, as text and as log line. */
+/* Failures of bridge transfers, as status, text and log line. */
 #include <dxp/status.h>
 
 #include "base/log.h"

@@ -35,8 +35,6 @@ struct build {
 	struct pump_transfer pump;
 };
 
-/* ---- completion ---- */
-
 static void build_reply(struct tenant *t, uint32_t sequence, const struct order_end *end,
 			const struct program *p)
 {
@@ -171,8 +169,6 @@ static void build_describe(const struct order *o, char *out, size_t space)
 
 static const struct order_ops build_ops = {
 	.data = build_data, .end = build_end, .describe = build_describe};
-
-/* ---- sending to the worker ---- */
 
 static void part_end(struct order *o, const struct order_end *end)
 {
@@ -319,8 +315,6 @@ void programs_rebuild(struct tenant *t)
 	}
 }
 
-/* ---- packages behind DMA ---- */
-
 static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 {
 	struct build *b = CONTAINER_OF(t, struct build, pump);
@@ -380,8 +374,6 @@ static void build_queue(struct slot *s, struct build *b)
 	if (alone)
 		next_fetch(s);
 }
-
-/* ---- start ---- */
 
 static struct build *build_create(struct tenant *t, const struct command *c)
 {

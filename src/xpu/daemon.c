@@ -33,7 +33,7 @@ struct daemon {
 	struct crossbar *crossbar; /* between the slots; NULL: there is one */
 	uint32_t count;
 	struct daemon_slot slots[FABRIC_SLOTS_MAX];
-	int status;       /* of an exit without a stop request */
+	int status;       /* status of an exit without a stop request */
 	_Atomic int ends; /* stop request, or a slot has lost its membership */
 	uint64_t check_ns;
 };

@@ -66,7 +66,6 @@ void graph_destroy(struct graph *g)
 	free(g);
 }
 
-/* Returns the index of the first source with this or a higher number. */
 static uint32_t source_index(const struct graph *g, uint16_t xpu)
 {
 	uint32_t low = 0, high = g->source_count;
@@ -240,9 +239,8 @@ static int event_begin(struct graph *g, const struct graph_posting *p)
 	return DXP_OK;
 }
 
-/* The completion will still be reported. A host reports its own event again for each command that
- * waits for it. An xPU reports once; for an old event, the host requests a SIGNAL with a new
- * one. */
+/* An xPU reports a completion once; for an old event, the host requests a SIGNAL with a new one. A
+ * host reports its own event again for each command that waits for it. */
 static bool will_notify(const struct graph *g, const struct event_log *log, uint64_t event)
 {
 	return EVENT_XPU(event) == g->host || !event_log_forgotten(log, EVENT_COUNT(event));

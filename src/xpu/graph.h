@@ -37,12 +37,12 @@ struct graph_command {
 	/* of commands that graph_next has not returned, or of failed ones */
 	struct graph_command *next, **link;
 	uint64_t event;      /* 0: none */
-	uint64_t order;      /* of posting */
-	uint32_t heap_index; /* in the heap of the queue */
+	uint64_t order;      /* position in posting order */
+	uint32_t heap_index; /* index in the heap of the queue */
 	uint8_t queue, state;
 	uint8_t waits_left;
 	uint32_t bytes; /* see graph_posting */
-	/* of a failure: DXP_ECANCELED, DXP_EPEERLOST, or that of graph_cancel() */
+	/* status of a failure: DXP_ECANCELED, DXP_EPEERLOST, or that of graph_cancel() */
 	int status;
 	struct graph_wait waits[COMMAND_WAITS_MAX];
 };
@@ -73,7 +73,6 @@ int graph_add(struct graph *g, struct graph_command *c, const struct graph_posti
 
 /* Returns the next command to run, or NULL. */
 struct graph_command *graph_next(struct graph *g, enum graph_queue queue);
-/* graph_next would return a command. */
 bool graph_ready(const struct graph *g, enum graph_queue queue);
 /* Lists events of earlier engine commands that must succeed before the command runs. Returns their
  * number. */
@@ -88,7 +87,7 @@ struct graph_command *graph_failed(struct graph *g);
  * DXP_ENOMEM: no space; later waits for it are rejected. */
 int graph_event(struct graph *g, uint64_t event, int status);
 
-/* With DXP_EPEERLOST. */
+/* Fails commands that wait for its events with DXP_EPEERLOST. */
 void graph_lost(struct graph *g, uint16_t xpu);
 
 /* Fails all commands that graph_next has not returned. */

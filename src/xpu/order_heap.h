@@ -18,7 +18,7 @@ int order_heap_reserve(struct order_heap *h, uint32_t count);
 void order_heap_destroy(struct order_heap *h);
 
 void order_heap_push(struct order_heap *h, struct graph_command *c);
-struct graph_command *order_heap_top(const struct order_heap *h); /* NULL: empty */
+struct graph_command *order_heap_top(const struct order_heap *h);
 void order_heap_remove(struct order_heap *h, struct graph_command *c);
 
 #endif

@@ -33,7 +33,6 @@ struct outbox_piece {
 };
 
 int outbox_create(struct dxp_window *window, struct outbox **out);
-/* Does not call `done`. */
 void outbox_destroy(struct outbox *o);
 /* Completes all messages with `status`. Dequeue no completions of the NIC afterwards. */
 void outbox_end(struct outbox *o, int status);

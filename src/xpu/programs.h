@@ -27,7 +27,6 @@ struct programs {
 /* The entry becomes the newest; its id is new. */
 void programs_add(struct programs *p, struct program_entry *e);
 void programs_remove(struct programs *p, struct program_entry *e);
-/* NULL: unknown. */
 struct program_entry *programs_find(const struct programs *p, uint32_t id);
 /* The entries remain the caller's. */
 void programs_clear(struct programs *p);

@@ -56,9 +56,9 @@ struct port {
 	struct port *next;
 	struct tenant *tenant;
 	uint32_t function;
-	uint32_t key;     /* of device memory */
-	uint32_t index;   /* of the window behind device memory */
-	uint64_t address; /* of the window, from the start of device memory */
+	uint32_t key;     /* key of device memory */
+	uint32_t index;   /* index of the window behind device memory */
+	uint64_t address; /* address of the window, from the start of device memory */
 	/* incomplete UNMAPs of the window */
 	uint32_t mappings;
 	uint32_t qp_magic[COMMAND_QPS];
@@ -183,7 +183,7 @@ struct scrub {
 	struct pump_transfer pump;
 	bool busy;
 	uint64_t at, end;       /* empty if equal */
-	uint64_t running_bytes; /* of the running DMA, from `at` on */
+	uint64_t running_bytes; /* bytes of the running DMA, from `at` on */
 };
 
 /* Another xPU's range and key, for which a PUT has succeeded. */
@@ -218,7 +218,7 @@ struct slot {
 	struct bridged *bridged; /* NULL: the NIC accesses device memory itself */
 	struct worker *worker;   /* of all hosts; NULL: each has one */
 	struct zygote *zygote;   /* starts worker processes */
-	int wakeup_fd;           /* of the zygote */
+	int wakeup_fd;           /* the zygote's wakeup eventfd */
 	uint32_t worker_last, worker_spin_ns;
 	bool woke;        /* a worker was woken after the last slot_woke() */
 	uint32_t windows; /* behind device memory: bit i: window i is used */
@@ -230,22 +230,22 @@ struct slot {
 	struct outbox *outbox;
 	struct scrub scrub;
 	struct tenant *tenants;
-	struct tenant_memory *memories; /* of tenants that have left */
+	struct tenant_memory *memories; /* memories of tenants that have left */
 	bool common_used;               /* hosts have accessed unallocated memory (keys.c) */
 	/* Not leaving tenants, by any node id; untouched pages cost no memory. */
 	struct tenant **by_host;
 	uint32_t bulks; /* of all tenants, at most XPU_BULKS_SLOT_MAX */
 	uint32_t owner_last, program_last;
-	struct port *ports; /* with closed ports in use */
+	struct port *ports; /* closed ports in use */
 	struct clearing *clearings, **clearings_tail;
 	struct pull *pulls;
 	/* BRIDGED: waiting builds. The package of the first is in host memory, or being fetched. */
 	struct build *builds, **builds_tail;
 	bool closing;
-	uint64_t files_ns;   /* next check of tenants' files */
-	uint64_t needed_ns;  /* next check whether silent hosts block others */
-	uint64_t blocked_ns; /* the outbox cannot post since then; 0: it can */
-	uint16_t stuck_node; /* of the last slot_peer_stuck(), at stuck_ns */
+	uint64_t files_ns;   /* ns, next check of tenants' files */
+	uint64_t needed_ns;  /* ns, next check whether silent hosts block others */
+	uint64_t blocked_ns; /* ns, time from which on the outbox cannot post; 0: it can */
+	uint16_t stuck_node; /* node of the last slot_peer_stuck(), at stuck_ns */
 	uint64_t stuck_ns;
 	struct known_key known[KNOWN_KEYS];
 	struct slot_counters counters;
@@ -293,13 +293,12 @@ void tenant_evict(struct tenant *t, int status);
 void tenants_changed(struct slot *s, const struct table_change *change);
 /* Commands and answers may have been lost with the session, so the host is evicted. */
 void tenants_session_ended(struct slot *s, uint16_t node, int status);
-/* Returns how many were freed. */
 uint32_t tenants_reap(struct slot *s);
 /* Step 1 of a shutdown: no more messages to hosts. */
 void tenants_silence(struct slot *s);
 /* Step 2, after the last order: completes waiting commands and messages. */
 void tenants_cancel(struct slot *s);
-/* Step 3, after NIC and device. */
+/* Step 3, after NIC and device are closed. */
 void tenants_free(struct slot *s);
 
 /* reply.c */
@@ -342,7 +341,7 @@ void launch_start(struct work *w);
 void edit_start(struct work *w);
 void transfer_start(struct work *w);
 void pull_start(struct work *w);
-/* They complete soon after. */
+/* The transfers complete soon after. */
 void pulls_cancel(const struct tenant *t, int status);
 void transfer_task_start(struct tenant *t);
 
@@ -355,7 +354,7 @@ uint32_t works_advance(struct slot *s);
 uint64_t memory_left(const struct tenant *t);
 void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
-/* After memory was freed. */
+/* Call it after memory was freed. */
 void memory_parked_retry(struct tenant *t);
 uint32_t memory_clearings_advance(struct slot *s);
 void memory_clearings_free(struct slot *s);
@@ -365,7 +364,7 @@ void memory_clearings_free(struct slot *s);
 int key_open(struct tenant *t);
 /* Rejects later requests with the key; the xPU's own transfers continue. */
 void key_close(struct tenant *t);
-/* After the last transfer. */
+/* Call it after the last transfer. */
 void key_free(struct tenant *t);
 /* For the NIC function of the tenant's kernels; valid while it is open. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
@@ -387,12 +386,12 @@ void port_complain(struct tenant *t, const struct port *p, const char *kernel);
 /* Frees closed ports without users; returns how many. */
 uint32_t ports_reap(struct slot *s);
 void ports_close(struct slot *s);
-/* After the NIC was closed. */
+/* Call it after the NIC was closed. */
 void ports_free(struct slot *s);
 
 /* build.c */
 void program_build(struct tenant *t, const struct command *c);
-/* In a new worker. */
+/* Call it for a new worker. */
 void programs_rebuild(struct tenant *t);
 /* Fails queued builds, at shutdown. */
 void builds_free(struct slot *s);
@@ -409,8 +408,8 @@ struct program *program_find(const struct tenant *t, uint32_t id);
 void program_charge(struct tenant *t, struct program *p, bool building);
 void program_discharge(struct tenant *t, struct program *p);
 struct program *program_hold(struct program *p);
-void program_drop(struct program *p); /* NULL is allowed */
-/* Of a leaving tenant. */
+void program_drop(struct program *p);
+/* Releases the programs of a leaving tenant. */
 void programs_release(struct tenant *t);
 /* False: out of memory, or the total would exceed `most`. */
 bool program_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count,
@@ -442,7 +441,7 @@ uint32_t workers_begun_notify(struct slot *s);
 uint64_t workers_begun_deadline(const struct slot *s);
 bool workers_sleeping(struct slot *s);
 void workers_resumed(struct slot *s);
-/* At shutdown, after the last order. */
+/* Call it at shutdown, after the last order. */
 void workers_close(struct slot *s);
 
 /* registers.c */

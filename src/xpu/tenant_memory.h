@@ -23,10 +23,10 @@ struct tenant_memory {
 	uint8_t *base;              /* address 0; NULL: only DMA can access it */
 	uint64_t bytes;             /* mapped, if the tenant has a file */
 	int fd;                     /* -1: the arena's memory is used */
-	/* with pages, of present and of freed allocations */
+	/* ranges with pages, of present and of freed allocations */
 	struct ranges pages;
 	bool pages_unknown; /* any address may have pages */
-	uint32_t key;       /* of the NIC's region, when the tenant has left */
+	uint32_t key;       /* key of the NIC's region, when the tenant has left */
 };
 
 /* DXP_ENOMEM, DXP_EBUSY: no descriptor or addresses left (logged). */
@@ -47,14 +47,13 @@ void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_
 /* Evicts hosts whose files have pages outside of their allocations: their workers wrote there by
  * system calls. Once per XPU_FILES_NS. Returns how many. */
 uint32_t tenant_memories_check(struct slot *s);
-/* UINT64_MAX: never. */
 uint64_t tenant_memories_deadline(const struct slot *s);
 
 /* Frees pages of tenants that have left. 0: nothing to do. */
 uint32_t tenant_memories_advance(struct slot *s);
 /* tenant_memories_advance has work now. */
 bool tenant_memories_due(const struct slot *s);
-/* Of all tenants that have left, after the NIC was closed. */
+/* Frees the memory of all tenants that have left; call it after the NIC was closed. */
 void tenant_memories_free(struct slot *s);
 
 #endif

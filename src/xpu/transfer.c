@@ -17,7 +17,7 @@ struct transfer {
 	struct tenant *tenant;
 	struct work *work; /* NULL: the host's task */
 	struct dxp_target to;
-	uint64_t incarnation; /* of the peer */
+	uint64_t incarnation; /* incarnation of the peer */
 	bool to_bridged;      /* only DMA can access the peer's memory */
 	uint64_t from, destination, bytes;
 	uint32_t key;

@@ -79,7 +79,6 @@ _Static_assert(COUNTED_BYTES + sizeof(struct worker_run) + 1 +
 		       COMMAND_KEPT_BYTES(22),
 	       "hosts count no less than a launch takes here");
 
-/* Bytes in `data` of the work item. */
 static uint32_t data_bytes(const struct command *c)
 {
 	if (c->op == COMMAND_RUN)

@@ -22,8 +22,6 @@
 #define STARTS_MAX   3
 #define POLL_ANSWERS 256 /* per poll, before other work */
 
-/* ---- opening and closing ---- */
-
 static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings_fd)
 {
 	struct worker *c = calloc(1, sizeof(*c));
@@ -195,8 +193,6 @@ bool worker_begin_again(struct worker *c)
 	return true;
 }
 
-/* ---- orders ---- */
-
 /* Behind all earlier orders. False: no space. */
 static bool order_put(struct worker *c, const struct order *o)
 {
@@ -358,7 +354,6 @@ void worker_lost(struct worker *c, int status, const char *text)
 	orders_fail(c, status, text);
 }
 
-/* Event of the running command; 0: none. */
 static uint64_t running_event(const struct worker *c)
 {
 	const struct order *o = c->first;

@@ -45,7 +45,7 @@ struct order {
 struct worker {
 	struct slot *slot;
 	struct tenant *tenant; /* NULL: a thread for all hosts */
-	uint32_t id;           /* of the process */
+	uint32_t id;           /* id of the process */
 	int rings_fd;          /* of a process that may have to be started; else -1 */
 	int wakeup_fd;         /* open while `rings_fd` is */
 	uint32_t starts;       /* requests sent to the zygote */
@@ -60,7 +60,7 @@ struct worker {
 		bool seen, notified; /* since_ns is valid; the host was notified */
 		uint64_t since_ns;   /* a poll first found the oldest order running */
 	} running;
-	uint8_t print_last; /* printed by kernels */
+	uint8_t print_last; /* last byte that kernels printed */
 	uint32_t commands;  /* incomplete posted engine commands */
 	bool started;       /* the thread exists, or an exit will be reported */
 	bool ends;          /* the process must be killed */
@@ -96,7 +96,6 @@ void worker_last(struct worker *c);
 void worker_lost(struct worker *c, int status, const char *text);
 /* Notifies the host once of a command that has run for XPU_BEGUN_NS. Returns 0 or 1. */
 uint32_t worker_begun_notify(struct worker *c, uint64_t now_ns);
-/* UINT64_MAX: never. */
 uint64_t worker_begun_deadline(const struct worker *c);
 /* Announces a sleep. False: there is work for worker_poll. */
 bool worker_sleeping(struct worker *c);

@@ -26,8 +26,6 @@ bool worker_full(const struct tenant *t)
 	return c && c->commands >= XPU_WORK_MAX;
 }
 
-/* ---- mappings ---- */
-
 struct mapping {
 	struct order order;
 	struct worker_range range;
@@ -137,8 +135,6 @@ void worker_unmap_port(struct port *p)
 	worker_post(t->worker, &m->order);
 }
 
-/* ---- start ---- */
-
 static void all_map(struct tenant *t)
 {
 	uint64_t address = 0, bytes;
@@ -166,8 +162,6 @@ struct worker *worker_get(struct tenant *t, int *status)
 		*status = DXP_EDEVICE;
 	return NULL;
 }
-
-/* ---- exit ---- */
 
 /* What ran when the worker was lost. */
 static void order_describe(const struct order *o, char *out, size_t space)
@@ -244,8 +238,6 @@ static uint32_t waiting_begin(struct tenant *t)
 		tenant_worker_end(t, NULL);
 	return status != DXP_EAGAIN;
 }
-
-/* ---- polls ---- */
 
 static uint32_t processes_poll(struct slot *s)
 {
