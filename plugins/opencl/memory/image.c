@@ -310,7 +310,7 @@ static cl_mem create_old(cl_context context, cl_mem_flags flags, const cl_image_
 	cl_int status;
 	cl_mem m = dxp_clCreateImage(context, flags, format, desc, host, &status);
 
-	if (error != CL_SUCCESS)
+	if (error)
 		*error = status == CL_INVALID_IMAGE_DESCRIPTOR ? CL_INVALID_IMAGE_SIZE : status;
 	return m;
 }
