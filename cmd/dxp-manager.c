@@ -145,6 +145,7 @@ int main(int argc, char **argv)
 	options.policy = a.policy;
 	options.admission = a.admission;
 	options.operator_token = a.operator_token;
+	options.events = a.events;
 	int status = server_open(&options, &server);
 	keys_erase(options.key, sizeof(options.key)); /* the server has a copy */
 	if (status != DXP_OK)
