@@ -49,7 +49,7 @@ say "== order, filters, JSON"
 kinds=$(dxp events | grep -v path- | awk '{print $4}' | tr '\n' ' ')
 [ "$kinds" = 'started joined joined granted revoked died refused ' ] || die "kinds: $kinds"
 [ "$(dxp events --kind died | wc -l)" = 1 ] || die "--kind died: $(dxp events --kind died)"
-[ "$(dxp events --since 3 | head -n 1 | awk '{print $1}')" = 3 ] || die "--since 3"
+[ "$(dxp events --since 3 | sed -n '1s/^ *\([0-9]*\) .*/\1/p')" = 3 ] || die "--since 3"
 [ "$(dxp events --since 1h | wc -l)" = "$(dxp events | wc -l)" ] || die "--since 1h"
 dxp events --json --kind died | has '"subject": "late"' || die "--json"
 refuse 2 'kind of event' dxp events --kind cats
@@ -61,7 +61,8 @@ say "== after kill -9 of the manager, with the newest 100 events kept"
 manager_start() {
 	rm -f "$scratch/at"
 	dxp-manager --key "$scratch/key" --new-key --state "$scratch/state" --bind 127.0.0.1:0 \
-		--grants explicit --events 100 --announce "$scratch/at" >"$scratch/manager.log" 2>&1 &
+		--grants explicit --events 100 --announce "$scratch/at" \
+		>"$scratch/manager.log" 2>&1 &
 	manager=$!
 	until [ -s "$scratch/at" ]; do
 		runs $manager || die "manager: $(cat "$scratch/manager.log")"

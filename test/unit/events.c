@@ -14,15 +14,15 @@ static struct mac *mac_make(void)
 }
 
 /* Decodes each shorter and one longer body of a frame. */
-#define LENGTHS_REJECTED(decode, frame, bytes, out)                                              \
-	do {                                                                                     \
-		const size_t whole = (bytes)-WIRE_COMMON_BYTES - MAC_BYTES;                      \
-		const uint8_t *body = (frame) + WIRE_COMMON_BYTES;                               \
-		for (size_t n = 0; n < whole; n++)                                               \
-			assert_int_equal(decode((struct manage_body){body, n, NULL}, (out)),     \
-					 DXP_EMALFORMED);                                        \
-		assert_int_equal(decode((struct manage_body){body, whole + 1, NULL}, (out)),     \
-				 DXP_EMALFORMED);                                                \
+#define LENGTHS_REJECTED(decode, frame, bytes, out)                                               \
+	do {                                                                                      \
+		const size_t whole = (bytes)-WIRE_COMMON_BYTES - MAC_BYTES;                       \
+		const uint8_t *body = (frame) + WIRE_COMMON_BYTES;                                \
+		for (size_t n = 0; n < whole; n++)                                                \
+			assert_int_equal(decode((struct manage_body){body, n, NULL}, (out)),      \
+					 DXP_EMALFORMED);                                         \
+		assert_int_equal(decode((struct manage_body){body, whole + 1, NULL}, (out)),      \
+				 DXP_EMALFORMED);                                                 \
 		assert_int_equal(decode((struct manage_body){body, whole, NULL}, (out)), DXP_OK); \
 	} while (0)
 
