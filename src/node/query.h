@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "keys/identity.h"
 #include "link/udp.h"
+#include "node/managers.h"
 #include "wire/events.h"
 #include "wire/grants.h"
 
@@ -18,6 +19,7 @@ enum query_kind { QUERY_GRANT, QUERY_REVOKE, QUERY_NODES, QUERY_GRANTS, QUERY_EV
 
 struct query_options {
 	struct udp_address manager;
+	struct manager_backups others; /* asked in turn if `manager` is silent or stands by */
 	uint8_t key[FABRIC_KEY_BYTES];
 	/* for NODES, GRANTS and EVENTS: key pair of the reader, instead of the fabric key; or NULL
 	 */
