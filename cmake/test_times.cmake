@@ -5,7 +5,8 @@
 # Test and seconds it lasts alone on 2 cores. ctest starts the longest first, so that none of them
 # runs alone at the end.
 set(DXP_LONG_TESTS
-	net/opencl_faults 83 net/web_hostile 82 net/model 45 net/opencl_suite 51 net/data_path 50
+	net/opencl_faults 83 net/web_hostile 82 net/model 45 net/rotate 55 net/opencl_suite 51
+	net/data_path 50
 	net/rv32 45 tools/rc_dissector 40 tools/tidy 40 unit/slot_workers 40 net/bridge 40
 	net/badinput 37 net/silence 35 net/opencl_run 33 net/model_check 32 tools/man 30
 	tools/libraries 30 net/output 30 net/bench_bridge 34 net/opencl_programs 30

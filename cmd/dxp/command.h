@@ -24,6 +24,7 @@ int command_grant(int argc, char **argv);
 int command_grants(int argc, char **argv);
 int command_inc(int argc, char **argv);
 int command_join(int argc, char **argv);
+int command_keys(int argc, char **argv);
 int command_manager(int argc, char **argv);
 int command_metrics(int argc, char **argv);
 int command_model(int argc, char **argv);

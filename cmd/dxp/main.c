@@ -16,6 +16,7 @@ static const struct entry {
 	{"manager", "start a manager that admits machines by token", command_manager},
 	{"join", "join the fabric of another machine with a token", command_join},
 	{"token", "make, list and revoke join tokens", command_token},
+	{"keys", "show and replace the key pair of this machine or user", command_keys},
 	{"node", "remove a machine or user from the fabric", command_node},
 	{"nodes", "list the nodes of the fabric", command_nodes},
 	{"put", "write a file into the memory of an xPU", command_put},

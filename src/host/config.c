@@ -150,6 +150,7 @@ int config_identity(const char *directory, struct config *c)
 	status = manager_key_read(pinned, manager);
 	c->keyed = status == DXP_OK && identity_make(private_key, manager, &c->identity);
 	keys_erase(private_key, sizeof(private_key));
+	memcpy(c->identity_file, own, sizeof(c->identity_file));
 	if (status == DXP_OK && !c->keyed)
 		return error_set(DXP_EMALFORMED, "%s holds no usable key", pinned);
 	return status;

@@ -20,6 +20,7 @@ struct config {
 	uint8_t key[FABRIC_KEY_BYTES];
 	bool keyed; /* true: `dxp join` admitted this user or machine, so `identity` is valid */
 	struct identity identity;
+	char identity_file[CONFIG_PATH_BYTES]; /* valid if `keyed`: the file of its private key */
 	struct udp_address bind;
 	char name[FABRIC_NAME_BYTES];
 };

@@ -19,6 +19,8 @@ struct key_row {
 	char name[FABRIC_NAME_BYTES];
 	uint8_t role; /* enum manage_role */
 	bool removed; /* true: requests with this key are rejected from now on */
+	/* true, with `removed`: its owner has put another key in its place (rotate.c) */
+	bool replaced;
 	bool dirty;
 	/* authenticates frames with the secret of the manager's key and this key; NULL: not needed
 	 * yet */

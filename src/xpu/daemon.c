@@ -205,6 +205,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 		.node = {.manager = o->manager,
 			 .fabric_key = o->fabric_key,
 			 .identity = o->identity,
+			 .identity_file = o->identity_file,
 			 .spin_ns = o->spin_ns,
 			 .crossbar = d->crossbar,
 			 .outside = o->outside,

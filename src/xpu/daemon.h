@@ -14,7 +14,9 @@ struct daemon_options {
 	uint16_t id; /* requested node id of slot 0; slot n requests id + n; 0: any */
 	struct udp_address manager;
 	const uint8_t *fabric_key;
-	const struct identity *identity; /* see node_options */
+	/* see node_options */
+	const struct identity *identity;
+	const char *identity_file;
 	/* NULL: the local address towards the manager. Slot n uses port + n, unless the port is
 	 * 0. */
 	const struct udp_address *bind;
