@@ -195,7 +195,7 @@ static int keys_run(struct keys_command *k, bool rotates)
 int command_keys(int argc, char **argv)
 {
 	struct keys_command k = {0};
-	const struct option_row rows[] = {DIRECTORY_ROW(k.o.fabric.directory),
+	const struct option_row rows[] = {DIRECTORY_ROWS(k.o.fabric.directory),
 					  COMMON_ROW("manager", "ADDRESS",
 						     "the manager (default: from the folder)",
 						     k.o.fabric.manager),

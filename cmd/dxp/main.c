@@ -15,6 +15,7 @@ static const struct entry {
 	{"down", "stop the fabric that `dxp up` started", command_down},
 	{"manager", "start a manager that admits machines by token", command_manager},
 	{"join", "join the fabric of another machine with a token", command_join},
+	{"context", "list and select the fabrics of this user", command_context},
 	{"token", "make, list and revoke join tokens", command_token},
 	{"keys", "show and replace the key pair of this machine or user", command_keys},
 	{"node", "remove a machine or user from the fabric", command_node},
