@@ -20,6 +20,8 @@
 #include "host/config.h"
 #include "host/context.h"
 
+#define MANAGER_TEXT_BYTES 512 /* a line with the addresses of all managers */
+
 struct contexts {
 	bool json, with_keys;
 	char base[PATH_BYTES];
@@ -45,20 +47,20 @@ static bool base_open(const struct contexts *c)
 
 /* ---- list ---- */
 
-/* Reads the address of the manager; "" if the fabric is down. */
-static void manager_of(const char *folder, char out[UDP_ADDRESS_TEXT_BYTES])
+/* Reads the addresses of the managers; "" if the fabric is down. */
+static void manager_of(const char *folder, char out[MANAGER_TEXT_BYTES])
 {
 	char path[PATH_BYTES];
 
 	if (snprintf(path, sizeof(path), "%s/manager", folder) >= PATH_BYTES ||
-	    !file_head(path, out, UDP_ADDRESS_TEXT_BYTES))
+	    !file_head(path, out, MANAGER_TEXT_BYTES))
 		out[0] = '\0';
 	out[strcspn(out, "\n")] = '\0';
 }
 
 static int row_show(const struct contexts *c, json_t *all, const char *name, const char *selected)
 {
-	char link[PATH_BYTES], folder[PATH_MAX], manager[UDP_ADDRESS_TEXT_BYTES];
+	char link[PATH_BYTES], folder[PATH_MAX], manager[MANAGER_TEXT_BYTES];
 	const bool is_selected = strcmp(name, selected) == 0;
 
 	if (context_folder(name, link, sizeof(link)) != DXP_OK)

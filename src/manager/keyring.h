@@ -13,6 +13,9 @@
 #include "manager/limits.h"
 #include "wire/manage.h"
 
+/* `removed` of a replaced key in a store; earlier releases read it as removed from SQLite */
+#define KEY_REPLACED 2
+
 struct key_row {
 	uint8_t key[KEYS_BYTES];
 	/* name of the machine or user; unique among keys that are not removed */
