@@ -6,9 +6,10 @@
 # runs alone at the end.
 set(DXP_LONG_TESTS
 	net/opencl_faults 83 net/web_hostile 82 net/model 45 net/opencl_suite 51
-	net/data_path 50 net/managers 60 net/rv32 45 tools/rc_dissector 40 tools/tidy 40
-	unit/slot_workers 40 net/bridge 40 net/badinput 37 net/silence 35 net/opencl_run 33
-	net/model_check 32 tools/man 30 tools/libraries 30 net/output 30 net/bench_bridge 34
+	net/data_path 50 net/rotate 55 net/managers 60 net/rv32 45 tools/rc_dissector 40
+	tools/tidy 40 unit/slot_workers 40 net/bridge 40 net/badinput 37 net/silence 35
+	net/opencl_run 33 net/model_check 32 tools/man 30 tools/libraries 30 net/output 30
+	net/bench_bridge 34
 	net/opencl_programs 30 net/bridge_far 30 net/kernel_put 30 models/data 25
 	net/bench_xpus 29 unit/dxpd 28 net/inc_faults 25 net/bench_slots 25 unit/host_bridge 24
 	net/inc_loss 24 unit/group 22 net/web 22 net/advertise 22 unit/slot_hostile 20

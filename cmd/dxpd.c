@@ -154,6 +154,7 @@ static int fabric_find(struct dxpd_arguments *a, struct config *fabric)
 
 	a->daemon.fabric_key = fabric->key;
 	a->daemon.identity = fabric->keyed ? &fabric->identity : NULL;
+	a->daemon.identity_file = fabric->identity_file;
 	return code;
 }
 

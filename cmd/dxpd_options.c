@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "bridge/limits.h"
+#include "cmd/options/context.h"
 #include "cmd/options/protect.h"
 #include "link/resolve.h"
 #include "manager/limits.h"
@@ -188,9 +189,13 @@ static const char *worker_memory_parse(const char *text, void *to)
 	OPTION_PARSED, (target), .parse = (function), .initial = (default_text)
 
 static const struct option_row rows[] = {
+	{"context", "NAME",
+	 "a fabric of `dxp context list`, which replaces --manager and --key; default as for dxp: "
+	 "DXP_CONTEXT, else that of `dxp context use`",
+	 OPTION_PARSED, &a.directory, .parse = option_context_parse},
 	{"dir", "FOLDER",
 	 "folder that `dxp join` has written, which replaces --manager and --key; default as for "
-	 "dxp: DXP_DIR, else the user's state folder, else /var/lib/dxp",
+	 "dxp: DXP_DIR, else that of the context, else /var/lib/dxp",
 	 OPTION_TEXT, &a.directory},
 	{"manager", "HOST[:PORT][,HOST[:PORT]...]",
 	 "address of the fabric's manager, or of each of its managers; default port 4795",

@@ -15,6 +15,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 int command_bench(int argc, char **argv);
 int command_config(int argc, char **argv);
+int command_context(int argc, char **argv);
 int command_bridge(int argc, char **argv);
 int command_paths(int argc, char **argv);
 int command_doctor(int argc, char **argv);
@@ -25,6 +26,7 @@ int command_grants(int argc, char **argv);
 int command_events(int argc, char **argv);
 int command_inc(int argc, char **argv);
 int command_join(int argc, char **argv);
+int command_keys(int argc, char **argv);
 int command_manager(int argc, char **argv);
 int command_metrics(int argc, char **argv);
 int command_model(int argc, char **argv);

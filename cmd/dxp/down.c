@@ -11,7 +11,7 @@ int command_down(int argc, char **argv)
 	static struct folder folder;
 	const char *directory = NULL;
 	bool json = false;
-	const struct option_row rows[] = {DIRECTORY_ROW(directory), JSON_ROW(json)};
+	const struct option_row rows[] = {DIRECTORY_ROWS(directory), JSON_ROW(json)};
 	const struct usage usage = {
 		"down",
 		"",

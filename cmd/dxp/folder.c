@@ -73,7 +73,8 @@ bool folder_open(struct folder *p, const char *given, bool create)
 	}
 	if (flock(p->lock, LOCK_EX | LOCK_NB) == 0)
 		return true;
-	print_fail("another `dxp up` or `dxp down` is running in %s; wait until it exits",
+	print_fail("another `dxp up`, `dxp down` or `dxp keys rotate` is running in %s; wait "
+		   "until it exits",
 		   p->folder);
 	close(p->lock);
 	return false;

@@ -64,8 +64,8 @@ static bool folder_fits(const struct joining *j)
 		return false;
 	if (strcmp(pinned, key_format(j->token.manager, own)) == 0 || (!*pinned && !*manager))
 		return true;
-	print_fail("%s belongs to the fabric of another manager, %s; choose another folder with "
-		   "--dir, or remove this one",
+	print_fail("%s belongs to the fabric of another manager, %s; name this one with --context, "
+		   "choose another folder with --dir, or remove that one",
 		   j->folder, *manager ? manager : pinned);
 	return false;
 }
@@ -164,7 +164,7 @@ int command_join(int argc, char **argv)
 	const char *directory = NULL;
 	bool json = false, created;
 	const struct option_row rows[] = {
-		DIRECTORY_ROW(directory),
+		DIRECTORY_NEW_ROWS(directory),
 		{"name", "NAME",
 		 "name of this machine or user in the fabric, for grants and `dxp node remove` "
 		 "(default: the host name)",

@@ -138,7 +138,7 @@ int command_manager(int argc, char **argv)
 				.uses = 1,
 				.seconds = 24 * 3600};
 	const struct option_row rows[] = {
-		DIRECTORY_ROW(i.directory),
+		DIRECTORY_NEW_ROWS(i.directory),
 		{"bind", "ADDRESS",
 		 "address of this machine that the others reach (default: the one with a route to "
 		 "them)",

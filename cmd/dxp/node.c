@@ -13,7 +13,7 @@ int command_node(int argc, char **argv)
 {
 	struct session_options o = {0};
 	struct control q = {.request = {.command = CHANNEL_NODE_REMOVE}};
-	const struct option_row rows[] = {DIRECTORY_ROW(o.fabric.directory),
+	const struct option_row rows[] = {DIRECTORY_ROWS(o.fabric.directory),
 					  COMMON_ROW("manager", "ADDRESS",
 						     "the manager, or all managers with commas "
 						     "(default: from the folder)",

@@ -19,6 +19,7 @@
 #include "cmd/dxp/inquiry.h"
 #include "cmd/options/options.h"
 #include "cmd/dxp/process.h"
+#include "cmd/dxp/session.h"
 
 #define OPENCL_DRIVER "libdxp-opencl.so"
 #define VENDORS       "/etc/OpenCL/vendors"
@@ -342,10 +343,7 @@ int command_run(int argc, char **argv)
 		 "print instructions by source line; for xPUs with engine rv32, whose kernels run "
 		 "slower then",
 		 OPTION_FLAG, &r.profile, 0, 0},
-		{"dir", "FOLDER",
-		 "the fabric's folder (default: $DXP_DIR, else the state folder, else "
-		 "/var/lib/dxp)",
-		 OPTION_TEXT, &r.directory, 0, 0},
+		DIRECTORY_ROWS(r.directory),
 		{"driver", "FILE",
 		 "the OpenCL driver to load (default: the one installed with this program)",
 		 OPTION_TEXT, &r.opencl_driver, 0, 0},

@@ -7,6 +7,7 @@
 
 #include <dxp/mmd.h>
 
+#include "cmd/options/context.h"
 #include "cmd/options/options.h"
 #include "cmd/options/protect.h"
 
@@ -20,19 +21,36 @@ struct session_options {
 	{                                                                    \
 		name, value, help, OPTION_TEXT, &(to), 0, 0, .common = true, \
 	}
-#define DIRECTORY_ROW(to)                                                                      \
-	{                                                                                      \
-		"dir", "FOLDER",                                                               \
-			"the fabric's folder (default: $DXP_DIR, else the state folder, else " \
-			"/var/lib/dxp)",                                                       \
-			OPTION_TEXT, &(to), .common = true, .replaces = {"manager", "key"},    \
+#define CONTEXT_ROW(to, function, help)                                                      \
+	{                                                                                    \
+		"context", "NAME", help, OPTION_PARSED, &(to),                               \
+			.parse = (function), .common = true, .replaces = {"manager", "key"}, \
 	}
+#define FOLDER_ROW(to)                                                                       \
+	{                                                                                    \
+		"dir", "FOLDER",                                                             \
+			"the fabric's folder (default: $DXP_DIR, else that of the context, " \
+			"else /var/lib/dxp)",                                                \
+			OPTION_TEXT, &(to), .common = true, .replaces = {"manager", "key"},  \
+	}
+/* Two rows that set the same folder. The stronger source wins; of equal ones, the last. */
+#define DIRECTORY_ROWS(to)                                                                 \
+	CONTEXT_ROW(to, option_context_parse,                                              \
+		    "a fabric of `dxp context list` (default: $DXP_CONTEXT, else that of " \
+		    "`dxp context use`)"),                                                 \
+		FOLDER_ROW(to)
+/* The same for commands that make a fabric's folder. */
+#define DIRECTORY_NEW_ROWS(to)                                                          \
+	CONTEXT_ROW(to, option_context_new_parse,                                       \
+		    "name of the fabric in `dxp context list`, new or known (default: " \
+		    "$DXP_CONTEXT, else that of `dxp context use`)"),                   \
+		FOLDER_ROW(to)
 #define JSON_ROW(to)                                                 \
 	{                                                            \
 		"json", NULL, "print JSON", OPTION_FLAG, &(to), 0, 0 \
 	}
 #define MANAGER_ROWS(o)                                                                           \
-	DIRECTORY_ROW((o).fabric.directory),                                                      \
+	DIRECTORY_ROWS((o).fabric.directory),                                                     \
 		COMMON_ROW("manager", "ADDRESS",                                                  \
 			   "the manager, or all managers with commas (default: from the folder)", \
 			   (o).fabric.manager),                                                   \

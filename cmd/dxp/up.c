@@ -383,7 +383,7 @@ static struct up given = {.engine = "ocl",
 			  .memory = 256ull << 20,
 			  .port = WIRE_PORT};
 static const struct option_row up_rows[] = {
-	DIRECTORY_ROW(given.directory),
+	DIRECTORY_NEW_ROWS(given.directory),
 	{"xpus", "N", "number of xPUs (default 2)", OPTION_NUMBER, &given.xpus, 1,
 	 FOLDER_PROCESSES_MAX - 1},
 	{"slots-per-daemon", "M", "xPUs in each dxpd process (default 1)", OPTION_NUMBER,

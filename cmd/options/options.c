@@ -22,7 +22,7 @@ enum { CODE_HELP = ROWS_MAX, CODE_VERSION, CODE_CONFIG };
 enum { EXIT_DONE = 0, EXIT_USAGE = 2 };
 
 /* Names of options that several commands have; their section is [dxp]. */
-static const char *const common_names[] = {"bind", "dir", "key", "manager", "name"};
+static const char *const common_names[] = {"bind", "context", "dir", "key", "manager", "name"};
 
 static struct {
 	options_show_fn show; /* NULL: parse command lines */

@@ -37,8 +37,9 @@ struct dxp_program; /* a program on one xPU */
 
 /* Options for joining. All zero: the defaults. */
 struct dxp_fabric_options {
-	/* folder in which `dxp up` stored address and key; NULL: $DXP_DIR, otherwise the user's
-	 * state folder */
+	/* folder in which `dxp up` stored address and key; NULL: $DXP_DIR, otherwise the folder of
+	 * the context $DXP_CONTEXT, otherwise of the one that `dxp context use` selected, otherwise
+	 * the user's state folder */
 	const char *directory;
 	const char *manager;  /* "address:port", or a list with commas; NULL: from the directory */
 	const char *key_file; /* file with the fabric key; NULL: from the directory */

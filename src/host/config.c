@@ -14,6 +14,7 @@
 #include "base/keyfile.h"
 #include "base/log.h"
 #include "host/config.h"
+#include "host/context.h"
 #include "host/internal.h"
 #include "keys/token.h"
 #include "link/resolve.h"
@@ -21,36 +22,39 @@
 
 #define WHY_BYTES 512 /* bytes of a log text of a lower layer that an error text quotes */
 
+/* Returns the directory that the caller or the environment names; NULL: none. */
+static const char *directory_named(const char *given)
+{
+	const char *own = given ? given : getenv("DXP_DIR");
+
+	return own && *own ? own : NULL;
+}
+
 int config_directory(const char *given, char *out, size_t bytes)
 {
-	const char *state = getenv("XDG_STATE_HOME");
-	const char *home = getenv("HOME");
-	const char *own = given ? given : getenv("DXP_DIR");
-	int length;
+	const char *own = directory_named(given);
+	char context[FABRIC_NAME_BYTES];
 
-	if (own && *own)
-		length = snprintf(out, bytes, "%s", own);
-	else if (state && *state)
-		length = snprintf(out, bytes, "%s/dxp", state);
-	else if (home && *home)
-		length = snprintf(out, bytes, "%s/.local/state/dxp", home);
-	else
-		return error_set(
-			DXP_ENOENT,
-			"neither DXP_DIR nor HOME is set; set DXP_DIR to the fabric's directory");
-	if (length < 0 || (size_t)length >= bytes)
+	if (own) {
+		int length = snprintf(out, bytes, "%s", own);
+		if (length >= 0 && (size_t)length < bytes)
+			return DXP_OK;
 		return error_set(DXP_EINVAL, "the path of the fabric's directory is too long; set "
 					     "DXP_DIR to a shorter one");
-	return DXP_OK;
+	}
+	int status = context_selected(context);
+	if (status == DXP_OK)
+		status = context_check(context);
+	return status == DXP_OK ? context_folder(context, out, bytes) : status;
 }
 
 int config_directory_find(const char *given, char *out, size_t bytes)
 {
-	const char *own = getenv("DXP_DIR");
-	char path[CONFIG_PATH_BYTES];
+	char path[CONFIG_PATH_BYTES], context[FABRIC_NAME_BYTES];
 	int status = config_directory(given, out, bytes);
 
-	if (status != DXP_OK || given || (own && *own))
+	if (status != DXP_OK || directory_named(given) || context_selected(context) != DXP_OK ||
+	    strcmp(context, CONTEXT_DEFAULT) != 0)
 		return status;
 	int length = snprintf(path, sizeof(path), "%s/manager", out);
 	if (length < CONFIG_PATH_BYTES && access(path, F_OK) == 0)
@@ -151,6 +155,7 @@ int config_identity(const char *directory, struct config *c)
 	status = manager_key_read(pinned, manager);
 	c->keyed = status == DXP_OK && identity_make(private_key, manager, &c->identity);
 	keys_erase(private_key, sizeof(private_key));
+	memcpy(c->identity_file, own, sizeof(c->identity_file));
 	if (status == DXP_OK && !c->keyed)
 		return error_set(DXP_EMALFORMED, "%s holds no usable key", pinned);
 	return status;

@@ -22,17 +22,20 @@ struct config {
 	uint8_t key[FABRIC_KEY_BYTES];
 	bool keyed; /* true: `dxp join` admitted this user or machine, so `identity` is valid */
 	struct identity identity;
+	char identity_file[CONFIG_PATH_BYTES]; /* valid if `keyed`: the file of its private key */
 	struct udp_address bind;
 	char name[FABRIC_NAME_BYTES];
 };
 
-/* Finds the fabric's directory: `given`, otherwise $DXP_DIR, otherwise $XDG_STATE_HOME/dxp,
- * otherwise $HOME/.local/state/dxp. The directory need not exist. */
+/* Finds the fabric's directory: `given`, otherwise $DXP_DIR, otherwise the folder of the selected
+ * context (host/context.h). The directory need not exist, unless a context other than "default" is
+ * selected. */
 int config_directory(const char *given, char *out, size_t bytes);
 
 /* Finds the directory for programs that use a fabric. It is the directory of config_directory(),
- * with one exception. It is CONFIG_SERVICES if three conditions hold: neither `given` nor $DXP_DIR
- * is set, the default directory has no fabric, and services of this machine have joined one. */
+ * with one exception. It is CONFIG_SERVICES if three conditions hold: neither `given`, $DXP_DIR nor
+ * a context is set, the default directory has no fabric, and services of this machine have joined
+ * one. */
 int config_directory_find(const char *given, char *out, size_t bytes);
 
 /* Reads the key pair that `dxp join` has written to the directory; sets `keyed` and `identity`. If

@@ -70,6 +70,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 					     .other_managers = config.other_managers,
 					     .fabric_key = config.key,
 					     .identity = config.keyed ? &config.identity : NULL,
+					     .identity_file = config.identity_file,
 					     .bind = config.bind,
 					     .follow_address = !o->bind,
 					     .qps = o->qps,

@@ -8,6 +8,7 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
 static const char prefix[] = "dxp1.";
 static const char psk_label[] = "dxp token 1";
 static const char pair_label[] = "dxp manage 1";
+static const char rotate_label[] = "dxp rotate 1";
 
 #define LETTER_BITS    5
 #define BASE32_TEXT(n) (((n)*8 + LETTER_BITS - 1) / LETTER_BITS)
@@ -147,4 +148,10 @@ bool keys_pair(const uint8_t private_key[KEYS_BYTES], const uint8_t node[KEYS_BY
 		    keys_hmac(secret, pair_label, sizeof(pair_label), both, sizeof(both), out);
 	keys_erase(secret, sizeof(secret));
 	return good;
+}
+
+bool keys_rotation_proof(const uint8_t pair[KEYS_BYTES], const uint8_t before[KEYS_BYTES],
+			 uint8_t out[KEYS_BYTES])
+{
+	return keys_hmac(pair, rotate_label, sizeof(rotate_label), before, KEYS_BYTES, out);
 }

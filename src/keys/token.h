@@ -36,6 +36,11 @@ bool key_parse(const char *text, uint8_t key[KEYS_BYTES]);
 /* Computes the pre-shared key of a token. The manager keeps this key instead of the secret. */
 bool token_psk(const struct token *token, uint8_t out[KEYS_BYTES]);
 
+/* Computes the proof that the owner of a new key pair consents to its use in place of the key
+ * `before`. `pair` is keys_pair of the new key and the manager's. */
+bool keys_rotation_proof(const uint8_t pair[KEYS_BYTES], const uint8_t before[KEYS_BYTES],
+			 uint8_t out[KEYS_BYTES]);
+
 /* Computes the key of management frames between a node and its manager. `private_key` belongs to
  * one side. `node` and `manager` are the public keys of both sides. */
 bool keys_pair(const uint8_t private_key[KEYS_BYTES], const uint8_t node[KEYS_BYTES],

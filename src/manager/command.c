@@ -97,7 +97,7 @@ void manager_command_open(struct registry *r, struct manager_channel *c,
 	*opened = (struct channel_opened){.status = DXP_OK};
 	if (key && key->removed) {
 		r->counters.key_removed++;
-		ANSWER(opened, DXP_EACCESS, MANAGER_REMOVED_TEXT);
+		ANSWER(opened, DXP_EACCESS, "%s", manager_removed_text(key));
 	} else if (token_given(open->token)) {
 		token_open(r, c, key, open, opened);
 	} else if (!key) {
@@ -338,11 +338,15 @@ static void request_run(struct registry *r, const struct manager_channel *c,
 {
 	if (key && key->removed) {
 		r->counters.key_removed++;
-		ANSWER(answer, DXP_EACCESS, MANAGER_REMOVED_TEXT);
+		ANSWER(answer, DXP_EACCESS, "%s", manager_removed_text(key));
 		return;
 	}
 	if (request->command == CHANNEL_ADMIT) {
 		admit(r, c, request, answer);
+		return;
+	}
+	if (request->command == CHANNEL_ROTATE) {
+		manager_rotate(r, c, request, answer, now_ns);
 		return;
 	}
 	if (!key || key->role != ROLE_OPERATOR) {

@@ -30,4 +30,9 @@ void manager_command_run(struct registry *r, const struct manager_channel *c,
 			 const struct channel_request *request, struct channel_answer *answer,
 			 uint64_t now_ns);
 
+/* rotate.c: puts a new key in the place of the sender's. */
+void manager_rotate(struct registry *r, const struct manager_channel *c,
+		    const struct channel_request *request, struct channel_answer *answer,
+		    uint64_t now_ns);
+
 #endif

@@ -204,7 +204,8 @@ static bool node_read(const json_t *row, uint64_t id, struct store_op *op)
 static json_t *key_write(const struct key_row *k)
 {
 	return json_pack("{s:o, s:s, s:o, s:o}", "key", hex(k->key, sizeof(k->key)), "name",
-			 k->name, "role", numeral(k->role), "removed", numeral(k->removed));
+			 k->name, "role", numeral(k->role), "removed",
+			 numeral(k->replaced ? KEY_REPLACED : k->removed));
 }
 
 static bool key_read(const json_t *row, uint64_t index, struct store_op *op)
@@ -215,10 +216,12 @@ static bool key_read(const json_t *row, uint64_t index, struct store_op *op)
 	op->index = index;
 	if (!hex_get(row, "key", op->key.key, sizeof(op->key.key)) ||
 	    !text_get(row, "name", op->key.name, sizeof(op->key.name)) ||
-	    !number_get(row, "role", UINT8_MAX, &role) || !number_get(row, "removed", 1, &removed))
+	    !number_get(row, "role", UINT8_MAX, &role) ||
+	    !number_get(row, "removed", KEY_REPLACED, &removed))
 		return false;
 	op->key.role = (uint8_t)role;
 	op->key.removed = removed != 0;
+	op->key.replaced = removed == KEY_REPLACED;
 	return true;
 }
 

@@ -67,10 +67,16 @@ void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 	"this key was removed from the fabric; to return, remove node.key here and run `dxp " \
 	"join` with a new token"
 
+#define MANAGER_REPLACED_TEXT                                                                    \
+	"this key was replaced by `dxp keys rotate`; restart this program, or, if that command " \
+	"was interrupted, run it again"
+
 #define MANAGER_UNRECORDED_TEXT                                                                    \
 	"done, but the manager cannot record it, so its restart would undo this; its log has the " \
 	"reason; run this again after the repair"
 
+/* Returns why a removed key is rejected. */
+const char *manager_removed_text(const struct key_row *row);
 /* Return what authenticates frames: frames for node `n`, and frames for the sender of the request
  * that is being handled. */
 struct mac *registry_node_mac(const struct registry *r, const struct roster_node *n);

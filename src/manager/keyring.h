@@ -13,12 +13,17 @@
 #include "manager/limits.h"
 #include "wire/manage.h"
 
+/* `removed` of a replaced key in a store; earlier releases read it as removed from SQLite */
+#define KEY_REPLACED 2
+
 struct key_row {
 	uint8_t key[KEYS_BYTES];
 	/* name of the machine or user; unique among keys that are not removed */
 	char name[FABRIC_NAME_BYTES];
 	uint8_t role; /* enum manage_role */
 	bool removed; /* true: requests with this key are rejected from now on */
+	/* true, with `removed`: its owner has put another key in its place (rotate.c) */
+	bool replaced;
 	bool dirty;
 	/* authenticates frames with the secret of the manager's key and this key; NULL: not needed
 	 * yet */

@@ -122,7 +122,7 @@ static bool read_admitted(struct registry *r, const struct udp_address *from, ui
 		return true;
 	*(removed ? &r->counters.key_removed : &r->counters.key_needed) += 1;
 	snprintf(answer.text, sizeof(answer.text), "%s",
-		 removed ? MANAGER_REMOVED_TEXT
+		 removed ? manager_removed_text(r->sender)
 			 : "this fabric admits machines by token; run `dxp join HOST TOKEN` here");
 	manager_event_refused(r, from, "read", answer.text);
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);

@@ -70,8 +70,10 @@ struct registry_options {
 	X(assigned, "grants made or revoked")                                                  \
 	X(admitted, "keys admitted by a token")                                                \
 	X(removed, "keys removed by an operator")                                              \
+	X(rotated, "keys replaced by their owners")                                            \
+	X(key_unproved, "refused: a new key without proof of its private key")                 \
 	X(key_unknown, "refused: the key is not admitted")                                     \
-	X(key_removed, "refused: the key was removed")                                         \
+	X(key_removed, "refused: the key was removed or replaced")                             \
 	X(key_needed, "refused: the fabric key does not suffice here")                         \
 	X(role, "refused: the role of the key does not permit it")                             \
 	X(name_used, "refused: the name or identity belongs to another key")                   \

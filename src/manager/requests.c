@@ -108,6 +108,11 @@ static bool run_admit(struct registry *r, const struct udp_address *from, uint16
 #define ROLE_TEXT \
 	"this key has the role host; join again with a token of `dxp token create --role xpu`"
 
+const char *manager_removed_text(const struct key_row *row)
+{
+	return row->replaced ? MANAGER_REPLACED_TEXT : MANAGER_REMOVED_TEXT;
+}
+
 /* Returns true if the key of this request, or the fabric key, may make this request at all.
  * Otherwise rejects the request. */
 static bool key_admit(struct registry *r, const struct udp_address *from, uint64_t request,
@@ -122,10 +127,25 @@ static bool key_admit(struct registry *r, const struct udp_address *from, uint64
 	}
 	if (r->sender && r->sender->removed) {
 		r->counters.key_removed++;
-		reject(r, from, request, nonce, DXP_EACCESS, MANAGER_REMOVED_TEXT);
+		reject(r, from, request, nonce, DXP_EACCESS, manager_removed_text(r->sender));
 		return false;
 	}
 	return true;
+}
+
+/* Rejects a request of a running node whose key was replaced. The node keeps its lease, and repeats
+ * the request with the new key as soon as it has read that. */
+static void reject_replaced(struct registry *r, const struct udp_address *from, uint16_t node,
+			    const struct manage_renew *renew)
+{
+	const struct manage_answer answer = {.request = renew->request,
+					     .nonce = renew->nonce,
+					     .status = DXP_EAGAIN,
+					     .epoch = r->epoch,
+					     .text = MANAGER_REPLACED_TEXT};
+
+	r->counters.key_removed++;
+	requests_answer(r, from, node, &answer);
 }
 
 /* Returns true if the node joined with the sender's key. If the sender uses the fabric key, returns
@@ -461,6 +481,10 @@ static void renew_receive(struct registry *r, const struct udp_address *from,
 	}
 	if (!run_admit(r, from, header->src_node, renew.request, renew.nonce, renew.run))
 		return;
+	if (r->sender && r->sender->replaced) {
+		reject_replaced(r, from, header->src_node, &renew);
+		return;
+	}
 	if (!key_admit(r, from, renew.request, renew.nonce))
 		return;
 	struct roster_node *n = sender_find(r, header, &renew);

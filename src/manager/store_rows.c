@@ -52,7 +52,8 @@ bool store_key_read(sqlite3_stmt *row, struct store_op *op)
 	*op = (struct store_op){.kind = STORE_KEY_PUT,
 				.index = (size_t)sqlite3_column_int64(row, 0),
 				.key.role = (uint8_t)sqlite3_column_int(row, 3),
-				.key.removed = sqlite3_column_int(row, 4) != 0};
+				.key.removed = sqlite3_column_int(row, 4) != 0,
+				.key.replaced = sqlite3_column_int(row, 4) == KEY_REPLACED};
 	text_copy(op->key.name, sizeof(op->key.name), row, 2);
 	return blob_copy(op->key.key, sizeof(op->key.key), row, 1);
 }
@@ -111,7 +112,7 @@ static void key_bind(sqlite3_stmt *row, const struct store_op *op)
 	sqlite3_bind_blob(row, 2, k->key, sizeof(k->key), SQLITE_TRANSIENT);
 	sqlite3_bind_text(row, 3, k->name, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int(row, 4, k->role);
-	sqlite3_bind_int(row, 5, k->removed);
+	sqlite3_bind_int(row, 5, k->replaced ? KEY_REPLACED : k->removed);
 }
 
 static void token_bind(sqlite3_stmt *row, const struct store_op *op)

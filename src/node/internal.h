@@ -13,6 +13,7 @@
 #include "node/observe.h"
 #include "node/offer_server.h"
 #include "node/probe.h"
+#include "node/rotation.h"
 #include "node/node.h"
 
 /* A peer whose lease at the manager has expired. */
@@ -52,6 +53,7 @@ struct node {
 	char name[FABRIC_NAME_BYTES];
 	struct observe observe;
 	struct probe probe;
+	struct rotation rotation;
 	struct offers *offers; /* NULL: the node offers no functions */
 	/* time in ns of the next offers_poll if nothing wakes the node before */
 	uint64_t offers_ns;

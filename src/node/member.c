@@ -228,6 +228,7 @@ static void lease_receive(struct member *m, const struct udp_address *from, stru
 	m->state = MEMBER_JOINED;
 	m->need_join = false;
 	m->key_doubt_reported = false;
+	m->rejection_status = DXP_OK;
 	m->busy_until_ns = 0;
 	m->options.self.id = lease.node;
 	m->lease_until_ns = sent_ns + min_u64(lease.lease_ns, UINT64_MAX - sent_ns);
@@ -475,11 +476,16 @@ static void advance(struct member *m, uint64_t now_ns)
 		join_too_late(m);
 	if (m->state == MEMBER_JOINED && now_ns >= m->lease_until_ns) {
 		m->state = MEMBER_ALONE;
-		log_status(
-			m, LOG_LEVEL_WARN,
-			"the manager at %s is silent; node %u continues with the known nodes and "
-			"repeats its requests",
-			manager_text(m, address), m->id);
+		if (m->rejection_status != DXP_OK)
+			log_status(m, LOG_LEVEL_WARN,
+				   "the manager at %s rejects node %u: %s; it continues with the "
+				   "known nodes and repeats its requests",
+				   manager_text(m, address), m->id, m->rejection);
+		else
+			log_status(m, LOG_LEVEL_WARN,
+				   "the manager at %s is silent; node %u continues with the known "
+				   "nodes and repeats its requests",
+				   manager_text(m, address), m->id);
 	}
 	if (m->state == MEMBER_LEAVING && m->leave_tries == LEAVE_TRIES && now_ns >= m->send_ns)
 		m->state = MEMBER_LEFT;
@@ -619,6 +625,23 @@ void member_moved(struct member *m, uint64_t now_ns)
 void member_report(struct member *m, const struct path_change *change)
 {
 	reports_add(&m->reports, change);
+}
+
+int member_identity_set(struct member *m, const struct identity *identity, uint64_t now_ns)
+{
+	struct mac *mac;
+	int status = mac_create(identity->pair, &mac);
+
+	if (status != DXP_OK)
+		return status;
+	mac_destroy(m->mac);
+	m->mac = mac;
+	memcpy(m->public_key, identity->public_key, sizeof(m->public_key));
+	m->key = m->public_key;
+	m->rejected_key_ns = 0;
+	if (m->state < MEMBER_LEAVING)
+		request_soon(m, now_ns);
+	return DXP_OK;
 }
 
 void member_leave(struct member *m, uint64_t now_ns)

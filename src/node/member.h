@@ -81,6 +81,10 @@ void member_moved(struct member *m, uint64_t now_ns);
 /* Reports a change of a path to the manager, for its event log. */
 void member_report(struct member *m, const struct path_change *change);
 
+/* Uses another key pair, which the manager has admitted in place of the present one, from the next
+ * request on. DXP_ENOMEM, DXP_EIO: the present one stays. */
+int member_identity_set(struct member *m, const struct identity *identity, uint64_t now_ns);
+
 /* Starts to leave the fabric. The state becomes LEFT after an answer or after three tries; at once
  * if the node has no id. */
 void member_leave(struct member *m, uint64_t now_ns);

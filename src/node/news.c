@@ -39,4 +39,6 @@ void news_link(struct node *n, uint64_t now_ns)
 	if (link_too_big(n->link, &at, &bytes))
 		peers_narrow(n, &at);
 	address_follow(n, now_ns);
+	if (n->member)
+		rotation_look(&n->rotation, n->member, n->name, now_ns);
 }

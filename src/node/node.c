@@ -151,6 +151,8 @@ static int member_start(struct node *n, uint64_t now_ns)
 		options.self.capabilities |= MANAGE_CAPABILITY_ADVERTISED;
 	int status = member_create(&options, now_ns, &n->member);
 	keys_erase(options.key, sizeof(options.key));
+	if (status == DXP_OK && o->identity && o->identity_file)
+		status = rotation_start(&n->rotation, o->identity, o->identity_file);
 	if (status == DXP_OK) {
 		node_table_keep(member_table(n->member));
 		paths_start(n);
@@ -212,6 +214,7 @@ int node_open(const struct node_options *options, struct node **out)
 	/* the node has copied these options, and the caller may free them */
 	n->options.fabric_key = NULL;
 	n->options.identity = NULL;
+	n->options.identity_file = NULL;
 	n->options.protect = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
 	if (status != DXP_OK) {
@@ -266,6 +269,7 @@ void node_close(struct node *n)
 	offers_close(n->offers);
 	observe_close(n);
 	member_destroy(n->member);
+	rotation_end(&n->rotation);
 	free(n->silent);
 	nic_destroy(n->nic);
 	seal_destroy(n->seal);

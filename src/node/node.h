@@ -44,6 +44,10 @@ struct node_options {
 	/* The key pair that the manager has admitted; NULL: the node joins with the fabric key.
 	 * Copied. */
 	const struct identity *identity;
+	/* File of the private key of `identity`. The node looks at it a few times a second, and
+	 * uses the new key when `dxp keys rotate` has replaced the file. NULL: it does not look.
+	 * Copied. */
+	const char *identity_file;
 	/* If not 0, the node uses this id without a manager, and node_peer adds its peers. */
 	uint16_t static_id;
 	/* Requested id; 0: any. If the id is in use, the manager assigns another one. */

@@ -17,6 +17,8 @@
 #define OPEN_VERSION  1
 #define REQUEST_BYTES 117
 
+_Static_assert(PUBLIC_KEY_BYTES == FABRIC_NAME_BYTES, "a proof has the place of a name");
+
 static struct put_cursor put_begin(uint8_t *out, size_t bytes)
 {
 	return (struct put_cursor){out, out + bytes, false};
@@ -166,7 +168,10 @@ size_t channel_request_encode(const struct channel_request *request, uint8_t *ou
 	put_bytes(&c, request->token, sizeof(request->token));
 	put_bytes(&c, request->psk, sizeof(request->psk));
 	name_put(&c, request->name);
-	name_put(&c, request->xpu);
+	if (request->command == CHANNEL_ROTATE)
+		put_bytes(&c, request->proof, sizeof(request->proof));
+	else
+		name_put(&c, request->xpu);
 	assert(!c.bad && c.at == out + REQUEST_BYTES);
 	return REQUEST_BYTES;
 }
@@ -183,7 +188,10 @@ int channel_request_decode(const uint8_t *data, size_t bytes, struct channel_req
 	get_bytes(&c, r.token, sizeof(r.token));
 	get_bytes(&c, r.psk, sizeof(r.psk));
 	name_get(&c, r.name);
-	name_get(&c, r.xpu);
+	if (r.command == CHANNEL_ROTATE)
+		get_bytes(&c, r.proof, sizeof(r.proof));
+	else
+		name_get(&c, r.xpu);
 	if (!get_done(&c) || r.command < CHANNEL_ADMIT || r.command > CHANNEL_COMMANDS ||
 	    r.role > ROLE_OPERATOR)
 		return DXP_EMALFORMED;

@@ -55,7 +55,8 @@ enum channel_command {
 	CHANNEL_NODE_REMOVE,  /* name */
 	CHANNEL_GRANT,        /* name: the host; xpu: the xPU */
 	CHANNEL_REVOKE,
-	CHANNEL_COMMANDS = CHANNEL_REVOKE
+	CHANNEL_ROTATE, /* psk: the new public key; proof: keys_rotation_proof */
+	CHANNEL_COMMANDS = CHANNEL_ROTATE
 };
 
 struct channel_request {
@@ -67,6 +68,8 @@ struct channel_request {
 	uint8_t token[CHANNEL_TOKEN_ID];
 	uint8_t psk[PUBLIC_KEY_BYTES];
 	char name[FABRIC_NAME_BYTES], xpu[FABRIC_NAME_BYTES];
+	/* for CHANNEL_ROTATE only; has the place of `xpu` in the message */
+	uint8_t proof[PUBLIC_KEY_BYTES];
 };
 
 enum channel_token_state { TOKEN_VALID, TOKEN_USED, TOKEN_EXPIRED, TOKEN_REVOKED };

@@ -15,7 +15,9 @@ struct daemon_options {
 	struct udp_address manager;
 	struct manager_backups other_managers; /* see member_options */
 	const uint8_t *fabric_key;
-	const struct identity *identity; /* see node_options */
+	/* see node_options */
+	const struct identity *identity;
+	const char *identity_file;
 	/* NULL: the local address towards the manager. Slot n uses port + n, unless it is 0. */
 	const struct udp_address *bind;
 	uint16_t port; /* if that of `bind` is 0 */

@@ -247,6 +247,20 @@ each_token() {
 	each dxp token --dir "$tokens" create
 	each dxp token --dir "$tokens" list
 }
+each_context() {
+	local -r state=XDG_STATE_HOME=$scratch/state
+	each env "$state" dxp context list
+	full env "$state" dxp context add one "$scratch"
+	each env "$state" dxp context use one
+	full env "$state" dxp context remove one
+}
+each_keys() {
+	tokens_begin
+	each dxp keys --dir "$tokens" show
+	full dxp keys --dir "$scratch/one" rotate
+	as none dxp keys --dir "$scratch/one" rotate
+	is 0 'dxp keys rotate with none'
+}
 each_node() {
 	tokens_begin
 	full dxp node --dir "$tokens" remove two
@@ -260,6 +274,7 @@ for name in $commands; do
 	full dxp help "$name"
 	case $name in
 	up | put | get | trace | inc | manager | join | token | node) each_"$name" ;;
+	keys | context) each_"$name" ;;
 	down) ;; # tested at the end
 	nodes | version | metrics) each dxp "$name" ;;
 	config) each dxp config show ;;
@@ -283,6 +298,8 @@ for name in $commands; do
 		case $name in
 		up | down | get | inc | bridge | bench | manager | join | node) ;;
 		token) full dxp token --json --dir "$tokens" list ;;
+		context) full env "XDG_STATE_HOME=$scratch/state" dxp context --json list ;;
+		keys) full dxp keys --json --dir "$tokens" show ;;
 		model) full dxp model tags --json ;;
 		config) full dxp config show --json ;;
 		put) full dxp put --json xpu1 0 data ;;

@@ -160,6 +160,27 @@ found_by_cmake() { # prefix
 	expect fails 'another version' cmake -S "$into" -B "$into/build"
 }
 
+# Checks the man pages of an installation, which its manifest lists too.
+man_pages() { # prefix
+	local page
+	for page in man1/dxp.1 man1/dxp-join.1 man3/dxp_fabric_open.3 man5/dxp.conf.5 man7/dxp.7 \
+		man8/dxpd.8 man8/dxp-manager.8; do
+		expect passes "share/man/$page" test -s "$1/share/man/$page"
+		expect passes "$page in the manifest" \
+			grep -qF "$1/share/man/$page" "$scratch/removed/build/install_manifest.txt"
+	done
+	expect passes 'the text of a page' has 'dxp-manager' <"$1/share/man/man8/dxp-manager.8"
+}
+
+# Runs `make uninstall` in a folder with the manifest, and checks that no file remains.
+uninstalled() { # prefix
+	expect passes 'make uninstall' \
+		make -f "$DXP_SOURCE/Makefile" -C "$scratch/removed" uninstall
+	expect passes 'no file remains' test -z "$(find "$1" ! -type d)"
+	expect fails 'a second make uninstall' \
+		make -f "$DXP_SOURCE/Makefile" -C "$scratch/removed" uninstall
+}
+
 exports
 expect passes 'nic links with what it knows' nic_with base wire rltp
 expect fails 'nic links without rltp' nic_with base wire
@@ -173,5 +194,14 @@ links "$scratch/moved"
 expect passes 'staged installation' env DESTDIR="$scratch/staged" \
 	cmake --install "$build" --prefix /usr
 links "$scratch/staged/usr"
+expect passes 'an installation to remove' cmake --install "$build" --prefix "$scratch/prefix"
+mkdir -p "$scratch/removed/build"
+cp "$build/install_manifest.txt" "$scratch/removed/build"
+if command -v help2man >/dev/null; then
+	man_pages "$scratch/prefix"
+else
+	echo 'left out: man pages; no help2man, apt install help2man'
+fi
+uninstalled "$scratch/prefix"
 printf '%d checks, %d failures\n' $checks $failures
 [ $failures -eq 0 ]

@@ -137,7 +137,7 @@ static void admission__roles_limit_keys(void **state)
 	assert_true(JOINED(keyed_start(f, MANAGE_XPU, &other)));
 	assert_true(JOINED(keyed_start(f, MANAGE_HOST, &laptop)));
 	assert_true(JOINED(keyed_start(f, MANAGE_XPU, &machine)));
-	for (uint8_t command = CHANNEL_TOKEN_CREATE; command <= CHANNEL_COMMANDS; command++) {
+	for (uint8_t command = CHANNEL_TOKEN_CREATE; command <= CHANNEL_REVOKE; command++) {
 		create.command = command;
 		assert_int_equal(fabric_channel(f, &machine, NULL, &create), DXP_EACCESS);
 		TEXT_HAS(f, "--role operator");

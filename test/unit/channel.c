@@ -37,6 +37,19 @@ static void channel_request__comes_back(void **state)
 	assert_memory_equal(&got, &request, sizeof(got));
 }
 
+/* A proof has any bytes, in the place of a name. */
+static void channel_request__carries_a_proof(void **state)
+{
+	struct channel_request r = {.command = CHANNEL_ROTATE, .psk = {1}, .name = ""}, got;
+	uint8_t data[CHANNEL_MESSAGE_MAX];
+
+	memset(r.proof, 0xa5, sizeof(r.proof));
+	size_t bytes = channel_request_encode(&r, data);
+	assert_int_equal(bytes, channel_request_encode(&request, data + bytes));
+	assert_int_equal(channel_request_decode(data, bytes, &got), DXP_OK);
+	assert_memory_equal(&got, &r, sizeof(got));
+}
+
 static void channel_request__invalid_fields(void **state)
 {
 	struct channel_request r = request, got;
@@ -137,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(channel_request__comes_back),
+		cmocka_unit_test(channel_request__carries_a_proof),
 		cmocka_unit_test(channel_request__invalid_fields),
 		cmocka_unit_test(channel_answer__comes_back),
 		cmocka_unit_test(channel_open__has_one_length),

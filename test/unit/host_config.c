@@ -14,7 +14,9 @@
 #include <cmocka.h>
 
 #include "base/keyfile.h"
+#include "base/util.h"
 #include "host/config.h"
+#include "host/context.h"
 #include "wire/ids.h"
 
 static char folder[] = "host-config-XXXXXX";
@@ -73,6 +75,120 @@ static void config__directory_order(void **state)
 	assert_int_equal(config_directory(NULL, out, 8), DXP_EINVAL);
 	unsetenv("HOME");
 	assert_int_equal(config_directory(NULL, out, sizeof(out)), DXP_ENOENT);
+}
+
+/* Makes the state folder of a user whose context `lab` is a link to another folder. */
+static void contexts_make(char base[64])
+{
+	char path[128];
+
+	snprintf(base, 64, "%s/state", folder);
+	setenv("XDG_STATE_HOME", base, 1);
+	assert_int_equal(mkdir(base, 0700), 0);
+	snprintf(path, sizeof(path), "%s/dxp", base);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/dxp/fabrics", base);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/dxp/fabrics/lab", base);
+	assert_int_equal(symlink("/tmp", path), 0);
+}
+
+static void contexts_drop(const char *base)
+{
+	static const char *const files[] = {"/dxp/fabrics/lab", "/dxp/context"};
+	static const char *const folders[] = {"/dxp/fabrics", "/dxp", ""};
+	char path[128];
+
+	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+		snprintf(path, sizeof(path), "%s%s", base, files[i]);
+		unlink(path);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(folders); i++) {
+		snprintf(path, sizeof(path), "%s%s", base, folders[i]);
+		assert_int_equal(rmdir(path), 0);
+	}
+	unsetenv("XDG_STATE_HOME");
+}
+
+static void selection_put(const char *base, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/dxp/context", base);
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* Fails unless this is the folder that the library finds without options. */
+static void found(const char *base, const char *wanted)
+{
+	char out[CONFIG_PATH_BYTES], path[128];
+
+	snprintf(path, sizeof(path), "%s%s", wanted[0] == '+' ? base : "",
+		 wanted + (wanted[0] == '+'));
+	assert_int_equal(config_directory(NULL, out, sizeof(out)), DXP_OK);
+	assert_string_equal(out, path);
+}
+
+static void config__context_order(void **state)
+{
+	char base[64], out[CONFIG_PATH_BYTES], name[FABRIC_NAME_BYTES];
+
+	unsetenv("DXP_DIR");
+	contexts_make(base);
+	found(base, "+/dxp");
+	selection_put(base, "lab\n");
+	found(base, "+/dxp/fabrics/lab");
+	setenv("DXP_CONTEXT", "default", 1);
+	found(base, "+/dxp");
+	setenv("DXP_CONTEXT", "system", 1);
+	if (access(CONFIG_SERVICES, F_OK) == 0)
+		found(base, CONFIG_SERVICES);
+	setenv("DXP_CONTEXT", "lab", 1);
+	found(base, "+/dxp/fabrics/lab");
+	assert_int_equal(config_directory_find(NULL, out, sizeof(out)), DXP_OK);
+	setenv("DXP_DIR", "/a", 1);
+	found(base, "/a");
+	setenv("DXP_DIR", "", 1);
+	setenv("DXP_CONTEXT", "", 1);
+	found(base, "+/dxp/fabrics/lab");
+	assert_int_equal(config_directory("/given", out, sizeof(out)), DXP_OK);
+	assert_string_equal(out, "/given");
+	assert_int_equal(context_selected(name), DXP_OK);
+	assert_string_equal(name, "lab");
+	contexts_drop(base);
+	unsetenv("DXP_DIR");
+	unsetenv("DXP_CONTEXT");
+}
+
+static void config__names_the_wrong_context(void **state)
+{
+	static const char *const wrong[] = {
+		"",       "two words\n", "../lab\n",
+		".lab\n", "default\n",   "a-name-that-is-longer-than-thirty-one-letters\n"};
+	char base[64], out[CONFIG_PATH_BYTES];
+
+	contexts_make(base);
+	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
+		selection_put(base, wrong[i]);
+		assert_int_equal(config_directory(NULL, out, sizeof(out)), DXP_EMALFORMED);
+		has_text("dxp context use NAME");
+	}
+	selection_put(base, "gone\n");
+	assert_int_equal(config_directory(NULL, out, sizeof(out)), DXP_ENOENT);
+	has_text("no context 'gone'");
+	setenv("DXP_CONTEXT", "a/b", 1);
+	assert_int_equal(config_directory(NULL, out, sizeof(out)), DXP_EINVAL);
+	has_text("'a/b' is not the name of a context");
+	setenv("DXP_CONTEXT", wrong[5], 1);
+	assert_int_equal(config_directory(NULL, out, sizeof(out)), DXP_EINVAL);
+	has_text("DXP_CONTEXT is longer");
+	setenv("DXP_CONTEXT", "lab", 1);
+	assert_int_equal(context_folder("lab", out, 20), DXP_EINVAL);
+	unsetenv("DXP_CONTEXT");
+	contexts_drop(base);
 }
 
 static void config__all_from_the_folder(void **state)
@@ -143,6 +259,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(config__directory_order),
+		cmocka_unit_test(config__context_order),
+		cmocka_unit_test(config__names_the_wrong_context),
 		cmocka_unit_test(config__all_from_the_folder),
 		cmocka_unit_test(config__options_first),
 		cmocka_unit_test(config__names_the_error),

@@ -139,9 +139,10 @@ static void store_save__comes_back(void **state)
 static void store_save__keys_come_back(void **state)
 {
 	struct registry *before = registry_make(), *after = registry_make();
-	struct store_op key = {.kind = STORE_KEY_PUT,
-			       .index = 7,
-			       .key = {{1, 2}, "laptop", ROLE_OPERATOR, .removed = true}};
+	struct store_op key = {
+		.kind = STORE_KEY_PUT,
+		.index = 7,
+		.key = {{1, 2}, "laptop", ROLE_OPERATOR, .removed = true, .replaced = true}};
 	struct store_op token = {
 		.kind = STORE_TOKEN_PUT,
 		.index = 9,
@@ -164,7 +165,7 @@ static void store_save__keys_come_back(void **state)
 	assert_int_equal(op.entry.role, ROLE_HOST);
 	assert_memory_equal(op.entry.key, node.entry.key, sizeof(op.entry.key));
 	assert_true(registry_next_store(after, &op));
-	assert_true(op.kind == STORE_KEY_PUT && op.index == 7 && op.key.removed);
+	assert_true(op.kind == STORE_KEY_PUT && op.index == 7 && op.key.removed && op.key.replaced);
 	assert_memory_equal(op.key.key, key.key.key, sizeof(op.key.key));
 	assert_string_equal(op.key.name, "laptop");
 	assert_int_equal(op.key.role, ROLE_OPERATOR);

@@ -112,7 +112,11 @@ static void registry_fill(struct registry *r, unsigned nodes)
 {
 	const struct store_op key = {.kind = STORE_KEY_PUT,
 				     .index = 3,
-				     .key = {.key = {5}, .name = "machine", .role = ROLE_XPU}};
+				     .key = {.key = {5},
+					     .name = "machine",
+					     .role = ROLE_XPU,
+					     .removed = true,
+					     .replaced = true}};
 	const struct store_op token = {.kind = STORE_TOKEN_PUT,
 				       .index = 9,
 				       .token = {.id = {1},
@@ -150,7 +154,7 @@ static char *registry_text(struct registry *r)
 				     (unsigned long long)e->incarnation,
 				     (unsigned long long)e->memory_bytes, e->name, e->engine,
 				     e->device, e->role, e->address.port, op.host, op.xpu, op.index,
-				     op.key.name, op.key.role, op.key.removed ? "removed" : "",
+				     op.key.name, op.key.role, op.key.replaced ? "replaced" : "",
 				     op.token.role, op.token.uses,
 				     (unsigned long long)op.token.expires_s, op.token.revoked,
 				     op.token.used_by, op.token.psk[2]) > 0);

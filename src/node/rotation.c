@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "node/rotation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/keyfile.h"
+#include "node/limits.h"
+
+int rotation_start(struct rotation *r, const struct identity *identity, const char *path)
+{
+	r->path = strdup(path);
+	memcpy(r->public_key, identity->public_key, sizeof(r->public_key));
+	memcpy(r->manager, identity->manager, sizeof(r->manager));
+	return r->path ? DXP_OK : DXP_ENOMEM;
+}
+
+void rotation_end(struct rotation *r)
+{
+	free(r->path);
+}
+
+/* The first look always reads the file, because it may have changed since the identity was read. */
+static bool file_changed(struct rotation *r)
+{
+	struct stat now;
+
+	if (stat(r->path, &now) != 0 ||
+	    (now.st_ino == r->seen.st_ino && now.st_dev == r->seen.st_dev &&
+	     now.st_ctim.tv_sec == r->seen.st_ctim.tv_sec &&
+	     now.st_ctim.tv_nsec == r->seen.st_ctim.tv_nsec))
+		return false;
+	r->seen = now;
+	return true;
+}
+
+void rotation_look(struct rotation *r, struct member *m, const char *name, uint64_t now_ns)
+{
+	uint8_t key[KEYS_BYTES];
+	struct identity identity;
+
+	if (!r->path || now_ns < r->look_ns)
+		return;
+	r->look_ns = now_ns + NODE_LOOK_NS;
+	if (!file_changed(r) || keyfile_read(r->path, key) != DXP_OK)
+		return;
+	bool other = identity_make(key, r->manager, &identity) &&
+		     memcmp(identity.public_key, r->public_key, KEYS_BYTES) != 0;
+	if (other && member_identity_set(m, &identity, now_ns) == DXP_OK) {
+		memcpy(r->public_key, identity.public_key, sizeof(r->public_key));
+		log_info("%s: uses the new key of %s", name, r->path);
+	} else if (other) {
+		r->seen = (struct stat){0}; /* no memory now: the next look tries again */
+	}
+	keys_erase(key, sizeof(key));
+	keys_erase(&identity, sizeof(identity));
+}

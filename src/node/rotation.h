@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads a node's key again after `dxp keys rotate` has replaced the file. */
+#ifndef NODE_ROTATION_H
+#define NODE_ROTATION_H
+
+#include <sys/stat.h>
+
+#include "keys/identity.h"
+#include "node/member.h"
+
+struct rotation {
+	char *path;       /* file of the private key; NULL: nothing to look at */
+	struct stat seen; /* the file that was read last; all zero: none */
+	uint64_t look_ns; /* time in ns of the next look */
+	uint8_t public_key[KEYS_BYTES], manager[KEYS_BYTES];
+};
+
+/* Copies the path. DXP_ENOMEM. */
+int rotation_start(struct rotation *r, const struct identity *identity, const char *path);
+void rotation_end(struct rotation *r);
+
+/* Looks at the file if the time has come, and gives a new key to the member. `name` is the node's,
+ * for the log. */
+void rotation_look(struct rotation *r, struct member *m, const char *name, uint64_t now_ns);
+
+#endif
