@@ -23,6 +23,7 @@ int command_get(int argc, char **argv);
 int command_grant(int argc, char **argv);
 int command_grants(int argc, char **argv);
 int command_inc(int argc, char **argv);
+int command_job(int argc, char **argv);
 int command_join(int argc, char **argv);
 int command_manager(int argc, char **argv);
 int command_metrics(int argc, char **argv);

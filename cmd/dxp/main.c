@@ -26,6 +26,7 @@ static const struct entry {
 	{"grant", "permit a host to use an xPU", command_grant},
 	{"revoke", "revoke a grant", command_revoke},
 	{"grants", "list the grants", command_grants},
+	{"job", "begin and end jobs with xPUs of their own, for schedulers", command_job},
 	{"top", "show the traffic of the nodes on this machine", command_top},
 	{"metrics", "print the counters of nodes once, for Prometheus", command_metrics},
 	{"trace", "capture the packets of nodes on this machine, for Wireshark", command_trace},
