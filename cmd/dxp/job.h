@@ -24,7 +24,8 @@ struct job {
 bool job_begin(struct job *j, struct job_choice *out);
 
 /* Removes the keys and the grants of the job or jobs, and the files of the folder. An absent job is
- * no error. Returns false after it has printed the reason; the rest was removed then. */
+ * no error. Returns false after it has printed the reason; it has then removed as much as it could,
+ * but not the folder. */
 bool job_end(struct job *j);
 
 /* Removes the files of job_begin() and the folder; an absent folder is no error. Returns false

@@ -93,5 +93,6 @@ bool job_end(struct job *j)
 	const size_t count = query_grants(grants, &rows);
 	good = rows_end(j, rows, count) && good;
 	query_destroy(grants);
-	return (!j->folder || job_folder_remove(j->folder)) && good;
+	/* The folder shows that keys or grants are left. */
+	return good && (!j->folder || job_folder_remove(j->folder));
 }
