@@ -128,6 +128,7 @@ int command_job(int argc, char **argv)
 	if (control_find(&c.o.fabric, &c.job.operator_keys) != DXP_OK)
 		return print_fail("%s", c.job.operator_keys.text);
 	int status = begins ? begin(&c) : end(&c);
+	control_close(&c.job.operator_keys);
 	keys_erase(&c.job.operator_keys, sizeof(c.job.operator_keys));
 	return status;
 }

@@ -65,17 +65,15 @@ static bool snapshot_take(struct job *j, struct snapshot *out)
 static bool assign(struct job *j, uint8_t command, const struct job_choice *choice)
 {
 	struct control *q = &j->operator_keys;
-	struct channel *c;
 
 	for (size_t i = 0; i < choice->count; i++) {
 		q->token = NULL;
 		q->request = (struct channel_request){.command = command};
 		snprintf(q->request.name, sizeof(q->request.name), "%s", j->name);
 		snprintf(q->request.xpu, sizeof(q->request.xpu), "%s", choice->names[i]);
-		if (control_run(q, &c) != DXP_OK)
+		if (control_request(q) != DXP_OK)
 			return print_fail("cannot grant %s to job %s: %s", choice->names[i],
 					  j->name, q->text) == EXIT_DONE;
-		channel_destroy(c);
 	}
 	return true;
 }
@@ -144,7 +142,11 @@ static bool grants_try(struct job *j, bool last, struct job_choice *choice, bool
 	snapshot_end(&s);
 	if (!shared)
 		return true;
-	*again = true;
+	*again = !last;
+	if (last)
+		return print_fail("other jobs chose the xPUs of job %s at the same time; run this "
+				  "again",
+				  j->name) == EXIT_DONE;
 	return assign(j, CHANNEL_REVOKE, choice);
 }
 

@@ -26,15 +26,13 @@ static bool matches(const char *pattern, const char *name)
 static bool request(struct job *j, uint8_t command, const char *host, const char *xpu)
 {
 	struct control *q = &j->operator_keys;
-	struct channel *c;
 
 	q->token = NULL;
 	q->request = (struct channel_request){.command = command};
 	snprintf(q->request.name, sizeof(q->request.name), "%s", host);
 	snprintf(q->request.xpu, sizeof(q->request.xpu), "%s", xpu);
-	int status = control_run(q, &c);
+	int status = control_request(q);
 	if (status == DXP_OK) {
-		channel_destroy(c);
 		j->removed++;
 	} else if (status != DXP_ENOENT) {
 		print_fail("cannot end job %s: %s", host, q->text);
@@ -43,18 +41,28 @@ static bool request(struct job *j, uint8_t command, const char *host, const char
 	return true;
 }
 
-/* Removes keys before grants. A key of several grants is removed once. */
-static bool rows_end(struct job *j, const struct grants_row *rows, size_t count)
+/* Removes the key of a name, or of all hosts of the grants that match. A job whose begin failed may
+ * have a key without a grant. */
+static bool keys_end(struct job *j, const struct grants_row *rows, size_t count)
 {
 	const char *last = "";
 	bool good = true;
 
+	if (!strchr(j->name, '*'))
+		return request(j, CHANNEL_NODE_REMOVE, j->name, "");
 	for (size_t i = 0; i < count; i++) {
 		if (!matches(j->name, rows[i].host) || strcmp(rows[i].host, last) == 0)
 			continue;
 		last = rows[i].host;
 		good = request(j, CHANNEL_NODE_REMOVE, last, "") && good;
 	}
+	return good;
+}
+
+static bool grants_end(struct job *j, const struct grants_row *rows, size_t count)
+{
+	bool good = true;
+
 	for (size_t i = 0; good && i < count; i++)
 		if (matches(j->name, rows[i].host))
 			good = request(j, CHANNEL_REVOKE, rows[i].host, rows[i].xpu);
@@ -83,15 +91,11 @@ bool job_end(struct job *j)
 	struct inquiry q = {.fabric = &j->fabric, .kind = QUERY_GRANTS};
 	const struct grants_row *rows;
 	struct query *grants;
-	bool good = true;
 
-	/* A job whose begin failed may have a key without a grant. */
-	if (!strchr(j->name, '*'))
-		good = request(j, CHANNEL_NODE_REMOVE, j->name, "");
 	if (inquiry_run(&q, &grants) != DXP_OK)
 		return print_fail("cannot end job %s: %s", j->name, q.text) == EXIT_DONE;
 	const size_t count = query_grants(grants, &rows);
-	good = rows_end(j, rows, count) && good;
+	const bool good = keys_end(j, rows, count) && grants_end(j, rows, count);
 	query_destroy(grants);
 	/* The folder shows that keys or grants are left. */
 	return good && (!j->folder || job_folder_remove(j->folder));
