@@ -247,6 +247,11 @@ each_token() {
 	each dxp token --dir "$tokens" create
 	each dxp token --dir "$tokens" list
 }
+each_job() {
+	tokens_begin
+	closed='none' each dxp job --dir "$tokens" end absent
+	full dxp job --dir "$tokens" end absent --json
+}
 each_node() {
 	tokens_begin
 	full dxp node --dir "$tokens" remove two
@@ -259,7 +264,7 @@ for name in $commands; do
 	full dxp "$name" --help
 	full dxp help "$name"
 	case $name in
-	up | put | get | trace | inc | manager | join | token | node) each_"$name" ;;
+	up | put | get | trace | inc | manager | job | join | token | node) each_"$name" ;;
 	down) ;; # tested at the end
 	nodes | version | metrics) each dxp "$name" ;;
 	config) each dxp config show ;;
@@ -280,7 +285,7 @@ for name in $commands; do
 	esac
 	if dxp "$name" --help | has -e --json; then
 		case $name in
-		up | down | get | inc | bridge | bench | manager | join | node) ;;
+		up | down | get | inc | bridge | bench | manager | job | join | node) ;;
 		token) full dxp token --json --dir "$tokens" list ;;
 		model) full dxp model tags --json ;;
 		config) full dxp config show --json ;;
