@@ -40,7 +40,7 @@ static void snapshot_end(struct snapshot *s)
 	*s = (struct snapshot){0};
 }
 
-static bool snapshot_take(struct job *j, struct snapshot *out)
+static bool snapshot_read(struct job *j, struct snapshot *out)
 {
 	struct inquiry nodes = {.fabric = &j->fabric, .kind = QUERY_NODES};
 	struct inquiry grants = {.fabric = &j->fabric, .kind = QUERY_GRANTS};
@@ -127,7 +127,7 @@ static bool grants_try(struct job *j, bool last, struct job_choice *choice, bool
 
 	*again = false;
 	rng_entropy_kernel(NULL, &start, sizeof(start));
-	if (!snapshot_take(j, &s))
+	if (!snapshot_read(j, &s))
 		return false;
 	job_choose(&s.fabric, j->name, &j->wish, start >> 32, choice);
 	snapshot_end(&s);
@@ -135,7 +135,7 @@ static bool grants_try(struct job *j, bool last, struct job_choice *choice, bool
 		*again = choice->fitting >= j->wish.count && !last;
 		return *again || lacking(j, choice);
 	}
-	if (!assign(j, CHANNEL_GRANT, choice) || !snapshot_take(j, &s))
+	if (!assign(j, CHANNEL_GRANT, choice) || !snapshot_read(j, &s))
 		return false;
 	for (size_t i = 0; i < choice->count; i++)
 		shared |= job_holder(&s.fabric, j->name, choice->names[i]) != NULL;

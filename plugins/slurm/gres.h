@@ -9,7 +9,8 @@
 /* Returns the number of the GRES `name` in a list such as "gres:gpu:1,gres:xpu:2". Pure. */
 unsigned gres_count(const char *list, const char *name);
 
-/* Asks slurmctld. Returns the number on each node; -1: slurmctld does not answer. */
+/* Requests the record from slurmctld. Returns the number on each node; -1: slurmctld does not
+ * answer. */
 int gres_job(uint32_t job, const char *name);
 
 #endif

@@ -26,7 +26,7 @@ static char *const environment[] = {(char[]){"PATH=/usr/sbin:/usr/bin:/sbin:/bin
 /* Becomes the program. Only calls that are safe after fork() in a program with threads. */
 static void become(const char *const argv[], int output)
 {
-	int input = open("/dev/null", O_RDONLY);
+	int input = descriptor_raise(open("/dev/null", O_RDONLY | O_CLOEXEC));
 	sigset_t none;
 
 	setpgid(0, 0);

@@ -16,8 +16,8 @@
 #define FABRIC_CHANNELS_MAX 64
 /* ns without a request after which a channel ends */
 #define FABRIC_CHANNEL_NS (10ull * 1000 * 1000 * 1000)
-/* ns without a request after which an answer counts as received: a client retransmits a request each
- * 0.5 s */
+/* ns without a request after which an answer counts as received: a client retransmits a request
+ * each 0.5 s */
 #define FABRIC_CHANNEL_SILENT_NS (1500ull * 1000 * 1000)
 /* handshakes per second: at 0.3 ms of CPU time each, they take 6 % of a core */
 #define FABRIC_CHANNELS_PER_S 200

@@ -69,8 +69,10 @@ dxp job end 's-1-*' --json | has '"removed": 4' || die "end 's-1-*'"
 dxp job end 's-10-*' >/dev/null
 
 say "== wrong words"
-for words in 'begin' 'begin x' 'begin x --xpus 1' 'begin x --folder f' 'begin * --xpus 1 --folder f' \
-	'begin x* --xpus 1 --folder f' 'begin x --xpus 0 --folder f' 'begin x --xpus 257 --folder f' \
+for words in 'begin' 'begin x' 'begin x --xpus 1' 'begin x --folder f' \
+	'begin * --xpus 1 --folder f' \
+	'begin x* --xpus 1 --folder f' 'begin x --xpus 0 --folder f' \
+	'begin x --xpus 257 --folder f' \
 	'end *' 'end' 'end a/b' 'end a*b' 'stop x'; do
 	status=0
 	set -f

@@ -59,8 +59,9 @@ slurm_configure() {
 		CliFilterPlugins=cli_filter/lua
 		PlugStackConfig=$slurm/plugstack.conf
 		EpilogSlurmctld=$slurm/epilog_slurmctld.sh
-		NodeName=n1 NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((base + 1)) CPUs=4 Gres=xpu:2
-		NodeName=n2 NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((base + 2)) CPUs=4 Gres=xpu:1
+		NodeName=DEFAULT NodeHostname=localhost NodeAddr=127.0.0.1 CPUs=4
+		NodeName=n1 Port=$((base + 1)) Gres=xpu:2
+		NodeName=n2 Port=$((base + 2)) Gres=xpu:1
 		SlurmdParameters=config_overrides
 		PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	EOF
@@ -80,8 +81,8 @@ nodes_idle() {
 	[ "$(sinfo -h -N -o %T 2>/dev/null | sort -u)" = idle ]
 }
 
-# slurm_start: starts the daemons, and waits until both nodes are idle. Calls `without` if Slurm does
-# not work on this machine.
+# slurm_start: starts the daemons, and waits until both nodes are idle. Calls `without` if Slurm
+# does not work on this machine.
 slurm_start() {
 	local begin=$SECONDS
 	daemon_start munged munged --foreground --force --key-file="$slurm/munge.key" \

@@ -461,7 +461,7 @@ static void exchange_once(struct fabric *f, struct channel *c)
 
 /* Clients that open channels at the same moment all get answers, although as many channels as the
  * manager has were used shortly before. */
-static void admission__many_clients_in_turn(void **state)
+static void admission__many_clients(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT);
 	struct identity admin = admitted(f, 1, ROLE_OPERATOR, "admin");
@@ -510,7 +510,7 @@ int main(void)
 		cmocka_unit_test(admission__restarts_change_nothing),
 		cmocka_unit_test(admission__a_key_cannot_act_for_others),
 		cmocka_unit_test(admission__a_flood_of_handshakes),
-		cmocka_unit_test(admission__many_clients_in_turn),
+		cmocka_unit_test(admission__many_clients),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
