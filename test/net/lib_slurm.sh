@@ -59,9 +59,9 @@ slurm_configure() {
 		CliFilterPlugins=cli_filter/lua
 		PlugStackConfig=$slurm/plugstack.conf
 		EpilogSlurmctld=$slurm/epilog_slurmctld.sh
-		NodeName=DEFAULT NodeHostname=localhost NodeAddr=127.0.0.1 CPUs=4
-		NodeName=n1 Port=$((base + 1)) Gres=xpu:2
-		NodeName=n2 Port=$((base + 2)) Gres=xpu:1
+		NodeName=DEFAULT CPUs=4
+		NodeName=n1 NodeHostname=localhost Port=$((base + 1)) Gres=xpu:2
+		NodeName=n2 NodeHostname=localhost Port=$((base + 2)) Gres=xpu:1
 		SlurmdParameters=config_overrides
 		PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	EOF

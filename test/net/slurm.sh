@@ -247,5 +247,5 @@ if [ "$(id -u)" -eq 0 ]; then
 	wait $step || true
 	until_ok grants 0
 fi
-[ "$(find "$run" -mindepth 1 -name 'slurm-*')" = '' ] || die "left: $(ls -R "$run")"
+until_ok eval '[ -z "$(find "$run" -name "slurm-*")" ]'
 say passed
