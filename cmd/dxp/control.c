@@ -12,7 +12,7 @@
 
 /* ns after an answer in which its channel is used again; the manager may end a silent channel after
  * FABRIC_CHANNEL_SILENT_NS */
-#define CHANNEL_REUSE_NS (1 * S_NS)
+#define CHANNEL_REUSE_NS (250 * MS_NS)
 
 static int reason(struct control *q, int status, const char *text)
 {

@@ -100,6 +100,25 @@ for pid in "${pids[@]}"; do
 done
 [ "$(dxp grants | grep -c '^m-')" -eq 0 ] || die "$(dxp grants)"
 
+say "== one xPU for all"
+dxp grant admin a3
+dxp grant admin a2
+for round in 1 2 3 4 5; do
+	pids=()
+	for number in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		job "r-$number" --xpus 1 --wait 0 >/dev/null 2>&1 &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || true # at most one begins
+	done
+	[ "$(dxp grants | grep -c '^r-')" -le 1 ] || die "round $round: $(dxp grants)"
+	dxp job end 'r-*' >/dev/null
+	rm -rf "$J"-r-*
+done
+dxp revoke admin a3
+dxp revoke admin a2
+
 say "== killed while it begins"
 for delay in 0.005 0.02 0.04; do
 	status=0

@@ -213,7 +213,8 @@ silent=$!
 srun -w n2 hostname >"$scratch/out" || die "slurmd is blocked"
 runs $silent || die "the step without a manager ended too early: $(cat "$scratch/silent")"
 ! wait $silent || die "a step runs without a manager"
-expect 'no answer from the dxp manager in time' "$scratch/silent"
+has -e 'no answer from the dxp manager in time' -e 'no manager answers' <"$scratch/silent" ||
+	die "$(cat "$scratch/silent")"
 # once to begin, once to undo; the rest is for a loaded machine
 [ $((SECONDS - begin)) -le $((2 * limit + 60)) ] || die "$((SECONDS - begin)) s"
 kill -CONT "$manager_process"
