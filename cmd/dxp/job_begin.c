@@ -163,10 +163,27 @@ static bool grants_make(struct job *j, struct job_choice *choice)
 	return false;
 }
 
+/* Writes the addresses of all managers, with commas. */
+static void managers_format(const struct control *q,
+			    char out[MANAGERS_MAX * UDP_ADDRESS_TEXT_BYTES])
+{
+	char address[UDP_ADDRESS_TEXT_BYTES];
+	size_t used = 0;
+
+	address_format(&q->manager, address);
+	for (unsigned i = 0;; i++) {
+		used += (size_t)snprintf(out + used, UDP_ADDRESS_TEXT_BYTES + 1, "%s%s",
+					 i ? "," : "", address);
+		if (i == q->others.count)
+			return;
+		address_format(&q->others.all[i], address);
+	}
+}
+
 static bool key_make(struct job *j)
 {
 	struct joining joining = {.folder = j->folder, .name = j->name};
-	char token[TOKEN_TEXT_BYTES], host[UDP_ADDRESS_TEXT_BYTES];
+	char token[TOKEN_TEXT_BYTES], hosts[MANAGERS_MAX * UDP_ADDRESS_TEXT_BYTES];
 	struct control *q = &j->operator_keys;
 
 	if (token_create(q, "host", 1, TOKEN_S, token) != DXP_OK)
@@ -174,7 +191,8 @@ static bool key_make(struct job *j)
 		       EXIT_DONE;
 	token_parse(token, &joining.token);
 	keys_erase(token, sizeof(token));
-	joining.host = address_format(&q->manager, host);
+	managers_format(q, hosts);
+	joining.host = hosts;
 	bool good = join_run(&joining);
 	keys_erase(&joining.token, sizeof(joining.token));
 	return good;
