@@ -15,7 +15,11 @@ struct control {
 	uint8_t manager_key[KEYS_BYTES], private_key[KEYS_BYTES];
 	const struct token *token; /* NULL: the key is admitted already */
 	struct channel_request request;
-	char text[CONTROL_TEXT_BYTES]; /* reason of a failure */
+	char text[CONTROL_TEXT_BYTES]; /* reason of a failure, or the manager's text */
+	/* Channel of control_request(), and the time in ns of its last answer; NULL: none. */
+	struct channel *channel;
+	struct link *link;
+	uint64_t answered_ns;
 };
 
 /* Sets manager and keys from a fabric that `dxp join` has joined. Returns DXP_EUNSUPPORTED if the
@@ -26,5 +30,10 @@ int control_find(const struct dxp_fabric_options *fabric, struct control *q);
 /* Makes the request and waits for the answer. On DXP_OK the caller destroys *out with
  * channel_destroy. Prints nothing. */
 int control_run(struct control *q, struct channel **out);
+
+/* Makes one of several requests, through one channel. Returns its status and sets q->text. The
+ * caller calls control_close() after the last one. Prints nothing. */
+int control_request(struct control *q);
+void control_close(struct control *q);
 
 #endif

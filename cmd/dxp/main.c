@@ -30,6 +30,7 @@ static const struct entry {
 	{"grants", "list the grants", command_grants},
 	{"events", "show the event log of the fabric: joins, deaths, grants, refusals, paths",
 	 command_events},
+	{"job", "begin and end jobs with xPUs of their own, for schedulers", command_job},
 	{"top", "show the traffic of the nodes on this machine", command_top},
 	{"metrics", "print the counters of nodes once, for Prometheus", command_metrics},
 	{"trace", "capture the packets of nodes on this machine, for Wireshark", command_trace},

@@ -74,9 +74,18 @@ static struct manager_channel *channel_find(struct registry *r, uint64_t id,
 	return NULL;
 }
 
-/* Returns a free channel. If all are in use, ends the channel that would expire first. Channels
- * that have made no request yet are ended before all others. */
-static struct manager_channel *channel_place(struct registry *r)
+/* Returns the rank of a channel in use; low ranks end first. 0: its requests are answered, and it
+ * is silent for so long that the answers have arrived; 1: no request yet; 2: others. */
+static int channel_rank(const struct manager_channel *c, uint64_t now_ns)
+{
+	if (c->number == 0)
+		return 1;
+	return now_ns + FABRIC_CHANNEL_NS >= c->until_ns + FABRIC_CHANNEL_SILENT_NS ? 0 : 2;
+}
+
+/* Returns a free channel. If all are in use, ends the one with the lowest rank; of several, the one
+ * that would expire first. */
+static struct manager_channel *channel_place(struct registry *r, uint64_t now_ns)
 {
 	struct manager_channel *found = &r->channels->all[0];
 
@@ -84,10 +93,8 @@ static struct manager_channel *channel_place(struct registry *r)
 		struct manager_channel *c = &r->channels->all[i];
 		if (!c->used)
 			return c;
-		bool worse = (c->number == 0) == (found->number == 0)
-				     ? c->until_ns < found->until_ns
-				     : c->number == 0;
-		if (worse)
+		int rank = channel_rank(c, now_ns), least = channel_rank(found, now_ns);
+		if (rank < least || (rank == least && c->until_ns < found->until_ns))
 			found = c;
 	}
 	r->counters.channel_limited++;
@@ -186,7 +193,7 @@ static void open_receive(struct registry *r, const struct udp_address *from,
 		if (opened_write(&c, &opened)) {
 			send_again(r, &c);
 			if (opened.status == DXP_OK)
-				*channel_place(r) = c;
+				*channel_place(r, now_ns) = c;
 		}
 	}
 	keys_erase(&c, sizeof(c));

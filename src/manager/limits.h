@@ -16,6 +16,9 @@
 #define FABRIC_CHANNELS_MAX 64
 /* ns without a request after which a channel ends */
 #define FABRIC_CHANNEL_NS (10ull * 1000 * 1000 * 1000)
+/* ns without a new request after which an answer counts as received: by then, a client without
+ * answer has retransmitted its request three times */
+#define FABRIC_CHANNEL_SILENT_NS (500ull * 1000 * 1000)
 /* handshakes per second: at 0.3 ms of CPU time each, they take 6 % of a core */
 #define FABRIC_CHANNELS_PER_S 200
 /* table pages in flight to one node: 8 pages have 9600 bytes, which fit the smallest socket

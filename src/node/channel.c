@@ -26,7 +26,7 @@ struct channel {
 	struct channel_options options;
 	struct noise noise;
 	uint8_t psk[KEYS_BYTES];
-	bool tokened, opened, done;
+	bool tokened, opened, answered, done;
 	int status;
 	uint64_t id;
 	uint16_t number; /* number of the present request in this channel */
@@ -47,7 +47,8 @@ static void finish(struct channel *c, int status, const char *text)
 	c->done = true;
 	c->status = status;
 	snprintf(c->text, sizeof(c->text), "%s", text);
-	noise_end(&c->noise);
+	if (!c->answered)
+		noise_end(&c->noise);
 	keys_erase(c->psk, sizeof(c->psk));
 }
 
@@ -134,6 +135,23 @@ static void request_write(struct channel *c, uint64_t now_ns)
 	keys_erase(text, sizeof(text));
 }
 
+/* Sends the request of the options as the next one of this channel. */
+static void request_next(struct channel *c, uint64_t now_ns)
+{
+	c->number++;
+	c->answered = false;
+	request_write(c, now_ns);
+}
+
+void channel_again(struct channel *c, const struct channel_request *request, uint64_t now_ns)
+{
+	c->options.request = *request;
+	c->until_ns = now_ns + (c->options.timeout_ns ? c->options.timeout_ns : FABRIC_REQUEST_NS);
+	c->done = false;
+	c->token_count = 0;
+	request_next(c, now_ns);
+}
+
 /* Records a sign of failure that proves nothing. Only the first one is kept. */
 static void doubt(struct channel *c, const char *text, uint64_t now_ns)
 {
@@ -212,6 +230,7 @@ static void answer_receive(struct channel *c, const struct channel_frame *frame,
 		return;
 	int status = channel_answer_decode(text, frame->bytes - KEYS_TAG_BYTES, &c->answer);
 	keys_erase(text, sizeof(text));
+	c->answered = status == DXP_OK;
 	if (status != DXP_OK) {
 		finish(c, DXP_EUNSUPPORTED, "the manager's answer is unknown here; update dxp");
 	} else if (c->answer.status != DXP_OK) {
@@ -220,8 +239,7 @@ static void answer_receive(struct channel *c, const struct channel_frame *frame,
 		finish(c, DXP_ENOMEM, "not enough memory for the list of tokens");
 	} else if (c->answer.next > c->options.request.first) {
 		c->options.request.first = c->answer.next;
-		c->number++;
-		request_write(c, now_ns);
+		request_next(c, now_ns);
 	} else {
 		finish(c, DXP_OK, c->answer.text);
 	}
@@ -308,6 +326,11 @@ uint64_t channel_deadline(const struct channel *c)
 bool channel_done(const struct channel *c)
 {
 	return c->done;
+}
+
+bool channel_answered(const struct channel *c)
+{
+	return c->answered;
 }
 
 int channel_status(const struct channel *c)

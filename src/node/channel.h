@@ -40,7 +40,13 @@ size_t channel_send(struct channel *c, struct datagram *out, uint64_t now_ns);
 /* Returns the time in ns at which to call channel_send again; UINT64_MAX: done. */
 uint64_t channel_deadline(const struct channel *c);
 
+/* Begins another request on a channel whose last request was answered, within seconds of the
+ * answer: the manager ends silent channels. channel_done() is false until its answer arrives. */
+void channel_again(struct channel *c, const struct channel_request *request, uint64_t now_ns);
+
 bool channel_done(const struct channel *c);
+/* Returns whether the manager answered the last request, so that channel_again() is possible. */
+bool channel_answered(const struct channel *c);
 /* Return the result, after channel_done. channel_status: DXP_OK; DXP_EACCESS: the manager rejects
  * the request; DXP_EAUTH: another manager answers, or the secret is wrong; DXP_ETIMEDOUT ...
  * channel_text: the reason and the next step for the user, or the manager's text after success. */

@@ -261,6 +261,11 @@ each_keys() {
 	as none dxp keys --dir "$scratch/one" rotate
 	is 0 'dxp keys rotate with none'
 }
+each_job() {
+	tokens_begin
+	closed='none' each dxp job --dir "$tokens" end absent
+	full dxp job --dir "$tokens" end absent --json
+}
 each_node() {
 	tokens_begin
 	full dxp node --dir "$tokens" remove two
@@ -273,7 +278,7 @@ for name in $commands; do
 	full dxp "$name" --help
 	full dxp help "$name"
 	case $name in
-	up | put | get | trace | inc | manager | join | token | node) each_"$name" ;;
+	up | put | get | trace | inc | manager | job | join | token | node) each_"$name" ;;
 	keys | context) each_"$name" ;;
 	down) ;; # tested at the end
 	nodes | version | metrics) each dxp "$name" ;;
@@ -296,7 +301,7 @@ for name in $commands; do
 	esac
 	if dxp "$name" --help | has -e --json; then
 		case $name in
-		up | down | get | inc | bridge | bench | manager | join | node) ;;
+		up | down | get | inc | bridge | bench | manager | job | join | node) ;;
 		token) full dxp token --json --dir "$tokens" list ;;
 		context) full env "XDG_STATE_HOME=$scratch/state" dxp context --json list ;;
 		keys) full dxp keys --json --dir "$tokens" show ;;

@@ -438,6 +438,58 @@ static void admission__a_flood_of_handshakes(void **state)
 	fabric_destroy(f);
 }
 
+/* Exchanges what is due between a client and the manager. */
+static void exchange_once(struct fabric *f, struct channel *c)
+{
+	struct datagram out[DATAGRAM_BATCH];
+	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+
+	if (channel_send(c, &out[0], f->now_ns)) {
+		memcpy(frame, out[0].header, out[0].header_bytes);
+		memcpy(frame + out[0].header_bytes, out[0].slices[0].base, out[0].slices[0].bytes);
+		registry_receive(f->registry, &f->request_address, frame,
+				 out[0].header_bytes + out[0].slices[0].bytes, f->now_ns);
+	}
+	size_t count = registry_send(f->registry, out, DATAGRAM_BATCH, f->now_ns);
+	for (size_t i = 0; i < count; i++) {
+		memcpy(frame, out[i].header, out[i].header_bytes);
+		memcpy(frame + out[i].header_bytes, out[i].slices[0].base, out[i].slices[0].bytes);
+		channel_receive(c, &f->manager, frame, out[i].header_bytes + out[i].slices[0].bytes,
+				f->now_ns);
+	}
+}
+
+/* Clients that open channels at the same moment all get answers, although as many channels as the
+ * manager has were used shortly before. */
+static void admission__many_clients(void **state)
+{
+	struct fabric *f = world(GRANTS_EXPLICIT);
+	struct identity admin = admitted(f, 1, ROLE_OPERATOR, "admin");
+	struct channel_options options = {.manager = f->manager,
+					  .request = request_named(CHANNEL_GRANT, "host"),
+					  .entropy = rng_entropy_rng,
+					  .entropy_context = &f->rng};
+	struct channel *c[8];
+
+	memcpy(options.request.xpu, "xpu", sizeof("xpu"));
+	memcpy(options.private_key, admin.private_key, KEYS_BYTES);
+	memcpy(options.manager_key, admin.manager, KEYS_BYTES);
+	for (int i = 0; i < FABRIC_CHANNELS_MAX; i++)
+		assert_int_equal(fabric_channel(f, &admin, NULL, &options.request), DXP_OK);
+	fabric_run(f, 2 * S_NS);
+	for (size_t i = 0; i < ARRAY_COUNT(c); i++) {
+		assert_int_equal(channel_create(&options, f->now_ns, &c[i]), DXP_OK);
+		exchange_once(f, c[i]);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(c); i++) {
+		exchange_once(f, c[i]);
+		assert_true(channel_done(c[i]));
+		assert_int_equal(channel_status(c[i]), DXP_OK);
+		channel_destroy(c[i]);
+	}
+	fabric_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -458,6 +510,7 @@ int main(void)
 		cmocka_unit_test(admission__restarts_change_nothing),
 		cmocka_unit_test(admission__a_key_cannot_act_for_others),
 		cmocka_unit_test(admission__a_flood_of_handshakes),
+		cmocka_unit_test(admission__many_clients),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

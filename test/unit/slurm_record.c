@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the folders of steps: a lock lives as long as its process, and stale folders are found. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/util.h"
+#include "plugins/slurm/record.h"
+
+static char run[64], why[RECORD_WHY_BYTES];
+
+static int folder_create(void **state)
+{
+	snprintf(run, sizeof(run), "/tmp/dxp-record-XXXXXX");
+	return mkdtemp(run) ? 0 : -1;
+}
+
+static int folder_remove(void **state)
+{
+	return rmdir(run);
+}
+
+static void record_base__checks(void **state)
+{
+	char path[80];
+
+	assert_true(record_base(run, why));
+	assert_int_equal(chmod(run, 0777), 0);
+	assert_false(record_base(run, why));
+	assert_non_null(strstr(why, "other users can change"));
+	assert_int_equal(chmod(run, 0711), 0);
+	snprintf(path, sizeof(path), "%s/link", run);
+	assert_int_equal(symlink("/tmp", path), 0);
+	assert_false(record_base(path, why));
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/none/none", run);
+	assert_false(record_base(path, why));
+	assert_non_null(strstr(why, "plugstack.conf"));
+}
+
+static void record_create__locks(void **state)
+{
+	struct record first, second;
+	unsigned position = 0;
+
+	assert_true(record_create(&first, run, "slurm-1-0-0", 0, why));
+	assert_false(record_create(&second, run, "slurm-1-0-0", 0, why));
+	assert_non_null(strstr(why, "another process has it"));
+	assert_false(record_stale(&second, run, "slurm-", &position));
+	assert_true(record_exists(run, "slurm-1-"));
+	assert_false(record_exists(run, "slurm-2-"));
+	record_close(&first, true);
+	assert_false(record_exists(run, "slurm-"));
+	assert_false(record_create(&first, run, "a-name-with-more-than-31-characters", 0, why));
+}
+
+/* A process that is killed leaves its folder, without lock. */
+static void record_stale__after_a_kill(void **state)
+{
+	struct record r;
+	unsigned position = 0;
+	int ready[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		bool good = record_create(&r, run, "slurm-7-0-0", 0, why) && record_count(&r, 3);
+		if (write(ready[1], good ? "1" : "0", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(byte, '1');
+	assert_false(record_stale(&r, run, "slurm-", &position));
+	assert_int_equal(record_xpus(run, "slurm-7-"), 3);
+	assert_int_equal(record_xpus(run, "slurm-8-"), 0);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	position = 0;
+	assert_true(record_stale(&r, run, "slurm-7-", &position));
+	assert_string_equal(r.name, "slurm-7-0-0");
+	record_close(&r, true);
+	position = 0;
+	assert_false(record_stale(&r, run, "slurm-", &position));
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* A folder that cannot be ended is not returned twice in one pass. */
+static void record_stale__advances(void **state)
+{
+	static const char *const names[] = {"slurm-1-0-0", "slurm-1-1-0", "slurm-2-0-0"};
+	struct record r;
+	unsigned position = 0, count = 0;
+
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		assert_true(record_create(&r, run, names[i], 0, why));
+		record_close(&r, false);
+	}
+	for (; record_stale(&r, run, "slurm-1-", &position); count++)
+		record_close(&r, false);
+	assert_int_equal(count, 2);
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		assert_true(record_create(&r, run, names[i], 0, why));
+		record_close(&r, true);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(record_base__checks),
+		cmocka_unit_test(record_create__locks),
+		cmocka_unit_test(record_stale__after_a_kill),
+		cmocka_unit_test(record_stale__advances),
+	};
+	return cmocka_run_group_tests(tests, folder_create, folder_remove);
+}
