@@ -16,15 +16,31 @@ int rounded(float gradient, int limit)
 	return clamp(convert_int_sat_rte(gradient * GRADIENT_ONE), -limit, limit);
 }
 
-/* Copies the samples order[first], order[first + 1], ... to the batch. */
+/* Returns a number in -2 .. 2, the same for the same two numbers. */
+int shift_of(uint sample, uint seed)
+{
+	uint h = sample * 0x9e3779b9u + seed;
+
+	h = (h ^ (h >> 16)) * 0x85ebca6bu;
+	h = (h ^ (h >> 13)) * 0xc2b2ae35u;
+	return (int)((h ^ (h >> 16)) % 5) - 2;
+}
+
+/* Copies the samples order[first], order[first + 1], ... to the batch. If `seed` is not 0, moves
+ * each image by up to 2 pixels in both directions, so that every epoch has other images. */
 kernel void gather(global const uchar *images, global const uchar *labels, global const uint *order,
-		   global float *batch, global uchar *expected, uint first)
+		   global float *batch, global uchar *expected, uint first, uint seed)
 {
 	const uint pixel = get_global_id(0), s = get_global_id(1), sample = order[first + s];
+	const int y = (int)(pixel / SIDE) + (seed ? shift_of(sample, seed) : 0);
+	const int x = (int)(pixel % SIDE) + (seed ? shift_of(sample, ~seed) : 0);
+	float value = 0.0f;
 
 	if (pixel >= PIXELS)
 		return;
-	batch[s * PIXELS + pixel] = images[sample * PIXELS + pixel] * (1.0f / 255.0f);
+	if (y >= 0 && y < SIDE && x >= 0 && x < SIDE)
+		value = images[sample * PIXELS + y * SIDE + x] * (1.0f / 255.0f);
+	batch[s * PIXELS + pixel] = value;
 	if (pixel == 0)
 		expected[s] = labels[sample];
 }

@@ -136,9 +136,9 @@ void launch_open(struct network *n, struct replica *r, uint32_t part)
 	for (enum kernel k = UPDATE1; k <= UPDATE4; k++) {
 		argument_set(r, k, 0, sizeof(cl_uint), &rows[k].items);
 		argument_set(r, k, 1, sizeof(share), &share);
-		argument_set(r, k, 2, sizeof(cl_float), &n->options->rate);
 		argument_set(r, k, 3, sizeof(cl_float), &n->options->momentum);
 	}
+	launch_rate(r, n->options->rate);
 }
 
 void launch_close(struct replica *r)
@@ -163,9 +163,10 @@ void launch(struct replica *r, enum kernel k, uint32_t samples, cl_event after, 
 		      "clEnqueueNDRangeKernel");
 }
 
-void launch_forward(struct replica *r, uint32_t first, uint32_t samples)
+void launch_forward(struct replica *r, uint32_t first, uint32_t samples, uint32_t seed)
 {
 	argument_set(r, GATHER, 0, sizeof(first), &first);
+	argument_set(r, GATHER, 1, sizeof(seed), &seed);
 	for (enum kernel k = GATHER; k <= FORWARD4; k++)
 		launch(r, k, samples, NULL, NULL);
 }
@@ -176,4 +177,10 @@ void launch_samples(struct replica *r, uint32_t samples)
 
 	for (uint32_t i = 0; i < LAYERS; i++)
 		argument_set(r, gradients[i], 0, sizeof(samples), &samples);
+}
+
+void launch_rate(struct replica *r, float rate)
+{
+	for (enum kernel k = UPDATE1; k <= UPDATE4; k++)
+		argument_set(r, k, 2, sizeof(rate), &rate);
 }

@@ -17,10 +17,14 @@ size_t launch_bytes(const struct network *n, enum buffer b);
  * waits for `after`, if it is not NULL. `event` may be NULL. */
 void launch(struct replica *r, enum kernel k, uint32_t samples, cl_event after, cl_event *event);
 
-/* Enqueues the forward pass of order[first] .. order[first + samples - 1]. */
-void launch_forward(struct replica *r, uint32_t first, uint32_t samples);
+/* Enqueues the forward pass of order[first] .. order[first + samples - 1]. `seed`: of the shifts of
+ * images; 0: no shifts. */
+void launch_forward(struct replica *r, uint32_t first, uint32_t samples, uint32_t seed);
 
 /* Sets, for gradient kernels, the number of samples in the batch of this replica. */
 void launch_samples(struct replica *r, uint32_t samples);
+
+/* Sets the learning rate of later updates. */
+void launch_rate(struct replica *r, float rate);
 
 #endif

@@ -13,7 +13,8 @@
 #include "report.h"
 #include "sum.h"
 
-#define SPLIT_SEED 20 /* which samples are held out is the same in every run */
+#define SPLIT_SEED 20   /* which samples are held out is the same in every run */
+#define RATE_STEP  0.7f /* the learning rate of an epoch, relative to that of the epoch before */
 
 static double now(void)
 {
@@ -41,7 +42,7 @@ static void epoch_run(struct network *n, uint32_t *order, uint32_t steps, uint32
 	const uint32_t batch = n->options->batch;
 
 	random_shuffle(r, order, learnable);
-	network_order(n, order);
+	network_order(n, order, random_bits(r) | 1, e->rate);
 	const double begin = now();
 	for (uint32_t step = 0; step < steps; step++)
 		network_step(n, step * batch);
@@ -58,7 +59,7 @@ static void learn(const struct options *o, const struct digits *digits)
 	static struct network n;
 	const uint32_t held = digits->count / 10, learnable = digits->count - held;
 	const uint32_t steps = learnable / o->batch;
-	struct epoch e = {.learned = steps * o->batch, .held = held};
+	struct epoch e = {.learned = steps * o->batch, .held = held, .rate = o->rate};
 	struct random r = {o->seed + UINT64_C(1)};
 	uint32_t *order = split(digits->count);
 
@@ -71,6 +72,7 @@ static void learn(const struct options *o, const struct digits *digits)
 	for (e.number = 1; e.number <= o->epochs; e.number++) {
 		epoch_run(&n, order, steps, learnable, &r, &e);
 		report_epoch(&n, &e, json);
+		e.rate *= RATE_STEP;
 	}
 	network_close(&n);
 	report_close(o, json);

@@ -30,8 +30,11 @@ uint32_t network_gradients(uint32_t layer)
 
 void network_check(cl_int error, const char *call)
 {
-	if (error == CL_DEVICE_NOT_AVAILABLE)
-		fail("%s: an xPU is lost; `dxp nodes` lists those that remain", call);
+	if (error == CL_DEVICE_NOT_AVAILABLE ||
+	    error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+		fail("%s failed with OpenCL error %d, because an xPU is lost or a command before "
+		     "it failed; `dxp nodes` lists the xPUs that remain",
+		     call, error);
 	if (error != CL_SUCCESS)
 		fail("%s failed with OpenCL error %d", call, error);
 }
@@ -163,7 +166,7 @@ static void step_compute(struct network *n, uint32_t first)
 	for (uint32_t i = 0; i < n->replica_count; i++) {
 		const uint32_t samples = part_first(n, i + 1) - part_first(n, i);
 		launch_samples(&n->replicas[i], samples);
-		launch_forward(&n->replicas[i], first + part_first(n, i), samples);
+		launch_forward(&n->replicas[i], first + part_first(n, i), samples, n->shifts);
 	}
 	for (uint32_t layer = LAYERS; layer-- > 0;)
 		layer_backward(n, layer);
@@ -241,10 +244,13 @@ void network_close(struct network *n)
 	clReleaseContext(n->context);
 }
 
-void network_order(struct network *n, const uint32_t *order)
+void network_order(struct network *n, const uint32_t *order, uint32_t shifts, float rate)
 {
-	for (uint32_t i = 0; i < n->replica_count; i++)
+	n->shifts = shifts;
+	for (uint32_t i = 0; i < n->replica_count; i++) {
 		write(n, i, ORDER, order);
+		launch_rate(&n->replicas[i], rate);
+	}
 }
 
 /* Reads the totals of a replica and sets them to 0. */
@@ -285,7 +291,7 @@ struct totals network_evaluate(struct network *n, uint32_t first, uint32_t count
 		struct replica *r = &n->replicas[i % n->replica_count];
 		const uint32_t samples = count - done < most ? count - done : most;
 		launch_samples(r, samples);
-		launch_forward(r, first + done, samples);
+		launch_forward(r, first + done, samples, 0);
 		launch(r, GRADIENT4, samples, NULL, NULL);
 		launch(r, TALLY, 0, NULL, NULL);
 	}

@@ -93,6 +93,7 @@ struct network {
 	struct replica replicas[REPLICAS_MAX];
 	struct sum *sum;
 	uint32_t sample_count;
+	uint32_t shifts;               /* seed of the shifts of images in this epoch */
 	cl_event before[REPLICAS_MAX]; /* ends of the step before; NULL: none is outstanding */
 };
 
@@ -114,8 +115,9 @@ void network_check(cl_int error, const char *call);
 void network_open(struct network *n, const struct options *options, const struct digits *digits);
 void network_close(struct network *n);
 
-/* Uploads the order of the samples. */
-void network_order(struct network *n, const uint32_t *order);
+/* Begins an epoch: uploads the order of the samples, and sets the seed of the shifts of images and
+ * the learning rate. */
+void network_order(struct network *n, const uint32_t *order, uint32_t shifts, float rate);
 
 /* Enqueues a step that learns from the batch that starts at order[first]. At most two steps are
  * outstanding; the call waits for the one before the last. */

@@ -26,9 +26,10 @@ static void help(void)
 	for (uint32_t i = 0; i < sum_way_count; i++)
 		printf("  --sum %-10s %s%s\n", sum_ways[i].name, sum_ways[i].help,
 		       i ? "" : "; the default");
-	printf("  --epochs N       passes over the samples, 1 to %d; default 5\n"
+	printf("  --epochs N       passes over the samples, 1 to %d; default 8\n"
 	       "  --batch N        samples of a step, 1 to %d; default 64\n"
-	       "  --rate R         learning rate, above 0, at most 1; default 0.05\n"
+	       "  --rate R         learning rate, above 0, at most 1; default 0.02; each\n"
+	       "                   epoch has 0.7 times the rate of the epoch before\n"
 	       "  --seed N         of weights, order and drawn digits; default 1\n"
 	       "  --drawn N        draw N digits, %d to %d, instead of reading files\n"
 	       "  --json FILE      write a line of JSON for each epoch\n"
@@ -110,10 +111,10 @@ void options_parse(struct options *o, int argc, char **argv)
 
 	*o = (struct options){.folder = "models/digits",
 			      .way = &sum_ways[0],
-			      .epochs = 5,
+			      .epochs = 8,
 			      .batch = 64,
 			      .seed = 1,
-			      .rate = 0.05f,
+			      .rate = 0.02f,
 			      .momentum = 0.9f};
 	while ((found = getopt_long(argc, argv, "", names, &index)) != -1) {
 		if (found == 'h') {

@@ -34,10 +34,9 @@ void report_epoch(const struct network *n, const struct epoch *e, FILE *json)
 		return;
 	/* 17 digits: equal texts are equal bits */
 	fprintf(json,
-		"{\"way\": \"%s\", \"xpus\": %u, \"epoch\": %u, \"loss\": %.17g, "
-		"\"test_loss\": %.17g, \"accuracy\": %.4f, \"seconds\": %.6f, "
-		"\"seconds_all\": %.6f, \"host_bytes\": %" PRIu64 ", \"weights\": \"%016" PRIx64
-		"\"}\n",
+		"{\"way\":\"%s\",\"xpus\":%u,\"epoch\":%u,\"loss\":%.17g,"
+		"\"test_loss\":%.17g,\"accuracy\":%.4f,\"seconds\":%.6f,"
+		"\"seconds_all\":%.6f,\"host_bytes\":%" PRIu64 ",\"weights\":\"%016" PRIx64 "\"}\n",
 		n->options->way->name, n->replica_count, e->number,
 		loss_of(e->training, e->learned), loss_of(e->test, e->held), accuracy, e->seconds,
 		e->seconds_all, e->host_bytes, e->weights);

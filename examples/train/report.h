@@ -9,6 +9,7 @@
 
 struct epoch {
 	uint32_t number;
+	float rate;             /* learning rate */
 	uint32_t learned, held; /* samples of the passes */
 	struct totals training, test;
 	double seconds;      /* of the steps of this epoch */

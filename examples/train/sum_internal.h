@@ -11,9 +11,9 @@ struct sum {
 	const struct sum_way *way;
 	struct network *network;
 	uint64_t host_bytes;
-	/* way xpus: one queue for all sums, so that compute queues need not wait for them */
+	/* way xpus: a queue for the sums of each layer, so that no other queue waits for them */
 	clEnqueueAllreduceDXP_fn allreduce;
-	cl_command_queue queue;
+	cl_command_queue layers[LAYERS];
 	cl_event summed[LAYERS];
 	/* way host: a queue for each replica's transfers, and memory for its gradients */
 	cl_command_queue queues[REPLICAS_MAX];

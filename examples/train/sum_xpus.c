@@ -13,9 +13,11 @@ void sum_xpus_open(struct sum *s)
 	if (!s->allreduce)
 		fail("this platform has no clEnqueueAllreduceDXP; run `dxp run -- cl_train`, or "
 		     "add by --sum host");
-	s->queue = clCreateCommandQueue(n->context, n->replicas[0].device,
-					CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &error);
-	network_check(error, "clCreateCommandQueue");
+	for (uint32_t layer = 0; layer < LAYERS; layer++) {
+		s->layers[layer] =
+			clCreateCommandQueue(n->context, n->replicas[0].device, 0, &error);
+		network_check(error, "clCreateCommandQueue");
+	}
 }
 
 void sum_xpus_begin(struct sum *s, uint32_t layer, const cl_event *computed)
@@ -28,12 +30,12 @@ void sum_xpus_begin(struct sum *s, uint32_t layer, const cl_event *computed)
 		devices[i] = n->replicas[i].device;
 		gradients[i] = n->replicas[i].buffers[GRADIENTS1 + layer];
 	}
-	network_check(s->allreduce(s->queue, n->replica_count, devices, gradients, gradients, 0, 0,
-				   network_gradients(layer), CL_TYPE_INT32_DXP,
+	network_check(s->allreduce(s->layers[layer], n->replica_count, devices, gradients,
+				   gradients, 0, 0, network_gradients(layer), CL_TYPE_INT32_DXP,
 				   CL_REDUCTION_SUM_DXP, n->replica_count, computed,
 				   &s->summed[layer]),
 		      "clEnqueueAllreduceDXP");
-	network_check(clFlush(s->queue), "clFlush");
+	network_check(clFlush(s->layers[layer]), "clFlush");
 }
 
 void sum_xpus_end(struct sum *s, uint32_t layer, cl_event *summed)
@@ -47,5 +49,6 @@ void sum_xpus_end(struct sum *s, uint32_t layer, cl_event *summed)
 
 void sum_xpus_close(struct sum *s)
 {
-	clReleaseCommandQueue(s->queue);
+	for (uint32_t layer = 0; layer < LAYERS; layer++)
+		clReleaseCommandQueue(s->layers[layer]);
 }
