@@ -28,7 +28,7 @@ static void help(void)
 		       i ? "" : "; the default");
 	printf("  --epochs N       passes over the samples, 1 to %d; default 8\n"
 	       "  --batch N        samples of a step, 1 to %d; default 64\n"
-	       "  --rate R         learning rate, above 0, at most 1; default 0.02; each\n"
+	       "  --rate R         learning rate, above 0, at most 1; default 0.04; each\n"
 	       "                   epoch has 0.7 times the rate of the epoch before\n"
 	       "  --seed N         of weights, order and drawn digits; default 1\n"
 	       "  --drawn N        draw N digits, %d to %d, instead of reading files\n"
@@ -114,7 +114,7 @@ void options_parse(struct options *o, int argc, char **argv)
 			      .epochs = 8,
 			      .batch = 64,
 			      .seed = 1,
-			      .rate = 0.02f,
+			      .rate = 0.04f,
 			      .momentum = 0.9f};
 	while ((found = getopt_long(argc, argv, "", names, &index)) != -1) {
 		if (found == 'h') {
