@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fail.h"
@@ -123,4 +124,12 @@ void digits_read(const char *folder, struct digits *out)
 	const char *why = digits_decode(images, labels, out, &wrong);
 	if (why)
 		fail("%s %s; tools/digits fetches it again", paths[wrong], why);
+	out->memory[0] = (void *)images.at;
+	out->memory[1] = (void *)labels.at;
+}
+
+void digits_release(struct digits *d)
+{
+	free(d->memory[0]);
+	free(d->memory[1]);
 }

@@ -17,6 +17,7 @@ struct digits {
 	uint32_t count;
 	uint8_t *images; /* count * PIXELS bytes: rows from the top, 0 is paper, 255 is ink */
 	uint8_t *labels; /* count bytes, 0 .. 9 */
+	void *memory[2]; /* what digits_release frees; digits_decode leaves it to the caller */
 };
 
 struct bytes {
@@ -31,6 +32,8 @@ const char *digits_decode(struct bytes images, struct bytes labels, struct digit
 
 /* Reads both files of the folder, or fails. */
 void digits_read(const char *folder, struct digits *out);
+
+void digits_release(struct digits *d);
 
 /* Draws digits with random position, size, slant, strength and noise. */
 void digits_draw(uint32_t count, uint64_t seed, struct digits *out);

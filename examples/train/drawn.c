@@ -68,8 +68,8 @@ void digits_draw(uint32_t count, uint64_t seed, struct digits *out)
 	struct random r = {seed};
 
 	out->count = count;
-	out->images = allocate(count, PIXELS);
-	out->labels = allocate(count, 1);
+	out->memory[0] = out->images = allocate(count, PIXELS);
+	out->memory[1] = out->labels = allocate(count, 1);
 	for (uint32_t i = 0; i < count; i++) {
 		out->labels[i] = (uint8_t)random_below(&r, CLASSES);
 		digit_draw(out->images + (size_t)i * PIXELS, out->labels[i], &r);

@@ -90,5 +90,6 @@ int main(int argc, char **argv)
 	else
 		digits_read(options.folder, &digits);
 	learn(&options, &digits);
+	digits_release(&digits);
 	return EXIT_SUCCESS;
 }
