@@ -13,8 +13,8 @@ set -euo pipefail
 
 cd "$(dirname "$0")/../.."
 new=$(cd "${DXP_BIN:-build/bin}" && pwd)
-# the last commit in which the node table has no advertised addresses and releases
-readonly FIRST=2b70acfe91d9893695d0e6bbdfa25143f1af5104 new
+# the last commit in which a fabric has one manager and no log of events
+readonly FIRST=c858fdeed530bc00e0d13d8ad404548f76502c59 new
 
 say() { printf '%s\n' "$*"; }
 skip() {

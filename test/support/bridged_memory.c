@@ -80,7 +80,7 @@ static void move(struct engine *e, uint8_t salt)
 	uint64_t bytes = 1 + random_below(most), space = BRIDGED_BYTES - bytes;
 	uint64_t a = random_below(space + 1), b = random_below(space + 1);
 
-	/* in a quarter of the rounds, source and destination are so close that they overlap */
+	/* in a quarter of the rounds, source and destination overlap */
 	if (random_below(4) == 0)
 		b = clamp_u64(a + random_below(9), 4, space + 4) - 4;
 	switch (random_below(3)) {

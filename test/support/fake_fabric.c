@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates a fabric of fake xPUs: a manager, and a thread for each xPU. */
+/* A fabric of fake xPUs: a manager, and a thread for each xPU. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
