@@ -250,6 +250,7 @@ static void report(const struct run *r, double seconds, int status)
 		if (r->profile)
 			json_object_set_new(summary, "profile", run_profile_json(&profile));
 		json_dumpf(summary, stderr, JSON_INDENT(2));
+		json_decref(summary);
 	} else if (!r->quiet) {
 		run_report_show(&report, seconds, ended_by);
 	}

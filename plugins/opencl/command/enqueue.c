@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dxp/cl_ext.h>
+
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/node/device.h"
 
@@ -130,22 +132,28 @@ static void past_join(cl_event e, const struct _cl_event *waited)
 		past_add(e->past, &waited->past[i]);
 }
 
-/* Collects the commands of other devices in the wait list that have not completed. The program must
- * see them complete before `e`. */
+/* Returns true if the program must see `waited` complete before `e`: it has not completed, and runs
+ * on another device. Commands of the same device are included for an allreduce, which starts when
+ * the last one has completed. */
+static bool precedes(const struct _cl_event *waited, const struct _cl_event *e)
+{
+	return waited->queue && !event_has_ended((void *)waited) &&
+	       (waited->device != e->device || e->type == CL_COMMAND_ALLREDUCE_DXP);
+}
+
 static cl_int predecessors_set(cl_event e, cl_uint count, const cl_event *list)
 {
 	cl_uint predecessors = 0;
 
 	for (cl_uint i = 0; i < count; i++)
-		predecessors +=
-			list[i]->queue && list[i]->device != e->device && !event_has_ended(list[i]);
+		predecessors += precedes(list[i], e);
 	if (predecessors == 0)
 		return CL_SUCCESS;
 	e->predecessors = calloc(predecessors, sizeof(*e->predecessors));
 	if (!e->predecessors)
 		return CL_OUT_OF_HOST_MEMORY;
 	for (cl_uint i = 0; i < count; i++) {
-		if (!list[i]->queue || list[i]->device == e->device || event_has_ended(list[i]))
+		if (!precedes(list[i], e))
 			continue;
 		object_hold(list[i]);
 		e->predecessors[e->predecessor_count++] = list[i];

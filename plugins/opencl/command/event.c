@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dxp/cl_ext.h>
+
 #include "base/clock.h"
+#include "base/util.h"
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/node/device.h"
 
@@ -218,6 +221,19 @@ static void times_order(cl_event e)
 	e->queue->ended_ns = e->ended_ns;
 }
 
+/* Sets START of an allreduce: the end of the last command that it waited for. The node reports only
+ * the times of a mark at its end. */
+static void allreduce_start(cl_event e)
+{
+	uint64_t start = e->submitted_ns;
+
+	if (e->type != CL_COMMAND_ALLREDUCE_DXP)
+		return;
+	for (uint32_t i = 0; i < e->predecessor_count; i++)
+		start = max_u64(start, e->predecessors[i]->ended_ns);
+	e->started_ns = min_u64(start, e->started_ns);
+}
+
 static void end_now(cl_event e, cl_int status)
 {
 	assert(e->status > CL_COMPLETE);
@@ -226,6 +242,7 @@ static void end_now(cl_event e, cl_int status)
 		status = e->finish(e, status, e->finish_context);
 	e->finish = NULL;
 	e->status = status < 0 ? status : CL_COMPLETE;
+	allreduce_start(e);
 	times_order(e);
 	names_end(e);
 	if (e->watched)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the ways to add share. */
+#ifndef LEARN_SUM_INTERNAL_H
+#define LEARN_SUM_INTERNAL_H
+
+#include "sum.h"
+
+#include <dxp/cl_ext.h>
+
+struct sum {
+	const struct sum_way *way;
+	struct network *network;
+	uint64_t host_bytes;
+	/* way xpus: a queue for the sums of each layer, so that no other queue waits for them */
+	clEnqueueAllreduceDXP_fn allreduce;
+	cl_command_queue layers[LAYERS];
+	cl_event summed[LAYERS];
+	/* way host: a queue for each replica's transfers, and memory for its gradients */
+	cl_command_queue queues[REPLICAS_MAX];
+	cl_int *gradients[LAYERS][REPLICAS_MAX];
+	cl_event arrived[LAYERS][REPLICAS_MAX];
+	cl_event written[LAYERS][REPLICAS_MAX]; /* of the step before; NULL: none */
+};
+
+void sum_xpus_open(struct sum *s);
+void sum_xpus_begin(struct sum *s, uint32_t layer, const cl_event *computed);
+void sum_xpus_end(struct sum *s, uint32_t layer, cl_event *summed);
+void sum_xpus_close(struct sum *s);
+
+void sum_host_open(struct sum *s);
+void sum_host_begin(struct sum *s, uint32_t layer, const cl_event *computed);
+void sum_host_end(struct sum *s, uint32_t layer, cl_event *summed);
+void sum_host_close(struct sum *s);
+
+#endif
