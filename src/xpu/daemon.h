@@ -42,9 +42,10 @@ struct daemon_options {
 	 * the buffer size is measured, it is measured for the first slot and used for all. */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
-	uint32_t spin_ns;   /* see node_options */
-	uint32_t functions; /* functions per slot that processes may attach, 0 .. 7
-			     */
+	const char *switches; /* see slot_options */
+	uint32_t spin_ns;     /* see node_options */
+	uint32_t functions;   /* functions per slot that processes may attach, 0 .. 7
+			       */
 	/* a value other than 0 stops the daemon; set by a signal handler or any thread */
 	const _Atomic int *stop;
 };

@@ -45,6 +45,8 @@ struct slot_options {
 	/* Options of the bridge to BRIDGED memory; see pump_options. */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
+	/* The switch that sums for this xPU, as in struct dxp_inc_options; NULL: none. */
+	const char *switches;
 };
 
 /* Creates memory, engine and node. The node begins to join. Statuses of arena_create, engine_open
