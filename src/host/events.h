@@ -37,8 +37,10 @@ struct host_event {
 	uint16_t signalled;    /* node that gets a SIGNAL when the event completes; 0: none */
 	uint32_t signal_count; /* count of the event that belongs to the SIGNAL command */
 	uint64_t cookie;
-	uint64_t done_bytes;
-	struct dxp_event_times times;
+	union {
+		struct dxp_event_times times;
+		uint64_t done_bytes; /* while PENDING and `lost` */
+	};
 	/* Transfer that the event completes; NULL: the event belongs to a command or to the
 	 * program. */
 	struct move *move;
