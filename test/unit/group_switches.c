@@ -480,6 +480,45 @@ static void group_switches__lost_switches(void **state)
 	}
 }
 
+/* Kills all switches while long operations in place are under way. Each multiplies all numbers by
+ * the number of members, so no element may be summed twice or left out. */
+static void group_switches__lost_in_the_middle(void **state)
+{
+	struct tree *t = *state;
+	struct rig *r = &t->r;
+	const uint64_t count = BUFFER_BYTES / sizeof(uint64_t);
+	uint64_t *numbers = malloc(BUFFER_BYTES);
+	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
+	dxp_event ends[SWITCHED];
+
+	assert_non_null(numbers);
+	parts_of(r);
+	for (uint64_t i = 0; i < count; i++)
+		numbers[i] = i;
+	for (uint32_t m = 0; m < SWITCHED; m++) {
+		r->parts[m].to = r->parts[m].from;
+		ok(dxp_mem_write(r->xpus[m], r->from[m], numbers, BUFFER_BYTES));
+	}
+	struct dxp_collective c = {.parts = r->parts, .count = count, .type = DXP_UINT64};
+	for (int i = 0; i < 10; i++) {
+		c.events = i == 2 ? ends : NULL;
+		ok(dxp_allreduce(g, &c));
+	}
+	ok(dxp_event_wait(r->fabric, ends[0], LONG_NS, NULL));
+	switches_kill(t);
+	for (uint32_t m = 1; m < SWITCHED; m++)
+		ok(dxp_event_wait(r->fabric, ends[m], LONG_NS, NULL));
+	ok(dxp_group_wait(g, LONG_NS));
+	assert_in_range(ways_of(g).continued, 1, 8);
+	uint8_t *got = output_read(r, BUFFER_BYTES);
+	for (uint64_t i = 0; i < count; i++)
+		assert_true(((uint64_t *)(void *)got)[i] == i << 20);
+	free(got);
+	free(numbers);
+	dxp_group_destroy(g);
+	switches_start(t);
+}
+
 /* No switch answers: the group works without, and has the reason. */
 static void group_switches__no_switch_there(void **state)
 {
@@ -507,6 +546,7 @@ int main(void)
 		cmocka_unit_test(group_switches__too_many_groups),
 		cmocka_unit_test(group_switches__members_that_do_not_suit),
 		cmocka_unit_test(group_switches__lost_switches),
+		cmocka_unit_test(group_switches__lost_in_the_middle),
 		cmocka_unit_test(group_switches__no_switch_there),
 	};
 
