@@ -203,6 +203,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 	uint8_t seal_key[FABRIC_KEY_BYTES];
 	struct slot_options common = {
 		.node = {.manager = o->manager,
+			 .other_managers = o->other_managers,
 			 .fabric_key = o->fabric_key,
 			 .identity = o->identity,
 			 .spin_ns = o->spin_ns,

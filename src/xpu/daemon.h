@@ -13,6 +13,7 @@ struct daemon_options {
 	uint32_t first;
 	uint16_t id; /* requested node id of slot 0; slot n requests id + n; 0: any */
 	struct udp_address manager;
+	struct manager_backups other_managers; /* see member_options */
 	const uint8_t *fabric_key;
 	const struct identity *identity; /* see node_options */
 	/* NULL: the local address towards the manager. Slot n uses port + n, unless the port is

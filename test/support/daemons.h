@@ -13,7 +13,7 @@
 #include "manager/server.h"
 #include "xpu/daemon.h"
 
-#define DAEMONS_WAIT_NS (10 * S_NS)
+#define DAEMONS_WAIT_NS (120 * S_NS)
 #define DAEMONS_MEMORY  (16u << 20) /* bytes of memory of each xPU */
 
 /* A daemon, and the thread of the test that polls it. */
@@ -57,7 +57,7 @@ void test_daemon_close(struct test_daemon *d);
  * those that the status reports. */
 int daemons_open(struct daemons *w);
 int daemons_close(struct daemons *w);
-/* Opens the xPU; tries again while it is still joining the fabric. */
+/* Opens the xPU; tries again while it joins the fabric, or its node is too busy to answer. */
 struct dxp_xpu *daemons_xpu(struct dxp_fabric *f, const char *name);
 
 #endif

@@ -23,7 +23,7 @@
 #include "base/util.h"
 #include "test/support/fake_xpu.h"
 
-#define WAIT_NS    (20 * S_NS)
+#define WAIT_NS    (120 * S_NS)
 #define DATA_BYTES (9u << 20)
 
 /* Objects of one test. Members that the test does not use are NULL. */
