@@ -3,6 +3,7 @@
  * Measures time, bytes through the host, and CPU time of the host. All ways alternate.
  *
  *   ring, tree         the xPUs send to each other and add
+ *   switch             a switch on this machine adds
  *   through the host   the host reads all inputs, adds them, and writes the sum to each xPU */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +33,8 @@ static const uint32_t groups[] = {2, 4, 8};
 static const uint64_t sizes[] = {1u << 10, 4u << 10, 16u << 10, 64u << 10, 256u << 10,
 				 1u << 20, 4u << 20, 16u << 20, 64u << 20};
 
-enum way { RING, TREE, HOST, WAYS };
-static const char *const way_names[WAYS] = {"ring", "tree", "through the host"};
+enum way { RING, TREE, SWITCH, HOST, WAYS };
+static const char *const way_names[WAYS] = {"ring", "tree", "switch", "through the host"};
 
 struct sample {
 	double us, host_bytes, cpu_us; /* figures of one operation */
@@ -103,6 +104,18 @@ static void failed(const struct collective *b, enum way way, uint64_t bytes, con
 		  (unsigned long long)bytes, why);
 }
 
+/* Returns an error if the last operation of the group has not used its switch. */
+static int switch_check(const struct collective *b, uint64_t bytes)
+{
+	struct dxp_group_ways ways;
+
+	dxp_group_ways(b->ways[SWITCH], &ways);
+	if (!ways.why[0])
+		return DXP_OK;
+	failed(b, SWITCH, bytes, ways.why);
+	return DXP_EUNSUPPORTED;
+}
+
 /* Returns whether the sums of a way are right; all elements of member m are m + 1. Also builds the
  * kernels that the way needs. */
 static bool proves(struct collective *b, enum way way, uint64_t bytes)
@@ -123,6 +136,8 @@ static bool proves(struct collective *b, enum way way, uint64_t bytes)
 		for (uint64_t i = 0; i < count; i++)
 			same = same && b->memory[i] == (float)(b->members * (b->members + 1) / 2);
 	}
+	if (status == DXP_OK && way == SWITCH)
+		status = switch_check(b, bytes);
 	if (status != DXP_OK || !same)
 		failed(b, way, bytes, status == DXP_OK ? "a sum is wrong" : dxp_fabric_error(NULL));
 	return status == DXP_OK && same;
@@ -220,8 +235,8 @@ static bool group_sizes_run(struct collective *b, uint32_t members)
 
 	b->members = members;
 	for (int way = 0; way < HOST && good; way++) {
-		const struct dxp_group_options o = {.way = way == RING ? DXP_WAY_RING
-								       : DXP_WAY_TREE};
+		static const enum dxp_way ways[HOST] = {DXP_WAY_RING, DXP_WAY_TREE, DXP_WAY_SWITCH};
+		const struct dxp_group_options o = {.way = ways[way]};
 		good = dxp_group_create(b->fabric, b->xpus, members, &o, &b->ways[way]) == DXP_OK;
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(sizes) && sizes[i] <= most && good; i++)
@@ -285,12 +300,12 @@ int bench_collective(int argc, char **argv)
 	struct bench_options o;
 	int status = bench_options_parse(
 		argc, argv,
-		"Allreduce among 2, 4 and 8 xPUs: by ring, by tree, and through the host.", "ce",
-		&o);
+		"Allreduce among 2, 4 and 8 xPUs: by ring, tree, switch, and through the host.",
+		"ce", &o);
 
 	if (status >= 0)
 		return status;
 	b.options = &o;
 	report_begin(o.json, "allreduce among xPUs");
-	return fabric_engine_run(MEMBERS_MAX, "96M", o.engine ? o.engine : "ocl", inside_run, &b);
+	return fabric_switched_run(MEMBERS_MAX, "96M", o.engine ? o.engine : "ocl", inside_run, &b);
 }

@@ -58,29 +58,53 @@ static int inside_run(void *context)
 	return 1;
 }
 
-int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context)
-{
-	return fabric_engine_run(xpus, memory, "ocl", body, context);
-}
+/* Starts a switch at an address of the loopback that no other run uses, and names it to `dxp up`.
+ */
+#define SWITCH_START                                                                              \
+	"address=127.77.$(($$ / 250 %% 250)).$(($$ %% 250 + 1))\n"                                \
+	"'%s/dxp-switch' --address $address --plane user >switch 2>&1 &\n"                        \
+	"echo $! >switch.pid\n"                                                                   \
+	"until grep -q \"at $address\" switch || ! kill -0 $!; do sleep 0.05; done 2>/dev/null\n" \
+	"export DXPD_SWITCH=$address\n"
+#define SWITCH_END "[ ! -f %s/switch.pid ] || kill $(cat %s/switch.pid); "
 
-int fabric_engine_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
-		      void *context)
+static int run(unsigned xpus, const char *memory, const char *engine, bool switched,
+	       fabric_body body, void *context)
 {
 	struct stage s = {.folder = "/tmp/dxp-bench-XXXXXX", .body = body, .context = context};
-	char make[SCRIPT_TEXT], end[SCRIPT_TEXT];
+	char make[SCRIPT_TEXT], end[SCRIPT_TEXT], start[SCRIPT_TEXT / 2] = "";
 
 	if (!mkdtemp(s.folder)) {
 		log_error("cannot create a folder in /tmp: %m");
 		return 1;
 	}
+	if (switched)
+		snprintf(start, sizeof(start), SWITCH_START, fabric_programs_folder());
 	snprintf(make, sizeof(make),
-		 "cd %s && mkdir -m 700 run && export DXP_DIR=$PWD/fabric DXP_RUN=$PWD/run &&\n"
+		 "cd %s && mkdir -m 700 run && export DXP_DIR=$PWD/fabric DXP_RUN=$PWD/run\n%s"
 		 "'%s/dxp' up --xpus %u --memory %s --engine '%s' --port 0 >said 2>&1 && touch up\n"
 		 "true", /* this script cannot fail; inside_run logs failures */
-		 s.folder, fabric_programs_folder(), xpus, memory, engine);
-	snprintf(end, sizeof(end), "DXP_DIR=%s/fabric '%s/dxp' down; rm -rf %s", s.folder,
-		 fabric_programs_folder(), s.folder);
+		 s.folder, start, fabric_programs_folder(), xpus, memory, engine);
+	snprintf(end, sizeof(end), "DXP_DIR=%s/fabric '%s/dxp' down; " SWITCH_END "rm -rf %s",
+		 s.folder, fabric_programs_folder(), s.folder, s.folder, s.folder);
 	const struct lab_scripts scripts = {
 		.name = "fabric", .make = make, .remove = end, .anyone = true};
 	return lab_scripts_run(&scripts, inside_run, &s);
+}
+
+int fabric_engine_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
+		      void *context)
+{
+	return run(xpus, memory, engine, false, body, context);
+}
+
+int fabric_switched_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
+			void *context)
+{
+	return run(xpus, memory, engine, true, body, context);
+}
+
+int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context)
+{
+	return fabric_engine_run(xpus, memory, "ocl", body, context);
 }

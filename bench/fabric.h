@@ -18,6 +18,11 @@ int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *contex
 int fabric_engine_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
 		      void *context);
 
+/* Does what fabric_engine_run does, with a switch (dxp-switch) on this machine that sums for the
+ * xPUs. If it does not start, the fabric runs without. */
+int fabric_switched_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
+			void *context);
+
 /* Returns the folder of this program and the other programs. */
 const char *fabric_programs_folder(void);
 

@@ -11,6 +11,7 @@
 #include "bridge/limits.h"
 #include "cmd/options/context.h"
 #include "cmd/options/protect.h"
+#include "inc/where.h"
 #include "link/resolve.h"
 #include "manager/limits.h"
 #include "nic/limits.h"
@@ -45,7 +46,7 @@ static struct {
 	struct option_address manager, bind, advertise;
 	struct manager_backups other_managers;
 	struct node_outside outside;
-	const char *directory, *key, *name, *state, *cache, *engine, *worker_program;
+	const char *directory, *key, *name, *state, *cache, *engine, *worker_program, *switches;
 	uint64_t port, slots, first, id, memory, host_memory, hosts, keep_hosts_s;
 	struct sandbox_options sandbox;
 	uint64_t buffers, buffer_bytes, reads, functions, spin_us, timeout_s, ready_fd;
@@ -185,6 +186,18 @@ static const char *worker_memory_parse(const char *text, void *to)
 		       : "is 256M to 1024G, such as 2G, or 0 for no limit";
 }
 
+/* Checks only the form. Whether this machine is in a network of the list may change later. */
+static const char *switch_parse(const char *text, void *to)
+{
+	uint32_t switch_ip, own_ip;
+
+	if (!*text || inc_switch_find(text, false, &switch_ip, &own_ip) == DXP_EINVAL)
+		return "needs an IPv4 address such as 10.0.0.1, or a list such as "
+		       "10.0.0.0/24=10.0.0.1";
+	*(const char **)to = text;
+	return NULL;
+}
+
 #define PARSED(function, target, default_text) \
 	OPTION_PARSED, (target), .parse = (function), .initial = (default_text)
 
@@ -309,6 +322,11 @@ static const struct option_row rows[] = {
 	 "folder for their sockets, NAME.nic/nic and NAME.nic/vf1 ...; same as DXP_RUN; default "
 	 "XDG_RUNTIME_DIR/dxp, /run/dxp (root), /run/user/UID/dxp or /tmp/dxp-UID",
 	 PARSED(run_parse, NULL, NULL)},
+	{"switch", "SWITCH",
+	 "switch (dxp-switch) that sums for allreduces of these xPUs: an IPv4 address, or "
+	 "NETWORK/BITS=SWITCH,... with the switch of each network (docs/guide/collectives.md); "
+	 "default: none",
+	 PARSED(switch_parse, &a.switches, NULL)},
 	{"spin-us", "N", "time to poll for work before it sleeps, 0 to 1000000 us, default 50",
 	 OPTION_NUMBER, &a.spin_us, 0, SPIN_MAX_US},
 	{"cc", "NAME", "congestion control: swift (default), none, dctcp or reno; same as DXP_CC",
@@ -391,6 +409,7 @@ static struct daemon_options daemon_options(void)
 		.buffers = (uint32_t)a.buffers,
 		.buffer_bytes = (uint32_t)a.buffer_bytes,
 		.reads = (uint32_t)a.reads,
+		.switches = a.switches,
 		.spin_ns = a.spin_us ? (uint32_t)(a.spin_us * US_NS) : UINT32_MAX,
 		.functions = (uint32_t)a.functions,
 	};

@@ -14,8 +14,9 @@
  *
  * Order:   operations of a group start at each member in the order of the calls. Any number may be
  *          outstanding.
- * Results: bitwise equal at all members, and in every run with the same members, lengths and
- *          options. These three determine the order in which contributions are combined.
+ * Results: bitwise equal at all members, and in every run with the same members, lengths, options
+ *          and switches. These determine the order in which contributions are combined, unless
+ *          switches are lost.
  * Errors:  a call that fails starts nothing, unless the group is lost afterwards
  *          (dxp_group_status()). After a failure of an outstanding operation the group is lost:
  *          later calls return the same status. Destroy it and create another.
@@ -75,8 +76,13 @@ DXP_API const char *dxp_reduction_text(enum dxp_reduction reduction);
 
 struct dxp_group;
 
-/* How the members exchange the data. AUTO: RING for long operations, TREE for short ones. */
-enum dxp_way { DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_TREE };
+/* How the members exchange the data.
+ * SWITCH: switches compute allreduces (dxp-switch; `dxpd --switch`). An operation that they cannot
+ *         compute uses RING or TREE, see dxp_group_ways(). If the switches are lost during an
+ *         operation, it continues by RING or TREE, with the same result for integers.
+ * AUTO:   SWITCH for short allreduces if all members have a switch, except MIN and MAX of numbers
+ *         that may be NaN. Otherwise RING for long operations, TREE for short ones. */
+enum dxp_way { DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_TREE, DXP_WAY_SWITCH, DXP_WAYS };
 
 /* Options of a group. All zero: the defaults. */
 struct dxp_group_options {
@@ -113,6 +119,20 @@ DXP_API int dxp_group_wait(struct dxp_group *group, uint64_t timeout_ns);
  * dxp_fabric_error() names the operation and the member. The library notices a loss in this
  * function, in dxp_group_wait() and in the next operation. */
 DXP_API int dxp_group_status(struct dxp_group *group);
+
+/* How the operations of a group were carried out. */
+struct dxp_group_ways {
+	uint64_t operations[DXP_WAYS]; /* operations started, by the way that was chosen first */
+	uint64_t continued; /* allreduces that lost their switches and continued by RING or TREE */
+	/* The reason why the group does not use switches, with the next step; "": it uses them, or
+	 * has not tried to. */
+	char why[256];
+};
+/* Fills *out. `out_bytes` is the size of the caller's struct. */
+DXP_API void dxp_group_ways_sized(struct dxp_group *group, struct dxp_group_ways *out,
+				  size_t out_bytes);
+#define dxp_group_ways(group, out) \
+	dxp_group_ways_sized((group), (out), sizeof(struct dxp_group_ways))
 
 /* ---- operations ---- */
 

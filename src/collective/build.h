@@ -60,5 +60,6 @@ static inline struct plan_place build_input(const struct build_segments *s, uint
 int ring_make(const struct plan_request *r, struct plan *p);
 int tree_make(const struct plan_request *r, struct plan *p);
 int spread_make(const struct plan_request *r, struct plan *p);
+int through_make(const struct plan_request *r, struct plan *p);
 
 #endif

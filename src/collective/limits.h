@@ -29,5 +29,7 @@
 #define COLLECTIVE_STEPS (1u << 22)
 /* bytes: the longest operation that uses a tree, or sends to all members directly */
 #define COLLECTIVE_SHORT (64ull << 10)
+/* bytes: the longest allreduce for which DXP_WAY_AUTO chooses switches */
+#define COLLECTIVE_SWITCHED (64ull << 10)
 
 #endif

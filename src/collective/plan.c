@@ -46,6 +46,8 @@ static int make(const struct plan_request *r, struct plan *p)
 		alone_make(r, p);
 		return DXP_OK;
 	}
+	if (r->way == DXP_WAY_SWITCH)
+		return through_make(r, p);
 	switch (r->operation) {
 	case PLAN_ALLREDUCE:
 	case PLAN_REDUCE: return plan_way(r) == DXP_WAY_TREE ? tree_make(r, p) : ring_make(r, p);
@@ -58,6 +60,9 @@ int plan_make(const struct plan_request *r, struct plan *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->members = r->members;
+	out->way = r->operation == PLAN_BARRIER          ? DXP_WAY_TREE
+		   : r->operation == PLAN_REDUCE_SCATTER ? DXP_WAY_RING
+							 : plan_way(r);
 	int status = make(r, out);
 	return out->failed ? DXP_ENOMEM : status;
 }

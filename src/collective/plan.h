@@ -28,7 +28,9 @@ enum plan_operation {
 
 struct plan_request {
 	enum plan_operation operation;
-	enum dxp_way way; /* DXP_WAY_RING or DXP_WAY_TREE, as plan_way() chooses */
+	/* AUTO: plan_way() chooses RING or TREE. SWITCH: only for an allreduce of two or more
+	 * members and one or more elements. */
+	enum dxp_way way;
 	uint32_t members, root;
 	uint64_t count; /* number of elements, as in struct dxp_collective */
 	uint32_t element_bytes;
@@ -55,6 +57,8 @@ enum plan_kind {
 	PLAN_COPY, /* copies `bytes` from `from` to `to` of `member` */
 	/* combines `from` with the inputs and stores the result at `to`, all of `member` */
 	PLAN_COMBINE,
+	/* combines `from` of all members by switches, and stores the result at `to` */
+	PLAN_THROUGH,
 };
 
 struct plan_step {
@@ -70,6 +74,7 @@ struct plan_step {
 };
 
 struct plan {
+	enum dxp_way way; /* RING, TREE or SWITCH */
 	uint32_t members;
 	struct plan_step *steps;
 	uint32_t step_count, step_space;

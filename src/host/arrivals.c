@@ -129,6 +129,25 @@ static void begun_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 	completion_begun(f, event, entry);
 }
 
+static void lost_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
+{
+	uint64_t event, done_bytes;
+	struct host_event *entry;
+	struct dxp_xpu *x;
+
+	if (command_lost_decode(data, bytes, &event, &done_bytes) != DXP_OK ||
+	    EVENT_XPU(event) != node) {
+		log_debug("a report of node %u about lost switches does not parse", node);
+		return;
+	}
+	if (!events_of(f, event, &x, &entry) || !x || entry->state != HOST_EVENT_PENDING)
+		return;
+	entry->lost = true;
+	entry->done_bytes = done_bytes;
+	f->losses++;
+	pthread_cond_broadcast(&f->lost);
+}
+
 static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const uint8_t *data)
 {
 	struct dxp_xpu *x = xpu_find(f, e->node);
@@ -148,6 +167,8 @@ static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const 
 		print_arrived(f, e->node, data, e->bytes);
 	else if (command_op(data, e->bytes) == COMMAND_FAILED)
 		failure_arrived(f, e->node, data, e->bytes);
+	else if (command_op(data, e->bytes) == COMMAND_LOST)
+		lost_arrived(f, e->node, data, e->bytes);
 }
 
 uint32_t arrivals_process(struct dxp_fabric *f)

@@ -234,6 +234,8 @@ bool events_finish(struct events *e, uint32_t count, int status,
 	entry->status = (int8_t)status;
 	if (times)
 		entry->times = *times;
+	else if (entry->lost)
+		entry->times = (struct dxp_event_times){0};
 	no_more_pending(e, entry);
 	if (entry->notify || entry->moves || e->watch.always)
 		e->watch.ended(e->watch.context, count, entry);

@@ -22,12 +22,14 @@ struct host_event {
 	uint8_t state; /* enum host_event_state */
 	/* true: the program has no handle, so the event is freed when it is DONE */
 	bool silent : 1;
-	bool pulls : 1;        /* until the event is DONE, the xPU may access this host's memory */
-	bool notify : 1;       /* true: the completion must be queued, with `cookie` */
-	bool begun : 1;        /* true: the node reported that the command runs */
-	bool lazy : 1;         /* true: the node may delay its report of the completion */
-	bool kernel : 1;       /* true: the event belongs to a kernel (use.h) */
-	bool transfer : 1;     /* true: the event belongs to a transfer (use.h) */
+	bool pulls : 1;    /* until the event is DONE, the xPU may access this host's memory */
+	bool notify : 1;   /* true: the completion must be queued, with `cookie` */
+	bool begun : 1;    /* true: the node reported that the command runs */
+	bool lazy : 1;     /* true: the node may delay its report of the completion */
+	bool kernel : 1;   /* true: the event belongs to a kernel (use.h) */
+	bool transfer : 1; /* true: the event belongs to a transfer (use.h) */
+	/* true: an allreduce lost its switches, after done_bytes bytes, and waits for SETTLE */
+	bool lost : 1;
 	int8_t status;         /* DONE: result, enum dxp_status */
 	uint16_t bytes;        /* PENDING: value of events_weigh; 0: none */
 	int32_t native;        /* see struct dxp_completion */
@@ -35,7 +37,10 @@ struct host_event {
 	uint16_t signalled;    /* node that gets a SIGNAL when the event completes; 0: none */
 	uint32_t signal_count; /* count of the event that belongs to the SIGNAL command */
 	uint64_t cookie;
-	struct dxp_event_times times;
+	union {
+		struct dxp_event_times times;
+		uint64_t done_bytes; /* while PENDING and `lost` */
+	};
 	/* Transfer that the event completes; NULL: the event belongs to a command or to the
 	 * program. */
 	struct move *move;

@@ -28,6 +28,7 @@ static int locks_create(struct dxp_fabric *f)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&f->progress, &monotonic);
 	pthread_cond_init(&f->progress_wake, &monotonic);
+	pthread_cond_init(&f->lost, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	f->leader_wakeup = f->progress_wakeup = -1;
 	int status = wakeup_create(&f->leader_wakeup);
@@ -47,6 +48,7 @@ static void destroy(struct dxp_fabric *f)
 		close(f->progress_wakeup);
 	pthread_cond_destroy(&f->progress);
 	pthread_cond_destroy(&f->progress_wake);
+	pthread_cond_destroy(&f->lost);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }

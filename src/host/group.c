@@ -55,7 +55,7 @@ static int create_check(struct dxp_fabric *fabric, struct dxp_xpu *const *member
 	if (!members || count < 1 || count > DXP_GROUP_MEMBERS_MAX)
 		return error_set(DXP_EINVAL, "group: %u members; use 1 to %d", members ? count : 0,
 				 DXP_GROUP_MEMBERS_MAX);
-	if (o->way > DXP_WAY_TREE)
+	if ((unsigned)o->way >= DXP_WAYS)
 		return error_set(DXP_EINVAL, "group: way %d; use an enum dxp_way", (int)o->way);
 	if (o->scratch_bytes && o->scratch_bytes < COLLECTIVE_SCRATCH_MIN)
 		return error_set(DXP_EINVAL, "group: scratch_bytes %llu; use 0 or at least %llu",
@@ -105,6 +105,7 @@ void dxp_group_destroy(struct dxp_group *group)
 	/* A late PUT may still arrive in the scratch memory of outstanding operations. So that
 	 * memory is not freed here; it is freed when the xPU is closed. */
 	group_scratch_free(group, true, group->first == NULL);
+	group_switch_leave(group);
 	group_forget(group);
 	group_programs_release(group);
 	pthread_mutex_unlock(&group->lock);
@@ -135,6 +136,13 @@ int dxp_group_wait(struct dxp_group *group, uint64_t timeout_ns)
 	return status;
 }
 
+void dxp_group_ways_sized(struct dxp_group *group, struct dxp_group_ways *out, size_t out_bytes)
+{
+	pthread_mutex_lock(&group->lock);
+	host_copy_sized(out, out_bytes, &group->ways, sizeof(group->ways));
+	pthread_mutex_unlock(&group->lock);
+}
+
 int dxp_group_status(struct dxp_group *group)
 {
 	pthread_mutex_lock(&group->lock);
@@ -146,12 +154,12 @@ int dxp_group_status(struct dxp_group *group)
 
 /* ---- operations ---- */
 
-static int plan_of(struct dxp_group *g, enum plan_operation operation,
-		   const struct dxp_collective *c, uint64_t in_place, struct plan *out)
+int group_plan(struct dxp_group *g, enum plan_operation operation, enum dxp_way way,
+	       const struct dxp_collective *c, uint64_t in_place, struct plan *out)
 {
 	const struct plan_request r = {
 		.operation = operation,
-		.way = g->options.way,
+		.way = way,
 		.members = g->members,
 		.root = c->root,
 		.count = operation == PLAN_BARRIER ? 0 : c->count,
@@ -189,6 +197,46 @@ static int members_check(struct dxp_group *g, enum plan_operation operation)
 	return status == DXP_OK ? DXP_OK : group_lose(g, status);
 }
 
+/* Copies the arguments of an allreduce by switches, to continue it without them. */
+static struct group_call *call_copy(const struct dxp_group *g, const struct dxp_collective *c,
+				    uint64_t in_place)
+{
+	struct group_call *call = calloc(1, sizeof(*call));
+
+	if (!call)
+		return NULL;
+	call->c = *c;
+	call->c.parts = call->parts;
+	call->c.events = NULL;
+	call->in_place = in_place;
+	memcpy(call->parts, c->parts, g->members * sizeof(*c->parts));
+	for (uint32_t m = 0; m < g->members; m++) {
+		call->parts[m].wait = NULL;
+		call->parts[m].wait_count = 0;
+	}
+	return call;
+}
+
+/* Posts a plan. `through` is not NULL if switches compute it; then it is the mask of in-place
+ * members. */
+static int plan_start(struct dxp_group *g, enum plan_operation operation,
+		      const struct dxp_collective *c, const struct plan *plan,
+		      const uint64_t *through)
+{
+	struct group_call *call = through ? call_copy(g, c, *through) : NULL;
+	int status = DXP_OK;
+
+	if (through && !call)
+		return error_set(DXP_ENOMEM, "out of memory");
+	if (!through)
+		status = group_prepare(g, operation, c, plan->scratch_bytes);
+	if (status == DXP_OK)
+		status = group_post(g, operation, plan, c, call);
+	if (status == DXP_OK)
+		g->guarded = !plan->synchronizing;
+	return status;
+}
+
 static int start_locked(struct dxp_group *g, enum plan_operation operation,
 			const struct dxp_collective *c)
 {
@@ -201,15 +249,18 @@ static int start_locked(struct dxp_group *g, enum plan_operation operation,
 		status = members_check(g, operation);
 	if (status == DXP_OK)
 		status = group_check(g, operation, c, &in_place);
-	if (status == DXP_OK)
-		status = plan_of(g, operation, c, in_place, &plan);
 	if (status != DXP_OK)
 		return status;
-	status = group_prepare(g, operation, c, plan.scratch_bytes);
+	const bool through = group_switch_use(g, operation, c);
+	const enum dxp_way way = through                            ? DXP_WAY_SWITCH
+				 : g->options.way == DXP_WAY_SWITCH ? DXP_WAY_AUTO
+								    : g->options.way;
+	status = group_plan(g, operation, way, c, in_place, &plan);
+	if (status != DXP_OK)
+		return status;
+	status = plan_start(g, operation, c, &plan, through ? &in_place : NULL);
 	if (status == DXP_OK)
-		status = group_post(g, operation, &plan, c);
-	if (status == DXP_OK)
-		g->guarded = !plan.synchronizing;
+		g->ways.operations[plan.way]++;
 	plan_free(&plan);
 	return status;
 }

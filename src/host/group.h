@@ -13,6 +13,7 @@
 
 #include <dxp/async.h>
 #include <dxp/collective.h>
+#include <dxp/inc.h>
 
 #include "collective/plan.h"
 
@@ -31,7 +32,18 @@ struct group_operation {
 	uint32_t event_count;
 	/* last event of each member; each is one of `events` */
 	dxp_event ends[DXP_GROUP_MEMBERS_MAX];
+	/* An allreduce by switches: its arguments, to continue without them. NULL: it is none, or
+	 * it has continued already. */
+	struct group_call *call;
 };
+
+struct group_call {
+	struct dxp_collective c; /* `parts` points to the next field; no events */
+	struct dxp_part parts[DXP_GROUP_MEMBERS_MAX];
+	uint64_t in_place;
+};
+
+enum group_switches { GROUP_UNTRIED, GROUP_JOINED, GROUP_REFUSED };
 
 /* Scratch memory of all members. If an operation needs more, a longer one is allocated. Outstanding
  * operations continue to use the shorter one. */
@@ -53,7 +65,14 @@ struct dxp_group {
 	struct group_operation *first, **end; /* list of outstanding operations, oldest first */
 	/* last event of the last operation at each member; 0: complete */
 	dxp_event ends[DXP_GROUP_MEMBERS_MAX];
-	bool guarded;   /* see struct plan_request */
+	bool guarded; /* see struct plan_request */
+	enum group_switches switches;
+	uint32_t switch_number; /* number of the group at the xPUs */
+	struct dxp_group_ways ways;
+	/* The rescuer is a thread that exists while the group uses switches. The fabric's lock
+	 * guards `rescuer_stop`. */
+	pthread_t rescuer;
+	bool rescuer_started, rescuer_stop;
 	int status;     /* DXP_OK, or the reason why the group is lost */
 	char text[256]; /* error text of `status` */
 };
@@ -73,6 +92,30 @@ int group_blame(const struct dxp_group *g, enum plan_operation operation, uint32
 int group_check(const struct dxp_group *g, enum plan_operation operation,
 		const struct dxp_collective *c, uint64_t *in_place);
 
+/* group.c: makes the plan of an operation. */
+int group_plan(struct dxp_group *g, enum plan_operation operation, enum dxp_way way,
+	       const struct dxp_collective *c, uint64_t in_place, struct plan *out);
+
+/* group_switch.c */
+/* Return the switches' numbers for a type and a reduction. AVERAGE has none. */
+enum dxp_inc_type group_inc_type(enum dxp_type type);
+enum dxp_inc_op group_inc_op(enum dxp_reduction reduction);
+/* Returns true if switches shall compute this operation. If needed, makes the members join a group
+ * of switches, and waits for that. */
+bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
+		      const struct dxp_collective *c);
+/* Records why the group uses no switches any more. */
+void group_switch_refuse(struct dxp_group *g, const char *why);
+/* Makes the members leave the switches. Releases the group's lock meanwhile. */
+void group_switch_leave(struct dxp_group *g);
+
+/* group_rescue.c */
+/* Continues allreduces that lost their switches: when each member has reported how much of the
+ * result it has, posts the commands for the rest. */
+void group_rescue(struct dxp_group *g);
+int group_rescuer_start(struct dxp_group *g);
+void group_rescuer_stop(struct dxp_group *g);
+
 /* group_memory.c */
 /* Allocates scratch memory. For operations that combine values, also builds the programs. */
 int group_prepare(struct dxp_group *g, enum plan_operation operation,
@@ -82,9 +125,15 @@ int group_prepare(struct dxp_group *g, enum plan_operation operation,
 void group_scratch_free(struct dxp_group *g, bool all, bool give);
 void group_programs_release(struct dxp_group *g);
 
-/* group_post.c: posts all steps of a plan. If this fails, the group is lost. */
+/* group_post.c */
+/* Posts all steps of a plan. If this fails, the group is lost. Owns `call`, also after a failure;
+ * it is NULL unless switches compute the operation. */
 int group_post(struct dxp_group *g, enum plan_operation operation, const struct plan *plan,
-	       const struct dxp_collective *c);
+	       const struct dxp_collective *c, struct group_call *call);
+/* Posts the steps of a plan that continues operation `o`. Sets the last event of each member in
+ * `ends`. */
+int group_post_more(struct dxp_group *g, struct group_operation *o, const struct plan *plan,
+		    const struct dxp_collective *c, dxp_event ends[DXP_GROUP_MEMBERS_MAX]);
 
 /* group_end.c */
 /* Removes operations that are complete. If one has failed, the group is lost. */

@@ -119,12 +119,21 @@ static int failure_name(struct dxp_group *g)
 }
 
 /* Waits until all commands of a failed operation are complete, so that the cause is known. Then the
- * group becomes lost. */
+ * group becomes lost. Caller holds the fabric's lock, which is released meanwhile. */
 static void first_failed(struct dxp_group *g)
 {
+	const uint64_t end_ns = clock_now_ns() + HOST_GROUP_END_NS;
 	struct ending e = {.g = g};
+	int status;
 
-	host_fabric_wait(g->fabric, first_settled, &e, clock_now_ns() + HOST_GROUP_END_NS);
+	do {
+		/* Lost allreduces of the other members complete only by group_rescue(). */
+		host_fabric_leave(g->fabric);
+		group_rescue(g);
+		host_fabric_enter(g->fabric);
+		status = host_fabric_wait(g->fabric, first_settled, &e,
+					  min_u64(end_ns, clock_now_ns() + HOST_GROUP_LOOK_NS));
+	} while (status != DXP_OK && clock_now_ns() < end_ns);
 	group_lose(g, failure_name(g));
 }
 
@@ -132,6 +141,7 @@ static void operation_free(struct dxp_group *g, struct group_operation *o)
 {
 	for (uint32_t i = 0; i < o->event_count; i++)
 		dxp_event_forget(g->fabric, o->events[i].event);
+	free(o->call);
 	free(o->events);
 	free(o);
 }
@@ -204,6 +214,7 @@ int group_drain(struct dxp_group *g, uint64_t deadline_ns)
 {
 	while (g->first) {
 		const uint64_t now_ns = clock_now_ns();
+		group_rescue(g);
 		int status = first_wait(g, min_u64(deadline_ns, now_ns + HOST_GROUP_LOOK_NS));
 		if (status == DXP_OK)
 			first_free(g);

@@ -19,6 +19,7 @@ struct post {
 	bool *own;        /* true: the step has an event of its own */
 	dxp_event *waits; /* events that the current step waits for */
 	uint32_t wait_count;
+	bool more; /* true: continues an operation whose members have all begun */
 };
 
 static uint64_t address_of(const struct post *p, uint32_t member, const struct plan_place *place)
@@ -45,7 +46,7 @@ static void waits_collect(struct post *p, uint32_t index)
 	p->wait_count = 0;
 	for (uint32_t i = 0; i < s->wait_count; i++)
 		wait_add(p, p->names[p->plan->waits[s->first_wait + i]]);
-	if (index >= p->plan->members)
+	if (index >= p->plan->members || p->more)
 		return;
 	wait_add(p, p->g->ends[index]);
 	for (uint32_t i = 0; p->c->parts && i < p->c->parts[index].wait_count; i++)
@@ -118,6 +119,25 @@ static int combine_post(struct post *p, const struct plan_step *s, dxp_event *ev
 	return dxp_run(p->g->xpus[s->member], &launch, event);
 }
 
+static int through_post(struct post *p, const struct plan_step *s, dxp_event *event)
+{
+	struct dxp_xpu *x = p->g->xpus[s->member];
+	struct command c;
+
+	command_begin(&c, COMMAND_ALLREDUCE);
+	c.group = p->g->switch_number;
+	c.type = (uint8_t)group_inc_type(p->c->type);
+	c.reduction = (uint8_t)group_inc_op(p->c->reduction);
+	c.address = address_of(p, s->member, &s->from);
+	c.to_address = address_of(p, s->member, &s->to);
+	c.bytes = s->bytes;
+	c.lazy = true;
+	host_fabric_enter(x->fabric);
+	int status = host_command_start_after(x, &c, p->waits, p->wait_count, event);
+	host_fabric_leave(x->fabric);
+	return status;
+}
+
 static bool is_end(const struct plan *plan, uint32_t index)
 {
 	for (uint32_t m = 0; m < plan->members; m++)
@@ -160,6 +180,7 @@ static int step_post(struct post *p, uint32_t index)
 	case PLAN_SEND: status = send_post(p, s, &event); break;
 	case PLAN_COPY: status = copy_post(p, s, address_of(p, s->member, &s->to), &event); break;
 	case PLAN_COMBINE: status = combine_post(p, s, &event); break;
+	case PLAN_THROUGH: status = through_post(p, s, &event); break;
 	default: status = mark_post(p, s, &event); break;
 	}
 	if (status != DXP_OK)
@@ -192,6 +213,13 @@ static int steps_post(struct post *p)
 
 	for (uint32_t i = 0; i < p->plan->step_count && status == DXP_OK; i++)
 		status = step_post(p, i);
+	return status;
+}
+
+static int operation_post(struct post *p)
+{
+	int status = steps_post(p);
+
 	for (uint32_t m = 0; m < p->g->members && status == DXP_OK; m++)
 		p->o->ends[m] = p->names[p->plan->ends[m]];
 	if (status == DXP_OK)
@@ -216,29 +244,61 @@ static uint32_t waits_most(const struct plan *plan, const struct dxp_collective 
 	return most + 1;
 }
 
+static bool post_allocate(struct post *p)
+{
+	p->names = calloc(p->plan->step_count, sizeof(*p->names));
+	p->own = calloc(p->plan->step_count, sizeof(*p->own));
+	p->waits = calloc(waits_most(p->plan, p->c), sizeof(*p->waits));
+	return p->names && p->own && p->waits;
+}
+
+static void post_free(struct post *p)
+{
+	free(p->names);
+	free(p->own);
+	free(p->waits);
+}
+
 int group_post(struct dxp_group *g, enum plan_operation operation, const struct plan *plan,
-	       const struct dxp_collective *c)
+	       const struct dxp_collective *c, struct group_call *call)
 {
 	struct post p = {.g = g, .plan = plan, .c = c, .o = calloc(1, sizeof(*p.o))};
 	int status = DXP_ENOMEM;
 
-	p.names = calloc(plan->step_count, sizeof(*p.names));
-	p.own = calloc(plan->step_count, sizeof(*p.own));
-	p.waits = calloc(waits_most(plan, c), sizeof(*p.waits));
 	if (p.o) {
 		p.o->operation = operation;
 		p.o->events = calloc(plan->step_count, sizeof(*p.o->events));
 	}
-	if (p.o && p.o->events && p.names && p.own && p.waits) {
-		status = steps_post(&p);
+	if (p.o && p.o->events && post_allocate(&p)) {
+		p.o->call = call;
+		status = operation_post(&p);
 	} else {
 		error_set(status, "out of memory");
 		if (p.o)
 			free(p.o->events);
 		free(p.o);
+		free(call);
 	}
-	free(p.names);
-	free(p.own);
-	free(p.waits);
+	post_free(&p);
+	return status;
+}
+
+int group_post_more(struct dxp_group *g, struct group_operation *o, const struct plan *plan,
+		    const struct dxp_collective *c, dxp_event ends[DXP_GROUP_MEMBERS_MAX])
+{
+	struct post p = {.g = g, .plan = plan, .c = c, .o = o, .more = true};
+	struct group_event *events =
+		realloc(o->events, ((size_t)o->event_count + plan->step_count) * sizeof(*events));
+	int status = DXP_ENOMEM;
+
+	if (events)
+		o->events = events;
+	if (events && post_allocate(&p))
+		status = steps_post(&p);
+	else
+		error_set(status, "out of memory");
+	for (uint32_t m = 0; m < g->members && status == DXP_OK; m++)
+		ends[m] = p.names[plan->ends[m]];
+	post_free(&p);
 	return status;
 }

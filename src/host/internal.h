@@ -122,6 +122,10 @@ struct dxp_fabric {
 	/* Number of completions, replies and events so far. If a poll changes this number, it
 	 * processed some of these. */
 	uint32_t ended;
+	/* Number of reports of lost switches; `lost` is signalled when it grows. */
+	uint32_t losses;
+	pthread_cond_t lost;
+	uint32_t switch_groups; /* number of the last group of switches */
 
 	/* Sleep: at most one waiting thread, the leader, watches the node's file. The other threads
 	 * wait on `progress`. */
@@ -255,6 +259,10 @@ int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint
  * reply, or the reason why there is no reply. Sets no error text. */
 int request_call(struct dxp_xpu *x, struct command *c, struct command_reply *reply,
 		 uint64_t timeout_ns);
+/* Sends one command to each of `count` xPUs, at most DXP_GROUP_MEMBERS_MAX, and waits for all
+ * replies. status[i] is as the result of request_call(). */
+void request_call_all(struct dxp_xpu *const *xpus, uint32_t count, struct command *commands,
+		      struct command_reply *replies, int *status, uint64_t timeout_ns);
 void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status);
 
 /* memory.c */

@@ -3,6 +3,8 @@
  * transport delivers each NAP once, so this code retransmits nothing. */
 #include "base/util.h"
 #include "base/clock.h"
+#include <dxp/collective.h>
+
 #include "host/internal.h"
 
 struct posting {
@@ -73,45 +75,70 @@ void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status)
 	}
 }
 
-/* Sends a request, then waits for the reply and for the completion of the NAP. It must wait for the
- * completion because its context points to the request. The transport limits the time until that
- * completion. */
-static int exchange(struct host_request *r, const uint8_t *message, uint32_t bytes,
-		    uint64_t timeout_ns)
+/* Sends a request. DXP_OK: request_end() must be called. */
+static int request_begin(struct host_request *r, struct command *c)
+{
+	struct dxp_xpu *x = r->xpu;
+	struct dxp_fabric *f = x->fabric;
+	uint8_t message[COMMAND_BYTES_MAX];
+
+	if (x->status != DXP_OK)
+		return x->status;
+	c->sequence = r->sequence = ++f->sequence;
+	int bytes = command_encode(c, message);
+	if (bytes < 0)
+		return bytes;
+	r->next = f->requests;
+	f->requests = r;
+	r->op.pending = 1;
+	int status = request_post(x, message, (uint32_t)bytes, (uintptr_t)&r->op);
+	if (status != DXP_OK)
+		unlink_request(f, r);
+	return status;
+}
+
+/* Waits for the reply and for the completion of the NAP. It must wait for the completion because
+ * its context points to the request. The transport limits the time until that completion. */
+static int request_end(struct host_request *r, uint64_t deadline_ns)
 {
 	struct dxp_xpu *x = r->xpu;
 	struct dxp_fabric *f = x->fabric;
 
-	r->op.pending = 1;
-	int status = request_post(x, message, bytes, (uintptr_t)&r->op);
-	if (status != DXP_OK)
-		return status;
 	watch_begin(x);
-	status = host_fabric_wait(f, answered, r, clock_now_ns() + timeout_ns);
+	int status = host_fabric_wait(f, answered, r, deadline_ns);
 	if (host_fabric_wait(f, acknowledged, r, clock_now_ns() + 2 * RLTP_DEAD_NS) != DXP_OK) {
 		nic_peer_reset(node_nic(f->node), x->node, DXP_ETIMEDOUT);
 		host_fabric_wait(f, acknowledged, r, UINT64_MAX);
 	}
 	watch_end(x);
-	return status == DXP_OK ? r->status : status;
+	unlink_request(f, r);
+	if (status == DXP_OK)
+		status = r->status;
+	return r->op.status != DXP_OK ? xpu_judge(x, r->op.status) : status;
 }
 
 int request_call(struct dxp_xpu *x, struct command *c, struct command_reply *reply,
 		 uint64_t timeout_ns)
 {
-	struct dxp_fabric *f = x->fabric;
-	struct host_request r = {.xpu = x, .reply = reply, .sequence = ++f->sequence};
-	uint8_t message[COMMAND_BYTES_MAX];
+	struct host_request r = {.xpu = x, .reply = reply};
+	int status = request_begin(&r, c);
 
-	if (x->status != DXP_OK)
-		return x->status;
-	c->sequence = r.sequence;
-	int bytes = command_encode(c, message);
-	if (bytes < 0)
-		return bytes;
-	r.next = f->requests;
-	f->requests = &r;
-	int status = exchange(&r, message, (uint32_t)bytes, timeout_ns);
-	unlink_request(f, &r);
-	return r.op.status != DXP_OK ? xpu_judge(x, r.op.status) : status;
+	return status == DXP_OK ? request_end(&r, clock_now_ns() + timeout_ns) : status;
+}
+
+void request_call_all(struct dxp_xpu *const *xpus, uint32_t count, struct command *commands,
+		      struct command_reply *replies, int *status, uint64_t timeout_ns)
+{
+	struct host_request requests[DXP_GROUP_MEMBERS_MAX];
+	const uint64_t deadline_ns = clock_now_ns() + timeout_ns;
+	bool begun[DXP_GROUP_MEMBERS_MAX];
+
+	for (uint32_t i = 0; i < count; i++) {
+		requests[i] = (struct host_request){.xpu = xpus[i], .reply = &replies[i]};
+		status[i] = request_begin(&requests[i], &commands[i]);
+		begun[i] = status[i] == DXP_OK;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (begun[i])
+			status[i] = request_end(&requests[i], deadline_ns);
 }

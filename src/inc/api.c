@@ -169,3 +169,11 @@ void dxp_inc_group_view(const struct dxp_inc_group *group, struct dxp_inc_group_
 	out->depth = group->depth;
 	pthread_mutex_unlock(&group->inc->lock);
 }
+
+void endpoint_group_give_up(struct dxp_inc_group *g, int status)
+{
+	pthread_mutex_lock(&g->inc->lock);
+	inc_group_give_up(g->group, status, endpoint_now(g->inc));
+	pthread_mutex_unlock(&g->inc->lock);
+	progress_wake(g->inc);
+}

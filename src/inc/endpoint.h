@@ -108,6 +108,12 @@ uint64_t endpoint_now(struct dxp_inc *inc);
  * does not exist, the lock may stay held, and the sockets belong to the parent. */
 bool endpoint_owns(const struct dxp_inc *inc);
 
+/* ---- api.c ---- */
+
+/* Gives up a group whose creation is complete, from any thread: its outstanding operations complete
+ * soon, as if its switch were lost. */
+void endpoint_group_give_up(struct dxp_inc_group *g, int status);
+
 /* ---- traffic.c; caller holds the lock ---- */
 
 /* Receives a port's datagrams without waiting, and handles them. Returns how many. */

@@ -100,6 +100,10 @@ uint64_t inc_group_deadline(const struct inc_group *g);
  * all other packets. */
 bool inc_group_ready(const struct inc_group *g);
 
+/* Makes this member give up the group. Other members get the request to do the same. Has no effect
+ * on a lost group. */
+void inc_group_give_up(struct inc_group *g, int status, uint64_t now_ns);
+
 /* Returns true if the group is lost: the switch forgot it, a member froze it, or no result came
  * within the deadline. Operations wait until the members agree, then complete. */
 bool inc_group_lost(const struct inc_group *g);

@@ -60,6 +60,11 @@ void lose_begin(struct inc_group *g, int status, uint64_t now_ns)
 	requests_again(g, now_ns);
 }
 
+void inc_group_give_up(struct inc_group *g, int status, uint64_t now_ns)
+{
+	lose_begin(g, status, now_ns);
+}
+
 static bool all_known(const struct inc_group *g)
 {
 	for (uint32_t i = 0; i < g->o.count; i++)

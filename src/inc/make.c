@@ -114,10 +114,10 @@ static int hellos_check(struct making *m, char why[DXP_INC_WHY_BYTES])
 				 "a member has no memory for another group");
 			return DXP_ENOMEM;
 		}
-		if (h->framing != m->hellos[0].framing) {
+		if (h->framing != m->hellos[0].framing || h->reach >= INC_REACHES) {
 			snprintf(why, DXP_INC_WHY_BYTES,
-				 "the members request different framings; set the same on all "
-				 "hosts");
+				 "the members request different framings, or have different "
+				 "releases; use the same on all hosts");
 			return DXP_EINVAL;
 		}
 	}
@@ -164,11 +164,22 @@ static struct inc_control query_of(const struct making *m, bool kernel)
 	return c;
 }
 
+/* Returns true if another group of this endpoint has the id. Caller holds the lock. */
+static bool id_used(const struct dxp_inc *inc, uint32_t id)
+{
+	const struct dxp_inc_group *g = inc->groups;
+
+	while (g && g->id != id)
+		g = g->next;
+	return g != NULL;
+}
+
 static int group_begin(struct making *m)
 {
 	struct dxp_inc *inc = m->inc;
 	struct dxp_inc_group *g = m->g;
-	bool kernel = !inc->o.user_plane && inc->o.framing != DXP_INC_COMPAT &&
+	const bool used = id_used(inc, m->hellos[0].id);
+	bool kernel = !used && !inc->o.user_plane && inc->o.framing != DXP_INC_COMPAT &&
 		      !inc->multicast_lost &&
 		      sockets_multicast_open(inc, &g->multicast, m->hellos[0].id);
 	struct inc_create_options o = {
@@ -183,7 +194,7 @@ static int group_begin(struct making *m)
 	};
 
 	g->inc = inc;
-	g->id = m->hellos[0].id;
+	g->id = used ? 0 : m->hellos[0].id; /* 0: no packet reaches the group */
 	g->member = m->member;
 	g->kill_ns = UINT64_MAX;
 	g->alone = m->count == 1;
@@ -191,7 +202,7 @@ static int group_begin(struct making *m)
 	g->next = inc->groups;
 	inc->groups = g;
 	inc->group_count++;
-	return inc_create_begin(&o, endpoint_now(inc), &g->create);
+	return used ? DXP_EEXIST : inc_create_begin(&o, endpoint_now(inc), &g->create);
 }
 
 /* Returns a queue pair number that no other recent group of this host has. It includes the port,
@@ -273,9 +284,14 @@ static struct outcome creation_run(struct making *m)
 /* Returns the first failure in the order of member numbers, because member 0 knows most. */
 static int outcomes_judge(const struct making *m, uint32_t *sender)
 {
-	for (*sender = 0; *sender < m->count; ++*sender)
-		if (m->outcomes[*sender].status != DXP_OK)
-			return m->outcomes[*sender].status;
+	for (*sender = 0; *sender < m->count; ++*sender) {
+		struct outcome *o = &m->outcomes[*sender];
+		/* The bootstrap may pass any bytes. */
+		if (o->silent >= m->count)
+			o->silent = *sender;
+		if (o->status != DXP_OK)
+			return o->status < 0 ? o->status : DXP_EINVAL;
+	}
 	return DXP_OK;
 }
 

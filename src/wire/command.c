@@ -13,7 +13,8 @@
 static bool op_asynchronous(uint8_t op)
 {
 	return (op >= COMMAND_RUN && op <= COMMAND_SIGNAL) ||
-	       (op >= COMMAND_BRIDGE && op <= COMMAND_MARK);
+	       (op >= COMMAND_BRIDGE && op <= COMMAND_MARK) || op == COMMAND_ALLREDUCE ||
+	       op == COMMAND_SETTLE;
 }
 
 /* Checks the fields of a BRIDGE command, but not address ranges: only the xPU knows its memory. */
@@ -78,6 +79,9 @@ static bool command_valid(const struct command *c)
 	case COMMAND_WRITE: return data_valid(c, DXP_INLINE_BYTES);
 	case COMMAND_COPY: return copy_valid(c);
 	case COMMAND_FILL: return fill_valid(c);
+	case COMMAND_SWITCHES:
+	case COMMAND_ALLREDUCE:
+	case COMMAND_SETTLE: return command_allreduce_valid(c);
 	default:
 		return command_op_synchronous(c->op) || op_asynchronous(c->op) ||
 		       c->op == COMMAND_HURRY;
@@ -199,6 +203,7 @@ static void put_body(struct put_cursor *p, const struct command *c)
 		put_rect(p, &c->rect, false);
 		break;
 	case COMMAND_HURRY: put_32(p, c->upto); break;
+	default: command_allreduce_put(p, c);
 	}
 }
 
@@ -249,6 +254,7 @@ static void get_body(struct get_cursor *g, struct command *c)
 		get_rect(g, &c->rect, false);
 		break;
 	case COMMAND_HURRY: c->upto = get_32(g); break;
+	default: command_allreduce_get(g, c);
 	}
 }
 

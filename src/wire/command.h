@@ -42,6 +42,8 @@
 /* bytes of the device name in the reply to OPEN, with the final zero */
 #define COMMAND_TEXT_BYTES 96
 #define COMMAND_QPS        4 /* queue pairs per function */
+/* bytes per operation of the switches: all members of an ALLREDUCE cut it into the same pieces */
+#define COMMAND_ALLREDUCE_PIECE (1u << 20)
 
 enum command_op {
 	/* Synchronous commands: COMMAND_REPLY answers them. They have no event and no waits. */
@@ -77,9 +79,23 @@ enum command_op {
 	/* host to xPU, no answer: requests that the xPU sends the delayed EVENTs of lazy commands
 	 * now, up to event `upto` */
 	COMMAND_HURRY,
-	COMMAND_BEGUN,  /* xPU to host: a command has been running for some time */
-	COMMAND_FAILED, /* xPU to host: sentence about a failed command; precedes its EVENT */
+	COMMAND_BEGUN,    /* xPU to host: a command has been running for some time */
+	COMMAND_FAILED,   /* xPU to host: sentence about a failed command; precedes its EVENT */
+	COMMAND_SWITCHES, /* synchronous: joins or leaves a group of switches (enum
+			     command_switches) */
+	/* asynchronous: this xPU's part of an allreduce by switches (dxp/inc.h) */
+	COMMAND_ALLREDUCE,
+	/* xPU to host: the switches of an ALLREDUCE are lost. The command stays, until SETTLE. */
+	COMMAND_LOST,
+	/* asynchronous: completes an ALLREDUCE whose switches are lost, after the events in `waits`
+	 */
+	COMMAND_SETTLE,
 };
+
+/* Steps of SWITCHES. The xPU answers OPEN and SHARE with its next contribution to an exchange among
+ * all members. The host gives the contributions of all to each, with SHARE. An empty answer ends
+ * the exchange: the group exists. */
+enum command_switches { SWITCHES_OPEN, SWITCHES_SHARE, SWITCHES_CLOSE };
 
 enum command_fetch {
 	FETCH_LOG,    /* log of a program's build */
@@ -147,12 +163,12 @@ struct command {
 	uint64_t address;
 	uint64_t bytes;   /* ALLOC, BUILD, SEND: length; FETCH: length at most */
 	uint32_t program; /* FETCH, RELEASE, RUN: program id */
-	uint8_t what;     /* FETCH: enum command_fetch */
+	uint8_t what;     /* FETCH: enum command_fetch. SWITCHES: enum command_switches. */
 	uint64_t skip;    /* FETCH: offset of the part in bytes */
 	uint32_t upto;    /* HURRY: count in the name of the last event to send now */
 	/* WRITE: 1 .. DXP_INLINE_BYTES bytes to write. FILL: pattern of 1 .. DXP_PATTERN_MAX bytes.
-	 * BUILD: package inside the message, or NULL. After decoding, it points into the
-	 * message. */
+	 * BUILD: package inside the message, or NULL. SWITCHES_SHARE: contributions of all members.
+	 * After decoding, it points into the message. */
 	const uint8_t *data;
 	uint32_t data_bytes;
 	struct dxp_rect rect; /* COPY: both sides; FILL: only the to_ fields */
@@ -172,6 +188,13 @@ struct command {
 	uint8_t path, mode;
 	/* BRIDGE: bytes of a piece, as in struct bridge_order; 0: the xPU chooses */
 	uint32_t piece_bytes;
+	uint32_t group;           /* SWITCHES, ALLREDUCE: the host's number for the group */
+	uint16_t member, members; /* SWITCHES_OPEN: this xPU's number in the group, and the count */
+	/* ALLREDUCE: enum dxp_inc_type, enum dxp_inc_op. `address` is the input, `to_address` the
+	 * output, `bytes` the length of each. */
+	uint8_t type, reduction;
+	uint64_t settles;   /* SETTLE: event of the ALLREDUCE to complete */
+	int32_t status;     /* SETTLE: result of the ALLREDUCE, enum dxp_status */
 	uint8_t dimensions; /* RUN: number of dimensions, 1 .. 3 */
 	uint64_t global[3], local[3], offset[3];
 	uint8_t argument_count;
@@ -206,10 +229,12 @@ struct command_reply {
 	uint32_t qp_magic[COMMAND_QPS];
 	uint64_t clock_ns; /* CLOCK: value of clock_now_ns() on the node */
 	uint64_t total;    /* FETCH: length of the whole data, of which `part` is a piece */
-	/* FETCH: length of `part`. BUILD: length of log and records in `part` if both fit, else
-	 * 0. */
+	/* FETCH, SWITCHES: length of `part`. BUILD: length of log and records in `part` if both
+	 * fit, else 0. */
 	uint32_t part_bytes;
-	uint8_t part[COMMAND_LOG_PART]; /* FETCH: a piece of the data. BUILD: log and records. */
+	/* FETCH: a piece of the data. BUILD: log and records. SWITCHES: contribution of this
+	 * member, or the reason of a failure. */
+	uint8_t part[COMMAND_LOG_PART];
 };
 
 struct command_event {
@@ -244,6 +269,11 @@ int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event);
 int command_failed_encode(uint64_t event, const char *text, uint8_t *out);
 int command_failed_decode(const uint8_t *data, size_t bytes, uint64_t *event,
 			  char text[COMMAND_FAILURE_BYTES]);
+
+/* Encode and decode LOST. `event` is the name of the ALLREDUCE's event, not 0. The first
+ * `done_bytes` bytes of the output are complete at all members. */
+int command_lost_encode(uint64_t event, uint64_t done_bytes, uint8_t *out);
+int command_lost_decode(const uint8_t *data, size_t bytes, uint64_t *event, uint64_t *done_bytes);
 
 /* Encode and decode PRINT: 1 .. COMMAND_PRINT_BYTES bytes of any value. The decoded *text points
  * into `data`. */

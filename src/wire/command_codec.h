@@ -18,6 +18,11 @@ bool command_run_valid(const struct command *c);
 void command_run_put(struct put_cursor *p, const struct command *c);
 void command_run_get(struct get_cursor *g, struct command *c);
 
+/* defined in command_allreduce.c: the bodies of SWITCHES, ALLREDUCE and SETTLE */
+bool command_allreduce_valid(const struct command *c);
+void command_allreduce_put(struct put_cursor *p, const struct command *c);
+void command_allreduce_get(struct get_cursor *g, struct command *c);
+
 /* Returns true for a printable text that ends, with its final zero, within `space` bytes. */
 static inline bool command_text_valid(const char *text, size_t space)
 {

@@ -10,7 +10,7 @@
 bool command_op_synchronous(uint8_t op)
 {
 	return (op >= COMMAND_OPEN && op <= COMMAND_RELEASE) || op == COMMAND_NIC ||
-	       op == COMMAND_CLOCK;
+	       op == COMMAND_CLOCK || op == COMMAND_SWITCHES;
 }
 
 static bool open_reply_valid(const struct command_reply *r)
@@ -100,6 +100,7 @@ int command_reply_encode(const struct command_reply *r, uint8_t *out)
 		put_part(&p, r);
 		break;
 	case COMMAND_CLOCK: put_64(&p, r->clock_ns); break;
+	case COMMAND_SWITCHES: put_part(&p, r); break;
 	case COMMAND_NIC:
 		put_8(&p, r->function);
 		put_32(&p, r->memory_key);
@@ -142,6 +143,7 @@ static void get_reply_body(struct get_cursor *g, struct command_reply *r)
 		get_part(g, r);
 		break;
 	case COMMAND_CLOCK: r->clock_ns = get_64(g); break;
+	case COMMAND_SWITCHES: get_part(g, r); break;
 	case COMMAND_NIC:
 		r->function = get_8(g);
 		r->memory_key = get_32(g);

@@ -43,6 +43,7 @@ enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVO
  * sends. */
 #define MANAGE_CAPABILITY_ADVERTISED (1u << 1)
 #define MANAGE_CAPABILITY_PROBED     (1u << 2) /* the node answers PROBE (wire/probe.h) */
+#define MANAGE_CAPABILITY_SWITCH     (1u << 3) /* the node uses a switch for allreduces */
 /* Bits 8 to 31: the node's release, one byte each for major, minor and patch. 0: a release from
  * before these bits. */
 #define MANAGE_RELEASE_SHIFT 8

@@ -133,6 +133,7 @@ static void command_receive(struct slot *s, const struct dxp_nic_event *from, co
 	case COMMAND_RELEASE: program_release(t, &c); break;
 	case COMMAND_NIC: port_open(t, &c); break;
 	case COMMAND_CLOCK: clock_report(t, &c); break;
+	case COMMAND_SWITCHES: switches_receive(t, &c); break;
 	case COMMAND_HURRY: reply_events_hurry(t, c.upto); break;
 	default: work_post(t, &c, from->bytes);
 	}

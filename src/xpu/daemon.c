@@ -209,6 +209,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 		.memory_bytes = o->memory_bytes,
 		.host_bytes = o->host_bytes,
 		.hosts_max = o->hosts_max,
+		.switches = o->switches,
 		.engine = o->engine,
 		.worker_program = o->worker_program,
 		.cache_shared = o->cache_shared,

@@ -42,8 +42,9 @@ struct daemon_options {
 	 * of the first slot. */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
-	uint32_t spin_ns;   /* see node_options */
-	uint32_t functions; /* per slot, for other processes, 0 .. 7 */
+	const char *switches; /* see slot_options */
+	uint32_t spin_ns;     /* see node_options */
+	uint32_t functions;   /* per slot, for other processes, 0 .. 7 */
 	/* nonzero stops the daemon; set by a signal handler or any thread */
 	const _Atomic int *stop;
 };

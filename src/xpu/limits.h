@@ -58,10 +58,12 @@
 /* GETs of peers in a bridge, which has more transfers: bulk, clearing, program packages */
 #define XPU_STAGED_READS 128
 /* outstanding GETs of bridges per node, and PUTs: two rings of 8, a quarter of a queue pair */
-#define XPU_OUTBOX_BULK     16
-#define XPU_EVENTS_HELD     32                   /* delayed events of one host: fit one NAP */
-#define XPU_EVENTS_HOLD_NS  (5ull * 1000 * 1000) /* ns; delay of an event */
-#define XPU_EVENTS_HURRY_NS (30ull * 1000)       /* ns; delay if the host waits */
+#define XPU_OUTBOX_BULK 16
+/* groups of switches per xPU; each has a thread */
+#define XPU_SWITCH_GROUPS_MAX 64
+#define XPU_EVENTS_HELD       32                   /* delayed events of one host: fit one NAP */
+#define XPU_EVENTS_HOLD_NS    (5ull * 1000 * 1000) /* ns; delay of an event */
+#define XPU_EVENTS_HURRY_NS   (30ull * 1000)       /* ns; delay if the host waits */
 /* ns; a longer command is reported as started */
 #define XPU_BEGUN_NS (2ull * 1000 * 1000)
 /* queued messages per host: twice what its commands need */

@@ -20,11 +20,6 @@
  * system */
 #define SPINNERS 4
 
-static const struct slot_hooks hooks = {
-	.evict = tenant_evict,
-	.worker_started = programs_rebuild,
-};
-
 static void changed(void *context, const struct table_change *change)
 {
 	tenants_changed(context, change);
@@ -45,6 +40,12 @@ static void interrupted(void *context)
 		node_wake(s->interrupted);
 	pthread_mutex_unlock(&s->interrupt_lock);
 }
+
+static const struct slot_hooks hooks = {
+	.evict = tenant_evict,
+	.worker_started = programs_rebuild,
+	.interrupt = interrupted,
+};
 
 static void interrupts_to(struct slot *s, struct node *n)
 {
@@ -189,7 +190,8 @@ static int node_start(struct slot *s)
 	options.engine = s->about.name;
 	options.device = s->about.device;
 	options.memory_bytes = arena_bytes(s->arena);
-	options.capabilities = s->bridged ? MANAGE_CAPABILITY_BRIDGED : MANAGE_CAPABILITIES_NONE;
+	options.capabilities = (s->bridged ? MANAGE_CAPABILITY_BRIDGED : 0) |
+			       (s->switches ? MANAGE_CAPABILITY_SWITCH : 0);
 	options.cfg = &registers_ops;
 	options.cfg_context = s;
 	options.changed = changed;
@@ -254,11 +256,15 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	s->wakeup_fd = -1;
 	pthread_mutex_init(&s->interrupt_lock, NULL);
 	s->by_host = calloc(UINT16_MAX + 1, sizeof(struct tenant *));
-	int status = s->by_host ? parts_start(s) : DXP_ENOMEM;
+	if (options->switches)
+		s->switches = strdup(options->switches);
+	const bool memory = s->by_host && (s->switches || !options->switches);
+	int status = memory ? parts_start(s) : DXP_ENOMEM;
 	/* The caller may free these texts. */
 	s->options.engine = s->options.cache_folder = s->options.worker_program = NULL;
 	s->options.sandbox.reads = NULL;
 	s->options.seal_key = NULL;
+	s->options.switches = NULL;
 	if (status != DXP_OK) {
 		slot_close(s);
 		return status;
@@ -275,6 +281,7 @@ void slot_close(struct slot *s)
 	ports_close(s); /* ends the wait of kernels for their NIC */
 	tenants_silence(s);
 	workers_close(s);
+	switches_close(s);
 	tenants_cancel(s);
 	outbox_destroy(s->outbox);
 	interrupts_to(s, NULL);
@@ -291,6 +298,7 @@ void slot_close(struct slot *s)
 	mac_destroy(s->seal_key);
 	pthread_mutex_destroy(&s->interrupt_lock);
 	free(s->by_host);
+	free(s->switches);
 	free(s);
 }
 
@@ -339,6 +347,7 @@ uint32_t slot_service(struct slot *s)
 	work += messages_receive(s);
 	work += memory_clearings_advance(s);
 	work += keys_scrub_advance(s);
+	work += switches_poll(s);
 	work += works_advance(s);
 	work += tenants_needed(s);
 	work += tenant_memories_check(s);

@@ -44,6 +44,8 @@ struct slot_options {
 	/* For BRIDGED memory; see pump_options. */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
+	/* The switch that sums for this xPU, as in struct dxp_inc_options; NULL: none. */
+	const char *switches;
 };
 
 /* The node begins to join. Statuses of arena_create, engine_open and node_open, which log them. */

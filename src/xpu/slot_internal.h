@@ -21,6 +21,7 @@
 #include "xpu/programs.h"
 #include "engine/pump.h"
 #include "xpu/slot.h"
+#include "xpu/switch_group.h"
 #include "xpu/tenant_memory.h"
 #include "worker/zygote.h"
 
@@ -84,6 +85,7 @@ struct tenant {
 	/* of its programs in this process, also of those being built */
 	uint64_t programs_bytes;
 	uint64_t packages_bytes; /* part of it: packages kept for rebuilds */
+	struct reduction *lost;  /* ALLREDUCEs whose switches are lost, until SETTLE */
 	uint32_t unmaps;         /* freed ranges that the worker may still map */
 	/* ALLOCs that wait for freed ranges, or a silent host's memory */
 	struct parked *parked;
@@ -121,6 +123,18 @@ struct network_command {
 	uint8_t path, mode;
 };
 
+/* An ALLREDUCE. Fields are as in struct command. */
+struct allreduce_command {
+	uint64_t from, to, bytes;
+	uint32_t group;
+	uint8_t type, reduction;
+};
+
+struct settle_command {
+	uint64_t event; /* event of the ALLREDUCE */
+	int32_t status;
+};
+
 /* An asynchronous command, from its arrival to its event. */
 struct work {
 	/* first, because the graph returns pointers to it */
@@ -136,8 +150,8 @@ struct work {
 	uint8_t held;      /* arguments or ranges held, from the first on */
 	struct port *port; /* RUN: held; NULL: no argument is a NIC */
 	struct order order;
-	/* RUN: struct worker_run. WRITE, COPY, FILL, MARK: struct worker_edit. Others: struct
-	 * network_command. */
+	/* RUN: struct worker_run. WRITE, COPY, FILL, MARK: struct worker_edit. ALLREDUCE: struct
+	 * allreduce_command. SETTLE: struct settle_command. Others: struct network_command. */
 	_Alignas(uint64_t) uint8_t data[];
 };
 
@@ -155,6 +169,30 @@ static inline const struct network_command *work_network(const struct work *w)
 {
 	return (const struct network_command *)(const void *)w->data;
 }
+
+static inline const struct allreduce_command *work_allreduce(const struct work *w)
+{
+	return (const struct allreduce_command *)(const void *)w->data;
+}
+
+static inline const struct settle_command *work_settle(const struct work *w)
+{
+	return (const struct settle_command *)(const void *)w->data;
+}
+
+struct reduction;
+
+/* A group of switches in which a host has made this xPU a member. Lives until its thread ends. */
+struct switch_member {
+	struct switch_member *next;
+	struct tenant *tenant;
+	uint32_t number; /* the host's number for the group */
+	struct switch_group *group;
+	bool created, leaving;
+	bool replies; /* the command SWITCHES with `sequence` waits for its answer */
+	uint32_t sequence;
+	struct reduction *reduction; /* ALLREDUCE that uses the group; NULL: none */
+};
 
 struct pull;
 struct build;
@@ -205,6 +243,7 @@ struct slot_counters {
 struct slot_hooks {
 	void (*evict)(struct tenant *t, int status); /* tenant_evict */
 	void (*worker_started)(struct tenant *t);    /* programs_rebuild, for a new process */
+	void (*interrupt)(void *slot);               /* wakes the slot's thread, from any thread */
 };
 
 struct slot {
@@ -241,6 +280,9 @@ struct slot {
 	struct pull *pulls;
 	/* BRIDGED: waiting builds. The package of the first is in host memory, or being fetched. */
 	struct build *builds, **builds_tail;
+	char *switches;      /* see slot_options */
+	struct dxp_inc *inc; /* endpoint of all groups of switches; NULL: not opened yet */
+	struct switch_member *switch_members;
 	bool closing;
 	uint64_t files_ns;   /* ns, next check of tenants' files */
 	uint64_t needed_ns;  /* ns, next check whether silent hosts block others */
@@ -267,6 +309,8 @@ struct tenant *tenant_find(const struct slot *s, uint16_t host);
 /* +1: started, -1: completed. */
 void tenant_bulks_add(struct tenant *t, int more);
 bool tenant_may_bulk(const struct tenant *t);
+/* Finds the group of switches that the host knows by this number and has not left. */
+struct switch_member *tenant_switches_find(const struct tenant *t, uint32_t number);
 /* Logs a mistake of this host, at most COMPLAINTS_MAX times. */
 void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -313,8 +357,10 @@ uint32_t reply_events_flush_due(struct slot *s);
 uint64_t reply_events_deadline(const struct slot *s);
 /* The command with this event has started. */
 void reply_begun_send(struct tenant *t, uint64_t event);
-/* Sends a sentence about a failed command before its event, unless `event` is 0, the sentence is
- * empty, or XPU_OUTBOX_MAX / 2 messages to the host are queued or outstanding. */
+uint64_t packages_bytes; /* part of it: packages kept for rebuilds */
+struct reduction *lost;  /* ALLREDUCEs whose switches are lost, until SETTLE */
+uint32_t unmaps;         /* freed ranges that the worker may still map */
+			 /* ALLOCs that wait for freed ranges, or a silent host's memory */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
 /* For printed text. */
 void reply_print_send(struct tenant *t, const void *text, uint32_t bytes);
@@ -344,6 +390,29 @@ void pull_start(struct work *w);
 /* The transfers complete soon after. */
 void pulls_cancel(const struct tenant *t, int status);
 void transfer_task_start(struct tenant *t);
+
+/* switches.c */
+/* Executes SWITCHES. The answer may be sent later. */
+void switches_receive(struct tenant *t, const struct command *c);
+/* Leaves all groups of a tenant. They end soon after that. */
+void switches_leave(const struct tenant *t);
+uint32_t switches_poll(struct slot *s);
+/* Leaves all groups and waits for their threads. */
+void switches_close(struct slot *s);
+
+/* allreduce.c */
+void allreduce_start(struct work *w);
+/* Makes all members lose the group of an ALLREDUCE that will not run. */
+void allreduce_abandon(struct work *w);
+/* Handles the result of the switches for m->reduction. */
+void allreduce_reduced(struct switch_member *m, int status, size_t elements);
+/* Separates a reduction whose DMA is outstanding from its group, which ends. */
+void allreduce_detach(struct switch_member *m);
+/* Completes lost ALLREDUCEs of a tenant: those of one group, or all if `group` is NULL. */
+void allreduces_cancel(struct tenant *t, const uint32_t *group, int status);
+void allreduce_settle(struct work *w);
+/* Fails the ALLREDUCE of a SETTLE that failed without running. */
+void allreduce_settle_cancelled(struct work *w);
 
 /* work_start.c */
 /* Starts ready commands, and reports failed ones. Returns how many. */

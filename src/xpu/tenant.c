@@ -61,6 +61,8 @@ void tenant_leave(struct tenant *t, int status)
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
 	pulls_cancel(t, status);
+	allreduces_cancel(t, NULL, status);
+	switches_leave(t);
 	key_close(t);
 	/* The host's process may write to this memory until its exit. */
 	if (t->worker)

@@ -53,3 +53,12 @@ uint32_t slot_hosts(const struct slot *s)
 		count += !t->leaving;
 	return count;
 }
+
+struct switch_member *tenant_switches_find(const struct tenant *t, uint32_t number)
+{
+	struct switch_member *m = t->slot->switch_members;
+
+	while (m && (m->tenant != t || m->number != number || m->leaving))
+		m = m->next;
+	return m;
+}

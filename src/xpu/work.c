@@ -83,7 +83,23 @@ static uint32_t data_bytes(const struct command *c)
 {
 	if (c->op == COMMAND_RUN)
 		return worker_run_bytes(c);
+	if (c->op == COMMAND_ALLREDUCE)
+		return sizeof(struct allreduce_command);
+	if (c->op == COMMAND_SETTLE)
+		return sizeof(struct settle_command);
 	return op_of_engine(c->op) ? worker_edit_bytes(c) : sizeof(struct network_command);
+}
+
+static void allreduce_make(const struct command *c, void *out)
+{
+	*(struct allreduce_command *)out = (struct allreduce_command){
+		.from = c->address,
+		.to = c->to_address,
+		.bytes = c->bytes,
+		.group = c->group,
+		.type = c->type,
+		.reduction = c->reduction,
+	};
 }
 
 static void network_command_make(const struct command *c, struct network_command *out)
@@ -116,6 +132,11 @@ static struct work *work_create(struct tenant *t, const struct command *c)
 		worker_run_make(c, work_run(w));
 	else if (op_of_engine(c->op))
 		worker_edit_make(c, work_edit(w));
+	else if (c->op == COMMAND_ALLREDUCE)
+		allreduce_make(c, w->data);
+	else if (c->op == COMMAND_SETTLE)
+		*(struct settle_command *)(void *)w->data =
+			(struct settle_command){c->settles, c->status};
 	else
 		network_command_make(c, (struct network_command *)(void *)w->data);
 	return w;

@@ -6,10 +6,12 @@
 
 static void network_start(struct work *w)
 {
-	if (w->op == COMMAND_BRIDGE)
-		pull_start(w);
-	else
-		transfer_start(w);
+	switch (w->op) {
+	case COMMAND_BRIDGE: pull_start(w); break;
+	case COMMAND_ALLREDUCE: allreduce_start(w); break;
+	case COMMAND_SETTLE: allreduce_settle(w); break;
+	default: transfer_start(w);
+	}
 }
 
 static void engine_start(struct work *w)
@@ -18,6 +20,15 @@ static void engine_start(struct work *w)
 		launch_start(w);
 	else
 		edit_start(w);
+}
+
+static void failed_report(struct work *w, int status)
+{
+	if (w->op == COMMAND_ALLREDUCE)
+		allreduce_abandon(w);
+	if (w->op == COMMAND_SETTLE)
+		allreduce_settle_cancelled(w);
+	work_report(w, status);
 }
 
 static uint32_t tenant_advance(struct tenant *t)
@@ -30,7 +41,7 @@ static uint32_t tenant_advance(struct tenant *t)
 	for (; tenant_may_bulk(t) && (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
 		network_start((struct work *)c);
 	for (; (c = graph_failed(t->graph)); work++)
-		work_report((struct work *)c, c->status);
+		failed_report((struct work *)c, c->status);
 	return work;
 }
 

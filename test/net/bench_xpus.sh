@@ -77,13 +77,13 @@ refuse 2 "'nonsense' is not an option" dxp bench direct nonsense
 say "== allreduce among xPUs"
 bench collective --case '2 xPUs'
 for size in '1024 B' '64 KiB' '1 MiB'; do
-	for contender in ring tree 'through the host'; do
+	for contender in ring tree switch 'through the host'; do
 		rows "2 xPUs, $size" "$contender" time 1
 	done
 done
-awk -v ring="$(host_bytes ring)" -v tree="$(host_bytes tree)" \
+awk -v ring="$(host_bytes ring)" -v tree="$(host_bytes tree)" -v sw="$(host_bytes switch)" \
 	-v host="$(host_bytes 'through the host')" \
-	'BEGIN { exit !(ring < 10000 && tree < 10000 && host >= 4 * 1048576) }' ||
+	'BEGIN { exit !(ring < 10000 && tree < 10000 && sw < 10000 && host >= 4 * 1048576) }' ||
 	die "bytes through the host: $(cat "$scratch/rows")"
 say "== sent by a kernel and by its host"
 bench nic --case 'block of a kernel'

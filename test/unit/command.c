@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include <dxp/mmd.h>
+#include <dxp/collective.h>
+#include <dxp/inc.h>
 #include <dxp/status.h>
 
 #include "base/rng.h"
@@ -22,13 +23,15 @@
 
 static uint64_t seed = 1;
 
-static const uint8_t replies[] = {COMMAND_OPEN,    COMMAND_CLOSE, COMMAND_ALLOC,
-				  COMMAND_FREE,    COMMAND_BUILD, COMMAND_FETCH,
-				  COMMAND_RELEASE, COMMAND_NIC,   COMMAND_CLOCK};
+static const uint8_t replies[] = {COMMAND_OPEN,  COMMAND_CLOSE,   COMMAND_ALLOC,   COMMAND_FREE,
+				  COMMAND_BUILD, COMMAND_FETCH,   COMMAND_RELEASE, COMMAND_NIC,
+				  COMMAND_CLOCK, COMMAND_SWITCHES};
 static const uint8_t commands[] = {
-	COMMAND_OPEN,    COMMAND_CLOSE, COMMAND_ALLOC, COMMAND_FREE, COMMAND_BUILD,  COMMAND_FETCH,
-	COMMAND_RELEASE, COMMAND_NIC,   COMMAND_RUN,   COMMAND_SEND, COMMAND_SIGNAL, COMMAND_BRIDGE,
-	COMMAND_WRITE,   COMMAND_COPY,  COMMAND_FILL,  COMMAND_MARK, COMMAND_CLOCK,  COMMAND_HURRY};
+	COMMAND_OPEN,   COMMAND_CLOSE,   COMMAND_ALLOC, COMMAND_FREE,     COMMAND_BUILD,
+	COMMAND_FETCH,  COMMAND_RELEASE, COMMAND_NIC,   COMMAND_RUN,      COMMAND_SEND,
+	COMMAND_SIGNAL, COMMAND_BRIDGE,  COMMAND_WRITE, COMMAND_COPY,     COMMAND_FILL,
+	COMMAND_MARK,   COMMAND_CLOCK,   COMMAND_HURRY, COMMAND_SWITCHES, COMMAND_ALLREDUCE,
+	COMMAND_SETTLE};
 
 /* Pointers in random commands point to these bytes. */
 static uint8_t junk[COMMAND_BYTES_MAX];
@@ -145,6 +148,28 @@ static void fetch_random(struct rng *r, struct command *c)
 	c->address = rng_next(r);
 }
 
+static void switches_random(struct rng *r, struct command *c)
+{
+	c->group = (uint32_t)rng_next(r);
+	c->what = (uint8_t)rng_below(r, SWITCHES_CLOSE + 1);
+	if (c->what == SWITCHES_OPEN) {
+		c->members = (uint16_t)(2 + rng_below(r, DXP_GROUP_MEMBERS_MAX - 1));
+		c->member = (uint16_t)rng_below(r, c->members);
+	}
+	if (c->what == SWITCHES_SHARE)
+		data_random(r, c, COMMAND_PACKAGE_BYTES);
+}
+
+static void allreduce_random(struct rng *r, struct command *c)
+{
+	c->group = (uint32_t)rng_next(r);
+	c->type = (uint8_t)(DXP_INC_INT8 + rng_below(r, DXP_INC_DOUBLE));
+	c->reduction = (uint8_t)(DXP_INC_SUM + rng_below(r, 4));
+	c->address = rng_next(r);
+	c->to_address = rng_next(r);
+	c->bytes = 8 * (1 + rng_below(r, 1 << 30));
+}
+
 static struct command command_random(struct rng *r, uint8_t op)
 {
 	struct command c = {.op = op};
@@ -152,7 +177,8 @@ static struct command command_random(struct rng *r, uint8_t op)
 	if (op == COMMAND_HURRY) {
 		c.upto = (uint32_t)rng_next(r);
 	} else if ((op >= COMMAND_RUN && op <= COMMAND_SIGNAL) ||
-		   (op >= COMMAND_BRIDGE && op <= COMMAND_MARK)) {
+		   (op >= COMMAND_BRIDGE && op <= COMMAND_MARK) || op == COMMAND_ALLREDUCE ||
+		   op == COMMAND_SETTLE) {
 		c.event = rng_next(r);
 		c.oldest = (uint32_t)rng_next(r);
 		c.lazy = (uint8_t)rng_below(r, 2);
@@ -189,6 +215,12 @@ static struct command command_random(struct rng *r, uint8_t op)
 		c.address = rng_next(r);
 		data_random(r, &c, DXP_PATTERN_MAX);
 		rect_random(r, &c, false);
+		break;
+	case COMMAND_SWITCHES: switches_random(r, &c); break;
+	case COMMAND_ALLREDUCE: allreduce_random(r, &c); break;
+	case COMMAND_SETTLE:
+		c.settles = rng_next(r) | 1;
+		c.status = -(int32_t)rng_below(r, 20);
 		break;
 	}
 	return c;
@@ -236,6 +268,9 @@ static struct command_reply reply_random(struct rng *r, uint8_t op)
 		part_random(r, &p, (uint32_t)rng_below(r, COMMAND_LOG_PART + 1));
 		break;
 	case COMMAND_CLOCK: p.clock_ns = rng_next(r); break;
+	case COMMAND_SWITCHES:
+		part_random(r, &p, (uint32_t)rng_below(r, COMMAND_LOG_PART + 1));
+		break;
 	case COMMAND_NIC:
 		p.function = (uint8_t)rng_next(r);
 		p.memory_key = (uint32_t)rng_next(r);

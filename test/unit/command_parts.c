@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <dxp/inc.h>
 #include <dxp/mmd.h>
 #include <dxp/status.h>
 
@@ -20,9 +21,10 @@
 static void command_op__as_documented(void **state)
 {
 	static const char *const names[] = {
-		"OPEN", "CLOSE",  "ALLOC", "FREE",  "BUILD", "FETCH",  "RELEASE", "RUN",
-		"SEND", "SIGNAL", "REPLY", "EVENT", "NIC",   "BRIDGE", "WRITE",   "COPY",
-		"FILL", "MARK",   "CLOCK", "PRINT", "HURRY", "BEGUN",  "FAILED"};
+		"OPEN",  "CLOSE",  "ALLOC",    "FREE",      "BUILD", "FETCH", "RELEASE",
+		"RUN",   "SEND",   "SIGNAL",   "REPLY",     "EVENT", "NIC",   "BRIDGE",
+		"WRITE", "COPY",   "FILL",     "MARK",      "CLOCK", "PRINT", "HURRY",
+		"BEGUN", "FAILED", "SWITCHES", "ALLREDUCE", "LOST",  "SETTLE"};
 	static char text[65536];
 	char row[32];
 	FILE *f = fopen(DXP_SOURCE_DIR "/docs/reference/wire.md", "r");
@@ -32,7 +34,7 @@ static void command_op__as_documented(void **state)
 	fclose(f);
 	const char *section = strstr(text, "\n## Commands\n");
 	assert_non_null(section);
-	for (int op = COMMAND_OPEN; op <= COMMAND_FAILED; op++) {
+	for (int op = COMMAND_OPEN; op <= COMMAND_SETTLE; op++) {
 		snprintf(row, sizeof(row), "\n| %d | %s |", op, names[op - 1]);
 		if (!strstr(section, row))
 			fail_msg("docs/reference/wire.md has no row '%s'", row + 1);
@@ -59,6 +61,71 @@ static void command_begun__what_was_encoded(void **state)
 	assert_int_equal(command_begun_decode(wire, 9, &back), DXP_EMALFORMED);
 	assert_int_equal(command_begun_encode(0, wire), DXP_EINVAL);
 	assert_true(back == name);
+}
+
+static void command_lost__what_was_encoded(void **state)
+{
+	uint8_t wire[COMMAND_BYTES_MAX];
+	uint64_t name = EVENT_NAME(3, 5, 7), back = 0, done = 0;
+	int bytes = command_lost_encode(name, 1ull << 40, wire);
+
+	assert_int_equal(bytes, 17);
+	assert_int_equal(command_op(wire, 17), COMMAND_LOST);
+	assert_int_equal(command_lost_decode(wire, 17, &back, &done), DXP_OK);
+	assert_true(back == name && done == 1ull << 40);
+	for (size_t cut = 0; cut < 17; cut++)
+		assert_int_equal(command_lost_decode(wire, cut, &back, &done), DXP_EMALFORMED);
+	assert_int_equal(command_lost_decode(wire, 18, &back, &done), DXP_EMALFORMED);
+	memset(wire + 1, 0, 8);
+	assert_int_equal(command_lost_decode(wire, 17, &back, &done), DXP_EMALFORMED);
+	assert_int_equal(command_lost_encode(0, 0, wire), DXP_EINVAL);
+}
+
+/* A SWITCHES or ALLREDUCE with a value out of range is neither sent nor accepted. */
+static void command_allreduce__out_of_range(void **state)
+{
+	static const uint8_t all[1];
+	const struct command wrong[] = {
+		{.op = COMMAND_SWITCHES, .what = SWITCHES_OPEN, .members = 1},
+		{.op = COMMAND_SWITCHES, .what = SWITCHES_OPEN, .members = 65},
+		{.op = COMMAND_SWITCHES, .what = SWITCHES_OPEN, .member = 2, .members = 2},
+		{.op = COMMAND_SWITCHES, .what = SWITCHES_SHARE},
+		{.op = COMMAND_SWITCHES,
+		 .what = SWITCHES_SHARE,
+		 .data = all,
+		 .data_bytes = COMMAND_PACKAGE_BYTES + 1},
+		{.op = COMMAND_SWITCHES, .what = SWITCHES_CLOSE, .data = all, .data_bytes = 1},
+		{.op = COMMAND_SWITCHES, .what = SWITCHES_CLOSE + 1},
+		{.op = COMMAND_ALLREDUCE, .type = DXP_INC_FLOAT, .reduction = DXP_INC_SUM},
+		{.op = COMMAND_ALLREDUCE,
+		 .type = DXP_INC_FLOAT,
+		 .reduction = DXP_INC_SUM,
+		 .bytes = 6},
+		{.op = COMMAND_ALLREDUCE,
+		 .type = DXP_INC_FLOAT,
+		 .reduction = DXP_INC_BOR,
+		 .bytes = 4},
+		{.op = COMMAND_ALLREDUCE,
+		 .type = DXP_INC_TYPES,
+		 .reduction = DXP_INC_SUM,
+		 .bytes = 4},
+		{.op = COMMAND_SETTLE},
+		{.op = COMMAND_SETTLE, .settles = 1, .status = 1},
+	};
+	struct command good = {.op = COMMAND_ALLREDUCE,
+			       .type = DXP_INC_FLOAT,
+			       .reduction = DXP_INC_SUM,
+			       .bytes = 4};
+	uint8_t wire[COMMAND_BYTES_MAX];
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (command_encode(&wrong[i], wire) != DXP_EINVAL)
+			fail_msg("command %u is accepted", (unsigned)i);
+	const int bytes = command_encode(&good, wire);
+	assert_true(bytes > 8);
+	assert_int_equal(command_decode(wire, (size_t)bytes, &good), DXP_OK);
+	wire[bytes - 1] = 6; /* last byte of the length */
+	assert_int_equal(command_decode(wire, (size_t)bytes, &good), DXP_EMALFORMED);
 }
 
 static void command_failed__there_and_back(void **state)
@@ -179,6 +246,8 @@ int main(void)
 		cmocka_unit_test(command_rect_span__pitches_and_overflow),
 		cmocka_unit_test(command_op__as_documented),
 		cmocka_unit_test(command_begun__what_was_encoded),
+		cmocka_unit_test(command_lost__what_was_encoded),
+		cmocka_unit_test(command_allreduce__out_of_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

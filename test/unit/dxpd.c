@@ -194,6 +194,10 @@ static void dxpd__options(void **state)
 	REFUSED(2, "--buffer-bytes is auto, or 4K to 16M", "--buffer-bytes", "17M");
 	REFUSED(2, "--buffer-bytes is auto, or 4K to 16M", "--buffer-bytes", "5000");
 	REFUSED(2, "--spin-us needs a number from 0 to 1000000", "--spin-us", "-1");
+	REFUSED(2, "--switch needs an IPv4 address such as 10.0.0.1, or a list", "--switch",
+		"here");
+	REFUSED(2, "--switch needs an IPv4 address such as 10.0.0.1, or a list", "--switch",
+		"10.0.0.0/33=10.0.0.1");
 	REFUSED(2, "--cc is swift, none, dctcp or reno", "--cc", "cubic");
 	REFUSED(2, "--first needs a number from 0 to", "--first", "x");
 	REFUSED(2, "--id needs a number from 1 to", "--id", "65535");

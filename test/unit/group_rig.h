@@ -36,6 +36,10 @@ struct rig {
 	struct dxp_part parts[MEMBERS];
 };
 
+/* Switches of the first daemon's xPUs and of the victims. NULL: none. A test sets them before
+ * rig_open(). */
+UNUSED static const char *rig_switches[2];
+
 static void ok(int status)
 {
 	if (status != DXP_OK)
@@ -53,7 +57,10 @@ UNUSED static void has_text(const char *part)
 static bool rig_open(struct rig *r, const char *engine, uint32_t members, const char *victim_engine,
 		     uint32_t victims)
 {
-	struct daemon_options o = {.engine = engine, .slots = members - victims, .first = 1};
+	struct daemon_options o = {.engine = engine,
+				   .slots = members - victims,
+				   .first = 1,
+				   .switches = rig_switches[0]};
 
 	memset(r, 0, sizeof(*r));
 	r->members = members;
@@ -65,6 +72,7 @@ static bool rig_open(struct rig *r, const char *engine, uint32_t members, const 
 	o.first = members - victims + 1;
 	o.slots = victims;
 	o.engine = victim_engine;
+	o.switches = rig_switches[1];
 	if (victims && test_daemon_open(&r->w, &r->victim, &o) != DXP_OK) {
 		test_daemon_close(&r->daemon);
 		daemons_end(&r->w);

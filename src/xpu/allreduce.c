@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ALLREDUCE and SETTLE: this xPU's part of an allreduce that switches compute. The switch client
+ * reads contributions from device memory and writes results there, piece by piece. Memory that only
+ * DMA can access passes through a buffer.
+ *
+ * If the switches are lost, an ALLREDUCE does not fail. It reports how many bytes are complete, and
+ * waits for the host, which completes the rest by other commands and then sends SETTLE. An
+ * ALLREDUCE that fails or is cancelled makes all members lose the group, because they would wait
+ * for this member. */
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "base/clock.h"
+#include "xpu/slot_internal.h"
+
+struct reduction {
+	struct reduction *next; /* link in the tenant's list of lost ones */
+	struct work *work;
+	struct switch_member *member; /* NULL: the reduction does not use the switches any more */
+	bool held_from, held_to;
+	uint64_t done_bytes;  /* bytes of the output that are complete */
+	uint32_t piece_bytes; /* bytes of the piece that is under way */
+	int status;           /* result of the piece at the switches */
+	/* BRIDGED memory: buffer of the piece, and its DMA */
+	uint8_t *buffer;
+	struct pump_transfer pump;
+};
+
+static const struct allreduce_command *command_of(const struct reduction *r)
+{
+	return work_allreduce(r->work);
+}
+
+static void ranges_drop(struct reduction *r)
+{
+	struct arena *arena = r->work->tenant->slot->arena;
+
+	if (r->held_from)
+		arena_drop(arena, command_of(r)->from);
+	if (r->held_to)
+		arena_drop(arena, command_of(r)->to);
+	r->held_from = r->held_to = false;
+	free(r->buffer);
+	r->buffer = NULL;
+}
+
+/* The reduction leaves its group of switches, which may then run the next one. */
+static void member_detach(struct reduction *r)
+{
+	if (r->member && r->member->reduction == r)
+		r->member->reduction = NULL;
+	r->member = NULL;
+}
+
+static void reduction_end(struct reduction *r, int status)
+{
+	struct work *w = r->work;
+
+	if (status != DXP_OK && r->member)
+		switch_group_give_up(r->member->group);
+	member_detach(r);
+	ranges_drop(r);
+	w->tenant->busy--;
+	w->ended_ns = clock_now_ns();
+	work_done(w, status);
+	free(r);
+}
+
+/* Returns true if the host has left, or has left the group. */
+static bool left(const struct reduction *r)
+{
+	return r->work->tenant->leaving || !r->member || r->member->leaving;
+}
+
+/* The switches are lost: reports this to the host, and keeps the command. */
+static void reduction_lost(struct reduction *r)
+{
+	struct tenant *t = r->work->tenant;
+
+	if (left(r)) {
+		reduction_end(r, DXP_ECANCELED);
+		return;
+	}
+	member_detach(r);
+	ranges_drop(r);
+	r->next = t->lost;
+	t->lost = r;
+	reply_lost_send(t, r->work->graph.event, r->done_bytes);
+}
+
+/* ---- pieces ---- */
+
+static void piece_reduce(struct reduction *r, const uint8_t *send, uint8_t *receive)
+{
+	const struct allreduce_command *c = command_of(r);
+	const struct switch_reduce reduce = {
+		.send = send,
+		.receive = receive,
+		.elements = r->piece_bytes / dxp_inc_type_bytes((enum dxp_inc_type)c->type),
+		.type = (enum dxp_inc_type)c->type,
+		.op = (enum dxp_inc_op)c->reduction,
+	};
+
+	if (switch_group_reduce(r->member->group, &reduce) != DXP_OK) {
+		switch_group_give_up(r->member->group);
+		reduction_lost(r);
+	}
+}
+
+static void dma_complain(const struct reduction *r, const struct bridge_end *end)
+{
+	tenant_complain(r->work->tenant, "ALLREDUCE: %s failed at byte %llu: %s",
+			bridged_step_name(end->step), (unsigned long long)(r->done_bytes + end->at),
+			bridged_end_text(end));
+}
+
+static void piece_begin(struct reduction *r);
+
+/* Handles the end of a piece, of which `bytes` bytes are complete. */
+static void piece_end(struct reduction *r, uint64_t bytes)
+{
+	r->done_bytes += bytes;
+	if (r->status != DXP_OK)
+		reduction_lost(r);
+	else if (left(r))
+		reduction_end(r, DXP_ECANCELED);
+	else if (r->done_bytes < command_of(r)->bytes)
+		piece_begin(r);
+	else
+		reduction_end(r, DXP_OK);
+}
+
+static void piece_written(struct pump_transfer *p, const struct bridge_end *end)
+{
+	struct reduction *r = CONTAINER_OF(p, struct reduction, pump);
+	int status = bridged_end_status(end);
+
+	if (status != DXP_OK) {
+		dma_complain(r, end);
+		reduction_end(r, status);
+		return;
+	}
+	piece_end(r, end->bytes);
+}
+
+static void piece_read(struct pump_transfer *p, const struct bridge_end *end)
+{
+	struct reduction *r = CONTAINER_OF(p, struct reduction, pump);
+	int status = bridged_end_status(end);
+
+	if (status == DXP_OK && left(r))
+		status = DXP_ECANCELED;
+	if (status == DXP_OK) {
+		piece_reduce(r, r->buffer, r->buffer);
+		return;
+	}
+	if (status != DXP_ECANCELED)
+		dma_complain(r, end);
+	reduction_end(r, status);
+}
+
+/* Moves `bytes` of the piece between device memory and the buffer. */
+static void piece_move(struct reduction *r, bool in, uint64_t bytes)
+{
+	const struct allreduce_command *c = command_of(r);
+	const struct bridge_order order = {.path = BRIDGE_DIRECT, .bytes = bytes};
+
+	r->pump = (struct pump_transfer){.ended = in ? piece_written : piece_read};
+	if (in) {
+		r->pump.source = r->buffer;
+		r->pump.device_to = c->to + r->done_bytes;
+	} else {
+		r->pump.device_from = c->from + r->done_bytes;
+		r->pump.sink = r->buffer;
+	}
+	int status = pump_begin(bridged_pump(r->work->tenant->slot->bridged), &r->pump, &order,
+				clock_now_ns());
+	if (status != DXP_OK)
+		reduction_end(r, status);
+}
+
+/* Starts the next piece. All members have the same pieces, whatever their memory is. */
+static void piece_begin(struct reduction *r)
+{
+	const struct allreduce_command *c = command_of(r);
+	uint8_t *base = r->work->tenant->memory->base;
+
+	r->piece_bytes = (uint32_t)min_u64(c->bytes - r->done_bytes, COMMAND_ALLREDUCE_PIECE);
+	if (r->buffer)
+		piece_move(r, false, r->piece_bytes);
+	else
+		piece_reduce(r, base + c->from + r->done_bytes, base + c->to + r->done_bytes);
+}
+
+void allreduce_reduced(struct switch_member *m, int status, size_t elements)
+{
+	struct reduction *r = m->reduction;
+	const struct allreduce_command *c = command_of(r);
+	const uint64_t bytes = elements * dxp_inc_type_bytes((enum dxp_inc_type)c->type);
+
+	r->status = status;
+	if (status != DXP_OK && status != DXP_EPEERLOST)
+		reduction_end(r, status);
+	else if (r->buffer && bytes > 0)
+		piece_move(r, true, bytes);
+	else
+		piece_end(r, bytes);
+}
+
+/* ---- start ---- */
+
+static int reduction_prepare(struct reduction *r)
+{
+	struct tenant *t = r->work->tenant;
+	struct slot *s = t->slot;
+	const struct allreduce_command *c = command_of(r);
+
+	r->member = tenant_switches_find(t, c->group);
+	if (!r->member || !r->member->created)
+		return DXP_ENOENT;
+	if (r->member->reduction)
+		return DXP_EAGAIN; /* a host orders the operations of a group */
+	r->member->reduction = r;
+	int status = arena_hold(s->arena, t->owner, c->from, c->bytes, NULL);
+	r->held_from = status == DXP_OK;
+	if (status == DXP_OK)
+		status = arena_hold(s->arena, t->owner, c->to, c->bytes, NULL);
+	r->held_to = r->held_from && status == DXP_OK;
+	if (status != DXP_OK || !s->bridged)
+		return status;
+	r->buffer = malloc(min_u64(c->bytes, COMMAND_ALLREDUCE_PIECE));
+	return r->buffer ? DXP_OK : DXP_ENOMEM;
+}
+
+void allreduce_start(struct work *w)
+{
+	struct reduction *r = calloc(1, sizeof(*r));
+
+	w->started_ns = clock_now_ns();
+	if (!r) {
+		allreduce_abandon(w);
+		work_done(w, DXP_ENOMEM);
+		return;
+	}
+	r->work = w;
+	w->tenant->busy++;
+	int status = reduction_prepare(r);
+	if (status == DXP_OK)
+		piece_begin(r);
+	else
+		reduction_end(r, status);
+}
+
+void allreduce_detach(struct switch_member *m)
+{
+	if (m->reduction)
+		member_detach(m->reduction);
+}
+
+void allreduce_abandon(struct work *w)
+{
+	struct switch_member *m = tenant_switches_find(w->tenant, work_allreduce(w)->group);
+
+	if (m)
+		switch_group_give_up(m->group);
+}
+
+/* ---- lost reductions ---- */
+
+static void lost_end(struct tenant *t, uint64_t event, int status)
+{
+	struct reduction **at = &t->lost;
+
+	while (*at && (*at)->work->graph.event != event)
+		at = &(*at)->next;
+	struct reduction *r = *at;
+	if (!r)
+		return;
+	*at = r->next;
+	reduction_end(r, status);
+}
+
+void allreduce_settle(struct work *w)
+{
+	const struct settle_command *c = work_settle(w);
+
+	lost_end(w->tenant, c->event, c->status);
+	work_done(w, DXP_OK);
+}
+
+void allreduce_settle_cancelled(struct work *w)
+{
+	const struct settle_command *c = work_settle(w);
+
+	lost_end(w->tenant, c->event, DXP_ECANCELED);
+}
+
+/* Finds a lost reduction of this group; of any group if `group` is NULL. */
+static const struct reduction *lost_find(const struct tenant *t, const uint32_t *group)
+{
+	const struct reduction *r = t->lost;
+
+	while (r && group && command_of(r)->group != *group)
+		r = r->next;
+	return r;
+}
+
+void allreduces_cancel(struct tenant *t, const uint32_t *group, int status)
+{
+	const struct reduction *r;
+
+	while ((r = lost_find(t, group)))
+		lost_end(t, r->work->graph.event, status);
+}
