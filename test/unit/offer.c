@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the ownership of functions, labels and memory, and the answers, on a NIC without sockets. */
+/* Tests the ownership of functions, labels and memory, and the answers, on a NIC without sockets.
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
