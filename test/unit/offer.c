@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the ownership of functions, labels and memory, and the answers, on a NIC without sockets.
- */
+/* Tests the ownership of functions, labels and memory, and the answers to clients. No sockets. */
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
