@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions common to the files of the command codec. */
+/* Shared by the files of the command codec. */
 #ifndef WIRE_COMMAND_CODEC_H
 #define WIRE_COMMAND_CODEC_H
 
@@ -10,15 +10,15 @@
 #include "wire/command.h"
 #include "wire/cursor.h"
 
-/* Returns true if the xPU answers this command with a REPLY. */
+/* Is it answered by a REPLY? */
 bool command_op_synchronous(uint8_t op);
 
-/* defined in command_run.c: the body of RUN */
+/* command_run.c: body of RUN */
 bool command_run_valid(const struct command *c);
 void command_run_put(struct put_cursor *p, const struct command *c);
 void command_run_get(struct get_cursor *g, struct command *c);
 
-/* Returns true for a printable text that ends, with its final zero, within `space` bytes. */
+/* Printable, and with its final zero within `space` bytes. */
 static inline bool command_text_valid(const char *text, size_t space)
 {
 	size_t bytes = strnlen(text, space);
