@@ -19,11 +19,11 @@ struct bucket {
 	bool counted;         /* the present wait is in `waits` */
 };
 
-/* 0 .. BUCKET_RATE_MAX; 0: no limit. A new rate clears the debt, keeps the count of waits, and
- * allows a burst at once; the current rate changes nothing. */
+/* Sets the rate, 0 .. BUCKET_RATE_MAX; 0: no limit. A new rate clears the debt, keeps the count of
+ * waits, and allows a burst at once; the current rate changes nothing. */
 void bucket_rate(struct bucket *b, uint64_t bytes_per_s);
 
-/* Otherwise counts a wait, once. */
+/* Returns true if bytes may leave now; otherwise counts a wait, once. */
 static inline bool bucket_allows(struct bucket *b, uint64_t now_ns)
 {
 	if (now_ns >= b->next_ns)
@@ -33,7 +33,7 @@ static inline bool bucket_allows(struct bucket *b, uint64_t now_ns)
 	return false;
 }
 
-/* ns in which the rate, not 0, pays for `bytes`. */
+/* Returns the ns in which the rate, not 0, pays for `bytes`. */
 uint64_t bucket_time(const struct bucket *b, uint64_t bytes);
 
 /* Bytes that left, even more than the bucket holds. */

@@ -14,8 +14,8 @@ struct crc32_piece {
 	size_t bytes;
 };
 
-/* Head (least significant bytes first), then pieces. The head is in words: a wide load of bytes
- * just stored one by one is slow. */
+/* Returns the CRC of the head (least significant bytes first), then the pieces. The head has words,
+ * because a wide load of bytes just stored one by one is slow. */
 uint32_t crc32_of(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		  size_t count);
 
@@ -30,10 +30,10 @@ struct crc32_shift {
 	uint32_t table[4][256];
 };
 
-/* For blocks of `bytes`, in about 50 us. */
+/* Fills the table for blocks of `bytes`, in about 50 us. */
 void crc32_shift_make(struct crc32_shift *s, size_t bytes);
 
-/* CRC of two blocks; `s` is of the second one's length. */
+/* Returns the CRC of two blocks; `s` is made for the second one's length. */
 static inline uint32_t crc32_join(const struct crc32_shift *s, uint32_t front, uint32_t back)
 {
 	return s->table[0][front & 255] ^ s->table[1][front >> 8 & 255] ^
@@ -46,7 +46,7 @@ uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_pi
 		    size_t count);
 uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		     size_t count);
-/* At least 16. */
+/* `bytes` is at least 16. */
 uint32_t crc32_fold_ieee(uint32_t crc, const uint8_t *data, size_t bytes);
 
 #endif

@@ -36,7 +36,7 @@ FOLD_TARGET static inline __m128i lane_at(const void *p)
 	return _mm_loadu_si128((const __m128i *)p);
 }
 
-/* To the position of `onto`, which is added (exclusive or). */
+/* Moves a lane to the position of `onto`, and adds `onto` (exclusive or). */
 FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 {
 	__m128i by = lane_at(&keys.by_16);
@@ -46,7 +46,7 @@ FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 	return _mm_xor_si128(moved, onto);
 }
 
-/* The last `bytes` (1 .. 15) of `tail`. */
+/* Appends the last `bytes` (1 .. 15) of `tail`. */
 FOLD_TARGET static inline __m128i lane_tail(__m128i lane, __m128i tail, size_t bytes)
 {
 	/* Indices to shift a lane; -1: zero. */
@@ -78,7 +78,7 @@ FOLD_TARGET static __m128i lane_piece(__m128i lane, const uint8_t *p, size_t byt
 	return lane_tail(lane, lane_at(tail), bytes);
 }
 
-/* Of a lane and 32 zero bits: to 64 bits, to 32, then Barrett. */
+/* Reduces a lane and 32 zero bits: to 64 bits, to 32, then by Barrett's method. */
 FOLD_TARGET static inline uint32_t lane_reduce(__m128i lane)
 {
 	const __m128i words = _mm_setr_epi32(-1, 0, -1, 0);

@@ -33,7 +33,7 @@ struct fold_keys {
 	_Alignas(64) struct fold_key to_last[4];
 };
 
-/* x^exponent modulo `polynomial`; bit 31 is x^0. */
+/* Returns x^exponent modulo `polynomial`; bit 31 is x^0. */
 static inline uint32_t fold_power(uint32_t polynomial, unsigned exponent)
 {
 	uint32_t power = 1u << 31;
@@ -79,7 +79,7 @@ FOLD_TARGET static inline __m512i wide_key(const struct fold_key *key)
 	return _mm512_broadcast_i32x4(_mm_load_si128((const __m128i *)(const void *)key));
 }
 
-/* Each 16 bytes by its key, added to `onto`. */
+/* Moves each 16 bytes by its key, and adds them to `onto`. */
 FOLD_TARGET static inline __m512i wide_fold(__m512i wide, __m512i keys, __m512i onto)
 {
 	__m512i low = _mm512_clmulepi64_epi128(wide, keys, 0x00);
@@ -98,8 +98,8 @@ FOLD_TARGET static inline __m128i wide_finish(const struct fold_keys *keys, __m5
 	return _mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-/* 16 bytes with the remainder of `bytes` & ~63, at least FOLD_BLOCK. `start`, a remainder or 16
- * moved bytes, is added to the first 16. */
+/* Returns 16 bytes with the remainder of `bytes` & ~63, at least FOLD_BLOCK. `start`, a remainder
+ * or 16 moved bytes, is added to the first 16. */
 FOLD_TARGET static inline __m128i fold_run(const struct fold_keys *keys, __m128i start,
 					   const uint8_t *p, size_t bytes)
 {

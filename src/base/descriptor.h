@@ -21,21 +21,22 @@
  * and returns -1 with errno; otherwise errno stays. */
 int descriptor_raise(int fd);
 
-/* Of socketpair or pipe2, which returned `made`. Returns 0, or -1 with errno and both closed. */
+/* Moves both descriptors of socketpair or pipe2, which returned `made`. Returns 0, or -1 with errno
+ * and both closed. */
 int descriptor_raise_pair(int made, int fds[2]);
 
-/* fopen (`mode` must contain "e") and opendir with the descriptor above 2. */
+/* Open as fopen (`mode` must contain "e") and opendir do, with the descriptor above 2. */
 FILE *descriptor_fopen(const char *path, const char *mode);
 DIR *descriptor_opendir(const char *path);
 
-/* Zeroed shareable memory that never shrinks, as access beyond a file's end raises SIGBUS. Returns
- * a descriptor, closed on exec, or -1 with errno. */
+/* Creates zeroed shareable memory that never shrinks, because access beyond a file's end raises
+ * SIGBUS. Returns a descriptor, closed on exec, or -1 with errno. */
 int descriptor_memory(const char *name, uint64_t bytes);
 
-/* Whole pages, which then read as zeros. false with errno. */
+/* Frees whole pages, which then read as zeros. Returns false with errno. */
 bool descriptor_discard(int fd, uint64_t offset, uint64_t bytes);
 
-/* All, also if signals interrupt. false with errno. */
+/* Writes all bytes, also if signals interrupt. Returns false with errno. */
 bool descriptor_write(int fd, const void *data, size_t bytes);
 
 #endif

@@ -7,7 +7,8 @@
 
 #define DISTANCE_BYTES_MAX 64 /* longer than any option or parameter */
 
-/* Inserted, deleted and replaced bytes between the first DISTANCE_BYTES_MAX of each. */
+/* Returns how many bytes are inserted, deleted or replaced between the first DISTANCE_BYTES_MAX of
+ * each. */
 size_t distance_between(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 
 #endif

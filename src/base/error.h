@@ -6,7 +6,7 @@
 #include "base/util.h"
 
 int error_set(int status, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Never NULL; valid until this thread's next error. */
+/* Never returns NULL; the text is valid until this thread's next error. */
 const char *error_text(void);
 
 #endif

@@ -12,11 +12,11 @@
  * DXP_EMALFORMED: no key; DXP_EIO. */
 int keyfile_read(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
 
-/* A random key, in a new file of mode 0600, complete or not at all. Errors, logged: DXP_EEXIST:
- * unchanged; DXP_EIO. */
+/* Writes a random key to a new file of mode 0600, complete or not at all. Errors, logged:
+ * DXP_EEXIST: unchanged; DXP_EIO. */
 int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
 
-/* Mode 0600, replacing the file. DXP_EIO, logged. */
+/* Writes the file with mode 0600, replacing an old one. DXP_EIO, logged. */
 int keyfile_write(const char *path, const uint8_t key[FABRIC_KEY_BYTES]);
 
 #endif

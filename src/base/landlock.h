@@ -14,20 +14,20 @@ enum landlock_access {
 	LANDLOCK_ALL,
 };
 
-/* Negative: no Landlock. */
+/* Returns a negative value without Landlock. */
 long landlock_version(void);
 
-/* Permit nothing yet. Returns a descriptor, closed on exec; -1 with errno. */
+/* Creates rules that permit nothing. Returns a descriptor, closed on exec; -1 with errno. */
 int landlock_rules(void);
 
-/* A file, or all below a folder; nothing if the path does not exist. */
+/* Permits a file, or all below a folder; does nothing if the path does not exist. */
 void landlock_permit(int rules, const char *path, enum landlock_access access);
 
 /* Programs and libraries of the system, and /dev/null. */
 void landlock_permit_system(int rules);
 
-/* For this thread, and all threads and processes that it starts. Needs PR_SET_NO_NEW_PRIVS. false
- * with errno. */
+/* Applies the rules to this thread, and to all threads and processes that it starts. Needs
+ * PR_SET_NO_NEW_PRIVS. Returns false with errno. */
 bool landlock_enter(int rules);
 
 #endif

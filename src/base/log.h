@@ -12,11 +12,12 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-/* Must stay valid until exit. */
+/* `name` must stay valid until exit. */
 void log_program_set(const char *name);
 void log_level_set(enum log_level level);
 int log_enabled(enum log_level level);
-/* While on, this thread's errors and warnings are `info`, for an attempt with an alternative. */
+/* While on, logs this thread's errors and warnings as `info`, for an attempt that has an
+ * alternative. */
 void log_soften(bool soft);
 /* Copies this thread's last error to `out`, without newline, and logs errors as `info`, for a
  * caller that reports them. NULL ends this. */

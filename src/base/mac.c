@@ -17,7 +17,7 @@ struct mac {
 	EVP_MAC_CTX *context;
 };
 
-/* Without libcrypto's exit handler, which would free state that other threads still use. Only the
+/* Disables libcrypto's exit handler, which would free state that other threads still use. Only the
  * first call in a process counts. */
 __attribute__((constructor)) static void state_keep(void)
 {

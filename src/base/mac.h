@@ -23,11 +23,12 @@ void mac_before_end(void (*function)(void));
 int mac_create(const uint8_t key[FABRIC_KEY_BYTES], struct mac **out);
 void mac_destroy(struct mac *m);
 
-/* Of `head`, then `body`. Aborts if libcrypto fails, which cannot happen after mac_create(). */
+/* Computes the mac of `head`, then `body`. Aborts if libcrypto fails, which cannot happen after
+ * mac_create(). */
 void mac_compute(struct mac *m, const void *head, size_t head_bytes, const void *body,
 		 size_t body_bytes, uint8_t out[MAC_BYTES]);
 
-/* In constant time. */
+/* Compares in constant time. */
 bool mac_equal(const uint8_t a[MAC_BYTES], const uint8_t b[MAC_BYTES]);
 
 #endif

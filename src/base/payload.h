@@ -14,7 +14,8 @@
 #define PAYLOAD_LINE_BYTES 64
 #define PAYLOAD_AHEAD_MIN  512 /* prefetching does not speed up shorter pieces */
 
-/* The next `space` bytes are of the same message, so the next piece probably goes there. */
+/* Copies a piece. The next `space` bytes are of the same message, so the next piece probably goes
+ * there. */
 static inline void payload_place(uint8_t *to, const uint8_t *from, size_t bytes, uint64_t space)
 {
 	size_t ahead = bytes >= PAYLOAD_AHEAD_MIN ? min_u64(bytes, space) : 0;

@@ -48,7 +48,7 @@ bool privileges_capabilities_set(uint64_t all)
 	return syscall(SYS_capset, &head, next) == 0;
 }
 
-/* Then programs that this process starts gain no capability. */
+/* Empties the bounding set, so that programs that this process starts gain no capability. */
 static void bounds_drop(void)
 {
 	for (unsigned long c = 0; c < 64; c++)

@@ -13,8 +13,8 @@
  * such user; DXP_EIO: not permitted; both logged. */
 int privileges_drop(const char *user, bool xdp);
 
-/* Permitted and effective ones of this thread, bit i for capability i; started programs inherit
- * none. false with errno. */
+/* Sets the permitted and effective capabilities of this thread, bit i for capability i; started
+ * programs inherit none. Returns false with errno. */
 bool privileges_capabilities_set(uint64_t all);
 
 #endif

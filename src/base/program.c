@@ -16,7 +16,7 @@ static struct {
 	bool reported; /* lost output was reported */
 } program;
 
-/* Lowest first, because open() returns the lowest free number. */
+/* Opens the lowest first, because open() returns the lowest free number. */
 static void descriptors_fill(const char *name)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -54,7 +54,7 @@ bool program_was_closed(int fd)
 	return fd >= STDIN_FILENO && fd <= STDERR_FILENO && program.closed[fd];
 }
 
-/* A copy: some file systems report lack of space only at close. */
+/* Closes a copy, because some file systems report lack of space only at close. */
 static bool output_close(void)
 {
 	int copy = dup(STDOUT_FILENO);

@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-/* First call of main. `name` is for messages and must stay valid. Opens /dev/null on closed
- * descriptors 0, 1 and 2. Writes beyond the file size limit then fail with EFBIG instead of killing
- * the process. At exit, program_output_check runs; failed, the status is 1. */
+/* Must be the first call of main. `name` is for messages and must stay valid. Opens /dev/null on
+ * closed descriptors 0, 1 and 2. A write beyond the file size limit then fails with EFBIG instead
+ * of killing the process. Runs program_output_check at exit; if that fails, the status is 1. */
 void program_begin(const char *name);
 
-/* Of 0, 1 or 2 at the start: output is dropped, input is empty. */
+/* Returns true if 0, 1 or 2 was closed at the start: output is dropped, input is empty. */
 bool program_was_closed(int fd);
 
 /* Flushes standard output; reports lost text once on standard error, with false. */

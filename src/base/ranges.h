@@ -17,15 +17,15 @@ struct ranges {
 };
 
 void ranges_free(struct ranges *r);
-/* Each change needs at most one more range. false: no memory. */
+/* Reserves memory; each change needs at most one more range. Returns false if memory is short. */
 bool ranges_reserve(struct ranges *r, uint32_t more);
-/* The range may be empty. Without memory, false and no change; after ranges_reserve() they cannot
- * fail. */
+/* Add or remove a range, which may be empty. Without memory, they return false and change nothing;
+ * after ranges_reserve() they cannot fail. */
 bool ranges_add(struct ranges *r, uint64_t start, uint64_t end);
 bool ranges_remove(struct ranges *r, uint64_t start, uint64_t end);
-/* First part of [start, end) in the set; false: none. */
+/* Finds the first part of [start, end) in the set. Returns false if there is none. */
 bool ranges_next(const struct ranges *r, uint64_t start, uint64_t end, struct range *out);
-/* All of [start, end). */
+/* Returns true if all of [start, end) is in the set. */
 bool ranges_has(const struct ranges *r, uint64_t start, uint64_t end);
 
 #endif

@@ -31,7 +31,7 @@ struct scratch {
 
 /* ---- removing ---- */
 
-/* Down to DEPTH_MAX, because each level needs a descriptor and memory. */
+/* Removes at most DEPTH_MAX levels, because each needs a descriptor and memory. */
 static void folder_empty(int folder, unsigned depth)
 {
 	DIR *d = depth < DEPTH_MAX ? fdopendir(folder) : NULL;

@@ -6,14 +6,14 @@
 
 struct scratch;
 
-/* In the folder `where`; NULL: TMPDIR, or /tmp. DXP_ENOMEM; DXP_EIO, logged. */
+/* Creates the folder in `where`; NULL: in TMPDIR, or /tmp. DXP_ENOMEM; DXP_EIO, logged. */
 int scratch_open(const char *where, struct scratch **out);
 void scratch_close(struct scratch *s);
 
-/* Absolute if `where` was. */
+/* Returns an absolute path if `where` was absolute. */
 char *scratch_path(const struct scratch *s);
 
-/* With its content; of symbolic links, not their files. */
+/* Removes a folder with its content; of symbolic links not the files to which they point. */
 void scratch_folder_remove(const char *path);
 
 #endif

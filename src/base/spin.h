@@ -18,7 +18,7 @@ static inline void spin_init(struct spin *s, uint32_t full_ns)
 	s->budget_ns = full_ns;
 }
 
-/* After a wait of `waited_ns`. */
+/* Adapts the next spin to a wait of `waited_ns`. */
 static inline void spin_note(struct spin *s, uint64_t waited_ns)
 {
 	uint64_t most = 2ull * s->full_ns, least = s->full_ns / 32;

@@ -14,8 +14,8 @@ enum text_keep {
 	TEXT_OUTPUT,
 };
 
-/* '?' replaces ASCII control characters except those of `keep`, and U+0080 to U+009F in UTF-8.
- * *last: the byte before `text`, then its last byte; NULL: none precedes. */
+/* Replaces by '?' the ASCII control characters that `keep` does not permit, and U+0080 to U+009F in
+ * UTF-8. *last is the byte before `text`, and becomes its last byte; NULL: none precedes. */
 void text_clean(char *text, size_t bytes, enum text_keep keep, uint8_t *last);
 
 #endif

@@ -22,11 +22,11 @@ struct tree {
 
 /* Sets all fields of n. */
 void tree_insert(struct tree *t, struct tree_node *n, uint64_t key, uint64_t minor);
-/* Which must be in the tree. */
+/* Removes n, which must be in the tree. */
 void tree_remove(struct tree *t, const struct tree_node *n);
-/* Last node not above (key, minor), or NULL. */
+/* Returns the last node not above (key, minor), or NULL. */
 struct tree_node *tree_floor(const struct tree *t, uint64_t key, uint64_t minor);
-/* First node not below (key, minor), or NULL. */
+/* Returns the first node not below (key, minor), or NULL. */
 struct tree_node *tree_ceiling(const struct tree *t, uint64_t key, uint64_t minor);
 
 #endif

@@ -39,12 +39,12 @@ bool crypto_hash(const struct crypto *c, struct crypto_bytes a, struct crypto_by
 /* Extracts a key from `secret` with `salt`, then expands it with `info`. */
 bool crypto_hkdf(const struct crypto *c, struct crypto_bytes salt, struct crypto_bytes secret,
 		 struct crypto_bytes info, uint8_t *out, size_t bytes);
-/* Only expands, for a uniformly random secret. */
+/* Expands a secret that is uniformly random. */
 bool crypto_hkdf_expand(const struct crypto *c, const uint8_t secret[CRYPTO_KEY_BYTES],
 			const char *info, uint8_t *out, size_t bytes);
 
 bool crypto_x25519_public(const uint8_t secret[CRYPTO_KEY_BYTES], uint8_t out[CRYPTO_KEY_BYTES]);
-/* false also for a public key of low order. */
+/* Returns false also for a public key of low order. */
 bool crypto_x25519(const uint8_t secret[CRYPTO_KEY_BYTES],
 		   const uint8_t public_key[CRYPTO_KEY_BYTES], uint8_t out[CRYPTO_KEY_BYTES]);
 
@@ -56,7 +56,7 @@ struct crypto_aead {
 };
 bool crypto_aead_seal(const struct crypto *c, const struct crypto_aead *a, struct crypto_bytes text,
 		      uint8_t *out);
-/* `text` ends with the tag; if that is wrong, clears `out` and returns false. */
+/* Decrypts `text`, which ends with the tag; if that is wrong, clears `out` and returns false. */
 bool crypto_aead_open(const struct crypto *c, const struct crypto_aead *a, struct crypto_bytes text,
 		      uint8_t *out);
 

@@ -14,8 +14,8 @@ struct symmetric {
 	uint64_t nonce;                  /* Noise's n: next nonce */
 };
 
-/* `name`: protocol, at most CRYPTO_HASH_BYTES characters, so patterns of up to 6 fit. All functions
- * return false without memory. */
+/* Begins a handshake. `name` is the protocol's, at most CRYPTO_HASH_BYTES characters, so patterns
+ * of up to 6 fit. All functions return false without memory. */
 bool symmetric_begin(struct symmetric *n, const struct crypto *c, const char *name,
 		     struct crypto_bytes prologue);
 bool symmetric_mix_psk(struct symmetric *n, const struct crypto *c,
@@ -29,17 +29,17 @@ bool symmetric_mix_secret(struct symmetric *n, const struct crypto *c,
 bool symmetric_mix_known(struct symmetric *n, const struct crypto *c,
 			 const uint8_t key[CRYPTO_KEY_BYTES]);
 
-/* AESGCM: 32 zero bits, then the message's number. */
+/* Writes AESGCM's nonce: 32 zero bits, then the message's number. */
 void symmetric_nonce(uint64_t number, uint8_t out[CRYPTO_NONCE_BYTES]);
 
 /* Writes text and tag. */
 bool symmetric_encrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
 		       uint8_t *out);
-/* `text` ends with the tag; false also if that is wrong. */
+/* Decrypts `text`, which ends with the tag; returns false also if that is wrong. */
 bool symmetric_decrypt(struct symmetric *n, const struct crypto *c, struct crypto_bytes text,
 		       uint8_t *out);
 
-/* `forth`: initiator to responder. */
+/* Returns the keys; `forth`: from the initiator to the responder. */
 bool symmetric_split(const struct symmetric *n, const struct crypto *c,
 		     uint8_t forth[CRYPTO_KEY_BYTES], uint8_t back[CRYPTO_KEY_BYTES]);
 

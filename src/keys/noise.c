@@ -10,7 +10,7 @@
 
 static const char protocol[] = "Noise_IKpsk2_25519_AESGCM_SHA256";
 
-/* ee, es, se and ss. */
+/* Processes the tokens ee, es, se and ss. */
 static bool agreement_mix(struct noise *n, const struct crypto *c,
 			  const uint8_t private_key[KEYS_BYTES],
 			  const uint8_t public_key[KEYS_BYTES])
@@ -29,7 +29,7 @@ static bool part_seal(struct noise *n, const struct crypto *c, const void *text,
 	return symmetric_encrypt(&n->state, c, (struct crypto_bytes){text, bytes}, out);
 }
 
-/* With the tag. */
+/* `bytes` includes the tag. */
 static bool part_open(struct noise *n, const struct crypto *c, const uint8_t *sealed, size_t bytes,
 		      uint8_t *out)
 {

@@ -43,20 +43,22 @@ struct noise {
 	uint64_t sent, received;
 };
 
-/* The pre-shared key is zero until noise_psk. false: a key is unusable. */
+/* Begins a handshake; the pre-shared key is zero until noise_psk. Returns false if a key is
+ * unusable. */
 bool noise_begin(struct noise *n, const struct noise_options *options);
-/* Before the second message. */
+/* Must precede the second message. */
 void noise_psk(struct noise *n, const uint8_t psk[KEYS_BYTES]);
 void noise_end(struct noise *n); /* erases all secrets */
 
 /* Returns the length; 0: the peer's key is unusable. */
 size_t noise_write(struct noise *n, const void *payload, size_t bytes, uint8_t *out);
 
-/* `payload` gets the length less NOISE_FIRST_BYTES or NOISE_SECOND_BYTES. false: not readable; call
- * noise_end. */
+/* Reads a message; `payload` gets its length less NOISE_FIRST_BYTES or NOISE_SECOND_BYTES. Returns
+ * false if it cannot be opened; then call noise_end. */
 bool noise_read(struct noise *n, const uint8_t *message, size_t bytes, uint8_t *payload);
 
-/* After the handshake, in the order of sending; KEYS_TAG_BYTES longer than the text. */
+/* Seal and open data after the handshake, in the order of sending; sealed data is KEYS_TAG_BYTES
+ * longer. */
 bool noise_seal(struct noise *n, const void *text, size_t bytes, uint8_t *out);
 bool noise_open(struct noise *n, const uint8_t *sealed, size_t bytes, uint8_t *out);
 

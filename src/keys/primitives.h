@@ -13,23 +13,23 @@
 #define KEYS_BYTES     PUBLIC_KEY_BYTES /* bytes of keys and hashes */
 #define KEYS_TAG_BYTES 16               /* added by noise_seal */
 
-/* RFC 7748; any 32 bytes are a private key. */
+/* Computes the public key (RFC 7748); any 32 bytes are a private key. */
 bool keys_public(const uint8_t private_key[KEYS_BYTES], uint8_t out[KEYS_BYTES]);
 
-/* Secret of two key pairs. false also for a public key of small order, with which anyone could
- * compute it. */
+/* Computes the shared secret. Returns false also for a public key of small order, with which anyone
+ * could compute it. */
 bool keys_agree(const uint8_t private_key[KEYS_BYTES], const uint8_t public_key[KEYS_BYTES],
 		uint8_t out[KEYS_BYTES]);
 
-/* Hash, and keyed hash (RFC 2104), of `head` then `body`. */
+/* Compute a hash, and a keyed hash (RFC 2104), of `head`, then `body`. */
 bool keys_hash(const void *head, size_t head_bytes, const void *body, size_t body_bytes,
 	       uint8_t out[KEYS_BYTES]);
 bool keys_hmac(const uint8_t key[KEYS_BYTES], const void *head, size_t head_bytes, const void *body,
 	       size_t body_bytes, uint8_t out[KEYS_BYTES]);
 
-/* The compiler cannot omit it. */
+/* Erases a secret so that the compiler cannot omit it. */
 void keys_erase(void *secret, size_t bytes);
-/* In constant time. */
+/* Compares in constant time. */
 bool keys_equal(const void *a, const void *b, size_t bytes);
 
 #endif

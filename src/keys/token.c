@@ -20,7 +20,7 @@ _Static_assert(ID_LETTERS + 1 == TOKEN_ID_TEXT && KEY_LETTERS + 1 == KEY_TEXT_BY
 		       TOKEN_LETTERS < TOKEN_TEXT_BYTES,
 	       "texts fit");
 
-/* Base32 with a final zero; missing bits of the last letter are zero. */
+/* Writes base32 with a final zero; missing bits of the last letter are zero. */
 static void base32_put(const uint8_t *from, size_t bytes, char *to)
 {
 	for (size_t bit = 0; bit < bytes * 8; bit += LETTER_BITS) {

@@ -28,15 +28,16 @@ const char *token_format(const struct token *token, char out[TOKEN_TEXT_BYTES]);
 const char *token_id_format(const uint8_t id[TOKEN_ID_BYTES], char out[TOKEN_ID_TEXT]);
 const char *key_format(const uint8_t key[KEYS_BYTES], char out[KEY_TEXT_BYTES]);
 
-/* Exactly this form; otherwise false, and *out is unchanged. */
+/* Parse exactly this form; otherwise return false, and leave *out unchanged. */
 bool token_parse(const char *text, struct token *out);
 bool token_id_parse(const char *text, uint8_t id[TOKEN_ID_BYTES]);
 bool key_parse(const char *text, uint8_t key[KEYS_BYTES]);
 
-/* The manager keeps this pre-shared key instead of the secret. */
+/* Computes the pre-shared key, which the manager keeps instead of the secret. */
 bool token_psk(const struct token *token, uint8_t out[KEYS_BYTES]);
 
-/* For management frames; `private_key` of one side, `node` and `manager`: public keys of both. */
+/* Computes the key of management frames, from `private_key` of one side and the public keys of
+ * both. */
 bool keys_pair(const uint8_t private_key[KEYS_BYTES], const uint8_t node[KEYS_BYTES],
 	       const uint8_t manager[KEYS_BYTES], uint8_t out[KEYS_BYTES]);
 

@@ -37,7 +37,8 @@ static void pieces_add(struct link_batch *b, const struct datagram *d)
 				(struct iovec){(void *)d->slices[i].base, d->slices[i].bytes};
 }
 
-/* From `first_iovec` on, if one copy is faster than many short iovecs. */
+/* Copies the pieces of a GSO batch into one, from `first_iovec` on, if one copy is faster than many
+ * short iovecs. */
 static void pieces_gather(struct link_batch *b, size_t first_iovec, size_t batch_bytes)
 {
 	size_t pieces = b->iovec_count - first_iovec;
@@ -67,7 +68,7 @@ static void control_add(struct msghdr *m, int level, int type, const void *value
 	m->msg_controllen += CMSG_SPACE(bytes);
 }
 
-/* IPv4 peers of an AF_INET6 socket need the IPv4 control message. */
+/* Sets the ECN bits. IPv4 peers of an AF_INET6 socket need the IPv4 control message. */
 static void control_add_ecn(struct msghdr *m, const struct datagram *d)
 {
 	int tos = d->ecn;
@@ -104,7 +105,7 @@ static bool goes_alone(const struct batch_limits *limits, const struct datagram 
 	return limits->alone && limits->alone(d);
 }
 
-/* In a GSO batch whose first datagram is `d`. */
+/* Returns the most datagrams of a GSO batch that starts with `d`. */
 static unsigned segments_max(const struct batch_limits *limits, const struct datagram *d,
 			     size_t bytes)
 {

@@ -14,7 +14,7 @@ unsigned busy_socket(const struct link *l, const struct udp_address *to)
 	return 0;
 }
 
-/* If all are in use, returns the one silent for longest, or 0 if even this one received in poll
+/* Returns a free socket, else the one silent for longest, or 0 if even this one received in poll
  * `since` or later. */
 static unsigned entry_find(const struct link *l, uint64_t since)
 {

@@ -14,7 +14,7 @@ struct clock_pair {
 
 struct clock_pair clock_read(void);
 
-/* Within [now - DATAGRAM_AGE_NS, now]. */
+/* Returns the monotonic time of a stamp, within [now - DATAGRAM_AGE_NS, now]. */
 uint64_t clock_arrived_ns(const struct clock_pair *now, uint64_t stamp_ns);
 
 #endif

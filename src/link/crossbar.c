@@ -131,7 +131,7 @@ static uint64_t record_lines(size_t bytes)
 	return 1 + (bytes + LINE - 1) / LINE;
 }
 
-/* NULL: the ring is full. */
+/* Returns space for `lines` lines, or NULL if the ring is full. */
 static struct record *record_reserve(struct crossbar_port *p, uint64_t lines)
 {
 	uint64_t left = p->lines - p->written % p->lines;
@@ -173,8 +173,8 @@ bool crossbar_port_pending(const struct crossbar_port *p)
 	return p->read != p->written;
 }
 
-/* Those of the last crossbar_port_dequeue. An empty queue starts again at the beginning, which is
- * still in the cache. */
+/* Frees the datagrams of the last crossbar_port_dequeue. An empty queue starts again at the
+ * beginning, which is still in the cache. */
 static void port_release(struct crossbar_port *p)
 {
 	p->released = p->read;

@@ -18,21 +18,20 @@ struct crossbar;
 struct crossbar_port;
 struct link;
 
-/* Without ports. DXP_ENOMEM. */
+/* Creates a crossbar without ports. DXP_ENOMEM. */
 int crossbar_create(struct crossbar **out);
 
-/* All its ports must be removed before. Accepts NULL. */
+/* Accepts NULL. All ports must be removed before. */
 void crossbar_destroy(struct crossbar *c);
 
-/* With a queue of `bytes` bytes. DXP_EBUSY: all ports are in use; DXP_ENOMEM. */
+/* Adds `l` with a queue of `bytes` bytes. DXP_EBUSY: all ports are in use; DXP_ENOMEM. */
 int crossbar_port_add(struct crossbar *c, const struct link *l, size_t bytes,
 		      struct crossbar_port **out);
 void crossbar_port_remove(struct crossbar_port *p);
 
-/* NULL: no such port. */
 struct crossbar_port *crossbar_find(struct crossbar *c, const struct udp_address *to);
 
-/* A full queue counts a drop and returns false. */
+/* Copies a datagram into the queue. If the queue is full, counts a drop and returns false. */
 bool crossbar_port_put(struct crossbar_port *p, const struct udp_address *from,
 		       const struct datagram *d, uint64_t now_ns);
 

@@ -62,37 +62,37 @@ struct link {
  * logged, with nothing open. */
 int socket_open(struct link *l, const struct link_options *options);
 
-/* socket.c: on the endpoint's port, only from `peer`; before the connect, others may enter
- * (link_socket.named). false: rejected, and nothing is open. */
+/* socket.c: creates a socket on the endpoint's port that receives only from `peer`; before its
+ * connect, others may enter (link_socket.named). Returns false if the kernel rejects it; then
+ * nothing is open. */
 bool socket_connect(struct link *l, struct link_socket *s, const struct udp_address *peer);
 void socket_close(struct link_socket *s);
 
-/* socket.c: see link_socket. A socket with waiting datagrams does not become quiet. */
+/* socket.c: makes `s` quiet or not (link_socket), but not quiet while datagrams wait in it. */
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet);
 
-/* socket.c: for messages without a control message. */
+/* socket.c: sets the bits of messages without a control message. */
 void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn);
 
-/* socket.c: bytes of the receive buffer in use, as skb truesize; 0: unknown. */
+/* socket.c: returns the bytes of the receive buffer in use, as skb truesize; 0: unknown. */
 uint32_t socket_waiting_bytes(const struct link_socket *s);
 
 /* busy.c: counts an arrival on socket 0; may connect a socket to its peer. */
 void busy_note(struct link *l, const struct udp_address *from);
-/* busy.c: index of the socket that sends to `to`; 0 if none is connected. */
+/* busy.c: returns the index of the socket that sends to `to`: a connected one, or 0. */
 unsigned busy_socket(const struct link *l, const struct udp_address *to);
 
-/* wait.c: adds a new socket to the epoll set. Only while `watching`. */
+/* wait.c: adds a new socket to the epoll set. Call it only while `watching`. */
 void link_watch_add(struct link *l, unsigned index);
 
-/* receive.c: polls the last arrival's socket, sometimes another one before. The inbox must be
- * empty. true: an arrival. */
+/* receive.c: polls the last arrival's socket, and sometimes another one before. The inbox must be
+ * empty. Returns true for an arrival. */
 bool link_inbox_look(struct link *l);
 
-/* segments.c: datagrams that the kernel accepts in a GSO batch, by trial over loopback; 1: no
- * GSO. */
+/* segments.c: returns the most datagrams of a GSO batch, by trial over loopback; 1: no GSO. */
 unsigned segments_probe(void);
 
-/* wait.c: eventfd and epoll set. */
+/* wait.c: creates the eventfd and the epoll set. */
 int wait_open(struct link *l);
 void wait_close(struct link *l);
 

@@ -94,7 +94,7 @@ static void bit_flip(struct copy *c, struct rng *rng)
 		c->bytes[byte - c->datagram.header_bytes] ^= (uint8_t)(1u << bit % 8);
 }
 
-/* false: too many are delayed, or no memory. */
+/* Delays a copy of `d`. Returns false if too many are delayed, or memory is short. */
 static bool hold(struct fault *f, const struct datagram *d, uint64_t leaves_at, uint64_t until_ns)
 {
 	struct copy *c = f->held_count < LINK_FAULT_HELD ? copy_make(d) : NULL;
@@ -127,7 +127,7 @@ size_t fault_release(struct fault *f, uint64_t now_ns, const struct datagram **o
 	return count;
 }
 
-/* A copy with one bit flipped if `corrupt`, else `in`. NULL: no memory. */
+/* Returns a copy with one bit flipped if `corrupt`, else `in`. NULL: no memory. */
 static const struct datagram *corrupt_maybe(struct fault *f, const struct datagram *in,
 					    bool corrupt)
 {

@@ -46,14 +46,14 @@ size_t fault_release(struct fault *f, uint64_t now_ns, const struct datagram **o
  * these leave first next time. */
 void fault_settle(struct fault *f, const struct datagram *const *unsent, size_t count);
 
-/* The injector keeps copies that the kernel had no space for. Send no new datagram until
- * fault_release has returned them. */
+/* Returns whether the injector keeps copies that the kernel had no space for. If so, send no new
+ * datagram until fault_release has returned them. */
 bool fault_backlog(const struct fault *f);
 
-/* UINT64_MAX: none is delayed. */
+/* Returns when the next delayed datagram is due; UINT64_MAX: none is delayed. */
 uint64_t fault_deadline(const struct fault *f);
 
-/* Of the last fault_pass: bits of enum link_fate. */
+/* Returns bits of enum link_fate for the last fault_pass. */
 unsigned fault_fate(const struct fault *f);
 
 uint64_t fault_count(const struct fault *f);

@@ -17,9 +17,10 @@
  * DXP_EINVAL, DXP_EIO. */
 int local_listen(const char *path, int *fd);
 
-/* In this order, no client finds a path without a listener. */
+/* Removes the path, then stops listening: in this order, no client finds a path without a
+ * listener. */
 void local_unlisten(const char *path, int fd);
-/* If no process listens on it; false: not removed. */
+/* Removes the socket if no process listens on it. Returns false if it was not removed. */
 bool local_clear(const char *path);
 
 struct local_peer {
@@ -27,8 +28,8 @@ struct local_peer {
 	uid_t uid;
 };
 
-/* Without blocking. DXP_EAGAIN: none waits; DXP_ENOMEM: descriptors or memory are short, and it
- * stays queued. */
+/* Accepts a connection without blocking. DXP_EAGAIN: none waits; DXP_ENOMEM: descriptors or memory
+ * are short, and it stays queued. */
 int local_accept(int fd, int *out, struct local_peer *peer);
 
 /* DXP_ENOENT: no process listens; DXP_EACCESS, DXP_ETIMEDOUT, DXP_EINVAL, DXP_EIO. */
@@ -45,7 +46,7 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd);
 int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count);
 int local_receive(int fd, void *data, size_t space, int *fds, unsigned *fd_count);
 
-/* Until a packet can be received. DXP_OK or DXP_ETIMEDOUT. */
+/* Waits until a packet can be received. DXP_OK or DXP_ETIMEDOUT. */
 int local_wait(int fd, uint64_t timeout_ns);
 
 /* ---- descriptors from untrusted processes ---- */
@@ -70,7 +71,7 @@ struct local_memory {
 	int fd; /* -1 if another process made it: the mapping suffices */
 };
 
-/* Zeroed, mapped, and sealed against changes of size. DXP_ENOMEM, DXP_EIO. */
+/* Creates and maps a zeroed memfd, sealed against changes of size. DXP_ENOMEM, DXP_EIO. */
 int local_memory_create(const char *name, uint64_t bytes, struct local_memory *out);
 
 /* Maps another process' memfd to read and write, from a multiple of the page size. The caller owns
@@ -79,10 +80,10 @@ int local_memory_create(const char *name, uint64_t bytes, struct local_memory *o
 int local_memory_map(int fd, uint64_t offset, uint64_t bytes, struct local_memory *out);
 void local_memory_free(struct local_memory *m);
 
-/* More than 1 MiB in total is freed in a thread: the last unmap of a file takes half a second per
- * GiB. */
+/* Frees memories; more than 1 MiB in total in a thread, because the last unmap of a file takes half
+ * a second per GiB. */
 void local_memory_drop(struct local_memory *memories, unsigned count);
-/* Too many threads still free memory; call local_memory_drop later. */
+/* Returns whether too many threads still free memory. If so, call local_memory_drop later. */
 bool local_memory_drops_full(void);
 
 #endif

@@ -15,7 +15,7 @@
 #define ECN_BITS   3 /* of the TOS and traffic class bytes */
 #define ECN_MARKED 3 /* "congestion experienced" */
 
-/* The kernel overwrote the first `used`. */
+/* Restores the buffer lengths that the kernel overwrote in the first `used` headers. */
 static void headers_reset(struct inbox *in, unsigned used)
 {
 	for (unsigned i = 0; i < used; i++) {
@@ -111,7 +111,7 @@ static void message_start(struct inbox *in, struct link_counters *counters)
 		in->segment_bytes = message->msg_len;
 }
 
-/* Of a quiet socket. */
+/* Receives one datagram of a quiet socket. */
 static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	socklen_t name_bytes = sizeof(in->names[0]);
@@ -121,7 +121,7 @@ static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s, i
 			in->named ? &in->names[0].any : NULL, in->named ? &name_bytes : NULL);
 }
 
-/* recvmsg is faster than recvmmsg for one message. */
+/* Receives one message by recvmsg, which is faster for that than recvmmsg. */
 static ssize_t message_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	struct msghdr *m = &in->messages[0].msg_hdr;
@@ -239,7 +239,8 @@ static bool socket_look(struct link *l, unsigned index, bool wait)
 	return true;
 }
 
-/* Every LINK_OTHERS_EVERY polls, another socket is first, so that none waits forever. */
+/* Polls the last arrival's socket. Every LINK_OTHERS_EVERY polls, another socket comes first, so
+ * that none waits forever. */
 bool link_inbox_look(struct link *l)
 {
 	unsigned hot = l->sockets[l->hot].fd >= 0 ? l->hot : 0;
@@ -264,7 +265,8 @@ static size_t arrivals_process(struct link *l, struct datagram_arrival *arrivals
 	return dequeued;
 }
 
-/* No system call while unreturned datagrams are in the buffers, which it would overwrite. */
+/* Makes no system call while unreturned datagrams are in the buffers, because it would overwrite
+ * them. */
 static size_t kernel_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	if (!inbox_pending(&l->inbox) && !link_inbox_look(l))
@@ -282,7 +284,8 @@ static size_t port_receive(struct link *l, struct datagram_arrival *arrivals, si
 	return dequeued;
 }
 
-/* The crossbar needs no system call, so it is first, except every LINK_OTHERS_EVERY calls. */
+/* Receives first from the crossbar, which needs no system call, except every LINK_OTHERS_EVERY
+ * calls. */
 static size_t both_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	bool sockets_first = l->port_looks++ % LINK_OTHERS_EVERY == 0 || inbox_pending(&l->inbox);

@@ -61,7 +61,7 @@ struct inbox {
 	} control[DATAGRAM_BATCH];
 };
 
-/* At most DATAGRAM_BATCH. DXP_ENOMEM. */
+/* Allocates `count` buffers, at most DATAGRAM_BATCH. DXP_ENOMEM. */
 int link_inbox_open(struct inbox *in, unsigned count);
 void link_inbox_close(struct inbox *in);
 
@@ -70,8 +70,8 @@ static inline bool inbox_pending(const struct inbox *in)
 	return in->cursor < in->filled;
 }
 
-/* One receive call; `wait`: blocks until an arrival or the socket's timeout. The inbox must be
- * empty. true: an arrival. */
+/* Receives once from the kernel; with `wait`, blocks until an arrival or the socket's timeout. The
+ * inbox must be empty. Returns true for an arrival. */
 bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 		     struct link_counters *counters);
 

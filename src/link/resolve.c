@@ -13,7 +13,7 @@
 
 #define HOST_BYTES 256 /* host name (RFC 1035), with the final zero */
 
-/* "HOST:PORT"; false: a part is invalid. */
+/* Splits "HOST:PORT". Returns false if a part is invalid. */
 static bool parts_split(const char *text, char host[HOST_BYTES], uint16_t *port)
 {
 	const char *colon = strchr(text, ':');

@@ -14,7 +14,7 @@
 /* accepted by all kernels with GSO; if loopback does not work */
 #define SEGMENTS_SAFE 64
 
-/* Of one-byte datagrams. */
+/* Returns whether the kernel accepts a batch of one-byte datagrams. */
 static bool segments_accepted(int fd, unsigned segments)
 {
 	uint8_t bytes[LINK_SEGMENTS_PROBE] = {0};
@@ -22,7 +22,6 @@ static bool segments_accepted(int fd, unsigned segments)
 	return send(fd, bytes, segments, MSG_DONTWAIT) == (ssize_t)segments;
 }
 
-/* Or -1. */
 static int self_connected(void)
 {
 	struct sockaddr_in self = {.sin_family = AF_INET,

@@ -14,7 +14,7 @@
 
 _Static_assert(ROUND >= 2 * FAULT_OUT_MAX, "a round holds all faulty datagrams");
 
-/* A single piece goes by sendto, 0.08 us faster (Zen 5). */
+/* Sends one message; a single piece goes by sendto, which is 0.08 us faster (Zen 5). */
 static ssize_t message_send(int fd, const struct msghdr *m)
 {
 	if (m->msg_iovlen == 1 && m->msg_controllen == 0)
@@ -30,8 +30,8 @@ static int messages_send(int fd, struct mmsghdr *messages, size_t count)
 	return message_send(fd, &messages->msg_hdr) < 0 ? -1 : 1;
 }
 
-/* A connected socket's ECN bits follow its messages, which saves a control message of 0.1 us each.
- * Returns true if they are equal now. */
+/* Adapts a connected socket's ECN bits to its messages, which saves a control message of 0.1 us
+ * each. Returns true if they are equal now. */
 static bool ecn_follow(const struct link *l, struct link_socket *s, uint8_t ecn)
 {
 	if (s->ecn == ecn)
@@ -41,7 +41,8 @@ static bool ecn_follow(const struct link *l, struct link_socket *s, uint8_t ecn)
 	return s->ecn == ecn;
 }
 
-/* For message `m`, which starts with `first`. For a connected socket, removes the destination. */
+/* Returns the socket for message `m`, which starts with `first`. For a connected socket, removes
+ * the destination. */
 static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
 			     const struct datagram *first)
 {
@@ -68,7 +69,7 @@ static void sockets_choose(struct link *l, struct link_batch *b, const struct da
 	}
 }
 
-/* Consecutive messages from `first` on that use one socket. */
+/* Returns how many consecutive messages from `first` on use one socket. */
 static size_t run_length(const struct link_batch *b, size_t first)
 {
 	size_t end = first + 1;
@@ -78,7 +79,8 @@ static size_t run_length(const struct link_batch *b, size_t first)
 	return end - first;
 }
 
-/* *sent: accepted messages. Returns 0, or the errno of the first that was not. */
+/* Sends the batch; *sent is the number of accepted messages. Returns 0, or the errno of the first
+ * that was not. */
 static int batch_flush(struct link *l, size_t *sent)
 {
 	struct link_batch *b = &l->batch;
@@ -120,7 +122,7 @@ bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes)
 	return true;
 }
 
-/* A GSO batch was rejected, its datagrams accepted singly. */
+/* Avoids GSO batches of this kind: one was rejected, but its datagrams were accepted singly. */
 static void batch_blame(struct link *l, const struct datagram *first, int error)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
@@ -143,7 +145,7 @@ static void batch_blame(struct link *l, const struct datagram *first, int error)
 
 static size_t kernel_send(struct link *l, const struct datagram *const *list, size_t count);
 
-/* Of a rejected GSO batch. Returns how many were accepted. */
+/* Sends the datagrams of a rejected GSO batch singly. Returns how many were accepted. */
 static size_t batch_send_singly(struct link *l, const struct datagram *const *list, size_t count,
 				int error)
 {
@@ -197,8 +199,8 @@ static size_t kernel_send(struct link *l, const struct datagram *const *list, si
 	return done;
 }
 
-/* As long as destinations are ports. Returns how many were copied; *others: next datagrams with
- * other destinations. */
+/* Copies datagrams to ports, as long as these are the destinations. Returns how many were copied;
+ * *others: next datagrams with other destinations. */
 static size_t crossbar_send(struct link *l, const struct datagram *const *list, size_t count,
 			    size_t *others)
 {
@@ -247,8 +249,8 @@ void send_held(struct link *l)
 	fault_settle(l->fault, out + sent, count - sent);
 }
 
-/* The injector keeps what the kernel has no space for, so that faults are drawn once. It accepts no
- * new datagrams until these are sent. */
+/* Sends through the fault injector. It keeps what the kernel has no space for, so that faults are
+ * drawn once, and accepts no new datagrams until these are sent. */
 static size_t send_faulty(struct link *l, const struct datagram *const *list, size_t count)
 {
 	const struct datagram *out[ROUND];

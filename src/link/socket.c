@@ -47,8 +47,8 @@ uint32_t socket_waiting_bytes(const struct link_socket *s)
 	return memory[SK_MEMINFO_RMEM_ALLOC];
 }
 
-/* FORCE options need CAP_NET_ADMIN and may exceed the system's limit. The kernel doubles the value
- * for its overhead. */
+/* Requests `bytes` for both buffers. FORCE options need CAP_NET_ADMIN and may exceed the system's
+ * limit; the kernel doubles the value for its overhead. */
 static void buffers_set(int fd, uint32_t bytes)
 {
 	if (option_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)bytes) < 0)
@@ -124,7 +124,7 @@ static int bind_rejected(const struct udp_address *address, int error)
 	return DXP_EIO;
 }
 
-/* Unbound; on failure, fd is -1 and errno is set. */
+/* Returns an unbound socket; on failure, fd is -1 and errno is set. */
 static struct link_socket socket_make(const struct link *l)
 {
 	struct link_socket s = {.named = UINT32_MAX, .wanted = 1};
@@ -176,8 +176,8 @@ static void wait_limit(int fd, uint32_t us)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 }
 
-/* On the interface with `own_ip`. Without IP_MULTICAST_ALL 0, groups that other sockets joined
- * elsewhere would also come. */
+/* Joins the group on the interface with `own_ip`. Without IP_MULTICAST_ALL 0, groups that other
+ * sockets joined on other interfaces would also arrive. */
 static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 {
 	struct ip_mreq join = {.imr_interface.s_addr = htonl(own_ip)};
@@ -191,7 +191,8 @@ static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 	return DXP_EIO;
 }
 
-/* Other peers' datagrams may have come before, so the reader checks their source. */
+/* Connects the bound socket. It may have received datagrams of other peers before, so the reader
+ * checks their source. */
 static int peer_name(struct link *l, const struct udp_address *peer)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
@@ -286,8 +287,8 @@ static void sharing_set(const struct link *l, int value)
 			option_set(l->sockets[i].fd, SOL_SOCKET, SO_REUSEADDR, value);
 }
 
-/* Socket 0 has the port already. SO_REUSEADDR is set only meanwhile, so another program still gets
- * EADDRINUSE. */
+/* Binds `fd` to the port of socket 0. SO_REUSEADDR is set only meanwhile, so another program still
+ * gets EADDRINUSE. */
 static bool port_share(const struct link *l, int fd)
 {
 	union link_sockaddr name;
@@ -317,7 +318,7 @@ bool socket_connect(struct link *l, struct link_socket *s, const struct udp_addr
 	return true;
 }
 
-/* 0: unknown. */
+/* Returns the MTU of the route; 0: unknown. */
 static size_t route_mtu(const struct udp_address *to, int family)
 {
 	union link_sockaddr name;

@@ -83,14 +83,14 @@ struct link_tap {
 	void *context;
 };
 
-/* NULL: none. `tap` must stay valid while set. */
+/* Sets the observer; NULL: none. `tap` must stay valid while set. */
 void link_tap_set(struct link *l, const struct link_tap *tap);
 
-/* DXP_EBUSY: the port is in use, or the crossbar is full; DXP_EIO: another error, logged;
- * DXP_ENOMEM.
+/* Opens and binds an endpoint. DXP_EBUSY: the port is in use, or the crossbar has no free port;
+ * DXP_EIO: another error, logged; DXP_ENOMEM.
  *
- * DXP_FAULT in the environment sets a fault injector before the socket (link/fault.h). DXP_EINVAL,
- * logged: it does not parse. */
+ * If DXP_FAULT is set in the environment, a fault injector acts on each datagram before the socket
+ * (link/fault.h). DXP_EINVAL, logged: DXP_FAULT does not parse. */
 int link_open(const struct link_options *options, struct link **out);
 void link_close(struct link *l);
 
@@ -107,71 +107,74 @@ bool link_address_now(const struct udp_address *to, struct udp_address *out);
  * same. DXP_EIO: rejected, and nothing changes. */
 int link_move(struct link *l, const struct udp_address *address);
 
-/* Largest UDP payload in one packet to `to`: interface MTU less IP and UDP headers, at most 65507;
- * 1472 if unknown. */
+/* Returns the largest UDP payload in one packet to `to`: the interface MTU less IP and UDP headers,
+ * at most 65507; 1472 if unknown. */
 size_t link_path_payload(const struct link *l, const struct udp_address *to);
 
-/* Since the last call, the kernel rejected datagrams as too long (EMSGSIZE); *to and *bytes are of
- * the last one. link_path_payload may then fit.
+/* Returns true if the kernel rejected datagrams as too long (EMSGSIZE) since the last call; *to and
+ * *bytes are of the last one. link_path_payload may then return a length that fits.
  *
- * One destination at a time: the next send reports another. A smaller MTU beyond the first link is
- * not detected. */
+ * Reports one destination at a time: the next send reports another. A smaller MTU beyond the first
+ * link is not detected. */
 bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes);
 
-/* As granted, in bytes of skb truesize. */
+/* Returns the size of the receive buffer as the kernel granted it, in bytes of skb truesize. */
 size_t link_receive_buffer(const struct link *l);
 
-/* Of the fullest receive buffer: 0 (less than 1/31) .. 31 (full). One system call per socket, so
- * call it once a millisecond or after a full link_receive. */
+/* Returns how full the fullest receive buffer is: 0 (less than 1/31) .. 31 (full). Makes one system
+ * call per socket, so call it once a millisecond or after a full link_receive. */
 unsigned link_receive_level(const struct link *l);
 
-/* In order; consecutive ones of equal length and address form GSO batches. Returns how many were
- * accepted; if fewer, the kernel has no space: retry the rest. Others that were rejected count as
- * accepted and in send_errors. */
+/* Sends in order; consecutive datagrams of equal length and address form GSO batches. Returns how
+ * many were accepted; if fewer than `count`, the kernel has no space: retry the rest. A datagram
+ * rejected for another reason counts as accepted and in send_errors. */
 size_t link_send(struct link *l, const struct datagram *datagrams, size_t count);
 
-/* link_send for a list of pointers. */
+/* Does what link_send does, for a list of pointers. */
 size_t link_send_list(struct link *l, const struct datagram *const *list, size_t count);
 
 /* Returns up to `count` without waiting. Polls each socket at most once, so the kernel may have
  * more. */
 size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
-/* link_receive that waits for the first datagram up to `block_us`, in one system call. No other
- * thread may use the endpoint meanwhile. */
+/* Does what link_receive does, but waits for the first datagram up to `block_us`, in one system
+ * call. No other thread may use the endpoint meanwhile. */
 size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
-/* Received datagrams wait in this process, in buffers or crossbar, where a poll() of the socket
- * does not show them. */
+/* Returns true if received datagrams wait in this process, in buffers or crossbar. A poll() of the
+ * socket does not show these. */
 bool link_pending(const struct link *l);
 
-/* Oldest errno of ICMP not returned yet (ECONNREFUSED: no listener; EHOSTUNREACH, ENETUNREACH ...);
- * 0: none. Needs the option `rejections`. */
+/* Returns the errno of the oldest ICMP error not returned yet (ECONNREFUSED: no listener;
+ * EHOSTUNREACH, ENETUNREACH ...); 0: none. Needs the option `rejections`. */
 int link_rejected(struct link *l);
 
-/* The bound socket, for a poll() over several endpoints. Before each, call link_receive until it
- * returns 0. Not with link_wait or link_wake. */
+/* Returns the bound socket, for a poll() over several endpoints. Before each poll(), call
+ * link_receive until it returns 0. Do not use link_wait or link_wake with it. */
 int link_socket_fd(const struct link *l);
 
 /* Waits for an arrival, link_wake or `deadline_ns`: spins for `spin_ns`, then sleeps. true:
  * something may have arrived. May return early. */
 bool link_wait(struct link *l, uint64_t deadline_ns);
 
-/* The current one, or else the next. */
+/* Makes the current or the next link_wait return. */
 void link_wake(struct link *l);
 
-/* While `fd` is readable, link_wait returns at once, link_fd is readable and link_watched true.
- * `edge`, for an eventfd that another thread reads: a write ends one wait, unseen by link_watched.
- * Call link_unwatch before closing `fd`. DXP_EIO: no memory. */
+/* Adds `fd` to the wait: while it is readable, link_wait returns at once, link_fd is readable and
+ * link_watched returns true. `edge`, for an eventfd that another thread reads: each write ends one
+ * wait, and link_watched does not report it. Call link_unwatch before closing `fd`. DXP_EIO: memory
+ * is short. */
 int link_watch(struct link *l, int fd, bool edge);
 void link_unwatch(struct link *l, int fd);
 
-/* A link_wait since the last call found a watched descriptor readable, without `edge`. */
+/* Returns true if a link_wait since the last call found a watched descriptor readable, without
+ * `edge`. */
 bool link_watched(struct link *l);
 
-/* For an event loop over several endpoints: readable while the kernel has datagrams, or after
- * link_wake, but not for received ones. So call link_receive until it returns 0 before a sleep.
- * link_wait with deadline 0 resets a wakeup. */
+/* Returns a descriptor for an event loop over several endpoints, readable while the kernel has
+ * datagrams or after link_wake. It does not show datagrams in the receive buffers, so call
+ * link_receive until it returns 0 before the loop sleeps. link_wait with deadline 0 resets a
+ * wakeup. */
 int link_fd(struct link *l);
 
 void link_counters(const struct link *l, struct link_counters *out);

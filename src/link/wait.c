@@ -117,7 +117,7 @@ void link_wake(struct link *l)
 	errno = saved;
 }
 
-/* `readable`: the eventfd. false: no wakeup. */
+/* Consumes a wakeup; `readable`: the eventfd is. Returns false if there is none. */
 static bool wakeup_consume(struct link *l, bool readable)
 {
 	uint64_t count;
@@ -130,7 +130,7 @@ static bool wakeup_consume(struct link *l, bool readable)
 	return true;
 }
 
-/* epoll_pwait2 (Linux 5.11 or later), else epoll_wait, rounded up to milliseconds. */
+/* Sleeps by epoll_pwait2 (Linux 5.11 or later), else by epoll_wait, rounded up to milliseconds. */
 static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint64_t deadline_ns)
 {
 	uint64_t now = clock_now_ns();

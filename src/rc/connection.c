@@ -29,7 +29,7 @@ struct rc_connection {
 	unsigned tries;
 };
 
-/* Smallest path MTU for the message: 1 is 256 bytes, then doubling. */
+/* Returns the smallest path MTU for the message: 1 is 256 bytes, each further code doubles it. */
 static uint8_t mtu_of(size_t message_bytes)
 {
 	uint8_t code = 1;

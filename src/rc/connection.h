@@ -24,41 +24,43 @@ struct rc_options {
 
 struct rc_connection;
 
-/* Active side; passive side, from the accepted REQ. DXP_ENOMEM; DXP_EUNSUPPORTED: the REQ's path
- * MTU is below message_bytes. */
+/* Begin a connection: the active side, and the passive side from the REQ that it accepts.
+ * DXP_ENOMEM; DXP_EUNSUPPORTED: the REQ's path MTU is below message_bytes. */
 int rc_connect(const struct rc_options *options, uint64_t now_ns, struct rc_connection **out);
 int rc_accept(const struct rc_options *options, const struct rc_cm_message *req,
 	      struct rc_connection **out);
 void rc_close(struct rc_connection *c);
 
-/* Service RC, or to queue pair 1. */
+/* Returns true for a packet of service RC, or to queue pair 1. */
 bool rc_packet(const uint8_t *data, size_t bytes);
 
-/* Of a packet to queue pair 1. DXP_ENOENT: another kind; statuses of rc_cm_decode(). */
+/* Reads a message from a packet to queue pair 1. DXP_ENOENT: another kind; statuses of
+ * rc_cm_decode(). */
 int rc_cm_packet_decode(const uint8_t *data, size_t bytes, struct rc_cm_message *out);
 
-/* Of a packet to the connection's own address. */
+/* Returns whether a packet to the connection's own address belongs to this connection. */
 bool rc_owns(const struct rc_connection *c, const uint8_t *data, size_t bytes);
-/* A copy of the REQ that began the connection; the REP must be sent again. */
+/* Returns true for a copy of the REQ that began the connection; the REP must then be sent again. */
 bool rc_request_again(struct rc_connection *c, const struct rc_cm_message *req);
 
 /* Statuses of rc_qp_post(). */
 int rc_post(struct rc_connection *c, const void *front, size_t front_bytes, const void *rest,
 	    size_t rest_bytes);
 
-/* rc_owns() is true, and the ICRC checked. `ready` false: no message is accepted, and the peer
- * sends it again. Returns a message and its length, or NULL. */
+/* Processes a packet with rc_owns() and a checked ICRC. If `ready` is false, no message is accepted
+ * now, and the peer sends it again. Returns a message to deliver and its length, or NULL. */
 const uint8_t *rc_receive(struct rc_connection *c, const uint8_t *data, size_t bytes, bool ready,
 			  uint64_t now_ns, size_t *message_bytes);
 
-/* true: the batch is full, and more is due. */
+/* Appends due packets. Returns true if the batch is full and more are due. */
 bool rc_send(struct rc_connection *c, struct inc_batch *out, uint64_t now_ns);
 
 uint64_t rc_deadline(const struct rc_connection *c);
 bool rc_failed(const struct rc_connection *c);
 struct rc_qp_counters rc_counters(const struct rc_connection *c);
 
-/* A MAD, from queue pair 1 to 1. `mad` must not change until the batch is sent. */
+/* Appends a MAD from queue pair 1 to queue pair 1. `mad` must not change until the batch is
+ * sent. */
 void rc_mad_add(struct inc_batch *out, const struct roce_ends *ends,
 		const uint8_t mad[RC_CM_MAD_BYTES]);
 

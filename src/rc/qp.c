@@ -124,7 +124,7 @@ static void timer_arm(struct rc_qp *q, uint64_t now_ns)
 	q->timer_ns = q->oldest == q->highest ? UINT64_MAX : now_ns + timeout_ns(q);
 }
 
-/* `psn` is between `oldest` and `highest`. */
+/* Completes messages before `psn`, which is between `oldest` and `highest`. */
 static void complete_before(struct rc_qp *q, uint32_t psn, uint64_t now_ns)
 {
 	if (psn == q->oldest)
@@ -137,7 +137,7 @@ static void complete_before(struct rc_qp *q, uint32_t psn, uint64_t now_ns)
 	timer_arm(q, now_ns);
 }
 
-/* At the oldest message; fails after the last retry. */
+/* Restarts at the oldest message; fails if no retry is left. */
 static void go_back(struct rc_qp *q)
 {
 	if (q->retries++ == q->o.retry_count)

@@ -27,26 +27,27 @@ struct rc_qp;
 int rc_qp_create(const struct rc_qp_options *options, struct rc_qp **out);
 void rc_qp_destroy(struct rc_qp *q);
 
-/* Before this, messages can be posted but not sent. */
+/* Sets number and first PSN. Before this, messages can be posted but not sent. */
 void rc_qp_connect(struct rc_qp *q, uint32_t peer_number, uint32_t receive_psn);
 
 /* Copies both parts. DXP_EAGAIN: the window is full; DXP_EPEERLOST: in error. */
 int rc_qp_post(struct rc_qp *q, const void *front, size_t front_bytes, const void *rest,
 	       size_t rest_bytes);
 
-/* true: a message to deliver. `ready` false: no buffer; the sender gets an RNR NAK and sends it
- * again. */
+/* Processes a packet. Returns true for a message to deliver. If `ready` is false, the caller has no
+ * buffer; the sender gets an RNR NAK and sends the message again. */
 bool rc_qp_receive(struct rc_qp *q, const struct roce_header *h, size_t payload_bytes, bool ready,
 		   uint64_t now_ns);
 
-/* false: none is due. *payload stays valid until acknowledged. */
+/* Writes the next due packet; returns false if there is none. *payload stays valid until it is
+ * acknowledged. */
 bool rc_qp_send(struct rc_qp *q, struct roce_header *h, const uint8_t **payload,
 		size_t *payload_bytes, uint64_t now_ns);
 
-/* Next rc_qp_send() without an arrival; 0: now; UINT64_MAX: never. */
+/* Returns when rc_qp_send() must be called without an arrival; 0: now; UINT64_MAX: never. */
 uint64_t rc_qp_deadline(const struct rc_qp *q);
 
-/* Retries are used up, or a NAK was fatal. */
+/* Returns true if retries are used up, or a NAK was fatal. */
 bool rc_qp_failed(const struct rc_qp *q);
 
 struct rc_qp_counters {

@@ -103,7 +103,7 @@ static bool keys_agree(const struct seal *o, struct symmetric *n, const uint8_t 
 	return good;
 }
 
-/* Of both directions; erases the handshake. */
+/* Derives the secrets of both directions, and erases the handshake. */
 static bool secrets_derive(struct rltp_seal *s, const struct symmetric *n, const uint8_t *hello_ack,
 			   bool initiator)
 {

@@ -64,7 +64,7 @@ struct rltp_seal {
 	bool tx_seen;
 };
 
-/* keys.c: secrets of both directions. */
+/* keys.c: stores the secrets of both directions. */
 void keys_start(struct rltp_seal *s, const uint8_t tx[CRYPTO_KEY_BYTES],
 		const uint8_t rx[CRYPTO_KEY_BYTES]);
 /* Allocates s->active if necessary; false: out of memory. */

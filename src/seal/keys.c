@@ -78,8 +78,8 @@ void keys_rest(struct rltp_seal *s)
 	s->active = NULL;
 }
 
-/* Only after the peer has received a frame of the present phase, so that it never has more than
- * three keys to choose from. */
+/* Begins a phase only after the peer has received a frame of the present one, so that it never
+ * chooses among more than three keys. */
 bool keys_tx_ready(struct rltp_seal *s)
 {
 	const struct crypto *c = &s->owner->crypto;

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "seal/internal.h"
 
-/* IV XOR counter, RFC 9001, section 5.3. */
+/* Writes IV XOR counter, as RFC 9001, section 5.3. */
 static void nonce_make(const struct seal_cipher *k, uint64_t counter,
 		       uint8_t out[CRYPTO_NONCE_BYTES])
 {
@@ -83,7 +83,7 @@ bool packet_seal(struct rltp_seal *s, struct datagram *d)
 	return true;
 }
 
-/* NULL: no key fits. */
+/* Returns NULL if no key fits. */
 static const struct seal_cipher *cipher_choose(struct rltp_seal *s, bool phase, uint64_t counter)
 {
 	struct seal_active *a = s->active;

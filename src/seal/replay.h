@@ -16,16 +16,16 @@ struct replay {
 	uint64_t seen[REPLAY_WINDOW / 64];
 };
 
-/* All below `next` count as seen. */
+/* Starts with all counters below `next` as seen. */
 void replay_init(struct replay *r, uint64_t next);
 
-/* Nearest to `next` with the low bits `low`. */
+/* Returns the counter nearest to `next` with the low bits `low`. */
 uint64_t replay_counter(uint64_t next, uint32_t low);
 
-/* Seen, or too old for the window. */
+/* Returns true if it was seen, or is too old for the window. */
 bool replay_seen(const struct replay *r, uint64_t counter);
 
-/* Only for an authentic packet. */
+/* Records a counter; only of an authentic packet. */
 void replay_mark(struct replay *r, uint64_t counter);
 
 #endif

@@ -20,8 +20,8 @@ struct seal_options {
 	uint64_t update_packets; /* per key; 0: SEAL_UPDATE_PACKETS */
 };
 
-/* Context of seal_ops; must outlive all sessions. DXP_ENOMEM; DXP_EIO: libcrypto lacks an
- * algorithm. */
+/* Creates the context of seal_ops, which must outlive all sessions. DXP_ENOMEM; DXP_EIO: libcrypto
+ * lacks an algorithm. */
 int seal_create(const struct seal_options *options, struct seal **out);
 void seal_destroy(struct seal *s);
 

@@ -230,7 +230,7 @@ void wire_ping_encode(uint64_t opaque, uint8_t *body)
 	put_be64(AT(PING_OPAQUE), opaque);
 }
 
-/* A length that differs from the stated one means that the network cut or merged the probe. */
+/* Rejects a probe whose length differs from the stated one: the network cut or merged it. */
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu)
 {
 	if (bytes < WIRE_PMTU_BYTES || WIRE_COMMON_BYTES + bytes != get_be16(AT(PMTU_BYTES)))

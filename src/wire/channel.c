@@ -135,7 +135,7 @@ int channel_opened_decode(const uint8_t *data, size_t bytes, struct channel_open
 	return DXP_OK;
 }
 
-/* Padded with zeros. */
+/* Writes a name, padded with zeros. */
 static void name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};
@@ -144,7 +144,7 @@ static void name_put(struct put_cursor *c, const char *name)
 	put_bytes(c, padded, sizeof(padded));
 }
 
-/* May be "*" or empty. */
+/* Reads a name; it may be "*" or empty. */
 static void name_get(struct get_cursor *c, char name[FABRIC_NAME_BYTES])
 {
 	get_bytes(c, name, FABRIC_NAME_BYTES);

@@ -107,9 +107,9 @@ int channel_request_decode(const uint8_t *data, size_t bytes, struct channel_req
 size_t channel_answer_encode(const struct channel_answer *answer, uint8_t *out);
 int channel_answer_decode(const uint8_t *data, size_t bytes, struct channel_answer *out);
 
-/* "host", "xpu", "operator", or "?". */
+/* Returns "host", "xpu", "operator", or "?". */
 const char *channel_role_text(uint8_t role);
-/* ROLE_NONE: other text. */
+/* Returns ROLE_NONE for other text. */
 enum manage_role channel_role_parse(const char *text);
 
 #endif

@@ -16,7 +16,7 @@ static bool op_asynchronous(uint8_t op)
 	       (op >= COMMAND_BRIDGE && op <= COMMAND_MARK);
 }
 
-/* Without address ranges: only the xPU knows its memory. */
+/* Checks a BRIDGE, but no address ranges: only the xPU knows its memory. */
 static bool bridge_valid(const struct command *c)
 {
 	return c->path <= COMMAND_BRIDGE_THROUGH && c->mode <= COMMAND_BRIDGE_SEQUENTIAL &&
@@ -40,7 +40,7 @@ static bool data_valid(const struct command *c, uint32_t most)
 	return c->data && c->data_bytes >= 1 && c->data_bytes <= most;
 }
 
-/* The package is inside the message, or `bytes` bytes at `address`. */
+/* Returns whether the package is inside the message, or `bytes` bytes at `address`. */
 static bool build_valid(const struct command *c)
 {
 	return c->data_bytes ? c->data_bytes <= COMMAND_PACKAGE_BYTES && c->data &&
@@ -83,7 +83,7 @@ static bool command_valid(const struct command *c)
 	}
 }
 
-/* Two bytes of length, then data. */
+/* Writes two bytes of length, then the data. */
 static void put_data(struct put_cursor *p, const struct command *c)
 {
 	put_16(p, (uint16_t)c->data_bytes);

@@ -211,7 +211,6 @@ int command_encode(const struct command *c, uint8_t *out);
 int command_reply_encode(const struct command_reply *r, uint8_t *out);
 int command_event_encode(const struct command_event *e, uint8_t *out);
 
-/* 0: the message is empty. */
 uint8_t command_op(const uint8_t *data, size_t bytes);
 
 /* Decode; pointers in *c point into `data`, texts end with a zero. DXP_EMALFORMED: a wrong length
@@ -220,29 +219,30 @@ int command_decode(const uint8_t *data, size_t bytes, struct command *c);
 int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply *r);
 int command_event_decode(const uint8_t *data, size_t bytes, struct command_event *e);
 
-/* BEGUN; `event` is the command's, not 0. */
+/* Encode and decode BEGUN; `event` is the command's, not 0. */
 int command_begun_encode(uint64_t event, uint8_t *out);
 int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event);
 
-/* FAILED; `event` is the command's, not 0. The text has 1 .. COMMAND_FAILURE_BYTES - 1 bytes
- * without control characters. */
+/* Encode and decode FAILED; `event` is the command's, not 0. The text has 1 ..
+ * COMMAND_FAILURE_BYTES - 1 bytes without control characters. */
 int command_failed_encode(uint64_t event, const char *text, uint8_t *out);
 int command_failed_decode(const uint8_t *data, size_t bytes, uint64_t *event,
 			  char text[COMMAND_FAILURE_BYTES]);
 
-/* PRINT: 1 .. COMMAND_PRINT_BYTES of any bytes. Decoded, *text points into `data`. */
+/* Encode and decode PRINT: 1 .. COMMAND_PRINT_BYTES of any bytes. The decoded *text points into
+ * `data`. */
 int command_print_encode(const void *text, size_t text_bytes, uint8_t *out);
 int command_print_decode(const uint8_t *data, size_t bytes, const uint8_t **text,
 			 size_t *text_bytes);
 
-/* The member `value` of IMAGE and SAMPLER arguments. */
+/* Encode and decode the member `value` of IMAGE and SAMPLER arguments. */
 void command_image_put(const struct dxp_image *image, uint8_t out[COMMAND_IMAGE_BYTES]);
 void command_image_get(const uint8_t value[COMMAND_IMAGE_BYTES], struct dxp_image *out);
 void command_sampler_put(const struct dxp_sampler *sampler, uint8_t out[COMMAND_SAMPLER_BYTES]);
 void command_sampler_get(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_sampler *out);
 
 enum command_rect_side { RECT_FROM, RECT_TO };
-/* Row and slice pitch of one side; 0 in `r` becomes the pitch without gaps. */
+/* Returns row and slice pitch of one side; 0 in `r` becomes the pitch without gaps. */
 void command_rect_pitches(const struct dxp_rect *r, enum command_rect_side side,
 			  uint64_t *row_pitch, uint64_t *slice_pitch);
 /* Bytes from the first to the last byte of one side. false: a length is 0, a pitch is too small, or

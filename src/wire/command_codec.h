@@ -10,15 +10,15 @@
 #include "wire/command.h"
 #include "wire/cursor.h"
 
-/* Is it answered by a REPLY? */
+/* Returns true if the xPU answers this command with a REPLY. */
 bool command_op_synchronous(uint8_t op);
 
-/* command_run.c: body of RUN */
+/* command_run.c: the body of RUN */
 bool command_run_valid(const struct command *c);
 void command_run_put(struct put_cursor *p, const struct command *c);
 void command_run_get(struct get_cursor *g, struct command *c);
 
-/* Printable, and with its final zero within `space` bytes. */
+/* Returns true for a printable text that ends, with its final zero, within `space` bytes. */
 static inline bool command_text_valid(const char *text, size_t space)
 {
 	size_t bytes = strnlen(text, space);

@@ -49,7 +49,7 @@ static void get_name(struct get_cursor *g, char *to)
 	to[bytes] = '\0';
 }
 
-/* First image argument with argument i's description. */
+/* Returns the first image argument with argument i's description. */
 static uint8_t image_like(const struct command *c, uint8_t i)
 {
 	const struct command_argument *a = c->arguments;

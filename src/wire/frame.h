@@ -353,7 +353,7 @@ struct wire_nack_body {
 	};
 };
 
-/* `qp` of a NACK with WIRE_NACK_WAIT: function and queue pair in one number. */
+/* Returns `qp` of a NACK with WIRE_NACK_WAIT: function and queue pair in one number. */
 static inline uint16_t wire_nack_position(uint32_t function, uint32_t qp)
 {
 	return (uint16_t)(function << 8 | qp);
@@ -450,20 +450,19 @@ struct wire_atomic {
 
 bool wire_type_known(uint8_t type);
 bool wire_type_reliable(uint8_t type);
-/* All reliable types have the data extension. */
 bool wire_type_data(uint8_t type);
 bool wire_type_management(uint8_t type);
 const char *wire_type_name(uint8_t type);       /* "PUT"; "?": unknown */
 const char *wire_nack_name(uint8_t code);       /* "bad key"; "?": unknown */
 const char *wire_protect_name(uint8_t protect); /* "encrypt"; "?": unknown */
-/* A name of wire_protect_name(); false: other text. */
+/* Parses a name of wire_protect_name(); returns false for other text. */
 bool wire_protect_parse(const char *text, uint8_t *out);
 
 /* Writes header->header_bytes bytes with crc 0, for wire_crc_set(). */
 void wire_header_encode(const struct wire_header *header, uint8_t *out);
 
-/* The crc of an encoded header: wire_crc_begin(), with WIRE_FLAG_CRCP crc32c() for each part of the
- * payload, then wire_crc_set(). */
+/* Compute the crc of an encoded header: wire_crc_begin(), with WIRE_FLAG_CRCP crc32c() for each
+ * part of the payload, then wire_crc_set(). */
 uint32_t wire_crc_begin(const uint8_t *header, size_t header_bytes);
 void wire_crc_set(uint8_t *header, uint32_t crc);
 
@@ -473,8 +472,8 @@ void wire_control_seal(uint8_t *frame, size_t frame_bytes);
 void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail,
 			    size_t tail_bytes);
 
-/* Version of a frame that this release does not support; 0: supported, or too short. Version and
- * type have the same offsets in all versions. */
+/* Returns the version of a frame that this release does not support; 0: supported, or too short.
+ * Version and type have the same offsets in all versions. */
 uint8_t wire_other_version(const uint8_t *data, size_t bytes);
 
 /* Checks all lengths and the crc first; *header is written only on success. The payload starts at
@@ -499,10 +498,10 @@ static inline bool wire_is_sealed(const uint8_t *data, size_t bytes)
  * zero. */
 void wire_hello_constant(const uint8_t *frame, size_t bytes, uint8_t *out);
 
-/* `body` follows the header; `flags` are the header's. Decoders return DXP_EMALFORMED for a wrong
- * length or field, and write only on success. Encoders write as the constants above:
- * WIRE_ACK_BODY_BYTES and the bitmap, WIRE_CREDIT_BYTES per entry. With ack->credit, the caller
- * sets WIRE_FLAG_CREDIT. */
+/* Encode and decode bodies. `body` follows the header; `flags` are the header's. Decoders return
+ * DXP_EMALFORMED for a wrong length or field, and write only on success. Encoders write as many
+ * bytes as the constants above state: an ack WIRE_ACK_BODY_BYTES and the bitmap, a credit
+ * WIRE_CREDIT_BYTES per entry. With ack->credit, the caller sets WIRE_FLAG_CREDIT. */
 int wire_ack_decode(const uint8_t *body, size_t bytes, uint16_t flags, struct wire_ack *ack);
 void wire_ack_encode(const struct wire_ack *ack, uint8_t *body);
 int wire_nack_decode(const uint8_t *body, size_t bytes, struct wire_nack_body *nack);

@@ -117,7 +117,7 @@ struct inc_packet {
  *         DXP_EMALFORMED: the packet has the tag, but is invalid. */
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
-/* A message of a reliable connection: MPI header, payload. The decoder checks as
+/* Encode and decode a message of a reliable connection: MPI header, payload. The decoder checks as
  * inc_packet_decode() does, and leaves out->roce unchanged. */
 void inc_message_encode(const struct inc_header *h, uint8_t out[INC_HEADER_BYTES]);
 int inc_message_decode(const uint8_t *message, size_t bytes, struct inc_packet *out);
@@ -155,11 +155,12 @@ struct inc_sum {
 	uint32_t crc;
 };
 
-/* Only packets with INC_FLAG_TRAIN may be in a GSO batch: there the kernel increments IP
- * Identification, and captures below the sockets show one packet. */
+/* Returns true for a packet without INC_FLAG_TRAIN, which must not be in a GSO batch: there the
+ * kernel increments IP Identification, and captures below the sockets show one packet. */
 bool inc_packet_alone(const struct datagram *d);
 
-/* inc_packet_encode() with the payload's CRC from `sum`, without reading the payload. */
+/* Does what inc_packet_encode() does, with the payload's CRC from `sum` and without reading the
+ * payload. */
 void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
 			      const void *payload, const struct inc_sum *sum, struct datagram *d,

@@ -71,21 +71,21 @@
 #define INC_COMPAT_HOP_SHIFT 5
 #define INC_COMPAT_PATH_MAX  3 /* switches on a path: tor1, spine, tor2 */
 
-/* By its header. */
 bool inc_compat_is(const struct inc_header *h);
 
-/* The req_id nearest to `near` with these low 24 bits. */
+/* Returns the req_id nearest to `near` with these low 24 bits. */
 uint32_t inc_compat_req_id(uint32_t near, uint32_t low);
 
 void inc_compat_header_put(const struct inc_header *h, uint8_t out[INC_COMPAT_HEADER_BYTES]);
 
-/* After DETH or BTH, with out->roce set. Data get epoch 0, INC_FLAG_SHORT, INC_FLAG_LAST and a
- * req_id of 24 bits; the receiver derives the direction from the sender. Without elements, their
- * status is -DXP_EINVAL. DXP_EMALFORMED. */
+/* Decodes what follows DETH or BTH; the caller has set out->roce. Data get epoch 0, INC_FLAG_SHORT,
+ * INC_FLAG_LAST and a req_id of 24 bits; the receiver derives the direction from the sender.
+ * Without elements, their status is -DXP_EINVAL. DXP_EMALFORMED. */
 int inc_compat_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
-/* src_rank, epoch, kind and status are in `h`; src_rank is sent only down the tree. At most
- * INC_COMPAT_PATH_MAX switches; sizes above 65535 become 65535. */
+/* Encode and decode the control payload; src_rank, epoch, kind and status are in `h`. src_rank is
+ * sent only down the tree. The path has at most INC_COMPAT_PATH_MAX switches; sizes above 65535
+ * become 65535. */
 size_t inc_compat_control_encode(const struct inc_header *h, const struct inc_control *c,
 				 uint8_t out[INC_CONTROL_BYTES_MAX]);
 int inc_compat_control_decode(const uint8_t *data, size_t bytes, struct inc_header *h,

@@ -57,7 +57,7 @@ static struct inc_header header_get(const uint8_t *in)
 	};
 }
 
-/* A packet with a status, or a contribution to a broadcast, may lack data. */
+/* Checks data, which a packet with a status, or a contribution to a broadcast, may lack. */
 static bool data_sound(const struct inc_header *h, size_t payload_bytes)
 {
 	bool computes = h->collective == INC_ALLREDUCE || h->collective == INC_REDUCE;
@@ -192,7 +192,7 @@ static void seal(struct datagram *d, const struct roce_path *path, unsigned pad_
 	trailer_put(d, pad_bytes, roce_icrc(path, pieces, count), trailer);
 }
 
-/* Without its trailer. Returns the pad. */
+/* Builds a packet without its trailer. Returns the length of the pad. */
 static unsigned packet_begin(const struct inc_header *h, const struct roce_header *roce,
 			     const struct roce_path *path, const void *payload,
 			     size_t payload_bytes, struct datagram *d)

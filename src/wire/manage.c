@@ -16,7 +16,7 @@
 /* zeros: a STATUS request is as long as the longest rejection, so that this is no amplification */
 #define STATUS_PADDING 46
 
-/* Header fields that the NIC may still change count as zero. */
+/* Computes the mac. Header fields that the NIC may still change count as zero. */
 static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes,
 			 uint8_t out[MAC_BYTES])
 {
@@ -127,7 +127,7 @@ static size_t body_end(const struct put_cursor *c, uint8_t type, uint16_t source
 			   out);
 }
 
-/* `key`: the sender's public key, or NULL. */
+/* Completes a request; `key`: the sender's public key, or NULL. */
 static size_t request_end(const struct put_cursor *c, uint8_t type, uint16_t source,
 			  const uint8_t *key, struct mac *mac, uint8_t *out)
 {
@@ -243,8 +243,8 @@ int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 	return DXP_OK;
 }
 
-/* Padded with zeros: an ASSIGN is as long as the longest unauthenticated rejection, so that this is
- * no amplification. */
+/* Writes a name, padded with zeros: an ASSIGN is then as long as the longest unauthenticated
+ * rejection, so that this is no amplification. */
 static void fixed_name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};

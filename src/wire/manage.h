@@ -159,7 +159,7 @@ struct manage_reader {
 bool manage_name_valid(const char *name);
 
 #define MANAGE_RELEASE_BYTES 12 /* "255.255.255", with the final zero */
-/* Such as "0.1.0"; "": unknown. Returns `out`. */
+/* Writes a release such as "0.1.0"; "": unknown. Returns `out`. */
 const char *manage_release_format(uint32_t capabilities, char out[MANAGE_RELEASE_BYTES]);
 
 /* longest frame except NODE_TABLE and NODE_DELTA */
@@ -216,10 +216,10 @@ int manage_answer_decode(struct manage_body body, struct manage_answer *out);
  * next). */
 int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows *out,
 		       struct manage_reader *reader);
-/* false: no row is left. If *removed, only entry->id is set. */
+/* Reads the next row; returns false if none is left. If *removed, only entry->id is set. */
 bool manage_rows_next(struct manage_reader *reader, struct node_entry *entry, bool *removed);
 
-/* The first 16 bytes of a body, even if it is not authentic. */
+/* Reads the first 16 bytes of a body, even if it is not authentic. */
 bool manage_prefix(struct manage_body body, uint64_t *request, uint64_t *nonce);
 
 #endif

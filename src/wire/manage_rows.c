@@ -63,7 +63,7 @@ void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
 	put_bytes(c, entry->key, sizeof(entry->key));
 }
 
-/* After id and kind. */
+/* Reads what follows id and kind. */
 static void entry_rest_get(struct get_cursor *c, struct node_entry *entry)
 {
 	uint8_t flags = get_8(c), address[WIRE_ADDRESS_BYTES] = {0};
@@ -165,7 +165,7 @@ size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target
 			   w->frame);
 }
 
-/* A NODE_TABLE's rows set entries, and ids grow within [first, next). */
+/* Checks all rows. Those of a NODE_TABLE set entries, and their ids grow within [first, next). */
 static bool rows_sound(uint8_t type, const struct manage_rows *rows, struct get_cursor c)
 {
 	uint32_t at_least = rows->first;

@@ -15,7 +15,7 @@ static inline bool printable(char letter)
 	return letter >= 0x20 && letter < 0x7f;
 }
 
-/* Field of `space` bytes with the final zero; '?' replaces unprintable characters. */
+/* Writes a field of `space` bytes, the final zero included; '?' replaces unprintable characters. */
 static inline void printable_put(struct put_cursor *c, const char *text, size_t space)
 {
 	char copy[PRINTABLE_BYTES];

@@ -26,7 +26,8 @@ size_t probe_encode(uint64_t number, size_t bytes, uint16_t source, uint16_t tar
 size_t probe_reply_encode(const struct probe_reply *reply, uint16_t source, uint16_t target,
 			  struct mac *mac, uint8_t *out);
 
-/* Of manage_open(). DXP_EMALFORMED: wrong length or field; the output is unchanged. */
+/* Decode a body of manage_open(). DXP_EMALFORMED: wrong length or field; the output is
+ * unchanged. */
 int probe_decode(struct manage_body body, uint64_t *number);
 int probe_reply_decode(struct manage_body body, struct probe_reply *out);
 

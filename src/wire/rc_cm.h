@@ -38,8 +38,8 @@ struct rc_cm_message {
 
 void rc_cm_encode(const struct rc_cm_message *m, uint8_t out[RC_CM_MAD_BYTES]);
 
-/* Payload of a packet to queue pair 1. DXP_EMALFORMED: wrong length or field; DXP_EUNSUPPORTED:
- * another class or CM message. */
+/* Decodes the payload of a packet to queue pair 1. DXP_EMALFORMED: wrong length or field;
+ * DXP_EUNSUPPORTED: another class or CM message. */
 int rc_cm_decode(const uint8_t *mad, size_t bytes, struct rc_cm_message *out);
 
 #endif

@@ -73,7 +73,7 @@ enum roce_nak {
 	ROCE_NAKS = 5
 };
 
-/* Wait after an RNR NAK with this code (0 .. 31). */
+/* Returns the wait after an RNR NAK with this code (0 .. 31). */
 uint64_t roce_rnr_ns(unsigned code);
 
 /* In host byte order. */
@@ -82,14 +82,14 @@ struct roce_path {
 	uint16_t from_port, to_port;
 };
 
-/* 0: unsupported opcode. */
+/* Returns 0 for an unsupported opcode. */
 size_t roce_header_bytes(uint8_t opcode);
 
-/* P_Key 0xffff, version 0, MigReq 0. Returns the length. */
+/* Encodes with P_Key 0xffff, version 0, MigReq 0. Returns the length. */
 size_t roce_header_encode(const struct roce_header *h, uint8_t *out);
 
-/* Without the ICRC; *payload_bytes excludes pad and ICRC. DXP_EMALFORMED: too short, or an invalid
- * opcode, version or pad. */
+/* Decodes without checking the ICRC; *payload_bytes excludes pad and ICRC. DXP_EMALFORMED: too
+ * short, or an invalid opcode, version or pad. */
 int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 		       size_t *payload_bytes);
 
@@ -102,15 +102,15 @@ struct roce_piece {
 };
 uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count);
 
-/* ICRC of `front`, then shift->bytes bytes with CRC-32 `crc`. */
+/* Returns the ICRC of `front`, then shift->bytes bytes with CRC-32 `crc`. */
 uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
 			  const struct crc32_shift *shift, uint32_t crc);
 
-/* At the end of a UDP payload. */
+/* Checks the ICRC at the end of a UDP payload. */
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes);
 
-/* From the IP header on, IPv6 or IPv4 without options, with its Identification and fragment
- * bits. */
+/* Checks a packet from its IP header on, IPv6 or IPv4 without options, with that header's
+ * Identification and fragment bits. */
 bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes);
 
 /* ---- IPv4 or IPv6 ---- */
@@ -120,7 +120,7 @@ struct roce_ends {
 	struct udp_address from, to;
 };
 
-/* roce_icrc() and roce_icrc_right() for IPv4 or IPv6. */
+/* Do what roce_icrc() and roce_icrc_right() do, for IPv4 or IPv6. */
 uint32_t roce_ends_icrc(const struct roce_ends *ends, const struct roce_piece *pieces,
 			size_t count);
 bool roce_ends_icrc_right(const struct roce_ends *ends, const uint8_t *data, size_t bytes);

@@ -142,7 +142,7 @@ static void path_get(struct get_cursor *c, struct stats_path *p)
 		  p->node > WIRE_NODE_LAST;
 }
 
-/* Index of a queue pair, or node id; 0 for STATS_PART_NODE, with one row. */
+/* Returns the index of a queue pair, or the node id; 0 for STATS_PART_NODE, which has one row. */
 static uint16_t row_number(const struct stats_page *page, unsigned i)
 {
 	switch (page->part) {

@@ -77,8 +77,8 @@ size_t stats_request_encode(const struct stats_request *request, uint16_t node, 
 size_t stats_page_encode(const struct stats_page *page, uint16_t node, struct mac *mac,
 			 uint8_t *out);
 
-/* Of manage_open(). DXP_EMALFORMED: wrong length or field; DXP_EUNSUPPORTED: another STATS_VERSION.
- * *out is written only on success. */
+/* Decode a body of manage_open(). DXP_EMALFORMED: wrong length or field; DXP_EUNSUPPORTED: another
+ * STATS_VERSION. *out is written only on success. */
 int stats_request_decode(struct manage_body body, struct stats_request *out);
 int stats_page_decode(struct manage_body body, struct stats_page *out);
 

@@ -79,7 +79,7 @@ int stats_service_request_decode(struct manage_body body, struct stats_request *
 	return DXP_OK;
 }
 
-/* A letter of a-z, then a-z 0-9 _. */
+/* Returns true for a letter of a-z, then a-z 0-9 _. */
 static bool name_sound(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";

@@ -47,14 +47,14 @@ struct stats_service_limit {
 	uint64_t free_ns; /* all answers are paid for */
 };
 
-/* One more answer; counts it if allowed. */
+/* Returns whether one more answer is allowed, and counts it. */
 bool stats_service_allowed(struct stats_service_limit *l, uint64_t now_ns);
 
-/* `values` has space for it. */
+/* Appends to `values`, which has space. */
 void stats_value_add(struct stats_value *values, size_t *count, const char *name, bool level,
 		     uint64_t value);
 
-/* From number page->first on. */
+/* Fills a page from number page->first on. */
 void stats_service_page_fill(struct stats_service_page *page, const struct stats_value *values,
 			     size_t count);
 
@@ -66,7 +66,7 @@ size_t stats_service_request_encode(const struct stats_request *request, uint16_
 size_t stats_service_page_encode(const struct stats_service_page *page, uint16_t node,
 				 struct mac *mac, uint8_t *out);
 
-/* Of manage_open(). DXP_EMALFORMED: wrong length or field; DXP_EUNSUPPORTED: another
+/* Decode a body of manage_open(). DXP_EMALFORMED: wrong length or field; DXP_EUNSUPPORTED: another
  * STATS_SERVICE_VERSION. *out is written only on success. */
 int stats_service_request_decode(struct manage_body body, struct stats_request *out);
 int stats_service_page_decode(struct manage_body body, struct stats_service_page *out);
