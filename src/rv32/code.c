@@ -59,7 +59,7 @@ static unsigned operands_of(enum rv32_format format)
 	}
 }
 
-/* The code may read its flags, or its rounding mode is not the vector handler's. */
+/* Returns true if the code may read the flags, or the rounding mode is not the vector handler's. */
 static bool needs_software(const struct rv32_code *code, const struct rv32_op *op)
 {
 	const bool converts = op->code == RV32_FCVT_W_S || op->code == RV32_FCVT_WU_S;
@@ -77,7 +77,7 @@ static bool needs_software(const struct rv32_code *code, const struct rv32_op *o
 	}
 }
 
-/* In steps, or NO_TARGET. */
+/* Returns the distance in steps, or NO_TARGET. */
 static int32_t target_of(const struct rv32_code *code, uint32_t index, const struct rv32_op *op)
 {
 	const int64_t target = (int64_t)index + op->imm / 4;
@@ -126,7 +126,7 @@ static void fill(const struct rv32_code *code, uint32_t index, const struct rv32
 		s->fn = rv32_lane_handler(op->code);
 }
 
-/* At a warp's start only these rows are cleared. */
+/* Marks rows that are read; at a warp's start only these are cleared. */
 static void note_reads(const struct rv32_op *op, bool reads[ROWS])
 {
 	const unsigned o = operands_of(rv32_format_of((enum rv32_opcode)op->code));

@@ -74,7 +74,7 @@ static bool sizes_fit(const struct rv32_core *core, const struct rv32_launch *l)
 	       (l->entry - code->base) / 4 < code->count;
 }
 
-/* Code, private memory and LOCAL memory. */
+/* Adds code, private memory and LOCAL memory. */
 static int add_own(struct rv32_core *core, const struct rv32_launch *l)
 {
 	const uint32_t page = RV32_PAGE_BYTES;
@@ -106,8 +106,8 @@ static int add_own(struct rv32_core *core, const struct rv32_launch *l)
 	return status;
 }
 
-/* Memory for the vector handlers: segments without special rules, at one host address for all
- * lanes. Other segments get limits of 0. */
+/* Lists memory for the vector handlers: segments without special rules, at one host address for all
+ * lanes. Others get limits of 0. */
 static void list_spans(struct rv32_core *core)
 {
 	for (uint32_t i = 0; i < core->memory.count; i++) {
@@ -125,7 +125,7 @@ static void list_spans(struct rv32_core *core)
 	}
 }
 
-/* Valid until the work-group size changes. */
+/* Computes local ids, valid until the work-group size changes. */
 static void local_ids_fill(struct rv32_core *core, const uint32_t local[3])
 {
 	memcpy(core->id_sizes, local, sizeof(core->id_sizes));
@@ -315,7 +315,7 @@ static bool pass_barrier(struct rv32_core *core)
 	return true;
 }
 
-/* For each of the work-groups that share a warp. */
+/* Does what pass_barrier() does, for each work-group of a shared warp. */
 static bool pass_packed_barriers(struct rv32_core *core)
 {
 	struct warp *w = core->warps;
@@ -345,7 +345,7 @@ static uint64_t items_done(const struct rv32_core *core)
 	return items;
 }
 
-/* Stop flag and limit of instructions; false: trapped. */
+/* Checks stop flag and limit of instructions. Returns false after a trap. */
 static bool may_continue(struct rv32_core *core, struct warp *w)
 {
 	const struct rv32_launch *l = core->launch;
@@ -361,7 +361,7 @@ static bool may_continue(struct rv32_core *core, struct warp *w)
 	return false;
 }
 
-/* Until all work-items have returned; false: trapped. */
+/* Runs until all work-items have returned. Returns false after a trap. */
 static bool run_batch(struct rv32_core *core)
 {
 	uint32_t live;
@@ -384,7 +384,7 @@ static bool run_batch(struct rv32_core *core)
 	return true;
 }
 
-/* core->running work-groups from *first on; false: none is left. */
+/* Claims core->running work-groups from *first on. Returns false if none is left. */
 static bool claim(struct rv32_core *core, uint64_t *first)
 {
 	_Atomic uint64_t *shared = core->launch->next_group;

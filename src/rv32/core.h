@@ -38,7 +38,7 @@ struct rv32_code;
 /* Of the execution loop, for different processors; all compute the same bits. */
 enum rv32_build { RV32_BUILD_BEST, RV32_BUILD_BASELINE, RV32_BUILD_AVX2 };
 
-/* Can this processor run it? */
+/* Returns true if this processor can run it. */
 bool rv32_build_runs(enum rv32_build build);
 
 /* Copies `count` words for address `base` (a multiple of RV32_PAGE_BYTES). NULL: no memory, an
@@ -54,24 +54,25 @@ void rv32_code_destroy(struct rv32_code *code);
 
 struct rv32_item;
 
-/* x register 0 .. 31; x0 reads as 0. */
+/* Read and write x register 0 .. 31; x0 reads as 0. */
 uint32_t rv32_item_get(const struct rv32_item *item, unsigned number);
 void rv32_item_set(struct rv32_item *item, unsigned number, uint32_t value);
-/* f register 0 .. 31, as bits. */
+/* Returns f register 0 .. 31, as bits. */
 uint32_t rv32_item_get_float(const struct rv32_item *item, unsigned number);
-/* As the work-item's loads read it. false: a part is not readable; `to` has the bytes before it. */
+/* Copies memory as the work-item's loads read it. Returns false if a part is not readable; `to`
+ * then has the bytes before it. */
 bool rv32_item_read(const struct rv32_item *item, uint32_t address, void *to, uint32_t bytes);
-/* Of the work-item, and of its work-group. */
+/* Writes the global ids of the work-item, and the ids of its work-group. */
 void rv32_item_ids(const struct rv32_item *item, uint32_t global[3], uint32_t group[3]);
 
 /* ---- a launch ---- */
 
-/* Of one work-item, with arguments in its registers. It continues after DXP_OK; else the launch
- * stops with RV32_TRAP_ABORT. */
+/* Executes one work-item's ecall, with arguments in its registers. The work-item continues after
+ * DXP_OK; else the launch stops with RV32_TRAP_ABORT. */
 typedef int (*rv32_ecall_fn)(void *context, struct rv32_item *item);
 
-/* Before each instruction of a warp. mask: executing lanes; registers: x0 .. x31, then f0 .. f31,
- * RV32_LANES values each. */
+/* Trace hook before each instruction of a warp. mask: executing lanes; registers: x0 .. x31, then
+ * f0 .. f31, RV32_LANES values each. */
 typedef void (*rv32_trace_fn)(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
 			      const uint32_t (*registers)[RV32_LANES]);
 
@@ -118,12 +119,12 @@ struct rv32_core_options {
 	uint32_t warps;
 };
 
-/* NULL: no memory, or an option out of range. */
+/* Returns NULL without memory, or if an option is out of range. */
 struct rv32_core *rv32_core_create(const struct rv32_core_options *options);
 void rv32_core_destroy(struct rv32_core *core);
 
-/* Until no work-group is left. Sets *counters also after a trap. Errors: DXP_EINVAL: a value out of
- * range, or segments overlap; nothing ran. DXP_EDEVICE: trapped; see *trap. */
+/* Runs until no work-group is left. Sets *counters also after a trap. Errors: DXP_EINVAL: a value
+ * out of range, or segments overlap; nothing ran. DXP_EDEVICE: trapped; see *trap. */
 int rv32_core_run(struct rv32_core *core, const struct rv32_launch *launch,
 		  struct rv32_counters *counters, struct rv32_trap *trap);
 

@@ -33,14 +33,14 @@ struct rv32_core {
 	uint8_t payload[DXP_NAP_BYTES]; /* inline, of dxp.post */
 };
 
-/* Until its lanes have ended, wait at a barrier, or used up their quota of backward branches.
- * false: trapped. */
+/* Runs a warp until its lanes have ended, wait at a barrier, or used up their quota of backward
+ * branches. Returns false after a trap. */
 bool rv32_warp_run(struct warp *w);
 
-/* They continue at step `pc`. */
+/* Adds lanes, which continue at step `pc`. */
 void rv32_warp_insert(struct warp *w, uint32_t pc, uint32_t mask);
 
-/* Those that wait at a barrier. */
+/* Releases lanes that wait at a barrier. */
 void rv32_warp_release(struct warp *w, uint32_t mask);
 
 #endif

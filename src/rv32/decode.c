@@ -271,7 +271,7 @@ static struct rv32_op fields_of(enum rv32_opcode code, uint32_t word)
 	return op;
 }
 
-/* The fixed bits match, but has the device such operands? */
+/* Returns false if the fixed bits match, but the device has no such operands. */
 static bool operands_exist(const struct rv32_op *op)
 {
 	enum rv32_format format = formats[op->code];

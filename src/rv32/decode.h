@@ -5,10 +5,10 @@
 
 #include "rv32/isa.h"
 
-/* Illegal: RV32_ILLEGAL with operands 0. */
+/* Decodes a word; an illegal one becomes RV32_ILLEGAL with operands 0. */
 struct rv32_op rv32_decode(uint32_t word);
 
-/* Inverse of rv32_decode() for legal words. */
+/* Inverts rv32_decode() for legal words. */
 uint32_t rv32_encode(const struct rv32_op *op);
 
 #endif

@@ -8,8 +8,8 @@
 
 #define RV32_DISASM_BYTES 64 /* longest text, with the final zero */
 
-/* No final newline; targets are addresses. If an assembler would make another word, writes ".word".
- * Returns the length. */
+/* Writes the text without a final newline; targets are addresses. If an assembler would make
+ * another word of it, writes ".word". Returns the length. */
 int rv32_disasm(uint32_t word, uint32_t pc, char *text, size_t bytes);
 
 #endif

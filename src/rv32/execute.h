@@ -29,7 +29,7 @@
 struct warp;
 struct step;
 
-/* For the running lanes. Returns the next step. */
+/* Executes an instruction for the running lanes. Returns the next step. */
 typedef struct step *(*step_fn)(struct warp *w, struct step *s);
 
 /* d, a, b, c: rows of rd, rs1, rs2, rs3. imm: immediate; of jumps the distance in steps, of LUI and
@@ -146,7 +146,7 @@ struct rv32_code {
 	uint8_t read_rows[ROWS];
 };
 
-/* At step `next`, after `done` (0 or 1) executions of s. */
+/* Ends the run at step `next`, after `done` (0 or 1) executions of s. */
 static inline struct step *leave(struct warp *w, struct step *s, unsigned done, struct step *next,
 				 enum event event)
 {

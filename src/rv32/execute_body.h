@@ -4,7 +4,7 @@
 #include "rv32/execute_vector.h"
 #include "rv32/lane.h"
 
-/* RISC-V: x / 0 is -1, and -2^31 / -1 is -2^31. */
+/* Divides as RISC-V does: x / 0 is -1, and -2^31 / -1 is -2^31. */
 INLINE uint32_t divide(uint32_t x, uint32_t y)
 {
 	if (y == 0)
@@ -12,8 +12,8 @@ INLINE uint32_t divide(uint32_t x, uint32_t y)
 	return y == UINT32_MAX ? 0u - x : (uint32_t)((int32_t)x / (int32_t)y);
 }
 
-/* The maximum in lanes where `maximum` is all ones. -0 is below +0; of NaN and another operand, the
- * other. */
+/* Returns the minimum, or the maximum where `maximum` is all ones. -0 is below +0; of NaN and
+ * another operand, the other is returned. */
 INLINE vec vector_minimum(vec x, vec y, vec maximum)
 {
 	/* Signed integers with the floats' order. */

@@ -10,7 +10,7 @@ INLINE const struct span *NAME(span_of)(const struct warp *w, uint32_t address)
 	return &w->spans[w->page[address / RV32_PAGE_BYTES]];
 }
 
-/* Each lane: the first lane's value plus `stride` times the lane. */
+/* Returns true if each lane holds the first lane's value plus `stride` times the lane. */
 INLINE bool NAME(regular)(struct warp *w, const vec *a, uint32_t stride)
 {
 	const unsigned first = FIRST;
@@ -21,7 +21,7 @@ INLINE bool NAME(regular)(struct warp *w, const vec *a, uint32_t stride)
 	return all_ones(m);
 }
 
-/* In the segment; false: in some lane, `bytes` bytes exceed the limit. */
+/* Computes offsets in the segment. Returns false if `bytes` bytes exceed the limit in some lane. */
 INLINE bool NAME(offsets)(struct warp *w, const struct step *s, const struct span *span,
 			  uint32_t limit, uint32_t bytes, vec offset[VECTORS])
 {
@@ -39,7 +39,7 @@ INLINE bool NAME(offsets)(struct warp *w, const struct step *s, const struct spa
 	return all_ones(m);
 }
 
-/* The row of one private word for all lanes, or NULL. */
+/* Returns the row of one private word for all lanes, or NULL. */
 INLINE vec *NAME(private_row)(struct warp *w, const struct step *s)
 {
 	const uint32_t offset = w->row[s->a][FIRST] + (uint32_t)s->imm - w->private_base;
@@ -90,7 +90,7 @@ INLINE bool NAME(try_load_row)(struct warp *w, const struct step *s)
 	return true;
 }
 
-/* Within each vector: the first lane's value plus `stride` per lane. */
+/* Returns true if, within each vector, lanes hold the first lane's value plus `stride` per lane. */
 INLINE bool NAME(regular_pieces)(struct warp *w, const struct step *s, uint32_t stride)
 {
 	const vec *a = row(w, s->a);
@@ -100,7 +100,8 @@ INLINE bool NAME(regular_pieces)(struct warp *w, const struct step *s, uint32_t 
 	return all_ones(m);
 }
 
-/* Of each vector's first word; false: `bytes` bytes there exceed the limit. */
+/* Computes the offset of each vector's first word. Returns false if `bytes` bytes there exceed the
+ * limit. */
 INLINE bool NAME(piece_offsets)(struct warp *w, const struct step *s, const struct span *span,
 				uint32_t limit, uint32_t bytes, uint32_t offset[VECTORS])
 {
@@ -228,7 +229,7 @@ INLINE bool NAME(try_store_row)(struct warp *w, const struct step *s)
 	return true;
 }
 
-/* In lane order; false: not permitted. */
+/* Stores in lane order. Returns false if an access is not permitted. */
 INLINE bool NAME(scatter)(struct warp *w, const struct step *s, uint32_t bytes)
 {
 	const struct span *span = NAME(span_of)(w, w->row[s->a][FIRST] + (uint32_t)s->imm);

@@ -112,7 +112,7 @@ SCALAR(divu, y ? x / y : UINT32_MAX)
 SCALAR(rem_, x - divide(x, y) * y)
 SCALAR(remu, y ? x % y : x)
 
-/* LUI and AUIPC, whose result code.c has computed. */
+/* Executes LUI and AUIPC, whose result code.c has computed. */
 HANDLER(constant)
 {
 	const vec v = splat((uint32_t)s->imm);
@@ -143,7 +143,7 @@ HANDLER(jump)
 	return to;
 }
 
-/* Some or all running lanes. */
+/* Branches with some or all running lanes. */
 INLINE struct step *NAME(branch)(struct warp *w, struct step *s, uint32_t branching)
 {
 	if (branching == 0)

@@ -35,19 +35,19 @@ INLINE vec splat(uint32_t v)
 	return (vec){v, v, v, v, v, v, v, v};
 }
 
-/* Of vector k. */
+/* Returns the lane numbers of vector k. */
 INLINE vec lanes_of(unsigned k)
 {
 	return (vec){0, 1, 2, 3, 4, 5, 6, 7} + splat(WIDTH * k);
 }
 
-/* x where m is all ones, else y. */
+/* Returns x where m is all ones, else y. */
 INLINE vec pick(vec m, vec x, vec y)
 {
 	return (m & x) | (~m & y);
 }
 
-/* Bit i of lane i; lanes must be all ones or 0. */
+/* Returns bit i for lane i; lanes must be all ones or 0. */
 INLINE uint32_t bits_of(vec m)
 {
 #if defined(__AVX2__)
@@ -71,7 +71,7 @@ INLINE bool all_ones(vec m)
 	return bits_of(m) == (1u << WIDTH) - 1;
 }
 
-/* RISC-V's canonical NaN. */
+/* Replaces NaNs by RISC-V's canonical NaN. */
 INLINE vec canonical(fvec v)
 {
 	return pick((vec)(v != v), splat(0x7fc00000), (vec)v);
@@ -116,8 +116,8 @@ INLINE vec vector_sqrt(vec x)
 }
 
 #if !defined(__FMA__) && !defined(__aarch64__)
-/* a * b + c with one rounding. The product is exact in double; rounding the sum to odd keeps all
- * bits that the conversion needs. */
+/* Computes a * b + c with one rounding. The product is exact in double; rounding the sum to odd
+ * keeps all bits that the conversion needs. */
 INLINE float fused_in_double(float a, float b, float c)
 {
 	const double p = (double)a * (double)b, addend = (double)c, sum = p + addend;
@@ -133,7 +133,7 @@ INLINE float fused_in_double(float a, float b, float c)
 }
 #endif
 
-/* With one rounding. */
+/* Computes x * y + z with one rounding. */
 INLINE vec vector_fused(vec x, vec y, vec z)
 {
 #if defined(__AVX2__) && defined(__FMA__)

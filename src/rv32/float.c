@@ -44,7 +44,7 @@ static uint32_t not_a_number(struct rv32_rounder *r)
 	return RV32_NAN;
 }
 
-/* An operand is NaN. */
+/* Returns the result with a NaN operand. */
 static uint32_t of_nans(bool signaling, struct rv32_rounder *r)
 {
 	if (signaling)
@@ -52,7 +52,7 @@ static uint32_t of_nans(bool signaling, struct rv32_rounder *r)
 	return RV32_NAN;
 }
 
-/* m has 24 bits, or is 0 for zero. */
+/* Unpacks; m has 24 bits, or is 0 for zero. */
 static struct number unpack(uint32_t v)
 {
 	struct number n = {v & SIGN, (int32_t)(v >> 23 & 255), v & 0x7fffff};
@@ -68,7 +68,7 @@ static struct number unpack(uint32_t v)
 	return n;
 }
 
-/* The lowest bit stands for lost 1 bits. */
+/* Sets the lowest bit for lost 1 bits. */
 static uint64_t shift_right(uint64_t m, int32_t count)
 {
 	if (count <= 0)
@@ -78,7 +78,7 @@ static uint64_t shift_right(uint64_t m, int32_t count)
 	return m >> count | ((m & ((1ull << count) - 1)) != 0);
 }
 
-/* When the low `count` bits of m are dropped. */
+/* Returns whether to round up when the low `count` bits of m are dropped. */
 static bool rounds_up(uint64_t m, int32_t count, uint32_t sign, unsigned rounding)
 {
 	const uint64_t rest = m & ((1ull << count) - 1), half = 1ull << (count - 1);
@@ -101,7 +101,7 @@ static uint32_t overflowed(uint32_t sign, struct rv32_rounder *r)
 	return sign | (to_infinity ? INFINITE : INFINITE - 1);
 }
 
-/* n.m must not be 0. Tininess is detected after rounding (IEEE 754). */
+/* Rounds and packs; n.m must not be 0. Tininess is detected after rounding (IEEE 754). */
 static uint32_t pack(struct number n, struct rv32_rounder *r)
 {
 	int32_t drop = DROPPED, biased;
@@ -130,7 +130,7 @@ static uint32_t pack(struct number n, struct rv32_rounder *r)
 	return n.sign | (((uint32_t)(biased - 1) << 23) + (uint32_t)kept);
 }
 
-/* One is not 0, and both m have at most 62 bits. */
+/* Adds; one number is not 0, and both m have at most 62 bits. */
 static uint32_t add_numbers(struct number a, struct number b, struct rv32_rounder *r)
 {
 	if (a.m == 0 || (b.m && a.e < b.e)) {
@@ -154,7 +154,7 @@ static uint32_t add_numbers(struct number a, struct number b, struct rv32_rounde
 	return pack(a, r);
 }
 
-/* 24 or 48 bits, so that the leading one is at bit 61. */
+/* Shifts 24 or 48 bits so that the leading one is at bit 61. */
 static struct number raise(struct number n)
 {
 	while (n.m && n.m >> 61 == 0) {
@@ -293,7 +293,7 @@ static uint32_t class_of(uint32_t a)
 	return negative ? 1u << 1 : 1u << 6;
 }
 
-/* Below 2^40; UINT64_MAX: larger. */
+/* Rounds to an integer below 2^40; UINT64_MAX: larger. */
 static uint64_t to_integer(struct number n, struct rv32_rounder *r, bool *inexact)
 {
 	*inexact = false;
@@ -376,7 +376,7 @@ uint32_t rv32_float(enum rv32_opcode code, uint32_t a, uint32_t b, struct rv32_r
 	}
 }
 
-/* a * b + c. */
+/* Computes a * b + c. */
 static uint32_t fused(uint32_t a, uint32_t b, uint32_t c, struct rv32_rounder *r)
 {
 	const uint32_t sign = (a ^ b) & SIGN;

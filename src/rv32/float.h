@@ -15,10 +15,10 @@ struct rv32_rounder {
 	uint8_t flags;    /* enum rv32_fflag; only added to */
 };
 
-/* F extension, but no load, store or fused. a: fs1 or rs1; b: fs2. */
+/* Executes F instructions except loads, stores and fused ones. a: fs1 or rs1; b: fs2. */
 uint32_t rv32_float(enum rv32_opcode code, uint32_t a, uint32_t b, struct rv32_rounder *r);
 
-/* FMADD_S, FMSUB_S, FNMSUB_S or FNMADD_S. */
+/* Executes FMADD_S, FMSUB_S, FNMSUB_S or FNMADD_S. */
 uint32_t rv32_float_fused(enum rv32_opcode code, uint32_t a, uint32_t b, uint32_t c,
 			  struct rv32_rounder *r);
 

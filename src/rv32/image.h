@@ -86,23 +86,23 @@ struct rv32_image {
 	char *names; /* holds all names above */
 };
 
-/* The caller frees *out. Errors, with a sentence in `text`: DXP_EMALFORMED: damaged, or not for
- * this device; DXP_ENOENT: a function is missing; DXP_EEXIST: it is defined twice; DXP_ERANGE: too
- * large; DXP_ENOMEM. */
+/* Links objects; the caller frees *out. Errors, with a sentence in `text`: DXP_EMALFORMED: damaged,
+ * or not for this device; DXP_ENOENT: a function is missing; DXP_EEXIST: it is defined twice;
+ * DXP_ERANGE: too large; DXP_ENOMEM. */
 int rv32_image_link(const struct rv32_object *objects, size_t count, struct rv32_image **out,
 		    char text[RV32_IMAGE_TEXT_BYTES]);
 void rv32_image_destroy(struct rv32_image *image);
 
-/* Or NULL. */
+/* Returns the kernel, or NULL. */
 const struct rv32_kernel *rv32_image_kernel(const struct rv32_image *image, const char *name);
 
-/* The last that starts at or before the address, or NULL. */
+/* Returns the last function that starts at or before the address, or NULL. */
 const struct rv32_symbol *rv32_image_symbol(const struct rv32_image *image, uint32_t address);
 
-/* Of the program's text; 0: unknown. */
+/* Returns the line of the program's text; 0: unknown. */
 uint32_t rv32_image_line(const struct rv32_image *image, uint32_t address);
 
-/* Such as "function+0x20, line 3". Returns the length, as snprintf(). */
+/* Writes a position such as "function+0x20, line 3". Returns the length, as snprintf(). */
 int rv32_image_position(const struct rv32_image *image, uint32_t pc, char *text, size_t bytes);
 
 #endif

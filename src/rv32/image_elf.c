@@ -14,7 +14,7 @@ static bool range_fits(const struct image_object *o, uint32_t offset, uint64_t b
 	return offset <= o->bytes && bytes <= o->bytes - offset;
 }
 
-/* If the table ends with a zero, so does each name. */
+/* Returns true if the table ends with a zero; then so does each name. */
 static bool names_good(const char *names, uint32_t bytes)
 {
 	return bytes > 0 && names[bytes - 1] == '\0';

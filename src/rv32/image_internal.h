@@ -51,24 +51,24 @@ struct image_linker {
 	bool executables; /* accept executables too, to list them */
 };
 
-/* To l->text. Returns `status`. */
+/* Writes to l->text. Returns `status`. */
 int image_fail(struct image_linker *l, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* image_elf.c. DXP_EMALFORMED, DXP_ENOMEM. */
+/* image_elf.c: opens object `index`. DXP_EMALFORMED, DXP_ENOMEM. */
 int image_object_open(struct image_linker *l, size_t index, const struct rv32_object *from);
 void image_object_close(struct image_object *o);
-/* With checked bounds, or "". */
+/* Return a name with checked bounds, or "". */
 const char *image_section_name(const struct image_object *o, uint32_t section);
 const char *image_symbol_name(const struct image_object *o, uint32_t symbol);
 
-/* image_kernel.c: records of all objects. */
+/* image_kernel.c: reads the kernel records of all objects. */
 int image_kernels_read(struct image_linker *l);
 
-/* image_place.c: addresses of sections; copies code and constants. */
+/* image_place.c: gives sections addresses; copies code and constants. */
 int image_place(struct image_linker *l);
 
-/* image_symbol.c: global symbols by name, kernels' entries, functions. */
+/* image_symbol.c: finds global symbols by name and kernels' entries; lists functions. */
 int image_globals_make(struct image_linker *l);
 const struct image_global *image_global_find(const struct image_linker *l, const char *name);
 /* DXP_EMALFORMED, DXP_ENOENT. */
@@ -76,10 +76,10 @@ int image_symbol_address(struct image_linker *l, size_t object, uint32_t symbol,
 int image_kernels_finish(struct image_linker *l);
 int image_symbols_list(struct image_linker *l);
 
-/* image_relocate.c */
+/* image_relocate.c: applies all relocations. */
 int image_relocate(struct image_linker *l);
 
-/* image_lines.c. DXP_ENOMEM. */
+/* image_lines.c: reads line tables. DXP_ENOMEM. */
 int image_lines_read(struct image_linker *l);
 
 #endif

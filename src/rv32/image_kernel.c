@@ -29,7 +29,7 @@ static uint32_t word_read(struct reader *r)
 	return word;
 }
 
-/* NULL: the record ends first. */
+/* Returns NULL if the record ends first. */
 static const char *text_read(struct reader *r)
 {
 	const char *text = r->at, *zero = memchr(text, '\0', (size_t)(r->end - r->at));

@@ -49,7 +49,7 @@ static uint32_t number_read(struct lines *s, unsigned bytes)
 	return value;
 }
 
-/* Without bits above the low 32. */
+/* Drops bits above the low 32. */
 static uint32_t leb_read(struct lines *s, bool is_signed)
 {
 	uint32_t value = 0;
@@ -149,7 +149,7 @@ static void program_run(struct lines *s)
 	}
 }
 
-/* NULL: it has no end. */
+/* Returns NULL if the text has no end. */
 static const char *text_read(struct lines *s)
 {
 	const char *text = (const char *)s->at;
@@ -162,7 +162,7 @@ static const char *text_read(struct lines *s)
 	return text;
 }
 
-/* The engine compiles it as RV32_PROGRAM_FILE. */
+/* Finds the program's text, which the engine compiles as RV32_PROGRAM_FILE. */
 static void files_read(struct lines *s)
 {
 	const char *text;
@@ -181,7 +181,7 @@ static void files_read(struct lines *s)
 	}
 }
 
-/* Up to the line program; false: damaged, or another version. */
+/* Reads up to the line program. Returns false if damaged, or of another version. */
 static bool header_read(struct lines *s)
 {
 	if (number_read(s, 2) != VERSION)

@@ -17,7 +17,7 @@ static uint8_t place_of(const Elf32_Shdr *s)
 	return s->sh_flags & SHF_EXECINSTR ? PLACE_CODE : PLACE_CONSTANT;
 }
 
-/* 1 + index; 0: none. The name need not end with a zero. */
+/* Returns 1 + index; 0: none. The name need not end with a zero. */
 static uint32_t kernel_index(const struct image_linker *l, const struct image_object *o,
 			     const char *name, size_t letters)
 {
@@ -29,7 +29,7 @@ static uint32_t kernel_index(const struct image_linker *l, const struct image_ob
 	return 0;
 }
 
-/* 1 + index of the owner of ".bss.KERNEL.NAME" or ".sbss.KERNEL.NAME"; 0: none. */
+/* Returns 1 + index of the owner of ".bss.KERNEL.NAME" or ".sbss.KERNEL.NAME"; 0: none. */
 static uint32_t owner_of(const struct image_linker *l, const struct image_object *o, uint32_t i)
 {
 	const char *name = image_section_name(o, i);
@@ -40,7 +40,7 @@ static uint32_t owner_of(const struct image_linker *l, const struct image_object
 	return name ? kernel_index(l, o, name, strcspn(name, ".")) : 0;
 }
 
-/* 1 + index of the owner of ".text.FUNCTION"; 0: none. */
+/* Returns 1 + index of the owner of ".text.FUNCTION"; 0: none. */
 static uint32_t code_owner(const struct image_linker *l, const struct image_object *o, uint32_t i)
 {
 	const size_t prefix = sizeof(RV32_ENTRY_PREFIX) - 1;
@@ -68,7 +68,7 @@ static void sections_sort(struct image_linker *l)
 	}
 }
 
-/* A LOCAL variable that code outside its kernel refers to is shared by all kernels. */
+/* Shares a LOCAL variable among all kernels if code outside its kernel refers to it. */
 static void references_see(struct image_linker *l, struct image_object *o, uint32_t table)
 {
 	const Elf32_Shdr *h = &o->headers[table];
@@ -98,7 +98,7 @@ static uint64_t append(uint64_t *used, const Elf32_Shdr *s)
 	return at;
 }
 
-/* From `base` on; *used counts bytes. */
+/* Gives addresses from `base` on; *used counts bytes. */
 static int kind_place(struct image_linker *l, uint8_t place, uint32_t owner, uint32_t base,
 		      uint64_t most, uint64_t *used)
 {

@@ -49,7 +49,7 @@ static void lower_s_put(uint8_t *at, uint32_t value)
 	put_le(at, (get_le(at) & 0x01fff07f) | (value & 0xfe0) << 20 | (value & 0x1f) << 7);
 }
 
-/* false: too far. */
+/* Returns false if the distance is too long. */
 static bool branch_put(uint8_t *at, uint32_t distance)
 {
 	const int32_t d = (int32_t)distance;
@@ -104,7 +104,7 @@ static bool is_pcrel_low(uint32_t type)
 	return type == R_RISCV_PCREL_LO12_I || type == R_RISCV_PCREL_LO12_S;
 }
 
-/* false: a jump cannot reach its target. */
+/* Returns false if a jump cannot reach its target. */
 static bool fix_apply(const struct fix *f)
 {
 	const uint32_t distance = f->value - f->address;
@@ -140,7 +140,7 @@ struct pass {
 	bool low; /* second pass: only PCREL_LO12, which need the first */
 };
 
-/* f->value, the address of an auipc, becomes the distance that it computes. */
+/* Replaces f->value, the address of an auipc, by the distance that it computes. */
 static int pcrel_get(const struct pass *p, struct fix *f)
 {
 	const uint32_t index = (f->value - RV32_CODE_BASE) / 4;

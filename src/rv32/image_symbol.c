@@ -17,7 +17,7 @@ static uint32_t name_hash(const char *name)
 	return hash;
 }
 
-/* The name's entry, or an empty one for it. */
+/* Returns the name's entry, or an empty one for it. */
 static struct image_global *global_place(const struct image_linker *l, const char *name)
 {
 	uint32_t at = name_hash(name) & l->global_mask;

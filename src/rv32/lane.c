@@ -100,14 +100,14 @@ struct step *rv32_lane_jal(struct warp *w, struct step *s)
 	return jump_to(w, s, s + s->imm);
 }
 
-/* They return from the entry function. */
+/* Ends lanes: they return from the entry function. */
 static void end_lanes(struct warp *w, uint32_t mask)
 {
 	w->live &= ~mask;
 	w->ended |= mask;
 }
 
-/* true: one target for all running lanes. */
+/* Returns true if all running lanes have one target. */
 static bool targets_of(const struct warp *w, const struct step *s, uint32_t target[RV32_LANES])
 {
 	const uint32_t first = (w->row[s->a][first_lane(w->mask)] + (uint32_t)s->imm) & ~1u;
@@ -125,7 +125,7 @@ static bool is_target(const struct rv32_code *code, uint32_t t)
 	return t == RV32_RETURN || (t % 4 == 0 && (t - code->base) / 4 < code->count);
 }
 
-/* The entry function's return address ends them. */
+/* Moves lanes; the entry function's return address ends them. */
 static void move_lanes(struct warp *w, uint32_t mask, uint32_t target)
 {
 	if (target == RV32_RETURN)
@@ -213,7 +213,7 @@ static void fill(uint32_t values[RV32_LANES], uint32_t value)
 		values[i] = value;
 }
 
-/* k: dimension. */
+/* `k` is the dimension. */
 static void read_dimension(const struct warp *w, uint32_t csr, uint32_t k,
 			   uint32_t values[RV32_LANES])
 {
@@ -234,7 +234,7 @@ static void read_dimension(const struct warp *w, uint32_t csr, uint32_t k,
 	}
 }
 
-/* false: no such CSR. */
+/* Returns false if there is no such CSR. */
 static bool csr_read(const struct warp *w, const struct step *s, uint32_t csr,
 		     uint32_t values[RV32_LANES])
 {

@@ -14,21 +14,21 @@ struct rv32_item {
 
 step_fn rv32_lane_handler(enum rv32_opcode code);
 
-/* Where lanes do not all access plain memory of one segment. */
+/* Execute accesses whose lanes do not all use plain memory of one segment. */
 struct step *rv32_lane_load(struct warp *w, struct step *s, enum rv32_opcode code);
 struct step *rv32_lane_store(struct warp *w, struct step *s, enum rv32_opcode code);
 
-/* A lane of `mask` jumps to an address without an instruction. */
+/* Traps: a lane of `mask` jumps to an address without an instruction. */
 struct step *rv32_lane_no_target(struct warp *w, struct step *s, uint32_t mask);
 
 struct step *rv32_lane_trap(struct warp *w, struct step *s, uint32_t lane, enum rv32_trap_kind kind,
 			    uint32_t address, uint32_t bytes);
 
-/* false: a part is not readable; bytes before it may be copied. */
+/* Returns false if a part is not readable; the bytes before it may have been copied. */
 bool rv32_lane_read(const struct warp *w, uint32_t lane, uint32_t address, void *to,
 		    uint32_t bytes);
 
-/* One step each. */
+/* Execute one step each. */
 struct step *rv32_lane_float(struct warp *w, struct step *s);
 struct step *rv32_lane_csr(struct warp *w, struct step *s);
 struct step *rv32_lane_atomic(struct warp *w, struct step *s);

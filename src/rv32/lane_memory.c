@@ -6,7 +6,7 @@
 #include "rv32/core_state.h"
 #include "rv32/lane.h"
 
-/* NULL: not the whole access is permitted. */
+/* Returns NULL if not the whole access is permitted. */
 static const struct rv32_segment *permitted(const struct warp *w, uint32_t address, uint32_t bytes,
 					    unsigned access)
 {
@@ -38,7 +38,7 @@ static uint8_t *host_of(const struct warp *w, uint32_t lane, uint32_t address,
 	return g->host + (address - g->base);
 }
 
-/* NULL: not permitted. access: enum rv32_access. */
+/* Returns NULL if not permitted. access: enum rv32_access. */
 static void *word_pointer(const struct warp *w, uint32_t lane, uint32_t address, unsigned access)
 {
 	const struct rv32_segment *g = permitted(w, address, 4, access);
@@ -46,7 +46,7 @@ static void *word_pointer(const struct warp *w, uint32_t lane, uint32_t address,
 	return g ? host_of(w, lane, address, g) : NULL;
 }
 
-/* 1, 2 or 4 aligned bytes, by one access of the host. */
+/* Loads 1, 2 or 4 aligned bytes by one access of the host. */
 static uint32_t load_window(const uint8_t *from, uint32_t bytes)
 {
 	const void *p = from;
@@ -196,7 +196,8 @@ static uint32_t fetch_and(enum rv32_opcode code, uint32_t *at, uint32_t operand)
 	return old;
 }
 
-/* If the address is reserved and the word unchanged since LR. Returns 0 on success, else 1. */
+/* Stores if the address is reserved and the word unchanged since LR. Returns 0 on success, else
+ * 1. */
 static uint32_t store_conditional(struct warp *w, uint32_t lane, uint32_t address, uint32_t *at,
 				  uint32_t value)
 {

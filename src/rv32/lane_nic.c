@@ -12,7 +12,7 @@ struct step *rv32_lane_set(struct warp *w, struct step *s)
 	return s + 1;
 }
 
-/* Without a NIC, RV32_NIC_ERROR is the negated DXP_EUNSUPPORTED, all else 0. */
+/* Reads a value. Without a NIC, RV32_NIC_ERROR is the negated DXP_EUNSUPPORTED, all else 0. */
 static uint32_t nic_value(struct warp *w, uint32_t lane, enum rv32_nic_value which)
 {
 	const struct rv32_nic *nic = w->core->launch->nic;
@@ -47,8 +47,8 @@ static void registers_of(const struct warp *w, uint32_t lane,
 		registers[n] = w->nic[n][lane];
 }
 
-/* Errors: DXP_ERANGE: not all in one argument, or inline data is not readable; DXP_EINVAL: inline
- * data is too long. */
+/* Finds the bytes to send. Errors: DXP_ERANGE: not all in one argument, or inline data is not
+ * readable; DXP_EINVAL: inline data is too long. */
 static int locate(struct warp *w, uint32_t lane, unsigned op, uint32_t address,
 		  struct rv32_nic_source *source)
 {
@@ -92,7 +92,8 @@ struct step *rv32_lane_post(struct warp *w, struct step *s)
 	return s + 1;
 }
 
-/* dxp.take. If no lane got a completion, other warps run, as the program probably waits. */
+/* Executes dxp.take. If no lane got a completion, other warps run, as the program probably
+ * waits. */
 struct step *rv32_lane_dequeue(struct warp *w, struct step *s)
 {
 	uint32_t results = 0;

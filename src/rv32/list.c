@@ -38,7 +38,7 @@ static uint32_t word_at(const struct listing *s, uint32_t index)
 	return word;
 }
 
-/* Other than printable ASCII becomes '?'. */
+/* Replaces bytes that are not printable ASCII by '?'. */
 static const char *name_copy(const char *name, char out[NAME_BYTES])
 {
 	size_t used = 0;
@@ -68,7 +68,7 @@ static bool is_jump(const struct rv32_op *op)
 	return format == RV32_FORMAT_BRANCH || format == RV32_FORMAT_JUMP;
 }
 
-/* A target in this section that no relocation changes; *target: its word. */
+/* Finds a target in this section that no relocation changes; *target: its word. */
 static bool target_find(const struct listing *s, uint32_t index, uint32_t *target)
 {
 	const struct rv32_op op = rv32_decode(word_at(s, index));
@@ -97,7 +97,7 @@ static const char *relocation_name(uint32_t type)
 	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "?";
 }
 
-/* Of a section's symbol: the section's name. */
+/* Returns the section's name for a section's symbol. */
 static const char *reference_name(const struct image_object *o, uint32_t symbol)
 {
 	if (symbol == 0 || symbol >= o->symbol_count)
@@ -143,7 +143,7 @@ static void word_list(const struct listing *s, uint32_t index)
 	s->line(s->context, line);
 }
 
-/* Of several at an address, a function. */
+/* Finds symbols; of several at an address, a function. */
 static void symbols_find(struct listing *s)
 {
 	for (uint32_t i = 1; i < s->o->symbol_count; i++) {
@@ -159,7 +159,7 @@ static void symbols_find(struct listing *s)
 	}
 }
 
-/* Except RELAX, which changes nothing. */
+/* Finds relocations except RELAX, which changes nothing. */
 static void relocations_find(struct listing *s)
 {
 	Elf32_Rela r;

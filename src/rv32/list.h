@@ -8,12 +8,12 @@
 
 #define RV32_LIST_LINE_BYTES 256
 
-/* Without a newline. */
+/* Receives a line without a newline. */
 typedef void (*rv32_list_fn)(void *context, const char *line);
 
-/* All sections with code; addresses of objects are offsets in the section. Errors, with a sentence
- * in `text`, perhaps after some lines: DXP_EMALFORMED: damaged, not for riscv32, or no code;
- * DXP_ENOMEM. */
+/* Lists all sections with code; addresses of objects are offsets in the section. Errors, with a
+ * sentence in `text`, perhaps after some lines: DXP_EMALFORMED: damaged, not for riscv32, or no
+ * code; DXP_ENOMEM. */
 int rv32_list(const struct rv32_object *object, rv32_list_fn line, void *context,
 	      char text[RV32_IMAGE_TEXT_BYTES]);
 

@@ -57,7 +57,7 @@ void rv32_memory_clear(struct rv32_memory *m);
  * page, no bytes, past the address space, or overlap. DXP_ENOMEM: RV32_SEGMENTS_MAX already. */
 int rv32_memory_add(struct rv32_memory *m, const struct rv32_segment *segment);
 
-/* By the address' page, or NULL. */
+/* Returns the segment on the address' page, or NULL. */
 static inline const struct rv32_segment *rv32_memory_find(const struct rv32_memory *m,
 							  uint32_t address)
 {

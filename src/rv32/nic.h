@@ -60,8 +60,8 @@ struct rv32_nic_source {
 	const uint8_t *data;
 };
 
-/* Errors: DXP_EUNSUPPORTED: no NIC (NULL); DXP_EINVAL: no operation, or a NAP or CFG_WRITE above
- * DXP_NAP_BYTES; those of dxp_post_lists(). */
+/* Posts the operation in the registers. Errors: DXP_EUNSUPPORTED: no NIC (NULL); DXP_EINVAL: no
+ * operation, or a NAP or CFG_WRITE above DXP_NAP_BYTES; those of dxp_post_lists(). */
 int rv32_nic_post(const struct rv32_nic *nic, unsigned op,
 		  const uint32_t registers[RV32_NIC_REGISTERS],
 		  const struct rv32_nic_source *source);
@@ -69,7 +69,7 @@ int rv32_nic_post(const struct rv32_nic *nic, unsigned op,
 /* Sets IMM and CONTEXT. Returns the completion's status + 1; 0: none. DXP_EUNSUPPORTED: no NIC. */
 int rv32_nic_dequeue(const struct rv32_nic *nic, uint32_t registers[RV32_NIC_REGISTERS]);
 
-/* `op` carries its bytes inline. */
+/* Returns true if `op` carries its bytes inline. */
 bool rv32_nic_inline(unsigned op);
 
 #endif

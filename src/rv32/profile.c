@@ -24,7 +24,7 @@ static struct rv32_count sum_at(struct rv32_count *const *counts, uint32_t cores
 	return sum;
 }
 
-/* By function, then line; symbols are in one array, so by address. */
+/* Orders by function, then line; symbols are in one array, so by address. */
 static int compare(const void *left, const void *right)
 {
 	const struct sample *a = left, *b = right;
@@ -50,7 +50,7 @@ static size_t samples_find(const struct rv32_image *image, struct rv32_count *co
 	return count;
 }
 
-/* Sorted samples; `rows` has as much space. Returns the rows. */
+/* Joins sorted samples; `rows` has as much space. Returns the number of rows. */
 static size_t rows_join(const struct sample *samples, size_t count, struct rv32_profile_row *rows)
 {
 	size_t used = 0;

@@ -18,8 +18,8 @@ struct rv32_profile_row {
 	struct rv32_count count;
 };
 
-/* counts[i]: by word of code; NULL: skipped. Rows have a count and are sorted by function's
- * address, then line. The caller frees *out. DXP_ENOMEM. */
+/* Sums counts; counts[i] is by word of code, NULL is skipped. Rows have a count and are sorted by
+ * the function's address, then line. The caller frees *out. DXP_ENOMEM. */
 int rv32_profile_rows(const struct rv32_image *image, struct rv32_count *const *counts,
 		      uint32_t cores, struct rv32_profile_row **out, size_t *row_count);
 

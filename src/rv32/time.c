@@ -164,7 +164,7 @@ static uint32_t latency_of(const struct rv32_time_parameters *p, enum rv32_opcod
 	return p->integer;
 }
 
-/* Three sources, then the destination; 0: none. */
+/* Lists three sources, then the destination; 0: none. */
 static void registers_of(const struct rv32_op *op, uint32_t numbers[4])
 {
 	const enum rv32_format f = rv32_format_of((enum rv32_opcode)op->code);
@@ -191,7 +191,7 @@ static bool is_jump(const struct rv32_op *op)
 	return op->code >= RV32_JAL && op->code <= RV32_BGEU;
 }
 
-/* true: hit; a miss replaces the oldest line. */
+/* Returns true on a hit; a miss replaces the oldest line. */
 static bool cached(const struct rv32_time *m, struct unit *u, uint32_t line, uint64_t now)
 {
 	const uint32_t sets = m->line_count / RV32_TIME_WAYS;
@@ -233,7 +233,7 @@ static uint32_t lines_of(const struct rv32_time *m, const struct rv32_op *op, ui
 	return count;
 }
 
-/* From `now` on; returns when the last has arrived. */
+/* Accesses lines from `now` on; returns when the last has arrived. */
 static uint64_t access_lines(const struct rv32_time *m, const struct assumed *a, struct unit *u,
 			     const uint32_t *lines, uint32_t count, uint64_t now)
 {
@@ -254,7 +254,7 @@ static uint64_t access_lines(const struct rv32_time *m, const struct assumed *a,
 	return done;
 }
 
-/* By a modelled warp; computes when its result is ready. */
+/* Issues an instruction of a modelled warp; computes when its result is ready. */
 static void issue(const struct rv32_time *m, struct assumed *a, uint32_t warp,
 		  const struct rv32_op *op, const uint32_t *lines, uint32_t line_count)
 {
@@ -274,7 +274,7 @@ static void issue(const struct rv32_time *m, struct assumed *a, uint32_t warp,
 		w->ready[numbers[3]] = done;
 }
 
-/* All warps leave a barrier in one cycle. */
+/* Lets all warps leave a barrier in one cycle. */
 static void meet(const struct rv32_time *m, struct assumed *a)
 {
 	uint64_t last = 0;

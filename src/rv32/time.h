@@ -49,13 +49,13 @@ struct rv32_time_result {
 	uint32_t ipc_thousandths[RV32_TIME_CASES];
 };
 
-/* By name; by index 0, 1, ...; NULL: no such preset. */
+/* Return a preset by name, or by index 0, 1, ...; NULL: no such preset. */
 const struct rv32_time_parameters *rv32_time_preset(const char *name);
 const struct rv32_time_parameters *rv32_time_preset_at(size_t index);
 
 struct rv32_time;
 
-/* NULL: no memory, or a parameter out of range. */
+/* Returns NULL without memory, or if a parameter is out of range. */
 struct rv32_time *rv32_time_create(const struct rv32_time_parameters *parameters,
 				   const uint32_t *words, size_t count, uint32_t base);
 void rv32_time_destroy(struct rv32_time *time);
@@ -64,7 +64,7 @@ void rv32_time_destroy(struct rv32_time *time);
 void rv32_time_trace(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
 		     const uint32_t (*registers)[RV32_LANES]);
 
-/* Of the trace so far. */
+/* Computes the result of the trace so far. */
 void rv32_time_read(const struct rv32_time *time, struct rv32_time_result *result);
 
 #endif

@@ -46,10 +46,10 @@ struct rv32_trap {
 	int status;       /* RV32_TRAP_ABORT: of the callback */
 };
 
-/* Such as "symbol+0x5c". Returns the length, as snprintf(). */
+/* Writes a text such as "symbol+0x5c". Returns the length, as snprintf(). */
 typedef int (*rv32_symbolize_fn)(void *context, uint32_t pc, char *text, size_t bytes);
 
-/* At most RV32_TRAP_TEXT_BYTES with the final zero. Without symbolize, code addresses are
+/* Writes at most RV32_TRAP_TEXT_BYTES with the final zero. Without symbolize, code addresses are
  * numbers. */
 void rv32_trap_format(const struct rv32_trap *trap, const char *kernel, rv32_symbolize_fn symbolize,
 		      void *context, char *text, size_t bytes);

@@ -29,7 +29,7 @@ static bool goes_first(const struct lane_group *a, const struct lane_group *b, b
 	return a->sp != b->sp ? a->sp < b->sp : a->pc < b->pc;
 }
 
-/* `oldest`: the longest waiting one. */
+/* Removes a group; `oldest`: the longest waiting one. */
 static struct lane_group next_group(struct warp *w, bool oldest)
 {
 	uint32_t best = 0;
@@ -43,7 +43,7 @@ static struct lane_group next_group(struct warp *w, bool oldest)
 	return g;
 }
 
-/* Lowest pc of another group after `pc`, where they join; else `far`. */
+/* Returns the lowest pc of another group after `pc`, where they join; else `far`. */
 static uint32_t meeting_pc(const struct warp *w, uint32_t pc, uint32_t far)
 {
 	uint32_t least = far;
@@ -54,7 +54,7 @@ static uint32_t meeting_pc(const struct warp *w, uint32_t pc, uint32_t far)
 	return least;
 }
 
-/* Until w->event; w->block is the next step. */
+/* Runs a group until w->event; w->block is then the next step. */
 static void run_group(struct warp *w, const struct lane_group *g)
 {
 	const struct rv32_code *code = w->core->launch->code;

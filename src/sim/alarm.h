@@ -17,7 +17,7 @@ struct sim_alarms {
 	uint32_t count;
 };
 
-/* All are unset. DXP_ENOMEM. */
+/* Creates unset alarms. DXP_ENOMEM. */
 int sim_alarms_create(struct sim_alarms *a, uint32_t count);
 void sim_alarms_free(struct sim_alarms *a);
 void sim_alarm_set(struct sim_alarms *a, uint32_t host, uint64_t time_ns);

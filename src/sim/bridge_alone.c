@@ -42,7 +42,7 @@ static void shape_emit(const struct model_sink *sink, const char *item, const ch
 	model_emit(sink, &row);
 }
 
-/* S-05: rates of a round trip, pipelined by naive. */
+/* Emits S-05: the rate of a pipelined round trip divided by the naive rate. */
 static int pipeline_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	uint64_t ns = bridge_naive_ns(&bridge_source_naive_stages, BRIDGE_SOURCE_CONTROL_NS,
@@ -66,7 +66,7 @@ static int pipeline_rows(const struct model_parameters *p, const struct model_si
 	return DXP_OK;
 }
 
-/* S-06 names several READs in flight as future work, without a figure. */
+/* Emits rates of several READs in flight, which S-06 names as future work without a figure. */
 static int reads_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	struct model_parameters q = *p;
@@ -90,7 +90,7 @@ static int reads_rows(const struct model_parameters *p, const struct model_sink 
 	return DXP_OK;
 }
 
-/* S-07: network steps alone, as rates and as shares of the port. */
+/* Emits S-07: network steps alone, as rates and as shares of the port. */
 static int network_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	const struct {
@@ -120,7 +120,7 @@ static int network_rows(const struct model_parameters *p, const struct model_sin
 	return DXP_OK;
 }
 
-/* S-07: PCIe from lanes and coding, as in the NIC's model; memory from clock and width. */
+/* Emits S-07: PCIe from lanes and coding, as in the NIC's model; memory from clock and width. */
 static void limit_rows(const struct model_sink *sink)
 {
 	struct model_parameters link;
@@ -147,7 +147,7 @@ static struct stages_options local_stages(const struct model_parameters *p, uint
 	};
 }
 
-/* S-08. For copies, the source states only the rate of the device's memory. */
+/* Emits S-08. For copies, the source states only the rate of the device's memory. */
 static int local_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const struct {

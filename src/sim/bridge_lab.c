@@ -252,7 +252,7 @@ static void stalls_end(struct bridge_lab *l)
 	completions_dequeue(l);
 }
 
-/* On the clock of the simulated hardware. */
+/* Returns the deadline on the clock of the simulated hardware. */
 static uint64_t deadline_ps(const struct bridge_lab *l)
 {
 	uint64_t ns = bridge_deadline(l->bridge);

@@ -40,7 +40,7 @@ struct bridge_lab;
 
 /* DXP_EINVAL, DXP_ENOMEM. */
 int bridge_lab_create(const struct bridge_lab_options *options, struct bridge_lab **out);
-/* Outstanding transfers first complete with an error. */
+/* Completes outstanding transfers with an error first. */
 void bridge_lab_destroy(struct bridge_lab *l);
 
 /* Returns the statuses of bridge_begin(). */

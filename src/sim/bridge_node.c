@@ -49,7 +49,7 @@ struct bridge_node {
 	uint64_t last_ns; /* last value of the simulator's clock */
 };
 
-/* After destruction began, the last time. */
+/* Returns the simulator's time; after destruction began, the last one. */
 static uint64_t now_ns(struct bridge_node *n)
 {
 	if (n->sim)
@@ -275,7 +275,7 @@ static void actions_run(struct bridge_node *n)
 	}
 }
 
-/* Device memory changes only when a DMA completes. */
+/* Copies the bytes now, because device memory changes only when a DMA completes. */
 static void dma_end(struct bridge_node *n, struct step *d, int status)
 {
 	const struct nic_staged_write *w = d->action.context;
@@ -415,7 +415,7 @@ int bridge_node_create(struct sim *s, uint32_t host, const struct bridge_node_op
 	return DXP_OK;
 }
 
-/* No event will complete them any more. */
+/* Cancels all transfers: no event will complete them any more. */
 static void works_end(struct bridge_node *n)
 {
 	struct bridge_end end;

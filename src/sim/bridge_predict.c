@@ -100,8 +100,8 @@ static struct model_row row_of(const char *item, const char *quantity, const cha
 	return row;
 }
 
-/* One rate for each limit. The named prediction is limited by the controllers, because S-09, which
- * it predicts, gives none of its parameters. */
+/* Emits one rate for each limit. The named prediction is limited by the controllers, because none
+ * of their parameters comes from S-09, which it predicts. */
 static int path_rows(const struct model_parameters *p, size_t path, const struct model_sink *sink)
 {
 	static const char *const columns[BRIDGE_LIMITS] = {"link limit", "controllers", "control"};
@@ -131,7 +131,7 @@ static int path_rows(const struct model_parameters *p, size_t path, const struct
 	return DXP_OK;
 }
 
-/* From host to device, for each size of a ring buffer. */
+/* Emits shares from host to device, for each size of a ring buffer. */
 static int size_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	double share[2] = {0}; /* 1 and 2 MiB */
@@ -161,7 +161,7 @@ static int size_rows(const struct model_parameters *p, const struct model_sink *
 	return DXP_OK;
 }
 
-/* 320 MB step by step, with the source's control time. */
+/* Emits the time of 320 MB step by step, with the source's control time. */
 static void naive_rows(const struct model_sink *sink)
 {
 	uint64_t ns = bridge_naive_ns(&bridge_source_naive_stages, BRIDGE_SOURCE_CONTROL_NS,

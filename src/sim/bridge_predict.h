@@ -21,12 +21,13 @@ enum bridge_limit {
 double bridge_predict(const struct model_parameters *p, enum bridge_path path,
 		      enum bridge_limit limit, uint32_t buffer_bytes);
 
-/* For stages that the caller chooses. `direct`: step of a BRIDGE_DIRECT transfer. */
+/* Returns the rate of stages that the caller chooses. `direct`: step of a BRIDGE_DIRECT
+ * transfer. */
 double bridge_rate(const struct model_parameters *p, const struct stages_options *stages,
 		   enum bridge_path path, enum stages_step direct, uint32_t buffer_bytes);
 
-/* Rows: all paths by limit; ring buffers of 64 KiB .. 16 MiB; the naive method; payload in PCIe's
- * packets. */
+/* Emits rows: all paths by limit; ring buffers of 64 KiB .. 16 MiB; the naive method; payload in
+ * PCIe's packets. */
 int bridge_predict_rows(const struct model_parameters *p, const struct model_sink *sink);
 
 #endif

@@ -74,7 +74,7 @@ uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_n
 	return ns;
 }
 
-/* A rate of 0 is unlimited. */
+/* Lowers *slowest to `rate`; 0 is unlimited. */
 static void limit(uint64_t *slowest, uint64_t rate)
 {
 	if (rate != 0 && (*slowest == 0 || rate < *slowest))

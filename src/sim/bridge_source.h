@@ -38,8 +38,8 @@ extern const struct stages_options bridge_source_naive_stages;
  * to device (S-09). */
 #define BRIDGE_SOURCE_PIECE_NS 57000ull
 
-/* The source's machine with `control_ns` before each DMA, no latencies, and controllers at their
- * local rates (S-08), without their link's limit. */
+/* Returns the source's machine with `control_ns` before each DMA, no latencies, and controllers at
+ * their local rates (S-08), without their link's limit. */
 struct stages_options bridge_source_controllers(uint64_t control_ns);
 
 /* Returns ns of the naive method: `control_ns`, then each step for the whole transfer, in buffers

@@ -88,8 +88,8 @@ static double rate_of(uint64_t bytes_per_s)
 	return bytes_per_s ? (double)bytes_per_s : INFINITY;
 }
 
-/* The resource entered first gives the latency. A THROUGH step enters at one controller and leaves
- * at the other. */
+/* Returns the resource entered first, whose latency counts. A THROUGH step enters at one controller
+ * and leaves at the other. */
 static const struct stages_rate *entrance(const struct stages *s, uint8_t kind)
 {
 	switch (kind) {
@@ -105,7 +105,7 @@ static const struct stages_rate *leaving(const struct stages *s, uint8_t kind)
 	return kind == STAGES_THROUGH ? &s->options.from_device : entrance(s, kind);
 }
 
-/* In bytes/s, without the limit of device memory. */
+/* Returns bytes/s without the limit of device memory. */
 static double line_rate(const struct stages *s, uint8_t kind)
 {
 	if (kind == STAGES_COPY)
@@ -124,8 +124,8 @@ static bool heads_its_lines(const struct stages *s, uint32_t i)
 	return true;
 }
 
-/* Equally; what a step cannot use, the others get. At most three such steps stream: one per
- * controller, and a copy. */
+/* Divides the memory's rate equally; what a step cannot use, the others get. At most three such
+ * steps stream: one per controller, and a copy. */
 static void memory_share(struct stages *s)
 {
 	double left = rate_of(s->options.memory_bytes_per_s);
@@ -147,7 +147,7 @@ static void memory_share(struct stages *s)
 	}
 }
 
-/* The oldest on its lines; a DMA begins with the control time. */
+/* Starts the oldest step on its lines; a DMA begins with the control time. */
 static void step_start(const struct stages *s, struct step *p)
 {
 	bool dma = p->kind != STAGES_READ && p->kind != STAGES_WRITE;

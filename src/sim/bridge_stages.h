@@ -62,25 +62,25 @@ struct stages;
 int bridge_stages_create(const struct stages_options *options, struct stages **out);
 void bridge_stages_destroy(struct stages *s);
 
-/* At least 1 byte; bridge_stages_dequeue returns `tag`. DXP_EAGAIN: too many are outstanding at the
- * resource. */
+/* Starts a step of at least 1 byte; bridge_stages_dequeue returns `tag`. DXP_EAGAIN: too many are
+ * outstanding at the resource. */
 int bridge_stages_start(struct stages *s, enum stages_step step, uint64_t bytes, uint64_t tag);
 
-/* STAGES_NEVER: none. */
+/* Returns STAGES_NEVER without an event. */
 uint64_t bridge_stages_next_ps(const struct stages *s);
 uint64_t bridge_stages_now_ps(const struct stages *s);
-/* Not later than bridge_stages_next_ps(). */
+/* `ps` must not be later than bridge_stages_next_ps(). */
 void bridge_stages_advance(struct stages *s, uint64_t ps);
 
-/* Each completed step once; false: no more. */
+/* Returns each completed step once; false: no more. */
 bool bridge_stages_dequeue(struct stages *s, uint64_t *tag, int *status);
 
 /* Cancels requested failures, also of outstanding steps, and later stalls; a stalled step stays
  * stalled. */
 void bridge_stages_heal(struct stages *s);
-/* They complete with DXP_EDEVICE. */
+/* Completes outstanding DMAs with DXP_EDEVICE. */
 void bridge_stages_device_reset(struct stages *s);
-/* Network steps complete with DXP_EPEERLOST. */
+/* Completes outstanding network steps with DXP_EPEERLOST. */
 void bridge_stages_peer_lost(struct stages *s);
 
 #endif

@@ -334,7 +334,7 @@ static void queues_account(struct crowd *c)
 	r->queue_mean_bytes = packets > 0 ? sum / packets : 0;
 }
 
-/* Payload received, by what the wires to the receivers can carry. */
+/* Computes the payload received as a share of what the wires to the receivers can carry. */
 static void share_account(struct crowd *c)
 {
 	struct crowd_result *r = &c->result;

@@ -44,7 +44,7 @@ static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct
 	return p;
 }
 
-/* By a fault, or because memory is short. */
+/* Counts a packet lost by a fault, or because memory is short. */
 static void packet_lose(struct net *n, struct sim_packet *p)
 {
 	n->counters.lost++;
@@ -52,7 +52,7 @@ static void packet_lose(struct net *n, struct sim_packet *p)
 		sim_packet_put(&n->pool, p);
 }
 
-/* The wire from a host to its own port has no delay. */
+/* Passes the packet on; the wire from a host to its own port has no delay. */
 void net_packet_forward(struct net *n, struct sim_packet *p, uint64_t now_ns, uint64_t extra_ns)
 {
 	uint32_t port = p->port == NET_NO_PORT ? p->from : p->port;

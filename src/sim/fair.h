@@ -30,7 +30,7 @@ struct fair;
 int fair_open(const struct fair_options *options, struct fair **out);
 void fair_close(struct fair *f);
 
-/* Until all functions together have sent `bytes` more, or `limit_ns` have passed. */
+/* Runs until all functions together have sent `bytes` more, or `limit_ns` have passed. */
 void fair_run(struct fair *f, uint64_t bytes, uint64_t limit_ns);
 
 /* Payload, headers and retransmissions since the start. */
@@ -41,14 +41,14 @@ struct fair_sample {
 };
 void fair_sample(const struct fair *f, struct fair_sample *out);
 
-/* fair_stop stops posting; fair_ended: all posted operations are complete. */
+/* fair_stop stops posting; fair_ended returns true when all posted operations are complete. */
 void fair_stop(struct fair *f);
 bool fair_ended(const struct fair *f);
 
 /* Operations with an error. */
 uint64_t fair_failed(const struct fair *f, uint32_t function);
 
-/* So that tests can change limits, weights or peers. */
+/* Returns the simulator, so that tests can change limits, weights or peers. */
 struct sim *fair_sim(struct fair *f);
 
 #endif

@@ -80,10 +80,10 @@ struct sim_fault_state {
 	uint32_t batch_host; /* of the batch; UINT32_MAX: none yet */
 };
 
-/* A send call is a batch. */
+/* Starts a send call, which is a batch. */
 void sim_fault_batch(struct sim_fault_state *state);
 
-/* Also applies the damage. `packet` needs space for 64 more bytes. */
+/* Decides a datagram's faults, and applies the damage; `packet` needs space for 64 more bytes. */
 struct sim_fate sim_fault_decide(const struct sim_faults *f, struct sim_fault_state *state,
 				 struct sim_packet *packet, struct sim_counters *counters);
 

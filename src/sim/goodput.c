@@ -18,7 +18,7 @@ const struct goodput_row goodput_rows[GOODPUT_ROWS] = {
 
 const uint32_t goodput_losses_ppm[GOODPUT_LOSSES] = {0, 100, 1000, 10000, 50000, 100000};
 
-/* 0: the transport's own. */
+/* Returns 0 for the transport's own time-out. */
 static uint64_t timeout_of(const struct goodput_options *o)
 {
 	if (o->timeout_ns)

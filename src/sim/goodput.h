@@ -24,7 +24,8 @@ struct goodput_options {
 	bool partial;
 };
 
-/* *gbps: payload, of whole messages unless `partial` is set. DXP_ENOMEM. */
+/* Measures one entry; *gbps is the payload, of whole messages unless `partial` is set.
+ * DXP_ENOMEM. */
 int goodput_run(const struct goodput_options *options, struct crowd_result *result, double *gbps);
 
 struct goodput_row {

@@ -29,7 +29,7 @@ static inline void histogram_add(struct histogram *h, uint64_t value)
 	h->count++;
 }
 
-/* What `permille` of 1000 samples do not exceed; 0: no samples. */
+/* Returns the value that `permille` of 1000 samples do not exceed; 0: no samples. */
 static inline uint64_t histogram_at(const struct histogram *h, uint32_t permille)
 {
 	uint64_t wanted = (h->count * permille + 999) / 1000, seen = 0;

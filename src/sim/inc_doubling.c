@@ -109,7 +109,7 @@ static bool step_doubling(struct host *h)
 	return true;
 }
 
-/* false: it must wait for a message. */
+/* Makes one step. Returns false if the host must wait for a message. */
 static bool host_move(struct host *h, uint64_t now_ns)
 {
 	struct doubling *d = h->all;

@@ -81,7 +81,7 @@ bool inc_expect_kind(uint32_t index, enum dxp_inc_op *op, enum dxp_inc_type *typ
 	return true;
 }
 
-/* Of random magnitude, so that another order gives another sum. */
+/* Returns a number of random magnitude, so that another order gives another sum. */
 static double number(struct rng *r)
 {
 	double mantissa = (double)(int64_t)rng_next(r) / 9.2e18;
@@ -124,7 +124,7 @@ struct partial {
 	uint8_t *data;
 };
 
-/* Into the first of each switch of this level. Returns the number left. */
+/* Combines partial folds into the first of each switch of this level. Returns the number left. */
 static uint32_t level_fold(uint8_t level, struct partial *p, uint32_t count,
 			   const struct kind *kind, uint32_t elements)
 {

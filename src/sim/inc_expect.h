@@ -15,12 +15,12 @@ struct inc_spec {
 	uint64_t seed; /* of the members' data */
 };
 
-/* Entry `index` of the supported pairs; false past the end. */
+/* Writes entry `index` of the supported pairs; returns false past the end. */
 bool inc_expect_kind(uint32_t index, enum dxp_inc_op *op, enum dxp_inc_type *type);
 
 void inc_expect_fill(const struct inc_spec *spec, uint32_t member, void *out);
 
-/* spec->elements elements. DXP_ENOMEM, DXP_EUNSUPPORTED. */
+/* Writes spec->elements elements. DXP_ENOMEM, DXP_EUNSUPPORTED. */
 int inc_expect_result(const struct inc_job *job, const struct inc_spec *spec, void *out);
 
 #endif

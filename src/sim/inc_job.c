@@ -93,7 +93,7 @@ static void creations_end(struct inc_job *job)
 	}
 }
 
-/* As MPI: all members get the group, or none does. */
+/* Decides as MPI would: all members get the group, or none does. */
 static void job_settle(struct inc_job *job, uint64_t now_ns)
 {
 	int status;

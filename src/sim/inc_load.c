@@ -111,7 +111,7 @@ static size_t spec_bytes(const struct inc_spec *s)
 	return s->elements * dxp_inc_type_bytes(s->type);
 }
 
-/* Before the operation. */
+/* Fills a buffer with its content before the operation. */
 static void receive_fill(const struct inc_spec *s, uint32_t member, uint8_t *out)
 {
 	if (s->in_place && (s->collective != INC_BROADCAST || member == s->root))

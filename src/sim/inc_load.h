@@ -41,11 +41,11 @@ int inc_load_create(struct inc_job *job, const struct inc_load_options *options,
 		    struct inc_load **out);
 void inc_load_destroy(struct inc_load *l);
 
-/* True if all living members have finished or lost their work, the job was rejected, or a check
- * failed. */
+/* Returns true if all living members have finished or lost their work, the job was rejected, or a
+ * check failed. */
 bool inc_load_ended(const struct inc_load *l);
 
-/* First failed check as text; NULL: none. */
+/* Returns the first failed check as text; NULL: none. */
 const char *inc_load_wrong(const struct inc_load *l);
 
 struct inc_load_view {

@@ -188,7 +188,7 @@ static struct sim_packet *packet_make(struct inc_net *n, uint32_t bytes)
 	return p;
 }
 
-/* If memory is short, the packet is lost. */
+/* Queues a packet; if memory is short, it is lost. */
 static void packet_push(struct inc_net *n, struct sim_packet *p, uint64_t time_ns)
 {
 	p->time_ns = time_ns;
@@ -284,7 +284,7 @@ static uint32_t address_ip(const struct udp_address *a)
 	return get_be32(a->ip + 12);
 }
 
-/* The copy leaves at `at_ns`. */
+/* Copies a datagram, which leaves at `at_ns`. */
 static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagram *d,
 			   uint16_t from_port, uint64_t at_ns)
 {

@@ -66,11 +66,11 @@ struct inc_net;
 int inc_net_create(const struct inc_net_options *options, struct inc_net **out);
 void inc_net_destroy(struct inc_net *n); /* not the nodes' contexts */
 
-/* `ops` NULL: removes the node, and its packets are lost. */
+/* Sets a node; `ops` NULL removes it, and its packets are lost. */
 void inc_net_set(struct inc_net *n, uint32_t node, const struct inc_node_ops *ops, void *context);
 void inc_net_tap(struct inc_net *n, const struct inc_tap *tap);
 
-/* Poll now; at `at_ns` at the latest. */
+/* Schedule a poll: now; at `at_ns` at the latest. */
 void inc_net_touch(struct inc_net *n, uint32_t node);
 void inc_net_wake(struct inc_net *n, uint32_t node, uint64_t at_ns);
 
@@ -82,8 +82,8 @@ int inc_net_cut(struct inc_net *n, uint32_t node, uint32_t next, bool cut);
 
 void inc_net_faults(struct inc_net *n, const struct sim_faults *faults);
 
-/* Until `done`, called after each instant, returns true, `limit_ns` have passed, or no event is
- * left. Returns whether `done` did. */
+/* Runs until `done`, called after each instant, returns true, `limit_ns` have passed, or no event
+ * is left. Returns whether `done` did. */
 bool inc_net_run(struct inc_net *n, uint64_t limit_ns, bool (*done)(void *context), void *context);
 
 uint64_t inc_net_now(const struct inc_net *n);
@@ -100,7 +100,7 @@ struct inc_net_counters {
 const struct inc_net_counters *inc_net_counters(const struct inc_net *n);
 uint64_t inc_net_pool_bytes(const struct inc_net *n);
 
-/* All deliveries with their times; equal seeds give equal hashes. */
+/* Hashes all deliveries with their times; equal seeds give equal hashes. */
 uint64_t inc_net_trace_hash(const struct inc_net *n);
 
 #endif

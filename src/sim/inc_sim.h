@@ -78,21 +78,21 @@ int inc_sim_create(const struct inc_sim_options *options, struct inc_sim **out);
 void inc_sim_destroy(struct inc_sim *s); /* and its jobs */
 
 struct inc_net *inc_sim_net(struct inc_sim *s);
-/* NULL: the program was killed. */
+/* Returns NULL if the program was killed. */
 struct sw *inc_sim_switch(struct inc_sim *s, uint32_t index);
 uint32_t inc_sim_switches(const struct inc_sim *s);
 uint32_t inc_sim_switch_node(const struct inc_sim *s, uint32_t index);
 
-/* `s` owns it; its members start to create the group. DXP_ENOMEM. */
+/* Creates a job, which `s` owns; its members start to create the group. DXP_ENOMEM. */
 int inc_job_open(struct inc_sim *s, const struct inc_job_options *options, struct inc_job **out);
 
-/* Member 0 sends KILL. Living members must have no outstanding operation. */
+/* Sends KILL as member 0. Living members must have no outstanding operation. */
 void inc_job_close(struct inc_job *job);
 
-/* No peer is notified. */
+/* Kills without notifying a peer. */
 void inc_seat_kill(struct inc_seat *seat);
 
-/* Without the list of members; when the job is ready. */
+/* Returns the options without the list of members; valid when the job is ready. */
 struct inc_group_options inc_seat_options(const struct inc_seat *seat);
 
 /* A killed program's machine still forwards packets; a started one has no former state. */

@@ -109,7 +109,7 @@ static uint64_t hash(uint64_t x)
 	return x ^ x >> 33;
 }
 
-/* `to` if it is among the nodes, else by hash; INC_TREE_NONE: the choice is dead. */
+/* Chooses `to` if it is among the nodes, else by hash; INC_TREE_NONE: the choice is dead. */
 static uint32_t choose(const struct inc_tree *t, uint32_t first, uint32_t count, uint32_t to,
 		       uint64_t flow)
 {

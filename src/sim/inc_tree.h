@@ -44,18 +44,19 @@ struct inc_tree {
 int inc_tree_create(struct inc_tree *t, const struct inc_tree_options *o);
 void inc_tree_free(struct inc_tree *t);
 
-/* k-th switch above. */
+/* Returns the k-th switch above. */
 uint32_t inc_tree_parent(const struct inc_tree *t, uint32_t node, uint32_t k);
 
-/* At `level` (1: leaves), above the node or containing it. */
+/* Returns the pod at `level` (1: leaves) that is above the node or contains it. */
 uint32_t inc_tree_pod(const struct inc_tree *t, uint32_t node, uint32_t level);
 
-/* *port leads there. INC_TREE_NONE: no path. `flow` selects among equal paths. */
+/* Returns the next node; *port leads there. INC_TREE_NONE: no path. `flow` selects among equal
+ * paths. */
 uint32_t inc_tree_next(const struct inc_tree *t, uint32_t node, uint32_t to, uint64_t flow,
 		       uint32_t *port);
 
 uint32_t inc_tree_ip(const struct inc_tree *t, uint32_t node);
-/* Or INC_TREE_NONE. */
+/* Returns the node with this address, or INC_TREE_NONE. */
 uint32_t inc_tree_node(const struct inc_tree *t, uint32_t ip);
 
 #endif

@@ -63,7 +63,7 @@ static uint64_t hash(const struct inc_packet *p)
 	return h;
 }
 
-/* True if the segment was recorded before; another packet is a violation. */
+/* Returns true if the segment was recorded before; another packet is then a violation. */
 static bool mark_set(struct inc_watch *w, struct mark *ring, const struct inc_packet *p,
 		     const char *what, uint32_t member)
 {
@@ -137,7 +137,7 @@ static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_
 	}
 }
 
-/* Or the number of members. */
+/* Returns the member, or the number of members if there is none. */
 static uint32_t member_at(const struct inc_watch *w, uint32_t node, uint16_t port)
 {
 	for (uint32_t i = 0; i < w->job->options.count; i++)

@@ -19,7 +19,7 @@ struct inc_watch;
 int inc_watch_create(struct inc_job *job, struct inc_watch **out);
 void inc_watch_destroy(struct inc_watch *w);
 
-/* First violation as text; NULL: none. */
+/* Returns the first violation as text; NULL: none. */
 const char *inc_watch_wrong(const struct inc_watch *w);
 
 struct inc_watch_view {

@@ -68,8 +68,8 @@ static void shape_emit(const struct model_sink *sink, const char *quantity, bool
 	model_emit(sink, &row);
 }
 
-/* Over what the source does not state: the time-out of go-back-N. Selective repeat does not wait,
- * so seeds vary instead. */
+/* Finds the interval over what the source does not state: the time-out of go-back-N. Selective
+ * repeat does not wait for one, so seeds vary instead. */
 static int interval_find(const struct model_parameters *p, uint64_t seed, size_t way,
 			 uint32_t loss_ppm, struct model_row *row)
 {

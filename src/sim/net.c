@@ -106,7 +106,7 @@ void net_tap_set(struct net *n, const struct net_tap *tap)
 	n->tap = *tap;
 }
 
-/* `time_ns`, or when the host is no longer busy. */
+/* Polls at `time_ns`, or when the host is no longer busy. */
 static void poll_at(struct net *n, uint32_t host, uint64_t time_ns)
 {
 	if (time_ns != UINT64_MAX)
@@ -157,7 +157,7 @@ static void hash_mix(struct net *n, const struct sim_packet *p)
 	n->hash = hash ^ p->bytes;
 }
 
-/* As link/clock.c: now minus the bounded age of the packet's wall-clock stamp. */
+/* Returns, as link/clock.c does, now minus the bounded age of the packet's wall-clock stamp. */
 static uint64_t arrived_ns(const struct net *n, const struct net_host *h,
 			   const struct sim_packet *p)
 {

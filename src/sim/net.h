@@ -64,13 +64,13 @@ void net_address(uint32_t host, struct udp_address *out);
 /* Polls the host at this instant, such as after a post. */
 void net_touch(struct net *n, uint32_t host);
 
-/* Until `done`, called after each instant, returns true, `limit_ns` have passed, or no event is
- * left. Returns whether `done` did. If it posts requests, it must call net_touch. */
+/* Runs until `done`, called after each instant, returns true, `limit_ns` have passed, or no event
+ * is left. Returns whether `done` did. If `done` posts requests, it must call net_touch. */
 bool net_run(struct net *n, uint64_t limit_ns, bool (*done)(void *context), void *context);
 
 uint64_t net_now(const struct net *n);
 
-/* reorder_ns 0 becomes 10 times a wire's delay. */
+/* Replaces the faults; reorder_ns 0 becomes 10 times a wire's delay. */
 void net_faults_set(struct net *n, const struct sim_faults *faults);
 const struct sim_faults *net_faults(const struct net *n);
 
@@ -83,7 +83,7 @@ void net_mtu(struct net *n, uint32_t from, uint32_t to, uint32_t bytes);
 /* Its socket buffer fills meanwhile. duration_ns 0: resumes. */
 void net_stall(struct net *n, uint32_t host, uint64_t duration_ns);
 
-/* As when a process exits. */
+/* Empties the socket buffer, as when a process exits. */
 void net_discard(struct net *n, uint32_t host);
 
 /* Negative: the step goes back; the clock is slow. */
@@ -93,7 +93,7 @@ const struct sim_counters *net_counters(const struct net *n);
 struct net_paths *net_paths(struct net *n);
 uint64_t net_pool_bytes(const struct net *n);
 
-/* All deliveries with their times; equal seeds give equal hashes. */
+/* Hashes all deliveries with their times; equal seeds give equal hashes. */
 uint64_t net_trace_hash(const struct net *n);
 
 #endif

@@ -34,10 +34,11 @@ struct sim_pool {
 	uint64_t bytes; /* of all slabs */
 };
 
-/* For at most 9216 bytes; fields except `data` are cleared. NULL: out of memory. */
+/* Returns a packet for at most 9216 bytes, all fields except `data` cleared. NULL: out of
+ * memory. */
 struct sim_packet *sim_packet_get(struct sim_pool *p, uint32_t held);
 
-/* The address sanitizer then rejects reads behind `bytes`. */
+/* Makes the address sanitizer reject reads behind `bytes`. */
 void sim_packet_trim(struct sim_packet *packet);
 void sim_packet_put(struct sim_pool *p, struct sim_packet *packet);
 void sim_pool_free(struct sim_pool *p);
@@ -55,14 +56,14 @@ struct sim_queue {
 	uint64_t order;
 };
 
-/* Until packet->time_ns. DXP_ENOMEM: the caller still owns it. */
+/* Queues a packet until packet->time_ns. DXP_ENOMEM: the caller still owns it. */
 int sim_queue_push(struct sim_queue *q, struct sim_packet *packet);
 /* The queue must not be empty. */
 struct sim_packet *sim_queue_pop(struct sim_queue *q);
-/* The packets belong to the pool. */
+/* Frees the queue's memory; packets belong to the pool. */
 void sim_queue_free(struct sim_queue *q);
 
-/* UINT64_MAX: empty. */
+/* Returns UINT64_MAX if the queue is empty. */
 static inline uint64_t sim_queue_next(const struct sim_queue *q)
 {
 	return q->count ? q->heap[0].time_ns : UINT64_MAX;

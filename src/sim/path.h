@@ -54,14 +54,14 @@ struct net_path_options {
 int net_paths_create(struct net_paths *p, const struct net_path_options *o);
 void net_paths_free(struct net_paths *p);
 
-/* NET_NO_PORT as `port`: returns the first; as the result: the host follows. */
+/* Returns the port after `port`, or the first after NET_NO_PORT. NET_NO_PORT: the host follows. */
 uint32_t net_path_next(const struct net_paths *p, uint32_t from, uint32_t to, uint32_t port);
 
 /* Returns ns after the start at which the packet has left; UINT64_MAX: dropped. *mark: must be
  * marked. */
 uint64_t net_port_pass(struct net_port *port, uint64_t now_ns, uint32_t bytes, bool *mark);
 
-/* Waiting bytes at `now_ns`; ns from which fewer than `bytes` wait. */
+/* Return the waiting bytes at `now_ns`, and the ns from which fewer than `bytes` wait. */
 uint64_t net_port_backlog(const struct net_port *port, uint64_t now_ns);
 uint64_t net_port_below(const struct net_port *port, uint64_t bytes);
 

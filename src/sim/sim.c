@@ -96,7 +96,7 @@ static void authenticate(void *host, const uint8_t *frame, size_t bytes,
 	mac_compute(((const struct sim_host *)host)->mac, frame, bytes, NULL, 0, tag);
 }
 
-/* All hosts have the same fabric key. */
+/* Makes the keys; all hosts have the same fabric key. */
 static int host_protect(struct sim *s, struct sim_host *h, struct nic_options *options)
 {
 	static const uint8_t key[FABRIC_KEY_BYTES] = {7, 1, 4};
@@ -248,7 +248,7 @@ struct dxp_target sim_target(struct sim *s, uint32_t host, uint16_t qp)
 				   s->hosts[host].window->qp_magic[qp]};
 }
 
-/* A doorbell is a store, which causes no event. */
+/* Polls all hosts, because a doorbell is a store, which causes no event. */
 static bool step_done(void *context)
 {
 	struct sim *s = context;

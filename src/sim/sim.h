@@ -43,11 +43,11 @@ void sim_destroy(struct sim *s);
 
 uint64_t sim_now(const struct sim *s);
 struct nic *sim_nic(struct sim *s, uint32_t host);
-/* Of function 0. */
+/* Returns the window of function 0. */
 struct dxp_window *sim_window(struct sim *s, uint32_t host);
 struct net *sim_net(struct sim *s);
 
-/* Queue pair `qp` (0 .. 3) of function 0. */
+/* Returns queue pair `qp` (0 .. 3) of function 0. */
 struct dxp_target sim_target(struct sim *s, uint32_t host, uint16_t qp);
 
 /* Work in the thread of a host's NIC, such as a device behind a bridge. */
@@ -56,17 +56,18 @@ struct sim_beside {
 	/* next poll; UINT64_MAX: none */
 	uint64_t (*deadline)(void *context);
 };
-/* NULL removes the work. */
+/* Sets the work; NULL removes it. */
 void sim_beside_set(struct sim *s, uint32_t host, const struct sim_beside *ops, void *context);
 
-/* Until `done`, called after each step, returns true, `limit_ns` have passed, or no event is left.
- * Returns whether `done` did; it may post requests. */
+/* Runs until `done`, called after each step, returns true, `limit_ns` have passed, or no event is
+ * left. Returns whether `done` did; it may post requests. */
 bool sim_run(struct sim *s, uint64_t limit_ns, bool (*done)(void *context), void *context);
 
-/* As after a crash: larger incarnation, empty memory. `announce`: to peers, as by a node table. */
+/* Replaces a host, as after a crash: larger incarnation, empty memory. `announce`: informs peers,
+ * as a node table does. */
 int sim_restart(struct sim *s, uint32_t host, bool announce);
 
-/* As by a node table, such as after nic_peer_lost. */
+/* Makes `host` known to `to`, as a node table does; for example after nic_peer_lost. */
 int sim_introduce(struct sim *s, uint32_t to, uint32_t host);
 
 /* Drops all datagrams while on. */
@@ -77,7 +78,7 @@ void sim_heal(struct sim *s);
 
 const struct sim_counters *sim_counters(const struct sim *s);
 
-/* All deliveries with their times; equal seeds give equal hashes. */
+/* Hashes all deliveries with their times; equal seeds give equal hashes. */
 uint64_t sim_trace_hash(const struct sim *s);
 
 #endif

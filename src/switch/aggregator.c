@@ -82,7 +82,8 @@ static void aggregator_open(struct aggregator *aggregator, const struct inc_head
 	*aggregator = fresh;
 }
 
-/* Except element counts of a broadcast: only the root's contribution has elements. */
+/* Compares operations, except element counts of a broadcast: only the root's contribution has
+ * elements. */
 static bool aggregator_agrees(const struct aggregator *aggregator, const struct inc_header *h)
 {
 	return aggregator->op == h->op && aggregator->type == h->type &&
@@ -135,7 +136,8 @@ static void fold(const struct sw_group *g, struct aggregator *aggregator, unsign
 	fold_waiting(g, aggregator);
 }
 
-/* Only the root or a child switch may send data, once; false otherwise. */
+/* Stores a broadcast's data. Only the root or a child switch may send it, once; returns false
+ * otherwise. */
 static bool broadcast_store(const struct sw_group *g, struct aggregator *aggregator, unsigned child,
 			    const struct inc_packet *p)
 {
@@ -196,7 +198,8 @@ static void duplicate(struct sw *s, struct sw_group *g, struct aggregator *aggre
 	}
 }
 
-/* Reset if it held an older segment; NULL: it holds a newer one. */
+/* Returns the segment's aggregator, after a reset if it held an older segment; NULL: it holds a
+ * newer one. */
 static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_header *h,
 					 uint64_t now_ns)
 {
@@ -283,7 +286,7 @@ static bool key_right(const struct sw_group *g, const struct inc_packet *p)
 	return p->roce.opcode == ROCE_RC_SEND_ONLY || p->roce.qkey == g->qkey;
 }
 
-/* Or -1 if no child sent it, or the header does not match. */
+/* Returns the child's index, or -1 if no child sent the packet, or the header does not match. */
 static int contributor(const struct sw_group *g, const struct arrival *a)
 {
 	const struct inc_header *h = &a->packet->header;
@@ -296,7 +299,7 @@ static int contributor(const struct sw_group *g, const struct arrival *a)
 	return child;
 }
 
-/* It fits an aggregator, and a member or switch may send it. */
+/* Returns true if the data fits an aggregator, and a member or switch may send it. */
 static bool data_sound(const struct sw_group *g, const struct inc_packet *p)
 {
 	const struct inc_header *h = &p->header;

@@ -45,8 +45,8 @@ static void request_pass(struct sw *s, const struct request *r, uint8_t kind, ui
 	m->bytes = (uint16_t)inc_packet_control_encode(&m->header, &r->control, m->payload);
 }
 
-/* From the main port to the port of member 0's requests; its other socket accepts only its own
- * switch. */
+/* Sends from the main port to the port of member 0's requests; its other socket accepts only its
+ * own switch. */
 static void first_pass(struct sw *s, const struct request *r, uint8_t kind, uint8_t status)
 {
 	request_pass(s, r, kind, status, r->control.first_ip, ROCE_PORT, r->control.first_port);
@@ -161,7 +161,7 @@ void control_query_receive(struct sw *s, const struct arrival *a)
 
 /* ---- notify and kill ---- */
 
-/* In the path of a NOTIFY going down; -1: another switch is next. */
+/* Returns this switch's index in the path of a NOTIFY going down; -1: another switch is next. */
 static int index_of(const struct sw *s, const struct inc_control *c)
 {
 	int position = (int)c->path_count - 1 - c->hop;
@@ -169,7 +169,7 @@ static int index_of(const struct sw *s, const struct inc_control *c)
 	return position >= 0 && c->path[position].ip == s->options.ip ? position : -1;
 }
 
-/* Member 0 (at the root), or the switch above on the path. */
+/* Returns true for member 0 (at the root), or the switch above on the path. */
 static bool sender_right(const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -238,7 +238,7 @@ static bool notice_sound(const struct sw *s, const struct request *r, int positi
 	       !(below.is_switch && below.ip == s->options.ip);
 }
 
-/* The switch must support it; mode Node allows one member per host. */
+/* Checks the mode: the switch must support it, and mode Node allows one member per host. */
 static bool mode_permits(const struct sw *s, const struct sw_group *g, const struct sw_child *child,
 			 unsigned index)
 {
@@ -380,7 +380,8 @@ void control_renew_receive(struct sw *s, const struct arrival *a)
 
 /* ---- rejection by the parent ---- */
 
-/* The parent has lost the group: REFUSED spares the children a timeout. */
+/* Frees a group that the parent has lost, and sends REFUSED, which spares the children a
+ * timeout. */
 void control_rejected_receive(struct sw *s, const struct arrival *a)
 {
 	const struct inc_packet *p = a->packet;

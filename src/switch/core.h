@@ -180,12 +180,13 @@ struct arrival {
 
 struct sw_group *group_find(const struct sw *s, uint32_t id);
 
-/* Without children; `hop`: this switch in the path. Returns INC_CAUSE_NONE and *out, or a cause. */
+/* Creates the group without children; `hop`: this switch in the path. Returns INC_CAUSE_NONE and
+ * *out, or a cause. */
 unsigned group_install(struct sw *s, const struct inc_control *c, const struct inc_hop *hop,
 		       uint32_t parent_ip, struct sw_group **out, uint64_t now_ns);
 void group_free(struct sw *s, struct sw_group *g);
 
-/* Or -1. */
+/* Returns the child's index, or -1. */
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port);
 
 /* Returns INC_CAUSE_ID if it contradicts a known child. *changed: new, or its lowest member
@@ -198,7 +199,7 @@ static inline bool group_ready(const struct sw_group *g)
 	return g->known == g->child_count;
 }
 
-/* All children of a ready group are known, so the XDP plane may install it. */
+/* Offers a ready group, whose children are all known, to the XDP plane. */
 void group_offer(struct sw *s, struct sw_group *g);
 
 /* Unless it is in the list from output_first. */
@@ -217,10 +218,10 @@ void control_rejected_receive(struct sw *s, const struct arrival *a);
 
 /* ---- message.c ---- */
 
-/* To fill. NULL: no space; counted as limited. */
+/* Returns a message to fill. NULL: no space; counted as limited. */
 struct message *message_new(struct sw *s);
 
-/* With a payload of INC_ANSWER_BYTES_MAX in *rows. NULL: no space or memory. */
+/* Returns a message with a payload of INC_ANSWER_BYTES_MAX in *rows. NULL: no space or memory. */
 struct message *message_answer_new(struct sw *s, uint8_t **rows);
 
 /* ---- reject.c ---- */
@@ -228,7 +229,7 @@ struct message *message_answer_new(struct sw *s, uint8_t **rows);
 /* Returns whether the limits allow an answer to `ip`. */
 bool reject_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns);
 
-/* One more answer to this address, or query from it; counted if allowed. */
+/* Return whether one more answer to this address, or query from it, is allowed, and count it. */
 bool reject_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 bool reject_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 
@@ -238,24 +239,24 @@ struct rejecting {
 	int status; /* an enum dxp_status */
 };
 
-/* `send_rejected`: also answers by REFUSED, within the limits. */
+/* Counts a rejection. `send_rejected`: also answers by REFUSED, within the limits. */
 void reject_packet(struct sw *s, const struct arrival *a, const struct rejecting *what,
 		   bool send_rejected);
 
-/* reject_packet() with the packet's own group and key. */
+/* Does what reject_packet() does, with the packet's own group and key. */
 void reject_data(struct sw *s, const struct arrival *a, int status, bool send_rejected);
 
-/* About packet `about`, to `ip`, from `port`. */
+/* Queues a REFUSED about packet `about`, to `ip`, from `port`. */
 void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint32_t ip,
 		 uint16_t port, int status);
 
 /* ---- connection.c: RC framing ---- */
 
-/* An RC packet, or one to queue pair 1. */
+/* Processes an RC packet, or one to queue pair 1. */
 void connection_receive(struct sw *s, const uint8_t *data, size_t bytes,
 			const struct roce_path *path, uint64_t now_ns);
 
-/* To a child, or the parent; false: no such connection. */
+/* Post to a child, or to the parent. Return false without such a connection. */
 bool connection_result_post(struct sw *s, struct sw_group *g, unsigned child,
 			    const struct inc_header *h, const struct aggregator *aggregator);
 bool connection_partial_post(struct sw *s, struct sw_group *g, const struct inc_header *h,

@@ -21,15 +21,16 @@ static int index_of(const struct plane_groups *g, uint32_t id)
 	return -1;
 }
 
-/* Free for so long that no run of the program still uses its group. */
+/* Returns true if no run of the program can still use the group that had the entry. */
 static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 {
 	return now_ns - g->at[at].freed_ns >= PLANE_REST_NS;
 }
 
-/* Or -1. Storing a port map blocks for some 10 ms, until no run uses the old one, so
- * plane_groups_fill stores them before the first group. Preferred: entries with a map, free for
- * PLANE_REST_NS; then those without a map; last those freed recently, which need a new map. */
+/* Returns a free entry, or -1. Storing a port map blocks for some 10 ms, until no run uses the old
+ * one, so plane_groups_fill stores them before the first group. Preferred are entries with a map,
+ * free for PLANE_REST_NS; then those without a map; last those freed recently, which need a new
+ * map. */
 static int index_free(const struct plane_groups *g, uint64_t now_ns)
 {
 	int fresh = -1, tired = -1;
@@ -49,7 +50,7 @@ static int index_free(const struct plane_groups *g, uint64_t now_ns)
 	return fresh >= 0 ? fresh : tired;
 }
 
-/* false: unknown, or its interface is no port of this plane. */
+/* Returns false if the address is unknown, or its interface is no port of this plane. */
 static bool neighbour_of(const struct plane *p, uint32_t ip, struct kernel_neighbour *out)
 {
 	uint32_t ip_be = __builtin_bswap32(ip);

@@ -30,9 +30,9 @@ struct plane {
 	} ports[SWITCH_KERNEL_PORTS];
 };
 
-/* An entry without a map after this gets one with its first group. */
+/* Stores a port map in each entry; one that fails gets its map with its first group. */
 void plane_groups_fill(struct plane *p);
-/* `install`, `remove` and `last_ns` of struct sw_kernel. */
+/* Implement `install`, `remove` and `last_ns` of struct sw_kernel. */
 bool plane_install(struct plane *p, const struct sw_group_view *view);
 void plane_remove_group(struct plane *p, uint32_t group_id);
 uint64_t plane_last_ns(const struct plane *p, uint32_t group_id);

@@ -24,7 +24,7 @@ static inline uint32_t bits_of_float(float f)
 	return bits;
 }
 
-/* `a` if `choice` is 1, `b` if 0. By masks, because gcc makes ?: a branch here. */
+/* Returns `a` if `choice` is 1, `b` if 0; by masks, because gcc makes ?: a branch here. */
 static inline uint32_t pick(uint32_t choice, uint32_t a, uint32_t b)
 {
 	return b ^ ((a ^ b) & -choice);

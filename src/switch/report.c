@@ -89,7 +89,7 @@ void report_serve(struct report *r, const struct sw *s, uint64_t now_ns)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* From the loop; false: it does not run. */
+/* Waits for the loop's counters. Returns false if it does not run. */
 static bool row_get(struct report *r, struct inc_switch_row *out)
 {
 	const uint64_t until_ns = clock_now_ns() + LOOP_WAIT_NS;

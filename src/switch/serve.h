@@ -34,9 +34,9 @@ struct serve_options {
 	int ready_fd;
 };
 
-/* Until *stop, or *drain without groups. Errors are logged with the next step: DXP_EBUSY: the port
- * is in use; DXP_EIO, DXP_ENOENT: address, port or user is missing; DXP_EUNSUPPORTED:
- * SERVE_PLANE_KERNEL, but no plane; DXP_EINVAL; DXP_ENOMEM. */
+/* Runs until *stop, or until *drain without groups. Errors are logged with the next step:
+ * DXP_EBUSY: the port is in use; DXP_EIO, DXP_ENOENT: address, port or user is missing;
+ * DXP_EUNSUPPORTED: SERVE_PLANE_KERNEL, but no plane; DXP_EINVAL; DXP_ENOMEM. */
 int serve_run(const struct serve_options *options);
 
 #endif

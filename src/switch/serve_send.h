@@ -22,10 +22,10 @@ struct senders_counters {
 int serve_senders_open(uint32_t ip, int priority, struct link *main, struct senders **out);
 void serve_senders_close(struct senders *s);
 
-/* At most SERVE_BATCH packets. */
+/* Sends at most SERVE_BATCH packets. */
 void serve_senders_send(struct senders *s, const struct inc_batch *batch, uint64_t now_ns);
 
-/* Those unused for SERVE_SENDER_IDLE_NS. Cheap. */
+/* Closes sockets unused for SERVE_SENDER_IDLE_NS. Cheap enough for periodic calls. */
 void serve_senders_tidy(struct senders *s, uint64_t now_ns);
 
 void serve_senders_counters(const struct senders *s, struct senders_counters *out);

@@ -69,10 +69,10 @@ void switch_receive(struct sw *s, const uint8_t *data, size_t bytes, const struc
  * the next switch_receive. */
 size_t switch_send(struct sw *s, struct inc_batch *out, uint64_t now_ns);
 
-/* Time of the next switch_send or switch_expire without arrivals; UINT64_MAX: never. */
+/* Returns when to call switch_send or switch_expire without arrivals; UINT64_MAX: never. */
 uint64_t switch_deadline(const struct sw *s);
 
-/* By expired leases. Cheap. */
+/* Frees groups with expired leases. Cheap enough for periodic calls. */
 void switch_expire(struct sw *s, uint64_t now_ns);
 
 /* While on, rejects new groups. */

@@ -16,7 +16,7 @@ RTC float rt_half_to_float(ushort h)
 	return as_float(as_uint(f) | sign);
 }
 
-/* 1: round up. `rest`: cut bits; `half_way`: the middle of their range. */
+/* Returns 1 to round up. `rest`: cut bits; `half_way`: the middle of their range. */
 RTC uint rt_round(uint kept, uint rest, uint half_way, uint negative, enum rt_rounding rounding)
 {
 	if (rounding == RT_NEAREST)

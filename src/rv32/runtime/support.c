@@ -76,7 +76,7 @@ ROUND_FUNCTION(roundevenf, "rne")
 
 /* ---- 64-bit division ---- */
 
-/* With shifts; `d` must not be 0. */
+/* Divides with shifts; `d` must not be 0. */
 static u64 divide(u64 n, u64 d, u64 *rest)
 {
 	u64 q = 0;
@@ -112,7 +112,7 @@ static u64 divide(u64 n, u64 d, u64 *rest)
 	return q;
 }
 
-/* Divisor 0: all ones and rest `n`, as the 32-bit instruction. */
+/* Divides; for divisor 0 the result is all ones and the rest `n`, as of the 32-bit instruction. */
 static u64 divide_any(u64 n, u64 d, u64 *rest)
 {
 	if (d != 0)
@@ -174,8 +174,8 @@ static u32 bits_of_float(float f)
 	return bits;
 }
 
-/* To nearest even: the lowest kept bit stands for cut ones, so the 32-bit conversion rounds
- * right. */
+/* Converts to nearest even: the lowest kept bit stands for cut ones, so the 32-bit conversion
+ * rounds right. */
 float __floatundisf(u64 a)
 {
 	u32 upper = (u32)(a >> 32), shift = 0;
@@ -193,7 +193,7 @@ float __floatdisf(i64 a)
 	return a < 0 ? -f : f;
 }
 
-/* Out of range: the nearest limit, as the 32-bit instruction. */
+/* Converts; out of range gives the nearest limit, as of the 32-bit instruction. */
 u64 __fixunssfdi(float f)
 {
 	const u32 bits = bits_of_float(f);

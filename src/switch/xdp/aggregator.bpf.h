@@ -60,7 +60,7 @@ INLINE void aggregator_copy_out(const struct kernel_aggregator *s, struct work *
 	words_copy(w->frame.payload, s->data, SWITCH_KERNEL_WORDS);
 }
 
-/* Counted before. Caller holds s->lock. */
+/* Handles a contribution counted before. Caller holds s->lock. */
 INLINE enum verdict aggregator_repeat(struct kernel_aggregator *s, struct work *w, __u64 now_ns)
 {
 	if (s->has_result) {
@@ -117,7 +117,7 @@ INLINE enum verdict aggregator_add(struct kernel_aggregator *s, struct kernel_co
 	return verdict;
 }
 
-/* 0: the aggregator has another segment by now. */
+/* Stores the fold. Returns 0 if the aggregator has another segment by now. */
 INLINE int aggregator_fold(struct kernel_aggregator *s, struct work *w, const struct arrival *a,
 			   int root, __u32 words)
 {
@@ -137,7 +137,7 @@ INLINE int aggregator_fold(struct kernel_aggregator *s, struct work *w, const st
 	return same;
 }
 
-/* If it is of the same operation. */
+/* Stores the parent's result if it is of the same operation. */
 INLINE enum verdict aggregator_finish(struct kernel_aggregator *s, struct work *w,
 				      const struct arrival *a, __u32 src_rank, __u32 elements)
 {

@@ -5,7 +5,7 @@
 #include "switch/xdp/packet.bpf.h"
 #include "switch/xdp/aggregator.bpf.h"
 
-/* -1: none. Not inlined, so that the verifier checks the loop once. */
+/* Returns the sending child; -1: none. Not inlined, so that the verifier checks the loop once. */
 __attribute__((noinline)) int child_find(const struct kernel_group *g, const struct work *w)
 {
 	const struct frame *f;
@@ -57,7 +57,7 @@ INLINE int send_up(struct xdp_md *ctx, struct work *w, const struct kernel_group
 	return bpf_redirect(g->parent_ifindex, 0);
 }
 
-/* Once per port with children, also back to the last contribution's. */
+/* Sends once per port with children, also back to the last contribution's. */
 INLINE int send_down(struct xdp_md *ctx, struct work *w, const struct kernel_group *g, __u32 bytes)
 {
 	struct frame *f = &w->frame;
@@ -89,7 +89,7 @@ INLINE __u32 out_bytes(const struct work *w)
 	return w->out.elements * reduce_bytes(w->out.kind, w->out.kind >> 8);
 }
 
-/* After the last contribution: the root sends the result down, others a partial result up. */
+/* Folds after the last contribution: the root sends the result down, others a partial result up. */
 INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 		    struct kernel_aggregator *s, struct kernel_contributions *c,
 		    const struct arrival *a)
@@ -116,7 +116,7 @@ INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_grou
 	return root ? send_down(ctx, w, g, out_bytes(w)) : send_up(ctx, w, g, 0, out_bytes(w));
 }
 
-/* A wrong ICRC drops it; user space reports malformed ones. */
+/* Drops a packet with a wrong ICRC; user space reports malformed ones. */
 INLINE int unsound(enum soundness what)
 {
 	count(what == PACKET_ICRC_WRONG  ? KERNEL_ICRC_WRONG
@@ -143,7 +143,8 @@ INLINE int reject_packet(void)
 	return XDP_PASS;
 }
 
-/* What this plane cannot compute is accepted only if its segment is here, as a mismatch. */
+/* Handles a contribution. What this plane cannot compute is accepted only if its segment is here,
+ * as a mismatch. */
 INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 				struct kernel_aggregator *s, struct kernel_contributions *c)
 {
@@ -184,7 +185,8 @@ INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct
 	}
 }
 
-/* Stored or left to user space, which receives no multicast, so unexpected copies are dropped. */
+/* Stores a result, or leaves it to user space. That receives no multicast, so unexpected copies are
+ * dropped. */
 INLINE int result_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 			  struct kernel_aggregator *s)
 {
@@ -236,8 +238,8 @@ INLINE int aggregator_data_receive(struct xdp_md *ctx, struct work *w)
 	return result ? result_receive(ctx, w, g, s) : contribution_receive(ctx, w, g, s, c);
 }
 
-/* MAC addresses and interface of a sound control packet to this switch, except with another Q_Key
- * or a multicast MAC. */
+/* Records MAC addresses and interface of a sound control packet to this switch, except with another
+ * Q_Key or a multicast MAC. */
 INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame *f = &w->frame;

@@ -12,8 +12,8 @@ const volatile __u32 icrc_table[8][256] SEC(".rodata.icrc");
 
 #define ICRC_LOOK(n, v) (icrc_table[n][(v)&0xff])
 
-/* From the IP header on, a multiple of 4, after icrc_mask. Not inlined, so that the verifier checks
- * the loop once. */
+/* Returns the ICRC of `bytes` bytes (a multiple of 4) from the IP header on, after icrc_mask. Not
+ * inlined, so that the verifier checks the loop once. */
 __attribute__((noinline)) __u32 icrc_of(struct work *w, __u32 bytes)
 {
 	__u32 crc = ICRC_AFTER_ONES, i;

@@ -16,8 +16,8 @@
 #define BTH_PAD_MASK  0x30
 #define BTH_TVER_MASK 0x0f
 
-/* Unfragmented IPv4 without options, UDP 4791, a UD SEND with the tag. Read in place, so other
- * packets cost only this. */
+/* Returns 1 for unfragmented IPv4 without options, UDP 4791, a UD SEND with the tag. Reads in
+ * place, so other packets cost only this. */
 INLINE int packet_accepted(const struct xdp_md *ctx)
 {
 	const __u8 *p = (const __u8 *)(long)ctx->data;
@@ -32,7 +32,7 @@ INLINE int packet_accepted(const struct xdp_md *ctx)
 	       p[64] == (INC_TAG >> 8 & 0xff) && p[65] == (INC_TAG & 0xff);
 }
 
-/* `kind` of struct kernel_call. */
+/* Returns `kind` of struct kernel_call. */
 INLINE __u64 packet_kind(const struct frame *f)
 {
 	return f->op | f->type << 8 | f->collective << 16 |
@@ -40,7 +40,7 @@ INLINE __u64 packet_kind(const struct frame *f)
 	       (__u64)be16(f->elements_be) << 48;
 }
 
-/* Payload; -1: not computed by this plane. */
+/* Returns the payload; -1: not computed by this plane. */
 INLINE int packet_fast_bytes(const struct frame *f)
 {
 	__u32 elements = be16(f->elements_be), bytes = reduce_bytes(f->op, f->type);
@@ -58,7 +58,7 @@ INLINE int packet_fast_bytes(const struct frame *f)
 
 enum soundness { PACKET_SOUND, PACKET_MALFORMED, PACKET_ICRC_WRONG, PACKET_LONG };
 
-/* The rest of the frame, to `w`; checks lengths and ICRC. */
+/* Copies the rest of the frame to `w`; checks lengths and ICRC. */
 INLINE enum soundness packet_copy(struct xdp_md *ctx, struct work *w, int check_icrc)
 {
 	struct frame *f = &w->frame;
@@ -85,7 +85,7 @@ INLINE enum soundness packet_copy(struct xdp_md *ctx, struct work *w, int check_
 	return PACKET_SOUND;
 }
 
-/* As the header implies; with a status, also none. */
+/* Checks the payload's length against the header; with a status it may be empty. */
 INLINE int packet_fast_sound(const struct frame *f, int fast_bytes)
 {
 	int bytes = be16(f->ip_bytes_be) - HEADERS_BYTES - ROCE_ICRC_BYTES;
@@ -105,7 +105,7 @@ INLINE __u16 ip_checksum(const struct work *w)
 	return ~sum;
 }
 
-/* From w->out. */
+/* Writes the MPI header from w->out. */
 INLINE void packet_describe(struct work *w, __u8 direction)
 {
 	struct frame *f = &w->frame;

@@ -9,7 +9,7 @@
 /* For a switch statement. */
 #define REDUCE_KIND(op, type) ((__u32)(op) | (__u32)(type) << 8)
 
-/* 0: not computed by this plane. */
+/* Returns 0 if this plane does not compute it. */
 INLINE __u32 reduce_bytes(__u8 op, __u8 type)
 {
 	if (op != DXP_INC_SUM && op != DXP_INC_MIN && op != DXP_INC_MAX)
@@ -93,7 +93,7 @@ __attribute__((noinline)) __u64 reduce_word(struct kernel_contributions *c, __u3
 	}
 }
 
-/* Into the payload of `into`. */
+/* Folds into the payload of `into`. */
 __attribute__((noinline)) int reduce_all(struct kernel_contributions *from, struct work *into,
 					 __u32 words, __u32 children, __u32 kind)
 {

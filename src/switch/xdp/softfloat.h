@@ -13,7 +13,7 @@
 
 #define SF_GUARD 3 /* below the fraction: guard, round and sticky bit */
 
-/* The lowest bit stands for 1 bits shifted out. */
+/* Sets the lowest bit if a 1 bit is shifted out. */
 SF_INLINE __u64 sf_shift_sticky(__u64 v, __u32 count)
 {
 	if (count == 0)
@@ -51,8 +51,8 @@ SF_INLINE __u32 sf_leading_zeros(__u64 v)
 	return count + !(v >> 63);
 }
 
-/* To nearest even. The leading bit of `v` is fraction_bits + SF_GUARD, or lower if exponent is 1
- * (subnormal). */
+/* Rounds to nearest even. The leading bit of `v` is fraction_bits + SF_GUARD, or lower if exponent
+ * is 1 (subnormal). */
 SF_INLINE __u64 sf_round(__u64 sign, __u32 exponent, __u64 v, __u32 fraction_bits,
 			 __u32 exponent_max)
 {
@@ -67,7 +67,7 @@ SF_INLINE __u64 sf_round(__u64 sign, __u32 exponent, __u64 v, __u32 fraction_bit
 	return sign | (((__u64)(exponent - 1) << fraction_bits) + v);
 }
 
-/* |a| >= |b|, finite. */
+/* Adds finite numbers with |a| >= |b|. */
 SF_INLINE __u64 sf_add_finite(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max)
 {
 	const __u64 hidden = 1ull << fraction_bits;
@@ -136,7 +136,7 @@ SF_INLINE __u64 sf_add(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max
 	return sf_add_finite(a, b, fraction_bits, exponent_max);
 }
 
-/* 0 also with a NaN; both zeros are equal. */
+/* Returns 0 also with a NaN; both zeros are equal. */
 SF_INLINE int sf_less(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max)
 {
 	const __u64 sign_bit = ((__u64)exponent_max + 1) << fraction_bits;
