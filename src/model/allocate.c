@@ -5,7 +5,7 @@
 
 #include "model/crossbar_internal.h"
 
-/* First set bit of `mask` (not 0), cyclically from bit `next` on. */
+/* Returns the first set bit of `mask` (not 0), cyclically from bit `next` on. */
 static uint32_t round_robin(uint64_t mask, uint32_t next)
 {
 	uint64_t high = mask >> next << next;
@@ -18,7 +18,7 @@ static uint32_t after(const struct model_crossbar *x, uint32_t port)
 	return port + 1 == x->ports ? 0 : port + 1;
 }
 
-/* One after another; each cycle begins with another output. */
+/* Lets idle outputs choose in turn; each cycle begins with another output. */
 static void outputs_choose(struct model_crossbar *x)
 {
 	uint32_t first = (uint32_t)(x->now % x->ports);
@@ -36,8 +36,8 @@ static void outputs_choose(struct model_crossbar *x)
 	x->changed = false;
 }
 
-/* One iteration of iSLIP: idle outputs grant, inputs accept one grant, and pointers move only after
- * that. Returns true if a packet started to cross. */
+/* Makes one iteration of iSLIP: idle outputs grant, inputs accept one grant, and pointers move only
+ * after that. Returns true if a packet started to cross. */
 static bool islip_iterate(struct model_crossbar *x)
 {
 	uint64_t grants[MODEL_PORTS], granted = 0;

@@ -28,7 +28,6 @@ static const struct model_allreduce_job *self(const struct model_schedule *s)
 
 /* ---- schedule with switches ---- */
 
-/* The last ToR may have fewer than the others. */
 static uint32_t hosts_below(const struct model_allreduce_job *j, uint32_t tor)
 {
 	return (uint32_t)min_u64(j->tor_hosts, j->of.hosts - tor * j->tor_hosts);
@@ -60,7 +59,8 @@ static uint32_t way_count(const struct model_schedule *s, uint32_t rank)
 	return 2 * model_tree_children(j->group_ranks, rank % j->group_ranks) + 2;
 }
 
-/* Inside a group; the root of this tree also exchanges messages with the ToR. */
+/* Computes an operation inside a group; the root of this tree also exchanges messages with the
+ * ToR. */
 static void member_op(const struct model_allreduce_job *j, uint32_t rank, uint32_t index,
 		      struct model_task *out)
 {
@@ -122,7 +122,8 @@ static void way_op(const struct model_schedule *s, uint32_t rank, uint32_t index
 
 /* ---- network ---- */
 
-/* ps that a message occupies a NIC: sum or maximum of its gap and its wire time, by nic_service. */
+/* Returns the ps that a message occupies a NIC: sum or maximum of its gap and its wire time, by
+ * nic_service. */
 static int64_t service_ps(const struct model_parameters *p, int64_t wire_bytes)
 {
 	int64_t wire_ps = wire_bytes * 8 * 1000000 / p->net_rate_mbps;
@@ -156,7 +157,7 @@ static void between_hosts_path(const struct model_allreduce_job *j, uint32_t fro
 		2 * p->nic_latency_ps + (switches + 1) * p->cable_ps + switches * p->forward_ps;
 }
 
-/* A switch computes one packet at a time, and copies a result to all ports at once. */
+/* Sets a path. A switch computes one packet at a time, and copies a result to all ports at once. */
 static void switch_path(const struct model_allreduce_job *j, uint32_t from, uint32_t to,
 			struct model_path *out)
 {
@@ -240,7 +241,7 @@ int model_allreduce_open(struct model_allreduce_job *j, const struct model_allre
 	return DXP_OK;
 }
 
-/* *out: mean of the ranks' completion times, and the last one. */
+/* Simulates a case. *out has the mean of the ranks' completion times, and the last one. */
 static int case_run(const struct model_allreduce *of, const struct model_parameters *p,
 		    struct model_ranks_result *out)
 {

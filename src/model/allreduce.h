@@ -43,19 +43,19 @@ const char *model_way_name(enum model_way way);
 int model_allreduce_open(struct model_allreduce_job *job, const struct model_allreduce *of,
 			 const struct model_parameters *p);
 
-/* In ns; parameter `figure` selects the mean of the ranks or the last one. DXP_ENOMEM,
- * DXP_EINVAL. */
+/* Computes the time in ns; parameter `figure` selects the mean of the ranks or the last one.
+ * DXP_ENOMEM, DXP_EINVAL. */
 int model_allreduce_ns(const struct model_allreduce *of, const struct model_parameters *p,
 		       double *out);
 
 /* 3 numbers of hosts per ToR x 2 of `spine` x 2 of `nic_service` */
 #define MODEL_ALLREDUCE_SETTINGS 12
 
-/* `named`, with setting `number` of those that the sources leave open. */
+/* Sets *p to `named`, with setting `number` of those that the sources leave open. */
 void model_allreduce_setting(const struct model_parameters *named, unsigned number,
 			     struct model_parameters *p);
 
-/* In ns, over all these settings. */
+/* Computes the shortest and longest ns over all these settings. */
 int model_allreduce_interval(const struct model_allreduce *of, const struct model_parameters *p,
 			     double *low, double *high);
 

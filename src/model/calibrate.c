@@ -22,7 +22,7 @@
 #define DAMPING_MAX 1e9
 /* gain in cost of a clearly better setting: odds of 1.6 to 1 */
 #define CLEARLY 1
-/* with fewer rows, settings cannot be told from parameters */
+/* with fewer rows, settings cannot be separated from parameters */
 #define SETTINGS_LEAST 4
 
 struct fit {
@@ -112,7 +112,7 @@ static void normal_set(const struct fit *f, const double *x, matrix m, double *r
 	}
 }
 
-/* m x = right, in place. m is symmetric and positive definite, so rows stay in order. */
+/* Solves m x = right in place. m is symmetric and positive definite, so rows stay in order. */
 static void solve(matrix m, double *right, unsigned count)
 {
 	for (unsigned c = 0; c < count; c++)
@@ -128,8 +128,8 @@ static void solve(matrix m, double *right, unsigned count)
 		right[c] /= m[c][c];
 }
 
-/* Damping grows until a step lowers the cost. Returns by how much; 0: no step does; negative: a
- * status. */
+/* Raises the damping until a step lowers the cost. Returns by how much; 0: no step does; negative:
+ * a status. */
 static double round_run(struct fit *f, double *x, double *cost, double *damping)
 {
 	int status = slopes_set(f, x);
@@ -167,7 +167,7 @@ static double root_mean_square(const struct fit *f)
 	return sqrt(sum / f->count);
 }
 
-/* From the diagonal of the inverse of the normal equations. */
+/* Sets uncertainties from the diagonal of the inverse of the normal equations. */
 static int result_set(struct fit *f, const double *x, struct model_calibration *out)
 {
 	double right[MODEL_FREE_MAX];
@@ -194,7 +194,7 @@ static int result_set(struct fit *f, const double *x, struct model_calibration *
 	return status;
 }
 
-/* Under the settings in f->p. */
+/* Fits under the settings in f->p. */
 static int fit_run(struct fit *f, struct model_calibration *out, double *cost)
 {
 	double x[MODEL_FREE_MAX] = {0}, damping = 1e-3;

@@ -22,7 +22,8 @@ static void failure_note(struct model_check *c, const struct model_row *row, dou
 	c->out_of_tolerance++;
 }
 
-/* A row of the calibration proves nothing, so it does not count in the tally. */
+/* Sets the measured value. A row of the calibration proves nothing, so it does not count in the
+ * tally. */
 static void row_judge(struct model_check *c, struct model_row *row)
 {
 	double used = c->calibrated ? model_judge_find(c->calibrated, row) : NAN;
@@ -101,7 +102,7 @@ int model_check_run(struct model_check *c, const struct model_check_part *parts,
 	return c->judge ? model_judge_unused(c->judge, c->only != NULL) : DXP_OK;
 }
 
-/* In us, from the file of --judge; negative: there is no such case. */
+/* Returns us from the file of --judge; negative: there is no such case. */
 static double judged_us(const struct model_judge *j, const struct model_allreduce *of)
 {
 	for (unsigned i = 0; i < j->count; i++) {

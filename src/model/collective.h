@@ -30,15 +30,14 @@ struct model_collective {
 const char *model_collective_name(enum model_collective_kind kind);
 bool model_collective_parse(const char *text, enum model_collective_kind *out);
 
-/* DXP_EINVAL: ranks, bytes or more than MODEL_COLLECTIVE_OPS_MAX operations; error_text() has the
- * reason. */
+/* Prepares a collective. DXP_EINVAL: ranks, bytes or more than MODEL_COLLECTIVE_OPS_MAX operations;
+ * error_text() has the reason. */
 int model_collective_make(enum model_collective_kind kind, uint32_t ranks, uint64_t bytes,
 			  struct model_collective *out);
 
-/* Binomial tree of 0 .. count - 1 with root 0, also for allreduce.c. The children are member + 2^i,
- * i = 0, 1, ...; returns their number. */
+/* Returns the number of children in a binomial tree of 0 .. count - 1 with root 0: member + 2^i, i
+ * = 0, 1, ... Also for allreduce.c. */
 uint32_t model_tree_children(uint32_t count, uint32_t member);
-/* Of a member other than 0. */
 uint32_t model_tree_parent(uint32_t member);
 
 #endif

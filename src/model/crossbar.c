@@ -43,8 +43,8 @@ static inline void fifo_add(struct model_fifo *f, struct model_packet packet)
 	f->packets[f->tail++ & (f->size - 1)] = packet;
 }
 
-/* Below it, a random number means an arrival. The link carries datapath_bytes per cycle, or less if
- * PCIe is slower. */
+/* Returns the bound below which a random number means an arrival. The link carries datapath_bytes
+ * per cycle, or less if PCIe is slower. */
 static uint64_t arrival_threshold(const struct model_parameters *p)
 {
 	/* link's bytes per second / (bytes of a message x cycles per second) */
@@ -116,7 +116,7 @@ static inline struct model_instant *instant(struct model_crossbar *x, uint64_t c
 	return &x->wheel[cycle % MODEL_WHEEL];
 }
 
-/* A full source drops it, because the load is above saturation. */
+/* Adds a message; a full source drops it, because the load is above saturation. */
 static void generate(struct model_crossbar *x, uint32_t input)
 {
 	uint32_t choices = x->ports - !x->own_port;
@@ -139,7 +139,7 @@ static void generate(struct model_crossbar *x, uint32_t input)
 	x->inside += x->message_packets;
 }
 
-/* x->channels: none may send. */
+/* Returns x->channels if none may send. */
 static uint32_t source_choose(struct model_crossbar *x, uint32_t input)
 {
 	const uint32_t *used = &x->used[input * x->channels];

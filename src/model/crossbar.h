@@ -29,11 +29,10 @@ struct model_crossbar_point {
 
 struct model_crossbar;
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 struct model_crossbar *model_crossbar_create(const struct model_parameters *p, uint64_t seed);
 void model_crossbar_destroy(struct model_crossbar *x);
 
-/* More cycles. */
 void model_crossbar_run(struct model_crossbar *x, uint64_t cycles);
 
 /* Generates no more packets. false: not all were delivered within `cycles`. */
@@ -45,7 +44,7 @@ void model_crossbar_reset(struct model_crossbar *x);
 /* Packets at the sources. *full: a source holds as many as it can. */
 uint64_t model_crossbar_backlog(const struct model_crossbar *x, bool *full);
 
-/* For which a packet occupies an input and an output. */
+/* Returns the cycles for which a packet occupies an input and an output. */
 uint64_t model_crossbar_cycles(const struct model_parameters *p);
 
 /* Warms up until throughput and latency change by less than 1 %, then runs until their 95 %
@@ -53,14 +52,15 @@ uint64_t model_crossbar_cycles(const struct model_parameters *p);
 int model_crossbar_measure(const struct model_parameters *p, uint64_t seed, uint64_t cycles_most,
 			   struct model_crossbar_point *out);
 
-/* Lowest load with twice the mean latency of load 0.05, by bisection in steps of 0.005. */
+/* Finds the lowest load with twice the mean latency of load 0.05, by bisection in steps of
+ * 0.005. */
 int model_crossbar_knee(const struct model_parameters *p, uint64_t seed, uint64_t *knee_ppm);
 
-/* At offered load 1, of the link's rate. */
+/* Measures throughput at offered load 1, in ppm of the link's rate. */
 int model_crossbar_saturation(const struct model_parameters *p, uint64_t seed,
 			      uint64_t *saturation_ppm);
 
-/* At the load in `p`. */
+/* Emits latency and throughput at the load in `p`. */
 int model_crossbar_rows(const struct model_parameters *p, uint64_t seed,
 			const struct model_sink *sink);
 
@@ -68,16 +68,17 @@ int model_crossbar_rows(const struct model_parameters *p, uint64_t seed,
  * sources. Returns false past the last one. */
 bool model_crossbar_setting(struct model_parameters *p, unsigned index);
 
-/* With what each cause of loss costs. `intervals`: over depth, message_packets, allocator and
- * own_port. */
+/* Emits knee, saturation, and what each cause of loss costs. `intervals`: over depth,
+ * message_packets, allocator and own_port. */
 int model_crossbar_knee_rows(const struct model_parameters *p, uint64_t seed, bool intervals,
 			     const struct model_sink *sink);
 
-/* 1 if GETs in both directions wait for each other in a cycle, which the note describes, else 0. */
+/* Emits 1 if GETs in both directions wait for each other in a cycle, which the note describes, else
+ * 0. */
 int model_crossbar_get_row(const struct model_parameters *p, const struct model_sink *sink);
 
-/* GETs between two NICs in both directions. 1: packets wait in a cycle, which is in `text`; 0: all
- * data arrived. */
+/* Exchanges GETs between two NICs in both directions. Returns 1 if packets wait in a cycle, which
+ * is in `text`; 0: all data arrived. */
 int model_crossbar_deadlock(const struct model_parameters *p, uint32_t gets, char *text,
 			    size_t text_bytes);
 

@@ -46,8 +46,8 @@ static bool queue_add(const struct exchange *e, struct nic *n, unsigned channel,
 	return true;
 }
 
-/* One packet, in order: an accepted GET waits for a request already in the engine. With their own
- * virtual channel, requests can overtake data. */
+/* Moves one packet, in order: an accepted GET waits for a request already in the engine. With their
+ * own virtual channel, requests can overtake data. */
 static bool engine_move(const struct exchange *e, struct nic *n)
 {
 	if (n->put_left > 0) {
@@ -69,7 +69,7 @@ static bool engine_move(const struct exchange *e, struct nic *n)
 	return false;
 }
 
-/* The first packet, to the peer's receive engine. */
+/* Moves the first packet to the peer's receive engine. */
 static bool queue_move(struct nic *n, struct nic *peer, unsigned channel)
 {
 	if (n->count[channel] == 0 || peer->arrived[channel])
@@ -109,8 +109,8 @@ static bool move_all(struct exchange *e)
 	return moved;
 }
 
-/* The send engine waits for space in its queue, that queue's first packet for the peer's receive
- * engine, and the request in there for the peer's send engine. */
+/* Writes the cycle: the send engine waits for space in its queue, that queue's first packet for the
+ * peer's receive engine, and the request in there for the peer's send engine. */
 static void cycle_write(char *text, size_t text_bytes)
 {
 	size_t at = 0;
@@ -123,7 +123,7 @@ static void cycle_write(char *text, size_t text_bytes)
 				       i % NICS, i % NICS, (i + 1) % NICS);
 }
 
-/* As cycle_write() describes. */
+/* Returns true if NIC i waits as cycle_write() describes. */
 static bool waits(const struct exchange *e, unsigned i)
 {
 	const struct nic *n = &e->nics[i], *peer = &e->nics[!i];

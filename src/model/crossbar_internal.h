@@ -61,7 +61,7 @@ struct model_crossbar {
 	struct model_crossbar_sums sums;
 };
 
-/* The first packet of `input` for `output`. */
+/* Starts to move the first packet of `input` for `output`. */
 void model_crossbar_cross(struct model_crossbar *x, uint32_t input, uint32_t output);
 
 /* Matches idle inputs and outputs, and moves their packets. */

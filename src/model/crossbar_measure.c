@@ -37,7 +37,8 @@ static void moments_add(struct moments *m, uint64_t value)
 	m->squares += value * value;
 }
 
-/* The 95 % confidence interval of the mean is within 1 %: 2 sigma / sqrt(n) <= mean / 100. */
+/* Returns true if the 95 % confidence interval of the mean is within 1 %: 2 sigma / sqrt(n) <= mean
+ * / 100. */
 static bool moments_narrow(const struct moments *m)
 {
 	uint64_t spread = m->count * m->squares - m->sum * m->sum;
@@ -45,7 +46,7 @@ static bool moments_narrow(const struct moments *m)
 	return m->count >= BATCHES_LEAST && spread <= m->sum * m->sum / 40000 * (m->count - 1);
 }
 
-/* At 3 standard errors from `bound`, more batches will not move the mean past it. */
+/* Returns true at 3 standard errors from `bound`: more batches will not move the mean past it. */
 static bool moments_decided(const struct moments *m, uint64_t bound)
 {
 	uint64_t at = bound * m->count, off = max_u64(at, m->sum) - min_u64(at, m->sum);
@@ -67,7 +68,7 @@ static uint64_t latency_of(const struct model_parameters *p, uint64_t time)
 	return (uint64_t)((int64_t)time + idle_offset(p));
 }
 
-/* Payload per port and cycle, by the link's, times `scale`. */
+/* Returns the payload per port and cycle, divided by the link's, times `scale`. */
 static uint64_t throughput_of(const struct model_parameters *p, const struct model_crossbar_sums *s,
 			      uint64_t scale)
 {
@@ -92,7 +93,7 @@ static bool moved(uint64_t a, uint64_t b)
 	return max_u64(a, b) - min_u64(a, b) > max_u64(a, b) / 100;
 }
 
-/* The latency exceeds its limit, or a source is full. */
+/* Returns true if the latency exceeds its limit, or a source is full. */
 static bool past(struct model_crossbar *x, const struct model_parameters *p, uint64_t latency)
 {
 	bool full;
@@ -101,7 +102,7 @@ static bool past(struct model_crossbar *x, const struct model_parameters *p, uin
 	return full || latency > SATURATED_TIMES * latency_of(p, 3 * model_crossbar_cycles(p));
 }
 
-/* Until two consecutive batches differ by less than 1 %. */
+/* Runs until two consecutive batches differ by less than 1 %. */
 static struct batch warm_up(struct model_crossbar *x, const struct model_parameters *p)
 {
 	struct batch last = batch_run(x, p), now = last;
@@ -115,7 +116,7 @@ static struct batch warm_up(struct model_crossbar *x, const struct model_paramet
 	return now;
 }
 
-/* `bound`: stops when the latency is surely above or below it; 0: none. */
+/* Measures a load; stops when the latency is surely above or below `bound` (0: none). */
 static int measure(const struct model_parameters *p, uint64_t seed, uint64_t cycles_most,
 		   uint64_t bound, struct model_crossbar_point *out)
 {

@@ -78,7 +78,7 @@ bool model_crossbar_setting(struct model_parameters *p, unsigned index)
 	return true;
 }
 
-/* The interval is over all settings. */
+/* Measures a value, and its interval over all settings. */
 static int interval(const struct model_parameters *p, uint64_t seed,
 		    int (*find)(const struct model_parameters *, uint64_t, uint64_t *),
 		    bool variants, struct model_row *row)
@@ -103,7 +103,7 @@ static int interval(const struct model_parameters *p, uint64_t seed,
 	return status;
 }
 
-/* Gain of saturation without each cause of loss, and without all. */
+/* Emits the gain of saturation without each cause of loss, and without all. */
 static int gain_rows(const struct model_parameters *p, uint64_t seed, double base,
 		     const struct model_sink *sink, const char *names)
 {

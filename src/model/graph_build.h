@@ -15,10 +15,10 @@ struct graph_links {
 
 void graph_link(struct graph_links *links, uint32_t a, uint32_t b);
 
-/* Evenly on the first `routers` routers, at most `most` on each. */
+/* Distributes nodes evenly on the first `routers` routers, at most `most` on each. */
 int graph_host(struct model_graph *g, uint32_t routers, uint32_t most);
 
-/* Also set g->routers and g->hosted. */
+/* Collect links, and set g->routers and g->hosted. */
 int graph_fat_tree(struct model_graph *g, struct graph_links *links);
 int graph_dragonfly(struct model_graph *g, struct graph_links *links);
 int graph_slim_fly(struct model_graph *g, struct graph_links *links);

@@ -12,8 +12,8 @@
 #define GLOBAL_MAX 32
 #define FIELD_MAX  256 /* of a slim fly's field: enough for 21 M nodes */
 
-/* A butterfly of 4-ary switches with the nodes in level 0. Switches i, j of levels l, l + 1 are
- * linked if their base-4 digits but digit l are equal. */
+/* Builds a butterfly of 4-ary switches with the nodes in level 0. Switches i, j of levels l, l + 1
+ * are linked if their base-4 digits but digit l are equal. */
 int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 {
 	uint32_t levels = 1, width = 1;
@@ -36,7 +36,7 @@ int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 	return links->status == DXP_OK ? graph_host(g, width, ARITY) : links->status;
 }
 
-/* In rounds: a group's k-th link leads to the k-th other group by number. */
+/* Links groups in rounds: a group's k-th link leads to the k-th other group by number. */
 static void dragonfly_global(struct graph_links *links, uint32_t groups, uint32_t group_routers,
 			     uint32_t global)
 {
@@ -91,7 +91,7 @@ static uint32_t power(uint32_t base, uint32_t exponent, uint32_t modulus)
 	return result;
 }
 
-/* Of the field with `q` elements, an odd prime. */
+/* Returns the smallest primitive element of the field with `q` elements, an odd prime. */
 static uint32_t primitive(uint32_t q)
 {
 	for (uint32_t candidate = 2; candidate < q; candidate++) {
@@ -104,7 +104,7 @@ static uint32_t primitive(uint32_t q)
 	return 0;
 }
 
-/* Half of a router's links to others, rounded up. */
+/* Returns half of a router's links to others, rounded up. */
 static uint32_t slim_fly_hosted(uint32_t q)
 {
 	return ((3 * q - 1) / 2 + 1) / 2;

@@ -55,7 +55,7 @@ static const struct unit *unit_find(const char *name)
 	return NULL;
 }
 
-/* NAN: other kinds. */
+/* Converts a value; NAN: units of different kinds. */
 static double unit_convert(double value, const char *from, const char *to)
 {
 	if (!from[0] || strcmp(from, to) == 0)
@@ -66,7 +66,7 @@ static double unit_convert(double value, const char *from, const char *to)
 	return value * a->scale / b->scale;
 }
 
-/* Plain, decimal, not negative; with a unit directly behind it, or none. */
+/* Parses a plain decimal that is not negative, with a unit directly behind it or none. */
 static bool value_parse(const char *text, struct model_judged *out)
 {
 	char *end;
@@ -81,7 +81,7 @@ static bool value_parse(const char *text, struct model_judged *out)
 	return isfinite(out->value);
 }
 
-/* "4 x 2" becomes "4x2". */
+/* Rewrites "4 x 2" as "4x2". */
 static void products_join(char *text)
 {
 	char *to = text;
@@ -101,7 +101,7 @@ static const struct {
 	unsigned shift;
 } suffixes[] = {{"B", 0}, {"K", 10}, {"KiB", 10}, {"M", 20}, {"MiB", 20}};
 
-/* "1KiB" becomes bytes. true: only a suffix, without a number. */
+/* Rewrites "1KiB" as bytes. Returns true for a suffix without a number. */
 static bool size_expand(char x[MODEL_ROW_X])
 {
 	char *end;
@@ -117,7 +117,7 @@ static bool size_expand(char x[MODEL_ROW_X])
 	return false;
 }
 
-/* Last word, or a size such as "1 KiB". false: too long or missing. */
+/* Cuts the last word, or a size such as "1 KiB". Returns false if it is too long or missing. */
 static bool x_cut(char *text, char out[MODEL_ROW_X])
 {
 	const char *word = last_word(text);
@@ -136,7 +136,7 @@ static bool x_cut(char *text, char out[MODEL_ROW_X])
 	return true;
 }
 
-/* The unit may be a separate word. */
+/* Cuts the value, whose unit may be a separate word. */
 static bool value_cut(char *text, struct model_judged *out)
 {
 	char *word = last_word(text);

@@ -31,19 +31,19 @@ struct model_judge {
 	unsigned count;
 };
 
-/* DXP_ENOMEM; DXP_EINVAL: error_text() has the line and the reason. */
+/* Reads a file. DXP_ENOMEM; DXP_EINVAL: error_text() has the line and the reason. */
 int model_judge_read(const char *text, size_t text_bytes, struct model_judge *out);
 void model_judge_destroy(struct model_judge *j);
 
-/* In the row's unit; marks the line as used. NAN: no such line. */
+/* Returns the value in the row's unit, and marks the line as used. NAN: no such line. */
 double model_judge_find(struct model_judge *j, const struct model_row *row);
 
-/* DXP_EINVAL, with error_text(): a line's unit does not fit its row, or it names no row, unless
- * `some_rows`. */
+/* Returns DXP_EINVAL, with error_text(), if a line's unit does not fit its row, or it names no row,
+ * unless `some_rows`. */
 int model_judge_unused(const struct model_judge *j, bool some_rows);
 
-/* A line like "allreduce host 9x32x64 12.5", in microseconds. DXP_EINVAL; error_text() has the
- * reason. */
+/* Parses a line like "allreduce host 9x32x64 12.5", in microseconds. DXP_EINVAL; error_text() has
+ * the reason. */
 int model_judged_case(const struct model_judged *line, struct model_allreduce *of, double *us);
 
 #endif

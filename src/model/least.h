@@ -14,10 +14,10 @@ struct model_least {
 
 void model_least_add(struct model_least *l, double value);
 
-/* Percent between the two smallest; INFINITY: fewer than two values. */
+/* Returns the percent between the two smallest; INFINITY: fewer than two values. */
 double model_least_spread(const struct model_least *l);
 
-/* The two smallest differ by at most `percent`. */
+/* Returns true if the two smallest differ by at most `percent`. */
 bool model_least_agrees(const struct model_least *l, double percent);
 
 #endif

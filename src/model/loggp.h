@@ -15,10 +15,10 @@ struct model_loggp {
 	int64_t bytes;         /* M: bytes of the message, at least 1 */
 };
 
-/* In ps, for a mean distance of `hops` (H). */
+/* Returns T in ps by the equation, for a mean distance of `hops` (H). */
 double model_loggp_closed(const struct model_loggp *g, double hops);
 
-/* In ps, with model_ranks; negative: DXP_ENOMEM. */
+/* Returns T in ps by model_ranks; negative: DXP_ENOMEM. */
 int64_t model_loggp_simulated(const struct model_loggp *g, uint32_t hops);
 
 #endif

@@ -140,7 +140,7 @@ int model_tags_rows(const struct model_parameters *p, const struct model_sink *s
 
 /* ---- allreduce ---- */
 
-/* Such as "9x32x64": hosts, ranks per host, bytes. */
+/* Writes a name such as "9x32x64": hosts, ranks per host, bytes. */
 static void case_x(struct model_row *row, const struct model_allreduce *of)
 {
 	snprintf(row->x, sizeof(row->x), "%ux%ux%u", of->hosts, of->ranks, of->bytes);
@@ -177,8 +177,8 @@ int model_allreduce_row(const struct model_parameters *p, const struct model_all
 	return allreduce_emit(p, of, sink, &ns);
 }
 
-/* Fastest way as a number (0 host, 1 node, 2 socket), and host's time by the best way's through
- * switches. */
+/* Emits the fastest way as a number (0 host, 1 node, 2 socket), and host's time divided by that of
+ * the best way through switches. */
 static void compare_emit(const struct model_allreduce *of, const double *ns,
 			 const struct model_sink *sink)
 {

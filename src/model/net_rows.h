@@ -11,7 +11,7 @@
 /* Terms of equation (1) by these parameters. */
 struct model_loggp model_loggp_of(const struct model_parameters *p);
 
-/* T of equation (1) for direct networks of 16 .. 4096 nodes, with the source's mean distances
+/* Emits T of equation (1) for direct networks of 16 .. 4096 nodes, with the source's mean distances
  * (C-07). */
 int model_loggp_rows(const struct model_parameters *p, const struct model_sink *sink);
 
@@ -19,14 +19,14 @@ int model_loggp_rows(const struct model_parameters *p, const struct model_sink *
 int model_topology_rows(const struct model_parameters *p, enum model_topology kind,
 			const struct model_sink *sink);
 
-/* Equation (2), and the rate by tags, in closed form and simulated (C-35). */
+/* Emits equation (2), and the rate by tags, in closed form and simulated (C-35). */
 int model_tags_rows(const struct model_parameters *p, const struct model_sink *sink);
 
-/* With its interval over all settings. */
+/* Emits the time with its interval over all settings. */
 int model_allreduce_row(const struct model_parameters *p, const struct model_allreduce *of,
 			const struct model_sink *sink);
 
-/* All cases of N-11, with the source's statements as shapes. */
+/* Emits all cases of N-11, with the source's statements as shapes. */
 int model_allreduce_rows(const struct model_parameters *p, const struct model_sink *sink);
 
 #endif

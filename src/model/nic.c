@@ -90,7 +90,7 @@ struct read {
 	uint64_t address, bytes, data_from;
 };
 
-/* By the message's data among bytes `from` .. `to` of the read. */
+/* Sets what depends on the message's data among bytes `from` .. `to` of the read. */
 static void kind_data(const struct nic_run *r, const struct read *read, uint64_t from, uint64_t to,
 		      struct model_nic_kind *kind)
 {
@@ -107,8 +107,8 @@ static void kind_data(const struct nic_run *r, const struct read *read, uint64_t
 	kind->upload_cycles = model_nic_upload_cycles(r->p, target + start, to - start);
 }
 
-/* Into requests, and these into completions, the packets of this phase. Writes routes unless NULL.
- * Returns the packets; 0: too many kinds. */
+/* Cuts a read into requests, and these into completions, the packets of this phase. Writes routes
+ * unless NULL. Returns the number of packets; 0: too many kinds. */
 static uint32_t phase_cut(struct nic_run *r, unsigned phase, const struct read *read,
 			  const struct model_route **routes)
 {
@@ -182,7 +182,7 @@ static void phase_send(struct nic_run *r, uint32_t message, unsigned phase, uint
 		r->owner[number] = 2 * message + phase;
 }
 
-/* By its doorbell; the processor makes one store at a time. */
+/* Starts a message by its doorbell; the processor makes one store at a time. */
 static void message_start(struct nic_run *r, uint64_t now_ps)
 {
 	uint64_t at_ps = max_u64(now_ps, r->store_free_ps) + (uint64_t)r->p->doorbell_ns * 1000;
@@ -245,7 +245,7 @@ static void stay(void *context, uint32_t stage, uint32_t unit, uint64_t start_ps
 				     start_ps, end_ps);
 }
 
-/* Of the first message; a stage's part ends when it has all bytes. */
+/* Splits the first message's latency; a stage's part ends when it has all bytes. */
 static void parts_fill(const struct nic_run *r)
 {
 	bool immediate = model_nic_immediate(r->job->op);
@@ -299,7 +299,7 @@ static void run_release(struct nic_run *r)
 	free(r);
 }
 
-/* `rest_ps`: of the engines, besides the stages. */
+/* Simulates a job. `rest_ps`: of the engines, besides the stages. */
 static int run_with(const struct model_parameters *p, const struct model_nic_job *job,
 		    uint64_t rest_ps, struct model_nic_result *out)
 {
@@ -339,8 +339,8 @@ static uint64_t engine_cycles(const struct model_parameters *p, enum model_op op
 	return (uint64_t)(op == MODEL_NAP_IMM ? p->nap_engine_cycles : p->put_engine_cycles);
 }
 
-/* The source states the engines' cycles for 1 byte on its hardware; other hardware needs as many
- * besides its stages. */
+/* Computes the engines' rest: the source states their cycles for 1 byte on its hardware; other
+ * hardware needs as many besides its stages. */
 static int rest_of(const struct model_parameters *p, enum model_op op, uint64_t *rest_ps)
 {
 	struct model_parameters source;

@@ -81,33 +81,35 @@ const char *model_op_name(enum model_op op);
 const char *model_nic_part_name(enum model_nic_part part);
 const char *model_nic_stage_name(enum model_nic_stage stage);
 
-/* DXP_EINVAL: more bytes than the operation permits, with error_text(); DXP_ENOMEM. */
+/* Simulates a job. DXP_EINVAL: more bytes than the operation permits, with error_text();
+ * DXP_ENOMEM. */
 int model_nic_run(const struct model_parameters *p, const struct model_nic_job *job,
 		  struct model_nic_result *out);
 
-/* In ps, without queueing; valid for nap_overlap=pieces and forward=beats, with enough tags and
+/* Returns ps without queueing; valid for nap_overlap=pieces and forward=beats, with enough tags and
  * buffers. */
 uint64_t model_nic_closed_ps(const struct model_parameters *p, enum model_op op, uint64_t bytes);
 
-/* One after another, or back to back if host_overlap is set. */
+/* Computes kB/s of messages one after another, or back to back if host_overlap is set. */
 int model_nic_bandwidth(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			uint64_t *kbps);
 
-/* Latency and bandwidth, with intervals over all settings. */
+/* Emits latency and bandwidth, with intervals over all settings. */
 int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 		   const struct model_sink *sink);
 
-/* Each part with its interval over all settings. */
+/* Emits each part with its interval over all settings. */
 int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			const struct model_sink *sink);
 
-/* C-43: parts of a NAP-imm and a PUT of 1 B, and the engines' cycles. */
+/* Emits C-43: parts of a NAP-imm and a PUT of 1 B, and the engines' cycles. */
 int model_nic_stage_rows(const struct model_parameters *p, const struct model_sink *sink);
 
-/* C-25: cycles of the path for descriptors, and what they cost a NAP-imm. */
+/* Emits C-25: cycles of the path for descriptors, and what they cost a NAP-imm. */
 int model_nic_immediate_rows(const struct model_parameters *p, const struct model_sink *sink);
 
-/* PUT of 2 MB by request size, 16 .. 1024 B, with intervals over all settings. */
+/* Emits the peak of a PUT of 2 MB by request size, 16 .. 1024 B, with intervals over all
+ * settings. */
 int model_nic_peak(const struct model_parameters *p, const struct model_sink *sink);
 
 #endif

@@ -13,7 +13,7 @@
 /* a beat of the sources' datapath: 128 bits (C-25) */
 #define BEAT_BYTES 16
 
-/* Of a packet on the path for descriptors. */
+/* Adds a packet's time on the path for descriptors. */
 static void stay_add(void *context, const char *stage, uint32_t packet, uint64_t start_ps,
 		     uint64_t end_ps)
 {
@@ -77,8 +77,8 @@ static int beat_row(const struct model_parameters *p, const struct model_sink *s
 	return status;
 }
 
-/* C-25: the advantage over an indirect NAP shrinks with size, to less than half at the largest
- * NAP. */
+/* Tests C-25: the advantage over an indirect NAP shrinks with size, to less than half at the
+ * largest NAP. */
 static int advantage_row(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const uint64_t sizes[] = {64, 256, 1024, 2048};

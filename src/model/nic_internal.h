@@ -34,29 +34,29 @@ struct model_nic_plan {
 	uint32_t count;
 };
 
-/* From the request to the crossbar. */
+/* Appends the steps from the request to the crossbar. */
 void model_nic_send(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 		    struct model_route *route);
 
-/* Of the writes of `bytes` to `address`. */
+/* Returns the cycles of the writes of `bytes` to `address`. */
 uint64_t model_nic_upload_cycles(const struct model_parameters *p, uint64_t address,
 				 uint64_t bytes);
 
-/* The upload. */
+/* Appends the upload. */
 void model_nic_receive(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 		       struct model_route *route);
 
-/* From the extraction of a GET descriptor to the peer's first read. */
+/* Returns the cycles from the extraction of a GET descriptor to the peer's first read. */
 uint64_t model_nic_turnaround_cycles(const struct model_parameters *p);
 
-/* From the end of the upload until the event is written, with the receive buffer of an indirect
- * NAP. 0: the event is not awaited, or base=value for a NAP. */
+/* Returns the cycles from the end of the upload until the event is written, with the receive buffer
+ * of an indirect NAP. 0: the event is not awaited, or base=value for a NAP. */
 uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op op);
 
-/* From the last write until the host sees the result. */
+/* Returns the ps from the last write until the host sees the result. */
 uint64_t model_nic_see_ps(const struct model_parameters *p);
 
-/* The data is in the descriptor. */
+/* Returns true if the data is in the descriptor. */
 static inline bool model_nic_immediate(enum model_op op)
 {
 	return op == MODEL_NAP_IMM;
@@ -67,14 +67,15 @@ static inline uint64_t model_cycles_ps(const struct model_parameters *p, uint64_
 	return cycles * (uint64_t)model_cycle_ps(p);
 }
 
-/* `head_ps`: with forward=beats, until the next step may start. */
+/* Appends a step and returns it. `head_ps`: with forward=beats, time until the next step may
+ * start. */
 struct model_step *model_nic_step(const struct model_parameters *p, struct model_route *route,
 				  enum model_nic_stage stage, uint64_t hold_ps, uint64_t head_ps);
 
 /* Sets the switches in *p; false: `index` is past the last setting. */
 bool model_nic_setting(struct model_parameters *p, enum model_op op, unsigned index);
 
-/* Of one message. */
+/* Computes the latency of one message. */
 int model_nic_latency_ps(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			 uint64_t *ps);
 
@@ -85,7 +86,8 @@ int model_nic_latency_ps(const struct model_parameters *p, enum model_op op, uin
 const char *model_nic_assumptions(const struct model_parameters *p, enum model_op op,
 				  char out[MODEL_NIC_NAMES]);
 
-/* All parameters of NIC and link are the source's (row.h), so figures are comparable. */
+/* Returns true if all parameters of NIC and link are the source's (row.h), so that figures are
+ * comparable. */
 bool model_nic_is_source(const struct model_parameters *p);
 
 #endif

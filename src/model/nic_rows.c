@@ -114,8 +114,8 @@ const char *model_nic_assumptions(const struct model_parameters *p, enum model_o
 /* C-42: ns for 1 byte, stated. */
 static const double latency_1[MODEL_OPS] = {1242, 1846, 1762, 1838};
 
-/* 1 byte: base=value, whose only free parameter is host_see_ns. base=row would compare the row with
- * constants derived from it. */
+/* Fills the row of 1 byte by base=value, whose only free parameter is host_see_ns. base=row would
+ * compare the row with constants derived from it. */
 static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row,
 		     char names[MODEL_NIC_NAMES])
 {
@@ -132,7 +132,7 @@ static int given_row(const struct model_parameters *p, enum model_op op, struct 
 	return status;
 }
 
-/* Over all settings. */
+/* Finds the extremes over all settings. */
 static int latency_interval(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			    uint64_t *low_ps, uint64_t *high_ps)
 {
@@ -150,7 +150,7 @@ static int latency_interval(const struct model_parameters *p, enum model_op op, 
 	return DXP_OK;
 }
 
-/* Interval: slowest setting without overlap to the fastest back to back. */
+/* Emits the bandwidth, from the slowest setting without overlap to the fastest back to back. */
 static int bandwidth_row(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			 uint64_t high_ps, const struct model_sink *sink, struct model_row *row,
 			 const char *quantity)
@@ -214,7 +214,7 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 	return bandwidth_row(p, op, bytes, high_ps, sink, &row, quantity);
 }
 
-/* PUT of 2 MB, with and without overlap of messages. */
+/* Finds the extremes of a PUT of 2 MB, with and without overlap of messages. */
 static int peak_interval(const struct model_parameters *p, uint64_t *low, uint64_t *high)
 {
 	struct model_parameters s = *p;

@@ -18,7 +18,8 @@ struct model_step *model_nic_step(const struct model_parameters *p, struct model
 /* for request and completion; in the stated cycles of a read of 1 byte */
 #define READ_ENGINE_CYCLES 4
 
-/* A request keeps its tag until its last completion is extracted. */
+/* Appends request, memory and link. A request keeps its tag until its last completion is
+ * extracted. */
 static void read_steps(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 		       struct model_route *route)
 {
@@ -35,7 +36,7 @@ static void read_steps(const struct model_nic_plan *plan, const struct model_nic
 		       model_pcie_link_ps(p, 0));
 }
 
-/* How far packets of one NAP may use the engines together. */
+/* Limits how packets of one NAP may use the engines together. */
 static void nap_restrict(const struct model_nic_plan *plan, struct model_step *step)
 {
 	if (!model_nic_is_nap(plan->op))
@@ -46,7 +47,8 @@ static void nap_restrict(const struct model_nic_plan *plan, struct model_step *s
 		step->acquire |= 1u << MODEL_POOL_PIECE;
 }
 
-/* Their latency includes the wire, and the engines' time outside the stages. */
+/* Appends packet builder and crossbar. Their latency includes the wire, and the engines' time
+ * outside the stages. */
 static void crossbar_step(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 			  struct model_route *route)
 {

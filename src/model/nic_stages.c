@@ -8,7 +8,7 @@
 #include "model/nic.h"
 #include "model/nic_internal.h"
 
-/* Share of a latency that depends on the clock. */
+/* Emits the share of a latency that depends on the clock. */
 static int clock_row(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 		     uint64_t ps, const struct model_sink *sink, struct model_row *row)
 {
@@ -30,7 +30,7 @@ struct spans {
 	uint64_t low_ps[MODEL_NIC_PARTS], high_ps[MODEL_NIC_PARTS];
 };
 
-/* Over all settings. */
+/* Finds the extremes over all settings. */
 static int spans_find(const struct model_parameters *p, const struct model_nic_job *job,
 		      const struct model_nic_result *named, struct spans *out)
 {
@@ -91,7 +91,7 @@ int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint
 	return clock_row(p, op, bytes, r.latency_ps, sink, &row);
 }
 
-/* Without reads in host memory. */
+/* Emits the engines' cycles without reads in host memory. */
 static int engine_row(const struct model_parameters *p, enum model_op op,
 		      const struct model_sink *sink)
 {

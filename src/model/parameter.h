@@ -58,13 +58,14 @@ struct model_parameter {
 	char mark;     /* T, D, A or F, see parameter_list.h */
 };
 
-/* NULL: past the last row. */
+/* Returns NULL past the last row. */
 const struct model_parameter *model_parameter_at(unsigned index);
 
-/* Full name (clock_mhz), or without unit (clock), then *bare is true. NULL: no such row. */
+/* Finds a full name (clock_mhz), or one without unit (clock), for which *bare is true. NULL: no
+ * such row. */
 const struct model_parameter *model_parameter_find(const char *name, size_t name_bytes, bool *bare);
 
-/* error_text() names the nearest known parameter. Returns DXP_ENOENT. */
+/* Sets error_text() to a sentence with the nearest known parameter. Returns DXP_ENOENT. */
 int model_parameter_unknown(const char *name, size_t name_bytes);
 
 int64_t model_parameter_get(const struct model_parameters *p, const struct model_parameter *row);
@@ -73,7 +74,7 @@ int64_t model_parameter_get(const struct model_parameters *p, const struct model
 int model_parameter_put(struct model_parameters *p, const struct model_parameter *row,
 			int64_t value);
 
-/* As model_parameters_set() reads it. Returns `out`. */
+/* Writes a value as model_parameters_set() reads it. Returns `out`. */
 const char *model_parameter_print(const struct model_parameter *row, int64_t value, char *out,
 				  size_t out_bytes);
 
@@ -81,16 +82,16 @@ const char *model_parameter_print(const struct model_parameter *row, int64_t val
 int model_parameter_parse(const struct model_parameter *row, bool bare, const char *text,
 			  int64_t *out);
 
-/* Preset "source". */
+/* Sets the preset "source". */
 void model_parameters_default(struct model_parameters *p);
 
-/* source, gen3, gen4-512 or gen5-1024. DXP_ENOENT: none of these. */
+/* Sets source, gen3, gen4-512 or gen5-1024. DXP_ENOENT: none of these. */
 int model_parameters_preset(struct model_parameters *p, const char *name);
 
-/* Start and length of the name in "name=value", without blanks. */
+/* Returns start and length of the name in "name=value", without blanks. */
 const char *model_assignment_name(const char *assignment, size_t *bytes);
 
-/* "name=value", with or without blanks; `pcie=4x16` sets generation and lanes. */
+/* Applies "name=value", with or without blanks; `pcie=4x16` sets generation and lanes. */
 int model_parameters_set(struct model_parameters *p, const char *assignment);
 
 /* Lines `name = value`; # starts a comment; errors name the line. DXP_EINVAL also if no line has a
@@ -100,16 +101,15 @@ int model_parameters_config(struct model_parameters *p, const char *text);
 /* Rejects what hardware cannot have. */
 int model_parameters_check(const struct model_parameters *p);
 
-/* All of the listed groups ("nic pcie"). */
+/* Compares all of the listed groups ("nic pcie"). */
 bool model_parameters_are_source(const struct model_parameters *p, const char *groups);
 
 /* Parameters with mark A or F in the groups ("nic crossbar"), with commas. Returns `out`. */
 const char *model_assumptions(const char *groups, char *out, size_t out_bytes);
 
-/* After coding, in 10^6 bytes/s. */
+/* Returns the rate after coding, in 10^6 bytes/s. */
 int64_t model_pcie_rate(const struct model_parameters *p);
 
-/* Of a clock cycle. */
 static inline int64_t model_cycle_ps(const struct model_parameters *p)
 {
 	return 1000000 / p->clock_mhz;

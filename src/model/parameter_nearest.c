@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "model/parameter.h"
 
-/* To the full name or the one without unit, whichever is nearer. */
+/* Returns the distance to the full name or to the one without unit, whichever is nearer. */
 static size_t row_distance(const struct model_parameter *row, const char *name, size_t bytes)
 {
 	size_t full = min_u64(strlen(row->name), DISTANCE_BYTES_MAX);

@@ -29,7 +29,7 @@ static const struct unit {
 	{"us", "s", 1000000},
 };
 
-/* 0: not a unit of this row. */
+/* Returns 0 if the row cannot have this unit. */
 static int64_t unit_scale(const struct model_parameter *row, const char *name, size_t bytes)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(units); i++)
@@ -39,7 +39,7 @@ static int64_t unit_scale(const struct model_parameter *row, const char *name, s
 	return 0;
 }
 
-/* Of a row, such as "MHz GHz". */
+/* Writes a row's units, such as "MHz GHz". */
 static const char *unit_names(const struct model_parameter *row, char *out, size_t out_bytes)
 {
 	size_t at = 0;
@@ -69,7 +69,7 @@ static int parse_choice(const struct model_parameter *row, const char *text, int
 	}
 }
 
-/* At most 6 decimals. Returns the bytes read; 0: no number. */
+/* Parses at most 6 decimals. Returns the bytes read; 0: no number. */
 static size_t parse_millionths(const char *text, int64_t *out)
 {
 	int64_t value = 0, weight = 1000000;
@@ -120,7 +120,7 @@ int model_parameter_parse(const struct model_parameter *row, bool bare, const ch
 	return DXP_OK;
 }
 
-/* Without blanks around; false: it does not fit. */
+/* Copies text without blanks around it. Returns false if it does not fit. */
 static bool trim(const char *text, size_t bytes, char *out, size_t out_bytes)
 {
 	while (bytes && isspace((unsigned char)*text)) {
@@ -181,7 +181,7 @@ int model_parameters_set(struct model_parameters *p, const char *assignment)
 	return status ? status : model_parameter_put(p, row, value);
 }
 
-/* *values counts lines with a value. */
+/* Applies a line; *values counts lines with a value. */
 static int apply_line(struct model_parameters *p, const char *text, size_t bytes, unsigned *values)
 {
 	const char *comment = memchr(text, '#', bytes);

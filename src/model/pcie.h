@@ -15,24 +15,25 @@ uint64_t model_pcie_piece(uint64_t address, uint64_t bytes, uint64_t most, uint6
 
 uint64_t model_pcie_packets(uint64_t address, uint64_t bytes, uint64_t most, uint64_t boundary);
 
-/* Of a packet with `payload` bytes. */
+/* Returns the time of a packet with `payload` bytes. */
 uint64_t model_pcie_link_ps(const struct model_parameters *p, uint64_t payload);
 
-/* Payload's share of the link, with `payload` bytes per packet. */
+/* Returns payload's share of the link, with `payload` bytes per packet. */
 uint64_t model_pcie_efficiency_ppm(uint64_t payload);
 
-/* In the datapath: header, data and processing; header and data use separate beats. */
+/* Returns the cycles in the datapath for header, data and processing; header and data use separate
+ * beats. */
 uint64_t model_pcie_cycles(const struct model_parameters *p, uint64_t payload,
 			   uint64_t bytes_a_cycle);
 
-/* p->completion_header selects 12 or 16 bytes. */
+/* Returns the cycles of a completion; p->completion_header selects 12 or 16 bytes. */
 uint64_t model_pcie_completion_cycles(const struct model_parameters *p, uint64_t payload,
 				      uint64_t bytes_a_cycle);
 
-/* R(M): all completions of an aligned read of `bytes`. */
+/* Returns R(M), the cycles of all completions of an aligned read of `bytes`. */
 uint64_t model_pcie_return_cycles(const struct model_parameters *p, uint64_t bytes);
 
-/* Of a completion: the least of MTU, request size and MPS. */
+/* Returns the largest payload of a completion: the least of MTU, request size and MPS. */
 uint64_t model_pcie_payload(const struct model_parameters *p);
 
 #endif

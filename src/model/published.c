@@ -133,7 +133,7 @@ const struct model_published *model_published_at(unsigned index)
 /* compared of quantity and x; longer names differ before */
 #define NAME_BYTES 128
 
-/* In lower case, with one blank for each run of separators, none at the start. */
+/* Appends text in lower case, with one blank for each run of separators, none at the start. */
 static size_t fold(const char *text, char out[NAME_BYTES], size_t at)
 {
 	for (; *text && at + 2 < NAME_BYTES; text++) {
@@ -146,7 +146,7 @@ static size_t fold(const char *text, char out[NAME_BYTES], size_t at)
 	return at;
 }
 
-/* Quantity and x as one name. */
+/* Writes quantity and x as one name. */
 static void name_fold(const char *quantity, const char *x, char out[NAME_BYTES])
 {
 	size_t at = fold(quantity, out, 0);

@@ -15,16 +15,16 @@ struct model_published {
 	enum model_kind kind; /* MODEL_PLAIN: not predicted */
 };
 
-/* NULL: past the last one. */
+/* Returns NULL past the last one. */
 const struct model_published *model_published_at(unsigned index);
 
 /* Ignores case, and whether a blank, '-', '_' or ',' separates words. */
 bool model_name_same(const char *quantity, const char *x, const char *other, const char *other_x);
 
-/* If it has none yet, but an entry here. */
+/* Sets fields of a row that has an entry here, but no published value yet. */
 void model_published_attach(struct model_row *row);
 
-/* Those without a mechanism; their `value` is NAN. */
+/* Emits figures without a mechanism; their `value` is NAN. */
 void model_published_data(const struct model_sink *sink);
 
 #endif

@@ -59,7 +59,7 @@ static inline void list_append(struct model_queue *q, uint32_t entry)
 	q->filled[level][digit / 64] |= bit;
 }
 
-/* false: the level has no events. */
+/* Finds a level's first list with events; returns false if there is none. */
 static inline bool list_find(const struct model_queue *q, unsigned level, unsigned *digit)
 {
 	for (unsigned i = 0; i < MODEL_QUEUE_LISTS / 64; i++)
@@ -81,7 +81,7 @@ static void entry_free(struct model_queue *q, uint32_t entry)
 	q->free = entry;
 }
 
-/* base_ps becomes the earliest time of this list (above level 0), whose events move down. */
+/* Moves base_ps to the earliest time of this list (above level 0), and its events down. */
 static void list_spread(struct model_queue *q, unsigned level, unsigned digit)
 {
 	unsigned shift = level * DIGIT_BITS;
@@ -102,7 +102,7 @@ static void list_spread(struct model_queue *q, unsigned level, unsigned digit)
 
 /* ---- events ---- */
 
-/* NO_ENTRY: out of memory. */
+/* Returns NO_ENTRY if out of memory. */
 static uint32_t entry_get(struct model_queue *q)
 {
 	uint32_t entry = q->free;
@@ -145,7 +145,7 @@ bool model_queue_cancel(struct model_queue *q, uint64_t id)
 	return true;
 }
 
-/* In level 0; false: it was cancelled. */
+/* Removes the first event of a list in level 0. Returns false if it was cancelled. */
 static inline bool event_remove(struct model_queue *q, unsigned digit, struct model_event *out)
 {
 	struct model_queue_list *list = &q->lists[0][digit];

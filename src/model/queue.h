@@ -45,10 +45,10 @@ struct model_queue {
 int model_queue_create(struct model_queue *q, uint32_t capacity);
 void model_queue_destroy(struct model_queue *q);
 
-/* `at_ps` >= now_ps. Returns an id for model_queue_cancel(); 0: out of memory. */
+/* Adds an event at `at_ps` >= now_ps. Returns an id for model_queue_cancel(); 0: out of memory. */
 uint64_t model_queue_add(struct model_queue *q, uint64_t at_ps, uint32_t kind, uint32_t subject);
 
-/* false: already happened or cancelled. */
+/* Returns false if it has happened or was cancelled. */
 bool model_queue_cancel(struct model_queue *q, uint64_t id);
 
 /* Sets now_ps to its time. false: none. */

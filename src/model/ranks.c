@@ -82,7 +82,7 @@ static void stack_push(struct run *r, uint32_t rank, uint32_t op, int64_t at_ps)
 	r->stack[r->depth++] = (struct ready){at_ps, rank, op};
 }
 
-/* Their last requirement is complete. */
+/* Starts operations whose last requirement is complete. */
 static void successors_start(struct run *r, uint32_t rank, uint32_t op, int64_t at_ps)
 {
 	const struct model_requirements *q = r->schedule->requirements;
@@ -124,7 +124,7 @@ static void op_complete(struct run *r, uint32_t rank, uint32_t op, int64_t at_ps
 	}
 }
 
-/* Longer times could overflow. */
+/* Rejects longer times, which could overflow. */
 static int64_t time_check(struct run *r, int64_t at_ps)
 {
 	if (at_ps > TIME_MAX && r->status == DXP_OK)
@@ -133,7 +133,7 @@ static int64_t time_check(struct run *r, int64_t at_ps)
 	return at_ps;
 }
 
-/* From `at_ps` on; returns when it is free again. */
+/* Occupies the processor from `at_ps` on; returns when it is free again. */
 static int64_t cpu_use(struct run *r, uint32_t rank, int64_t at_ps, int64_t for_ps)
 {
 	struct rank *k = &r->ranks[rank];
@@ -162,8 +162,8 @@ static struct model_path path_of(const struct run *r, const struct entry *e)
 	return path;
 }
 
-/* Of an entry with a receive_op, which it frees. If the message is later and the rank has other
- * operations, posts an event instead. */
+/* Completes a receive with a receive_op, and frees the entry. If the message is later and the rank
+ * has other operations, posts an event instead. */
 static void receive_complete(struct run *r, uint32_t index)
 {
 	struct entry e = r->match.entries[index];
@@ -177,7 +177,7 @@ static void receive_complete(struct run *r, uint32_t index)
 	op_complete(r, e.to, e.receive_op, cpu_use(r, e.to, e.at_ps, path.receive_ps));
 }
 
-/* The permission needs the network's latency. */
+/* Permits the message; the permission needs the network's latency. */
 static void grant(struct run *r, uint32_t index)
 {
 	struct entry *e = &r->match.entries[index];
@@ -187,7 +187,7 @@ static void grant(struct run *r, uint32_t index)
 	post_event(r, e->at_ps + path_of(r, e).latency_ps, EVENT_SENT, index);
 }
 
-/* A message or its announcement, at e->at_ps. */
+/* Handles a message or its announcement, at e->at_ps. */
 static void deliver(struct run *r, uint32_t index)
 {
 	struct entry *e = &r->match.entries[index];
@@ -282,7 +282,7 @@ static void stack_drain(struct run *r)
 	}
 }
 
-/* A message that leaves the transmit server, or needs none. */
+/* Handles a message that leaves the transmit server, or needs none. */
 static void event_sent(struct run *r, uint32_t index)
 {
 	struct entry e = r->match.entries[index];
@@ -343,7 +343,7 @@ static void rank_begin(struct run *r, uint32_t rank)
 			stack_push(r, rank, i, 0);
 }
 
-/* The first operation that never completes. */
+/* Reports the first operation that never completes. */
 static int stuck(const struct run *r)
 {
 	const struct entry *e = model_match_any(&r->match, true);

@@ -34,8 +34,8 @@ struct model_ranks_result {
 	uint64_t events;
 };
 
-/* `done_ps`: by rank, or NULL. `counted`: results cover only lower ranks; 0: all. DXP_ENOMEM;
- * DXP_EINVAL: a rank waits forever, and error_text() names the message. */
+/* Runs a schedule. `done_ps`: by rank, or NULL. `counted`: results cover only lower ranks; 0: all.
+ * DXP_ENOMEM; DXP_EINVAL: a rank waits forever, and error_text() names the message. */
 int model_ranks_run(const struct model_schedule *schedule, const struct model_network *network,
 		    uint32_t counted, int64_t *done_ps, struct model_ranks_result *out);
 

@@ -40,9 +40,10 @@ void model_match_close(struct match *m);
 uint32_t model_match_new(struct match *m, const struct entry *e);
 void model_match_free(struct match *m, uint32_t index);
 void model_match_store(struct match *m, uint32_t index);
-/* Oldest entry with this key; `receive`: of receives, else of messages. NO_ENTRY: none. */
+/* Removes and returns the oldest entry with this key; `receive`: of receives, else of messages.
+ * NO_ENTRY: none. */
 uint32_t model_match_find(struct match *m, uint32_t from, uint32_t to, uint32_t tag, bool receive);
-/* Of the lowest rank; `receive`: of receives, else of messages. NULL: none. */
+/* Returns an entry of the lowest rank; `receive`: of receives, else of messages. NULL: none. */
 const struct entry *model_match_any(const struct match *m, bool receive);
 
 #endif

@@ -12,7 +12,7 @@
 #define HOSTS 9 /* case of N-11 with two ToRs */
 #define RANKS 32
 
-/* By numbers: ranks of hosts, ToRs, spines. */
+/* Counts a send by numbers: ranks of hosts are lowest, then ToRs, then spines. */
 static void send_count(const struct model_allreduce_job *j, uint32_t rank, uint32_t peer,
 		       struct model_roles *out)
 {

@@ -20,11 +20,11 @@ struct model_roles {
 	uint32_t other_ranks;
 };
 
-/* Node or socket mode. DXP_EINVAL: no such case; error_text() has the reason. */
+/* Counts messages in node or socket mode. DXP_EINVAL: no such case; error_text() has the reason. */
 int model_roles_count(const struct model_allreduce *of, const struct model_parameters *p,
 		      struct model_roles *out);
 
-/* 9 hosts with 32 ranks, in node and socket mode. */
+/* Emits 9 hosts with 32 ranks, in node and socket mode. */
 int model_roles_rows(const struct model_parameters *p, const struct model_sink *sink);
 
 #endif

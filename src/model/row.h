@@ -53,7 +53,7 @@ static inline void model_emit(const struct model_sink *sink, const struct model_
 	sink->row(sink->context, row);
 }
 
-/* Without x, interval, published value and assumptions. */
+/* Returns a row without x, interval, published value and assumptions. */
 static inline struct model_row model_row_plain(const char *item, const char *quantity,
 					       const char *unit, double value)
 {
@@ -69,7 +69,7 @@ static inline struct model_row model_row_plain(const char *item, const char *qua
 	};
 }
 
-/* `holds`: 1 or 0, of an inequality in a source. */
+/* Returns a row for an inequality in a source; `holds`: 1 or 0. */
 static inline struct model_row model_row_shape(const char *item, const char *quantity, double holds)
 {
 	struct model_row row = model_row_plain(item, quantity, "", holds);
@@ -85,7 +85,7 @@ static inline bool model_row_is_choice(const struct model_row *row)
 	return strcmp(row->unit, "way") == 0;
 }
 
-/* Percent of the published figure; NAN: missing, 0, or numbers of choices. */
+/* Returns percent of the published figure; NAN: missing, 0, or numbers of choices. */
 static inline double model_row_error(const struct model_row *row)
 {
 	return row->published != 0 && !model_row_is_choice(row)

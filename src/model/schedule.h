@@ -63,11 +63,11 @@ struct model_text_schedule {
 	struct model_task *ops;
 };
 
-/* DXP_ENOMEM; DXP_EINVAL: error_text() has the line and the reason. */
+/* Reads a text. DXP_ENOMEM; DXP_EINVAL: error_text() has the line and the reason. */
 int model_schedule_read(const char *text, size_t text_bytes, struct model_text_schedule **out);
 void model_schedule_destroy(struct model_text_schedule *s);
 
-/* In pieces. DXP_EIO: `write` returned false. */
+/* Writes a text in pieces. DXP_EIO: `write` returned false. */
 int model_schedule_write(const struct model_schedule *s,
 			 bool (*write)(void *context, const char *text, size_t bytes),
 			 void *context);

@@ -191,7 +191,7 @@ static int op_add(struct reader *r, const struct model_task *op)
 	return DXP_OK;
 }
 
-/* "send 64b to 1 tag 7", "recv 64b from 1". */
+/* Parses "send 64b to 1 tag 7" or "recv 64b from 1". */
 static int message_line(struct reader *r, const struct word *w, uint32_t count)
 {
 	bool sends = is(w, "send");
@@ -254,7 +254,7 @@ static int ranks_line(struct reader *r)
 	return s->requirements.first ? DXP_OK : DXP_ENOMEM;
 }
 
-/* *next: lowest rank that may be opened. */
+/* Opens a rank; *next: lowest rank that may be opened. */
 static int rank_line(struct reader *r, uint32_t *next)
 {
 	struct model_text_schedule *s = r->out;
@@ -289,7 +289,7 @@ static int line_read(struct reader *r, uint32_t *next)
 	return op_line(r);
 }
 
-/* Without its comment. */
+/* Splits a line without its comment. */
 static int words_split(struct reader *r, const char *at, const char *end)
 {
 	r->count = 0;
@@ -308,7 +308,7 @@ static int words_split(struct reader *r, const char *at, const char *end)
 	}
 }
 
-/* By the required operation. */
+/* Sorts by the required operation. */
 static int pairs_sort(struct reader *r)
 {
 	struct model_requirements *q = &r->out->requirements;

@@ -35,7 +35,7 @@ static void op_put(struct writer *w, const struct model_task *op, uint32_t index
 	put(w, line, length);
 }
 
-/* By operation `index` of a rank. */
+/* Writes what requires operation `index` of a rank. */
 static void requirements_put(struct writer *w, const struct model_schedule *s, uint32_t rank,
 			     uint32_t index, uint32_t count)
 {

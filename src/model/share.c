@@ -63,7 +63,8 @@ static void doorbell(struct share_run *r, uint32_t function)
 		fifo_add(&r->order, function);
 }
 
-/* Saturated arrivals fill all FIFOs; random ones ring until the chosen function's FIFO is full. */
+/* Rings doorbells: saturated arrivals fill all FIFOs; random ones ring until the chosen function's
+ * FIFO is full. */
 static void post(struct share_run *r)
 {
 	if (r->p->arrival == MODEL_ARRIVAL_RANDOM) {
@@ -78,7 +79,7 @@ static void post(struct share_run *r)
 			doorbell(r, i);
 }
 
-/* Of the send engine, for `bytes` of a message. */
+/* Returns the send engine's cycles for `bytes` of a message. */
 static uint64_t engine_cycles(const struct share_run *r, uint64_t bytes)
 {
 	uint64_t mtu = (uint64_t)r->p->mtu_bytes, cycles = bytes / mtu * r->packet_cycles;
@@ -88,7 +89,7 @@ static uint64_t engine_cycles(const struct share_run *r, uint64_t bytes)
 	return cycles;
 }
 
-/* Of a function's first message, up to `most` bytes. Returns the bytes. */
+/* Sends up to `most` bytes of a function's first message. Returns the bytes. */
 static uint64_t serve(struct share_run *r, uint32_t function, uint64_t most)
 {
 	struct fifo *f = &r->fifos[function];
@@ -106,7 +107,7 @@ static uint64_t serve(struct share_run *r, uint32_t function, uint64_t most)
 	return bytes;
 }
 
-/* Deficit round robin. */
+/* Serves by deficit round robin. */
 static void serve_quantum(struct share_run *r, uint32_t function)
 {
 	uint64_t weight = r->p->policy == MODEL_SHARE_WEIGHTS ? r->weight[function] : 1;
@@ -149,7 +150,7 @@ static uint64_t fair_weight(const struct share_run *r, uint32_t function)
 	return r->p->policy == MODEL_SHARE_WEIGHTS ? r->weight[function] : 1;
 }
 
-/* Of a function, in ppm of its fair share. */
+/* Returns a function's largest deviation, in ppm of its fair share. */
 static uint64_t deviation_ppm(const struct share_run *r)
 {
 	double unit = (double)r->out->total_bytes / (double)r->weights, most = 0;
@@ -162,7 +163,7 @@ static uint64_t deviation_ppm(const struct share_run *r)
 	return (uint64_t)(most * 1e6);
 }
 
-/* By more than the tolerance. */
+/* Returns true if a share deviates by more than the tolerance. */
 static bool uneven(const struct share_run *r)
 {
 	double unit = (double)r->out->total_bytes / (double)r->weights;
@@ -253,9 +254,9 @@ int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t qu
 	return good ? DXP_OK : error_set(DXP_ENOMEM, "out of memory for the FIFOs");
 }
 
-/* (z cv / e)^2: messages after which a share is within e of the fair one. z is Z, cv the sizes'
- * standard deviation by their mean: uniform from 1 to n, (n^2 - 1) / 12 is the variance and (n + 1)
- * / 2 the mean. Functions chosen at random, F of them, add 1 - 1 / F to cv^2. */
+/* Returns (z cv / e)^2, the messages after which a share is within e of the fair one. z is Z, cv
+ * the sizes' standard deviation by their mean: uniform from 1 to n, (n^2 - 1) / 12 is the variance
+ * and (n + 1) / 2 the mean. Functions chosen at random, F of them, add 1 - 1 / F to cv^2. */
 static double messages_needed(const struct model_parameters *p)
 {
 	double n = (double)p->largest_bytes, e = (double)p->tolerance_permille / 1000;
@@ -266,7 +267,7 @@ static double messages_needed(const struct model_parameters *p)
 	return Z * Z * spread / (e * e);
 }
 
-/* Whole messages, whatever their size. */
+/* Returns true if whole messages are served, whatever their size. */
 static bool by_message(const struct model_parameters *p)
 {
 	return p->policy == MODEL_SHARE_MESSAGE || p->policy == MODEL_SHARE_NONE;

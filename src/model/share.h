@@ -23,7 +23,7 @@ struct model_share {
 /* After 4096 cycles and at each doubling; may be NULL. */
 typedef void (*model_share_fn)(void *context, const struct model_share *s);
 
-/* `quanta`: decisions of the arbiter. DXP_ENOMEM. */
+/* Simulates `quanta` decisions of the arbiter. DXP_ENOMEM. */
 int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t quanta,
 		    model_share_fn watch, void *context, struct model_share *out);
 
@@ -36,15 +36,15 @@ uint64_t model_share_closed(const struct model_parameters *p);
 /* Decisions in a run: 8 times what the closed form predicts, within QUANTA_LEAST .. QUANTA_MOST. */
 uint64_t model_share_quanta(const struct model_parameters *p);
 
-/* Time until level, simulated and closed, and the largest deviation at the start. */
+/* Emits the time until level, simulated and closed, and the largest deviation at the start. */
 int model_share_rows(const struct model_parameters *p, uint64_t seed,
 		     const struct model_sink *sink);
 
-/* Time until level by size, tolerance and policy. */
+/* Emits the time until level by size, tolerance and policy. */
 int model_share_grid(const struct model_parameters *p, uint64_t seed,
 		     const struct model_sink *sink);
 
-/* Each function's share over time, in doubling times. */
+/* Emits each function's share over time, in doubling times. */
 int model_share_curve(const struct model_parameters *p, uint64_t seed,
 		      const struct model_sink *sink);
 

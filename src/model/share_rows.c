@@ -124,7 +124,7 @@ struct curve {
 	const char *names;
 };
 
-/* At one instant. */
+/* Emits rows of one instant. */
 static void curve_rows(void *context, const struct model_share *s)
 {
 	const struct curve *c = context;

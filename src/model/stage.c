@@ -68,7 +68,7 @@ static const struct model_step *step_of(const struct model_unit *u)
 	return &u->route->steps[u->step];
 }
 
-/* NULL: none, or no reserved space is needed. */
+/* Returns NULL if there is none, or no reserved space is needed. */
 static struct model_stage *next_stage(struct model_pipeline *p, const struct model_unit *u)
 {
 	if (u->step + 1 >= u->route->count || step_of(u)->barrier)
@@ -92,7 +92,7 @@ static void tokens_add(struct model_pipeline *p, uint8_t mask, uint32_t count)
 			p->pools[i] += count;
 }
 
-/* The first unit in the queue. */
+/* Returns true if the first unit in the queue may start. */
 static bool may_start(struct model_pipeline *p, const struct model_stage *s)
 {
 	if (s->head == NO_UNIT || (s->servers && s->busy == s->servers))
@@ -102,7 +102,7 @@ static bool may_start(struct model_pipeline *p, const struct model_stage *s)
 	return (!next || next->queued < next->depth) && tokens_free(p, step_of(u)->acquire);
 }
 
-/* The first unit in the queue. */
+/* Starts the first unit in the queue. */
 static void start(struct model_pipeline *p, struct model_stage *s)
 {
 	uint32_t number = s->head;

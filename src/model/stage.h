@@ -71,16 +71,16 @@ struct model_pipeline {
 	void *context;
 };
 
-/* Empty; the caller sets stages, pools and callbacks. DXP_ENOMEM. */
+/* Prepares an empty pipeline; the caller sets stages, pools and callbacks. DXP_ENOMEM. */
 int model_pipeline_create(struct model_pipeline *p, uint32_t unit_most, uint32_t message_most);
 void model_pipeline_destroy(struct model_pipeline *p);
 
-/* routes[i], of unit i, must stay valid until the message is done. Returns its number; UINT32_MAX:
- * more than create permitted. */
+/* Sends a message; routes[i], of unit i, must stay valid until it is done. Returns its number;
+ * UINT32_MAX: more than create permitted. */
 uint32_t model_pipeline_send(struct model_pipeline *p, uint64_t at_ps,
 			     const struct model_route *const *routes, uint32_t count);
 
-/* DXP_EBUSY: units wait for each other; DXP_ENOMEM. */
+/* Runs until no unit moves. DXP_EBUSY: units wait for each other; DXP_ENOMEM. */
 int model_pipeline_run(struct model_pipeline *p);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define PART_BYTES 64 /* longest text of a value */
 
-/* Within the row's range. */
+/* Parses a value within the row's range. */
 static int parse_part(const struct model_parameter *row, bool bare, const char *text, size_t bytes,
 		      int64_t *out)
 {
@@ -52,7 +52,7 @@ static int add_value(struct model_sweep *s, int64_t value)
 	return DXP_OK;
 }
 
-/* `step`: "*k" multiplies by k, "+s" adds s, "" doubles. */
+/* Adds a range; `step`: "*k" multiplies by k, "+s" adds s, "" doubles. */
 static int add_range(struct model_sweep *s, int64_t low, int64_t high, const char *step)
 {
 	bool adds = step[0] == '+';
@@ -84,7 +84,7 @@ static int add_range(struct model_sweep *s, int64_t low, int64_t high, const cha
 	return DXP_OK;
 }
 
-/* Between two commas: a value, or a range. */
+/* Adds what is between two commas: a value, or a range. */
 static int add_part(struct model_sweep *s, bool bare, const char *part)
 {
 	const char *dots = strstr(part, "..");

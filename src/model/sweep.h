@@ -27,20 +27,20 @@ struct model_grid {
 int model_sweep_parse(struct model_sweep *s, const struct model_parameter *row, bool bare,
 		      const char *text);
 
-/* "NAME=VALUES". DXP_EINVAL: as model_sweep_parse(), a second list of this parameter, or too
+/* Adds "NAME=VALUES". DXP_EINVAL: as model_sweep_parse(), a second list of this parameter, or too
  * large. */
 int model_grid_add(struct model_grid *g, const char *assignment);
 
-/* "NAME" or "NAME=VALUE"; DXP_EINVAL: the grid has this parameter. */
+/* Rejects "NAME" or "NAME=VALUE" with DXP_EINVAL if the grid has this parameter. */
 int model_grid_refuse(const struct model_grid *g, const char *assignment);
 
-/* 1 without a list. */
+/* Returns 1 without a list. */
 unsigned model_grid_points(const struct model_grid *g);
 
-/* The last list changes fastest. */
+/* Sets the values of point `index`; the last list changes fastest. */
 int model_grid_apply(const struct model_grid *g, unsigned index, struct model_parameters *p);
 
-/* Of list `list` at point `index`. */
+/* Returns the value of list `list` at point `index`. */
 int64_t model_grid_value(const struct model_grid *g, unsigned index, unsigned list);
 
 #endif

@@ -17,14 +17,14 @@ struct model_tags {
 	uint32_t tags;        /* outstanding reads, at least 1 */
 };
 
-/* 1/1000 cycles of a request's packets on the link; equation (2) counts s / MTU of them, not
- * rounded. */
+/* Returns the 1/1000 cycles of a request's packets on the link; equation (2) counts s / MTU of
+ * them, not rounded. */
 uint64_t model_tags_return_millicycles(const struct model_tags *t);
 
-/* n_min of equation (2): hides the latency. */
+/* Returns n_min of equation (2), which hides the latency. */
 uint32_t model_tags_least(const struct model_tags *t);
 
-/* Largest read_cycles that t->tags can hide. */
+/* Returns the largest read_cycles that t->tags can hide. */
 uint32_t model_tags_cover(const struct model_tags *t);
 
 /* Bytes per 1000 cycles, of `requests` reads. */

@@ -27,8 +27,8 @@ struct model_tally {
 
 void model_tally_add(struct model_tally *t, const struct model_row *row);
 
-/* Per family: mean of the absolute errors, with extremes. Also right orders of knees, and right
- * fastest ways. */
+/* Emits per family the mean of the absolute errors, with extremes; also right orders of knees, and
+ * right fastest ways. */
 void model_tally_emit(const struct model_tally *t, const struct model_sink *sink);
 
 #endif

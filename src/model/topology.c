@@ -69,7 +69,7 @@ int graph_host(struct model_graph *g, uint32_t routers, uint32_t most)
 	return DXP_OK;
 }
 
-/* Up to `dimensions` sides with product `nodes`, as equal as possible. */
+/* Finds up to `dimensions` sides with product `nodes`, as equal as possible. */
 static bool sides_set(uint32_t nodes, int dimensions, uint32_t sides[3])
 {
 	uint32_t best = 1;
@@ -139,7 +139,7 @@ static int links_collect(struct model_graph *g, struct graph_links *links)
 	}
 }
 
-/* By router: one pass counts, one stores. */
+/* Sorts by router: one pass counts, one stores. */
 static int links_sort(struct model_graph *g, const struct graph_links *links)
 {
 	g->first = calloc((size_t)g->routers + 2, sizeof(*g->first));
@@ -202,7 +202,7 @@ static uint32_t nodes_at(const struct model_graph *g, uint32_t router)
 	return g->hosted ? g->hosted[router] : 1;
 }
 
-/* From one router's nodes to all; false: one is out of reach. */
+/* Adds distances from one router's nodes to all. Returns false if one is out of reach. */
 static bool search_from(const struct model_graph *g, uint32_t from, uint32_t *distance,
 			uint32_t *queue, uint64_t *sum, uint32_t *diameter)
 {
@@ -270,7 +270,7 @@ double model_topology_formula(enum model_topology kind, uint32_t nodes)
 	}
 }
 
-/* Mean on a line or ring, with the distance 0 to itself. */
+/* Returns the mean on a line or ring, with the distance 0 to itself. */
 static double side_mean(double side, bool ring)
 {
 	if (!ring)
@@ -278,7 +278,7 @@ static double side_mean(double side, bool ring)
 	return fmod(side, 2) == 0 ? side / 4 : (side * side - 1) / (4 * side);
 }
 
-/* LogP: twice the mean levels up to the common switch. */
+/* Returns LogP's formula: twice the mean levels up to the common switch. */
 static double fat_tree_mean(uint32_t nodes)
 {
 	double sum = 0, below = 1;

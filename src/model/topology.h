@@ -49,13 +49,13 @@ bool model_topology_parse(const char *text, enum model_topology *out);
 int model_graph_create(enum model_topology kind, uint32_t nodes, struct model_graph **out);
 void model_graph_destroy(struct model_graph *g);
 
-/* By a search from each router with nodes. DXP_ENOMEM; DXP_EINVAL: not connected. */
+/* Searches from each router with nodes. DXP_ENOMEM; DXP_EINVAL: not connected. */
 int model_graph_search(const struct model_graph *g, struct model_distance *out);
 
-/* The source's (C-07), such as log2(P) / 2 for P nodes; negative: none. */
+/* Returns the source's formula (C-07), such as log2(P) / 2 for P nodes; negative: none. */
 double model_topology_formula(enum model_topology kind, uint32_t nodes);
 
-/* Exact mean of all pairs, also of a node with itself; negative: no closed form. */
+/* Returns the exact mean of all pairs, also of a node with itself; negative: no closed form. */
 double model_graph_exact(const struct model_graph *g);
 
 #endif

@@ -42,10 +42,11 @@ enum rv32_nic_value {
 /* The core's thread calls it, so it must not block. */
 struct rv32_nic {
 	void *context;
-	/* As dxp_post_lists(); lists have 0 or 1 entry. `data` is valid only during the call. */
+	/* Does what dxp_post_lists() does; lists have 0 or 1 entry. `data` is valid only during the
+	 * call. */
 	int (*post)(void *context, const struct dxp_descriptor *head, const struct dxp_entry *src,
 		    const struct dxp_entry *dst, const void *data);
-	/* As dxp_sent_dequeue(); 1: *event is set. */
+	/* Does what dxp_sent_dequeue() does; returns 1 with *event set, or 0. */
 	int (*dequeue)(void *context, struct dxp_nic_event *event);
 	/* RV32_NIC_TOTAL_LOW: all 64 bits. */
 	uint64_t (*value)(void *context, enum rv32_nic_value which);

@@ -16,7 +16,7 @@
 #define PACKAGE_FILES_MAX     4096
 #define PACKAGE_INPUTS_MAX    4096
 
-/* As struct dxp_program_source, but inputs are program ids. */
+/* Has the members of struct dxp_program_source, but inputs are program ids. */
 struct package_source {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
