@@ -118,8 +118,8 @@ static bool ready_report(const struct manager_arguments *a)
 	if (a->announce && !announce(a->announce, line))
 		return false;
 	if (a->ready_fd < 0) {
-		printf("listening on %s%s%s\n", own_text, other ? ", advertised as " : "",
-		       other ? text : "");
+		printf("listening on %s%s%s%s\n", own_text, other ? ", advertised as " : "",
+		       other ? text : "", server_active(server) ? "" : ", standing by");
 		access_report(a, text);
 		program_output_check();
 	}
@@ -145,6 +145,9 @@ int main(int argc, char **argv)
 	options.policy = a.policy;
 	options.admission = a.admission;
 	options.operator_token = a.operator_token;
+	options.etcd = a.etcd;
+	options.tls = a.tls;
+	options.advertise = a.advertise;
 	int status = server_open(&options, &server);
 	keys_erase(options.key, sizeof(options.key)); /* the server has a copy */
 	if (status != DXP_OK)
@@ -152,9 +155,8 @@ int main(int argc, char **argv)
 	signals_set();
 	code = EXIT_STATE;
 	if (ready_report(&a)) {
-		server_run(server);
+		code = server_run(server) == DXP_OK ? EXIT_GOOD : EXIT_STATE;
 		server_report(server);
-		code = EXIT_GOOD;
 	}
 	server_close(server);
 	return code;

@@ -133,6 +133,7 @@ static int folder_read(struct dxpd_arguments *a, struct config *fabric)
 	int status = config_resolve(&where, fabric);
 	if (status == DXP_OK) {
 		a->daemon.manager = fabric->manager;
+		a->daemon.other_managers = fabric->other_managers;
 		return -1;
 	}
 	if (status == DXP_ENOENT && !a->directory) {

@@ -42,6 +42,7 @@ struct option_address {
 /* The values of the options, as the rows set them. */
 static struct {
 	struct option_address manager, bind, advertise;
+	struct manager_backups other_managers;
 	struct node_outside outside;
 	const char *directory, *key, *name, *state, *cache, *engine, *worker_program;
 	uint64_t port, slots, first, id, memory, host_memory, hosts, keep_hosts_s;
@@ -67,9 +68,10 @@ static const char *manager_parse(const char *text, void *to)
 {
 	struct option_address *out = to;
 
-	out->given = resolve_address(text, WIRE_PORT, &out->address) == DXP_OK;
+	out->given = managers_parse(text, WIRE_PORT, &out->address, &a.other_managers) == DXP_OK;
 	return out->given ? NULL
-			  : "needs an address such as 127.0.0.1:4795 or [::1]:4795, or a host name";
+			  : "needs an address such as 127.0.0.1:4795 or [::1]:4795, or a host "
+			    "name; or several of them, with commas";
 }
 
 static const char *bind_parse(const char *text, void *to)
@@ -190,7 +192,8 @@ static const struct option_row rows[] = {
 	 "folder that `dxp join` has written, which replaces --manager and --key; default as for "
 	 "dxp: DXP_DIR, else the user's state folder, else /var/lib/dxp",
 	 OPTION_TEXT, &a.directory},
-	{"manager", "HOST[:PORT]", "address of the fabric's manager; default port 4795",
+	{"manager", "HOST[:PORT][,HOST[:PORT]...]",
+	 "address of the fabric's manager, or of each of its managers; default port 4795",
 	 PARSED(manager_parse, &a.manager, NULL)},
 	{"key", "FILE",
 	 "the fabric's key: 64 hexadecimal digits, readable by its owner only (mode 600); the "
@@ -364,6 +367,7 @@ static struct daemon_options daemon_options(void)
 		.first = (uint32_t)a.first,
 		.id = (uint16_t)a.id,
 		.manager = a.manager.address,
+		.other_managers = a.other_managers,
 		.bind = a.bind.given ? &a.bind.address : NULL,
 		.port = a.port == NO_PORT ? 0 : (uint16_t)a.port,
 		.standard_ports = a.port == NO_PORT,

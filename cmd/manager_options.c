@@ -19,6 +19,8 @@
 /* The values of the options, as the rows set them. */
 static struct {
 	const char *key, *state, *announce;
+	struct etcd_tls tls;
+	struct etcd_place etcd;             /* count 0: SQLite */
 	struct udp_address bind, advertise; /* port 0 and ip 0: not given */
 	bool bind_given;
 	int policy, admission; /* enum grants_policy, enum admission, or CHOOSE */
@@ -44,6 +46,18 @@ static const char *admit_parse(const char *text, void *to)
 		*(int *)to = ADMIT_TOKEN;
 	else
 		return "is auto, key or token";
+	return NULL;
+}
+
+static const char *store_parse(const char *text, void *to)
+{
+	struct etcd_place *place = to;
+
+	if (strcmp(text, "sqlite") == 0)
+		place->count = 0;
+	else if (etcd_place_parse(text, place) != DXP_OK)
+		return "is sqlite or etcd://HOST:PORT[,HOST:PORT...][/FABRIC], with at most 8 "
+		       "hosts; etcds:// uses TLS";
 	return NULL;
 }
 
@@ -82,6 +96,17 @@ static const struct option_row rows[] = {
 	 &a.new_key},
 	{"state", "DIR", "folder of the registry (manager.db); created if it does not exist",
 	 OPTION_TEXT, &a.state},
+	{"store", "sqlite|etcd://HOST:PORT[,HOST:PORT...][/FABRIC]",
+	 "sqlite (default): the registry is manager.db in DIR; etcd://: it is in this etcd, for "
+	 "several managers with the same key, of which one is active; etcds:// uses TLS; FABRIC "
+	 "(default dxp) separates fabrics in one etcd",
+	 OPTION_PARSED, &a.etcd, .parse = store_parse, .initial = "sqlite"},
+	{"store-ca", "FILE", "with etcds://, certificates that sign those of etcd (PEM)",
+	 OPTION_TEXT, &a.tls.ca},
+	{"store-cert", "FILE", "with etcds://, certificate of this manager (PEM)", OPTION_TEXT,
+	 &a.tls.certificate},
+	{"store-key", "FILE", "with etcds://, private key of that certificate (PEM)", OPTION_TEXT,
+	 &a.tls.key},
 	{"bind", "ADDR[:PORT]",
 	 "address to listen on, default " DEFAULT_BIND
 	 "; port 0 lets the system choose; other machines reach the manager only at an address of "
@@ -179,6 +204,8 @@ int manager_options_parse(int argc, char **argv, struct manager_arguments *out)
 		.key = a.key,
 		.state = a.state,
 		.announce = a.announce,
+		.etcd = a.etcd.count ? &a.etcd : NULL,
+		.tls = a.tls,
 		.bind = a.bind_given ? a.bind : address_v4(0x7f000001, WIRE_PORT),
 		.advertise = a.advertise,
 		.operator_token = a.operator_token,

@@ -8,6 +8,8 @@
 
 struct manager_arguments {
 	const char *key, *state, *announce;
+	const struct etcd_place *etcd; /* NULL: SQLite */
+	struct etcd_tls tls;
 	struct udp_address bind;
 	/* all zero: none; port 0: the port that the manager listens on */
 	struct udp_address advertise;

@@ -30,6 +30,7 @@ int control_find(const struct dxp_fabric_options *fabric, struct control *q)
 			      "init` starts one with tokens, `dxp join` joins one");
 	}
 	q->manager = config.manager;
+	q->others = config.other_managers;
 	memcpy(q->manager_key, config.identity.manager, sizeof(q->manager_key));
 	memcpy(q->private_key, config.identity.private_key, sizeof(q->private_key));
 	keys_erase(&config, sizeof(config));
@@ -57,6 +58,7 @@ static void exchange(struct channel *c, struct link *l)
 static int channel_run(struct control *q, struct link *link, struct channel **out)
 {
 	struct channel_options options = {.manager = q->manager,
+					  .others = q->others,
 					  .token = q->token,
 					  .request = q->request,
 					  .entropy = rng_entropy_kernel};

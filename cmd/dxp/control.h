@@ -11,6 +11,7 @@
 
 struct control {
 	struct udp_address manager;
+	struct manager_backups others;
 	uint8_t manager_key[KEYS_BYTES], private_key[KEYS_BYTES];
 	const struct token *token; /* NULL: the key is admitted already */
 	struct channel_request request;

@@ -36,6 +36,7 @@ static int question(struct inquiry *q, const struct config *config, struct link 
 		    struct query **out)
 {
 	struct query_options options = {.manager = config->manager,
+					.others = config->other_managers,
 					.identity = config->keyed ? &config->identity : NULL,
 					.kind = q->kind,
 					.host = q->host,

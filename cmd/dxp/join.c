@@ -4,7 +4,7 @@
  *   node.key      private key of this machine or user, made here; never leaves
  *   fabric.key    the fabric's key, received over the encrypted channel
  *   manager.pub   the manager's public key: another manager is rejected from now on
- *   manager       HOST:PORT of the manager */
+ *   manager       HOST:PORT of the manager, or of all managers with commas */
 #include "cmd/dxp/join.h"
 
 #include <stdio.h>
@@ -20,7 +20,6 @@
 #include "cmd/dxp/owner.h"
 #include "cmd/dxp/session.h"
 #include "host/config.h"
-#include "link/resolve.h"
 
 static bool path_make(const struct joining *j, const char *name, char out[PATH_BYTES])
 {
@@ -114,7 +113,7 @@ bool join_run(struct joining *j)
 	struct channel *c;
 	bool good = false;
 
-	if (resolve_address(j->host, WIRE_PORT, &q.manager) != DXP_OK) {
+	if (managers_parse(j->host, WIRE_PORT, &q.manager, &q.others) != DXP_OK) {
 		print_fail("'%s' is not an address, and no machine has this name; write the host "
 			   "of the manager, such as 10.0.0.1 or manager.example:%d",
 			   j->host, WIRE_PORT);
@@ -173,8 +172,10 @@ int command_join(int argc, char **argv)
 		JSON_ROW(json)};
 	const struct usage usage = {
 		"join",
-		"HOST[:PORT] TOKEN",
-		"Joins the fabric of the manager on HOST. `dxp token create` there prints TOKEN. "
+		"HOST[:PORT][,HOST[:PORT]...] TOKEN",
+		"Joins the fabric of the manager on HOST, or of several managers. `dxp token "
+		"create` "
+		"there prints TOKEN. "
 		"Makes a key pair for this\n"
 		"machine or user, and keeps it, the fabric's key and the manager's fingerprint in "
 		"FOLDER, where all commands,\n"

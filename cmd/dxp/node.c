@@ -15,7 +15,8 @@ int command_node(int argc, char **argv)
 	struct control q = {.request = {.command = CHANNEL_NODE_REMOVE}};
 	const struct option_row rows[] = {DIRECTORY_ROW(o.fabric.directory),
 					  COMMON_ROW("manager", "ADDRESS",
-						     "the manager (default: from the folder)",
+						     "the manager, or all managers with commas "
+						     "(default: from the folder)",
 						     o.fabric.manager),
 					  JSON_ROW(o.json)};
 	const struct usage usage = {

@@ -31,11 +31,12 @@ struct session_options {
 	{                                                            \
 		"json", NULL, "print JSON", OPTION_FLAG, &(to), 0, 0 \
 	}
-#define MANAGER_ROWS(o)                                                                    \
-	DIRECTORY_ROW((o).fabric.directory),                                               \
-		COMMON_ROW("manager", "ADDRESS", "the manager (default: from the folder)", \
-			   (o).fabric.manager),                                            \
-		COMMON_ROW("key", "FILE", "the fabric key (default: from the folder)",     \
+#define MANAGER_ROWS(o)                                                                           \
+	DIRECTORY_ROW((o).fabric.directory),                                                      \
+		COMMON_ROW("manager", "ADDRESS",                                                  \
+			   "the manager, or all managers with commas (default: from the folder)", \
+			   (o).fabric.manager),                                                   \
+		COMMON_ROW("key", "FILE", "the fabric key (default: from the folder)",            \
 			   (o).fabric.key_file)
 #define BIND_ROW(o)                                                                         \
 	COMMON_ROW("bind", "ADDRESS", "own address (default: the one towards the manager)", \

@@ -172,7 +172,8 @@ int command_token(int argc, char **argv)
 	struct token_command t = {.role = "xpu", .uses = 1, .seconds = DEFAULT_EXPIRES_S};
 	const struct option_row rows[] = {
 		DIRECTORY_ROW(t.o.fabric.directory),
-		COMMON_ROW("manager", "ADDRESS", "the manager (default: from the folder)",
+		COMMON_ROW("manager", "ADDRESS",
+			   "the manager, or all managers with commas (default: from the folder)",
 			   t.o.fabric.manager),
 		{"uses", "N", "create: machines that it admits (default 1)", OPTION_NUMBER, &t.uses,
 		 1, 100000},

@@ -40,7 +40,7 @@ struct dxp_fabric_options {
 	/* folder in which `dxp up` stored address and key; NULL: $DXP_DIR, otherwise the user's
 	 * state folder */
 	const char *directory;
-	const char *manager;  /* "address:port"; NULL: from the directory */
+	const char *manager;  /* "address:port", or a list with commas; NULL: from the directory */
 	const char *key_file; /* file with the fabric key; NULL: from the directory */
 	const char *bind;     /* address of this host; NULL: the one on the route to the manager */
 	const char *name;     /* [A-Za-z0-9._-], at most 31; NULL: program name and process id */

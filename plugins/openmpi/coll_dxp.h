@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Open MPI component coll/dxp. It has a module for each intracommunicator with at least two
- * ranks. The module saves the functions of the module below it, and calls them for operations that
- * are not offloaded. The component is built outside Open MPI's source tree, for 4.1 and 5.0.
- * ompi_config.h must be included first. */
+/* The Open MPI component coll/dxp, with a module per intracommunicator of two or more ranks. It
+ * calls the functions of the module below for operations that are not offloaded. Built outside Open
+ * MPI's source tree, for 4.1 and 5.0. Include ompi_config.h first. */
 #ifndef COLL_DXP_H
 #define COLL_DXP_H
 
@@ -27,8 +26,7 @@
 #error "coll/dxp knows Open MPI 4 and 5"
 #endif
 
-/* Collectives for which the module saves the function of the module below, and a reference to that
- * module. */
+/* Saved: functions of the module below, and a reference to it. */
 #define COLL_DXP_SAVED(X) \
 	X(allreduce)      \
 	X(iallreduce)     \
@@ -39,19 +37,19 @@
 struct coll_dxp_module {
 	mca_coll_base_module_t super;
 	struct dxp_mpi_comm *engine; /* NULL: all calls are ordinary */
-	ompi_communicator_t *comm;   /* NULL: the module is not enabled */
+	ompi_communicator_t *comm;   /* NULL: not enabled */
 #define COLL_DXP_SAVED_FIELD(name)               \
 	mca_coll_base_module_##name##_fn_t name; \
 	mca_coll_base_module_t *name##_module;
 	COLL_DXP_SAVED(COLL_DXP_SAVED_FIELD)
 #undef COLL_DXP_SAVED_FIELD
 
-	/* Nonblocking operations are numbered, so that they are sent in the order of the calls. The
-	 * fields are the next numbers: to assign; to start at the leaders; to complete at the
-	 * leaders; to send from the leader to its node. The lock of request.c guards them. */
+	/* Nonblocking operations are sent in the order of the calls. Next numbers: to assign; to
+	 * start at the leaders; to complete there; to send from the leader to its node. Guarded by
+	 * the lock of request.c. */
 	uint64_t tickets, group_order, end_order, down_order;
 
-	struct coll_dxp_module *next, **link; /* list of modules; the lock of module.c guards it */
+	struct coll_dxp_module *next, **link; /* guarded by the lock of module.c */
 };
 typedef struct coll_dxp_module coll_dxp_module_t;
 OBJ_CLASS_DECLARATION(coll_dxp_module_t);

@@ -11,8 +11,7 @@ static struct {
 	bool user_plane, reliable, compat, no_icrc_check;
 } values;
 
-/* Writable arrays, because Open MPI's type has no const. Open MPI replaces the pointers and does
- * not write to the arrays. */
+/* Open MPI's type has no const; it replaces the pointers, and does not write here. */
 static char mode_default[] = "node", collectives_default[] = DXP_MPI_COLLECTIVES_DEFAULT;
 
 static int register_params(void);

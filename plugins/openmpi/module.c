@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The module of a communicator. It offloads collectives through the MPI core. All other operations
- * go to the module below. */
+/* The module of a communicator: offloads collectives through the MPI core; others go to the module
+ * below. */
 #include <pthread.h>
 
 #include "coll_dxp.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static coll_dxp_module_t *modules; /* list of enabled modules; guarded by `lock` */
+static coll_dxp_module_t *modules; /* enabled; guarded by `lock` */
 
 static void construct(coll_dxp_module_t *m)
 {
@@ -38,7 +38,7 @@ static void destruct(coll_dxp_module_t *m)
 
 OBJ_CLASS_INSTANCE(coll_dxp_module_t, mca_coll_base_module_t, construct, destruct);
 
-/* Disables offloading on a private communicator of the core. */
+/* For a private communicator of the core. */
 void coll_dxp_made_private(MPI_Comm comm)
 {
 	coll_dxp_module_t *m;
@@ -51,7 +51,6 @@ void coll_dxp_made_private(MPI_Comm comm)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Completes an ordinary call. */
 static int ordinary_end(const coll_dxp_module_t *m, int error)
 {
 	dxp_mpi_call_end(m->engine);
@@ -106,8 +105,8 @@ static int reduce(const void *send, void *receive, int count, ompi_datatype_t *t
 		m, m->reduce(send, receive, count, type, op, root, comm, m->reduce_module));
 }
 
-/* Saves the communicator's present functions, to which ordinary calls go. Open MPI enables modules
- * in the order of rising priority, so they belong to modules of lower priority. */
+/* Ordinary calls go to the present functions. Open MPI enables modules by rising priority, so these
+ * have lower priority. */
 static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
 	coll_dxp_module_t *m = (coll_dxp_module_t *)module;

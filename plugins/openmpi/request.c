@@ -20,7 +20,7 @@
 
 enum stage { UP, GROUP, REST, DOWN, DONE };
 
-/* A message: a status, followed by wire elements. */
+/* Wire elements follow the status. */
 struct work {
 	int32_t error, reserved;
 	alignas(16) uint8_t data[];
@@ -34,15 +34,15 @@ struct coll_dxp_request {
 	uint64_t ticket;
 	struct mpi_mapping mapping;
 	void *receive;
-	/* The user's buffer, which the switch library reads directly. Set only if the node has one
-	 * rank and the elements have the same layout as on the wire. */
+	/* The user's buffer, read directly by the switch library: only with one rank in the node,
+	 * and elements as on the wire. */
 	const void *own;
 	int count;
-	/* wire elements of this node; NULL: `own` and `receive` are used directly */
+	/* of this node; NULL: `own` and `receive` are used */
 	struct work *work;
 	int error;
-	MPI_Request under; /* ordinary operation that is not complete */
-	/* NULL while in GROUP: the group is lost or did not accept the operation */
+	MPI_Request under; /* incomplete ordinary operation */
+	/* NULL in GROUP: the group is lost or did not accept the operation */
 	struct dxp_inc_operation *operation;
 	bool down_begun;
 };
@@ -50,7 +50,7 @@ typedef struct coll_dxp_request coll_dxp_request_t;
 OBJ_CLASS_INSTANCE(coll_dxp_request_t, ompi_request_t, NULL, NULL);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Requests that are not complete, in the order of calls; guarded by `lock`. */
+/* Incomplete, in the order of calls; guarded by `lock`. */
 static coll_dxp_request_t *first, **last = &first;
 static bool registered; /* guarded by `lock` */
 static atomic_int outstanding;
@@ -80,7 +80,7 @@ static uint8_t *wire(const coll_dxp_request_t *r)
 	return r->work ? r->work->data : r->receive;
 }
 
-/* Returns true if the ordinary operation `under` is complete; stores its error in the request. */
+/* The ordinary operation is complete; keeps its error. */
 static bool under_done(coll_dxp_request_t *r)
 {
 	if (r->under == MPI_REQUEST_NULL)
@@ -94,8 +94,8 @@ static bool under_done(coll_dxp_request_t *r)
 	return true;
 }
 
-/* Starts the operation of the leaders. If a step in this node failed, starts a barrier instead. The
- * library detects this mismatch at the other leaders, so all ranks report a failure. */
+/* After a failed step in this node, a barrier instead: the library detects the mismatch at the
+ * other leaders, so all ranks report a failure. */
 static void group_begin(coll_dxp_request_t *r)
 {
 	struct dxp_mpi_comm *c = r->module->engine;
@@ -191,7 +191,7 @@ static bool down_move(coll_dxp_request_t *r)
 	return true;
 }
 
-/* Advances the request by one step. Returns false if it must wait for something. */
+/* One step. False: must wait. */
 static bool move(coll_dxp_request_t *r)
 {
 	switch (r->stage) {
@@ -228,8 +228,7 @@ static void complete(coll_dxp_request_t *r)
 	ompi_request_complete(&r->super, true);
 }
 
-/* Advances all requests. Requests are completed only after the unlock, because their completion may
- * run code of the program. */
+/* Completes requests after the unlock, because this may run code of the program. */
 static int progress(void)
 {
 	coll_dxp_request_t *done = NULL, **done_last = &done, **at = &first;
@@ -332,9 +331,9 @@ static void enlist(coll_dxp_request_t *r)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Returns true if Open MPI itself may have made this call. It makes such calls to agree on the id
- * of a new communicator. Some of them are made inside opal_progress. Their order among the user's
- * calls may differ between ranks, so they must not be offloaded. */
+/* Open MPI itself may have made this call, to agree on the id of a new communicator, perhaps inside
+ * opal_progress. Its order among the user's calls may differ between ranks, so it must not be
+ * offloaded. */
 static bool of_mpi_itself(int count, MPI_Datatype type, MPI_Op op)
 {
 	return type == MPI_INT && count <= 4 && (op == MPI_MAX || op == MPI_MIN);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library that is loaded before any MPI program by LD_PRELOAD. It replaces four collectives and
- * offloads them through the MPI core. Its parameters are environment variables DXP_INC_* on each
- * rank. It is built for each MPI. */
+/* A library for LD_PRELOAD before any MPI program, built per MPI. Offloads four collectives through
+ * the MPI core. Parameters: environment variables DXP_INC_* on each rank. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -59,15 +58,13 @@ static struct dxp_mpi_comm *engine_of(MPI_Comm comm)
 	return dxp_mpi_comm_of(comm);
 }
 
-/* Completes an ordinary call. */
 static int ordinary_end(struct dxp_mpi_comm *c, int error)
 {
 	dxp_mpi_call_end(c);
 	return error;
 }
 
-/* Completes an MPI function. If there is an error, calls the error handler of the communicator, as
- * MPI requires. */
+/* MPI requires the communicator's error handler. */
 static int end(MPI_Comm comm, int error)
 {
 	if (error != MPI_SUCCESS)

@@ -16,7 +16,7 @@ static bool options_complete(struct bridge_options *o)
 	o->buffers = o->buffers ? o->buffers : BRIDGE_BUFFERS;
 	o->fills = o->fills ? o->fills : o->buffers;
 	o->dmas = o->dmas ? o->dmas : BRIDGE_DMAS;
-	/* The upper bound is low enough that the sum of stall_ns and any time does not overflow. */
+	/* Its sum with any time must not overflow. */
 	o->stall_ns = min_u64(o->stall_ns ? o->stall_ns : BRIDGE_STALL_NS, UINT64_MAX / 4);
 	return o->to_device && o->from_device && o->buffers <= BRIDGE_BUFFERS_MAX &&
 	       o->fills <= o->buffers && o->dmas <= BRIDGE_BUFFERS_MAX &&

@@ -4,18 +4,18 @@
 #include "base/util.h"
 
 #define MIB (1ull << 20)
-/* transfers that try each way at first, because one of them may be disturbed */
+/* tries of each way at first: one may be disturbed */
 #define TRIES 3
-/* a way that takes over 3/2 of the best time is tried again only by probes */
+/* above 3/2 of the best time, only probes try a way */
 #define HOPELESS 3
-/* a way must be faster than the sequential one by 1/16 of its time */
+/* a way must be faster than the sequential one by 1/16 */
 #define MARGIN 16
-/* one of this many transfers takes the fastest way although the margin excludes it */
+/* one of this many takes the fastest way in spite of this margin */
 #define NEAR_PERIOD 8
-/* one of this many transfers tries a way that may not be the best, because loads change */
+/* one of this many tries another way, because loads change */
 #define PROBE_PERIOD 64
-/* if a way was slower than its estimate, the estimate grows by 1/16 of the difference, at most by
- * 1/32 of itself, because the transfer may have been disturbed */
+/* a slower time raises the estimate by 1/16 of the difference, at most by 1/32, because the
+ * transfer may have been disturbed */
 #define FOLLOW_SHIFT 4
 
 static uint32_t class_of(uint64_t bytes)
@@ -45,7 +45,7 @@ static enum choice_way best_of(const struct choice_class *k, uint32_t ways)
 	return best;
 }
 
-/* Returns the way that moves the bytes as mode SEQUENTIAL does: the last one. */
+/* The last way moves the bytes as mode SEQUENTIAL does. */
 static enum choice_way sequential_of(uint32_t ways)
 {
 	int way = CHOICE_WAYS - 1;
@@ -55,8 +55,8 @@ static enum choice_way sequential_of(uint32_t ways)
 	return (enum choice_way)way;
 }
 
-/* Returns the fastest way, or the sequential one if none is faster by the margin. Then the fastest
- * is still used now and then, so that its time is followed. */
+/* Without the margin, the sequential way; the fastest is still used now and then, to follow its
+ * time. */
 static enum choice_way preferred(const struct choice_class *k, uint32_t ways)
 {
 	enum choice_way best = best_of(k, ways), sequential = sequential_of(ways);

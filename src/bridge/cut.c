@@ -19,7 +19,7 @@ static uint64_t square_root(uint64_t n)
 	return root;
 }
 
-/* Rounds up to whole pages; returns at most `most`. */
+/* To whole pages, at most `most`. */
 static uint32_t paged(uint64_t bytes, uint32_t most)
 {
 	uint64_t pages = (min_u64(bytes, most) + PAGE - 1) / PAGE * PAGE;
@@ -49,8 +49,7 @@ void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most)
 
 void cut_coarse(struct cut *c, uint64_t bytes, uint32_t most)
 {
-	/* A piece length is a square root, so 16 times the constant makes pieces 4 times as
-	 * long. */
+	/* The length is a square root: 16 times the constant, 4 times the length. */
 	cut_ramp(c, bytes, 16 * BRIDGE_RAMP_BYTES, most);
 }
 
@@ -59,7 +58,7 @@ void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most)
 	assert(piece <= most);
 	*c = (struct cut){.bytes = bytes, .piece = piece};
 	/* Without ramps, filling and emptying the pipeline takes longer, so pieces are half as
-	 * long. A quarter of the constant halves the square root. */
+	 * long: a quarter of the constant. */
 	if (!piece)
 		c->piece = balanced(bytes, BRIDGE_RAMP_BYTES / 4, most);
 }
@@ -75,9 +74,8 @@ uint32_t cut_next(const struct cut *c, uint64_t at)
 
 	assert(at < c->bytes);
 	if (c->ramp_from) {
-		/* If pieces grow by a quarter, those before one of length L sum to 4 x (L - first)
-		 * bytes. If they shrink by a fifth, a piece of length L and those after it sum to
-		 * about 5 x (L - last) bytes. */
+		/* Growing by a quarter, pieces before one of length L sum to 4 x (L - first) bytes.
+		 * Shrinking by a fifth, it and those after it sum to about 5 x (L - last). */
 		want = min_u64(want, c->ramp_from + at / 4);
 		want = min_u64(want, c->ramp_from + left / 5);
 		want = paged(want, c->piece);

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fed transfers: the host sends their bytes. The caller of bridge_feed() cannot wait inside a
- * packet, and packets overtake each other, so a buffer may be partly filled. If all buffers were
- * partly filled, and the missing bytes needed further buffers, nothing could continue. Two rules
- * prevent this deadlock.
+/* Fed transfers: the host sends their bytes. A packet cannot wait inside bridge_feed(), and packets
+ * overtake each other, so a buffer may be partly filled. If all were, and the missing bytes needed
+ * further buffers, nothing could continue. Two rules prevent this.
  *
- * Reserve: feed_reserve() buffers, as many as one transfer needs to continue if it misses no
- * earlier byte. Only the transfer that holds the token may use them, and only for bytes before
- * which no byte of the transfer is missing. So at most its last buffer is partly filled. The device
- * empties the others, so the holder always continues. The token is free again when feed_reserve()
- * buffers are free and not promised, or when the holder has no incomplete block and no unused grant
- * (grant.c).
+ *  Reserve: feed_reserve() buffers, as many as one transfer needs to continue if it misses no
+ *  earlier byte. Only the holder of the token may use them, for bytes before which none is missing.
+ *  So at most its last buffer is partly filled; the device empties the others. The token is free
+ *  when feed_reserve() buffers are free and not promised, or its holder has no incomplete block and
+ *  no unused grant (grant.c).
  *
- * Hunger: buffers go alternately to fed and to pulled transfers. Otherwise pulled transfers would
- * use each buffer as soon as it is free, and a sender that retries only now and then would get
- * none. */
+ *  Hunger: buffers go alternately to fed and to pulled transfers. Otherwise pulled ones would get
+ *  each free buffer, and a sender that retries now and then would get none. */
 #include <assert.h>
 #include <string.h>
 
@@ -30,7 +27,6 @@ uint32_t feed_kept(const struct bridge *b)
 	return b->now_ns < b->hunger_until_ns ? b->hunger : 0;
 }
 
-/* Returns how many of the bytes [at, at + bytes) lie in block number `block`. */
 static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_t at,
 			uint32_t bytes)
 {
@@ -41,7 +37,7 @@ static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_
 }
 
 /* Counts the blocks that these bytes begin, except granted ones. DXP_EMALFORMED: a byte had arrived
- * before; DXP_EAGAIN: the bytes are too far ahead of the first incomplete block. */
+ * before; DXP_EAGAIN: too far ahead of the first incomplete block. */
 static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32_t *begins)
 {
 	uint64_t last = (at + bytes - 1) / t->cut.piece;
@@ -60,8 +56,7 @@ static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32
 	return DXP_OK;
 }
 
-/* Returns true if the transfer may begin `begins` blocks. Acquires the token (see the head of this
- * file) if that is necessary. */
+/* Acquires the token (see the head of this file) if necessary. */
 static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 {
 	struct bridge *b = t->bridge;
@@ -73,8 +68,8 @@ static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 		b->token = NULL;
 	if (begins == 0 || (!line && free >= begins + reserve))
 		return true;
-	/* If other transfers wait for grants, this one joins their queue instead of using the
-	 * reserve, if it can. */
+	/* While others wait for grants, the transfer joins them instead of using the reserve, if it
+	 * can. */
 	bool joins = line && grant_may(t) && !list_used(&t->wait);
 	bool in_reserve = first && !joins && (!b->token || b->token == t);
 	if (in_reserve && free >= begins) {
@@ -111,8 +106,8 @@ static void block_fill(struct bridge_transfer *t, struct piece *p, uint32_t offs
 	memcpy(ring_at(to, p->in) + offset, data, bytes);
 	p->filled += bytes;
 	if (p->filled < p->bytes) {
-		/* Restarts the time limit only after 1/BRIDGE_FED_STEPS of the block has arrived.
-		 * Otherwise single bytes could hold a buffer forever. */
+		/* Only after 1/BRIDGE_FED_STEPS of the block; otherwise single bytes could hold a
+		 * buffer forever. */
 		if (!list_used(&p->clock) ||
 		    p->filled - p->watched >= p->bytes / BRIDGE_FED_STEPS) {
 			piece_watch(b, p);

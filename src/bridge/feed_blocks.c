@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blocks of fed transfers: which of them are complete or have begun, and how many buffers they
- * need. */
+/* Blocks of fed transfers: complete or begun ones, and the buffers that they need. */
 #include "bridge/internal.h"
 
 uint32_t feed_block_min(const struct bridge *b)
@@ -12,8 +11,7 @@ uint32_t feed_reserve(const struct bridge *b)
 {
 	uint32_t block = feed_block_min(b);
 
-	/* the number of blocks that the longest payload touches if it begins at the last byte of a
-	 * block */
+	/* blocks of the longest payload, from the last byte of one on */
 	return 1 + (WIRE_PAYLOAD_MAX - 1 + block - 1) / block;
 }
 
@@ -65,7 +63,7 @@ void feed_placed(struct bridge_transfer *t, const struct piece *p)
 
 struct piece *feed_piece(struct bridge_transfer *t, uint64_t block)
 {
-	/* Searches the newest piece first, because bytes mostly arrive in order. */
+	/* Newest first: bytes mostly arrive in order. */
 	for (struct list *l = t->pieces.prev; l != &t->pieces; l = l->prev) {
 		struct piece *p = CONTAINER_OF(l, struct piece, sibling);
 		if (p->at == block * t->cut.piece)

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants buffers to fed transfers that found none. Such transfers wait in a queue. A buffer is
- * reserved for the next block of the first transfer in the queue, and its sender is notified.
- * Without grants, senders would retry in vain, and less often the longer they wait: the device
- * would be idle.
+/* Grants buffers to fed transfers that found none and wait in a queue: a buffer is reserved for the
+ * next block of the first one, and its sender is notified. Without grants, senders would retry in
+ * vain, less and less often, with an idle device.
  *
- * While transfers are queued, only queued transfers, and transfers that cannot get grants, may
- * begin blocks without a grant. So no other transfer overtakes them. Senders are served fairly,
- * whatever their number of transfers. An unused grant is withdrawn after a time, because its
- * notification may be lost, or the sender may have left. If bytes arrive later, the transfer joins
- * the end of the queue, and its next grant lasts longer.
+ *  While transfers are queued, only they, and those that cannot get grants, may begin blocks
+ *  without a grant, so none overtakes them. Senders are served fairly, whatever their number of
+ *  transfers. An unused grant is withdrawn after a time: its notification may be lost, or the
+ *  sender may have left. If bytes arrive later, the transfer joins the end of the queue, and its
+ *  next grant lasts longer.
  *
- * Invariants: free buffers towards the device >= promised. A transfer's blocks before `granted`
- * have begun or are granted. Buffers of the reserve (feed.c) are granted only to the transfer that
- * gets the token, or while no block is incomplete or granted. In neither case does the granted
- * transfer wait for another one. */
+ *  Invariants: free buffers towards the device >= promised. Blocks before `granted` have begun or
+ *  are granted. Buffers of the reserve (feed.c) are granted only to the transfer that gets the
+ *  token, or while no block is incomplete or granted; so it waits for no other. */
 #include "bridge/internal.h"
 
 #include <assert.h>
@@ -33,10 +31,9 @@ uint32_t bridge_block_bytes(const struct bridge_transfer *t)
 	return grant_may(t) ? t->cut.piece : 0;
 }
 
-/* Returns the virtual start time, in bytes, of a transfer that joins the queue (start-time fair
- * queueing, Goyal and others 1996). It equals the start time of the queued transfers from the same
- * source. If the source has none, it is the queue's virtual time, or the transfer's previous start
- * time if that is later. */
+/* Virtual start time in bytes (start-time fair queueing, Goyal and others 1996): that of queued
+ * transfers from the same source; without any, the later of the queue's virtual time and the
+ * transfer's previous start. */
 static uint64_t line_start(const struct bridge *b, const struct bridge_transfer *t)
 {
 	for (const struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -47,8 +44,8 @@ static uint64_t line_start(const struct bridge *b, const struct bridge_transfer 
 	return max_u64(t->virtual_start, b->virtual_start);
 }
 
-/* Updates the lists that contain a transfer. A transfer is in the queue while some of its blocks
- * have no grant, unless `doubt` is set. It is in bridge.expected from its first rejection on. */
+/* In the queue while some blocks have no grant, unless `doubt`; in bridge.expected from the first
+ * rejection on. */
 static void grant_settle(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -73,8 +70,7 @@ void grant_wait(struct bridge_transfer *t)
 	grant_fed(t);
 }
 
-/* Charges a block to the transfer's source. The charge is at least BRIDGE_PIECE_MIN bytes, because
- * a short block also costs a buffer and the device's latency. */
+/* At least BRIDGE_PIECE_MIN bytes: a short block also costs a buffer and the device's latency. */
 static void transfer_charge(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -101,8 +97,7 @@ static struct bridge_transfer *next_by_fairness(const struct bridge *b)
 	return next;
 }
 
-/* Returns the first transfer in the queue for which all earlier bytes of its stream have arrived;
- * NULL: there is none. */
+/* First in the queue whose earlier bytes of the stream have all arrived; NULL: none. */
 static struct bridge_transfer *next_first(const struct bridge *b)
 {
 	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -113,7 +108,7 @@ static struct bridge_transfer *next_first(const struct bridge *b)
 	return NULL;
 }
 
-/* Releases the reservations for `count` grants that were used or withdrawn. */
+/* `count` grants were used or withdrawn. */
 static void promises_end(struct bridge_transfer *t, uint32_t count)
 {
 	t->promised -= count;
@@ -127,7 +122,7 @@ void grant_begun(struct bridge_transfer *t, uint64_t block)
 	if (block < t->granted)
 		promises_end(t, 1);
 	else
-		/* the sender may now send the rest of this block, too */
+		/* the sender may now send the rest of this block */
 		t->notify = true;
 	t->granted = feed_unbegun(t, t->granted);
 }
@@ -172,8 +167,7 @@ static uint64_t patience_next(const struct bridge *b)
 	return next_ns;
 }
 
-/* Returns a transfer whose sender must be notified again, without a new grant; NULL: there is
- * none. */
+/* Its sender must be notified again, without a new grant; NULL: none. */
 static struct bridge_transfer *expected_next(const struct bridge *b)
 {
 	for (struct list *l = b->expected.next; l != &b->expected; l = l->next) {
@@ -184,9 +178,8 @@ static struct bridge_transfer *expected_next(const struct bridge *b)
 	return NULL;
 }
 
-/* Withdraws unused grants. The transfer leaves the queue with `doubt` set. At growing intervals,
- * its sender is notified of the incomplete blocks. If there are none, the sender gets a grant of
- * one packet as a test. */
+/* Withdraws unused grants; the transfer leaves the queue. At growing intervals, its sender is
+ * notified of incomplete blocks, or without any, gets a grant of one packet as a test. */
 static uint64_t doubt(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -210,8 +203,7 @@ static uint64_t grant_repeated(struct bridge_transfer *t)
 	return t->granted * t->cut.piece;
 }
 
-/* Returns true if any queued transfer may get a grant. If false, only a transfer that waits for no
- * earlier bytes may get one, and it then holds the token. */
+/* False: only a transfer that waits for no earlier bytes may get a grant, with the token. */
 static bool by_fairness(const struct bridge *b)
 {
 	return unpromised(b) > feed_reserve(b) || (b->promised == 0 && b->open == 0);
@@ -247,7 +239,7 @@ static uint64_t grant_next(struct bridge_transfer *t)
 	b->promised++;
 	b->pulled_last = false;
 	t->granted_ns = b->now_ns;
-	/* Skips blocks that began before the transfer had to wait. */
+	/* Skips blocks that began before the transfer waited. */
 	t->granted = feed_unbegun(t, t->granted + 1);
 	grant_settle(t);
 	return t->granted * t->cut.piece;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doubly linked lists whose links are embedded in their members. Invariant: a link is in one list,
- * or points to itself. */
+/* Doubly linked lists with embedded links. Invariant: a link is in one list, or points to
+ * itself. */
 #ifndef BRIDGE_LIST_H
 #define BRIDGE_LIST_H
 
@@ -17,8 +17,7 @@ static inline void list_init(struct list *l)
 	l->next = l->prev = l;
 }
 
-/* For a link: returns true if it is in a list. For a list's head: returns true if the list has
- * members. */
+/* A link is in a list; a list's head has members. */
 static inline bool list_used(const struct list *l)
 {
 	return l->next != l;

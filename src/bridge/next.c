@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses the next step, and handles completions. Steps that free buffers come first. In each
- * queue, transfers are served round-robin. A DMA through the stream core needs the DMA controllers
- * of both directions at once. While a piece of the core waits for the controllers, only one other
- * DMA per direction may start before it. */
+/* Chooses the next step, and handles completions. Steps that free buffers come first; queues serve
+ * transfers round-robin. A DMA through the stream core needs both controllers at once. While a
+ * piece of the core waits for them, only one other DMA per direction may start before it. */
 #include "bridge/internal.h"
 
 #include <assert.h>
@@ -31,8 +30,7 @@ static struct bridge_transfer *in_line(const struct bridge *b, enum line line)
 	return CONTAINER_OF(b->lines[line].next, struct bridge_transfer, line);
 }
 
-/* Returns the next piece of the stream core if its data has arrived, even if no DMA controller is
- * free; else NULL. */
+/* If its data has arrived, even without a free controller; else NULL. */
 static struct piece *core_piece(const struct bridge *b)
 {
 	if (!list_used(&b->core))
@@ -56,8 +54,8 @@ static struct piece *next_drain(struct bridge *b)
 	return ready(b, BRIDGE_DRAIN);
 }
 
-/* Cuts the next piece of a stream that goes from user memory through the core to user memory. The
- * core's queue never holds more than one such piece. */
+/* A stream from user memory through the core to user memory; the core's queue has at most one such
+ * piece. */
 static void core_cut(struct bridge *b)
 {
 	struct bridge_transfer *t = in_line(b, LINE_CORE);
@@ -97,9 +95,8 @@ static struct piece *next_in(struct bridge *b)
 	return p;
 }
 
-/* Returns the transfer that gets the next buffer from the device. The last buffers are for
- * transfers that have none; otherwise readers on a slow network could hold all buffers. The search
- * skips few transfers, because each skipped transfer holds a buffer. */
+/* The last buffers are for transfers without one; otherwise readers on a slow network could hold
+ * all. Skips few transfers, because each skipped one holds a buffer. */
 static struct bridge_transfer *out_in_line(const struct bridge *b)
 {
 	const struct ring *from = &b->rings[RING_FROM_DEVICE];
@@ -123,8 +120,7 @@ static struct piece *next_out(struct bridge *b)
 
 	if (!controller_free(b, RING_FROM_DEVICE))
 		return NULL;
-	/* A piece that the owner returned comes first, because the core may wait for the buffer of
-	 * that piece. */
+	/* First: the core may wait for the buffer of a returned piece. */
 	if (p)
 		return p;
 	struct bridge_transfer *t = out_in_line(b);
@@ -196,8 +192,6 @@ bool bridge_next(struct bridge *b, uint64_t now_ns, struct bridge_action *out)
 	return false;
 }
 
-/* ---- completion of steps ---- */
-
 void bridge_later(struct bridge *b, uint32_t id)
 {
 	struct piece *p = piece_of(b, id);
@@ -212,14 +206,14 @@ void bridge_later(struct bridge *b, uint32_t id)
 	if (t->status != DXP_OK)
 		piece_put(b, p, false);
 	else if (uses_core(t) && p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN)
-		/* The piece was the first one in the core's queue, and stays first. */
+		/* It stays first in the core's queue. */
 		list_first(&b->core, &p->core_link);
 	else
 		piece_wait(b, p, p->step);
 	transfer_settle(t);
 }
 
-/* Advances a piece whose step succeeded to its next step, or frees it. */
+/* Frees the piece after its last step. */
 static void piece_advance(struct bridge *b, struct piece *p)
 {
 	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];
@@ -228,7 +222,7 @@ static void piece_advance(struct bridge *b, struct piece *p)
 	case BRIDGE_FILL:
 		ring_move(in, p->in, BUFFER_FULL);
 		if (p->transfer->order.path == BRIDGE_THROUGH)
-			/* The piece is in the core's queue already, since it was cut. */
+			/* In the core's queue since it was cut. */
 			p->step = BRIDGE_DMA_THROUGH;
 		else
 			piece_wait(b, p, BRIDGE_DMA_IN);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces: changes of their state, counts of outstanding steps, and time limits of steps. */
+/* Pieces: state, counts of outstanding steps, and time limits. */
 #include <assert.h>
 
 #include "bridge/internal.h"
 
-/* The id of a step consists of the piece's index and the low bits of the piece's count of steps. */
+/* An id is the piece's index and low bits of its count of steps. */
 #define ID_INDEX_BITS 8
 _Static_assert(PIECES_MAX <= 1 << ID_INDEX_BITS, "an id can name every buffer");
 
@@ -72,8 +72,7 @@ void piece_watch(struct bridge *b, struct piece *p)
 	list_last(&b->clock, &p->clock);
 }
 
-/* Counts outstanding DMAs of one direction, and the time in which at least one is outstanding. Adds
- * the time at each change, because DMAs may follow each other without a gap. */
+/* Adds the busy time at each change, because DMAs may follow each other without a gap. */
 static void count_dma(struct bridge *b, enum ring_way way, uint32_t by)
 {
 	struct bridge_counters *c = &b->counters;
@@ -85,7 +84,7 @@ static void count_dma(struct bridge *b, enum ring_way way, uint32_t by)
 	b->dmas[way] += by;
 }
 
-/* Adds an outstanding step to the counts that limits apply to (`by` 1), or removes it (`by` -1). */
+/* `by`: 1 or -1. */
 static void count(struct bridge *b, const struct piece *p, int by)
 {
 	uint32_t n = (uint32_t)by;

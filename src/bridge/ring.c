@@ -6,7 +6,7 @@
 
 #define TO(state) (1u << BUFFER_##state)
 
-/* Legal changes of state. A buffer of a failed transfer may also become EMPTY from any state. */
+/* A buffer of a failed transfer may also become EMPTY from any state. */
 static const uint8_t legal[RING_WAYS][BUFFER_STATES] = {
 	[RING_TO_DEVICE] =
 		{

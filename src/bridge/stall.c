@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps that stall. The transfer of such a step fails at once. Its outstanding steps, and their
- * buffers, stay in use until the owner completes them. */
+/* Steps that stall fail their transfer at once. Outstanding steps, and their buffers, stay in use
+ * until the owner completes them. */
 #include <dxp/status.h>
 
 #include "bridge/internal.h"
@@ -26,8 +26,8 @@ static bool is_dma(const struct piece *p)
 	return p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN;
 }
 
-/* Doubles the time of a network step. The peer itself may wait for a stalled device, and must have
- * time to report that stall first. Returns true if the step may continue. */
+/* Doubles the time once: the peer itself may wait for a stalled device, and must report that
+ * first. */
 static bool network_waits(struct bridge *b, struct piece *p)
 {
 	if (!p->outstanding || is_dma(p) || p->overdue > 0)
@@ -37,8 +37,8 @@ static bool network_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
-/* Restarts the time limit of a step while its peer is silent and its session is kept, and once more
- * when the peer is back. Returns true if it restarted the limit. */
+/* Restarts the time limit while the peer is silent with a kept session, and once more when it is
+ * back. */
 static bool peer_waits(struct bridge *b, struct piece *p)
 {
 	bool patient = !is_dma(p) && b->o.patient && b->o.patient(p->transfer->order.context);
@@ -51,8 +51,8 @@ static bool peer_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
-/* Continues to watch a network step, because it may never complete. A stalled DMA needs no watch:
- * the reset of its device completes it. */
+/* A network step may never complete, so it is still watched. The reset of its device completes a
+ * DMA. */
 static void network_watch(struct bridge *b, struct piece *p)
 {
 	if (!p->outstanding || is_dma(p))

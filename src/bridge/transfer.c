@@ -7,17 +7,16 @@
 
 #include "bridge/internal.h"
 
-/* bytes: a word of the stream core must not cross the border of two pieces */
+/* bytes: no word of the stream core may cross pieces */
 #define PIECE_MULTIPLE 64
 
-/* Returns the longest piece in bytes that this order may have. */
 static uint32_t piece_most(const struct bridge *b, const struct bridge_order *o)
 {
 	return o->path == BRIDGE_DIRECT ? BRIDGE_BUFFER_MAX : b->o.buffer_bytes;
 }
 
-/* If no other transfer runs and choice.h covers this length, cuts the transfer in the way that
- * choice_next() selects, and times it. Otherwise cuts a ramp. */
+/* Alone, a transfer whose length choice.h covers is cut as choice_next() selects, and timed. Others
+ * get a ramp. */
 static void chosen_cut(const struct bridge *b, struct bridge_transfer *t)
 {
 	const struct bridge_order *o = &t->order;
@@ -177,13 +176,12 @@ struct piece *transfer_cut(struct bridge_transfer *t)
 	struct piece *p = piece_allocate(t, t->next_at, cut_next(&t->cut, t->next_at));
 
 	t->next_at += p->bytes;
-	/* If the transfer stays queued, it moves to the end of its queue. */
+	/* To the end of its queue, if it stays queued. */
 	list_remove(&t->line);
 	transfer_settle(t);
 	return p;
 }
 
-/* Frees the pieces that have no outstanding step. */
 static void drop_waiting(struct bridge_transfer *t)
 {
 	struct list *next;

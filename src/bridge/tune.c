@@ -16,7 +16,7 @@ size_t bridge_sizes(uint32_t *out, size_t count)
 	return n;
 }
 
-/* Returns the rate in bytes/s of the slower direction, which limits the whole path. */
+/* The slower direction limits the whole path. */
 static uint64_t rate(const struct bridge_rate *row)
 {
 	return min_u64(row->in_bytes_per_s, row->out_bytes_per_s);

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "dma/internal.h"
 
-#define MEMORY_BYTES (256ull << 20) /* bytes of device memory if the options give 0 */
+#define MEMORY_BYTES (256ull << 20) /* device memory by default */
 
 _Static_assert((int)DXP_CORE_KERNEL == (int)ENGINE_CORE_KERNEL, "the same numbers");
 
@@ -59,8 +59,7 @@ static int device_open(struct dxp_dma *d, const char *name)
 					 .interrupt = interrupt,
 					 .interrupt_context = d};
 
-	/* Reserves an address range for engines that can use host memory. The range takes no memory
-	 * until an engine writes to it. */
+	/* Addresses for engines that use host memory; untouched ones take no memory. */
 	void *memory = mmap(NULL, d->memory_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
@@ -86,7 +85,7 @@ static int thread_start(struct dxp_dma *d)
 {
 	sigset_t all, old;
 
-	/* The device's thread blocks all signals, so the program's own threads handle them. */
+	/* The program's own threads handle all signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	d->started = pthread_create(&d->thread, NULL, dma_thread_main, d) == 0;
@@ -96,8 +95,7 @@ static int thread_start(struct dxp_dma *d)
 		       : error_set(DXP_ENOMEM, "dma: cannot start a thread; raise \"ulimit -u\"");
 }
 
-/* Returns the best buffer size in bytes. Returns 0 if nothing could be measured in the short time;
- * pump_create() then measures longer and logs the result. */
+/* 0: the short time was not enough; pump_create() then measures longer and logs the result. */
 static uint32_t buffer_bytes_measured(struct dxp_dma *d)
 {
 	struct bridge_rate rows[DMA_RATES_MAX];
@@ -154,8 +152,7 @@ int dxp_dma_open(const struct dxp_dma_options *options, struct dxp_dma **out)
 	return DXP_OK;
 }
 
-/* Completes all transfers with DXP_ECLOSED, and waits until no thread waits for them. Caller holds
- * the lock. */
+/* With DXP_ECLOSED; waits until no thread waits for a transfer. Caller holds the lock. */
 static void transfers_close(struct dxp_dma *d)
 {
 	while (list_used(&d->fresh)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks a program's order of a transfer and converts it to an order of the pump. */
+/* Checks a program's order and converts it to the pump's. */
 #include "base/error.h"
 #include "dma/internal.h"
 

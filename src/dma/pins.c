@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-/* Returns the first pin that overlaps the range, or NULL. */
+/* NULL: none. */
 static struct pin *overlapping(struct pins *p, const uint8_t *base, uint64_t bytes)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(p->all); i++) {

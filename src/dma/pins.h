@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranges of user memory that an engine has pinned. A range is pinned because the user requested
- * it, or only while a transfer uses the range. Ranges do not overlap, because engines do not pin a
- * page twice. */
+/* User memory that an engine has pinned, at the user's request or during a transfer. Ranges do not
+ * overlap, because engines do not pin a page twice. */
 #ifndef DMA_PINS_H
 #define DMA_PINS_H
 
@@ -10,9 +9,9 @@
 
 struct pin {
 	uint8_t *base;
-	uint64_t bytes; /* length of the range; 0: this entry is free */
-	uint32_t users; /* transfers that use the range now */
-	bool kept;      /* true: pinned until pins_release(); false: pinned until `users` is 0 */
+	uint64_t bytes; /* 0: free */
+	uint32_t users; /* transfers that use it */
+	bool kept;      /* until pins_release(); else until `users` is 0 */
 };
 
 struct pins {
@@ -20,20 +19,18 @@ struct pins {
 	struct pin all[DMA_PINS_MAX];
 };
 
-/* Pins a range until pins_release() is called. DXP_EEXIST: the range overlaps a pinned range;
- * DXP_EBUSY: DMA_PINS_MAX ranges are pinned; other statuses of engine_pin(). */
+/* Until pins_release(). DXP_EEXIST: overlaps a pinned range; DXP_EBUSY: DMA_PINS_MAX are pinned;
+ * others of engine_pin(). */
 int pins_keep(struct pins *p, void *base, uint64_t bytes);
-/* Unpins a range. DXP_ENOENT: pins_keep() did not pin the range; DXP_EBUSY: a transfer uses the
- * range. */
+/* DXP_ENOENT: not by pins_keep(); DXP_EBUSY: in use. */
 int pins_release(struct pins *p, const void *base);
 
-/* Returns the pin of a range; pins it if needed. NULL: the range cannot be pinned, and the transfer
- * must copy. */
+/* Pins the range if needed. NULL: impossible; the transfer must copy. */
 struct pin *pins_use(struct pins *p, const void *base, uint64_t bytes);
-/* Ends one use of `pin` by a transfer; NULL is allowed. */
+/* NULL is allowed. */
 void pins_drop(struct pins *p, struct pin *pin);
 
-/* Unpins all ranges. No transfer may use them. */
+/* No transfer may use them. */
 void pins_clear(struct pins *p);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device's thread: advances the pump after an order, an interrupt or a deadline; otherwise
- * sleeps. */
+/* The device's thread: advances the pump after an order, an interrupt or a deadline. */
 #include <sched.h>
 #include <time.h>
 
@@ -33,9 +32,8 @@ void dma_doze_destroy(struct doze *z)
 	pthread_mutex_destroy(&z->lock);
 }
 
-/* dma_doze_ring() writes `rung`, then reads `sleeping`. dma_doze_until() writes `sleeping`, then
- * reads `rung`. All four accesses are sequentially consistent, so at least one thread sees the
- * other thread's flag, and no wakeup is lost. */
+/* This writes `rung`, then reads `sleeping`; dma_doze_until() writes `sleeping`, then reads `rung`.
+ * All are sequentially consistent, so one of them sees the other's flag, and no wakeup is lost. */
 void dma_doze_ring(struct doze *z)
 {
 	atomic_store(&z->rung, true);
@@ -81,8 +79,7 @@ static void fresh_begin(struct dxp_dma *d)
 	}
 }
 
-/* Spins while transfers are outstanding: the next interrupt often comes sooner than a sleeping
- * thread would wake. */
+/* The next interrupt often comes sooner than a thread wakes. */
 static void spin_some(struct dxp_dma *d)
 {
 	uint64_t begin = clock_now_ns(), until = begin + d->spin.budget_ns;
@@ -99,8 +96,7 @@ static void sleep_some(struct dxp_dma *d)
 	pthread_mutex_unlock(&d->lock);
 	if (busy)
 		spin_some(d);
-	/* Without a deadline, sleeps for an hour: UINT64_MAX does not fit the signed seconds of the
-	 * clock. */
+	/* At most an hour: UINT64_MAX does not fit the clock's signed seconds. */
 	dma_doze_until(&d->doze, min_u64(deadline, clock_now_ns() + 3600 * S_NS));
 	if (busy)
 		spin_note(&d->spin, clock_now_ns() - begin);

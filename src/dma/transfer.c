@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "dma/internal.h"
 
-/* ---- functions of the device's thread, which holds the lock ---- */
+/* ---- device's thread, which holds the lock ---- */
 
 void dma_transfer_end(struct dxp_dma_transfer *t, int status)
 {
@@ -26,8 +26,8 @@ static void pumped_end(struct pump_transfer *pumped, const struct bridge_end *en
 {
 	struct dxp_dma_transfer *t = CONTAINER_OF(pumped, struct dxp_dma_transfer, pump);
 
-	/* DXP_ETIMEDOUT: a DMA stalled, and the device was reset. The status becomes DXP_EDEVICE,
-	 * because dxp_dma_wait() returns DXP_ETIMEDOUT for a transfer that is not complete yet. */
+	/* A DMA stalled, and the device was reset. For dxp_dma_wait(), DXP_ETIMEDOUT means
+	 * incomplete. */
 	dma_transfer_end(t, end->status == DXP_ETIMEDOUT ? DXP_EDEVICE : end->status);
 }
 
@@ -54,7 +54,7 @@ void dma_transfer_begin(struct dxp_dma_transfer *t)
 		dma_transfer_end(t, status);
 }
 
-/* ---- functions of any thread ---- */
+/* ---- any thread ---- */
 
 static int transfer_create(struct dxp_dma *d, const struct dxp_dma_order *order,
 			   struct dxp_dma_transfer **out)
@@ -114,7 +114,7 @@ int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 	return DXP_OK;
 }
 
-/* Sleeps until the transfer completes, this thread is woken for a copy, or the deadline passes. */
+/* Also until this thread is woken for a copy. */
 static int wait_idle(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t deadline_ns)
 {
 	const struct timespec until = {.tv_sec = (time_t)(deadline_ns / S_NS),
@@ -149,8 +149,7 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 		else if (clock_now_ns() >= deadline_ns)
 			status = DXP_ETIMEDOUT;
 	}
-	/* If this thread was woken to make a copy and leaves without making it, the device's thread
-	 * makes the copy. */
+	/* The device's thread makes the copy instead. */
 	if (t->called) {
 		t->called = false;
 		d->called--;
@@ -159,9 +158,8 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 	return t->ended ? t->status : DXP_ETIMEDOUT;
 }
 
-/* Guards the member `dma` of a transfer between a waiting thread and a thread that closes the
- * device. The device's lock cannot guard `dma`, because a waiting thread finds that lock only
- * through `dma`. Held only briefly. */
+/* Guards `dma` of a transfer between a waiting and a closing thread; the device's lock is found
+ * only through `dma`. Held briefly. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void dma_transfer_part(struct dxp_dma_transfer *t)
@@ -171,8 +169,7 @@ void dma_transfer_part(struct dxp_dma_transfer *t)
 	pthread_mutex_unlock(&init_lock);
 }
 
-/* Returns the transfer's device, which stays valid until `waiting` is decremented. Returns NULL if
- * the device was closed. */
+/* The device stays valid until `waiting` is decremented. NULL: closed. */
 static struct dxp_dma *device_enter(struct dxp_dma_transfer *t)
 {
 	pthread_mutex_lock(&init_lock);

@@ -14,10 +14,7 @@
 #include "base/util.h"
 #include "engine/board_kernel.h"
 
-/* ---- the board's memory, which only its controllers and its inner engine use ---- */
-
-/* Maps memory of the board at *out; board_memory_put() releases it. DXP_EINVAL: 0 bytes;
- * DXP_ENOMEM: logged. */
+/* Maps memory at *out. DXP_EINVAL: 0 bytes; DXP_ENOMEM: logged. */
 static int board_memory_get(uint64_t bytes, uint8_t **out)
 {
 	if (bytes == 0)
@@ -29,8 +26,7 @@ static int board_memory_get(uint64_t bytes, uint8_t **out)
 			  (unsigned long long)(bytes >> 20), strerror(errno));
 		return DXP_ENOMEM;
 	}
-	/* Hints to Linux: child processes need no copy, and huge pages make the first use
-	 * faster. */
+	/* Child processes need no copy, and huge pages make the first use faster. */
 	madvise(memory, bytes, MADV_DONTFORK);
 	madvise(memory, bytes, MADV_HUGEPAGE);
 	*out = memory;
@@ -47,8 +43,6 @@ struct engine_board *engine_board_of(const struct engine *e)
 {
 	return CONTAINER_OF(e, struct engine_board, engine);
 }
-
-/* ---- kernels in board memory ---- */
 
 static int board_build(struct engine *e, const struct engine_source *source,
 		       struct engine_program **program, char **log)
@@ -67,8 +61,8 @@ static void board_release(struct engine *e, struct engine_program *program)
 	engine_release(engine_board_of(e)->compute, program);
 }
 
-/* Converts a board address to a pointer for the inner engine. The NIC's window is in host memory;
- * kernels reach it over the board's bus. */
+/* Converts a board address to a pointer. The NIC's window is in host memory, which kernels reach
+ * over the board's bus. */
 static int argument_address(const struct engine_board *b, const struct engine_launch *l, uint32_t i,
 			    struct engine_argument *a, char text[ENGINE_TEXT_BYTES])
 {
@@ -125,8 +119,6 @@ static int board_fetch(struct engine *e, struct engine_program *program, uint8_t
 	return compute ? engine_fetch(compute, program, what, out, bytes) : DXP_EUNSUPPORTED;
 }
 
-/* ---- DMA and the core ---- */
-
 static int board_pin(struct engine *e, void *base, uint64_t bytes)
 {
 	return board_pins_add(&engine_board_of(e)->pins, base, bytes);
@@ -179,8 +171,6 @@ static void core_get(struct engine *e, uint32_t owner, uint32_t *core, uint32_t 
 	*operand = task.operand;
 }
 
-/* ---- open and close ---- */
-
 static void board_describe(const struct engine *e, struct engine_description *out)
 {
 	const struct engine_board *b = engine_board_of(e);
@@ -201,7 +191,7 @@ static void board_close(struct engine *e)
 {
 	struct engine_board *b = engine_board_of(e);
 
-	board_dma_destroy(b->dma); /* first, because its threads use all other parts */
+	board_dma_destroy(b->dma); /* first: its threads use all other parts */
 	board_core_destroy(b->core);
 	engine_close(b->compute);
 	board_pins_clear(&b->pins);
@@ -228,8 +218,8 @@ static const struct engine_ops board_ops = {
 	.core_drop = core_drop,
 };
 
-/* Opens the inner engine, which works in place in the board's memory. If the configuration chooses
- * no engine and no OpenCL CPU device exists, the board runs no kernels. */
+/* Opens the inner engine, in place in the board's memory. Without a configured engine and an OpenCL
+ * CPU device, the board runs no kernels. */
 static int compute_open(struct engine_board *b, const char *cache_folder, engine_opener opener)
 {
 	bool chosen = b->config.compute[0] != '\0';
@@ -257,7 +247,6 @@ static int compute_open(struct engine_board *b, const char *cache_folder, engine
 	return DXP_OK;
 }
 
-/* Writes the bandwidth, such as "PCIe 7877 MB/s". Writes both values if the directions differ. */
 static void rates_write(const struct board_config *c, char *out, size_t bytes)
 {
 	if (c->to_device == 0 && c->from_device == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of engine `board`: memory, DMA controllers, stream core, and an inner engine that runs
- * kernels in the memory. */
+/* The engine `board`: memory, DMA controllers, stream core, and an inner engine that runs kernels
+ * in the memory. */
 #ifndef ENGINE_BOARD_H
 #define ENGINE_BOARD_H
 
@@ -16,7 +16,7 @@ struct engine_board {
 	struct board_config config;
 	uint8_t *memory;
 	uint64_t memory_bytes;
-	/* engine that runs kernels in this memory; NULL: the board runs no kernels */
+	/* NULL: the board runs no kernels */
 	struct engine *compute;
 	struct board_core *core;
 	struct board_dma *dma;
@@ -24,7 +24,6 @@ struct engine_board {
 	char device[FABRIC_DEVICE_BYTES];
 };
 
-/* Returns the board of an engine that engine_board_open() opened. */
 struct engine_board *engine_board_of(const struct engine *e);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads settings of a board. A table describes the numeric settings; each other setting has a
- * function. */
+/* Reads settings of a board: numbers by a table, others by functions. */
 #include "engine/board_config.h"
 
 #include <errno.h>
@@ -38,7 +37,6 @@ static const struct board_setting settings[] = {
 };
 #define SETTINGS ARRAY_COUNT(settings)
 
-/* Numeric settings; all other settings are text. */
 static const struct number {
 	const char *name;
 	size_t offset;
@@ -56,9 +54,8 @@ static const struct number {
 	{"stall", offsetof(struct board_config, stall), 0, COUNT_MAX},
 };
 
-/* Presets: the board that S-07 describes (PCIe Gen3 x8, memory of 200 MHz x 512 bit), and a board
- * without limits. S-07 states no delays; they are set to a PCIe round trip and an interrupt up to
- * user space. */
+/* The board of S-07 (PCIe Gen3 x8, memory of 200 MHz x 512 bit), and one without limits. S-07
+ * states no delays; here they are a PCIe round trip and an interrupt up to user space. */
 static const struct board_config presets[] = {
 	{.preset = BOARD_PRESET,
 	 .to_device = 7877,
@@ -74,7 +71,7 @@ static const struct board_config presets[] = {
 struct position {
 	const char *file;
 	unsigned line;
-	/* for each setting, the line in the file that sets it; 0: not set */
+	/* line that sets each setting; 0: not set */
 	unsigned given[SETTINGS];
 };
 
@@ -107,7 +104,7 @@ static int wrong(const struct position *at, const char *name, const char *value)
 	return DXP_EINVAL;
 }
 
-/* Reads a number of decimal digits only, without sign or blanks. */
+/* Decimal digits only, no sign or blanks. */
 static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
@@ -115,7 +112,7 @@ static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t 
 	if (*text < '0' || *text > '9')
 		return false;
 	unsigned long long value = strtoull(text, &end, 10);
-	/* on overflow strtoull() returns the maximum, which is above `high` */
+	/* on overflow the maximum, which is above `high` */
 	if (*end || value < low || value > high)
 		return false;
 	*out = value;
@@ -150,8 +147,8 @@ static int preset_set(const struct position *at, const char *value, struct board
 	return DXP_OK;
 }
 
-/* Parses "kernel FILE NAME". Only the file name may contain spaces. A relative file name starts at
- * the directory of the board's file. */
+/* Parses "kernel FILE NAME"; only FILE may contain spaces. A relative FILE starts at the directory
+ * of the board's file. */
 static int kernel_set(const struct position *at, const char *value, struct board_config *c)
 {
 	const char *file = value + strlen("kernel "), *space = strrchr(file, ' ');
@@ -234,7 +231,6 @@ static int setting_set(struct position *at, const char *name, const char *value,
 	return compute_set(at, value, c);
 }
 
-/* Removes blanks at both ends, in place. */
 static char *trim(char *text)
 {
 	text += strspn(text, " \t\r");

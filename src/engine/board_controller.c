@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread of a DMA controller. Each step reports completions that are due, moves a slice of the
- * running DMA, or waits.
+/* The thread of a DMA controller: reports completions that are due, moves slices, or waits.
  *
- * clock_ns is modelled time: the time at which the real board would have moved the last byte that
- * was copied. The thread copies bytes somewhat ahead of that time and then sleeps, so that it wakes
- * seldom. After a late wakeup it catches up by at most CREDIT_NS, so that the mean bandwidth is
- * that of the real board. */
+ *  clock_ns is modelled time: when the real board would have moved the last copied byte. The thread
+ *  copies somewhat ahead of it and then sleeps, so that it wakes seldom. After a late wakeup it
+ *  catches up at most CREDIT_NS, so that the mean bandwidth is that of the board. */
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -19,20 +17,20 @@
 #include "engine/board_internal.h"
 
 #define AHEAD_NS (250 * US_NS) /* ns that copied bytes may be ahead of modelled time */
-/* ns that a late thread may catch up, which limits the length of a burst */
+/* ns that a late thread may catch up: bounds a burst */
 #define CREDIT_NS (200 * US_NS)
-/* ns until the next check while another thread moves a slice, which takes less time */
+/* ns to the next check while another thread moves a slice */
 #define HELP_LOOK_NS (50 * US_NS)
-/* ns: a sleep is longer than requested by about this time, so the thread spins instead */
+/* ns by which sleeps are too long; the thread spins instead */
 #define SPIN_NS (15 * US_NS)
 
 enum step_kind { STEP_WAIT, STEP_END, STEP_DROP, STEP_MOVE };
 
 struct step {
 	enum step_kind kind;
-	/* STEP_WAIT: time at which to check again; UINT64_MAX: only after a kick */
+	/* UINT64_MAX: only after a kick */
 	uint64_t until_ns;
-	bool exact; /* STEP_WAIT: until_ns is the time of a completion, which must be met exactly */
+	bool exact; /* until_ns is a completion, which must be exact */
 };
 
 static bool is_tx(const struct board_controller *c)
@@ -50,8 +48,6 @@ static bool through(const struct board_job *job)
 	return job->dma.kind == ENGINE_DMA_THROUGH;
 }
 
-/* ---- completions ---- */
-
 static uint64_t job_due(const struct board_controller *c, const struct board_job *job)
 {
 	return stale(c, job) ? 0 : job->due_ns;
@@ -61,18 +57,18 @@ static bool end_add(struct board_controller *c, const struct board_job *job)
 {
 	struct board_dma *d = c->board;
 
-	/* Rx reports the completion of a THROUGH, because all data passes Rx last (S-02). */
+	/* Rx completes a THROUGH, because all data passes it last (S-02). */
 	if (is_tx(c) && through(job))
 		return false;
 	uint32_t count = atomic_load_explicit(&d->end_count, memory_order_relaxed);
 	d->ends[(d->end_head + count) % BOARD_ENDS_MAX] = (struct engine_dma_end){
 		.id = job->dma.id, .status = stale(c, job) ? DXP_EDEVICE : job->status};
-	/* Pairs with the acquire in board_dma_dequeue(), which first checks without the lock. */
+	/* Pairs with the acquire in board_dma_dequeue(). */
 	atomic_store_explicit(&d->end_count, count + 1, memory_order_release);
 	return true;
 }
 
-/* Adds completions that are due to the ring of completions. Returns false if none is due. */
+/* Returns false if no completion is due. */
 static bool ends_add(struct board_controller *c, uint64_t now_ns)
 {
 	bool added = false;
@@ -93,10 +89,7 @@ static void ends_report(struct board_controller *c, uint64_t now_ns)
 	pthread_mutex_lock(&c->board->lock);
 }
 
-/* ---- from one DMA to the next ---- */
-
-/* Advances Rx past the DMAs that Tx has moved for it. If Rx has then reached a THROUGH, wakes Tx,
- * which moves it. */
+/* Passes DMAs that Tx has moved for Rx. Wakes Tx if a THROUGH is next, because Tx moves it. */
 static void rx_advance(struct board_dma *d)
 {
 	struct board_controller *rx = &d->rx;
@@ -107,7 +100,7 @@ static void rx_advance(struct board_dma *d)
 		board_controller_kick(&d->tx);
 }
 
-/* Notes that all bytes of the running DMA were moved, or that the DMA failed. */
+/* All bytes were moved, or the DMA failed. */
 static void job_passed(struct board_controller *c, int status)
 {
 	struct board_dma *d = c->board;
@@ -123,14 +116,12 @@ static void job_passed(struct board_controller *c, int status)
 		twin->passed = true;
 		twin->status = status;
 		twin->due_ns = job->due_ns;
-		job->due_ns = 0; /* Tx drops its entry at once: Rx reports the completion */
+		job->due_ns = 0; /* at once, because Rx reports the completion */
 		d->rx.clock_ns += d->control_ns;
 		board_controller_kick(&d->rx);
 	}
 	rx_advance(d);
 }
-
-/* ---- moving ---- */
 
 static uint64_t passing_ns(uint64_t bytes, uint64_t rate)
 {
@@ -145,8 +136,7 @@ static uint64_t slice_bytes(const struct board_controller *c, const struct board
 			    : min_u64(left, BOARD_SLICE_BYTES);
 }
 
-/* Returns the offset of the next slice. If a COPY goes to a higher address, it begins at the end,
- * so as not to read its own output. */
+/* A COPY to a higher address begins at the end, so as not to read its own output. */
 static uint64_t slice_at(const struct board_job *job, uint64_t bytes)
 {
 	bool backwards = job->dma.kind == ENGINE_DMA_COPY && job->dma.to > job->dma.from;
@@ -164,7 +154,7 @@ static void memory_copy(uint8_t *to, const uint8_t *from, uint64_t bytes)
 		memmove(to, from, bytes);
 }
 
-/* Moves a slice without holding the lock: the thread that set `moving` owns the job. */
+/* Without the lock: the thread that set `moving` owns the job. */
 static int slice_move(const struct board_dma *d, const struct board_job *job, uint64_t bytes)
 {
 	const struct engine_dma *dma = &job->dma;
@@ -183,7 +173,7 @@ static int slice_move(const struct board_dma *d, const struct board_job *job, ui
 	return DXP_OK;
 }
 
-/* Keeps modelled time near real time, so that unused bandwidth is not accumulated. */
+/* Unused bandwidth is not accumulated. */
 static void clock_hold(struct board_controller *c, const struct board_job *job, uint64_t now_ns)
 {
 	if (job->moved == 0)
@@ -199,7 +189,7 @@ static void clocks_advance(struct board_controller *c, const struct board_job *j
 
 	if (job->dma.kind != ENGINE_DMA_COPY)
 		c->clock_ns += passing_ns(bytes, c->rate);
-	if (through(job)) { /* a THROUGH uses both controllers, so the slower one limits it */
+	if (through(job)) { /* the slower controller limits a THROUGH */
 		begin_ns = max_u64(begin_ns, d->rx.clock_ns);
 		uint64_t passing =
 			max_u64(passing_ns(bytes, d->rx.rate), passing_ns(bytes, d->through_rate));
@@ -234,10 +224,7 @@ static void job_move(struct board_controller *c, uint64_t now_ns)
 		job_passed(c, job->fails ? DXP_EDEVICE : DXP_OK);
 }
 
-/* ---- the thread ---- */
-
-/* Returns whether the running DMA may continue now. Otherwise sets *until_ns to the time of the
- * next check. */
+/* Otherwise *until_ns is the time of the next check. */
 static bool movable(const struct board_controller *c, const struct board_job *job, uint64_t now_ns,
 		    uint64_t *until_ns)
 {
@@ -267,15 +254,14 @@ static struct step step_next(struct board_controller *c, uint64_t now_ns)
 	}
 	if (c->next == c->tail)
 		return s;
-	/* another thread moves bytes for this one, and sends no signal when it stops */
+	/* another thread moves bytes, and does not signal when it stops */
 	if (c->moving) {
 		s.until_ns = min_u64(s.until_ns, now_ns + HELP_LOOK_NS);
 		s.exact = false;
 		return s;
 	}
 	const struct board_job *job = board_job_at(c, c->next);
-	/* Tx drops a stale THROUGH for both controllers, because Tx may still be moving its
-	 * bytes. */
+	/* Tx drops a stale THROUGH for both, because it may still be moving its bytes. */
 	if (stale(c, job) && (is_tx(c) || !through(job)))
 		return (struct step){.kind = STEP_DROP};
 	uint64_t until_ns;
@@ -314,8 +300,7 @@ static void sleep_until(struct board_controller *c, uint64_t until_ns)
 	pthread_cond_timedwait(&c->wake, &c->board->lock, &until);
 }
 
-/* Returns whether the next slice takes only microseconds. A THROUGH with a user's kernel may run
- * for any time. */
+/* True: microseconds. A THROUGH with a user's kernel may take any time. */
 static bool moves_soon(struct board_controller *c)
 {
 	return !through(board_job_at(c, c->next)) || !board_core_has_kernel(c->board->options.core);
@@ -357,7 +342,7 @@ void *board_controller_main(void *argument)
 	struct board_controller *c = argument;
 	struct board_dma *d = c->board;
 
-	/* 1 ns of timer slack; the default of 50 us would make sleeps too long */
+	/* the default slack of 50 us makes sleeps too long */
 	prctl(PR_SET_TIMERSLACK, 1);
 	pthread_mutex_lock(&d->lock);
 	while (!d->stop) {

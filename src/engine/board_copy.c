@@ -7,9 +7,9 @@
 #include <emmintrin.h>
 
 #define LINE_BYTES 64
-/* bytes of the shortest copy that uses streaming stores; for shorter ones, caches are faster */
+/* bytes; caches are faster for shorter copies */
 #define STREAM_BYTES 4096
-/* bytes ahead of the copy to prefetch: copying so many bytes takes about one memory latency */
+/* bytes of one memory latency */
 #define AHEAD_BYTES 2048
 
 static void lines_stream(uint8_t *to, const uint8_t *from, uint64_t bytes)
@@ -24,7 +24,7 @@ static void lines_stream(uint8_t *to, const uint8_t *from, uint64_t bytes)
 		_mm_stream_si128((__m128i *)(void *)(to + i + 32), c);
 		_mm_stream_si128((__m128i *)(void *)(to + i + 48), d);
 	}
-	_mm_sfence(); /* orders the streaming stores before later stores, as callers expect */
+	_mm_sfence(); /* orders the copied bytes before later stores; memcpy() does so too */
 }
 
 void board_copy_out(uint8_t *to, const uint8_t *from, uint64_t bytes)

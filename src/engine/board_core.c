@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic stream cores; board_kernel.c has the core that is a kernel. ADD and CHECKSUM
- * process single bytes before the first word boundary and after the last one. So the result does
- * not depend on how the stream is cut into calls. For ADD on single bytes, only the carry is kept
- * from one byte to the next. */
+/* The arithmetic stream cores; board_kernel.c has the kernel. Bytes before the first and after the
+ * last word boundary are processed singly, so that calls may cut the stream anywhere. ADD keeps
+ * only the carry between them. */
 #include "engine/board_core.h"
 
 #include <stdlib.h>
@@ -18,12 +17,12 @@
 #define WORD_BYTES 4
 
 struct board_core {
-	struct board_kernel *kernel; /* NULL: no kernel is configured */
+	struct board_kernel *kernel; /* NULL: not configured */
 	struct board_core_task running;
-	uint32_t owner; /* owner of the running stream */
-	uint64_t at;    /* bytes of the stream that were processed so far */
-	uint32_t carry; /* ADD: the carry into the next byte of the same word */
-	uint64_t sum;   /* CHECKSUM: sum of the words so far */
+	uint32_t owner; /* of the running stream */
+	uint64_t at;    /* bytes of the stream processed */
+	uint32_t carry; /* ADD: into the next byte of the word */
+	uint64_t sum;   /* CHECKSUM */
 	struct board_owners owners;
 };
 
@@ -133,7 +132,7 @@ static uint64_t sum_words(const uint8_t *in, uint64_t bytes)
 	return sum;
 }
 
-/* Returns how many of the next `bytes` bytes belong to a word that an earlier call began. */
+/* Returns how many of the next bytes belong to a word that an earlier call began. */
 static uint64_t head_bytes(const struct board_core *c, uint64_t bytes)
 {
 	return min_u64(bytes, (WORD_BYTES - c->at % WORD_BYTES) % WORD_BYTES);

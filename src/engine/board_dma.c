@@ -113,7 +113,7 @@ static int dma_check(const struct board_dma *d, const struct engine_dma *dma)
 	return DXP_OK;
 }
 
-/* Returns whether one more DMA fits in the controller and in the ring of completions. */
+/* Checks space in the controller and in the ring of completions. */
 static bool has_space(struct board_dma *d, const struct board_controller *c)
 {
 	uint32_t coming = (d->tx.tail - d->tx.head) + (d->rx.tail - d->rx.head);
@@ -146,8 +146,7 @@ static void job_add(struct board_controller *c, const struct board_job *job)
 	*board_job_at(c, c->tail++) = *job;
 }
 
-/* Begins the newest DMA. If it is short and the controller has no other DMA to move, this thread
- * moves it itself, which is faster than waking the controller's thread. */
+/* If nothing else moves, this thread moves a short DMA itself, which is faster than a wakeup. */
 static void job_begin(struct board_controller *c, uint64_t bytes)
 {
 	if (bytes <= BOARD_SHORT_BYTES && c->tail - c->next <= 1)
@@ -191,8 +190,8 @@ uint32_t board_dma_dequeue(struct board_dma *d, struct engine_dma_end *out, uint
 {
 	uint32_t dequeued = 0;
 
-	/* This function is polled often and mostly finds no completion, so it first checks without
-	 * the lock. Pairs with the release in end_add(). */
+	/* Polled often, mostly in vain, so first without the lock. Pairs with the release in
+	 * end_add(). */
 	if (atomic_load_explicit(&d->end_count, memory_order_acquire) == 0)
 		return 0;
 	pthread_mutex_lock(&d->lock);
@@ -217,7 +216,7 @@ void board_dma_reset(struct board_dma *d)
 {
 	pthread_mutex_lock(&d->lock);
 	d->resets++;
-	/* Later DMAs must not wait for the modelled time of the aborted DMAs. */
+	/* Later DMAs must not wait for the aborted ones. */
 	d->tx.clock_ns = d->rx.clock_ns = d->memory_clock_ns = 0;
 	board_controller_kick(&d->tx);
 	board_controller_kick(&d->rx);

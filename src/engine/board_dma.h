@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The two DMA controllers of a board, with one thread each: Tx reads host memory, Rx writes it.
- * Each works in order. IN and COPY use Tx, OUT uses Rx. THROUGH uses both, with the stream core
- * between them.
+ * Each works in order. IN and COPY use Tx, OUT uses Rx, THROUGH both, with the stream core between
+ * them.
  *
- * The controllers copy the bytes in memory. A completion is not reported before the real board
- * could report it: start + control + latency + bytes / bandwidth + interrupt (board_config has the
- * delays). The DMAs of a controller share its bandwidth. DMAs that use the board's memory also
- * share the memory's bandwidth. The latency of a DMA, and the interrupt of the DMA before it,
- * overlap with transfers. Any thread may call these functions. */
+ *  A completion is not reported before the real board could report it: start + control + latency +
+ *  bytes / bandwidth + interrupt (delays of board_config). The DMAs of a controller share its
+ *  bandwidth, and those that use the board's memory also its bandwidth. The latency of a DMA, and
+ *  the interrupt of the one before, overlap with transfers. Any thread may call these functions. */
 #ifndef ENGINE_BOARD_DMA_H
 #define ENGINE_BOARD_DMA_H
 
@@ -20,21 +19,21 @@
 struct board_dma;
 
 struct board_dma_options {
-	const struct board_config *config; /* only board_dma_create() reads it */
-	/* stream core; it and `memory` must exist longer than the controllers */
+	const struct board_config *config; /* read only by board_dma_create() */
+	/* must outlive the controllers, as `memory` */
 	struct board_core *core;
 	uint8_t *memory;
 	uint64_t memory_bytes;
-	void (*interrupt)(void *context); /* see engine_options; NULL: no interrupts */
+	void (*interrupt)(void *context); /* see engine_options; may be NULL */
 	void *interrupt_context;
 };
 
-/* Starts the controllers. DXP_EIO: a thread could not start (logged); DXP_ENOMEM. */
+/* DXP_EIO: a thread could not start (logged); DXP_ENOMEM. */
 int board_dma_create(const struct board_dma_options *options, struct board_dma **out);
-/* Aborts all DMAs. Afterwards no thread accesses host memory. */
+/* Aborts all DMAs; no thread accesses host memory afterwards. */
 void board_dma_destroy(struct board_dma *d);
 
-/* These functions implement the members of struct engine_ops with the same names. */
+/* See struct engine_ops. */
 int board_dma_start(struct board_dma *d, const struct engine_dma *dma);
 uint32_t board_dma_dequeue(struct board_dma *d, struct engine_dma_end *out, uint32_t count);
 bool board_dma_help(struct board_dma *d);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the kernel of a stream core on two buffers in the memory of its own engine. Copies the
- * stream's bytes to and from these buffers, because the memory of the stream may have any alignment
- * and does not belong to that engine. */
+/* Runs the stream core's kernel on two buffers of its own engine. The stream's bytes are copied,
+ * because they may have any alignment and are not in that engine's memory. */
 #include "engine/board_kernel.h"
 
 #include <errno.h>
@@ -22,7 +21,7 @@
 struct board_kernel {
 	struct engine *engine;
 	struct engine_program *program;
-	uint8_t *in, *out; /* buffers of BOARD_CHUNK_BYTES each, one directly after the other */
+	uint8_t *in, *out; /* of BOARD_CHUNK_BYTES, adjacent */
 	char name[COMMAND_NAME_BYTES];
 };
 
@@ -55,7 +54,7 @@ static int source_unread(const char *path, const char *why)
 	return DXP_EINVAL;
 }
 
-/* Reads a file completely; on success the caller frees *out. */
+/* The caller frees *out on success. */
 static int source_read(const char *path, FILE *file, char **out, size_t *bytes)
 {
 	char *text = malloc(BOARD_KERNEL_MAX + 1);
@@ -126,8 +125,7 @@ static int kernel_launch(struct board_kernel *k, uint64_t bytes, uint64_t at,
 	return engine_run(k->engine, &l, text);
 }
 
-/* Runs the kernel once at the start, to detect a wrong name or signature before the first
- * stream. */
+/* Detects a wrong name or signature before the first stream. */
 static int kernel_try(struct board_kernel *k, const char *path)
 {
 	char text[ENGINE_TEXT_BYTES] = "";

@@ -20,19 +20,18 @@
 
 struct board_kernel;
 
-/* Opens an engine with `opener`. The engine works in place in options->memory, which belongs to a
- * board. Statuses of engine_open(); DXP_EUNSUPPORTED also if the engine has its own memory. */
+/* Opens an engine in place in a board's memory. Statuses of engine_open(); DXP_EUNSUPPORTED also if
+ * the engine has its own memory. */
 int board_engine_open(const struct engine_options *options, engine_opener opener,
 		      struct engine **out);
 
-/* Builds config->core_kernel from config->core_file, and runs the kernel once as a test. Statuses
- * of board_core_create(). */
+/* Builds config->core_kernel and runs it once as a test. Statuses of board_core_create(). */
 int board_kernel_create(const struct board_config *config, const char *cache_folder,
 			engine_opener opener, struct board_kernel **out);
 void board_kernel_destroy(struct board_kernel *k);
 
-/* Runs the kernel on 1 .. BOARD_CHUNK_BYTES bytes at offset `at` of the stream. DXP_EDEVICE: the
- * kernel failed; logged. */
+/* 1 .. BOARD_CHUNK_BYTES bytes at offset `at` of the stream. DXP_EDEVICE: the kernel failed;
+ * logged. */
 int board_kernel_run(struct board_kernel *k, uint8_t *out, const uint8_t *in, uint64_t bytes,
 		     uint64_t at);
 

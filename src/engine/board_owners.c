@@ -29,7 +29,7 @@ void board_owners_close(struct board_owners *o)
 	pthread_mutex_destroy(&o->lock);
 }
 
-/* Caller holds the lock. Returns the owner with this number, or NULL if it is unknown. */
+/* Caller holds the lock. NULL: unknown. */
 static struct board_owner *find(const struct board_owners *o, uint32_t number)
 {
 	struct board_owner *one = o->list;
@@ -39,8 +39,7 @@ static struct board_owner *find(const struct board_owners *o, uint32_t number)
 	return one;
 }
 
-/* Caller holds the lock. Returns the owner with this number, and adds it if it is unknown. NULL: no
- * memory. */
+/* Caller holds the lock. Adds an unknown owner. NULL: no memory. */
 static struct board_owner *get(struct board_owners *o, uint32_t number)
 {
 	struct board_owner *one = find(o, number);

@@ -1,38 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers of the stream core for each of its users, such as the hosts of an xPU. The settings of
- * a user apply only to its own streams, and a user reads the result of its own last stream. Any
- * thread may call these functions. */
+/* Registers of the stream core for each of its users, such as the hosts of an xPU: its settings,
+ * and the result of its last stream. Any thread may call these functions. */
 #ifndef ENGINE_BOARD_OWNERS_H
 #define ENGINE_BOARD_OWNERS_H
 
 #include <pthread.h>
 #include <stdint.h>
 
-/* Settings of the stream core, as they apply from a stream's start to its end. */
+/* They apply from a stream's start to its end. */
 struct board_core_task {
-	uint32_t core; /* enum engine_core */
+	uint32_t core;
 	uint32_t operand;
 };
 
 struct board_owner;
 
 struct board_owners {
-	pthread_mutex_t lock;         /* guards the members below */
-	struct board_core_task first; /* settings for owners that have set none */
+	pthread_mutex_t lock;
+	struct board_core_task first; /* for owners that have set none */
 	struct board_owner *list;
 };
 
 void board_owners_open(struct board_owners *o, const struct board_core_task *first);
 void board_owners_close(struct board_owners *o);
 
-/* Stores the settings of an owner. DXP_ENOMEM. */
+/* DXP_ENOMEM. */
 int board_owners_set(struct board_owners *o, uint32_t owner, const struct board_core_task *task);
 void board_owners_get(struct board_owners *o, uint32_t owner, struct board_core_task *task,
 		      uint64_t *result);
-/* Stores the result of an owner's stream. If there is no memory for a new owner, its result stays
- * 0. */
+/* Without memory for a new owner, its result stays 0. */
 void board_owners_result(struct board_owners *o, uint32_t owner, uint64_t result);
-/* Frees what is stored for an owner, which must have no running stream. */
+/* The owner must have no running stream. */
 void board_owners_drop(struct board_owners *o, uint32_t owner);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `cuda`: an NVIDIA device, used through its driver library, without CUDA headers or
- * toolkit. Memory is BRIDGED. Kernels are PTX, or CUDA C if NVRTC is installed.
+/* The engine `cuda`: an NVIDIA device through its driver library, without CUDA headers or toolkit.
+ * Memory is BRIDGED. Kernels are PTX, or CUDA C if NVRTC is installed.
  *
- * Kernels cannot use a NIC's window, because this engine does not call cuMemHostRegister with
- * DEVICEMAP, which that would need. So reaches_host is false, and a host that requests a NIC
- * function for its kernels gets DXP_EUNSUPPORTED. */
+ *  Kernels cannot use a NIC's window, which would need cuMemHostRegister with DEVICEMAP. So a host
+ *  that requests a NIC function for its kernels gets DXP_EUNSUPPORTED. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +79,7 @@ static const struct engine_ops cuda_ops = {
 	.dma_reset = cuda_dma_reset,
 };
 
-/* Reads the device's name. Replaces unprintable characters, which the node table does not allow. */
+/* The node table does not allow unprintable characters. */
 static int name_read(struct engine_cuda *c, int device)
 {
 	char name[256] = "";
@@ -93,7 +92,7 @@ static int name_read(struct engine_cuda *c, int device)
 	return error;
 }
 
-/* Selects the first device whose name contains `part`; NULL: the first device. */
+/* NULL: the first device. */
 static int device_choose(struct engine_cuda *c, const char *part)
 {
 	int count = 0, error = c->cu->cuDeviceGetCount(&count);
@@ -168,7 +167,7 @@ static int memory_allocate(struct engine_cuda *c)
 	return error == CUDA_OUT_OF_MEMORY ? DXP_ENOMEM : DXP_EIO;
 }
 
-/* Opens the selected device. On failure, frees all that it has opened. */
+/* On failure, frees all that it has opened. */
 static int device_open(struct engine_cuda *c, const struct engine_options *options)
 {
 	int status = context_open(c);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA of CUDA devices: a stream for each direction, separate from the kernels' stream; asynchronous
- * copies; an event after each DMA.
+/* DMA of CUDA devices: a stream per direction, separate from the kernels' stream, and an event
+ * after each DMA.
  *
- * For each stream, a thread waits for the events. cuLaunchHostFunc would need no thread, but it
- * leaves a gap between copies, and its function is not called after a context failure. */
+ *  Per stream, a thread waits for the events. cuLaunchHostFunc would need no thread, but leaves a
+ *  gap between copies, and does not call its function after a context failure. */
 #include <dxp/status.h>
 
 #include "base/log.h"
@@ -16,9 +16,8 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* Copies between overlapping ranges, through the bounce buffer. Starts at the end whose bytes would
- * be overwritten first; a stream works in order. *copies: number of copies that the driver
- * accepted. */
+/* Copies overlapping ranges through the bounce buffer, from the end that would be overwritten
+ * first. *copies: copies that the driver accepted. */
 static int overlap_copies(struct engine_cuda *c, uint64_t from, uint64_t to, uint64_t bytes,
 			  unsigned *copies)
 {
@@ -54,8 +53,7 @@ static int copies_enqueue(struct engine_cuda *c, const struct engine_dma *dma, u
 	return error;
 }
 
-/* Records an event after the stream's commands. If this fails, waits for the stream, because
- * accepted copies must complete before an error is reported. */
+/* On failure waits for the stream: accepted copies must complete before an error is reported. */
 static int event_record(struct engine_cuda *c, struct cuda_event *event, struct cuda_stream *stream)
 {
 	int error = c->cu->cuEventRecord(event, stream);
@@ -108,15 +106,13 @@ int cuda_dma_start(struct engine *e, const struct engine_dma *dma)
 	return status;
 }
 
-/* ---- completions ---- */
-
-/* Waits for the event. After a sticky error, all commands have ended. After another error, the
- * state of the copy is unknown (DXP_EAGAIN). */
+/* After a sticky error, all commands have ended. After another one, the state of the copy is
+ * unknown (DXP_EAGAIN). */
 static int event_wait(void *driver, void *command)
 {
 	struct engine_cuda *c = driver;
 
-	/* the current context belongs to each thread; setting it again has no effect */
+	/* per thread; setting it again has no effect */
 	c->cu->cuCtxSetCurrent(c->context);
 	int error = c->cu->cuEventSynchronize(command);
 	cuda_check(c, error);
@@ -131,10 +127,7 @@ static void event_drop(void *driver, void *command)
 	c->cu->cuEventDestroy_v2(command);
 }
 
-/* ---- host memory ---- */
-
-/* Pins host memory. The flag PORTABLE locks the pages for all contexts, also for the devices of
- * other slots. */
+/* PORTABLE locks the pages for all contexts, also of other slots' devices. */
 int cuda_pin(struct engine *e, void *base, uint64_t bytes)
 {
 	struct engine_cuda *c = cuda_of(e);
@@ -158,8 +151,6 @@ void cuda_unpin(struct engine *e, void *base)
 	if (cuda_enter(c, NULL) == DXP_OK)
 		cuda_check(c, c->cu->cuMemHostUnregister(base));
 }
-
-/* ---- create and destroy ---- */
 
 static void streams_destroy(struct engine_cuda *c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Interface between the files of engine `cuda`.
  *
- * All slots of this process that use one device share its primary context. After an unrecoverable
- * CUDA error the device is dead for all these slots. */
+ *  All slots of this process share a device's primary context. An unrecoverable CUDA error makes it
+ *  dead for all of them. */
 #ifndef ENGINE_CUDA_ENGINE_H
 #define ENGINE_CUDA_ENGINE_H
 
@@ -17,14 +17,14 @@ struct cuda_kernel {
 	struct cuda_kernel *next;
 	struct cuda_function *function;
 	char name[COMMAND_NAME_BYTES];
-	uint32_t threads_max; /* threads of one block at most */
+	uint32_t threads_max; /* threads of one block */
 	uint32_t parameter_count;
 	size_t parameter_bytes[COMMAND_ARGS_MAX];
 };
 
 struct engine_program {
 	struct cuda_module *module;
-	struct cuda_kernel *kernels; /* kernels that were launched so far */
+	struct cuda_kernel *kernels; /* launched so far */
 };
 
 struct engine_cuda {
@@ -34,13 +34,13 @@ struct engine_cuda {
 	int device;
 	char name[FABRIC_DEVICE_BYTES];
 	uint32_t processors;
-	uint32_t capability; /* compute capability times 10: 90 is 9.0 */
+	uint32_t capability; /* times 10: 90 is 9.0 */
 	uint64_t memory, memory_bytes;
 	uint64_t bounce; /* device address of FLIGHT_BOUNCE_BYTES for overlapping copies */
-	struct cuda_stream *stream; /* stream that kernels use */
+	struct cuda_stream *stream; /* for kernels */
 	struct cuda_stream *streams[FLIGHT_QUEUES];
 	struct flights *flights;
-	_Atomic int dead; /* unrecoverable CUDA error of the device; CUDA_OK: none */
+	_Atomic int dead; /* unrecoverable CUDA error; CUDA_OK: none */
 };
 
 static inline bool cuda_range_fits(const struct engine_cuda *c, uint64_t address, uint64_t bytes)
@@ -49,40 +49,35 @@ static inline bool cuda_range_fits(const struct engine_cuda *c, uint64_t address
 }
 
 /* cuda_error.c */
-/* Converts `error` to DXP_OK, DXP_EINVAL, DXP_ENOMEM or DXP_EDEVICE. If the error makes the device
- * dead, records it and logs it once. Any thread may call this function. */
+/* Converts `error` to DXP_OK, DXP_EINVAL, DXP_ENOMEM or DXP_EDEVICE; logs once if it makes the
+ * device dead. Any thread. */
 int cuda_check(struct engine_cuda *c, int error);
-/* Makes the context current in this thread. DXP_EDEVICE: the device is dead or lost. `text` then
- * gets the reason, unless it is NULL. */
+/* Makes the context current. DXP_EDEVICE: the device is dead or lost, with `text` unless it is
+ * NULL. */
 int cuda_enter(struct engine_cuda *c, char text[ENGINE_TEXT_BYTES]);
 
-/* cuda_dma.c
- * Creates streams and flights; logs errors. The context must be current. */
+/* cuda_dma.c. Logs errors. The context must be current. */
 int cuda_dma_create(struct engine_cuda *c, const struct engine_options *options);
-/* Destroys the streams and flights. Returns false if the device may still use their memory. */
+/* False: the device may still use memory of the streams and flights. */
 bool cuda_dma_destroy(struct engine_cuda *c);
 int cuda_pin(struct engine *e, void *base, uint64_t bytes);
 void cuda_unpin(struct engine *e, void *base);
 int cuda_dma_start(struct engine *e, const struct engine_dma *dma);
 
-/* cuda_program.c
- * Implement engine_build() and engine_release(). */
+/* cuda_program.c. Implement engine_build() and engine_release(). */
 int cuda_build(struct engine *e, const struct engine_source *source,
 	       struct engine_program **program, char **log);
 void cuda_release(struct engine *e, struct engine_program *program);
-/* Finds a kernel, or loads it from the program. DXP_ENOENT, DXP_EINVAL, DXP_EDEVICE: with `text`;
- * DXP_ENOMEM. */
+/* Loads the kernel at first use. DXP_ENOENT, DXP_EINVAL, DXP_EDEVICE: with `text`; DXP_ENOMEM. */
 int cuda_kernel_find(struct engine_cuda *c, struct engine_program *p, const char *name,
 		     struct cuda_kernel **out, char text[ENGINE_TEXT_BYTES]);
 bool cuda_source_is_ptx(const char *text, size_t bytes);
 
-/* cuda_nvrtc.c
- * Compiles CUDA C to PTX for compute capability `capability`. On DXP_OK the caller frees *ptx. The
- * caller always frees *log, which may be NULL. DXP_EBUILD, DXP_ENOMEM. */
+/* cuda_nvrtc.c. Compiles CUDA C to PTX. The caller frees *ptx after DXP_OK, and always *log, which
+ * may be NULL. DXP_EBUILD, DXP_ENOMEM. */
 int cuda_compile(const struct engine_source *source, uint32_t capability, char **ptx, char **log);
 
-/* cuda_edit.c and cuda_launch.c
- * Implement engine_edit() and engine_run(). */
+/* cuda_edit.c, cuda_launch.c. Implement engine_edit() and engine_run(). */
 int cuda_edit(struct engine *e, const struct engine_edit *edit);
 
 int cuda_run(struct engine *e, const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles errors of the CUDA driver, and sets the context for calls to it. */
+/* Errors of the CUDA driver, and the context for calls to it. */
 #include <stdio.h>
 
 #include <dxp/status.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Launches a kernel on a CUDA device. Checks the arguments against the driver's description of the
- * kernel, because the driver itself does not check them. */
+/* Launches a kernel. Checks the arguments against the driver's description of it, because the
+ * driver does not. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -8,11 +8,11 @@
 #include "base/util.h"
 #include "engine/cuda_engine.h"
 
-#define BLOCK_THREADS 256u /* threads of a block by default: enough to hide memory latency */
-/* blocks in dimension x at most (CUDA C++ Programming Guide, "Technical Specifications") */
+#define BLOCK_THREADS 256u /* threads of a block by default: hides memory latency */
+/* limits of blocks (CUDA C++ Programming Guide, "Technical Specifications") */
 #define GRID_X_MAX  0x7fffffffu
 #define GRID_YZ_MAX 65535u
-/* bytes of shared memory that a kernel may use without a permission for more */
+/* bytes of shared memory without a permission for more */
 #define SHARED_FREE (48u << 10)
 
 struct shape {
@@ -21,7 +21,7 @@ struct shape {
 
 struct parameters {
 	void *at[COMMAND_ARGS_MAX];
-	uint64_t pointers[COMMAND_ARGS_MAX]; /* values of buffer arguments: device addresses */
+	uint64_t pointers[COMMAND_ARGS_MAX]; /* device addresses of buffers */
 	uint32_t count;
 	uint32_t shared_bytes;
 	bool shared;
@@ -32,7 +32,7 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* Returns the largest divisor of `size` that is not greater than `most`. */
+/* At most `most`. */
 static unsigned divisor(uint64_t size, unsigned most)
 {
 	unsigned d = most;
@@ -89,8 +89,7 @@ static int shape_make(const struct cuda_kernel *k, const struct engine_launch *l
 	return DXP_OK;
 }
 
-/* Sets the local memory of a launch. In CUDA it belongs to the launch and is not a kernel
- * parameter. */
+/* In CUDA, local memory belongs to the launch and is no kernel parameter. */
 static int shared_set(struct parameters *p, const struct engine_argument *a, uint32_t i,
 		      char text[ENGINE_TEXT_BYTES])
 {

@@ -9,8 +9,8 @@
 #include "base/log.h"
 
 #define LIBRARY "libcuda.so.1"
-/* Oldest driver that has cuFuncGetParamInfo, the newest function in use (CUDA 12.4). Without that
- * function, a launch with too few arguments would make the driver read out of bounds. */
+/* Oldest driver with cuFuncGetParamInfo (CUDA 12.4). Without it, a launch with too few arguments
+ * would read out of bounds. */
 #define DRIVER "the NVIDIA driver 550 or newer"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -63,8 +63,7 @@ const char *cuda_error_text(const struct cuda_library *cu, int error)
 	return text;
 }
 
-/* Returns whether an error makes all further CUDA calls of the process fail. For these errors, the
- * documentation of the Driver API states: "leaves the process in an inconsistent state and any
+/* The Driver API documents these errors: "leaves the process in an inconsistent state and any
  * further CUDA work will return the same error". */
 bool cuda_error_sticky(int error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CUDA driver, opened at run time, so that a build needs no CUDA. Declarations follow the
- * public documentation of the CUDA Driver API. */
+/* The CUDA driver, opened at run time, so that a build needs no CUDA. Declarations follow its
+ * public documentation. */
 #ifndef ENGINE_CUDA_LIBRARY_H
 #define ENGINE_CUDA_LIBRARY_H
 
@@ -14,7 +14,7 @@ struct cuda_function;
 struct cuda_module;
 struct cuda_stream;
 
-/* Values of CUresult that this engine handles in special ways. */
+/* Values of CUresult that need special handling. */
 enum cuda_error {
 	CUDA_OK = 0,
 	CUDA_INVALID_VALUE = 1,
@@ -24,7 +24,7 @@ enum cuda_error {
 	CUDA_LAUNCH_OUT_OF_RESOURCES = 701,
 };
 
-/* Values of CUdevice_attribute, CUfunction_attribute and CUjit_option, and flags. */
+/* CUdevice_attribute, CUfunction_attribute, CUjit_option, and flags. */
 #define CUDA_DEVICE_PROCESSORS       16
 #define CUDA_DEVICE_CAPABILITY_MAJOR 75
 #define CUDA_DEVICE_CAPABILITY_MINOR 76
@@ -39,7 +39,7 @@ enum cuda_error {
 #define CUDA_EVENT_BLOCKING          1u
 #define CUDA_EVENT_NO_TIMING         2u
 
-/* X(name in the library, parameters). Each function returns a CUresult. */
+/* X(name in the library, parameters); each returns a CUresult. */
 #define CUDA_FUNCTIONS(X)                                                                       \
 	X(cuInit, (unsigned flags))                                                             \
 	X(cuGetErrorString, (int error, const char **text))                                     \
@@ -88,15 +88,14 @@ struct cuda_library {
 #undef CUDA_MEMBER
 };
 
-/* Opens the library and initializes it at the first call; the library stays open. Any thread may
- * call this function. DXP_EUNSUPPORTED: the library is missing, or there is no device (logged, with
- * the next step). */
+/* Opens and initializes the library at the first call; it stays open. Any thread. DXP_EUNSUPPORTED:
+ * no library or device (logged, with the next step). */
 int cuda_library_get(const struct cuda_library **out);
 
-/* Returns a text such as "an illegal memory access was encountered"; never NULL. */
+/* Such as "an illegal memory access was encountered"; never NULL. */
 const char *cuda_error_text(const struct cuda_library *cu, int error);
 
-/* Returns whether the error makes the context unusable for all further calls. */
+/* True: the context is unusable for all further calls. */
 bool cuda_error_sticky(int error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiles CUDA C to PTX with NVRTC, the run-time compiler of the CUDA toolkit. The library is
- * opened when the first program needs it. Declarations follow its public documentation. */
+/* Compiles CUDA C to PTX with NVRTC of the CUDA toolkit, opened for the first program. Declarations
+ * follow its public documentation. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 struct nvrtc_program;
 
-/* X(name in the library, parameters). Each function returns 0 for success. */
+/* X(name in the library, parameters); each returns 0 for success. */
 #define NVRTC_FUNCTIONS(X)                                                                        \
 	X(nvrtcCreateProgram, (struct nvrtc_program * *p, const char *text, const char *name,     \
 			       int count, const char *const *headers, const char *const *names))  \
@@ -55,7 +55,7 @@ static void library_open(void)
 	library_there = true;
 }
 
-/* Returns the compiler's messages, which the caller frees; NULL: no messages, or no memory. */
+/* The caller frees it; NULL: no messages, or no memory. */
 static char *log_read(struct nvrtc_program *p)
 {
 	size_t bytes = 0;
@@ -86,7 +86,7 @@ static int ptx_read(struct nvrtc_program *p, char **ptx)
 	return DXP_EBUILD;
 }
 
-/* Splits `text` into words, in place. Returns the number of words, at most OPTIONS_MAX. */
+/* In place; returns at most OPTIONS_MAX words. */
 static int words_cut(char *text, const char *out[OPTIONS_MAX])
 {
 	int count = 0;
@@ -99,7 +99,7 @@ static int words_cut(char *text, const char *out[OPTIONS_MAX])
 	return count;
 }
 
-/* Compiles with the user's options. Adds the architecture, unless the options contain one. */
+/* Adds the architecture, unless the options contain one. */
 static int program_compile(struct nvrtc_program *p, const char *options, uint32_t capability)
 {
 	char architecture[48], *text = strdup(options);
@@ -116,8 +116,8 @@ static int program_compile(struct nvrtc_program *p, const char *options, uint32_
 	return error == 0 ? DXP_OK : DXP_EBUILD;
 }
 
-/* Creates the NVRTC program. Copies its texts, because NVRTC needs strings with a final zero. NVRTC
- * finds headers by their names in #include lines. */
+/* NVRTC needs strings with a final zero, so the texts are copied. It finds headers by their names
+ * in #include lines. */
 static int program_create(const struct engine_source *s, struct nvrtc_program **out)
 {
 	char **texts = calloc(s->file_count, sizeof(*texts));

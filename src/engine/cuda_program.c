@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of CUDA devices, and their kernels. A program is PTX, or CUDA C that NVRTC compiles. */
+/* Programs of CUDA devices: PTX, or CUDA C that NVRTC compiles. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +10,13 @@
 #include "base/util.h"
 #include "engine/cuda_engine.h"
 
-#define LOG_BYTES (16u << 10) /* bytes of messages from the driver's assembler */
+#define LOG_BYTES (16u << 10) /* bytes of the driver's assembler messages */
 
 static struct engine_cuda *cuda_of(const struct engine *e)
 {
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* Returns the first position from `at` on that is neither space nor comment. */
 static size_t skip_comments(const char *text, size_t bytes, size_t at)
 {
 	while (at < bytes) {
@@ -51,7 +50,7 @@ static int reject(const char *why, char **log)
 	return DXP_EBUILD;
 }
 
-/* Returns the program as PTX with a final zero; the caller frees it. */
+/* Returns PTX with a final zero; the caller frees it. */
 static int ptx_get(const struct engine_cuda *c, const struct engine_source *s, char **ptx,
 		   char **log)
 {
@@ -75,7 +74,6 @@ static int ptx_get(const struct engine_cuda *c, const struct engine_source *s, c
 	return cuda_compile(s, c->capability, ptx, log);
 }
 
-/* Appends a message of the driver to the compiler's log. */
 static void log_append(char **log, const char *more)
 {
 	char *both = NULL;
@@ -149,7 +147,6 @@ void cuda_release(struct engine *e, struct engine_program *p)
 	free(p);
 }
 
-/* Converts a CUDA `error` to DXP_OK, or to DXP_EDEVICE with `text`. */
 static int kernel_check(struct engine_cuda *c, const struct cuda_kernel *k, int error,
 			char text[ENGINE_TEXT_BYTES])
 {
@@ -160,8 +157,7 @@ static int kernel_check(struct engine_cuda *c, const struct cuda_kernel *k, int 
 	return DXP_EDEVICE;
 }
 
-/* Reads the sizes of the kernel's parameters. The driver rejects the index after the last
- * parameter. */
+/* The driver rejects the index after the last parameter. */
 static int parameters_read(struct engine_cuda *c, struct cuda_kernel *k,
 			   char text[ENGINE_TEXT_BYTES])
 {

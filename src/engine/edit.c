@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY and FILL: splits a rectangle into as few contiguous runs as possible. A mover handles
- * each run. */
+/* WRITE, COPY and FILL: splits a rectangle into few contiguous runs for a mover. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -8,10 +7,10 @@
 #include "base/util.h"
 #include "engine/engine.h"
 
-/* bytes of a block of repeated patterns: small enough for the L1 cache */
+/* bytes of repeated patterns: fits the L1 cache */
 #define BLOCK_BYTES 8192u
 
-/* A rectangle with all its pitches. Rows and slices without a gap between them are merged. */
+/* Rows and slices without a gap between them are merged. */
 struct runs {
 	uint64_t bytes, rows, slices;
 	uint64_t from_row, from_slice, to_row, to_slice;
@@ -42,8 +41,7 @@ static int edit_check(const struct engine_edit *e)
 	return within(e->memory_bytes, e->from, bytes) ? DXP_OK : DXP_ERANGE;
 }
 
-/* Converts the rectangle of an edit to runs. FILL has no source, so it uses the destination's
- * pitches for both sides. */
+/* FILL has no source: the destination's pitches serve both sides. */
 static struct runs runs_make(const struct engine_edit *e)
 {
 	struct runs r = {e->rect.row_bytes, e->rect.rows, e->rect.slices, 0, 0, 0, 0};
@@ -64,7 +62,7 @@ static struct runs runs_make(const struct engine_edit *e)
 	return r;
 }
 
-/* Fills a run from `block`, which holds the repeated pattern. */
+/* `block` holds the repeated pattern. */
 static int run_fill(const struct engine_mover *m, uint64_t to, uint64_t bytes, const uint8_t *block,
 		    uint64_t block_bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks that all engines share, and calls of functions that an engine may not have. */
+/* Checks that engines share, and calls of optional functions. */
 #include "engine/engine.h"
 
 #include <stdio.h>

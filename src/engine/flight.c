@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One lock guards all members. It is released for driver calls, because a driver may hold its own
- * lock in a callback. A flight has references: one by a list until its completion is dequeued, one
- * by its callback, and one by each thread that checks it. */
+ * lock in a callback. A flight has references: by a list until it is dequeued, by its callback, and
+ * by each thread that checks it. */
 #include "engine/flight.h"
 
 #include <assert.h>
@@ -18,15 +18,15 @@
 #include "engine/limits.h"
 
 struct flight {
-	struct flight *next; /* next flight of its queue, or of the list of completed flights */
+	struct flight *next; /* in its queue, or in the list of completed flights */
 	struct flights *all;
 	uint64_t id;
-	void *command; /* the driver's last command of this flight; NULL: not launched yet */
+	void *command; /* the driver's last command for this flight; NULL: not launched */
 	uint64_t look_ns;
 	uint32_t queue, references;
 	int status;
 	bool reset;
-	bool failed; /* the driver did not accept all commands of the DMA */
+	bool failed; /* the driver accepted only a part */
 	bool ended;
 };
 
@@ -45,18 +45,16 @@ struct waiter {
 struct flights {
 	struct flights_options options;
 	pthread_mutex_t lock;
-	/* signalled when a flight is launched or completes, when a reset begins, and when the
-	 * threads must stop */
+	/* a flight was launched or completed, a reset began, or the threads must stop */
 	pthread_cond_t changed;
 	struct line queues[FLIGHT_QUEUES], ended;
 	uint32_t alive;   /* flights that are not freed */
-	uint32_t telling; /* threads that are inside the interrupt callback now */
-	uint32_t resets;  /* flights that a reset has marked and that have not completed */
-	/* time at which the device counts as lost, after a reset; UINT64_MAX: no reset is
-	 * outstanding */
+	uint32_t telling; /* threads inside the interrupt callback */
+	uint32_t resets;  /* flights marked by a reset and not completed */
+	/* ns, time at which a device in reset counts as lost; UINT64_MAX: no reset */
 	uint64_t lost_at_ns;
 	bool lost, closing;
-	/* one for each queue; the last one is the guard */
+	/* one per queue, and the guard */
 	struct waiter waiters[FLIGHT_QUEUES + 1];
 };
 
@@ -85,8 +83,7 @@ static void line_remove(struct line *l, struct flight *f)
 	l->count--;
 }
 
-/* Drops a reference, and frees the flight if it was the last one. Caller holds the lock, which is
- * released during the driver call. */
+/* Caller holds the lock, which is released for the driver call. */
 static void flight_release(struct flight *f)
 {
 	struct flights *all = f->all;
@@ -102,8 +99,7 @@ static void flight_release(struct flight *f)
 	pthread_cond_broadcast(&all->changed);
 }
 
-/* Completes a flight. Caller holds the lock, and must call interrupt() if this function returns
- * true. */
+/* Caller holds the lock, and must call interrupt() if true. */
 static bool flight_end(struct flight *f, int status)
 {
 	struct flights *all = f->all;
@@ -121,8 +117,8 @@ static bool flight_end(struct flight *f, int status)
 	return true;
 }
 
-/* Calls the user's interrupt if `wanted`. Caller holds the lock, which is released during the call.
- * `telling` counts these calls, because flights_destroy() cannot join the driver's threads. */
+/* Caller holds the lock, which is released during the call. `telling` counts the calls, because
+ * flights_destroy() cannot join the driver's threads. */
 static void interrupt(struct flights *all, bool wanted)
 {
 	if (!wanted || !all->options.interrupt)
@@ -145,7 +141,7 @@ static void wait_until(struct flights *all, uint64_t at_ns)
 		pthread_cond_timedwait(&all->changed, &all->lock, &at);
 }
 
-/* Returns the first flight of a queue if it was launched, else NULL. Caller holds the lock. */
+/* NULL: not launched. Caller holds the lock. */
 static struct flight *first_launched(struct flights *all, uint32_t queue)
 {
 	struct flight *f = all->queues[queue].first;
@@ -153,8 +149,7 @@ static struct flight *first_launched(struct flights *all, uint32_t queue)
 	return f && f->command ? f : NULL;
 }
 
-/* Main function of a queue's thread. The thread exists only if the driver has a function that
- * waits. */
+/* Exists only if the driver has a function that waits. */
 static void *waiter_run(void *argument)
 {
 	struct waiter *w = argument;
@@ -181,8 +176,8 @@ static void *waiter_run(void *argument)
 	return NULL;
 }
 
-/* Gives up a device that does not complete its flights after a reset. Caller holds the lock, and
- * must call interrupt() if this function returns true. */
+/* Gives up a device that does not complete after a reset. Caller holds the lock, and must call
+ * interrupt() if true. */
 static bool lose(struct flights *all)
 {
 	bool reported = false;
@@ -195,8 +190,8 @@ static bool lose(struct flights *all)
 	return reported;
 }
 
-/* Checks the first flight of a queue if the time for this has come; until then its callback may
- * still arrive. Lowers *next_ns to the time of the next check. Caller holds the lock. */
+/* Checks the first flight of a queue once its callback is late. Lowers *next_ns to the next check.
+ * Caller holds the lock. */
 static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t *next_ns)
 {
 	struct flight *f = first_launched(all, queue);
@@ -214,14 +209,12 @@ static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t 
 	f->look_ns = now_ns + FLIGHT_LOOK_NS;
 	bool reported = status != DXP_EAGAIN && flight_end(f, status);
 	flight_release(f);
-	/* If this flight has completed, the queue has a new first flight, which must be checked at
-	 * once. */
+	/* The next flight of the queue must be checked at once. */
 	*next_ns = min_u64(*next_ns, reported ? now_ns : now_ns + FLIGHT_LOOK_NS);
 	return reported;
 }
 
-/* Main function of the guard, which finds flights with late callbacks, and a lost device. Sleeps
- * while no flight is outstanding. */
+/* The guard finds late callbacks and a lost device. It sleeps while no flight is outstanding. */
 static void *guard_run(void *argument)
 {
 	struct flights *all = ((struct waiter *)argument)->all;
@@ -295,7 +288,7 @@ int flights_create(const struct flights_options *options, struct flights **out)
 	line_clear(&all->ended);
 	pthread_mutex_init(&all->lock, NULL);
 	pthread_condattr_init(&clock);
-	/* the deadlines are times of clock_now_ns(), which uses this clock */
+	/* the clock of clock_now_ns() */
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&all->changed, &clock);
 	pthread_condattr_destroy(&clock);
@@ -309,7 +302,7 @@ int flights_create(const struct flights_options *options, struct flights **out)
 	return DXP_OK;
 }
 
-/* Drops all completed flights that were not dequeued. Caller holds the lock. */
+/* Caller holds the lock. */
 static void ended_drop(struct flights *all)
 {
 	struct flight *f;
@@ -331,7 +324,7 @@ bool flights_destroy(struct flights *all)
 		ended_drop(all);
 	}
 	if (all->alive > 0)
-		lose(all); /* completions after this call no interrupt */
+		lose(all); /* later completions call no interrupt */
 	while (all->telling > 0)
 		wait_until(all, UINT64_MAX);
 	bool clean = all->alive == 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `ocl`: kernels on an OpenCL device. At the start, a probe tests whether the device can
- * work in place in host memory. If so, memory is DIRECT, and each launch wraps it in OpenCL buffers
- * (CL_MEM_USE_HOST_PTR, 0.1 us per buffer on PoCL). Otherwise memory is BRIDGED: kernels get
- * sub-buffers, and ocl_dma.c moves the bytes. */
+/* The engine `ocl`: kernels on an OpenCL device. If a probe shows that the device can work in place
+ * in host memory, memory is DIRECT, and launches wrap it in buffers (CL_MEM_USE_HOST_PTR, 0.1 us
+ * each on PoCL). Otherwise it is BRIDGED: kernels get sub-buffers, and ocl_dma.c moves the
+ * bytes. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +171,7 @@ static void ocl_describe(const struct engine *e, struct engine_description *out)
 		.name = "ocl",
 		.compute_units = ocl_device_units(o->device),
 		.memory_kind = o->bridge ? DXP_MEMORY_BRIDGED : DXP_MEMORY_DIRECT,
-		.reaches_host = !o->bridge, /* the probe has verified it */
+		.reaches_host = !o->bridge, /* as the probe verified */
 		.plain = ocl_device_is_plain(o->device),
 	};
 	snprintf(out->device, sizeof(out->device), "%s", ocl_device_name(o->device));
@@ -269,8 +269,7 @@ static int memory_open(struct engine_ocl *o, const struct engine_options *option
 	return status;
 }
 
-/* Finds out whether images work. They need DIRECT memory, because BRIDGED memory would need
- * copies. */
+/* Images need DIRECT memory: BRIDGED would need copies. */
 static void images_query(struct engine_ocl *o)
 {
 	cl_bool there = CL_FALSE;

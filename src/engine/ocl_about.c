@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Properties of programs as records: of each kernel and of each argument. */
+/* Properties of programs as records: of each kernel and argument. */
 #include "engine/ocl_about.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "engine/ocl_kernel.h"
 
-#define TEXT_BYTES 4096 /* bytes of a name, type name or attribute; longer text is cut */
+#define TEXT_BYTES 4096 /* of a name, type name or attribute; longer text is cut */
 
 struct teller {
 	const struct ocl_library *cl;
@@ -19,8 +19,7 @@ struct teller {
 	struct records *out;
 };
 
-/* Reads a text about an argument by clGetKernelArgInfo(). Returns its length with the final
- * zero. */
+/* Returns the length with the final zero. */
 static size_t text_get(const struct ocl_library *cl, cl_kernel k, cl_uint i,
 		       cl_kernel_arg_info what, char text[TEXT_BYTES])
 {
@@ -67,7 +66,7 @@ static void info_put(const struct teller *t, uint32_t what, const void *data, si
 	memcpy(at + 4, data, bytes);
 }
 
-/* Returns the text after the next "__attribute__((", with any spacing; NULL: there is none. */
+/* Returns the text after the next "__attribute__((", with any spacing; NULL: none. */
 static char *attribute_find(char *at)
 {
 	static const char word[] = "__attribute__";
@@ -81,8 +80,7 @@ static char *attribute_find(char *at)
 	return NULL;
 }
 
-/* Converts attributes to the standard's form, "name(a,b,c) name". PoCL returns the text of the
- * source instead. */
+/* To the standard's form "name(a,b,c) name"; PoCL returns the source's text. */
 static void attributes_clean(char *text)
 {
 	char *out = text, *at = attribute_find(text);
@@ -102,8 +100,7 @@ static void attributes_clean(char *text)
 		*out = '\0';
 }
 
-/* Adds the attributes of a kernel. PoCL loses some attributes, so this function restores the
- * required work-group size. */
+/* PoCL loses the required work-group size, so it is restored. */
 static void attributes_report(const struct teller *t, cl_kernel k)
 {
 	char text[TEXT_BYTES] = "";
@@ -141,7 +138,7 @@ static void kernel_report(const struct teller *t, cl_kernel k, const char *name)
 		argument_report(t, k, i);
 }
 
-/* Returns the names of the program's kernels, which the caller frees; NULL: there are none. */
+/* The caller frees them; NULL: none. */
 static char *names_get(const struct teller *t, cl_program program)
 {
 	size_t bytes = 0;

@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "engine/ocl_about.h"
 
-/* Properties that are reported unchanged. */
+/* Reported unchanged. */
 static const cl_device_info as_it_is[] = {
 	CL_DEVICE_TYPE,
 	CL_DEVICE_VENDOR_ID,
@@ -97,7 +97,7 @@ static const cl_device_info of_images[] = {
 	CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT,
 };
 
-/* Properties that are reported as 0, in 4 or 8 bytes: the fabric lacks these features. */
+/* Reported as 0, in 4 or 8 bytes: the fabric lacks them. */
 static const struct {
 	cl_device_info what;
 	int bytes;
@@ -117,8 +117,8 @@ static const struct {
 	{CL_DEVICE_PARTITION_MAX_SUB_DEVICES, 4},
 };
 
-/* Extensions that are reported if the device has them: only those of the language. Extensions of
- * the API would need support in the fabric. */
+/* Reported if the device has them: only those of the language, because those of the API would need
+ * support in the fabric. */
 static const char *const extensions[] = {
 	"cl_khr_byte_addressable_store",
 	"cl_khr_global_int32_base_atomics",
@@ -161,7 +161,7 @@ static bool extension_works(const char *name, size_t bytes, bool images)
 	return false;
 }
 
-/* Returns the value of a property, which the caller frees; NULL: the device does not know it. */
+/* The caller frees it; NULL: unknown to the device. */
 static void *info_get(const struct ocl_library *cl, cl_device_id device, cl_device_info what,
 		      size_t *bytes)
 {

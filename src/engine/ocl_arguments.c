@@ -5,8 +5,7 @@
 
 #include <dxp/status.h>
 
-/* Returns the buffer of an earlier argument with the same device memory, or NULL. Equal arguments
- * must share one buffer. */
+/* Equal arguments must share one buffer. NULL: no earlier one. */
 static cl_mem made_before(const struct engine_launch *l, cl_uint i, const cl_mem *of_argument)
 {
 	const struct engine_argument *a = &l->arguments[i];
@@ -33,7 +32,7 @@ static cl_mem buffer_wrap(struct engine_ocl *o, const struct engine_argument *a,
 	return NULL;
 }
 
-/* Makes the buffer of argument `i`: a BUFFER, or the window of a NIC. */
+/* A BUFFER, or the window of a NIC. */
 static int buffer_get(struct engine_ocl *o, const struct engine_launch *l, cl_uint i,
 		      struct ocl_arguments *w, char text[ENGINE_TEXT_BYTES])
 {
@@ -62,7 +61,7 @@ static int buffer_get(struct engine_ocl *o, const struct engine_launch *l, cl_ui
 	return DXP_OK;
 }
 
-/* Parameters for clSetKernelArg(). */
+/* For clSetKernelArg(). */
 struct setting {
 	const void *value;
 	size_t bytes;

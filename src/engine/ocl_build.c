@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of one device; each is built once. The list begins with the most recently used program;
- * unused programs are dropped from its end. From its second build on, a program is also on disk,
- * for later builds and other processes. */
+/* Programs of one device, each built once, in a list with the most recently used first. Unused ones
+ * are dropped from its end. From its second build on, a program is also on disk, for other
+ * processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,8 +43,7 @@ void ocl_builds_free(struct ocl_device *d)
 	}
 }
 
-/* Returns the build with this key, and moves it to the front of the list. Returns NULL if there is
- * none. */
+/* Moves the build to the front of the list. NULL: none. */
 static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_KEY_BYTES])
 {
 	for (struct ocl_build **at = &d->builds, *b; (b = *at); at = &b->next) {
@@ -58,8 +57,7 @@ static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_
 	return NULL;
 }
 
-/* If too many builds are unused, frees the least recently used of these. Only memory limits the
- * number of builds in use. */
+/* Frees the least recently used of too many unused builds. Only memory limits those in use. */
 static void builds_trim(struct ocl_device *d)
 {
 	struct ocl_build **last = NULL;
@@ -74,8 +72,6 @@ static void builds_trim(struct ocl_device *d)
 	d->idle_builds--;
 	build_free(d, b);
 }
-
-/* ---- binaries ---- */
 
 static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t **out, size_t *bytes)
 {
@@ -99,8 +95,8 @@ static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t *
 	return *out ? DXP_OK : DXP_ENOMEM;
 }
 
-/* Stores the binary of a program on disk, from the program's second build on. To make a binary,
- * PoCL compiles every kernel once more, 0.2 s each, but most programs are built only once. */
+/* From the second build on: PoCL compiles every kernel once more for a binary, 0.2 s each, but most
+ * programs are built once. */
 static void build_keep(struct ocl_device *d, struct ocl_build *b)
 {
 	uint8_t *pack;
@@ -114,8 +110,7 @@ static void build_keep(struct ocl_device *d, struct ocl_build *b)
 	free(pack);
 }
 
-/* Keeps the binary of an object or library that is loaded, not built. PoCL 3.1 cannot return such a
- * binary again. */
+/* PoCL 3.1 cannot return the binary of a loaded object or library. */
 static void object_keep(const struct ocl_pack *pack, struct ocl_build *b)
 {
 	if (pack->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE || pack->binary_bytes == 0)
@@ -127,7 +122,7 @@ static void object_keep(const struct ocl_pack *pack, struct ocl_build *b)
 	b->object_bytes = pack->binary_bytes;
 }
 
-/* Loads a program binary. Returns NULL on success, else a sentence with the reason. */
+/* Returns NULL, or a sentence with the reason. */
 static const char *pack_load(struct ocl_device *d, const void *data, size_t bytes,
 			     struct ocl_build *b)
 {
@@ -168,8 +163,6 @@ static bool disk_load(struct ocl_device *d, struct ocl_build *b)
 	return false;
 }
 
-/* ---- building ---- */
-
 static void host_load(struct ocl_device *d, const struct engine_source *s, struct ocl_build *b)
 {
 	const char *wrong = s->file_count == 1
@@ -181,9 +174,8 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 		b->made.log = NULL;
 }
 
-/* Acquires a file lock for the build. With PoCL 3.1, two processes that build in one directory read
- * each other's partial files and get wrong kernels. Returns -1 if there is no lock; the build
- * continues without it. */
+/* With PoCL 3.1, processes that build in one directory read each other's partial files and get
+ * wrong kernels. -1: no lock; the build continues. */
 static int build_lock(const struct ocl_device *d)
 {
 	char path[PATH_MAX];

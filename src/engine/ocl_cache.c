@@ -17,10 +17,10 @@
 #include "engine/limits.h"
 
 #define SUFFIX ".program"
-/* ns: an unfinished file that is older was left by a process that died */
+/* ns: an older unfinished file is of a dead process */
 #define OLD_NS  (3600ll * 1000 * 1000 * 1000)
 #define PENDING ".part"
-/* bytes that trimming counts for a file at least, which limits the number of empty files */
+/* bytes counted for a file at least, which limits empty files */
 #define PAGE 4096u
 
 static bool path_make(const char *folder, const uint8_t key[OCL_KEY_BYTES], char out[PATH_MAX])
@@ -91,7 +91,7 @@ bool ocl_cache_seen(const char *folder, const uint8_t key[OCL_KEY_BYTES])
 		return false;
 	mkdir(folder, 0700);
 	int file = descriptor_raise(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-	if (file < 0) /* the file exists, or ocl_cache_put() will report the error */
+	if (file < 0) /* it exists, or ocl_cache_put() will report the error */
 		return true;
 	close(file);
 	return false;
@@ -120,8 +120,6 @@ void ocl_cache_drop(const char *folder, const uint8_t key[OCL_KEY_BYTES])
 	if (path_make(folder, key, path))
 		unlink(path);
 }
-
-/* ---- trimming ---- */
 
 struct entry {
 	int64_t used_ns;
@@ -159,7 +157,7 @@ static void entry_add(struct entries *all, const char *name, const struct stat *
 	all->bytes += e->bytes;
 }
 
-/* Lists the files of programs. Removes unfinished files that dead processes left behind. */
+/* Also removes unfinished files of dead processes. */
 static void entries_read(DIR *folder, struct entries *all)
 {
 	struct timespec now;

@@ -18,33 +18,30 @@
 #include "engine/ocl_internal.h"
 
 #define PLATFORMS_MAX 16
-#define DEVICES_MAX   64 /* devices of all platforms together */
+#define DEVICES_MAX   64 /* of all platforms */
 #define LIST_BYTES    512
 #define OUR_PLATFORM  "Direct xPU"
-/* bytes of a kernel's name on PoCL, which adds suffixes and random letters to make file names */
+/* of a kernel's name on PoCL, which makes file names with suffixes and random letters */
 #define POCL_NAME_BYTES (NAME_MAX - 35)
 
-/* A device with its rank. The device with the highest rank is selected; of equal ranks, the first
- * device. */
+/* The highest rank is selected; of equal ones, the first. */
 struct candidate {
 	cl_device_id id;
 	char name[FABRIC_DEVICE_BYTES];
-	int wanted; /* rank of the device; 0: it does not match */
+	int wanted; /* 0: does not match */
 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ocl_device *list;
 
-/* Enables devices of PoCL. Its device `basic` runs a kernel in 0.3 us in the calling thread; its
- * default device takes 20 to 50 us. If the user selects a device by name, both are enabled. A
- * POCL_DEVICES that the user has set stays. */
+/* PoCL's device `basic` runs a kernel in 0.3 us in the calling thread, the default one in 20 to 50
+ * us. A selection by name enables both. POCL_DEVICES of the user stays. */
 static void environment_prepare(const char *part)
 {
 	setenv("POCL_DEVICES", part ? "basic pthread" : "basic", 0);
 }
 
-/* Folder for PoCL's files. It stays until the process exits, because the driver reads its path only
- * once. */
+/* For PoCL's files until the process exits, because the driver reads its path once. */
 static struct scratch *own_work;
 
 static void work_close(void)
@@ -55,7 +52,7 @@ static void work_close(void)
 static int work_make(void)
 {
 	if (getenv("POCL_CACHE_DIR"))
-		return DXP_OK; /* the user or an earlier call has set it */
+		return DXP_OK; /* set by the user or an earlier call */
 	int status = scratch_open(NULL, &own_work);
 	if (status != DXP_OK)
 		return status;
@@ -64,7 +61,7 @@ static int work_make(void)
 	return DXP_OK;
 }
 
-/* Sets PoCL's directory. Each slot has its own; ocl_build.c serializes processes that share one. */
+/* Each slot has its own; ocl_build.c serializes processes that share one. */
 static int work_prepare(const struct engine_options *options)
 {
 	if (!options->work_folder)
@@ -73,7 +70,7 @@ static int work_prepare(const struct engine_options *options)
 	return DXP_OK;
 }
 
-/* Reads the device's name. Replaces unprintable characters, which the node table does not allow. */
+/* The node table does not allow unprintable characters. */
 static void name_read(const struct ocl_library *cl, cl_device_id id, char out[FABRIC_DEVICE_BYTES])
 {
 	char name[256] = "";
@@ -102,8 +99,7 @@ static int wanted(const struct ocl_library *cl, const struct candidate *c, const
 	return strncmp(c->name, "basic", 5) == 0 ? 3 : (type & CL_DEVICE_TYPE_CPU) != 0 ? 2 : 1;
 }
 
-/* Returns true for the platform of this project's own OpenCL driver. Its devices are other nodes,
- * so they must not be selected. */
+/* True: this project's own driver, whose devices are other nodes. */
 static bool platform_is_dxp(const struct ocl_library *cl, cl_platform_id platform)
 {
 	char name[64] = "";
@@ -171,7 +167,7 @@ static int choose(const struct ocl_library *cl, const char *part, struct candida
 	return DXP_OK;
 }
 
-/* Computes a hash of the texts that identify driver and device. */
+/* Of the texts that identify driver and device. */
 static void device_sum(struct ocl_device *d)
 {
 	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA of OpenCL devices: a queue for each direction, separate from the kernels' queue; non-blocking
- * commands; a callback on the completion of an event.
+/* DMA of OpenCL devices: a queue per direction, separate from the kernels' queue, non-blocking
+ * commands, and a callback on the event.
  *
- * A DMA is one command, or several if it crosses chunks of device memory or overlaps itself. Each
- * command waits for the event of the command before it. So the last event has the status of all
- * commands.
+ *  A DMA that crosses chunks of device memory or overlaps itself is several commands, each waiting
+ *  for the one before. So the last event has the status of all.
  *
- * Pinning: OpenCL cannot lock existing memory. A mapped buffer over this memory (USE_HOST_PTR) is a
- * hint: some drivers lock its pages and recognise its addresses. Other drivers copy through their
- * own memory, which is correct but slower. No driver was measured. Memory that the driver allocates
- * would always be pinned, but the NIC must be able to use the rings too. */
+ *  OpenCL cannot lock existing memory. A mapped buffer over it (USE_HOST_PTR) is a hint: some
+ *  drivers lock its pages and recognise its addresses, others copy through their own memory, which
+ *  is slower. No driver was measured. Memory of the driver would always be pinned, but the NIC must
+ *  use the rings too. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,11 +24,11 @@ struct ocl_pin {
 	cl_mem buffer;
 };
 
-/* The commands of one DMA, in order. */
+/* In order. */
 struct chain {
 	const struct ocl_library *cl;
 	cl_command_queue queue;
-	cl_event last; /* event of the last command; NULL: no command yet */
+	cl_event last; /* NULL: no command yet */
 	cl_int error;
 };
 
@@ -82,7 +81,7 @@ static void device_copy(struct chain *c, cl_mem from, uint64_t from_offset, cl_m
 	chain_add(c, error, event);
 }
 
-/* Copies between ranges of device memory that do not overlap. */
+/* For ranges that do not overlap. */
 static void apart_copies(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			 uint64_t bytes)
 {
@@ -96,7 +95,7 @@ static void apart_copies(struct chain *c, const struct ocl_memory *m, uint64_t f
 	}
 }
 
-/* Copies at most FLIGHT_BOUNCE_BYTES through the bounce buffer. */
+/* At most FLIGHT_BOUNCE_BYTES. */
 static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			uint64_t bytes)
 {
@@ -112,7 +111,7 @@ static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t fr
 	}
 }
 
-/* Copies between overlapping ranges. Starts at the end whose bytes would be overwritten first. */
+/* From the end that would be overwritten first. */
 static void overlap_copies(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			   uint64_t bytes)
 {
@@ -139,7 +138,7 @@ static void commands_enqueue(struct chain *c, const struct ocl_memory *m,
 
 /* ---- completions ---- */
 
-/* Logs the error of a DMA, but only the first error of a device: later ones are likely the same. */
+/* Logs only the first error of a device: later ones are likely the same. */
 static void error_report(struct engine_ocl *o, const char *does, cl_int error)
 {
 	if (!atomic_exchange(&o->bridge->reported, true))
@@ -148,7 +147,6 @@ static void error_report(struct engine_ocl *o, const char *does, cl_int error)
 			  ocl_device_name(o->device), does, ocl_error_name(error), error);
 }
 
-/* Converts the state of a completed command to a status. */
 static int end_status(struct engine_ocl *o, cl_int state)
 {
 	if (state == CL_COMPLETE)
@@ -162,7 +160,7 @@ static int event_look(void *driver, void *command)
 	struct engine_ocl *o = driver;
 	cl_int state = CL_QUEUED;
 
-	/* If the query fails, the state is unknown: the device may still be writing. */
+	/* Without an answer, the device may still be writing. */
 	if (o->cl->clGetEventInfo(command, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
 				  NULL) != CL_SUCCESS)
 		return DXP_EAGAIN;
@@ -181,12 +179,10 @@ static void CL_CALLBACK event_ended(cl_event event, cl_int state, void *flight)
 	flight_land(flight, end_status(flight_driver(flight), state));
 }
 
-/* Launches the flight with the commands that the driver accepted. They must complete before an
- * error is reported. */
+/* Accepted commands must complete before an error is reported. */
 static void launch(struct engine_ocl *o, struct flight *f, struct chain *c)
 {
-	/* A device that works in the calling thread has already completed the commands, so no
-	 * callback is needed. */
+	/* A device that works in the calling thread has completed them and needs no callback. */
 	int status = event_look(o, c->last);
 	cl_event event = c->last;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY and FILL in BRIDGED memory of an OpenCL device, on the queue of its kernels. */
+/* WRITE, COPY and FILL in BRIDGED memory, on the queue of the kernels. */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -48,7 +48,7 @@ int ocl_edit(struct engine *e, const struct engine_edit *edit)
 	if (flights_lost(o->bridge->flights))
 		return DXP_EDEVICE;
 	int status = engine_edit_by(&inside, &m);
-	/* Waits for the queue, because the driver may read the caller's data until then. */
+	/* Until then the driver may read the caller's data. */
 	cl_int end = o->cl->clFinish(o->queue);
 	if (status != DXP_OK || end == CL_SUCCESS)
 		return status;

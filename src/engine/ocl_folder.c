@@ -17,10 +17,10 @@
 #include "engine/ocl_include.h"
 
 #define DEVICE_HEADER "dxp/device.h"
-/* name of links to folders with blanks in their path, which options cannot contain */
+/* link to a folder with blanks in its path, which options cannot contain */
 #define ALIAS "dxp-i"
 
-/* Returns whether the name is relative and no part of it is empty, "." or "..". */
+/* The name is relative, without a part that is empty, "." or "..". */
 static bool name_good(const char *name)
 {
 	if (!name || name[0] == '\0')
@@ -42,7 +42,6 @@ static int reject(char **log, const char *what, const char *name)
 									   : DXP_EBUILD;
 }
 
-/* Makes the parent directories of a file in `root`. */
 static void folders_make(int root, const char *name)
 {
 	char part[PATH_MAX];
@@ -94,8 +93,7 @@ int ocl_folder_create(const char *where, const struct engine_source *source, str
 {
 	struct ocl_folder f;
 
-	/* Uses another folder if this path has a blank: the path becomes part of an option, which
-	 * ends at a blank. */
+	/* The path becomes part of an option, which ends at a blank. */
 	if (strpbrk(where, " \t\n\"\\"))
 		where = "/tmp";
 	if (snprintf(f.path, sizeof(f.path), "%s/dxp-build-XXXXXX", where) >= (int)sizeof(f.path) ||
@@ -122,9 +120,7 @@ void ocl_folder_destroy(const struct ocl_folder *f)
 	scratch_folder_remove(f->path);
 }
 
-/* ---- options ---- */
-
-/* Returns the next option; blanks in quotes do not end it. Returns false if no option is left. */
+/* Blanks in quotes do not end an option. False: none is left. */
 static bool word_next(const char **at, const char **word, size_t *bytes)
 {
 	const char *p = *at + strspn(*at, " \t\n\r");
@@ -139,8 +135,7 @@ static bool word_next(const char **at, const char **word, size_t *bytes)
 	return true;
 }
 
-/* Writes the option -I for the folder in `word`. If its path has blanks, uses a link without
- * blanks. */
+/* A path with blanks becomes a link. */
 static int include_put(const struct ocl_folder *f, unsigned *aliases, const char *word,
 		       size_t bytes, FILE *out, char **log)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images over DIRECT memory, without copies. Pixels have the pitches that the host has set
- * (CL_MEM_USE_HOST_PTR; 0.3 us per image on PoCL). */
+/* Images over DIRECT memory, without copies, with the pitches of the host (CL_MEM_USE_HOST_PTR; 0.3
+ * us per image on PoCL). */
 #include <stdio.h>
 #include <string.h>
 
@@ -58,8 +58,7 @@ static uint32_t pixel_bytes(uint32_t order, uint32_t type)
 	}
 }
 
-/* Returns the numbers of rows and slices; the layers of an array are slices. Returns false for an
- * unknown kind of image. */
+/* Layers of an array are slices. False: unknown kind. */
 static bool sides(const struct dxp_image *m, uint64_t *rows, uint64_t *slices)
 {
 	*rows = *slices = 1;
@@ -91,7 +90,7 @@ uint64_t ocl_image_span(struct dxp_image *m)
 		m->row_pitch = row;
 	if (m->row_pitch < row)
 		return 0;
-	/* 128 bits are needed: each product is below 2^96. */
+	/* Each product is below 2^96. */
 	const unsigned __int128 slice = (unsigned __int128)m->row_pitch * rows;
 	if (m->slice_pitch == 0 && slice <= UINT64_MAX)
 		m->slice_pitch = (uint64_t)slice;
@@ -109,7 +108,6 @@ static cl_mem made_store(struct ocl_arguments *w, cl_mem made)
 	return made;
 }
 
-/* Returns the maximum width of a one-dimensional image on this device. */
 static size_t line_widest(struct engine_ocl *o)
 {
 	size_t widest = 0;
@@ -119,7 +117,7 @@ static size_t line_widest(struct engine_ocl *o)
 	return widest;
 }
 
-/* Returns whether argument `i` is the only memory object of the launch. */
+/* The launch has no other memory object. */
 static bool alone(const struct engine_launch *l, uint32_t i)
 {
 	uint32_t others = 0;
@@ -129,9 +127,8 @@ static bool alone(const struct engine_launch *l, uint32_t i)
 	return others == 0;
 }
 
-/* Creates an image1d_buffer_t over a buffer. PoCL 3.1 crashes if such an image is a kernel's only
- * memory object. It accepts a one-dimensional image there. So this function creates a
- * one-dimensional image if the width permits it. */
+/* An image1d_buffer_t. PoCL 3.1 crashes if it is a kernel's only memory object, but accepts a
+ * one-dimensional image there, whose width is limited. */
 static cl_mem line_create(struct engine_ocl *o, const struct engine_argument *a,
 			  const struct dxp_image *m, uint64_t span, struct ocl_arguments *w,
 			  cl_int *error)
@@ -177,8 +174,7 @@ static cl_mem image_create(struct engine_ocl *o, const struct engine_argument *a
 				    error);
 }
 
-/* Returns the name of an image type. ocl_image_make() compares it, because many drivers do not
- * check it. */
+/* Many drivers do not check the type. */
 static const char *type_of(uint32_t object)
 {
 	return object == CL_MEM_OBJECT_IMAGE1D          ? "image1d_t"
@@ -211,7 +207,7 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 			 (unsigned long long)a->memory_bytes);
 		return DXP_EINVAL;
 	}
-	/* Depth images have types with other names, so they are not compared. */
+	/* Types of depth images have other names. */
 	if (m.order != CL_DEPTH &&
 	    strncmp(k->parameters[i].type, type_of(m.object), strlen(type_of(m.object))) != 0) {
 		snprintf(text, ENGINE_TEXT_BYTES,
@@ -236,8 +232,6 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 	return ocl_judge(o, error);
 }
 
-/* ---- samplers ---- */
-
 cl_sampler ocl_sampler_get(struct engine_ocl *o, const struct dxp_sampler *s, uint32_t i,
 			   char text[ENGINE_TEXT_BYTES])
 {
@@ -247,7 +241,7 @@ cl_sampler ocl_sampler_get(struct engine_ocl *o, const struct dxp_sampler *s, ui
 		if (memcmp(&o->samplers[k].what, s, sizeof(*s)) == 0)
 			return o->samplers[k].id;
 	cl_sampler made = NULL;
-	/* Only 20 combinations are valid, so the table cannot fill up with valid samplers. */
+	/* Only 20 combinations are valid, so the table cannot fill up. */
 	if (o->images && s->normalized <= 1 && o->sampler_count < ARRAY_COUNT(o->samplers))
 		made = o->cl->clCreateSampler(ocl_device_context(o->device), s->normalized,
 					      s->addressing, s->filter, &error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expands #include lines in the program's text itself. With headers of clCompileProgram(), PoCL 3.1
- * loses the information about kernel arguments. */
+/* Expands #include lines in the program's text: with headers of clCompileProgram(), PoCL 3.1 loses
+ * the information about kernel arguments. */
 #include "engine/ocl_include.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define HEADER_NAME "dxp/device.h"
-/* expansions of 30 KB in one program: bounds the memory that a malicious program can use */
+/* expansions of 30 KB: bounds the memory of a malicious program */
 #define INCLUDES_MAX 64
 
 enum inside { INSIDE_NOTHING, INSIDE_LINE_COMMENT, INSIDE_COMMENT, INSIDE_STRING, INSIDE_LETTER };
@@ -17,7 +17,7 @@ enum inside { INSIDE_NOTHING, INSIDE_LINE_COMMENT, INSIDE_COMMENT, INSIDE_STRING
 struct scan {
 	const char *at, *end;
 	enum inside inside;
-	bool line_begins; /* only blanks precede in this line */
+	bool line_begins; /* only blanks precede */
 	unsigned line;
 };
 
@@ -28,7 +28,7 @@ static const char *blanks_skip(const char *at, const char *end)
 	return at;
 }
 
-/* If the text at `at` begins with `word`, returns the position after it; otherwise NULL. */
+/* Returns the position after `word`; NULL: not here. */
 static const char *word_skip(const char *at, const char *end, const char *word)
 {
 	size_t bytes = strlen(word);
@@ -36,8 +36,7 @@ static const char *word_skip(const char *at, const char *end, const char *word)
 	return (size_t)(end - at) >= bytes && memcmp(at, word, bytes) == 0 ? at + bytes : NULL;
 }
 
-/* If a directive that must be expanded begins here, returns the position after it; otherwise
- * NULL. */
+/* The same for a directive to expand. */
 static const char *directive_skip(const char *at, const char *end)
 {
 	const char *quoted, *include;
@@ -52,7 +51,7 @@ static const char *directive_skip(const char *at, const char *end)
 	return quoted ? quoted : word_skip(include, end, "\"" HEADER_NAME "\"");
 }
 
-/* Consumes one character, or two characters that form one token. */
+/* One character, or two that form one token. */
 static void character_consume(struct scan *s)
 {
 	char c = *s->at++, next = '\0';
@@ -81,12 +80,12 @@ static void character_consume(struct scan *s)
 		}
 	} else if (c == '\n' || (s->inside == INSIDE_STRING && c == '"') ||
 		   (s->inside == INSIDE_LETTER && c == '\'')) {
-		s->inside = INSIDE_NOTHING; /* literals and line comments end at the line's end */
+		s->inside = INSIDE_NOTHING; /* literals and line comments end here */
 	}
 	s->line_begins = c == '\n' || (s->line_begins && (c == ' ' || c == '\t'));
 }
 
-/* Returns the start of the next directive that must be expanded, or NULL. */
+/* NULL: none. */
 static const char *directive_find(struct scan *s)
 {
 	while (s->at < s->end) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interface between ocl_device.c, ocl_build.c, ocl_make.c and ocl_probe.c only. */
+/* Between ocl_device.c, ocl_build.c, ocl_make.c and ocl_probe.c only. */
 #ifndef ENGINE_OCL_INTERNAL_H
 #define ENGINE_OCL_INTERNAL_H
 
@@ -11,20 +11,20 @@
 struct ocl_device {
 	struct ocl_device *next;
 	const struct ocl_library *cl;
-	uint32_t users; /* engines that use the device; guarded by list_lock in ocl_device.c */
+	uint32_t users; /* engines; guarded by list_lock in ocl_device.c */
 	cl_device_id id;
 	cl_context context;
 	char name[FABRIC_DEVICE_BYTES];
 	uint32_t units;
-	uint8_t sum[OCL_KEY_BYTES]; /* hash that identifies device and driver in binaries */
-	char *scratch;              /* directory for temporary files of builds; NULL: none */
-	char *folder;               /* folder of built programs; NULL: none */
-	pthread_mutex_t lock;       /* guards the builds; a thread holds it during a build */
-	struct ocl_build *builds;   /* list of builds, most recently used first */
-	uint32_t idle_builds;       /* number of builds that no program uses */
+	uint8_t sum[OCL_KEY_BYTES]; /* identifies device and driver in binaries */
+	char *scratch;              /* for temporary files of builds; NULL: none */
+	char *folder;               /* of built programs; NULL: none */
+	pthread_mutex_t lock;       /* guards the builds; held during a build */
+	struct ocl_build *builds;   /* most recently used first */
+	uint32_t idle_builds;       /* unused */
 };
 
-/* Frees all builds. No program may use them. */
+/* No program may use them. */
 void ocl_builds_free(struct ocl_device *d);
 
 #endif

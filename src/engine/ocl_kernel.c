@@ -29,8 +29,7 @@ uint32_t ocl_type_bytes(const char *type)
 	return 0;
 }
 
-/* Finds the size of a value parameter by trying all sizes. A device that checks sizes accepts only
- * one. Returns 0 if the device does not check sizes. */
+/* Tries all sizes: a device that checks them accepts only one. 0: it does not check. */
 static uint32_t value_bytes_try(const struct ocl_library *cl, cl_kernel kernel, cl_uint index)
 {
 	static const uint8_t zeros[COMMAND_VALUE_BYTES];
@@ -59,8 +58,8 @@ uint32_t ocl_kernel_value_bytes(const struct ocl_library *cl, cl_kernel kernel, 
 	return bytes ? bytes : value_bytes_try(cl, kernel, index);
 }
 
-/* Returns the kind of a parameter. Tests for images first: they have an access qualifier, and
- * devices report different address spaces for them. */
+/* Images first: they have an access qualifier, and devices report different address spaces for
+ * them. */
 static uint8_t kind_of(cl_kernel_arg_address_qualifier where, cl_kernel_arg_access_qualifier access,
 		       const char *type)
 {

@@ -4,7 +4,7 @@
 #ifndef ENGINE_OCL_LIBRARY_H
 #define ENGINE_OCL_LIBRARY_H
 
-/* version 3.0, for its device properties; only functions of 1.2 are used */
+/* 3.0 for its device properties; functions are of 1.2 */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -58,11 +58,11 @@ struct ocl_library {
 #undef OCL_MEMBER
 };
 
-/* Opens the library at the first call; it stays open. Any thread may call this function.
- * DXP_EUNSUPPORTED: the library is missing (logged, with what to install). */
+/* Opens the library at the first call; it stays open. Any thread. DXP_EUNSUPPORTED: missing
+ * (logged, with what to install). */
 int ocl_library_get(const struct ocl_library **out);
 
-/* Returns the name of an error, such as "CL_OUT_OF_RESOURCES"; never NULL. */
+/* Such as "CL_OUT_OF_RESOURCES"; never NULL. */
 const char *ocl_error_name(cl_int error);
 
 #endif

@@ -14,12 +14,10 @@
 #include "engine/ocl_folder.h"
 #include "engine/ocl_include.h"
 
-/* Options of every build. Argument information is needed for the check before a launch. In PoCL
- * 3.1, the compiler, the linker and the loader of binaries all need this option. */
+/* The check before a launch needs argument information. In PoCL 3.1, compiler, linker and loader of
+ * binaries all need this option. */
 #define OPTIONS_ALWAYS "-cl-kernel-arg-info"
-#define FORMAT         1u /* version of the key and of the files on disk */
-
-/* ---- keys ---- */
+#define FORMAT         1u /* of the key and of files on disk */
 
 static bool part_add(EVP_MD_CTX *sum, const void *data, uint64_t bytes)
 {
@@ -56,9 +54,7 @@ bool ocl_make_key(const struct ocl_device *d, const struct engine_source *s,
 	return made;
 }
 
-/* ---- building ---- */
-
-/* Returns the compiler's messages, cut to ENGINE_LOG_BYTES_MAX; NULL: no messages, or no memory. */
+/* Cut to ENGINE_LOG_BYTES_MAX; NULL: no messages, or no memory. */
 static char *log_read(struct ocl_device *d, cl_program program)
 {
 	size_t bytes = 0;
@@ -76,7 +72,7 @@ static char *log_read(struct ocl_device *d, cl_program program)
 	return log;
 }
 
-/* Sets log and type of a program after the compiler or linker ran. */
+/* After the compiler or linker ran. */
 static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
@@ -98,8 +94,7 @@ static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 	m->program = NULL;
 }
 
-/* Compiles the source. If `expand`, dxp/device.h is inserted as text, because there is no directory
- * of headers. */
+/* `expand`: inserts dxp/device.h as text, because there is no directory of headers. */
 static int text_compile(struct ocl_device *d, const struct engine_source *s, bool expand,
 			const char *options, struct ocl_made *m)
 {
@@ -165,9 +160,7 @@ static int compile(struct ocl_device *d, const struct engine_source *s, struct o
 	return status;
 }
 
-/* ---- linking ---- */
-
-/* Returns whether an option only permits optimizations, so that a linker may ignore it. */
+/* The option only permits optimizations, so a linker may ignore it. */
 static bool is_licence(const char *word)
 {
 	static const char *const words[] = {"-cl-denorms-are-zero", "-cl-no-signed-zeroes",
@@ -181,8 +174,7 @@ static bool is_licence(const char *word)
 	return false;
 }
 
-/* Returns the options for the linker, which the caller frees. Omits options that only permit
- * optimizations, unless with_licences. */
+/* The caller frees the options. */
 static char *link_options(const char *options, bool with_licences)
 {
 	char *copy = strdup(options), *rest;
@@ -244,8 +236,7 @@ static int link_inputs(struct ocl_device *d, const struct engine_source *s, stru
 	int status = inputs_read(s, inputs, &m->log);
 	if (status == DXP_OK)
 		status = programs_link(d, s, inputs, true, &error, m);
-	/* Without -create-library, PoCL 3.1 rejects options that permit optimizations. So this
-	 * function links again without these options. */
+	/* Without -create-library, PoCL 3.1 rejects options that permit optimizations. */
 	if (status == DXP_OK && error == CL_INVALID_LINKER_OPTIONS) {
 		if (m->program)
 			d->cl->clReleaseProgram(m->program);
@@ -269,8 +260,6 @@ int ocl_make(struct ocl_device *d, const struct engine_source *s, struct ocl_mad
 	*out = m;
 	return DXP_OK;
 }
-
-/* ---- binaries ---- */
 
 bool ocl_made_load(struct ocl_device *d, const struct ocl_pack *pack, struct ocl_made *out)
 {

@@ -8,47 +8,46 @@
 #include "engine/records.h"
 
 struct ocl_made {
-	cl_program program; /* NULL: the build failed */
-	cl_int error;       /* error of compiler or linker; CL_SUCCESS if neither ran */
+	cl_program program; /* NULL: failed */
+	cl_int error;       /* CL_SUCCESS also if neither compiler nor linker ran */
 	uint32_t type;      /* cl_program_binary_type */
-	char *log;          /* messages of compiler or linker; may be NULL */
+	char *log;          /* may be NULL */
 };
 
-/* A program of a device. All engines that built it share it. The device's lock guards it, except
- * `key` and `made`, which do not change. */
+/* A program, shared by all engines that built it. The device's lock guards it, except `key` and
+ * `made`, which do not change. */
 struct ocl_build {
 	struct ocl_build *next;
 	uint32_t users;
 	uint8_t key[OCL_KEY_BYTES];
 	struct ocl_made made;
-	struct records about; /* properties of the program */
-	/* binary of an object or library that was loaded; NULL: the driver has the binary */
+	struct records about;
+	/* binary of a loaded object or library; NULL: the driver has it */
 	void *object;
 	size_t object_bytes;
-	bool from_host; /* made from a binary that the host sent, so it need not be stored */
-	bool seen;      /* it was built before, by this process or another one */
-	bool grown;     /* the driver has compiled more code for it than the file on disk has */
+	bool from_host; /* a binary from the host, which need not be stored */
+	bool seen;      /* built before, by any process */
+	bool grown;     /* has more compiled code than the file on disk */
 };
 
-/* A program of one engine. */
+/* Of one engine. */
 struct engine_program {
 	struct ocl_build *build;
-	struct ocl_kernel *kernels; /* kernels that were launched so far */
+	struct ocl_kernel *kernels; /* launched so far */
 };
 
-/* Computes the key of a program: a hash of everything that affects its build. Returns false if
- * memory is short. */
+/* A hash of everything that affects the build. False: out of memory. */
 bool ocl_make_key(const struct ocl_device *d, const struct engine_source *s,
 		  uint8_t key[OCL_KEY_BYTES]);
 
-/* Builds SOURCE, COMPILE or LINK. Returns DXP_OK even if the build fails (out->program is then
- * NULL); DXP_ENOMEM, DXP_EIO. */
+/* SOURCE, COMPILE or LINK. DXP_OK even if the build fails (out->program is NULL); DXP_ENOMEM,
+ * DXP_EIO. */
 int ocl_make(struct ocl_device *d, const struct engine_source *s, struct ocl_made *out);
 
-/* Loads a binary that this device made before. Returns false if the device rejects it. */
+/* A binary that this device made. False: rejected by the device. */
 bool ocl_made_load(struct ocl_device *d, const struct ocl_pack *pack, struct ocl_made *out);
 
-/* Returns the binary of a program, which the caller frees; NULL: there is none. */
+/* The caller frees it; NULL: none. */
 uint8_t *ocl_made_binary(struct ocl_device *d, const struct ocl_made *m, size_t *bytes);
 
 #endif

@@ -10,8 +10,7 @@
 
 #define PAGE_BYTES 4096u
 
-/* Creates a buffer and writes its last byte. Many drivers allocate memory, or fail, only at the
- * first write. */
+/* Many drivers allocate memory, or fail, only at the first write. */
 static cl_mem buffer_create(struct ocl_device *d, cl_command_queue queue, uint64_t bytes,
 			    cl_int *error)
 {
@@ -62,8 +61,7 @@ static uint64_t chunk_limit(struct ocl_device *d, const struct ocl_library *cl)
 	return bytes - bytes % PAGE_BYTES;
 }
 
-/* Allocates device memory. First tries one allocation, because some devices allow more than their
- * stated maximum. */
+/* First one allocation: some devices allow more than their stated maximum. */
 static cl_int memory_allocate(struct ocl_device *d, cl_command_queue queue, struct ocl_memory *m)
 {
 	uint64_t limit = chunk_limit(d, m->cl);
@@ -139,7 +137,7 @@ struct ocl_range ocl_memory_range(const struct ocl_memory *m, uint64_t address, 
 	};
 }
 
-/* Checks a buffer argument, to report the caller's errors more clearly than the device would. */
+/* Reports the caller's errors more clearly than the device would. */
 static bool buffer_possible(const struct ocl_memory *m, const struct engine_argument *a,
 			    uint32_t index, char text[ENGINE_TEXT_BYTES])
 {

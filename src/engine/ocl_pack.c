@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Format of a pack: magic, hash, device, type, three lengths, three parts; numbers are
- * little-endian. The hash is the SHA-256 of all bytes after it. */
+/* A pack: magic, hash, device, type, three lengths, three parts; numbers are little-endian. The
+ * hash is the SHA-256 of all bytes after it. */
 #include "engine/ocl_pack.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests whether an OpenCL device can work in place in host memory, because no property states
- * this. */
+/* Tests whether an OpenCL device can work in place in host memory; no property states this. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,16 +21,15 @@
 
 /* ---- the first test of a device ----
  *
- * If several processes test the same device with an empty cache, one of them compiles, and the
- * others wait and then load the result. Otherwise 16 nodes that start together would compile the
- * same program 16 times. A file in the cache directory holds the hash of the device that was tested
- * last. A process locks this file during a first test. */
+ *  With an empty cache, one process compiles the test, and others wait and load the result;
+ *  otherwise 16 nodes that start together would compile it 16 times. A file in the cache directory
+ *  holds the hash of the device tested last, and is locked during a first test. */
 
 struct ocl_first {
-	int file; /* file that this process has locked; -1: none */
+	int file; /* locked by this process; -1: none */
 };
 
-/* ns to wait for another process's test, which compiles for about 1 s on a busy machine */
+/* ns; the test compiles for about 1 s on a busy machine */
 #define WAIT_NS (20 * S_NS)
 #define LOOK_NS (5 * MS_NS)
 
@@ -43,8 +41,8 @@ static bool known(int file, const uint8_t device[OCL_KEY_BYTES])
 	       memcmp(last, device, sizeof(last)) == 0;
 }
 
-/* If another process makes the first test of this device, waits for it, up to a bound. `cache`:
- * shared directory; NULL: none. */
+/* Waits, up to a bound, for another process's first test of this device. `cache`: shared directory;
+ * NULL: none. */
 static void ocl_first_begin(const char *cache, const uint8_t device[OCL_KEY_BYTES],
 			    struct ocl_first *out)
 {
@@ -61,7 +59,7 @@ static void ocl_first_begin(const char *cache, const uint8_t device[OCL_KEY_BYTE
 			break;
 		nanosleep(&look, NULL);
 	}
-	/* Checks again, because another process may have finished the test just now. */
+	/* Another process may have finished the test just now. */
 	if (file >= 0 && !known(file, device) && flock(file, LOCK_EX | LOCK_NB) == 0) {
 		out->file = file;
 		return;
@@ -70,7 +68,7 @@ static void ocl_first_begin(const char *cache, const uint8_t device[OCL_KEY_BYTE
 		close(file);
 }
 
-/* Releases the lock. `good`: the result of the compilation is in the cache. */
+/* `good`: the compilation is in the cache. */
 static void ocl_first_end(struct ocl_first *f, const uint8_t device[OCL_KEY_BYTES], bool good)
 {
 	if (f->file < 0)
@@ -81,10 +79,9 @@ static void ocl_first_end(struct ocl_first *f, const uint8_t device[OCL_KEY_BYTE
 	f->file = -1;
 }
 
-#define PROBE_BYTES 4096u /* bytes: small, because a device may have less memory than the host */
+#define PROBE_BYTES 4096u /* small: a device may have less memory than the host */
 
-/* Runs a kernel that writes its own pointer and a number. Checks that both appear in host
- * memory. */
+/* The kernel writes its own pointer and a number; both must appear in host memory. */
 static int probe_run(struct engine_ocl *o, const struct engine_options *options,
 		     struct engine_program *program)
 {
@@ -95,7 +92,7 @@ static int probe_run(struct engine_ocl *o, const struct engine_options *options,
 				  .dimensions = 1,
 				  .global = {1, 1, 1},
 				  .argument_count = 2};
-	char text[ENGINE_TEXT_BYTES] = ""; /* empty at first, because DXP_ENOMEM sets no text */
+	char text[ENGINE_TEXT_BYTES] = ""; /* DXP_ENOMEM sets no text */
 
 	l.arguments[0] = (struct engine_argument){
 		.kind = COMMAND_ARG_BUFFER, .memory = memory, .memory_bytes = PROBE_BYTES};
@@ -164,8 +161,7 @@ void ocl_engine_warm(struct engine *e)
 {
 	char text[160];
 
-	/* The text is different each time, because PoCL does not load its compiler for a program
-	 * that is in its cache. */
+	/* Different each time: PoCL does not load its compiler for a cached program. */
 	int bytes = snprintf(text, sizeof(text),
 			     "/* %d %llu */ kernel void dxp_warm(float x) { if (sin(x) > 2) "
 			     "printf(\"%%f\", x); }\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens engines by name. Also has the engine "none": an xPU with only memory and registers. */
+/* Opens engines by name. Engine "none": an xPU with only memory and registers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -44,8 +44,7 @@ static const struct engine_ops none_ops = {
 };
 static struct engine none = {&none_ops};
 
-/* Returns whether `name` is `engine` or begins with "ENGINE:". *part is the text after the colon,
- * or NULL. */
+/* `name` is `engine` or "ENGINE:PART". *part: NULL without one. */
 static bool named(const char *name, const char *engine, const char **part)
 {
 	size_t bytes = strlen(engine);

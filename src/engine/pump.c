@@ -17,13 +17,11 @@ struct pump {
 	struct engine *engine;
 	struct bridge *bridge;
 	struct pump_memory to_device, from_device;
-	/* Outstanding DMAs, in any order. They are listed so that DMAs can be released that a
-	 * broken device never completes. */
+	/* Outstanding DMAs, in any order; those that a broken device never completes can be
+	 * released. */
 	uint32_t dmas[3 * BRIDGE_DMAS];
 	uint32_t dma_count;
 };
-
-/* ---- create and destroy ---- */
 
 static uint32_t buffer_bytes_chosen(const struct pump_options *o)
 {
@@ -133,8 +131,6 @@ void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device
 	*bytes = p->to_device.bytes;
 }
 
-/* ---- transfers ---- */
-
 int pump_begin(struct pump *p, struct pump_transfer *t, const struct bridge_order *order,
 	       uint64_t now_ns)
 {
@@ -178,10 +174,8 @@ static bool granted_report(struct pump *p, uint64_t now_ns)
 	return true;
 }
 
-/* ---- DMA ---- */
-
-/* Returns the offset of a piece of a copy. If an overlapping copy goes to a higher address, it
- * begins at its end, so as not to read its own output. The controller works in order. */
+/* An overlapping copy to a higher address begins at its end, so as not to read its own output. The
+ * controller works in order. */
 static uint64_t copy_at(const struct pump_transfer *t, const struct bridge_action *a)
 {
 	bool backwards = t->device_to > t->device_from && t->device_to - t->device_from < t->bytes;
@@ -257,8 +251,6 @@ static uint32_t dma_dequeue(struct pump *p, uint64_t now_ns)
 	return count;
 }
 
-/* ---- polling ---- */
-
 static bool act(struct pump *p, uint64_t now_ns)
 {
 	struct bridge_action a;
@@ -316,8 +308,7 @@ uint64_t pump_deadline(const struct pump *p)
 	return bridge_deadline(p->bridge);
 }
 
-/* Completes all DMAs. Returns false if the device does not complete them; it then keeps the memory
- * of the rings. */
+/* False: the device does not complete them, and keeps the memory of the rings. */
 static bool dma_end_all(struct pump *p)
 {
 	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + PUMP_RESET_NS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures an engine's DMA bandwidth for each buffer size, one direction after the other. Uses as
- * many buffers as a ring has, and as many concurrent DMAs as a pump starts. */
+/* Measures DMA bandwidth per buffer size and direction, with as many buffers as a ring has and as
+ * many DMAs as a pump starts. */
 #include <sched.h>
 
 #include <dxp/status.h>
@@ -16,11 +16,11 @@
 
 struct measurement {
 	struct engine *engine;
-	/* BRIDGE_BUFFERS buffers of the longest size; shorter sizes use only the start of each */
+	/* BRIDGE_BUFFERS of the longest size; shorter sizes use the start */
 	struct pump_memory buffers;
 	struct pump_memory saved; /* previous content of device memory */
-	uint64_t saved_bytes;     /* bytes of device memory that were saved, from address 0 on */
-	uint64_t slice_ns;        /* ns for one measurement of one size and direction */
+	uint64_t saved_bytes;     /* from address 0 on */
+	uint64_t slice_ns;        /* per measurement of a size and direction */
 };
 
 static int start(struct measurement *m, enum engine_dma_kind kind, uint64_t at, uint8_t *host,
@@ -39,7 +39,7 @@ static int start(struct measurement *m, enum engine_dma_kind kind, uint64_t at, 
 	return engine_dma_start(m->engine, &dma);
 }
 
-/* Dequeues completions and returns their number. If a DMA failed, sets *status to its status. */
+/* Returns their number; *status: that of a failed DMA. */
 static uint32_t dequeue(struct measurement *m, int *status)
 {
 	struct engine_dma_end ends[BRIDGE_DMAS];
@@ -54,7 +54,7 @@ static uint32_t dequeue(struct measurement *m, int *status)
 	return count;
 }
 
-/* Waits for outstanding DMAs. If they do not complete in time, aborts them by a reset. */
+/* Aborts DMAs that do not complete in time by a reset. */
 static int finish(struct measurement *m, uint32_t outstanding, int status)
 {
 	uint64_t until_ns = clock_now_ns() + BRIDGE_STALL_NS;
@@ -77,7 +77,6 @@ static int move(struct measurement *m, enum engine_dma_kind kind, uint64_t at, u
 	return status == DXP_OK ? finish(m, 1, DXP_OK) : status;
 }
 
-/* Saves device memory from address 0 up to `bytes`, before it is overwritten. */
 static int save(struct measurement *m, uint64_t bytes)
 {
 	if (bytes <= m->saved_bytes)
@@ -88,8 +87,7 @@ static int save(struct measurement *m, uint64_t bytes)
 	return status;
 }
 
-/* Returns the bandwidth in bytes per second. Returns 0 if a DMA failed; *status is then its
- * status. */
+/* Bytes per second; 0: a DMA failed, with *status. */
 static uint64_t rate(struct measurement *m, enum engine_dma_kind kind, uint32_t bytes, int *status)
 {
 	uint64_t begin_ns = clock_now_ns(), now_ns = begin_ns, started = 0;
@@ -126,9 +124,8 @@ static void measure_row(struct measurement *m, struct bridge_rate *row, int *sta
 	keep_best(&row->out_bytes_per_s, rate(m, ENGINE_DMA_OUT, row->buffer_bytes, status));
 }
 
-/* Measures each size in ROUNDS separate rounds and keeps the best result, because other processes
- * use the machine too. If one size takes PUMP_SLOW_NS, each size is measured only once, and no
- * larger size. Returns the number of rows. */
+/* Keeps the best of ROUNDS separate rounds, because other processes use the machine. A size that
+ * takes PUMP_SLOW_NS ends the sizes and the rounds. Returns the number of rows. */
 static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t count,
 			   struct bridge_rate *rows, int *status)
 {
@@ -139,8 +136,7 @@ static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t 
 	for (size_t i = 0; i < count && *status == DXP_OK; i++) {
 		measure_row(m, &rows[i], status);
 		if (clock_now_ns() - row_ns > PUMP_SLOW_NS)
-			/* no rows if even the first size is slow, because one row alone allows no
-			 * comparison */
+			/* a single slow row allows no comparison */
 			count = i + (i > 0);
 		row_ns = clock_now_ns();
 	}
@@ -150,7 +146,7 @@ static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t 
 	return count;
 }
 
-/* Returns whether memory can be freed: no outstanding DMA may still write to it. */
+/* No outstanding DMA may still write there. */
 static bool memory_free(int status)
 {
 	return status != DXP_ETIMEDOUT;
@@ -173,8 +169,7 @@ static size_t measure(struct measurement *m, const uint32_t *sizes, size_t count
 		status = move(m, ENGINE_DMA_IN, 0, m->saved_bytes);
 		well &= status == DXP_OK;
 	}
-	/* A device that does not complete its DMAs keeps the memory, because it may still write
-	 * there. */
+	/* The device may still write there. */
 	if (!memory_free(status))
 		return 0;
 	pump_memory_unmap(m->engine, &m->saved);

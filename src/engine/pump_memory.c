@@ -11,7 +11,7 @@
 
 #define HUGE_BYTES (2ull << 20)
 
-/* Keeps `bytes` bytes that start at the first boundary of a huge page. Unmaps the rest. */
+/* Keeps `bytes` from the first huge page on; unmaps the rest. */
 static uint8_t *trim(uint8_t *base, uint64_t mapped, uint64_t bytes)
 {
 	uint64_t before = -(uint64_t)(uintptr_t)base % HUGE_BYTES;
@@ -38,9 +38,9 @@ int pump_memory_map(struct engine *engine, uint64_t bytes, struct pump_memory *o
 	}
 	if (mapped > bytes) {
 		base = trim(base, mapped, bytes);
-		madvise(base, bytes, MADV_HUGEPAGE); /* a hint: small pages work too */
+		madvise(base, bytes, MADV_HUGEPAGE); /* small pages work too */
 	}
-	/* Allocates the pages now, so that the first transfer need not wait for it. */
+	/* So that the first transfer need not wait. */
 	madvise(base, bytes, MADV_POPULATE_WRITE);
 	int status = engine_pin(engine, base, bytes);
 	if (status != DXP_OK && status != DXP_EUNSUPPORTED) {

@@ -8,13 +8,12 @@
 #include <stdint.h>
 
 struct records {
-	uint8_t *data; /* the caller frees it */
+	uint8_t *data; /* freed by the caller */
 	size_t bytes, space;
-	bool failed; /* memory was short: no further record is added */
+	bool failed; /* out of memory: no further record is added */
 };
 
-/* Adds a record of `bytes` bytes. Returns where the caller must write its content before the next
- * call. NULL: no memory. */
+/* Returns where the caller must write `bytes` before the next call. NULL: no memory. */
 uint8_t *records_add(struct records *r, uint32_t tag, size_t bytes);
 void records_put(struct records *r, uint32_t tag, const void *data, size_t bytes);
 void records_put_le(uint8_t *out, uint64_t value, int bytes);

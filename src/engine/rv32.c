@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `rv32`: runs kernels on a RISC-V SIMT processor in software (src/rv32/). A clang on
- * this machine compiles them. Memory is DIRECT. A kernel reaches only its arguments. */
+/* The engine `rv32`: kernels on a RISC-V SIMT processor in software (src/rv32/), compiled by a
+ * clang on this machine. Memory is DIRECT. A kernel reaches only its arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -36,7 +36,7 @@ static int rv32_fetch(struct engine *e, struct engine_program *p, uint8_t what, 
 	return DXP_OK;
 }
 
-/* Compiles the runtime. If this fails, logs the reason, and the first build tries again. */
+/* After a failure, which is logged, the first build tries again. */
 static void rv32_warm(struct engine *e)
 {
 	rv32_clang_ready(&rv32_of(e)->clang);
@@ -51,7 +51,7 @@ static void rv32_describe(const struct engine *e, struct engine_description *out
 		.name = "rv32",
 		.compute_units = r->settings.cores,
 		.memory_kind = DXP_MEMORY_DIRECT,
-		.reaches_host = true, /* a NIC's window is passed as an argument */
+		.reaches_host = true, /* a NIC's window is an argument */
 		.plain = true,
 	};
 	snprintf(out->device, sizeof(out->device), "rv32imaf SIMT, %u core%s of %d lanes",

@@ -12,8 +12,6 @@
 
 #define BUFFERS_BYTES ((uint64_t)(RV32_BUFFER_END - RV32_BUFFER_BASE))
 
-/* ---- programs ---- */
-
 static void info_put(struct records *out, uint32_t what, const void *data, size_t bytes)
 {
 	uint8_t *at = records_add(out, DXP_ABOUT_KERNEL_INFO, 4 + bytes);
@@ -42,7 +40,7 @@ static void attributes_put(const struct rv32_kernel *k, struct records *out)
 	info_put(out, CL_KERNEL_ATTRIBUTES, text, strlen(text) + 1);
 }
 
-/* Returns the parameter's size as OpenCL reports it. A pointer counts as a handle of 8 bytes. */
+/* As OpenCL reports it: a pointer is a handle of 8 bytes. */
 static uint32_t value_bytes(const struct rv32_parameter *p)
 {
 	return p->space == RV32_SPACE_LOCAL   ? 0
@@ -109,19 +107,16 @@ bool rv32_about_program(const struct engine_program *p, const struct rv32_settin
 	return !out->failed;
 }
 
-/* ---- the device ---- */
-
 struct number {
 	cl_device_info what;
 	int bytes; /* 4 or 8 */
 	uint64_t value;
 };
 
-/* Properties that are the same for all rv32 devices. The preferred vector width is 1, because a
- * lane works best with scalars. */
+/* Same for all rv32 devices. The preferred vector width is 1: a lane works best with scalars. */
 static const struct number constants[] = {
 	{CL_DEVICE_TYPE, 8, CL_DEVICE_TYPE_GPU},
-	{CL_DEVICE_VENDOR_ID, 4, 0x52563332}, /* the letters "RV32"; it is no PCI vendor number */
+	{CL_DEVICE_VENDOR_ID, 4, 0x52563332}, /* the letters "RV32"; no PCI vendor number */
 	{CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, 4, 3},
 	{CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, 4, 1},
 	{CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, 4, 1},
@@ -173,7 +168,7 @@ static const struct number constants[] = {
 	{CL_DEVICE_MAX_SAMPLERS, 4, 0},
 	{CL_DEVICE_HOST_UNIFIED_MEMORY, 4, CL_FALSE},
 	{CL_DEVICE_PARTITION_MAX_SUB_DEVICES, 4, 0},
-	/* Features of later OpenCL versions: this device supports none of them. */
+	/* Of later OpenCL versions: none supported. */
 	{CL_DEVICE_SVM_CAPABILITIES, 8, 0},
 	{CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 4, 0},
 	{CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 4, 0},

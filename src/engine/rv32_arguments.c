@@ -11,10 +11,8 @@
 #include "base/util.h"
 #include "engine/ocl_library.h"
 
-/* unmapped bytes between two buffers, so that a small overrun traps */
+/* unmapped between two buffers: a small overrun traps */
 #define GAP_BYTES RV32_PAGE_BYTES
-
-/* ---- the check ---- */
 
 static uint8_t kind_of(const struct rv32_parameter *p)
 {
@@ -82,12 +80,10 @@ static int arguments_check(struct engine_rv32 *r, const struct rv32_kernel *k,
 	return status;
 }
 
-/* ---- buffers ---- */
-
 struct range {
 	uint8_t *begin, *end;
 	uint32_t argument;
-	uint32_t address; /* address of `begin` in the launch's address space */
+	uint32_t address; /* of `begin` in the launch's address space */
 };
 
 struct ranges {
@@ -123,7 +119,7 @@ static void ranges_collect(const struct engine_launch *l, struct ranges *r)
 	qsort(r->list, r->count, sizeof(r->list[0]), by_begin);
 }
 
-/* Returns true if all of list[from .. to - 1] are arguments of kind constant. */
+/* list[from .. to - 1] are constant arguments. */
 static bool all_constant(const struct rv32_kernel *k, const struct ranges *r, uint32_t from,
 			 uint32_t to)
 {
@@ -133,8 +129,8 @@ static bool all_constant(const struct rv32_kernel *k, const struct ranges *r, ui
 	return true;
 }
 
-/* Adds one segment for list[from] and all ranges that overlap it. *next is the first free address.
- * Returns the index of the first range after them; 0: no addresses are left. */
+/* One segment for list[from] and the ranges that overlap it; *next: first free address. Returns the
+ * index after them; 0: no addresses are left. */
 static uint32_t segment_add(const struct rv32_kernel *k, struct ranges *r, uint32_t from,
 			    uint64_t *next, struct rv32_space_map *m)
 {
@@ -192,8 +188,6 @@ static uint32_t buffer_address(const struct engine_launch *l, const struct range
 	return 0;
 }
 
-/* ---- values ---- */
-
 static int local_add(const struct rv32_kernel *k, uint32_t bytes, struct rv32_space_map *m,
 		     uint32_t *address, char text[ENGINE_TEXT_BYTES])
 {
@@ -227,7 +221,6 @@ static void window_map(const struct engine_argument *a, struct rv32_space_map *m
 	};
 }
 
-/* Writes the value of argument `i` at `to`. */
 static int value_put(struct engine_rv32 *r, const struct rv32_kernel *k,
 		     const struct engine_launch *l, const struct ranges *ranges, uint32_t i,
 		     uint8_t *to, struct rv32_space_map *m, char text[ENGINE_TEXT_BYTES])
@@ -254,7 +247,7 @@ static int value_put(struct engine_rv32 *r, const struct rv32_kernel *k,
 	return status;
 }
 
-/* Fills the table of pointers to values, and writes the values after it. */
+/* The table of pointers to values, then the values. */
 static int values_fill(struct engine_rv32 *r, const struct rv32_kernel *k,
 		       const struct engine_launch *l, const struct ranges *ranges,
 		       struct rv32_space_map *m, char text[ENGINE_TEXT_BYTES])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds programs. A program is a list of objects, which are compiled from source, come from linked
- * programs, or are read from a binary. For an executable, the loader links these objects with the
- * runtime. Built programs are stored on disk; their name is a hash of their input. */
+/* A program is a list of objects: compiled from source, from linked programs, or from a binary. The
+ * loader links those of an executable with the runtime. Programs are on disk under a hash of their
+ * input. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,7 @@
 #include "engine/rv32_objects.h"
 #include "engine/rv32_options.h"
 
-#define FORMAT 4u /* version of the key and of the files on disk */
-
-/* ---- keys ---- */
+#define FORMAT 4u /* of the key and of files on disk */
 
 static bool part_add(EVP_MD_CTX *sum, const void *data, uint64_t bytes)
 {
@@ -57,8 +55,6 @@ static bool key_make(const struct engine_rv32 *r, const struct engine_source *s,
 	return made;
 }
 
-/* ---- lists of objects ---- */
-
 static int object_add(struct engine_program *p, const uint8_t *object, size_t bytes)
 {
 	uint8_t *more =
@@ -72,8 +68,6 @@ static int object_add(struct engine_program *p, const uint8_t *object, size_t by
 	p->objects_bytes += 4 + bytes;
 	return DXP_OK;
 }
-
-/* ---- binaries ---- */
 
 static uint8_t *pack_make(const struct engine_program *p, const char *log, size_t *bytes)
 {
@@ -89,7 +83,7 @@ static uint8_t *pack_make(const struct engine_program *p, const char *log, size_
 	return ocl_pack_make(&pack, bytes);
 }
 
-/* Loads a program binary. Returns NULL, or a sentence with the reason if it cannot be loaded. */
+/* Returns NULL, or a sentence with the reason. */
 static const char *pack_load(const void *data, size_t bytes, struct engine_program *p, char **log)
 {
 	struct ocl_pack pack;
@@ -141,8 +135,6 @@ int rv32_program_binary(struct engine_program *p, uint8_t **out, size_t *bytes)
 	*out = pack_make(p, NULL, bytes);
 	return *out ? DXP_OK : DXP_ENOMEM;
 }
-
-/* ---- building ---- */
 
 static int log_line(char **log, const char *text)
 {
@@ -231,7 +223,6 @@ static int binary_load(const struct engine_source *s, struct engine_program *p, 
 	return wrong ? log_line(log, wrong) : DXP_OK;
 }
 
-/* Links the objects of an executable with the runtime. */
 static int image_make(struct engine_rv32 *r, struct engine_program *p, char **log)
 {
 	struct rv32_object list[RV32_OBJECTS_MAX + 1];

@@ -28,8 +28,7 @@
 
 /* ---- in the child; only async-signal-safe calls, because the parent may have threads ---- */
 
-/* Limits the files that the child can open. If Linux lacks Landlock, only the permissions of this
- * user limit them. */
+/* Without Landlock, only the permissions of this user limit the files. */
 static void files_limit(const struct rv32_child *c)
 {
 	int rules = landlock_rules();
@@ -40,7 +39,7 @@ static void files_limit(const struct rv32_child *c)
 	for (size_t i = 0; i < RV32_CHILD_READS; i++)
 		if (c->reads[i])
 			landlock_permit(rules, c->reads[i], LANDLOCK_READ);
-	/* The current folder is the compiler's work folder, so the child may write there. */
+	/* The compiler's work folder, where the child may write. */
 	landlock_permit(rules, ".", LANDLOCK_ALL);
 	landlock_enter(rules);
 	close(rules);
@@ -89,7 +88,7 @@ static void child_main(const struct rv32_child *c, pid_t parent)
 
 /* ---- in the parent ---- */
 
-/* Returns the child's output, cut to ENGINE_LOG_BYTES_MAX; NULL: no output, or no memory. */
+/* Cut to ENGINE_LOG_BYTES_MAX; NULL: no output, or no memory. */
 static char *log_read(const char *folder)
 {
 	char path[PATH_MAX];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a compiler as a child process, because the text that it compiles comes from a host. Limits
- * its CPU time, memory and file size. The child inherits no descriptors of this process. If Linux
- * has Landlock, the child can write only to its own folder, and read only the system's folders and
- * `reads`. */
+/* Runs a compiler as a child process, because its input comes from a host. Limits CPU time, memory
+ * and file size; descriptors are not inherited. With Landlock, it can write only to its own folder,
+ * and read only the system's folders and `reads`. */
 #ifndef ENGINE_RV32_CHILD_H
 #define ENGINE_RV32_CHILD_H
 
@@ -12,15 +11,15 @@
 #define RV32_CHILD_READS        4
 
 struct rv32_child {
-	const char *folder;       /* working folder, which the child may read and write */
-	const char *const *words; /* path of the program, its arguments, then NULL */
-	/* further folders and files that the child may read; NULL: unused entry */
+	const char *folder;       /* working folder, to read and write */
+	const char *const *words; /* path of the program, its arguments, NULL */
+	/* further readable folders and files; may be NULL */
 	const char *reads[RV32_CHILD_READS];
 };
 
-/* Runs the compiler until it exits. *log gets the output of both streams, which the caller frees;
- * NULL: no output. DXP_OK: exit status 0; DXP_EBUILD: another exit status, or a limit was reached
- * (*log has the reason); DXP_EIO: the child did not start, logged; DXP_ENOMEM. */
+/* Runs until the exit. The caller frees *log, the output of both streams; NULL: none. DXP_OK: exit
+ * status 0; DXP_EBUILD: another, or a limit was reached (*log has the reason); DXP_EIO: not
+ * started, logged; DXP_ENOMEM. */
 int rv32_child_run(const struct rv32_child *child, char **log);
 
 #endif

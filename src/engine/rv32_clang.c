@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds clang and libclc, and compiles sources in two stages. The first stage turns OpenCL C into
- * LLVM text, which rv32_edit.c edits. The second stage turns the edited text into an object. */
+/* Finds clang and libclc, and compiles in two stages: OpenCL C to LLVM text, which rv32_edit.c
+ * edits, then this text to an object. */
 #include "engine/rv32_clang.h"
 
 #include <errno.h>
@@ -22,13 +22,11 @@
 #include "engine/rv32_edit.h"
 #include "rv32/image.h"
 
-#define MAJOR_FIRST 15 /* oldest clang with pointers without types in its LLVM text */
+#define MAJOR_FIRST 15 /* oldest clang with untyped pointers in LLVM text */
 #define MAJOR_LAST  21
 #define WORDS_MAX   (RV32_OPTIONS_MAX + 64)
 
-/* ---- finding ---- */
-
-/* Looks for a program in PATH. *out is then its real path. */
+/* Looks in PATH; *out is the real path. */
 static bool program_find(const char *name, char out[PATH_MAX])
 {
 	const char *list = getenv("PATH");
@@ -58,8 +56,7 @@ static bool clang_find(struct rv32_clang *c)
 		strcpy(c->path, path);
 		if (strncmp(path, "/usr/", 5) == 0)
 			return true;
-		/* If the path is PREFIX/bin/clang, the libraries and headers of clang are in
-		 * PREFIX. */
+		/* PREFIX/bin/clang: its libraries and headers are in PREFIX. */
 		strcpy(c->prefix, path);
 		for (int i = 0; i < 2 && strrchr(c->prefix, '/'); i++)
 			*strrchr(c->prefix, '/') = '\0';
@@ -86,8 +83,7 @@ bool rv32_clang_there(void)
 	return clang_find(&c) && libclc_find();
 }
 
-/* Adds path, size and time of a file to the hash. They change when the file's package is
- * updated. */
+/* Path, size and time change when the file's package is updated. */
 static void file_sum(EVP_MD_CTX *sum, const char *path)
 {
 	struct stat s;
@@ -164,8 +160,6 @@ void rv32_clang_close(struct rv32_clang *c)
 		scratch_close(c->scratch);
 }
 
-/* ---- compiling ---- */
-
 static int child_run(const struct rv32_clang *c, const char *folder, const char **words, char **log)
 {
 	const struct rv32_child child = {.folder = folder,
@@ -176,8 +170,7 @@ static int child_run(const struct rv32_clang *c, const char *folder, const char 
 	return rv32_child_run(&child, log);
 }
 
-/* Removes lines about libclc's target from the log. clang 15 writes such lines for some functions
- * of libclc. */
+/* clang 15 writes lines about the target of some libclc functions. */
 static void log_clean(char *log)
 {
 	static const char part[] = "is not a recognized feature for this target";
@@ -202,11 +195,9 @@ static int first_stage(struct rv32_clang *c, const char *folder, const struct rv
 	const char *words[WORDS_MAX];
 	unsigned count = rv32_front_words(c, words);
 	const char *const more[] = {"-cl-kernel-arg-info", "-Wno-linker-warnings", "-Wno-format",
-				    /* line tables for messages; src/rv32/image_lines.c reads
-				     * version 4 */
+				    /* for messages; src/rv32/image_lines.c reads version 4 */
 				    "-gline-tables-only", "-gdwarf-4",
-				    /* the second stage optimizes, because that must come after the
-				     * edit */
+				    /* optimization must follow the edit */
 				    "-Xclang", "-disable-llvm-passes", "-Xclang",
 				    "-mlink-builtin-bitcode", "-Xclang", c->bitcode, "-Xclang",
 				    "-mlink-builtin-bitcode", "-Xclang", c->libclc};
@@ -242,7 +233,7 @@ static int edit(const char *folder, char **log)
 	return written ? DXP_OK : DXP_EIO;
 }
 
-/* Compiles the edited text to an object. If this fails, *log becomes the messages of this stage. */
+/* On failure, *log has the messages of this stage. */
 static int second_stage(struct rv32_clang *c, const char *folder, char **log)
 {
 	const char *words[WORDS_MAX];
@@ -262,7 +253,7 @@ static int second_stage(struct rv32_clang *c, const char *folder, char **log)
 	return status;
 }
 
-/* Writes the program's text, and the header that declares the NIC's instructions, as files. */
+/* Also writes the header that declares the NIC's instructions. */
 static int sources_write(const char *folder, const struct engine_source *s)
 {
 	const char *text = s->files[0].data;
@@ -273,7 +264,7 @@ static int sources_write(const char *folder, const struct engine_source *s)
 		bytes--;
 	if (snprintf(path, sizeof(path), "%s/dxp/rv32.h", folder) >= (int)sizeof(path))
 		return DXP_EIO;
-	/* If the program itself has a header with this name, that header is used. */
+	/* The program's own header has precedence. */
 	if (access(path, F_OK) != 0 &&
 	    !rv32_file_write(folder, "dxp/rv32.h", rv32_header_text, strlen(rv32_header_text)))
 		return DXP_EIO;

@@ -14,8 +14,7 @@ static bool starts(struct edit_span s, const char *with)
 	return s.bytes >= strlen(with) && memcmp(s.at, with, strlen(with)) == 0;
 }
 
-/* Sets *line to the next line without its newline, and advances *rest. Returns false if no line is
- * left. */
+/* Without its newline. False: no line is left. */
 static bool line_next(struct edit_span *rest, struct edit_span *line)
 {
 	if (rest->bytes == 0)
@@ -29,7 +28,7 @@ static bool line_next(struct edit_span *rest, struct edit_span *line)
 	return true;
 }
 
-/* Reads a decimal number at *at and advances *at. Returns false if there is no number. */
+/* Decimal; advances *at. False: no number. */
 static bool number_read(const char **at, const char *end, size_t *out)
 {
 	size_t value = 0;
@@ -71,8 +70,7 @@ static bool numbers_read(struct edit *e, struct edit_span ir)
 {
 	struct edit_span rest = ir, line;
 
-	/* Each metadata node has its own line, so a node's number is less than the number of
-	 * lines. */
+	/* A metadata node has its own line, so its number is less than that of lines. */
 	for (e->metadata_count = 1; line_next(&rest, &line);)
 		e->metadata_count++;
 	e->metadata_next = e->metadata_count;
@@ -94,7 +92,7 @@ static const char *const conventions[] = {"spir_kernel ", "spir_func "};
 static const char *const targets[] = {"\"target-cpu\"=\"", "\"target-features\"=\"",
 				      "\"tune-cpu\"=\""};
 
-/* If a calling convention begins here, returns its length; otherwise 0. */
+/* 0: none begins here. */
 static size_t convention_bytes(struct edit_span rest)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(conventions); i++)
@@ -103,8 +101,7 @@ static size_t convention_bytes(struct edit_span rest)
 	return 0;
 }
 
-/* Copies a line but omits calling conventions. These are words between blanks, outside of
- * strings. */
+/* Omits calling conventions: words between blanks, outside of strings. */
 static void line_copy(struct edit *e, struct edit_span line)
 {
 	const char *end = line.at + line.bytes, *copied = line.at;
@@ -125,9 +122,9 @@ static void line_copy(struct edit *e, struct edit_span line)
 	fputc('\n', e->out);
 }
 
-/* Copies the line of a __local variable, with external linkage. If the linkage were internal, the
- * optimizer would treat the variable as private when a kernel stores it before loading it. Also
- * adds a section name, by which the loader finds the variable's kernel. */
+/* __local variables get external linkage: with internal linkage, the optimizer treats one as
+ * private if a kernel stores it before loading it. The section name identifies its kernel to the
+ * loader. */
 static void local_copy(struct edit *e, struct edit_span line)
 {
 	static const char word[] = " = internal ";
@@ -149,7 +146,7 @@ static bool is_local(struct edit_span line)
 		rv32_edit_find(line, " = internal unnamed_addr global "));
 }
 
-/* Copies an attribute group, but omits the attributes of the target. */
+/* Omits the attributes of the target. */
 static void attributes_copy(struct edit *e, struct edit_span line)
 {
 	const char *end = line.at + line.bytes, *copied = line.at;
@@ -173,7 +170,7 @@ static void attributes_copy(struct edit *e, struct edit_span line)
 	fputc('\n', e->out);
 }
 
-/* Copies all lines. kernels[] gets the `define` lines of kernels. */
+/* kernels[]: their `define` lines. */
 static bool lines_copy(struct edit *e, struct edit_span ir, struct edit_span *kernels,
 		       size_t *count)
 {

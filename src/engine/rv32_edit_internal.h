@@ -9,7 +9,7 @@
 
 #include "engine/rv32_edit.h"
 
-/* A part of the compiler's text. */
+/* A part of the text. */
 struct edit_span {
 	const char *at;
 	size_t bytes;
@@ -17,20 +17,20 @@ struct edit_span {
 
 struct edit {
 	FILE *out;
-	/* Text of each metadata node, by number: for a DISubprogram the text after "!N = ",
-	 * otherwise the text after "!N = !{"; bytes is 0 if there is no such node. */
+	/* Metadata nodes by number: of a DISubprogram the text after "!N = ", else after "!N = !{";
+	 * 0 bytes: none. */
 	struct edit_span *metadata;
 	size_t metadata_count;
-	size_t metadata_next;    /* a number that no metadata node has */
-	unsigned attribute_next; /* a number that no attribute group has */
-	char *text;              /* where the reason of the first failure is written */
+	size_t metadata_next;    /* unused */
+	unsigned attribute_next; /* unused */
+	char *text;              /* reason of the first failure */
 };
 
-/* Writes a record and an entry function for the kernel of a `define` line. Returns false on
- * failure; e->text then has the reason. */
+/* Writes record and entry function for the kernel of a `define` line. False: e->text has the
+ * reason. */
 bool rv32_edit_kernel(struct edit *e, struct edit_span line);
 
-/* Returns the position of `part` in a span, or NULL. */
+/* NULL: not found. */
 static inline const char *rv32_edit_find(struct edit_span s, const char *part)
 {
 	return memmem(s.at, s.bytes, part, strlen(part));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the signature and metadata of a kernel, and writes its record and its entry function. */
+/* Reads signature and metadata of a kernel; writes its record and its entry function. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,24 +11,22 @@
 #define NAME_BYTES 512
 
 struct parameter {
-	struct edit_span text; /* the parameter with its attributes, without its name */
-	struct edit_span type; /* type of the value in the table of arguments; byval: the struct */
-	/* byval: the parameter is a pointer, from which the kernel copies the value */
+	struct edit_span text; /* with attributes, without name */
+	struct edit_span type; /* of the value in the table of arguments; byval: the struct */
+	/* byval: a pointer from which the kernel copies the value */
 	bool by_value;
-	char space[12];              /* address space, as a number in text form */
+	char space[12];              /* number as text */
 	uint32_t access, qualifiers; /* enum rv32_access_qualifier, rv32_type_qualifier */
 	struct edit_span type_name, name;
 };
 
 struct kernel {
-	struct edit_span name, line, attributes; /* attributes: the text after the parameters */
+	struct edit_span name, line, attributes; /* attributes: after the parameters */
 	size_t count;
 	struct parameter parameters[RV32_PARAMETERS_MAX];
 	unsigned sizes[3], hints[3];
-	char vector[48]; /* vec_type_hint, such as "vec_type_hint(float4)" */
+	char vector[48]; /* such as "vec_type_hint(float4)" */
 };
-
-/* ---- spans ---- */
 
 static bool equal(struct edit_span s, const char *text)
 {
@@ -44,8 +42,7 @@ static struct edit_span trim(struct edit_span s)
 	return s;
 }
 
-/* Returns the part up to the next `separator` that is outside of brackets and strings, and removes
- * it from *rest. */
+/* Up to the next `separator` outside of brackets and strings. */
 static struct edit_span part_next(struct edit_span *rest, char separator)
 {
 	bool quoted = false;
@@ -66,8 +63,7 @@ static struct edit_span part_next(struct edit_span *rest, char separator)
 	return part;
 }
 
-/* Returns the content of the bracket that opens at `open`. It is empty if the bracket does not
- * close. */
+/* Content of the bracket; empty if it does not close. */
 static struct edit_span bracket(const char *open, const char *end)
 {
 	bool quoted = false;
@@ -84,10 +80,7 @@ static struct edit_span bracket(const char *open, const char *end)
 	return (struct edit_span){open, 0};
 }
 
-/* ---- reading ---- */
-
-/* Returns the content of the metadata node that the `define` line references as `name`. bytes is 0
- * if there is none. */
+/* The node that the `define` line references as `name`; 0 bytes: none. */
 static struct edit_span metadata_get(const struct edit *e, const struct kernel *k, const char *name)
 {
 	const char *at = rv32_edit_find(k->attributes, name);
@@ -143,7 +136,7 @@ static bool signature_read(struct kernel *k, struct edit_span line)
 	return true;
 }
 
-/* Returns the text of the next !"..." in a list, with the compiler's escapes. */
+/* The text of !"...", with the compiler's escapes. */
 static struct edit_span string_next(struct edit_span *rest)
 {
 	struct edit_span part = trim(part_next(rest, ','));
@@ -154,7 +147,7 @@ static struct edit_span string_next(struct edit_span *rest)
 	return (struct edit_span){part.at + 2, end ? (size_t)(end - part.at) - 2 : 0};
 }
 
-/* Returns the number of the next "i32 N" in a list. */
+/* The number of "i32 N". */
 static unsigned number_next(struct edit_span *rest)
 {
 	struct edit_span part = trim(part_next(rest, ','));
@@ -179,7 +172,7 @@ static uint32_t qualifiers_of(struct edit_span s)
 	       (rv32_edit_find(s, "volatile") ? RV32_TYPE_VOLATILE : 0u);
 }
 
-/* Reads a vector hint such as "<4 x float> undef, i32 1"; the 1 means signed. */
+/* Such as "<4 x float> undef, i32 1"; 1 means signed. */
 static void vector_read(struct kernel *k, struct edit_span hint)
 {
 	static const struct {
@@ -240,9 +233,7 @@ static void metadata_read(const struct edit *e, struct kernel *k)
 	vector_read(k, metadata_get(e, k, "!vec_type_hint"));
 }
 
-/* ---- writing ---- */
-
-/* Returns the length of a text in bytes, where an escape \XX counts as one byte. */
+/* An escape \XX counts as one byte. */
 static size_t escaped_bytes(struct edit_span s)
 {
 	size_t bytes = 0;
@@ -259,8 +250,7 @@ static void string_write(FILE *out, struct edit_span s, size_t *bytes)
 	*bytes += escaped_bytes(s) + 1;
 }
 
-/* Returns the texts of the record, which the caller frees. *bytes is their length without
- * escapes. */
+/* The caller frees them; *bytes excludes escapes. */
 static char *texts_make(const struct kernel *k, size_t *bytes)
 {
 	char *texts = NULL;
@@ -286,7 +276,7 @@ static char *texts_make(const struct kernel *k, size_t *bytes)
 	return NULL;
 }
 
-/* Writes an expression for the size of a type. The code generator computes its value. */
+/* The code generator computes the size. */
 static void size_write(FILE *out, struct edit_span type)
 {
 	fprintf(out, "i32 ptrtoint (ptr getelementptr (%.*s, ptr null, i32 1) to i32)",
@@ -321,9 +311,8 @@ static bool record_write(struct edit *e, const struct kernel *k)
 	return true;
 }
 
-/* Writes the entry function. Entry i of the argument table, at %a + 4 i, points to the value of
- * parameter i. The entry function gets a DISubprogram equal to the kernel's. Without it, LLVM would
- * drop the line numbers of the kernel's code when it inlines that code into the entry function. */
+/* Entry i of the argument table, at %a + 4 i, points to the value of parameter i. A DISubprogram
+ * equal to the kernel's keeps line numbers when LLVM inlines the kernel. */
 static void entry_write(struct edit *e, const struct kernel *k)
 {
 	const struct edit_span lines = metadata_get(e, k, "!dbg");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a kernel: checks the launch sizes, lays out the address space, runs the cores. If the launch
- * fails, writes the reason. */
+/* Runs a kernel: checks sizes, lays out the address space, runs the cores; writes the reason of a
+ * failure. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,11 +15,8 @@
 #include "engine/rv32_print.h"
 #include "engine/rv32_watch.h"
 
-/* work-items of a work-group by default: eight warps, so that some run while others wait at a
- * barrier */
+/* work-items of a work-group by default: of eight warps, some run while others wait at a barrier */
 #define GROUP_ITEMS_DEFAULT 256
-
-/* ---- sizes ---- */
 
 static int sizes_reject(struct engine_rv32 *r, char text[ENGINE_TEXT_BYTES], const char *kernel,
 			const char *what, uint64_t value)
@@ -30,7 +27,7 @@ static int sizes_reject(struct engine_rv32 *r, char text[ENGINE_TEXT_BYTES], con
 	return DXP_EINVAL;
 }
 
-/* Rejects a work-group that needs more warps than a core has. */
+/* More warps than a core has. */
 static int group_reject(struct engine_rv32 *r, char text[ENGINE_TEXT_BYTES], const char *kernel,
 			uint64_t items)
 {
@@ -41,7 +38,7 @@ static int group_reject(struct engine_rv32 *r, char text[ENGINE_TEXT_BYTES], con
 	return sizes_reject(r, text, kernel, what, items);
 }
 
-/* Returns the largest divisor of `size` that is not greater than `most`. */
+/* At most `most`. */
 static uint32_t divisor_find(uint64_t size, uint32_t most)
 {
 	for (uint32_t d = most; d > 1; d--)
@@ -50,8 +47,8 @@ static uint32_t divisor_find(uint64_t size, uint32_t most)
 	return 1;
 }
 
-/* Chooses the work-group size: the size that the caller or the kernel requires; otherwise up to
- * GROUP_ITEMS_DEFAULT work-items, most of them in dimension x. */
+/* The size that the caller or the kernel requires; otherwise up to GROUP_ITEMS_DEFAULT, most of
+ * them in dimension x. */
 static int local_choose(struct engine_rv32 *r, const struct rv32_kernel *k,
 			const struct engine_launch *l, struct rv32_launch *out,
 			char text[ENGINE_TEXT_BYTES])
@@ -105,8 +102,6 @@ static int sizes_set(struct engine_rv32 *r, const struct rv32_kernel *k,
 	return local_choose(r, k, l, out, text);
 }
 
-/* ---- the NIC ---- */
-
 static int nic_post(void *context, const struct dxp_descriptor *head, const struct dxp_entry *src,
 		    const struct dxp_entry *dst, const void *data)
 {
@@ -131,8 +126,6 @@ static uint64_t nic_value(void *context, enum rv32_nic_value which)
 	default: return 0;
 	}
 }
-
-/* ---- running ---- */
 
 static int symbolize(void *context, uint32_t pc, char *text, size_t bytes)
 {
@@ -164,7 +157,7 @@ static void failure_report(const struct engine_rv32 *r, const struct engine_laun
 	}
 }
 
-/* Decodes the program once for each core that runs it. */
+/* Once per core. */
 static int codes_make(struct engine_rv32 *r, struct engine_program *p, uint32_t cores)
 {
 	for (uint32_t i = 0; i < cores; i++) {
@@ -185,7 +178,7 @@ static uint32_t cores_of(const struct engine_rv32 *r, const struct rv32_launch *
 				   : (uint32_t)min_u64(r->settings.cores, groups * l->groups[2]);
 }
 
-/* Runs a launch on the pool, with the observers that the settings and the program request. */
+/* With the observers that settings and program request. */
 static int pool_run(struct engine_rv32 *r, const struct engine_launch *l,
 		    struct rv32_launch *launch, uint32_t cores, struct rv32_result *result)
 {

@@ -11,8 +11,7 @@
 
 #define BLANKS " \t\n\r\v\f"
 
-/* Copies one word from *at to `to`, without its quotes, and advances *at. Returns the end of the
- * word in `to`. */
+/* Without its quotes; advances *at. Returns its end in `to`. */
 static char *word_read(const char **at, char *to)
 {
 	const char *p = *at;
@@ -34,7 +33,7 @@ static char *word_read(const char **at, char *to)
 
 static int reject(char text[ENGINE_TEXT_BYTES], const char *what, const char *word)
 {
-	/* The OpenCL plugin recognizes a rejected option by the first three words of this text. */
+	/* The OpenCL plugin recognizes a rejected option by the first three words. */
 	snprintf(text, ENGINE_TEXT_BYTES, "Invalid build option '%.100s': %s\n", word, what);
 	return DXP_EINVAL;
 }
@@ -47,7 +46,7 @@ static bool is_one_of(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-/* Returns true if the folder is inside the program's own folder. */
+/* Inside the program's own folder. */
 static bool folder_good(const char *folder)
 {
 	if (folder[0] == '\0' || folder[0] == '/')
@@ -85,8 +84,7 @@ static bool is_flag(const char *word)
 	return is_one_of(word, words, ARRAY_COUNT(words));
 }
 
-/* Checks word `i` of the options of a compilation. If the option has an operand, advances *i to
- * it. */
+/* Advances *i to the option's operand, if it has one. */
 static int word_check(struct rv32_options *o, unsigned *i, char text[ENGINE_TEXT_BYTES])
 {
 	const char *word = o->words[*i];
@@ -103,7 +101,7 @@ static int word_check(struct rv32_options *o, unsigned *i, char text[ENGINE_TEXT
 			return reject(text, "it needs a word behind it", word);
 		operand = o->words[++*i];
 	}
-	if (*operand == '@') /* after @, the compiler would read a file of further options */
+	if (*operand == '@') /* the compiler would read a file of options */
 		return reject(text, "not an option of OpenCL 1.2", operand);
 	if (letter == 'I' && !folder_good(operand))
 		return reject(text, "use a relative folder, of the program's own headers", operand);
@@ -122,7 +120,7 @@ static int link_check(struct rv32_options *o, const char *word, char text[ENGINE
 	return reject(text, "not an option of clLinkProgram", word);
 }
 
-/* Removes options that clang 15 does not know. They only permit more optimizations. */
+/* Unknown to clang 15; they only permit optimizations. */
 static void permissions_drop(struct rv32_options *o)
 {
 	unsigned kept = 0;

@@ -13,13 +13,12 @@
 #include "base/util.h"
 #include "engine/rv32_engine.h"
 
-/* One core. The calling thread writes `launch`. The core's thread writes `status` and the members
- * after it. */
+/* One core. The calling thread writes `launch`, the core's thread `status` and later members. */
 struct member {
 	struct rv32_pool *pool;
 	uint32_t index;
 	pthread_t thread;
-	bool started; /* the core has a thread */
+	bool started; /* has a thread */
 	struct rv32_core *core;
 	struct rv32_launch launch;
 	int status;
@@ -31,31 +30,28 @@ struct rv32_pool {
 	struct rv32_settings settings;
 	struct member members[RV32_CORES_MAX];
 	_Atomic uint64_t next_group;
-	atomic_uint stop; /* 0: run; 1: a core trapped; 2: the time limit is over */
-	pthread_t guard;  /* thread that stops a launch at its time limit */
-	bool guarded;     /* the thread `guard` exists */
+	atomic_uint stop; /* 0: run; 1: a core trapped; 2: time limit */
+	pthread_t guard;  /* stops a launch at its time limit */
+	bool guarded;
 	pthread_mutex_t lock;
 	pthread_cond_t begin, done;
-	/* The following members are guarded by `lock`. */
-	uint64_t round; /* number of launches so far */
-	uint32_t cores; /* cores that the running launch uses */
-	uint32_t busy;  /* threads that have not finished the running launch */
+	/* Guarded by `lock`: */
+	uint64_t round; /* launches so far */
+	uint32_t cores; /* of the running launch */
+	uint32_t busy;  /* threads in the running launch */
 	bool closing;
-	bool guarding; /* the thread `guard` will read began_ns on its own, so it needs no wakeup */
-	/* time at which the running launch began; 0: no launch runs, or it was stopped */
+	bool guarding; /* `guard` will read began_ns, and needs no wakeup */
+	/* start of the running launch; 0: none, or stopped */
 	uint64_t began_ns;
-	pthread_cond_t guard_wake; /* condition of `guard`; uses the monotonic clock */
+	pthread_cond_t guard_wake; /* monotonic clock */
 };
-
-/* ---- the time limit ---- */
 
 static struct timespec timespec_of(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Main function of the thread that stops a launch at its limit. It sleeps until the limit of the
- * launch that it saw last. So a short launch needs no system call for its limit. */
+/* Sleeps until the limit of the launch that it saw last, so short launches need no system call. */
 static void *guard_main(void *argument)
 {
 	struct rv32_pool *p = argument;
@@ -80,7 +76,7 @@ static void *guard_main(void *argument)
 	return NULL;
 }
 
-/* Starts a thread that has all signals blocked. */
+/* With all signals blocked. */
 static bool thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
 	sigset_t all, old;
@@ -117,8 +113,6 @@ static void limit_end(struct rv32_pool *p)
 	p->began_ns = 0;
 	pthread_mutex_unlock(&p->lock);
 }
-
-/* ---- cores ---- */
 
 static void member_run(struct member *m)
 {
@@ -196,7 +190,7 @@ void rv32_pool_destroy(struct rv32_pool *p)
 	free(p);
 }
 
-/* Creates the core of a member. Also creates its thread, except for the first member. */
+/* The first member has no thread. */
 static int member_start(struct member *m)
 {
 	const struct rv32_core_options options = {.index = m->index,
@@ -240,8 +234,7 @@ static void round_wait(struct rv32_pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Sums the results of the cores. Ignores the trap of a core that stopped only because another core
- * trapped. */
+/* Ignores traps of cores that another core's trap stopped. */
 static int results_join(struct rv32_pool *p, uint32_t cores, struct rv32_result *out)
 {
 	int status = DXP_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the conversions of printf in OpenCL C 1.2, 6.12.13. In the ABI ilp32, variable
- * arguments are in a1 to a7, then on the stack. An 8-byte value uses an even pair. Floats are not
- * widened to double, because the device has no double. */
+/* printf of OpenCL C 1.2, 6.12.13. In the ABI ilp32, variable arguments are in a1 to a7, then on
+ * the stack; an 8-byte value uses an even pair. Floats are not widened, because the device has no
+ * double. */
 #include "engine/rv32_print.h"
 
 #include <stdbool.h>
@@ -16,27 +16,27 @@
 #define REGISTER_SP   2
 #define REGISTER_T0   5
 #define REGISTER_A0   10
-#define REGISTERS     8     /* registers a0 to a7 */
-#define FORMAT_BYTES  4096  /* bytes of the longest format */
-#define STRING_BYTES  65536 /* bytes of the longest text for %s */
-#define WIDTH_MAX     1024  /* largest width and precision: limits the text of one conversion */
+#define REGISTERS     8     /* a0 to a7 */
+#define FORMAT_BYTES  4096  /* longest format */
+#define STRING_BYTES  65536 /* longest text for %s */
+#define WIDTH_MAX     1024  /* limits the text of one conversion */
 #define LANES_MAX     16
 #define ELEMENT_BYTES (2 * WIDTH_MAX + 64)
 
-/* One conversion of a format, such as "%-5.2v4hlf". */
+/* Such as "%-5.2v4hlf". */
 struct conversion {
 	char flags[6];
 	int width, precision; /* -1: not stated */
-	unsigned lanes;       /* elements of a vector; 0: a scalar */
-	unsigned bytes;       /* bytes of an element; 0: no length modifier */
+	unsigned lanes;       /* of a vector; 0: a scalar */
+	unsigned bytes;       /* of an element; 0: no length modifier */
 	char letter;
 };
 
 struct cursor {
 	struct rv32_item *item;
-	unsigned slot; /* index of the next argument word; word 0 is the format */
+	unsigned slot; /* next argument word; word 0 is the format */
 	FILE *out;
-	const char *wrong; /* text of the first error */
+	const char *wrong; /* first error */
 };
 
 static bool fail(struct cursor *c, const char *wrong)
@@ -45,8 +45,6 @@ static bool fail(struct cursor *c, const char *wrong)
 		c->wrong = wrong;
 	return false;
 }
-
-/* ---- arguments ---- */
 
 static uint32_t word_next(struct cursor *c)
 {
@@ -69,7 +67,7 @@ static uint64_t pair_next(struct cursor *c)
 	return low | (uint64_t)word_next(c) << 32;
 }
 
-/* Reads `count` elements of 4 or 8 bytes that lie in memory. */
+/* `count` elements of 4 or 8 bytes in memory. */
 static bool elements_load(struct cursor *c, uint64_t *to, unsigned count, unsigned bytes)
 {
 	const uint32_t at = word_next(c);
@@ -82,9 +80,8 @@ static bool elements_load(struct cursor *c, uint64_t *to, unsigned count, unsign
 	return true;
 }
 
-/* Reads the elements of a vector, each extended to 4 or 8 bytes. The code generator passes floats
- * one by one. It passes two integers of up to 4 bytes each in two words, and larger vectors by
- * address. */
+/* Extends each element to 4 or 8 bytes. The code generator passes floats one by one, two integers
+ * of up to 4 bytes in two words, and larger vectors by address. */
 static bool vector_next(struct cursor *c, uint64_t to[LANES_MAX], unsigned lanes, unsigned bytes,
 			bool floats)
 {
@@ -98,8 +95,7 @@ static bool vector_next(struct cursor *c, uint64_t to[LANES_MAX], unsigned lanes
 	return true;
 }
 
-/* Reads a text from the kernel's memory. Returns false if it is not readable, or has `space` bytes
- * or more. */
+/* False: not readable, or `space` bytes or more. */
 static bool text_read(struct rv32_item *item, uint32_t at, char *to, size_t space)
 {
 	for (size_t i = 0; i < space; i++) {
@@ -110,8 +106,6 @@ static bool text_read(struct rv32_item *item, uint32_t at, char *to, size_t spac
 	}
 	return false;
 }
-
-/* ---- formats ---- */
 
 static bool number_read(const char **at, int *out)
 {
@@ -153,7 +147,7 @@ static void length_read(const char **at, struct conversion *v)
 	}
 }
 
-/* Reads the conversion after a '%', and advances *at past it. Returns false if it is invalid. */
+/* After a '%'; advances *at. False: invalid. */
 static bool conversion_read(const char **at, struct conversion *v)
 {
 	size_t flags = strspn(*at, "-+ #0");
@@ -181,9 +175,7 @@ static bool conversion_read(const char **at, struct conversion *v)
 	return !(v->lanes && strchr("csp", v->letter));
 }
 
-/* ---- output ---- */
-
-/* Writes a format for the host's snprintf(): "%FLAGSWIDTH.PRECISION", then length and letter. */
+/* For snprintf(): "%FLAGSWIDTH.PRECISION", then length and letter. */
 static void host_format(const struct conversion *v, const char *length, char out[64])
 {
 	int used = snprintf(out, 64, "%%%s", v->flags);
@@ -205,7 +197,7 @@ static bool is_signed(char letter)
 	return letter == 'd' || letter == 'i';
 }
 
-/* Cuts an integer to `bytes` bytes, and extends it with or without its sign. */
+/* Cuts to `bytes`, then extends. */
 static uint64_t integer_fit(uint64_t value, unsigned bytes, bool with_sign)
 {
 	const unsigned shift = 64 - 8 * bytes;
@@ -213,7 +205,7 @@ static uint64_t integer_fit(uint64_t value, unsigned bytes, bool with_sign)
 	return with_sign ? (uint64_t)((int64_t)(value << shift) >> shift) : value << shift >> shift;
 }
 
-/* These formats are not literals: host_format() makes them from conversions that were checked. */
+/* host_format() makes these formats from checked conversions. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void element_print(struct cursor *c, const struct conversion *v, uint64_t value,
@@ -306,8 +298,7 @@ static bool format_print(struct cursor *c, const char *format)
 	return true;
 }
 
-/* Prints the text of one call of printf. Collects it in memory first, so that the texts of
- * different calls do not mix. Returns an error text, or NULL. */
+/* Collects the text of one call, so that calls do not mix. Returns an error text, or NULL. */
 static const char *print(struct rv32_item *item)
 {
 	struct cursor c = {.item = item, .slot = 1};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiles the runtime of kernels at first use, which takes 3 s of one CPU. Files appear completely
- * or not at all. If several processes start together, the first one compiles, and the others
- * wait. */
+/* Compiles the kernels' runtime at first use: 3 s of one CPU. Files appear completely or not at
+ * all. Of several processes, the first compiles, and the others wait. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,8 +22,7 @@
 #define NAME_BYTES 80
 #define WORDS_MAX  64
 
-/* Compiles one file of the runtime, and logs the compiler's messages if it fails. `words` has the
- * first `count` words of the command line, and space for all words. */
+/* Logs messages on failure. `words` has `count` words, and space for all. */
 static int runtime_run(const struct rv32_clang *c, const char *folder, const char **words,
 		       unsigned count, const char *const *more, unsigned more_count)
 {
@@ -98,7 +96,7 @@ int rv32_runtime_make(const struct rv32_clang *c, const char *bitcode, const cha
 	return status;
 }
 
-/* Loads the compiled runtime. Returns false if it is missing or unreadable. */
+/* False: missing or unreadable. */
 static bool runtime_load(struct rv32_clang *c, const char *bitcode, const char *support)
 {
 	char path[PATH_MAX];

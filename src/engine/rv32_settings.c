@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the settings after `--engine rv32:`. */
+/* The settings after `--engine rv32:`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that compiling programs and compiling the runtime share: the first words of the command
- * line, and files in the folder of a build. */
+/* For programs and the runtime: first words of the command line, and files of a build. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,15 +12,14 @@
 #include "base/util.h"
 #include "engine/rv32_clang.h"
 
-/* OpenCL extensions to enable, because the compiler enables none for riscv32. rv32_about.c reports
- * the same list. */
+/* The compiler enables none for riscv32. rv32_about.c reports the same list. */
 #define RV32_EXTENSIONS_ON                       \
 	"+cl_khr_byte_addressable_store,"        \
 	"+cl_khr_global_int32_base_atomics,"     \
 	"+cl_khr_global_int32_extended_atomics," \
 	"+cl_khr_local_int32_base_atomics,"      \
 	"+cl_khr_local_int32_extended_atomics"
-#define FILE_MAX (256u << 20) /* bytes of an intermediate file */
+#define FILE_MAX (256u << 20) /* intermediate file */
 
 static int file_open(const char *folder, const char *name, int flags)
 {
@@ -90,8 +88,7 @@ unsigned rv32_front_words(const struct rv32_clang *c, const char **words)
 	return ARRAY_COUNT(all);
 }
 
-/* Sets the words for riscv32 objects. From clang 17 on, the CSR instructions are a separate
- * extension (zicsr). */
+/* From clang 17 on, CSR instructions are an extension (zicsr). */
 unsigned rv32_back_words(const struct rv32_clang *c, const char **words)
 {
 	const char *const all[] = {c->path,

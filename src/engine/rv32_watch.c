@@ -25,8 +25,7 @@ static void list(struct rv32_watch *w, uint32_t warp, uint32_t pc, uint32_t mask
 		 w->kernel, w->core, warp, pc, mask, text, where);
 }
 
-/* The trace hook of a core. Ignores the trap after the last instruction, which does not belong to
- * the program. */
+/* The trace hook. The trap after the last instruction is not part of the program. */
 static void observe(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
 		    const uint32_t (*registers)[RV32_LANES])
 {
@@ -45,7 +44,7 @@ static void observe(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
 		rv32_time_trace(w->time, warp, pc, mask, registers);
 }
 
-/* Allocates the counts of a program for a core, at its first counted launch. */
+/* At the first counted launch on a core. */
 static int counts_make(struct engine_program *p, uint32_t core)
 {
 	if (p->profiled && !p->counts[core])
@@ -85,7 +84,7 @@ int rv32_watch_begin(struct engine_rv32 *r, const struct engine_launch *l, uint3
 	return DXP_OK;
 }
 
-/* Logs the cycles of the model of time, as a range over the assumptions about the memory. */
+/* As a range over the assumptions about the memory. */
 static void time_report(const struct engine_launch *l, const struct rv32_time *time)
 {
 	struct rv32_time_result t;
@@ -109,8 +108,6 @@ void rv32_watch_end(const struct engine_launch *l, struct rv32_watches *w, int s
 	rv32_time_destroy(w->time);
 	w->time = NULL;
 }
-
-/* ---- profiles ---- */
 
 static void row_put(const struct rv32_profile_row *row, struct records *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Format of a seal: magic, then a MAC over a purpose and the binary. */
+/* A seal: magic, then a MAC over a purpose and the binary. */
 #include "engine/seal.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #define MAGIC       "dxpseal1"
 #define MAGIC_BYTES 8
 
-/* makes this MAC different from the MAC of any other message */
+/* separates this MAC from that of any other message */
 static const char purpose[] = "dxp program binary";
 
 static bool sealed(const uint8_t *data, size_t bytes)

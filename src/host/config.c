@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the fabric: by options, or by the directory of `dxp up`. This directory has the files
- * `manager` (one line, "host:port") and `fabric.key`. After `dxp join`, it also has `node.key`, the
- * private key of this user or machine, and `manager.pub`, the public key of the manager. */
+ * `manager` (one line, "host:port", or a list with commas) and `fabric.key`. After `dxp join`, it
+ * also has `node.key`, the private key of this user or machine, and `manager.pub`, the public key
+ * of the manager. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static int file_of(const char *directory, const char *name, const char *given,
 	return DXP_OK;
 }
 
-static int manager_from_file(const char *path, char text[UDP_ADDRESS_TEXT_BYTES])
+static int manager_from_file(const char *path, char text[MANAGERS_TEXT_BYTES])
 {
 	FILE *file = descriptor_fopen(path, "re");
 
@@ -83,7 +84,7 @@ static int manager_from_file(const char *path, char text[UDP_ADDRESS_TEXT_BYTES]
 				 path);
 	if (!file)
 		return error_set(DXP_EIO, "cannot read %s: %s", path, strerror(errno));
-	char *line = fgets(text, UDP_ADDRESS_TEXT_BYTES, file);
+	char *line = fgets(text, MANAGERS_TEXT_BYTES, file);
 	fclose(file);
 	if (!line)
 		return error_set(DXP_EMALFORMED, "%s is empty; run `dxp down` and `dxp up` again",
@@ -92,9 +93,9 @@ static int manager_from_file(const char *path, char text[UDP_ADDRESS_TEXT_BYTES]
 	return DXP_OK;
 }
 
-static int resolve_manager(const char *directory, const char *given, struct udp_address *out)
+static int resolve_manager(const char *directory, const char *given, struct config *c)
 {
-	char path[CONFIG_PATH_BYTES], text[UDP_ADDRESS_TEXT_BYTES];
+	char path[CONFIG_PATH_BYTES], text[MANAGERS_TEXT_BYTES];
 
 	if (!given) {
 		int status = file_of(directory, "manager", NULL, path);
@@ -104,7 +105,7 @@ static int resolve_manager(const char *directory, const char *given, struct udp_
 			return status;
 		given = text;
 	}
-	if (resolve_address(given, WIRE_PORT, out) == DXP_OK)
+	if (managers_parse(given, WIRE_PORT, &c->manager, &c->other_managers) == DXP_OK)
 		return DXP_OK;
 	return error_set(DXP_EINVAL,
 			 "'%s' is not the address of a manager, and no machine has this name; "
@@ -232,7 +233,7 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 	int status = config_directory_find(options->directory, directory, sizeof(directory));
 
 	if (status == DXP_OK)
-		status = resolve_manager(directory, options->manager, &c.manager);
+		status = resolve_manager(directory, options->manager, &c);
 	if (status == DXP_OK)
 		status = resolve_key(directory, options->key_file, c.key);
 	if (status == DXP_OK && !options->key_file)

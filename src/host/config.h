@@ -11,12 +11,14 @@
 #include "base/limits.h"
 #include "host/limits.h"
 #include "keys/identity.h"
+#include "node/managers.h"
 
 #define CONFIG_PATH_BYTES 4096
 #define CONFIG_SERVICES   "/var/lib/dxp" /* folder of the fabric that services have joined */
 
 struct config {
 	struct udp_address manager;
+	struct manager_backups other_managers;
 	uint8_t key[FABRIC_KEY_BYTES];
 	bool keyed; /* true: `dxp join` admitted this user or machine, so `identity` is valid */
 	struct identity identity;

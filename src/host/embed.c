@@ -67,6 +67,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 	address_format(&config.manager, manager);
 	const struct node_options options = {.name = config.name,
 					     .manager = config.manager,
+					     .other_managers = config.other_managers,
 					     .fabric_key = config.key,
 					     .identity = config.keyed ? &config.identity : NULL,
 					     .bind = config.bind,

@@ -63,6 +63,7 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 {
 	const struct node_options node = {.name = config->name,
 					  .manager = config->manager,
+					  .other_managers = config->other_managers,
 					  .fabric_key = config->key,
 					  .identity = config->keyed ? &config->identity : NULL,
 					  .bind = config->bind,

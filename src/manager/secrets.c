@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -55,6 +56,7 @@ int secrets_operator_token(const char *folder, struct registry *r, uint64_t expi
 
 	if (status != DXP_OK)
 		return status;
+	mkdir(folder, 0700); /* a store in etcd has not made it; text_write reports a failure */
 	rng_entropy_kernel(NULL, token.id, sizeof(token.id));
 	rng_entropy_kernel(NULL, token.secret, sizeof(token.secret));
 	memcpy(token.manager, registry_public_key(r), sizeof(token.manager));

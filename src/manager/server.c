@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The manager's loop: receives a batch, stores the changes, sends. A new id is on disk before a
- * node gets it. */
+ * node gets it. With several managers, only the active one has a registry; the others answer as
+ * standby.h describes. */
 #include "manager/server.h"
 
 #include <limits.h>
@@ -15,8 +16,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "link/datagram.h"
 #include "manager/secrets.h"
-#include "manager/store.h"
+#include "manager/standby.h"
+#include "manager/store_etcd.h"
 
 #define STORE_RETRY_NS (1 * S_NS)
 /* interval between checks that the database file still exists */
@@ -28,7 +31,11 @@
 struct server {
 	struct link *link;
 	struct store *store;
-	struct registry *registry;
+	struct registry *registry; /* NULL: this manager stands by */
+	uint64_t term;             /* term of the store in which the registry was loaded */
+	struct standby standby;
+	struct server_options options;
+	uint64_t step_ns; /* when store_step is due */
 	atomic_bool stop;
 	/* time in ns before which nothing is saved; 0: the last save succeeded */
 	uint64_t store_retry_ns;
@@ -39,6 +46,12 @@ struct server {
 	 * full */
 	size_t out_count, out_sent;
 };
+
+/* Returns true if the registry is that of the present term. */
+static bool acting(const struct server *s)
+{
+	return s->registry && s->term == store_term(s->store);
+}
 
 static uint64_t wall_read(void *context)
 {
@@ -59,8 +72,10 @@ static void about_set(struct registry_options *o)
 
 /* Makes a token for an operator if the options request one, or if no operator exists yet, because
  * an operator makes all other tokens. */
-static int operator_token_make(struct server *s, const struct server_options *options)
+static int operator_token_make(struct server *s)
 {
+	const struct server_options *options = &s->options;
+
 	if (options->admission != ADMIT_TOKEN ||
 	    (registry_has_operator(s->registry) && !options->operator_token))
 		return DXP_OK;
@@ -81,24 +96,97 @@ static int save_now(void *context)
 	return status;
 }
 
-static int registry_open(struct server *s, const struct server_options *options)
+/* Loads the registry and starts it. */
+static int registry_open(struct server *s)
 {
-	struct registry_options registry_options = {.policy = options->policy,
-						    .admission = options->admission,
+	struct registry_options registry_options = {.policy = s->options.policy,
+						    .admission = s->options.admission,
 						    .entropy = rng_entropy_kernel,
 						    .wall = wall_read,
 						    .save = save_now,
 						    .save_context = s};
-	int status = secrets_manager_key(options->state_folder, registry_options.private_key);
 
 	about_set(&registry_options);
-	memcpy(registry_options.key, options->key, sizeof(registry_options.key));
-	if (status == DXP_OK)
-		status = registry_create(&registry_options, &s->registry);
+	memcpy(registry_options.key, s->options.key, sizeof(registry_options.key));
+	memcpy(registry_options.private_key, s->standby.private_key, KEYS_BYTES);
+	int status = registry_create(&registry_options, &s->registry);
 	keys_erase(&registry_options, sizeof(registry_options));
 	if (status == DXP_OK)
 		status = store_load(s->store, s->registry);
-	return status == DXP_OK ? operator_token_make(s, options) : status;
+	if (status == DXP_OK)
+		status = operator_token_make(s);
+	if (status == DXP_OK)
+		registry_start(s->registry, clock_now_ns());
+	return status;
+}
+
+/* Drops the registry, and all datagrams, which are in its memory. */
+static void registry_close(struct server *s)
+{
+	registry_destroy(s->registry);
+	s->registry = NULL;
+	s->out_count = s->out_sent = 0;
+	s->store_retry_ns = 0;
+}
+
+/* Does the store's work, and begins or ends to act. After an error this manager stands by. */
+static int role_follow(struct server *s)
+{
+	if (clock_now_ns() >= s->step_ns || !acting(s))
+		s->step_ns = store_step(s->store);
+	if (acting(s))
+		return DXP_OK;
+	registry_close(s);
+	s->term = store_term(s->store);
+	if (!s->term)
+		return DXP_OK;
+	int status = registry_open(s);
+	if (status == DXP_OK)
+		return DXP_OK;
+	registry_close(s);
+	store_resign(s->store);
+	s->step_ns = 0;
+	return status;
+}
+
+/* Writes the address at which nodes reach this manager. */
+static void address_choose(const struct server *s, char out[UDP_ADDRESS_TEXT_BYTES])
+{
+	static const struct udp_address none;
+	struct udp_address own, address = s->options.advertise;
+
+	link_address(s->link, &own);
+	if (address_equal(&address, &none))
+		address = own;
+	else if (!address.port)
+		address.port = own.port;
+	address_format(&address, out);
+}
+
+static int server_store_open(struct server *s)
+{
+	char address[UDP_ADDRESS_TEXT_BYTES];
+	struct store_etcd_options options = {.address = address};
+	uint8_t private_key[KEYS_BYTES];
+	int status;
+
+	if (s->options.etcd) {
+		address_choose(s, address);
+		options.place = *s->options.etcd;
+		memcpy(options.fabric_key, s->options.key, sizeof(options.fabric_key));
+		status = etcd_http_open(&options.place, &s->options.tls, &options.transport);
+		if (status == DXP_OK)
+			status = store_etcd_open(&options, &s->store);
+		keys_erase(&options, sizeof(options));
+	} else {
+		status = store_open(s->options.state_folder, &s->store);
+	}
+	if (status == DXP_OK)
+		status = store_private_key(s->store, private_key);
+	if (status == DXP_OK)
+		status = standby_open(s->options.key, private_key, &s->standby);
+	keys_erase(private_key, sizeof(private_key));
+	return status;
 }
 
 int server_open(const struct server_options *options, struct server **out)
@@ -109,18 +197,18 @@ int server_open(const struct server_options *options, struct server **out)
 
 	if (!s)
 		return DXP_ENOMEM;
+	s->options = *options;
 	/* Opens the port first. If another manager runs, this fails here, and the state folder is
 	 * unchanged. */
 	status = link_open(&link_options, &s->link);
 	if (status == DXP_OK)
-		status = store_open(options->state_folder, &s->store);
+		status = server_store_open(s);
 	if (status == DXP_OK)
-		status = registry_open(s, options);
+		status = role_follow(s);
 	if (status != DXP_OK) {
 		server_close(s);
 		return status;
 	}
-	registry_start(s->registry, clock_now_ns());
 	*out = s;
 	return DXP_OK;
 }
@@ -131,8 +219,10 @@ void server_close(struct server *s)
 		return;
 	registry_destroy(s->registry);
 	store_close(s->store);
+	standby_close(&s->standby);
 	if (s->link)
 		link_close(s->link);
+	keys_erase(&s->options, sizeof(s->options));
 	free(s);
 }
 
@@ -143,7 +233,12 @@ void server_address(const struct server *s, struct udp_address *out)
 
 const uint8_t *server_public_key(const struct server *s)
 {
-	return registry_public_key(s->registry);
+	return s->standby.public_key;
+}
+
+bool server_active(const struct server *s)
+{
+	return s->registry != NULL;
 }
 
 bool server_operator_token(const struct server *s)
@@ -188,6 +283,9 @@ static bool send(struct server *s)
 			s->out_sent = 0;
 			save(s, clock_now_ns()); /* save leases that expired in registry_send */
 		}
+		if (!acting(s))
+			return true; /* role_follow drops them, because a change may not be stored
+				      */
 		s->out_sent += link_send(s->link, s->out + s->out_sent, s->out_count - s->out_sent);
 		if (s->out_sent < s->out_count)
 			return false;
@@ -195,23 +293,56 @@ static bool send(struct server *s)
 	return true;
 }
 
-void server_run(struct server *s)
+/* Answers a batch of datagrams as a manager that is not active, and waits. */
+static void stand_by(struct server *s)
+{
+	struct datagram_arrival arrivals[DATAGRAM_BATCH];
+	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+	const size_t count = link_receive(s->link, arrivals, DATAGRAM_BATCH);
+
+	for (size_t i = 0; i < count; i++) {
+		struct datagram out;
+		const size_t bytes =
+			standby_answer(&s->standby, arrivals[i].data, arrivals[i].bytes,
+				       store_other(s->store), clock_now_ns(), frame);
+		if (bytes == 0)
+			continue;
+		datagram_place(&out, &arrivals[i].from, frame, bytes);
+		link_send(s->link, &out, 1);
+	}
+	link_wait(s->link, s->step_ns);
+}
+
+static void act(struct server *s)
+{
+	bool sent = s->out_sent == s->out_count;
+
+	/* Receives only if all is sent, because receiving overwrites unsent datagrams in the
+	 * registry's memory. */
+	if (sent)
+		receive(s);
+	save(s, clock_now_ns());
+	sent = send(s);
+	uint64_t deadline_ns = min_u64(registry_deadline(s->registry), s->store_check_ns);
+	if (!sent)
+		deadline_ns = clock_now_ns() + SEND_RETRY_NS;
+	if (s->store_retry_ns)
+		deadline_ns = min_u64(deadline_ns, s->store_retry_ns);
+	link_wait(s->link, min_u64(deadline_ns, s->step_ns));
+}
+
+int server_run(struct server *s)
 {
 	while (!atomic_load(&s->stop)) {
-		bool sent = s->out_sent == s->out_count;
-		/* Receives only if all is sent, because receiving overwrites unsent datagrams in
-		 * the registry's memory. */
-		if (sent)
-			receive(s);
-		save(s, clock_now_ns());
-		sent = send(s);
-		uint64_t deadline_ns = min_u64(registry_deadline(s->registry), s->store_check_ns);
-		if (!sent)
-			deadline_ns = clock_now_ns() + SEND_RETRY_NS;
-		if (s->store_retry_ns)
-			deadline_ns = min_u64(deadline_ns, s->store_retry_ns);
-		link_wait(s->link, deadline_ns);
+		int status = role_follow(s);
+		if (status == DXP_EMALFORMED || status == DXP_EUNSUPPORTED)
+			return status;
+		if (s->registry)
+			act(s);
+		else
+			stand_by(s);
 	}
+	return DXP_OK;
 }
 
 void server_stop(struct server *s)
@@ -222,8 +353,9 @@ void server_stop(struct server *s)
 
 void server_report(const struct server *s)
 {
+	if (!s->registry)
+		return;
 	const struct registry_counters *c = registry_counters(s->registry);
-
 	log_info("nodes: %zu alive, %zu dead", registry_node_count(s->registry, NODE_ALIVE),
 		 registry_node_count(s->registry, NODE_DEAD));
 #define REPORT(name, text) \

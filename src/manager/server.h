@@ -4,11 +4,18 @@
 #ifndef MANAGER_SERVER_H
 #define MANAGER_SERVER_H
 
+#include "manager/etcd.h"
 #include "manager/registry.h"
 
 struct server_options {
 	struct udp_address bind;
-	const char *state_folder;
+	const char *state_folder; /* must stay valid */
+	/* where the store is in etcd; NULL: an SQLite database in the state folder */
+	const struct etcd_place *etcd;
+	struct etcd_tls tls;
+	/* address at which nodes reach this manager; all 0: that of the endpoint; port 0: its
+	 * port */
+	struct udp_address advertise;
 	uint8_t key[FABRIC_KEY_BYTES];
 	enum grants_policy policy;
 	enum admission admission;
@@ -21,8 +28,8 @@ struct server_options {
 
 struct server;
 
-/* Opens endpoint and store, and loads the registry. Returns the statuses of link_open and
- * store_open, which log errors. */
+/* Opens endpoint and store, and loads the registry, unless another manager is active. Returns the
+ * statuses of link_open and of the opening of the store, which log errors. */
 int server_open(const struct server_options *options, struct server **out);
 void server_close(struct server *s);
 
@@ -32,8 +39,12 @@ const uint8_t *server_public_key(const struct server *s);
 /* Returns true if FOLDER/operator.token has a new token, with which an operator can join. */
 bool server_operator_token(const struct server *s);
 
-/* Runs until server_stop. */
-void server_run(struct server *s);
+/* Returns true if this manager acts now, not another one that uses the same store. */
+bool server_active(const struct server *s);
+
+/* Runs until server_stop. Returns DXP_OK; DXP_EMALFORMED, DXP_EUNSUPPORTED: the store became
+ * unusable, which is logged. */
+int server_run(struct server *s);
 
 /* Makes server_run return. Any thread or signal handler may call it. */
 void server_stop(struct server *s);

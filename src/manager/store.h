@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry's storage: an SQLite database in the state folder (mode 0700; file 0600, because it
- * holds magics). It uses a write-ahead log (WAL). So a manager that is killed loses nothing that it
- * has confirmed to a node. A second manager cannot open the database. Errors are logged here, with
- * the next step. */
+/* The registry's storage: an SQLite database in the state folder, or etcd (store_etcd.h). A manager
+ * that is killed loses nothing that it has confirmed to a node. Errors are logged here, with the
+ * next step. */
 #ifndef MANAGER_STORE_H
 #define MANAGER_STORE_H
 
@@ -10,23 +9,41 @@
 
 struct store;
 
-/* Opens folder and database, or creates them. DXP_EBUSY: another manager uses the database;
- * DXP_EACCESS: not writable; DXP_EMALFORMED: damaged, or the file of another program;
- * DXP_EUNSUPPORTED: another version; DXP_EIO; DXP_ENOMEM. */
+/* Opens or creates an SQLite database in the folder (mode 0700; file 0600, because it holds
+ * magics). It uses a write-ahead log (WAL). A second manager cannot open it. DXP_EBUSY: another
+ * manager uses the database; DXP_EACCESS: not writable; DXP_EMALFORMED: damaged, or the file of
+ * another program; DXP_EUNSUPPORTED: another version; DXP_EIO; DXP_ENOMEM. */
 int store_open(const char *folder, struct store **out);
 void store_close(struct store *s);
 
-/* Passes all rows to registry_load. DXP_EMALFORMED: a row is invalid. */
+/* Sets `key` to the private key of the fabric's managers. Returns the statuses of
+ * secrets_manager_key. */
+int store_private_key(struct store *s, uint8_t key[KEYS_BYTES]);
+
+/* Does what is due: renews this manager's lease, or tries to make it active. Returns the time in ns
+ * at which to call it again; UINT64_MAX: never. */
+uint64_t store_step(struct store *s);
+/* Returns the term in which this manager may act; 0: it may not. A registry is void when the term
+ * in which it was loaded ends: the next term may be this manager's again. SQLite: always 1. */
+uint64_t store_term(const struct store *s);
+/* Returns the address of the active manager, if that is another one; "": unknown. */
+const char *store_other(const struct store *s);
+/* Lets another manager become active, because this one cannot act. */
+void store_resign(struct store *s);
+
+/* Passes all rows to registry_load. DXP_EMALFORMED: a row is invalid; DXP_EIO. */
 int store_load(struct store *s, struct registry *r);
 
-/* Checks that the file at the path is still the open database; call it about once a second. If the
- * file is missing, writes it again from the registry. If another file is in its place, first
+/* SQLite: checks that the file at the path is still the open database; call it about once a second.
+ * If the file is missing, writes it again from the registry. If another file is in its place, first
  * renames that file and logs it. DXP_EBUSY: another manager uses that file; other statuses are
  * those of store_open. After a failure nothing is saved until a later call succeeds. */
 int store_check(struct store *s, struct registry *r);
 
-/* Writes all changes in one transaction. DXP_EIO: nothing was written (for instance because the
- * disk is full); the registry returns all changes again. */
+/* Writes all changes. SQLite: in one transaction. DXP_EIO: nothing was written (for instance
+ * because the disk is full); the registry returns all changes again. etcd: in transactions of at
+ * most ETCD_ROWS_MAX rows, in the order keys, tokens, others. After DXP_EIO the term has
+ * ended, and it is open whether the last transaction was executed. */
 int store_save(struct store *s, struct registry *r);
 
 #endif

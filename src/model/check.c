@@ -41,6 +41,14 @@ static void row_judge(struct model_check *c, struct model_row *row)
 		model_tally_add(&c->tally, row);
 }
 
+/* A tolerance of 100 % or more means a factor, so that a value far too small fails too. */
+static bool within(double error, double tolerance)
+{
+	if (tolerance < 100)
+		return fabs(error) <= tolerance;
+	return error <= tolerance && error >= 100 / (1 + tolerance / 100) - 100;
+}
+
 static void row_receive(void *context, const struct model_row *from)
 {
 	struct model_check *c = context;
@@ -60,7 +68,7 @@ static void row_receive(void *context, const struct model_row *from)
 	if (row.kind == MODEL_GIVEN && row.tolerance > 0) {
 		double error = model_row_error(&row);
 		c->given++;
-		if (!(fabs(error) <= row.tolerance))
+		if (!within(error, row.tolerance))
 			failure_note(c, &row, error);
 	}
 	model_emit(c->sink, &row);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks access by packets and by other users of this NIC. Counts each rejection for the NIC and
- * for the target user (C-10, C-33). */
+/* Access checks for packets and for other users of this NIC (C-10, C-33). */
 #include <dxp/status.h>
 
 #include "nic/internal.h"
@@ -37,8 +36,7 @@ static uint64_t waits(struct nic *n, const struct guesses *by)
 
 uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key)
 {
-	/* Two paths of this NIC may compare the key of one request; the second comparison reveals
-	 * nothing new. */
+	/* Both paths of one request may compare its key; the second comparison reveals nothing. */
 	return key == by->wrong_key || guess_key_known(by, key) ? 0 : waits(n, by);
 }
 
@@ -50,8 +48,8 @@ uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t fun
 
 	if (stream == NIC_STREAMS || !user_serves(nic_stream_user(n, stream)) ||
 	    guess_magic_known(by, stream))
-		/* without such a queue pair the request is rejected; a requester that knows the
-		 * magic learns nothing from a comparison */
+		/* the request is rejected, or the requester knows the magic: comparing reveals
+		 * nothing */
 		return 0;
 	return waits(n, by);
 }
@@ -67,8 +65,7 @@ struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t functio
 		access_refused(n, NULL, WIRE_NACK_MAGIC);
 		return NULL;
 	}
-	/* Compares the magic as one word, so the time is the same for all wrong values and reveals
-	 * nothing. */
+	/* Compares one word, so the time reveals nothing about a wrong value. */
 	if (f->qp_magic[qp] != magic) {
 		guess_magic_wrong(by, &n->guesses, magic, n->now_ns);
 		f->counters[qp].refused++;
@@ -79,8 +76,7 @@ struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t functio
 	return u;
 }
 
-/* Returns true if the requester may use the key. A requester that has used the key is not checked
- * again. */
+/* Access is permitted for good once the requester has used the key. */
 static bool permitted(struct nic_region *r, struct guesses *by, uint32_t key)
 {
 	return !r->guarded || !r->guard.permits || guess_key_known(by, key) ||

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode's lookup table (P-01): maps addresses of a user's device to bytes of the user's
- * regions. An entry is valid as long as its key. Lookups skip an invalid entry; nic_area_add()
- * removes it. */
+/* Register mode's lookup table (P-01). Lookups skip entries with an invalid key; nic_area_add()
+ * removes them. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -23,8 +22,7 @@ static void dead_remove(const struct nic_user *u, struct nic_registers *g)
 	g->area_count = kept;
 }
 
-/* Compares the addresses of the last bytes, because the address behind an area may be 2^64. Neither
- * area wraps. */
+/* Compares last bytes, because the address behind an area may be 2^64. Neither area wraps. */
 static bool overlap(const struct nic_area *a, const struct nic_area *b)
 {
 	return a->vaddr <= b->vaddr + (b->bytes - 1) && b->vaddr <= a->vaddr + (a->bytes - 1);

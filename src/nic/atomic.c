@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Executes fetch-and-op on 8 bytes of a region. The loop has a bound, because programs that map the
- * region may store to these bytes between its load and its compare-exchange. */
+/* Fetch-and-op on 8 bytes of a region. Tries are bounded, because programs that map the region may
+ * store there too. */
 #include "nic/atomic.h"
 
 #include <dxp/status.h>
 
 #include "nic/window.h"
 
-/* attempts of the compare-exchange, which fails only if another thread stores a new value */
+/* tries; one fails only if another thread stores a new value */
 #define TRIES_MAX 1000
 
 bool atomic_known(uint8_t op)
@@ -37,8 +37,7 @@ int atomic_execute(uint8_t op, uint8_t *at, uint64_t operand, uint64_t swap, uin
 	for (int i = 0; i < TRIES_MAX; i++) {
 		uint64_t after = value_after(op, value, operand, swap);
 		/* Acquire and release: a thread that sees the new value also sees what the
-		 * initiator placed before. If the exchange fails, the builtin has loaded the
-		 * current value into `value`. */
+		 * initiator placed before. A failure loads the current value into `value`. */
 		if (__atomic_compare_exchange_n(word, &value, after, false, __ATOMIC_ACQ_REL,
 						__ATOMIC_ACQUIRE)) {
 			*old = value;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves bytes between the network and local memory that only its owner can access (staged.h). A
- * request that names such memory as source or destination is a chain. Each window of the chain
- * (chain.c) moves through a buffer in the memory of this process, the bounce. A PUT fetches the
- * window from staged memory before the NIC makes messages of it. A GET stores the window into
- * staged memory after all answers have arrived. */
+/* Moves bytes between the network and local staged memory (staged.h) through a buffer of this
+ * process, the bounce. The windows of a request's chain (chain.c) use it one after another. A PUT
+ * fetches a window into the bounce before messages are made of it. A GET stores a window after all
+ * its answers have arrived. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -11,16 +10,16 @@
 #include "nic/staged.h"
 
 enum bounce_state {
-	BOUNCE_IDLE,  /* the bounce holds no window */
-	BOUNCE_FETCH, /* PUT: reads from staged memory are in progress */
-	BOUNCE_MOVE,  /* the NIC makes messages of the window */
-	BOUNCE_STORE  /* GET: writes into staged memory are in progress */
+	BOUNCE_IDLE,
+	BOUNCE_FETCH, /* PUT: reads staged memory */
+	BOUNCE_MOVE,
+	BOUNCE_STORE /* GET: writes staged memory */
 };
 
-/* Invariant: the bytes of piece i are at the same offset in `memory` as in the window. `next`
- * counts the pieces passed to the owner of the staged memory, and `used` the bytes. */
+/* A piece has the same offset in `memory` as in the window. `next` and `used` count pieces and
+ * bytes passed to the owner. */
 struct nic_bounce {
-	uint8_t state; /* enum bounce_state */
+	uint8_t state;
 	uint16_t next;
 	uint32_t used;
 	uint8_t memory[];
@@ -38,7 +37,7 @@ int bounce_open(struct nic_request *r)
 	if (r->bounce)
 		return DXP_OK;
 	if (u->bounces == NIC_BOUNCES_MAX)
-		return DXP_EAGAIN; /* retried when bounce_close() has freed a bounce */
+		return DXP_EAGAIN; /* retried after bounce_close() */
 	r->bounce = malloc(sizeof(*r->bounce) + min_u64(r->total, NIC_BOUNCE_BYTES));
 	if (!r->bounce) {
 		nic_memory_short(u->nic);
@@ -81,8 +80,6 @@ void bounce_begin(struct nic_request *r)
 	r->bounce->used = 0;
 }
 
-/* Fails the request if `status` is an error. Returns true for DXP_OK; false if the request waits or
- * has failed. */
 static bool went_on(struct nic_request *r, int status)
 {
 	if (status != DXP_OK && status != DXP_EAGAIN)
@@ -90,7 +87,7 @@ static bool went_on(struct nic_request *r, int status)
 	return status == DXP_OK;
 }
 
-/* Starts reads of all staged pieces. Returns true once all these reads have completed. */
+/* Returns true when all reads have completed. */
 static bool fetch_advance(struct nic_request *r)
 {
 	struct nic_bounce *b = r->bounce;
@@ -107,8 +104,7 @@ static bool fetch_advance(struct nic_request *r)
 	return true;
 }
 
-/* Writes bytes of the window to staged memory, at most *left. Returns true once all bytes of the
- * window are in the device. */
+/* Writes at most *left bytes. Returns true when the device has the whole window. */
 static bool store_advance(struct nic_request *r, int64_t *left)
 {
 	struct nic_bounce *b = r->bounce;
@@ -146,7 +142,6 @@ bool bounce_advance(struct nic_request *r, int64_t *left)
 		return fetch_advance(r);
 	if (b->state == BOUNCE_MOVE && bounce_stores(r) && r->cut == r->last) {
 		if (r->pending > 0)
-			/* Answers of the GET have not arrived. */
 			return false;
 		b->state = BOUNCE_STORE;
 	}

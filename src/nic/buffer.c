@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manages NAP buffers of a user (C-29, C-30). The user returns buffers through a ring in the
- * window, in any order. The engine reads some ring entries in advance, so that an arriving NAP
- * finds a buffer at once. The engine stops a user that returns a buffer which the user does not
- * hold. */
+/* NAP buffers of a user (C-29, C-30), which returns them through a ring in any order. Entries are
+ * read ahead, so an arriving NAP finds a buffer at once. A user that returns a buffer it does not
+ * hold is stopped. */
 #include <dxp/status.h>
 
 #include "nic/internal.h"
@@ -21,11 +20,10 @@ void buffers_open(struct nic_user *u)
 	dxp_store_release(&w->buffers_returned, NIC_EVENTS);
 }
 
-/* Returns the number of buffers that the user returned and the engine has not fetched. A number
- * above NIC_EVENTS is impossible and counts as 0 until buffers_fetch() stops the user. */
+/* An impossible number counts as 0; buffers_fetch() then stops the user. */
 static uint32_t returned(const struct nic_user *u)
 {
-	/* Pairs with the user's release: the user has written these ring entries. */
+	/* Pairs with the user's release of the ring entries. */
 	uint32_t count = dxp_load_acquire(&u->window->buffers_returned) - u->buffers_fetched;
 
 	return count > NIC_EVENTS ? 0 : count;
@@ -47,7 +45,7 @@ void buffers_fetch(struct nic_user *u)
 		return;
 	}
 	for (; count > 0 && u->buffer_count < NIC_BUFFERS_AHEAD; count--) {
-		/* Read only once, because the user may change the entry after the check. */
+		/* Read once: the user may change the entry after the check. */
 		uint16_t buffer = *(volatile uint16_t *)&u->window
 					   ->buffers[u->buffers_fetched++ % NIC_EVENTS];
 		if (buffer >= NIC_EVENTS || !(u->buffer_held[buffer / 64] & HELD_BIT(buffer))) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles descriptors by reference (C-13, C-14), and descriptors with staged local memory. The
- * engine copies a chain out of the user's memory and checks the copy. Then it resolves the chain to
- * pieces, one part after another. Such a part has at most NIC_CHAIN_WINDOW entries of each list; it
- * is called a window of the chain. Each step spends the function's share of a poll. No byte moves
- * before all entries are checked. The peer checks entries that name its memory. */
+/* Descriptors by reference (C-13, C-14), or with staged local memory. The engine copies the chain
+ * out of the user's memory, and no byte moves before all entries are checked. The peer checks
+ * entries that name its memory. Entries are resolved window by window, each of at most
+ * NIC_CHAIN_WINDOW entries per list. Each step spends the function's share of a poll. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,25 +15,25 @@
 
 struct chain_side {
 	const struct dxp_entry *entries;
-	/* next: first entry that is not completely resolved; used: resolved bytes of that entry */
+	/* first entry not resolved completely; its resolved bytes */
 	uint32_t count, next, used;
 	uint64_t bytes;
 };
 
-/* Invariant: the first `copied` entries are valid, and the first `checked` entries are checked.
- * `ready` is set when all entries are checked. Only then do `local` and `remote` advance. */
+/* The first `copied` entries are valid, the first `checked` ones are checked. `local` and `remote`
+ * advance only when `ready`, which means that all are checked. */
 struct nic_chain {
-	/* chain in the user's memory; 0 bytes: the descriptor itself has the lists */
+	/* in the user's memory; 0 bytes: the descriptor itself has the lists */
 	struct dxp_entry at;
 	uint32_t count, copied, checked;
 	bool ready;
-	bool staged; /* true: at least one local entry names staged memory */
+	bool staged; /* a local entry names staged memory */
 	struct chain_side local, remote;
 	struct dxp_entry entries[]; /* source list, then destination list */
 };
 
-/* Copies `bytes` bytes of the chain, from its offset `from`. Each call looks up the key again,
- * because the user may have revoked it. */
+/* Copies from offset `from` of the chain. Looks up the key each time, because the user may have
+ * revoked it. */
 static int chain_copy(const struct nic_user *u, const struct dxp_entry *at, uint64_t from, void *to,
 		      uint64_t bytes)
 {
@@ -63,7 +62,6 @@ static bool head_good(const struct dxp_chain *c, uint32_t bytes)
 	       bytes == dxp_chain_bytes(c->src_count, c->dst_count);
 }
 
-/* Returns true if the operation may have more entries than a descriptor in the window can hold. */
 static bool long_good(const struct dxp_chain *c)
 {
 	return (c->head.op == DXP_OP_PUT || c->head.op == DXP_OP_GET) && c->src_count > 0 &&
@@ -156,8 +154,6 @@ void chain_free(struct nic_request *r)
 	r->chain = NULL;
 }
 
-/* Returns how many of `rest` entries the budget of `left` bytes permits, if each costs `cost`
- * bytes; at least 1. */
 static uint32_t affordable(uint32_t rest, int64_t left, uint32_t cost)
 {
 	return (uint32_t)min_u64(rest, max_u64(1, (uint64_t)left / cost));
@@ -176,8 +172,6 @@ static int copy_step(struct nic_request *r, int64_t *left)
 	return status;
 }
 
-/* ---- checks ---- */
-
 static int local_check(const struct nic_request *r, const struct dxp_entry *e)
 {
 	const struct nic_region *region = region_find(r->user, e->key);
@@ -190,7 +184,7 @@ static int local_check(const struct nic_request *r, const struct dxp_entry *e)
 		       : DXP_OK;
 }
 
-/* Checks an entry of the remote list. `t` is the target user if it is on this NIC, else NULL. */
+/* `t`: the target user if it is on this NIC, else NULL. */
 static int remote_check(struct nic_request *r, struct nic_user *t, const struct dxp_entry *e)
 {
 	uint32_t right = r->head.op == DXP_OP_GET ? NIC_REMOTE_READ : NIC_REMOTE_WRITE;
@@ -211,8 +205,7 @@ static int remote_check(struct nic_request *r, struct nic_user *t, const struct 
 	return rltp_status_of_nack(code);
 }
 
-/* Checks the next entries, as many as the budget *left permits. DXP_EAGAIN: the allowance of wrong
- * keys and magics is used up; call again later. */
+/* DXP_EAGAIN: the allowance of wrong values is used up; call again later. */
 static int check_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;
@@ -239,7 +232,7 @@ static int check_step(struct nic_request *r, int64_t *left)
 	if (c->checked < c->count)
 		return DXP_OK;
 	if (c->local.bytes != c->remote.bytes || c->local.bytes > NIC_MESSAGE_BYTES_MAX)
-		return DXP_EINVAL; /* C-24: local and remote list must have the same total */
+		return DXP_EINVAL; /* C-24 */
 	r->total = (uint32_t)c->local.bytes;
 	r->user->counts.chains += c->at.bytes > 0;
 	r->user->counted = true;
@@ -247,9 +240,6 @@ static int check_step(struct nic_request *r, int64_t *left)
 	return DXP_OK;
 }
 
-/* ---- windows ---- */
-
-/* Returns the number of bytes in the next NIC_CHAIN_WINDOW entries of a list. */
 static uint64_t side_bytes(const struct chain_side *s)
 {
 	uint64_t bytes = 0;
@@ -259,8 +249,7 @@ static uint64_t side_bytes(const struct chain_side *s)
 	return bytes - s->used;
 }
 
-/* Returns the number of bytes in the next window: those that NIC_CHAIN_WINDOW entries of both lists
- * cover. With staged memory it is at most NIC_BOUNCE_BYTES. */
+/* The next window ends where NIC_CHAIN_WINDOW entries of either list end. */
 static uint64_t window_bytes(const struct nic_chain *c)
 {
 	uint64_t bytes = min_u64(side_bytes(&c->local), side_bytes(&c->remote));
@@ -277,7 +266,6 @@ static int own_piece(struct nic_request *r, const struct dxp_entry *e, uint32_t 
 						     : doorbell_piece(r->user, e, piece);
 }
 
-/* Returns the next part of the list, at most `most` bytes of one entry, and advances the list. */
 static struct dxp_entry side_next(struct chain_side *s, uint64_t most)
 {
 	struct dxp_entry e = s->entries[s->next];
@@ -293,7 +281,6 @@ static struct dxp_entry side_next(struct chain_side *s, uint64_t most)
 	return e;
 }
 
-/* Replaces the request's pieces by the next window. Local and remote pieces have the same total. */
 static int window_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;
@@ -351,7 +338,7 @@ bool chain_advance(struct nic_request *r, int64_t *left)
 	if (pieces_left(r))
 		return true;
 	if (r->pending > 0)
-		return false; /* messages of the request still use the pieces */
+		return false; /* messages still use the pieces */
 	while (*left > 0 && !pieces_left(r)) {
 		int status = chain_step(r, left);
 		if (status == DXP_OK)

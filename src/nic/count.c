@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums the counters of users and functions, and copies them to the window. The engine never reads
- * the copy back, because the user may change it. */
+/* Sums counters for the window. That copy is never read back, because the user may change it. */
 #include <assert.h>
 
 #include "nic/internal.h"
@@ -18,7 +17,6 @@ static inline void qps_add(const struct nic_qp_counters *c, uint32_t count,
 	}
 }
 
-/* Sums the counters of a user and its queue pairs. */
 static void user_sum(const struct nic_user *u, struct dxp_function_counters *out)
 {
 	const struct nic_function *f = u->function;
@@ -26,8 +24,7 @@ static void user_sum(const struct nic_user *u, struct dxp_function_counters *out
 	*out = u->counts;
 	out->rate_waits = limit_waits(f);
 	if (u->qp_count == NIC_QPS_PER_FUNCTION)
-		/* A constant count, so that the compiler unrolls the loop: this code runs at each
-		 * poll. */
+		/* A constant count lets the compiler unroll this loop, which runs at each poll. */
 		qps_add(f->counters, NIC_QPS_PER_FUNCTION, out);
 	else
 		qps_add(&f->counters[u->first_qp], u->qp_count, out);

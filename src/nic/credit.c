@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants and consumes NAP credits. A credit permits one message that raises an event (NAP or PUT).
- * Credits are counted for each sending node and target queue pair, since the session opened. The
- * receiver grants a total; descriptors beyond the total stay in the sender's queue pair.
+/* NAP credits. A credit permits one message that raises an event (NAP or PUT). Credits are counted
+ * since the session opened, per sending node and target queue pair. The receiver grants a total;
+ * descriptors beyond it stay in the sender's queue pair.
  *
- * Invariant of the receiver, per user: `promised` is the sum of limit - accepted - first_left over
- * the active streams. At each grant promised + used <= entries. The sum excludes first credits, and
- * credits unused for long. A message with such a credit may find no free entry; it is then rejected
- * with RNR and retransmitted. docs/design/nic-local.md "Credits". */
+ *  Invariant per receiving user: `promised` is the sum of limit - accepted - first_left over the
+ *  active streams. At each grant promised + used <= entries. First credits and credits unused for
+ *  long are excluded. A message with such a credit may find no entry; it is then rejected with RNR
+ *  and retransmitted. docs/design/nic-local.md "Credits". */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -52,8 +52,7 @@ static void active_remove(struct nic_user *u, struct rx_stream *s)
 	s->listed = false;
 }
 
-/* Removes a stream from the list of active streams. The user may then grant the stream's unused
- * credit to other streams too. */
+/* The user may then grant the stream's unused credit to others too. */
 static void stream_retire(struct nic_user *u, struct rx_stream *s)
 {
 	active_remove(u, s);
@@ -109,8 +108,8 @@ static void grant_send(struct rx_stream *s)
 	rltp_endpoint_grant(peer_nic(p)->endpoint, p->session, peer_nic(p)->now_ns);
 }
 
-/* Returns the credit that each active stream may hold: equal shares, at most a quarter of the
- * entries. Another quarter is reserved for streams without credit. */
+/* Returns the credit that each active stream may hold: an equal share of 3/4 of the entries, at
+ * most 1/4. The rest is for streams without credit. */
 static uint32_t share(const struct nic_user *u)
 {
 	uint32_t entries = event_received_entries(u), quarter = entries / 4;
@@ -121,8 +120,7 @@ static uint32_t share(const struct nic_user *u)
 	return each ? each : 1;
 }
 
-/* Raises the stream's limit towards its share. Grants fewer than `least` are not worth a frame and
- * are not made. Returns true if the limit was raised. */
+/* Raises the limit towards the stream's share, unless that grants fewer than `least`. */
 static bool offer(struct nic_user *u, struct rx_stream *s, uint32_t least)
 {
 	uint32_t has = unspent(s), target = share(u), entries = event_received_entries(u);
@@ -135,15 +133,14 @@ static bool offer(struct nic_user *u, struct rx_stream *s, uint32_t least)
 		return false;
 	s->limit += give;
 	u->promised += give;
-	/* more than 0, so that the next grant arrives before the credit is used up */
+	/* above 0, so that the next grant arrives before the credit is used up */
 	s->low = unspent(s) - unspent(s) / 3;
 	wait_remove(u, s);
 	grant_send(s);
 	return true;
 }
 
-/* Returns the smallest useful grant: a quarter of the credit that the stream lacks to its share, at
- * least 1. */
+/* Returns the smallest useful grant: a quarter of what the stream lacks, at least 1. */
 static uint32_t worthwhile(const struct nic_user *u, const struct rx_stream *s)
 {
 	uint32_t target = share(u), has = unspent(s);
@@ -155,7 +152,7 @@ static void grant_more(struct nic_user *u, struct rx_stream *s, bool requested)
 {
 	if (!s->listed)
 		active_add(u, s);
-	s->used_ns = peer_nic(s->peer)->now_ns; /* a stream with a new request is not idle */
+	s->used_ns = peer_nic(s->peer)->now_ns;
 	idle_sweep(u, peer_nic(s->peer)->now_ns);
 	if (offer(u, s, requested ? 1 : worthwhile(u, s)))
 		return;
@@ -164,8 +161,8 @@ static void grant_more(struct nic_user *u, struct rx_stream *s, bool requested)
 		wait_add(u, s);
 }
 
-/* Grants credit although the user is stopped or closed, so that senders get a rejection and do not
- * wait forever. After the user opens again, this credit counts as a first credit. */
+/* Grants credit for a stopped or closed user, so that senders get a rejection and do not wait
+ * forever. If the user opens again, this is first credit. */
 static void grant_nothing(struct rx_stream *s)
 {
 	uint16_t more = peer_nic(s->peer)->options.nap_credit;
@@ -179,7 +176,7 @@ void credit_use(struct rx_stream *s)
 	struct nic_user *u = user_of(s);
 
 	if (!credit_left(s))
-		/* the sender gave up a message that had not consumed credit */
+		/* the sender gave up a message without credit */
 		return;
 	s->accepted++;
 	if (s->first_left > 0)
@@ -205,8 +202,8 @@ void credits_poll(struct nic_user *u)
 {
 	struct rx_stream *next;
 
-	/* After a few freed entries more will probably follow, so small grants wait. If the user
-	 * has freed all entries, it may be waiting for a blocked stream, so any grant is made. */
+	/* More entries will probably follow a few freed ones, so small grants wait. A user without
+	 * unread entries may wait for a blocked stream, so it grants at once. */
 	bool all = event_received_unread(u) == 0;
 	for (struct rx_stream *s = u->waiting; s; s = next) {
 		next = s->next_waiting;
@@ -245,16 +242,15 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 	struct nic *n = user;
 	uint32_t index = entry_index(e);
 
-	/* No message of this stream has arrived, so all its credit is unused: no grant is
-	 * needed. */
+	/* Without a message of this stream, all its credit is unused. */
 	if (!stream_known(p, index, true))
 		return;
 	struct rx_stream *s = stream_rx_get(p, index);
 	struct nic_user *u = nic_stream_user(n, index);
 	if (!s)
 		return; /* out of memory: the sender repeats its request */
-	/* Grants more if both nodes agree on the limit and the stream has used it. Always answers,
-	 * to show that this node is alive. */
+	/* Grants more if both nodes agree on the limit and it is used up. Always answers, to show
+	 * that this node is alive. */
 	if (s->limit == e->limit && !credit_left(s)) {
 		if (user_serves(u))
 			grant_more(u, s, true);
@@ -266,8 +262,8 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 
 /* ---- sender ---- */
 
-/* Returns the limit: the number of messages that this node may have sent since the session opened.
- * Until the handshake reports the first credit, the limit is 1, which every receiver accepts. */
+/* Returns how many messages this node may have sent since the session opened. Until the handshake
+ * reports the first credit it is 1, which every receiver accepts. */
 static uint32_t limit_known(struct nic_peer *p, struct tx_stream *t)
 {
 	uint32_t first = rltp_session_credit(p->session);
@@ -288,8 +284,7 @@ static void wait_begin(struct nic_request *r, struct nic_peer *p, uint32_t index
 	r->function->counters[r->head.qp].waits_for_credit++;
 	r->waits = p;
 	w->waiters[index]++;
-	/* The request waits for an answer of the peer, so the session's dead-peer timer must
-	 * run. */
+	/* The peer must answer, so its dead-peer timer must run. */
 	if (w->blocked == 0)
 		rltp_session_await(p->session, peer_nic(p)->now_ns);
 	w->blocked |= 1u << index;
@@ -320,7 +315,7 @@ bool credit_consume(struct nic_request *r, struct nic_peer *p, struct tx_stream 
 		return true;
 	}
 	if (!rltp_session_is_open(p->session))
-		return false; /* credit comes with the handshake, which has started */
+		return false; /* the handshake, which has started, brings credit */
 	wait_begin(r, p, nic_stream_index(r->head.dst_function, r->head.dst_qp));
 	rltp_endpoint_want(n->endpoint, p->session, n->now_ns);
 	return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns doorbells into requests. Only a copy of each descriptor is checked and used. An invalid
- * descriptor gets a completion with an error. The engine stops a user if its descriptor names a
- * queue pair of another user, or if it overruns the FIFO (C-15). */
+/* Turns doorbells into requests. Only a copy of a descriptor is checked and used; an invalid one
+ * completes with an error. A user is stopped if it names another user's queue pair or overruns the
+ * FIFO (C-15). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "nic/atomic.h"
 #include "nic/internal.h"
 
-#define DOORBELLS_AHEAD 4 /* how many descriptors ahead the prefetch is during a burst */
-#define CONSUMER_STEP   8 /* descriptors between two updates of the consumer index */
-/* number of different laps: the 32-bit index wraps after this many rounds of the FIFO */
+#define DOORBELLS_AHEAD 4 /* descriptors by which the prefetch leads in a burst */
+#define CONSUMER_STEP   8
+/* distinct laps: rounds of the FIFO before the 32-bit index wraps */
 #define LAPS (UINT32_MAX / NIC_DOORBELLS + 1)
 
 static bool op_is_read(uint8_t op)
@@ -20,7 +20,6 @@ static bool op_is_read(uint8_t op)
 	return op == DXP_OP_GET || op == DXP_OP_CFG_READ;
 }
 
-/* Returns true if a descriptor can hold the entries and inline bytes that its head states. */
 static bool head_good(const struct dxp_descriptor *d)
 {
 	uint32_t entries = (uint32_t)d->src_count + d->dst_count;
@@ -72,14 +71,12 @@ static int lists_resolve(struct nic_request *r, const struct dxp_entry *local, u
 		remote_bytes += remote[i].bytes;
 	}
 	if (r->head.op != DXP_OP_NAP && local_count > 0 && local_bytes != remote_bytes)
-		return DXP_EINVAL; /* C-24: both lists must have the same total of bytes */
+		return DXP_EINVAL; /* C-24 */
 	r->total = (uint32_t)(local_count > 0 ? local_bytes : remote_bytes);
 	return (local_count > 0 ? local_bytes : remote_bytes) > NIC_MESSAGE_BYTES_MAX ? DXP_EINVAL
 										      : DXP_OK;
 }
 
-/* Returns true if the operation permits these lists. If the data to send are inline, there is no
- * local list. */
 static bool shape_good(const struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
@@ -113,13 +110,12 @@ static int entries_resolve(struct nic_request *r, const struct dxp_entry *entrie
 				       : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
 	if (status != DXP_EUNSUPPORTED)
 		return status;
-	request_pieces_drop(r); /* drops the pieces that were resolved before the staged entry */
+	request_pieces_drop(r); /* pieces resolved before the staged entry */
 	r->remote_count = 0;
 	return chain_staged(r, entries);
 }
 
-/* Parses a descriptor by reference. Short lists are resolved to r->pieces. For long lists r->chain
- * is set, and chain_advance() resolves them later. */
+/* Resolves short lists to r->pieces. Long lists become r->chain, which chain_advance() resolves. */
 static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry at, entries[NIC_LIST_ENTRIES_MAX];
@@ -138,9 +134,8 @@ static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return status;
 }
 
-/* Copies the rest of the descriptor out of the window before checking it. Inline data are copied
- * directly to r->immediate, from which messages are sent. DXP_EAGAIN: too many chain entries are in
- * progress, or memory is short; try again later. */
+/* Copies the rest of the descriptor before checking it. Messages are sent from the copied inline
+ * data. DXP_EAGAIN: chain entries or memory are short. */
 static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry entries[NIC_LIST_ENTRIES_MAX];
@@ -168,8 +163,7 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return shape_good(r) ? DXP_OK : DXP_EINVAL;
 }
 
-/* Makes and queues a request. The user may then reuse the descriptor's entry. Returns false if
- * memory or chain entries are short; the descriptor then stays in the FIFO. */
+/* The user may then reuse the entry. False: memory or chain entries are short. */
 static bool request_make(struct nic_user *u, const struct dxp_descriptor *head,
 			 const struct dxp_slot *slot)
 {
@@ -197,8 +191,8 @@ static bool request_make(struct nic_user *u, const struct dxp_descriptor *head,
 	return true;
 }
 
-/* Accepts one published descriptor. Returns false if the descriptor stays in the FIFO: no request
- * can be made now, or the queue pair is invalid and the user was stopped. */
+/* Returns false if the descriptor stays in the FIFO: no request can be made now, or the user was
+ * stopped for an invalid queue pair. */
 static bool doorbell_accept(struct nic_user *u, const struct dxp_slot *slot)
 {
 	struct dxp_descriptor head;
@@ -220,7 +214,6 @@ static bool doorbell_accept(struct nic_user *u, const struct dxp_slot *slot)
 	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(u, &head, slot);
 }
 
-/* Returns the oldest descriptor that the engine has not read, or NULL. */
 static const struct dxp_slot *doorbell_next(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -231,7 +224,7 @@ static const struct dxp_slot *doorbell_next(const struct nic_user *u)
 	return slot;
 }
 
-/* Returns false if the next entry holds no doorbell. An idle poll checks only this. */
+/* A cheap check for an idle poll. */
 static bool doorbell_due(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -240,8 +233,8 @@ static bool doorbell_due(const struct nic_user *u)
 	return lap != 0 && lap + 1 != dxp_lap(u->consumer, NIC_DOORBELLS);
 }
 
-/* Returns true if the next entry carries the lap of a later round: the user reused the entry before
- * the engine read it. An empty entry has lap 0 or the lap before the expected one. */
+/* The entry has the lap of a later round, so the user reused it too early. An empty entry has lap 0
+ * or the previous lap. */
 static bool lap_overrun(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -251,8 +244,6 @@ static bool lap_overrun(const struct nic_user *u)
 	return lap != 0 && rounds > 0 && rounds < LAPS / 2;
 }
 
-/* Returns true if the producer index is behind the engine's index, or more than NIC_DOORBELLS ahead
- * of it. */
 static bool claims_overrun(const struct nic_user *u)
 {
 	return dxp_load_acquire(&u->window->producer) - u->consumer > NIC_DOORBELLS;
@@ -275,7 +266,6 @@ bool doorbells_overrun(struct nic *n)
 bool nic_doorbell_ready(const struct nic *n)
 {
 	if (n->retry_ns != UINT64_MAX)
-		/* memory is short: no descriptor can be read before the retry at `retry_ns` */
 		return false;
 	for (uint32_t open = n->open; open; open &= open - 1) {
 		const struct nic_user *u = &n->users[__builtin_ctz(open)];
@@ -290,7 +280,7 @@ bool nic_doorbell_ready(const struct nic *n)
 			return true;
 		if (!slot || u->full_ns != 0 || u->chain_full)
 			continue;
-		/* Read only once, because the user may change the descriptor after the check. */
+		/* Read once: the user may change it after the check. */
 		uint8_t qp = *(const volatile uint8_t *)&slot->head.qp;
 		if (qp >= u->qp_count ||
 		    u->function->queues[u->first_qp + qp].outstanding < NIC_OUTSTANDING_MAX)
@@ -299,8 +289,8 @@ bool nic_doorbell_ready(const struct nic *n)
 	return false;
 }
 
-/* Sets the time of the next check of a full event ring. The intervals grow: no signal reports that
- * the user read completions, and a user that never reads them must not keep the loop busy. */
+/* Schedules the next check of a full event ring. Nothing signals that the user read completions.
+ * The intervals grow, because a user that never reads must not keep the loop busy. */
 static void full_note(struct nic_user *u)
 {
 	struct nic *n = u->nic;
@@ -315,8 +305,8 @@ static void full_note(struct nic_user *u)
 	n->look_ns = min_u64(n->look_ns, u->full_ns);
 }
 
-/* Prefetches cache lines of later descriptors of a burst. Without a burst, the user may be about to
- * write these lines, and the prefetch would remove them from the user's cache. */
+/* Prefetches descriptors of a burst. Otherwise the user may be about to write these lines, and
+ * would lose them from its cache. */
 static void ahead(const struct nic_user *u, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i++) {
@@ -333,8 +323,8 @@ void doorbells_ahead(const struct nic_user *u)
 	events_ahead(u, u);
 }
 
-/* Returns the number of unread completions. During a burst, rereads the consumer index only if the
- * cached value is too old: the user writes that cache line, so each read may miss the cache. */
+/* In a burst, rereads the consumer index only if the cached value is too old: the user writes that
+ * line, so a read may miss the cache. */
 static uint32_t completions_unread(struct nic_user *u)
 {
 	uint32_t seen = u->sent_index - u->sent_consumed;
@@ -356,7 +346,7 @@ uint32_t doorbells_accept(struct nic_user *u)
 			user_stop(u, DXP_EOVERRUN);
 		return 0;
 	}
-	/* Each request needs a free entry in the event ring for its completion. */
+	/* Each request needs a free entry for its completion. */
 	uint32_t spent = u->outstanding + completions_unread(u);
 	if (spent >= NIC_EVENTS)
 		full_note(u);
@@ -371,8 +361,6 @@ uint32_t doorbells_accept(struct nic_user *u)
 		if (accepted > 0)
 			ahead(u, DOORBELLS_AHEAD, DOORBELLS_AHEAD);
 		u->consumer++;
-		/* The engine has copied the descriptors out, so the user may reuse their
-		 * entries. */
 		if (++accepted % CONSUMER_STEP == 0)
 			dxp_store_release(&w->consumer, u->consumer);
 	}

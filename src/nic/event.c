@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the two event rings of a window. Of these rings, the user writes only the consumer
- * indices, and the engine reads only these. An index may grow up to the number of events written;
- * any other value stops the user. */
+/* The two event rings of a window. The user writes only the consumer indices, and the engine reads
+ * only these. An index that moves back or beyond the written events stops the user. */
 #include <string.h>
 
 #include <dxp/status.h>
 
 #include "nic/internal.h"
 
-#define EVENTS_AHEAD 2 /* how many events ahead the prefetch is */
+#define EVENTS_AHEAD 2 /* events by which the prefetch leads */
 
 static uint32_t unread(struct nic_user *u, const uint32_t *consumer, uint32_t written,
 		       uint32_t *consumed)
 {
-	/* Pairs with the user's release: the user has read all events before this index. */
+	/* Pairs with the user's release: it has read all events before this index. */
 	uint32_t count = written - dxp_load_acquire(consumer);
 
 	if (count > written - *consumed) {
@@ -30,7 +29,7 @@ static void entry_write(struct dxp_nic_event *ring, uint32_t index,
 	struct dxp_nic_event *entry = &ring[index % NIC_EVENTS];
 
 	memcpy(entry, event, offsetof(struct dxp_nic_event, lap));
-	/* Publishes the event; pairs with the user's acquire. */
+	/* Pairs with the user's acquire. */
 	dxp_store_release(&entry->lap, dxp_lap(index, NIC_EVENTS));
 }
 
@@ -56,8 +55,7 @@ uint32_t event_received_entries(const struct nic_user *u)
 	return u->nic->options.receive_entries;
 }
 
-/* Returns how many receive entries the user has not freed. A user may still hold the buffer of a
- * NAP after reading its event, so the larger count of events and buffers applies. */
+/* A user may hold the buffer of a NAP after reading its event, so the larger count applies. */
 uint32_t event_received_unread(struct nic_user *u)
 {
 	uint32_t count =
@@ -72,8 +70,7 @@ uint32_t event_received_used(struct nic_user *u)
 	return event_received_unread(u) + u->received_reserved;
 }
 
-/* Returns true if more than `kept` receive entries are free. Reads the user's indices only if the
- * cached values show too little space. */
+/* Reads the user's indices only if the cached values show too little space. */
 bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 {
 	uint32_t entries = event_received_entries(u);
@@ -85,9 +82,8 @@ bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 	return event_received_used(u) + kept < entries && !u->stopped;
 }
 
-/* Returns true if a message may reserve a receive entry. A message must reserve one before it is
- * accepted (C-28). Messages that wait for earlier ones of their stream get at most half of the
- * ring; otherwise they could block the earlier ones. */
+/* A message must reserve an entry before it is accepted (C-28). Messages that wait for earlier ones
+ * of their stream get at most half of the ring, so that they cannot block these. */
 bool event_received_space(struct nic_user *u, bool next)
 {
 	if (!next && u->received_reserved >= event_received_entries(u) / 2)
@@ -126,7 +122,7 @@ void event_received_write(struct nic_user *u, struct dxp_nic_event *event, const
 	uint8_t *to = event_received_buffer(u, event);
 
 	if (!to)
-		return; /* the user is stopped, so the event is dropped */
+		return;
 	if (event->type == DXP_EVENT_NAP && event->bytes > 0)
 		memcpy(to, payload, event->bytes);
 	event_received_publish(u, event);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens queue pairs of a function on a window for a user. Stops a user that breaks the rules.
- * Closes a user that has left.
+/* Opens, stops and closes users.
  *
- * Stopping or closing ends all operations of the user at once, so that its memory does not wait for
- * a peer. Requests are dropped, messages are withdrawn from RLTP, and reads are forgotten. In each
- * stream, in either direction, an incomplete message counts as given up, so ids stay valid for the
- * peer. */
+ *  Stopping or closing ends all operations of the user at once, so its memory waits for no peer.
+ *  Incomplete messages of its streams, in both directions, count as given up, so ids stay valid for
+ *  the peer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,14 +37,12 @@ bool function_serves(const struct nic_function *f)
 	return false;
 }
 
-/* Returns a mask of the user's streams. */
 static uint32_t user_streams(const struct nic_user *u)
 {
 	return ((1u << u->qp_count) - 1)
 	       << nic_stream_index((uint8_t)u->function->index, u->first_qp);
 }
 
-/* Forgets the old magics of a user's queue pairs, for all requesters. */
 static void magics_forget(struct nic_user *u)
 {
 	struct nic *n = u->nic;
@@ -57,7 +53,6 @@ static void magics_forget(struct nic_user *u)
 		guess_magics_forget(&n->users[i].guesses, user_streams(u));
 }
 
-/* Makes magics for the user's queue pairs, and copies them to its window. */
 static void magics_make(struct nic_user *u)
 {
 	uint32_t *magics = &u->function->qp_magic[u->first_qp];
@@ -66,7 +61,7 @@ static void magics_make(struct nic_user *u)
 	n->options.entropy(n->options.entropy_context, magics, u->qp_count * sizeof(*magics));
 	for (uint8_t q = 0; q < u->qp_count; q++) {
 		if (magics[q] == 0)
-			magics[q] = 1; /* magic 0 is reserved for answers */
+			magics[q] = 1; /* 0 is reserved for answers */
 		u->window->qp_magic[q] = magics[q];
 	}
 }
@@ -85,8 +80,8 @@ static void window_begin(const struct nic_user *u)
 	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
 }
 
-/* Checks `qps` queue pairs, from the user's first one on. Returns DXP_OK if all are free,
- * DXP_EEXIST if one is open, DXP_EBUSY if operations still use regions of its last user. */
+/* Checks `qps` queue pairs from the user's first on. DXP_EEXIST: one is open. DXP_EBUSY: operations
+ * still use regions of the last user. */
 static int user_available(const struct nic *n, uint32_t user, uint32_t qps)
 {
 	int status = DXP_OK;
@@ -134,15 +129,13 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 					: DXP_EINVAL;
 }
 
-/* Stores the reason before the state, so that a user that reads the state also reads the reason. */
+/* A user that reads the new state also reads the reason. */
 static void window_end(struct dxp_window *w, int status, enum dxp_function_state state)
 {
 	dxp_store_release(&w->error, (uint32_t)-status);
 	dxp_store_release(&w->state, state);
 }
 
-/* Withdraws a message in RLTP if it belongs to a request of this user, or answers a GET of this
- * user's memory. */
 static void message_visit(void *context, struct rltp_message *rltp)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
@@ -153,8 +146,7 @@ static void message_visit(void *context, struct rltp_message *rltp)
 		send_message_withdraw(m, DXP_ECLOSED);
 }
 
-/* Ends the incomplete messages to a queue pair: drops arrived parts, and rejects requests for data.
- * The ids of these messages count as given up. */
+/* Gives up the incomplete messages to a queue pair, and rejects requests for data. */
 static void rx_stream_end(struct rx_stream *s)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++) {
@@ -193,7 +185,6 @@ static void peer_forget(struct nic_peer *p, struct nic_user *u)
 	}
 }
 
-/* Ends all operations of the user in both directions. */
 static void user_end(struct nic_user *u)
 {
 	struct nic *n = u->nic;
@@ -205,7 +196,7 @@ static void user_end(struct nic_user *u)
 	local_forget(n, u);
 	requests_drop(u);
 	n->stops &= ~(1u << u->index);
-	n->space = true; /* other requests may wait for resources that the user held */
+	n->space = true; /* others may wait for what the user held */
 }
 
 void user_stop(struct nic_user *u, int status)
@@ -230,7 +221,6 @@ struct reclaimed {
 	uint64_t bytes;
 };
 
-/* Withdraws an answer that sends bytes of the reclaimed memory. */
 static void reclaim_visit(void *context, struct rltp_message *rltp)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
@@ -251,7 +241,6 @@ void nic_memory_reclaim(struct nic *n, const uint8_t *base, uint64_t bytes, uint
 			rltp_session_messages(p->session, reclaim_visit, &reclaimed);
 }
 
-/* Returns the queue pairs of a closed user to the function. */
 static void user_clear(struct nic_user *u)
 {
 	struct nic_function *f = u->function;
@@ -279,7 +268,7 @@ int nic_user_close(struct nic *n, uint32_t user, int status, uint64_t now_ns)
 	user_end(u);
 	regions_revoke(n, user);
 	user_clear(u);
-	/* The node sets weight and limit of a function, so both stay when the last user leaves. */
+	/* The node sets weight and limit of a function; both stay. */
 	if (!u->function->open) {
 		u->function->limit.waits = 0;
 		u->function->gathers = false;

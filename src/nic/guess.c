@@ -5,7 +5,6 @@
 
 static const uint64_t own_ns = NIC_WRONG_OWN_NS, all_ns = NIC_WRONG_ALL_NS;
 
-/* Returns the time in ns until one more wrong value is allowed; 0: now. */
 static uint64_t allowance_wait(const struct guess_allowance *a, uint64_t each_ns, uint32_t burst,
 			       uint64_t now_ns)
 {
@@ -54,7 +53,7 @@ static void wrong(struct guesses *g, struct guess_allowance *all, uint32_t value
 		  uint64_t now_ns)
 {
 	if (value == 0 || value == *last)
-		return; /* 0 is never valid, and a repeated value reveals nothing */
+		return; /* 0 is never valid; a repeated value reveals nothing */
 	*last = value;
 	allowance_charge(&g->own, own_ns, now_ns);
 	allowance_charge(all, all_ns, now_ns);
@@ -62,7 +61,7 @@ static void wrong(struct guesses *g, struct guess_allowance *all, uint32_t value
 
 void guess_key_wrong(struct guesses *g, struct guess_allowance *all, uint32_t key, uint64_t now_ns)
 {
-	/* A known key can be wrong only because it was revoked, so it costs nothing. */
+	/* A known key became wrong by revocation only, so it costs nothing. */
 	if (!guess_key_known(g, key))
 		wrong(g, all, key, &g->wrong_key, now_ns);
 }

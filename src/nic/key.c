@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes keys of regions: 12 bits of index and 20 secret bits. The secret bits are a permutation of
- * the number of registrations at this index. So no key repeats before all were used, and earlier
- * keys reveal only that the next key is different. The permutation is a Feistel network of eight
- * rounds of SipHash-2-4, keyed once from the random source. An affine permutation would be too
- * weak: two keys would reveal its multiplier. */
+/* Keys of regions: 12 bits of index, 20 secret bits. The secret bits permute the number of
+ * registrations at this index, so a key repeats only after all were used, and earlier keys reveal
+ * nothing else. The permutation is a Feistel network of eight rounds of SipHash-2-4, keyed once
+ * from the random source. Two keys would reveal the multiplier of an affine permutation. */
 #include "nic/internal.h"
 
 #define HALF_BITS 10
@@ -31,8 +30,8 @@ static void sip_rounds(uint64_t v[4], int count)
 	}
 }
 
-/* Hashes `word` and the final word, which holds the length in bytes, with SipHash-2-4 (Aumasson and
- * Bernstein, "SipHash", 2012). */
+/* SipHash-2-4 of `word` and the final word with the length in bytes (Aumasson and Bernstein,
+ * "SipHash", 2012). */
 static uint64_t siphash(const uint64_t seed[2], uint64_t word)
 {
 	const uint64_t words[2] = {word, 8ull << 56};

@@ -13,7 +13,7 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s)
 		return DXP_EINVAL;
 	bucket_rate(&n->functions[function].limit, bytes_per_s);
 	limit_apply(&n->functions[function]);
-	n->space = true; /* requests that waited for the old limit may go on */
+	n->space = true; /* requests may wait for the old limit */
 	return DXP_OK;
 }
 
@@ -29,10 +29,9 @@ bool limit_allows(struct nic_function *f, uint64_t now_ns)
 	return bucket_allows(&f->limit, now_ns);
 }
 
-/* Returns half of the time of a batch, in ns. A message may begin while at most this much is
- * unpaid. The message itself takes less than the other half, so its packets leave together. After a
- * wait, a function continues only when all is paid; otherwise its messages would leave one by
- * one. */
+/* Half of the time of a batch, in ns. A message may begin while at most this much is unpaid. It
+ * takes less than the other half, so its packets leave together. After a wait a function continues
+ * only when all is paid; otherwise messages would leave one by one. */
 static uint64_t half_ns(const struct bucket *b)
 {
 	return b->batch_ns / 2;
@@ -57,8 +56,8 @@ bool limit_begins(struct nic_user *u)
 		u->counted = true;
 	}
 	f->gathers = true;
-	/* A peer may delay messages that have begun, so the next check must not come earlier than
-	 * half a batch from now. */
+	/* A peer may delay messages that have begun, so the next check is at least half a batch
+	 * away. */
 	n->look_ns =
 		min_u64(n->look_ns, f->unsent ? max_u64(paid_ns, n->now_ns + half_ns(b)) : paid_ns);
 	return false;
@@ -70,7 +69,7 @@ uint32_t limit_message_bytes(const struct nic_function *f)
 
 	if (b->bytes_per_s == 0)
 		return UINT32_MAX;
-	/* Three quarters of half a batch, because the limit counts headers too. */
+	/* Three quarters of half a batch, because headers count too. */
 	uint64_t bytes =
 		max_u64(b->bytes_per_s / (S_NS / (BUCKET_BATCH_NS / 2)), BUCKET_BATCH_BYTES / 2);
 	return (uint32_t)clamp_u64(bytes / 4 * 3, 1, NIC_MESSAGE_BYTES_MAX);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations between users of one NIC (C-02 calls this the crossbar): no packets, one copy. Access
- * is checked by the same rules as for peers, and rejections have the same statuses. The whole
- * request is checked before a byte moves. */
+/* Operations between users of one NIC (the crossbar of C-02): no packets, one copy. Checks and
+ * statuses are those for peers. The whole request is checked before a byte moves. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -12,15 +11,14 @@
 #include "wire/ids.h"
 
 #define COPY_LONG_BYTES \
-	8192 /* bytes; a copy of more takes longer than fetching a line from another core */
+	8192 /* bytes; a longer copy takes more time than a line from another core */
 
 bool local_node(const struct nic *n, uint16_t node)
 {
 	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
 }
 
-/* Returns this NIC's node id for events. While the NIC has no id, returns 0, which also addresses
- * this NIC. */
+/* Returns the node id for events. 0, which also addresses this NIC, while it has no id. */
 static uint16_t own_node(const struct nic *n)
 {
 	return n->options.node == WIRE_NODE_NONE ? 0 : n->options.node;
@@ -39,8 +37,6 @@ static void received_count(struct nic_user *t, uint32_t qp, uint32_t bytes)
 	t->function->counters[qp].received_bytes += bytes;
 	t->counted = true;
 }
-
-/* ---- access ---- */
 
 static uint32_t right_of(uint8_t op)
 {
@@ -67,7 +63,7 @@ static uint8_t piece_admit(struct nic_user *t, struct guesses *by, uint8_t op, s
 									      : 0;
 }
 
-/* Resolves the target's pieces to pointers and holds its regions until the request completes. */
+/* Resolves the target's pieces, and holds its regions until the request completes. */
 static uint8_t pieces_admit(struct nic_request *r, struct nic_user *t)
 {
 	uint8_t code = 0;
@@ -78,7 +74,7 @@ static uint8_t pieces_admit(struct nic_request *r, struct nic_user *t)
 	return code;
 }
 
-/* Checks the remaining pieces again, because access may have changed since they were admitted. */
+/* Access may have changed since the pieces were admitted. */
 static uint8_t pieces_reach(struct nic_request *r)
 {
 	uint8_t code = 0;
@@ -138,8 +134,6 @@ bool local_magic_waits(struct nic_request *r)
 	return wait_ns > 0;
 }
 
-/* Returns true if the request must wait: the allowance of wrong keys and magics of the request's
- * user, or of the NIC, is used up. */
 static bool waits(struct nic_request *r)
 {
 	if (local_magic_waits(r))
@@ -150,8 +144,8 @@ static bool waits(struct nic_request *r)
 	return false;
 }
 
-/* Returns the target user. NULL: the request has failed, or waits. Called for each slice, because
- * the target may have been stopped or closed since the last one. */
+/* NULL: the request has failed, or waits. Called for each slice, because the target may have been
+ * stopped or closed meanwhile. */
 static struct nic_user *target_admit(struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
@@ -173,8 +167,6 @@ static struct nic_user *target_admit(struct nic_request *r)
 	refuse(r, t, code);
 	return NULL;
 }
-
-/* ---- events ---- */
 
 static struct dxp_nic_event event_of(const struct nic_user *u, const struct nic_user *t,
 				     const struct dxp_descriptor *d, uint32_t bytes,
@@ -209,7 +201,7 @@ static void nap_deliver(struct nic_request *r, struct nic_user *t)
 		return;
 	uint8_t *to = event_received_buffer(t, &event);
 	if (!to) {
-		refuse(r, t, WIRE_NACK_MAGIC); /* the target user has been stopped just now */
+		refuse(r, t, WIRE_NACK_MAGIC); /* the target has been stopped just now */
 		return;
 	}
 	gather(r, to);
@@ -221,11 +213,8 @@ static void nap_deliver(struct nic_request *r, struct nic_user *t)
 	r->cut_done = true;
 }
 
-/* ---- copies ---- */
-
-/* Returns a piece of the target with its region. If the piece is in a receive area, finds the
- * area's memory and writes the piece to *out. Returns NULL if the device withdrew the area, or its
- * memory is gone. */
+/* Finds the memory of a piece in a receive area and writes it to *out; other pieces are returned as
+ * they are. NULL: the device withdrew the area, or its memory is gone. */
 static const struct nic_piece *piece_now(struct nic_user *t, const struct nic_piece *p,
 					 struct nic_piece *out)
 {
@@ -242,7 +231,7 @@ static const struct nic_piece *piece_now(struct nic_user *t, const struct nic_pi
 	return out;
 }
 
-/* Consumes bytes of one target piece. The bytes may span several local pieces. */
+/* Consumes bytes of one target piece, which may span several local pieces. */
 static void request_consume(struct nic_request *r, uint32_t bytes)
 {
 	r->cut += bytes;
@@ -263,7 +252,7 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 }
 
 /* Passes some bytes of a PUT to the owner of a staged piece, or starts the GET of a whole piece.
- * Returns false if the request cannot continue now. */
+ * False: the request must wait, or has failed. */
 static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct nic_piece *m,
 			 uint32_t end, int64_t *left)
 {
@@ -286,8 +275,8 @@ static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct
 	return status == DXP_OK;
 }
 
-/* Copies up to *left bytes, plus a short rest that would cost more in another poll. If source and
- * target overlap, their contents are undefined afterwards; no other bytes change. */
+/* Also copies a short rest that would cost more in another poll. If source and target overlap,
+ * their contents are undefined afterwards. */
 static uint32_t pieces_copy(struct nic_request *r, struct nic_user *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;
@@ -353,8 +342,6 @@ static void get_advance(struct nic_request *r, struct nic_user *t, int64_t *left
 	t->nic->counters.gets_received++;
 	r->cut_done = !bounce_stores(r);
 }
-
-/* ---- atomics and registers ---- */
 
 static void atomic_run(struct nic_request *r, struct nic_user *t)
 {
@@ -441,7 +428,7 @@ void local_forget(struct nic *n, const struct nic_user *t)
 	}
 }
 
-/* Returns the target user if the operation can be done at once, without a request; else NULL. */
+/* NULL: the operation needs a request. */
 static struct nic_user *target_now(struct nic_user *u, const struct dxp_descriptor *d)
 {
 	struct nic *n = u->nic;
@@ -454,7 +441,7 @@ static struct nic_user *target_now(struct nic_user *u, const struct dxp_descript
 	uint32_t stream = nic_stream_index(d->dst_function, d->dst_qp);
 	if (!guess_magic_known(&u->guesses, stream) &&
 	    guess_wait(&u->guesses, &n->guesses, n->now_ns) > 0)
-		return NULL; /* the wait needs a request */
+		return NULL; /* only a request can wait */
 	if (!user_serves(t) || to->qp_magic[d->dst_qp] != d->dst_magic)
 		return NULL;
 	guess_magic_right(&u->guesses, stream);
@@ -479,8 +466,6 @@ static void sent_now(struct nic_user *u, const struct dxp_descriptor *d, uint32_
 	event_sent_write(u, &sent);
 }
 
-/* Delivers an inline NAP at once: makes no request, and copies the payload only once. Returns false
- * if the NAP must wait. */
 bool local_nap(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
 	struct nic *n = u->nic;
@@ -517,8 +502,8 @@ static uint8_t *own_address(const struct nic_user *u, const struct dxp_entry *e)
 		       : NULL;
 }
 
-/* Executes a PUT at once if the function's share covers all its bytes. A longer PUT is cut in
- * slices, so that other queue pairs can use the share too. */
+/* Only if the function's share covers all bytes. A longer PUT is cut in slices, so that other queue
+ * pairs get a share. */
 bool local_put(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
 	struct nic *n = u->nic;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC as a whole: creation, peers, and the calls between windows, engines and RLTP. */
+/* Creation, peers, and the calls between windows, engines and RLTP. */
 #include "nic/nic.h"
 
 #include <assert.h>
@@ -11,8 +11,7 @@
 #include "nic/internal.h"
 #include "wire/ids.h"
 
-/* bits of function 0's users in a mask of users; the bits of function i's users are i bits
- * higher */
+/* mask of function 0's users; those of function i are i bits higher */
 #define USERS_OF_0 \
 	(1u << NIC_USER(0, 0) | 1u << NIC_USER(0, 1) | 1u << NIC_USER(0, 2) | 1u << NIC_USER(0, 3))
 
@@ -95,7 +94,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
-	n->poll = 1; /* 1, so that no function counts as active in the poll before the first */
+	n->poll = 1; /* 1, so that no function was active in the poll before the first */
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	n->options.entropy(n->options.entropy_context, &n->mark_seed, sizeof(n->mark_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
@@ -124,8 +123,7 @@ static void requests_free(struct nic_function *f)
 	}
 }
 
-/* Removes all peers. RLTP then returns their messages through send_message_done(). No user reads
- * the completions any more. */
+/* RLTP returns the messages through send_message_done(); no user reads the completions. */
 static void peers_free(struct nic *n)
 {
 	while (n->peers)
@@ -209,8 +207,7 @@ int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_
 {
 	n->now_ns = now_ns;
 	const struct nic_peer *known = nic_peer_find(n, peer->node);
-	/* The node table gives this number to a node, but a peer outside of the table has used it.
-	 * Removes that peer. */
+	/* A peer outside of the table has used this number. */
 	if (known && !peer->outside && rltp_session_is_outside(known->session))
 		nic_peer_lost(n, peer->node, DXP_EPEERLOST);
 	int status = rltp_endpoint_peer(n->endpoint, peer, now_ns);
@@ -263,7 +260,7 @@ int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t 
 	return status;
 }
 
-/* Polls one user. Returns the number of descriptors that it read. */
+/* Returns the number of descriptors read. */
 static uint32_t user_poll(struct nic_user *u)
 {
 	if (u->stopped)
@@ -275,10 +272,9 @@ static uint32_t user_poll(struct nic_user *u)
 	return doorbells_accept(u);
 }
 
-/* Polls all users of a function. Returns the number of descriptors that it read. If the first users
- * use up the function's share, the requests of the other users wait in their queue pairs, which
- * share_function_copy() serves round robin. Reads nothing of the function while its users are
- * idle. */
+/* Returns the number of descriptors read. Requests of the last users may find the share used up;
+ * share_function_copy() serves all queue pairs round robin. Reads nothing of a function with idle
+ * users. */
 static uint32_t function_poll(struct nic *n, uint32_t function)
 {
 	uint32_t accepted = 0, outstanding = 0;
@@ -298,7 +294,7 @@ static uint32_t function_poll(struct nic *n, uint32_t function)
 	return accepted;
 }
 
-/* Polls the open functions in the bit mask, in their order of service. */
+/* Polls the open functions of `mask`, in their order of service. */
 static uint32_t functions_poll(struct nic *n, uint32_t mask)
 {
 	uint32_t accepted = 0, open = 0;
@@ -346,8 +342,8 @@ size_t nic_send(struct nic *n, struct datagram *out, size_t count, uint64_t now_
 
 uint64_t nic_deadline(const struct nic *n)
 {
-	/* nic_send may have closed a session. Requests that waited for this session's requests to
-	 * complete are not in RLTP yet. */
+	/* nic_send may have closed a session; requests that waited for its requests are not in RLTP
+	 * yet. */
 	if (n->space)
 		return 0;
 	uint64_t own_ns = min_u64(min_u64(n->retry_ns, n->look_ns), n->registers_ns);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reuses memory of the engine: requests, messages, and buffers for NAPs that arrive out of order.
- * Frees requests and messages when the NIC is destroyed, and buffers at once if NIC_BUFFERS_KEPT
- * are kept. */
+/* Reused memory: requests, messages, and buffers for NAPs out of order. Requests and messages are
+ * kept until nic_destroy, and up to NIC_BUFFERS_KEPT buffers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +17,8 @@ struct nic_message *pool_message_get(struct nic *n)
 	if (!m)
 		return calloc(1, sizeof(*m));
 	n->free_messages = m->next_free;
-	/* Clears field by field, because a memset of this length compiles to a string instruction,
-	 * which is slower. RLTP sets the other fields, or fields here define their validity. */
+	/* Field by field: a memset of this length compiles to a slower string instruction. RLTP
+	 * sets the other fields, or fields here define their validity. */
 	m->rltp.flags = 0;
 	m->rltp.bytes = 0;
 	m->request = NULL;
@@ -55,8 +54,7 @@ struct nic_request *pool_request_get(struct nic *n)
 		r = malloc(sizeof(*r));
 	if (!r)
 		return NULL;
-	/* Clears field by field, for the same reason as in pool_message_get(). The caller copies
-	 * `head`. */
+	/* See pool_message_get(). The caller copies `head`. */
 	r->total = r->cut = r->pending = 0;
 	r->cut_done = r->registers = false;
 	r->status = 0;
@@ -91,7 +89,7 @@ uint8_t *pool_buffer_get(struct nic *n, uint32_t bytes)
 	} else {
 		b = malloc(NIC_NAP_BYTES_MAX);
 	}
-	/* Bytes that the sender omits must not reveal earlier contents of the buffer. */
+	/* Bytes that the sender omits must not reveal earlier contents. */
 	if (b)
 		memset(b, 0, bytes);
 	return (uint8_t *)b;

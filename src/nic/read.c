@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET, ATOMIC and CFG, at the requester and at the responder. The requester keeps an entry per
- * request until its answer is complete; the responder answers with a message of its own (C-19,
- * C-21, C-32). The requester bounds outstanding requests, so the responder always has space and no
- * deadlock is possible (C-22). */
+/* GET, ATOMIC and CFG. The requester keeps an entry until the answer is complete; the responder
+ * answers with a message of its own (C-19, C-21, C-32). Because outstanding requests are bounded,
+ * the responder always has space and no deadlock is possible (C-22). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +34,7 @@ struct nic_read *read_begin(struct nic_peer *p)
 		struct nic_read *r = &w->reads[index];
 		if (r->request)
 			continue;
-		/* The low bits of an id are the index of its entry. No id is 0, because 0 means no
-		 * read. */
+		/* The low bits of an id are its entry's index. 0 means no read. */
 		w->read_id += NIC_READS_MAX;
 		*r = (struct nic_read){.id = (w->read_id - w->read_id % NIC_READS_MAX) | index};
 		if (r->id == 0)
@@ -99,8 +97,7 @@ static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 	}
 }
 
-/* Returns the status of a CFG answer. Stores the registers' values only if the whole answer is
- * valid. */
+/* Stores the registers' values only if the whole answer is valid. */
 static int registers_answer(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
 	if (h->key != 0)
@@ -112,8 +109,8 @@ static int registers_answer(struct nic_read *r, const struct wire_header *h, con
 	return DXP_OK;
 }
 
-/* Stores the previous value in the completion, and in the user's memory if the request names some.
- * Returns the status of the answer. */
+/* Stores the previous value in the completion, and in the user's memory if the request names
+ * some. */
 static int old_store(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
 	if (h->key != 0)
@@ -126,8 +123,7 @@ static int old_store(struct nic_read *r, const struct wire_header *h, const uint
 	return DXP_OK;
 }
 
-/* Returns a number for the offset `at` of an answer. The peer that sends the answer cannot predict
- * this number. */
+/* The peer cannot predict the mark of an offset. */
 static uint64_t mark(const struct nic *n, uint64_t at)
 {
 	uint64_t x = at + n->mark_seed;
@@ -137,24 +133,23 @@ static uint64_t mark(const struct nic *n, uint64_t at)
 	return x ^ x >> 31;
 }
 
-/* Checks that each requested byte arrived exactly once. Bytes that are missing would expose earlier
- * contents of the memory, perhaps of another tenant, because the buffers of a bridge are shared. A
- * count of bytes does not detect this if other bytes arrived twice. Each part adds the mark of its
- * end and subtracts the mark of its start. Only if the parts follow each other from 0 to the end do
- * the inner marks cancel out. */
+/* Checks that each requested byte arrived exactly once. Missing bytes would expose earlier contents
+ * of memory, perhaps of another tenant, because a bridge shares its buffers. A byte count does not
+ * detect them if others arrived twice. Each part adds the mark of its end and subtracts that of its
+ * start. The inner marks cancel out only if the parts follow each other from 0 to the end. */
 static int whole(const struct nic *n, const struct nic_read *r)
 {
 	return r->seam == mark(n, r->bytes) - mark(n, 0) ? DXP_OK : DXP_EMALFORMED;
 }
 
-/* Accepts an answer. An invalid answer fails the request, because no other answer will follow. */
+/* An invalid answer fails the request, because no other will follow. */
 void read_answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_read *r = read_find(p, h->msg_id);
 	const struct nic *n = peer_nic(p);
 
 	if (!r || r->type != h->type)
-		return; /* the request was given up before its answer came */
+		return; /* the request was given up */
 	if (h->type != WIRE_GET_RSP) {
 		read_finish(p, r,
 			    h->type == WIRE_ATOMIC_RSP ? old_store(r, h, payload)
@@ -186,17 +181,15 @@ static struct nic_message *answer_apply(struct nic_peer *p, struct rx_record *re
 	return m;
 }
 
-/* Returns the flow for GET, ATOMIC and CFG requests of a queue pair, and for their answers with
- * data. It is not the flow of the queue pair's other messages. But it is in the channel of the same
- * function, so the function's weight and limit apply to it too. */
+/* Not the flow of the queue pair's other messages, but in the channel of its function, whose weight
+ * and limit apply. */
 uint8_t read_flow(uint32_t stream)
 {
 	return RLTP_FLOW(stream / NIC_QPS_PER_FUNCTION,
 			 NIC_QPS_PER_FUNCTION + stream % NIC_QPS_PER_FUNCTION);
 }
 
-/* Returns true if access is still permitted. It may have changed since the request arrived. If not,
- * rejects the request. */
+/* Rejects the request if access has changed since it arrived. */
 static bool still_reached(struct nic_peer *p, uint32_t index, struct rx_record *record,
 			  uint64_t bytes)
 {
@@ -220,7 +213,7 @@ void read_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *reco
 	struct nic_message *m = answer_apply(p, record, WIRE_GET_RSP, read_flow(index));
 
 	m->region = record->region;
-	m->region->uses++; /* The message uses the region, too. */
+	m->region->uses++;
 	m->data = region_at(record->region, record->addr);
 	m->rltp.bytes = (uint32_t)record->get.bytes;
 	m->fields.addr = record->get.reply_addr;
@@ -250,8 +243,8 @@ void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	const struct wire_atomic *a = &record->atomic;
 	struct nic_message *m = answer_apply(p, record, WIRE_ATOMIC_RSP, RLTP_FLOW_CONTROL);
 	uint64_t old = 0;
-	/* Operation and alignment were checked before. So atomic_execute() fails only if other
-	 * threads keep changing the bytes. */
+	/* Operation and alignment were checked. It fails only if other threads keep changing the
+	 * bytes. */
 	int status = atomic_execute(a->op, region_at(record->region, record->addr), a->operand,
 				    a->swap, &old);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Delivers packets that RLTP accepts. Checks queue pair and magic, then key and bounds of the whole
- * message. Only then places bytes at their final destination. A rejection changes only counters
- * (C-10, C-27, C-33). */
+ * message, and only then places bytes. A rejection changes only counters (C-10, C-27, C-33). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +15,8 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
 
-/* Computes the payload's offset in its message. All packets of a message except the last have equal
- * size. Returns false if the payload does not lie inside the message. */
+/* Computes the payload's offset in its message, whose packets but the last have equal size. False:
+ * the payload does not lie inside. */
 static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 {
 	if (h->payload_bytes > h->msg_bytes)
@@ -27,8 +26,8 @@ static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 	return *offset <= last;
 }
 
-/* Rejects a request until the NIC may compare another key or magic of its peer. The sender
- * retransmits at least once in RLTP_RTO_MAX_NS, so a longer wait has no effect. */
+/* Rejects a request until a key or magic of its peer may be compared. The sender retransmits once
+ * in RLTP_RTO_MAX_NS, so a longer wait has no effect. */
 static struct rltp_verdict later(uint64_t wait_ns)
 {
 	return (struct rltp_verdict){WIRE_NACK_RNR,
@@ -48,8 +47,8 @@ static struct rltp_verdict region_check(struct nic_peer *p, struct nic_user *u, 
 	return code == WIRE_NACK_RNR ? NOT_READY : REFUSED(code);
 }
 
-/* Finds the destination of a PUT's first byte. Each packet is checked as if it carried the whole
- * message, so a message out of bounds writes no byte. */
+/* Finds the destination of a PUT's first byte. Each packet is checked as the whole message, so a
+ * message out of bounds writes nothing. */
 static struct rltp_verdict put_find(struct nic_peer *p, struct nic_user *u,
 				    const struct rx_record *r, const struct wire_header *h,
 				    uint64_t offset, struct nic_place *to)
@@ -87,9 +86,9 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 	return ACCEPTED;
 }
 
-/* Reserves the message for an answer, and its body if the answer carries registers. So every
- * accepted request can be answered. The last free answer is only for the next request of its
- * stream. Otherwise requests that wait for this next request could hold all answers. */
+/* Reserves the answer, and its body for registers, so that every accepted request can be answered.
+ * The last free answer is for the next request of its stream; otherwise requests that wait for it
+ * could hold all answers. */
 static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, bool body)
 {
 	struct nic *n = peer_nic(p);
@@ -127,15 +126,14 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct nic_user *u, str
 	if (region->staged) {
 		r->read = staged_read_create();
 		if (!r->read)
-			return NOT_READY; /* the caller frees the answer by stream_record_clear() */
+			return NOT_READY; /* stream_record_clear() frees the answer */
 	}
 	region->uses++;
 	r->region = region;
 	return ACCEPTED;
 }
 
-/* Checks what the execution needs: the operation is known, and its 8 bytes are aligned and in a
- * region that stays registered until the execution. */
+/* The region of the 8 bytes stays registered until execution. */
 static struct rltp_verdict atomic_check(struct nic_peer *p, struct nic_user *u, struct rx_record *r,
 					const struct wire_header *h, const uint8_t *payload,
 					bool next)
@@ -182,7 +180,7 @@ static struct rltp_verdict cfg_check(struct nic_peer *p, struct rx_record *r,
 		return REFUSED(WIRE_NACK_BOUNDS);
 	r->held = pool_buffer_get(n, 0);
 	if (!r->held || !answer_reserve(p, r, next, true))
-		return NOT_READY; /* the caller frees the buffer by stream_record_clear() */
+		return NOT_READY; /* stream_record_clear() frees the buffer */
 	memcpy(r->held, payload, h->payload_bytes);
 	return ACCEPTED;
 }
@@ -192,8 +190,8 @@ static bool raises_event(const struct wire_header *h)
 	return h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
 }
 
-/* Returns true if at least one packet of each earlier message has arrived. Messages get their
- * offsets in a receive area in the order of posting. */
+/* A packet of each earlier message has arrived. Receive areas are filled in the order of
+ * posting. */
 static bool all_begun(const struct rx_stream *stream, uint32_t id)
 {
 	for (uint32_t i = stream->next; i != id; i++)
@@ -211,8 +209,8 @@ static struct rltp_verdict registers_begin(struct nic *n, struct nic_user *u,
 	return REFUSED(access_registers(u, h->msg_bytes, out));
 }
 
-/* Reserves what a message needs before its first packet is accepted. If the sender has no credit,
- * the message waits as if there were no space. */
+/* Reserves what a message needs before its first packet is accepted. Without credit, it waits as if
+ * there were no space. */
 static struct rltp_verdict record_begin(struct nic *n, struct nic_user *u, struct rx_stream *stream,
 					struct rx_record *r, const struct wire_header *h)
 {
@@ -241,8 +239,8 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_user *u, struc
 	return ACCEPTED;
 }
 
-/* Returns true if the packet may be at this position of its message. A GET, ATOMIC or CFG request
- * must be one packet, so that it reserves its answer only once. */
+/* Checks the packet's position. A GET, ATOMIC or CFG request is one packet, so that it reserves its
+ * answer only once. */
 static bool position_good(const struct wire_header *h)
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
@@ -278,7 +276,6 @@ static struct rltp_verdict payload_receive(struct rx_stream *stream, struct rx_r
 	}
 }
 
-/* Counts the packet; returns true if the message is complete. */
 static bool record_count(struct rx_record *r, const struct wire_header *h)
 {
 	r->packets++;
@@ -308,8 +305,8 @@ static void message_count(struct nic *n, uint32_t stream, uint8_t type, uint32_t
 	}
 }
 
-/* Delivers a NAP directly to its buffer in the window, if it is a single packet and next in order,
- * which is usual. Returns false in all other cases. */
+/* Delivers the usual NAP, a single packet and next in order, directly to its buffer in the window.
+ * False: another case. */
 static bool nap_direct(struct nic_peer *p, struct nic_user *u, struct rx_stream *stream,
 		       const struct wire_header *h, const uint8_t *payload)
 {
@@ -336,9 +333,8 @@ static bool nap_direct(struct nic_peer *p, struct nic_user *u, struct rx_stream 
 	return true;
 }
 
-/* Ends a message after the rejection of one of its packets. A message to receive registers is given
- * up: later packets could find space, and the message would have a gap. After RNR, the message
- * begins again when its first packet is retransmitted. */
+/* Ends a message after a rejected packet. A message to receive registers is given up: later packets
+ * could find space, and it would have a gap. After RNR it begins again with its first packet. */
 static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
 			   const struct wire_header *h, uint8_t code, bool fresh)
 {
@@ -359,7 +355,6 @@ void receive_record_whole(struct rx_stream *stream, struct rx_record *r)
 	stream_rx_run(stream);
 }
 
-/* Processes a packet of a message that has a record. */
 static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_user *u,
 					  struct rx_stream *stream, struct rx_record *r,
 					  const struct wire_header *h, const uint8_t *payload)
@@ -380,7 +375,7 @@ static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_user *u
 		verdict = payload_receive(stream, r, h, payload);
 	bool held = verdict.code == WIRE_NACK_HELD;
 	bool waits =
-		/* true: the message waits for a grant, and its record stays */
+		/* the message waits for a grant, and its record stays */
 		verdict.code == WIRE_NACK_WAIT;
 	if (verdict.code != 0 && !held && !waits) {
 		refusal_settle(stream, r, h, verdict.code, fresh);
@@ -400,7 +395,7 @@ static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_user *u
 	return verdict;
 }
 
-/* Accepts a packet for a queue pair if there is space. The caller has checked the magic. */
+/* The caller has checked the magic. */
 static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_user *u,
 					   const struct wire_header *h, const uint8_t *payload)
 {
@@ -412,7 +407,7 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_user *
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (!position_good(h))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	/* If the stream has no records, the next message has none either: do not look it up. */
+	/* A stream without records: no need to look up the message's. */
 	if (stream->held == 0 && nap_direct(p, u, stream, h, payload))
 		return ACCEPTED;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory regions, found by their keys. A revoked region is not found any more. Its entry becomes
- * free when no operation uses the region. */
+/* Memory regions, found by their keys. A revoked region is not found, and its entry is free when no
+ * operation uses it. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -59,8 +59,8 @@ int nic_region_register_staged(struct nic *n, uint32_t user, const struct nic_st
 	return ops ? region_add(n, &region, key) : DXP_EINVAL;
 }
 
-/* Returns the region of a key, or NULL. The time that this function takes reveals nothing about the
- * key: it always compares all bits, and the index for the lookup is not secret. */
+/* The time reveals nothing about the key: all bits are always compared, and the index is not
+ * secret. */
 static struct nic_region *region_of(const struct nic *n, uint32_t key)
 {
 	struct nic_region *r = &n->regions[key & INDEX_MASK];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs register mode (P-02 .. P-06): a device starts operations by storing words. When it stores
- * `send_go`, the engine makes a PUT with WIRE_KEY_REGISTERS, one at a time. PUTs of peers with this
- * key fill the receive area that the device named, each behind the last one. Every register is
- * copied once before its value is used.
+/* Register mode (P-02 .. P-06): a device starts operations by storing words. A stored `send_go`
+ * makes a PUT with WIRE_KEY_REGISTERS, one at a time. PUTs of peers with this key fill the receive
+ * area that the device named, each behind the last one. Every register is copied once before use.
  *
- * If a receiver has no space, it rejects the PUT at once, because a wait would delay other
- * messages. The sender's engine retries for NIC_REGISTERS_BUSY_NS. */
+ *  A receiver without space rejects the PUT at once, because a wait would delay other messages. The
+ *  sender's engine retries for NIC_REGISTERS_BUSY_NS. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -23,8 +22,6 @@ static void miss_count(struct nic_user *u)
 	u->counts.lookup_misses++;
 	u->counted = true;
 }
-
-/* ---- send ---- */
 
 static void send_end(struct nic_user *u, int status)
 {
@@ -48,8 +45,7 @@ static void send_put_off(struct nic_user *u)
 	u->nic->registers_ns = min_u64(u->nic->registers_ns, g->again_ns);
 }
 
-/* Returns the node with this IPv4 address and port, in the node table or outside of it.
- * WIRE_NODE_NONE: there is no such node. */
+/* Returns the node, in the node table or outside of it; WIRE_NODE_NONE: none. */
 static uint16_t node_at(struct nic_user *u, uint32_t ip, uint32_t port)
 {
 	struct nic_registers *g = u->registers;
@@ -86,8 +82,8 @@ static int send_target(struct nic_user *u, struct dxp_descriptor *head)
 	return o->node == 0 && head->dst_node == WIRE_NODE_NONE ? DXP_EPEERLOST : DXP_OK;
 }
 
-/* Finds the memory to send. It must lie in one area with a valid key. Each attempt looks up area
- * and key again, because both may change. */
+/* Finds the memory to send, in one area with a valid key. Looked up at each attempt, because both
+ * may change. */
 static int send_source(struct nic_user *u, struct dxp_entry *out)
 {
 	const struct dxp_registers *o = &u->registers->order;
@@ -105,8 +101,7 @@ static int send_source(struct nic_user *u, struct dxp_entry *out)
 	return DXP_OK;
 }
 
-/* Resolves the memory to send. Staged memory goes through a bounce, as one message, so its length
- * is limited to NIC_BOUNCE_BYTES. */
+/* Staged memory goes through a bounce, as one message of at most NIC_BOUNCE_BYTES. */
 static int send_pieces(struct nic_request *r)
 {
 	struct dxp_entry entries[2] = {{0}};
@@ -128,7 +123,7 @@ static int send_pieces(struct nic_request *r)
 	return DXP_OK;
 }
 
-/* Posts a PUT as the registers in `order` describe it. DXP_EAGAIN: no space for a request now. */
+/* Posts the PUT that `order` describes. DXP_EAGAIN: no space for a request now. */
 static int send_request(struct nic_user *u)
 {
 	struct dxp_descriptor head = {.op = DXP_OP_PUT, .src_count = 1, .dst_count = 1};
@@ -173,7 +168,7 @@ void registers_sent(struct nic_user *u, int status)
 		return;
 	if (status == DXP_EBUSY && !u->stopped && u->nic->now_ns < g->give_up_ns)
 		send_put_off(u);
-	/* for a device, DXP_ENOENT would mean that the lookup table has no entry; here the peer is
+	/* to a device, DXP_ENOENT would mean no entry in the lookup table; here the peer is
 	 * unknown */
 	else
 		send_end(u, status == DXP_ENOENT ? DXP_EPEERLOST : status);
@@ -201,10 +196,8 @@ static void send_poll(struct nic_user *u, uint32_t go)
 	send_try(u);
 }
 
-/* ---- receive ---- */
-
-/* Gives up what peers write into the present area if it is staged memory. DMA in progress may still
- * write there for some time. */
+/* Gives up what peers write into an area of staged memory. DMA may still write there for some
+ * time. */
 static void area_leave(struct nic_user *u)
 {
 	struct nic_registers *g = u->registers;
@@ -217,7 +210,7 @@ static void area_leave(struct nic_user *u)
 	staged_registers_end(u->nic, &g->left);
 }
 
-/* Returns true while DMA may still write the area before the present one. */
+/* DMA may still write the area before the present one. */
 static bool area_touched(const struct nic_user *u)
 {
 	const struct nic_area *left = &u->registers->left;
@@ -227,7 +220,6 @@ static bool area_touched(const struct nic_user *u)
 	       region->staged->write_touches(region->staged_context, left->offset, left->bytes);
 }
 
-/* Looks up the receive area that the device named with `recv_go`. */
 static void area_adopt(struct nic_user *u, uint32_t go)
 {
 	struct nic_registers *g = u->registers;
@@ -248,12 +240,12 @@ static void area_adopt(struct nic_user *u, uint32_t go)
 	}
 }
 
-/* Adopts a new receive area, if there is one. Called before each write into the present area. */
+/* Adopts a new receive area, if there is one. Called before each write into the present one. */
 static void receive_look(struct nic_user *u)
 {
 	struct nic_registers *g = u->registers;
 	struct dxp_registers *r = words(u);
-	/* Pairs with the device's release: address and length are valid. */
+	/* Pairs with the device's release of address and length. */
 	uint32_t go = dxp_load_acquire(&r->recv_go);
 
 	if (go == g->recv_go && g->left.bytes == 0)
@@ -328,13 +320,10 @@ bool registers_place(struct nic_user *u, const struct nic_register_range *range,
 	return out->region != NULL;
 }
 
-/* ---- both ---- */
-
 void registers_poll(struct nic_user *u)
 {
-	/* Reads `send_go` before the receive area. If the device replaced the area before it sent,
-	 * the answer must not go into the old area. Pairs with the device's release: the other
-	 * registers are valid. */
+	/* `send_go` first: if the device replaced the area before it sent, the answer must not go
+	 * into the old one. Pairs with the device's release of the other registers. */
 	uint32_t go = dxp_load_acquire(&words(u)->send_go);
 	receive_look(u);
 	send_poll(u, go);

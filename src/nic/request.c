@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns a request into messages ("cuts" it) and, when all have completed, into a completion. Each
- * message is contiguous in the peer's memory and gathers few local pieces. Cutting pauses while a
- * stream or the table of reads is full. */
+/* Cuts a request into messages and completes it when all have completed. Each message is contiguous
+ * in the peer's memory and gathers few local pieces. Cutting pauses while a stream or the table of
+ * reads is full. */
 #include <assert.h>
 #include <string.h>
 #include <stdlib.h>
@@ -40,7 +40,6 @@ static void completion_count(struct nic_qp_counters *c, const struct nic_request
 	c->sent_bytes += r->total;
 }
 
-/* Writes the completion of a request that is no longer in its queue. */
 static void request_complete(struct nic_function *f, struct nic_queue *q, struct nic_request *r)
 {
 	const struct dxp_nic_event event = {
@@ -68,8 +67,7 @@ static void request_complete(struct nic_function *f, struct nic_queue *q, struct
 	request_free(f->nic, r);
 }
 
-/* Completes requests of a queue pair in the order of posting, or in any order if its user is
- * unordered. */
+/* In the order of posting, unless the user is unordered. */
 static void queue_complete(struct nic_function *f, struct nic_queue *q)
 {
 	struct nic_request *previous = NULL, *next;
@@ -125,14 +123,13 @@ void request_finished(struct nic_request *r, int status)
 	r->pending--;
 	r->function->nic->space = true;
 	if (status != DXP_OK)
-		request_give_up(r, status); /* the rest of the request is not sent */
+		request_give_up(r, status);
 	if (r->cut_done && r->pending == 0)
 		queue_complete(r->function, &r->function->queues[r->head.qp]);
 }
 
-/* Prepares a message of a request, in the stream to the target queue pair. NULL: no space now. A
- * message that raises an event needs credit. It consumes the credit as the last step, so that no
- * other failure can lose it. */
+/* Prepares a message to the target queue pair; NULL: no space now. Consumes a credit for an event
+ * last, so that no other failure can lose it. */
 static struct nic_message *message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type,
 					 bool event)
 {
@@ -200,7 +197,7 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 		memcpy(r->immediate + filled, r->local[i].base, r->local[i].bytes);
 		filled += r->local[i].bytes;
 	}
-	/* a message may point to `immediate`, because the request lives longer */
+	/* the request outlives the message */
 	m->data = r->immediate;
 	m->rltp.bytes = r->total;
 	m->rltp.flags = r->head.imm ? WIRE_FLAG_IMM | WIRE_FLAG_SOL : WIRE_FLAG_SOL;
@@ -212,8 +209,7 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* Returns the length of the next message. It ends at the end of the remote piece, or after
- * `local_pieces` local pieces. */
+/* The message ends with the remote piece, or after `local_pieces` local pieces. */
 static uint32_t piece_span(const struct nic_request *r, uint32_t local_pieces)
 {
 	uint32_t remote_left = r->remote[r->remote_index].bytes - r->remote_used;
@@ -270,8 +266,7 @@ static bool put_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* Prepares a GET, ATOMIC or CFG request: reserves the entry in the table of reads that waits for
- * the answer. */
+/* Also reserves the entry in the table of reads. */
 static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p,
 					      uint8_t type, struct nic_read **read)
 {
@@ -400,7 +395,7 @@ static void request_advance(struct nic_request *r, int64_t *left)
 			return;
 		}
 		if (r->head.dst_magic == 0) {
-			request_give_up(r, DXP_EACCESS); /* no magic is 0: 0 marks answers */
+			request_give_up(r, DXP_EACCESS); /* magic 0 marks answers */
 			return;
 		}
 		switch (r->head.op) {
@@ -414,8 +409,7 @@ static void request_advance(struct nic_request *r, int64_t *left)
 	}
 }
 
-/* Advances a queue pair in order. A request that cannot be cut completely blocks the requests
- * behind it. */
+/* A request that cannot be cut completely blocks those behind it. */
 void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left)
 {
 	while (q->uncut) {
@@ -431,7 +425,7 @@ void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t 
 void request_queues_advance(struct nic_function *f)
 {
 	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
-		/* 0, because share_function_copy() does all copies */
+		/* share_function_copy() does all copies */
 		int64_t left = 0;
 		request_queue_advance(f, &f->queues[f->order.at[i]], &left);
 	}
@@ -458,7 +452,7 @@ static void queue_drop(struct nic_user *u, struct nic_queue *q, struct nic_qp_co
 		credit_unwait(r);
 		space_unwait(r);
 		c->failed++;
-		r->pending = 0; /* a completion after this would fail an assertion */
+		r->pending = 0; /* a later completion would fail an assertion */
 		request_free(u->nic, r);
 	}
 	u->function->outstanding -= q->outstanding;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Callbacks of RLTP about messages: they supply the bytes of a packet at each transmission, and
- * handle the completion of a message. */
+/* Callbacks of RLTP: bytes of a packet at each transmission, and completion of a message. */
 #include <assert.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 
 void send_message_post(struct nic_message *m)
 {
-	/* Cannot fail, because the session was made active before the message was begun. */
+	/* Cannot fail: the session was made active before. */
 	int status = rltp_endpoint_post(peer_nic(m->peer)->endpoint, m->peer->session, &m->rltp,
 					peer_nic(m->peer)->now_ns);
 	assert(status == DXP_OK);
@@ -42,7 +41,6 @@ static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t 
 	}
 }
 
-/* Returns the key for the RESYNC of a withdrawn answer; it carries the answer's status. */
 static uint32_t answer_key(int status)
 {
 	switch (status) {
@@ -100,8 +98,8 @@ void send_message_done(void *user, struct rltp_session *s, struct rltp_message *
 	struct nic *n = user;
 	bool ordered = m->rltp.flags & WIRE_FLAG_SOL && status == DXP_OK;
 
-	/* In a closed session nothing more is delivered. session_reset() completes the requests
-	 * whose messages had arrived. */
+	/* A closed session delivers no more. session_reset() completes the requests whose messages
+	 * had arrived. */
 	if (m->stream && rltp_session_is_open(s))
 		stream_tx_done(m->stream, m->fields.msg_id, ordered ? r : NULL);
 	if (m->unsent)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fair sharing of copies inside this NIC (C-37). The bytes copied in one poll are bounded, so that
- * the network does not wait. Functions share these bytes by weight, then the queue pairs of a
- * function share its part. Functions of high priority are polled first. The other functions share
- * the rest, at least one part of RLTP_GUARD_SHARE. A long copy pauses at the end of the function's
- * share. A message that cannot be divided may exceed the share, and then reduces the next one. */
+/* Fair shares of copies inside this NIC (C-37). The bytes of one poll are bounded, so that the
+ * network does not wait. Functions share them by weight, then the queue pairs of each. Functions of
+ * high priority come first; the others share the rest, at least one part of RLTP_GUARD_SHARE. A
+ * long copy pauses when the share is used up. A message that cannot be divided may exceed it, which
+ * reduces the next share. */
 #include "nic/internal.h"
 
 void share_order_next(struct nic_order *o, uint32_t count)
@@ -19,7 +19,7 @@ void share_order_next(struct nic_order *o, uint32_t count)
 		else
 			o->at[kept++] = o->at[i];
 	}
-	/* The first of the served ones got most service, so it becomes the last. */
+	/* The first one served got most, so it becomes the last. */
 	for (uint32_t i = 1; i < moved; i++)
 		o->at[kept++] = served[i];
 	o->at[kept] = served[0];
@@ -49,7 +49,6 @@ void share_weights_sum(struct nic *n)
 			n->weights_open[priority(&n->functions[i])] += n->functions[i].weight;
 }
 
-/* Returns the bytes that the functions of one class may copy in this poll. */
 static uint64_t class_bytes(const struct nic *n, uint32_t class)
 {
 	const uint64_t least = NIC_QUANTUM_BYTES / RLTP_GUARD_SHARE;
@@ -60,10 +59,9 @@ static uint64_t class_bytes(const struct nic *n, uint32_t class)
 							 : least;
 }
 
-/* Computes the function's share when it first copies in a poll, so functions without copies cost
- * nothing. If the function also copied in the last poll, it shares with the functions that did.
- * Otherwise it shares with all open functions, because many of them may begin to copy in this
- * poll. */
+/* Computes the share at the function's first copy in a poll, so others cost nothing. If it also
+ * copied in the last poll, it shares with the functions that did. Otherwise with all open
+ * functions, because many may begin in this poll. */
 static void share_make(struct nic_function *f)
 {
 	struct nic *n = f->nic;
@@ -101,8 +99,8 @@ static uint32_t busy_next(const struct nic_function *f)
 	return (uint32_t)__builtin_ctz(later ? later : f->busy);
 }
 
-/* Handles a function that used up its limit: sets the next check. Its requests stop waiting for
- * receive entries, so that other functions can get these entries. */
+/* The function used up its limit: its requests stop waiting for receive entries, so that other
+ * functions get them. */
 static void limit_wait(struct nic_function *f)
 {
 	f->nic->look_ns = min_u64(f->nic->look_ns, limit_deadline(f));
@@ -123,7 +121,7 @@ void share_function_copy(struct nic_function *f)
 		request_queue_advance(f, q, &left);
 		share_spend(f, (uint32_t)(before - left));
 		q->left -= (int32_t)(before - left);
-		/* A queue pair that can copy nothing now loses the rest of its slice. */
+		/* A queue pair that can copy nothing loses the rest of its slice. */
 		bool more = f->busy >> index & 1;
 		if (!more && q->left > 0)
 			q->left = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Assigns receive entries of one user to requests of other users of its NIC. A request that finds
- * no entry waits at the head of its queue pair. The user does not signal when it reads events, so
- * the engine checks again at growing intervals. Queue pairs that wait are served round robin;
- * otherwise the first queue pair that is polled would get every entry. Up to half of the ring stays
- * free for credits of peers (credit.c). */
+/* Assigns receive entries of a user to requests of its NIC. A request without an entry waits at the
+ * head of its queue pair. Reading events signals nothing, so the engine checks at growing
+ * intervals. Waiting queue pairs are served round robin; otherwise the one polled first would get
+ * every entry. Up to half of the ring stays free for credits of peers (credit.c). */
 #include "nic/internal.h"
 #include "wire/frame.h"
 
@@ -15,8 +14,8 @@ static bool space_is_free(struct nic_user *t)
 {
 	uint32_t entries = event_received_entries(t), kept = t->promised;
 
-	/* If peers wait for credit, keeps a quarter of the entries free for them, because small
-	 * grants are not made. */
+	/* If peers wait for credit, a quarter stays free for them, because small grants are not
+	 * made. */
 	if (t->waiting && kept < entries / 4)
 		kept = entries / 4;
 	return event_received_space_beside(t, kept < entries / 2 ? kept : entries / 2);
@@ -32,8 +31,7 @@ static uint32_t queue_id(const struct nic_request *r)
 	return nic_stream_index((uint8_t)r->function->index, r->head.qp);
 }
 
-/* Returns true if this queue pair may have the next entry. After NIC_SPACE_RUN entries in a row,
- * the next waiting queue pair gets its run. */
+/* After NIC_SPACE_RUN entries in a row, the next waiting queue pair gets its run. */
 static bool is_first(const struct nic_user *t, uint32_t id)
 {
 	if ((t->waiters & ~(1u << id)) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PUTs of peers into staged memory. The owner gets payload as it arrives; packets without space are
- * sent again. The packet that completes a message is held: it is placed, but accepted only when the
- * device has all bytes of the message (docs/reference/wire.md "Refusals"). */
+ * sent again. The packet that completes a message is held: placed, but accepted only when the
+ * device has all bytes (docs/reference/wire.md "Refusals"). */
 #include "nic/staged.h"
 
 #include <assert.h>
@@ -13,10 +13,7 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, NIC_STAGED_RETRY_US})
 
-/* ---- senders that wait ---- */
-
-/* Finds the PUT of a write. Searches from the oldest on, because the oldest write most likely
- * settles first. */
+/* From the oldest on, which most likely settles first. */
 static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
 {
 	struct staged_put *put = n->puts;
@@ -26,7 +23,7 @@ static struct staged_put *put_of(const struct nic *n, const struct nic_staged_wr
 	return put;
 }
 
-/* Writes the message's queue pair and id, by which the peer identifies it, to *out. */
+/* The peer identifies the message by queue pair and id. */
 static void message_name(const struct staged_put *put, struct wire_nack_body *out)
 {
 	const struct rx_stream *stream = put->stream;
@@ -37,8 +34,7 @@ static void message_name(const struct staged_put *put, struct wire_nack_body *ou
 	out->msg_id = stream->next + (index - stream->next) % NIC_STREAM_WINDOW;
 }
 
-/* Returns the number of packets that have space: up to the last one that arrived, and the rest of
- * its block. */
+/* Counts packets that have space: up to the last that arrived, and the rest of its block. */
 static uint32_t begun(const struct staged_put *put)
 {
 	uint32_t end = put->subs.end;
@@ -65,8 +61,6 @@ void nic_staged_granted(struct nic *n, struct nic_staged_write *w, uint64_t byte
 	if (put && put->waits)
 		put_call(n, put, bytes == put->bytes ? UINT32_MAX : (uint32_t)(bytes / put->unit));
 }
-
-/* ---- writes, of peers and local functions ---- */
 
 struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region,
 				    struct nic_staged_span *span)
@@ -98,7 +92,7 @@ void staged_put_end(struct nic *n, struct staged_put *put)
 	*(put->next ? &put->next->previous : &n->puts_last) = put->previous;
 	n->put_count--;
 	put->region->uses--;
-	/* Makes a waiting sender send its next packet, because only a packet gets an answer. */
+	/* Makes a waiting sender send a packet, because only a packet gets an answer. */
 	if (put->waits && !put->held)
 		put_call(n, put, UINT32_MAX);
 	if (put->record)
@@ -112,10 +106,7 @@ int staged_put_settled(const struct staged_put *put)
 	return put->region->staged->write_settled(put->region->staged_context, put->write);
 }
 
-/* ---- PUTs of peers ---- */
-
-/* Returns true if no packet before `psn` is missing in the session. Packets held for a device are
- * not missing. */
+/* No packet before `psn` is missing. Packets held for a device are not missing. */
 static bool oldest(const struct nic_peer *p, uint32_t psn)
 {
 	uint32_t missing = rltp_session_missing(p->session, psn);
@@ -127,11 +118,10 @@ static bool oldest(const struct nic_peer *p, uint32_t psn)
 	return missing == 0;
 }
 
-/* Returns true if the packet may use the reserve (bridge_feed). It may if its sender can send the
- * rest of this message without space for another message. While a packet of a queue pair is
- * rejected, the sender begins no new message on that queue pair. If a packet of a message was ever
- * the oldest missing one, no earlier packet can be rejected, now or later. From then on the message
- * needs only its own packets, in order. */
+/* Returns true if the packet may use the reserve (bridge_feed): its sender can send the rest of the
+ * message without space for another one. While a packet is rejected, the sender begins no new
+ * message on that queue pair. Once a packet of a message was the oldest missing one, no earlier
+ * packet can be rejected. From then on the message needs only its own packets, in order. */
 static bool first(struct staged_put *put, const struct wire_header *h)
 {
 	if (!put->alone)
@@ -139,8 +129,8 @@ static bool first(struct staged_put *put, const struct wire_header *h)
 	return put->alone && h->sub == put->subs.cum;
 }
 
-/* Computes from this packet the payload bytes of each packet but the last. Returns false if the
- * packet cannot belong to a message of equal packets. */
+/* Computes the payload bytes of each packet but the last. False: the packet cannot belong to a
+ * message of equal packets. */
 static bool unit_of(const struct wire_header *h, uint32_t *unit)
 {
 	uint32_t before = h->msg_bytes - h->payload_bytes;
@@ -154,8 +144,8 @@ static bool unit_of(const struct wire_header *h, uint32_t *unit)
 	return before % h->sub == 0 && *unit > 0 && *unit >= h->payload_bytes;
 }
 
-/* Begins a write. Beyond NIC_STAGED_LATER writes, only the oldest missing packet of a session may
- * begin one. Otherwise writes that wait for other writes could use all the space of the owner. */
+/* Beyond NIC_STAGED_LATER, only the oldest missing packet of a session may begin a write. Otherwise
+ * writes that wait for others could use all space of the owner. */
 static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h, const struct nic_place *to)
 {
@@ -178,8 +168,8 @@ static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record 
 	return ACCEPTED;
 }
 
-/* Checks that the packet overlaps no other packet. The owner counts bytes to know that a buffer is
- * complete, so overlapping packets would expose earlier contents of the buffer. */
+/* Rejects overlapping packets: the owner counts bytes to know that a buffer is complete, so they
+ * would expose its earlier contents. */
 static bool packet_good(struct staged_put *put, const struct rx_record *r,
 			const struct wire_header *h)
 {
@@ -207,7 +197,7 @@ static int payload_give(struct staged_put *put, const struct wire_header *h, uin
 	return status;
 }
 
-/* Fails the message; its record stays until the sender gives it up. */
+/* The record stays until the sender gives the message up. */
 static struct rltp_verdict put_failed(struct nic *n, struct rx_record *r, int status)
 {
 	staged_put_end(n, r->put);
@@ -224,7 +214,6 @@ static void put_arrived(struct rx_stream *stream, struct rx_record *r)
 	nic_placed_count(nic_stream_user(n, stream->index), r->bytes);
 }
 
-/* Completes a message after its last packet arrived, or holds it for the device. */
 static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h)
 {
@@ -243,11 +232,10 @@ static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record 
 	return (struct rltp_verdict){WIRE_NACK_HELD, put->retry_us};
 }
 
-/* Makes the sender wait: from now on it sends only granted packets. Packets sent before may still
- * arrive. */
+/* From now on the sender sends only granted packets; earlier ones may still arrive. */
 static struct rltp_verdict put_waits(struct staged_put *put, const struct wire_header *h)
 {
-	/* If a packet within the grant found no space, the grant is withdrawn. */
+	/* A packet within the grant without space withdraws the grant. */
 	if (!put->waits || h->sub < put->granted)
 		put->granted = begun(put);
 	put->waits = true;
@@ -293,9 +281,8 @@ void staged_registers_end(struct nic *n, const struct nic_area *area)
 	}
 }
 
-/* Answers a held packet that arrived again. Each time, doubles the sender's retry interval, up to
- * NIC_HELD_RETRY_MAX_US. The retry matters only if the final answer is lost, and a message that has
- * already taken long can wait longer for it. */
+/* Doubles the sender's retry interval each time. The retry matters only if the final answer is
+ * lost, and a message that took long can wait longer. */
 struct rltp_verdict staged_held_again(struct rx_record *r)
 {
 	struct staged_put *put = r->put;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs into and GETs of staged memory between functions of one NIC. For a PUT, the owner of the
- * staged memory copies the bytes out of the initiator's memory. For a GET, the polls of the
- * initiator's function copy the answered pieces into the initiator's memory. When the owner has got
- * all bytes of a PUT, later PUTs of its queue pair continue. Other operations wait until the device
- * has these bytes. */
+/* PUTs into and GETs of staged memory between functions of one NIC. The owner copies the bytes of a
+ * PUT. Answered pieces of a GET are copied by polls of the initiator's function. When the owner has
+ * got all bytes of a PUT, later PUTs of its queue pair continue. Other operations wait until the
+ * device has them. */
 #include "nic/staged.h"
 
 #include <string.h>
@@ -25,8 +24,6 @@ static void put_leave(struct nic *n, struct staged_put *put)
 	staged_put_end(n, put);
 }
 
-/* ---- PUT ---- */
-
 static int put_begin(struct nic_request *r, const struct nic_piece *to)
 {
 	struct nic_staged_span span = {.offset = to->offset, .bytes = to->bytes};
@@ -36,14 +33,14 @@ static int put_begin(struct nic_request *r, const struct nic_piece *to)
 	if (!put)
 		return DXP_EAGAIN;
 	put->request = r;
-	put->own = to->base != NULL; /* true: the bytes come from a bounce (bounce.c) */
+	put->own = to->base != NULL; /* the bytes come from a bounce (bounce.c) */
 	r->put = put;
 	r->pending++;
 	queue_of(r)->puts++;
 	return DXP_OK;
 }
 
-/* Returns the status that a peer would get for the same failure. */
+/* The status that a peer would get. */
 static int device_status(int status)
 {
 	return status == DXP_OK || status == DXP_EACCESS ? status : DXP_EDEVICE;
@@ -56,8 +53,8 @@ static void put_over(struct nic *n, struct staged_put *put, int status)
 	put_leave(n, put);
 }
 
-/* Handles a piece that the owner got completely: completes it now, or when its owner settles it.
- * The caller advances the request, so the request does not complete here. */
+/* The owner got the whole piece: completes it now, or when its owner settles it. The caller
+ * advances the request. */
 static int put_handed(struct nic_request *r)
 {
 	struct staged_put *put = r->put;
@@ -71,7 +68,6 @@ static int put_handed(struct nic_request *r)
 	return status;
 }
 
-/* Passes up to *bytes bytes to the piece's owner; the first one is byte `at` of the piece. */
 static int put_some(struct nic_request *r, const struct nic_piece *to, uint32_t at,
 		    const uint8_t *from, uint32_t *bytes)
 {
@@ -80,8 +76,8 @@ static int put_some(struct nic_request *r, const struct nic_piece *to, uint32_t 
 	if (status == DXP_OK) {
 		uint32_t most = NIC_STAGED_COPY_BYTES - at % NIC_STAGED_COPY_BYTES;
 		*bytes = *bytes < most ? *bytes : most;
-		/* `first` is true: this PUT waits for no other bytes, and passes the bytes that a
-		 * buffer lacks next. */
+		/* `first`: this PUT waits for no other bytes, and passes those that a buffer lacks
+		 * next. */
 		status = ops->write_place(to->region->staged_context, r->put->write, at, from,
 					  *bytes, true);
 	}
@@ -135,10 +131,7 @@ bool staged_local_waits(struct nic_request *r)
 	return r->staged_waits;
 }
 
-/* ---- GET ---- */
-
-/* Starts a GET of a staged piece. Its bytes go to r->local, from byte `at` of the chain's window
- * on. */
+/* The bytes go to r->local, from byte `at` of the chain's window on. */
 static int get_begin(struct nic_request *r, const struct nic_piece *from, uint32_t at)
 {
 	struct nic *n = r->function->nic;
@@ -178,7 +171,7 @@ int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint3
 	return get_begin(r, own, at);
 }
 
-/* Copies bytes to the local pieces of a request, from byte `at` of the chain's window on. */
+/* `at`: byte in the chain's window */
 static void scatter(const struct nic_request *r, uint64_t at, const uint8_t *data, uint32_t bytes)
 {
 	const struct nic_piece *piece = r->local;
@@ -224,7 +217,6 @@ static void answered_leave(struct nic *n, struct nic_staged_read *r, int status)
 	pool_message_put(n, m);
 }
 
-/* Drops a GET and its answered pieces. The caller completes its request. */
 static void read_drop(struct nic *n, struct nic_staged_read *r)
 {
 	while (r->answered)
@@ -241,7 +233,7 @@ void staged_local_refuse(struct nic *n, struct nic_staged_read *r, int status)
 	request_finished(request, device_status(status));
 }
 
-/* Copies a slice of the oldest answered piece to the memory of the request. */
+/* Copies a slice of the oldest answered piece. */
 static void answered_copy(struct nic_function *f, struct nic_staged_read *r)
 {
 	struct nic_message *m = r->answered;
@@ -288,10 +280,7 @@ void staged_local_poll(struct nic_function *f)
 	}
 }
 
-/* ---- a user closes ---- */
-
-/* Returns the next PUT that a request of `u` started, or that goes into memory of `u`; NULL:
- * none. */
+/* Returns a PUT of a request of `u`, or into memory of `u`. */
 static struct staged_put *put_next(const struct nic *n, const struct nic_user *u)
 {
 	struct staged_put *put = n->puts;
@@ -310,8 +299,8 @@ static struct nic_staged_read *read_next(const struct nic *n, const struct nic_u
 	return r;
 }
 
-/* Ends the PUTs and GETs that a closing user started, or that access its memory. The caller drops
- * the user's own requests. Requests of other users complete with an error. */
+/* Ends what a closing user started, and what accesses its memory. The caller drops its requests;
+ * those of other users fail. */
 void staged_local_end(struct nic *n, const struct nic_user *u)
 {
 	struct staged_put *put;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs of staged memory. The memory's owner receives them oldest first, when it has space. It
- * returns data in pieces as they leave the device; each piece is one message. A GET counts toward
- * the peer's limit of outstanding answers until its last piece has arrived. */
+/* GETs of staged memory. The owner receives them oldest first, when it has space, and returns
+ * pieces as they leave the device; each is one message. A GET counts toward the peer's limit of
+ * answers until its last piece has arrived. */
 #include "nic/staged.h"
 
 #include <assert.h>
@@ -10,8 +10,6 @@
 #include <dxp/status.h>
 
 #include "wire/ids.h"
-
-/* ---- reads, of peers and local functions ---- */
 
 struct nic_staged_read *staged_read_create(void)
 {
@@ -63,8 +61,6 @@ void staged_look_again(struct nic *n)
 	n->look_ns = min_u64(n->look_ns, n->now_ns + NIC_STAGED_RETRY_US * US_NS);
 }
 
-/* ---- GETs of peers ---- */
-
 static void peer_read_leave(struct nic *n, struct nic_staged_read *r)
 {
 	if (r->spare)
@@ -91,7 +87,7 @@ static void answer_fill(struct nic_staged_read *r, struct nic_message *m, uint8_
 	r->out++;
 }
 
-/* Rejects a GET at its initiator; outstanding pieces still return to their owner. */
+/* Outstanding pieces still return to their owner. */
 static void peer_read_refuse(struct nic_staged_read *r, int status)
 {
 	struct nic_message *m = r->spare;
@@ -114,8 +110,7 @@ static void peer_read_request(struct nic *n, struct nic_staged_read *r)
 		peer_read_refuse(r, status);
 }
 
-/* Moves the record's answer to the GET. The session cannot become idle until the device has
- * answered. */
+/* The session cannot become idle until the device has answered. */
 void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
 	struct nic_staged_read *r = record->read;
@@ -161,7 +156,7 @@ void staged_answer_done(struct nic *n, struct nic_message *m, int status)
 	peer_read_over(n, r);
 }
 
-/* Ends the GETs of a lost session. RLTP has already returned all messages of this session. */
+/* RLTP has already returned all messages of the session. */
 void staged_reads_fail(struct nic_peer *p)
 {
 	struct nic *n = peer_nic(p);
@@ -190,10 +185,7 @@ void staged_reads_end(struct nic *n, const struct nic_user *u)
 	}
 }
 
-/* ---- interface to the owner, and time ---- */
-
-/* Retries waiting GETs, oldest first. If an owner has no space for one GET, it is not called for
- * another one in the same poll. */
+/* Oldest first. An owner without space is not called again in the same poll. */
 void staged_poll(struct nic *n)
 {
 	const void *full = NULL;

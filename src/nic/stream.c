@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams: messages from one node to one queue pair are executed in the order of their ids,
- * independent of the order of their packets. Data of a PUT is placed at once. Only events and
- * answers wait for their order. */
+/* Messages from one node to one queue pair are executed in the order of their ids. A PUT's data is
+ * placed at once; only events and answers wait. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -28,8 +27,7 @@ bool stream_known(const struct nic_peer *p, uint32_t index, bool receives)
 	return mark_find(p, index, receives) != NULL;
 }
 
-/* Returns the mark of a stream, after allocating it if necessary. The mark is allocated before the
- * stream, so that becoming idle needs no memory. */
+/* Allocates the mark before its stream, so that becoming idle needs no memory. */
 static struct stream_mark *mark_get(struct nic_peer *p, uint32_t index, bool receives)
 {
 	struct stream_mark *mark = mark_find(p, index, receives);
@@ -217,8 +215,8 @@ void stream_peer_fail(struct nic_peer *p, int status)
 		w->rx[i] = NULL;
 		w->tx[i] = NULL;
 	}
-	/* Requests that are not sent may wait for credit of a lost stream. They were posted for the
-	 * lost session, so they fail with it. */
+	/* Unsent requests may wait for credit of a lost stream. They were posted for this session,
+	 * so they fail too. */
 	requests_fail(peer_nic(p), p->node, status);
 	if (w)
 		work_free(p);
@@ -276,19 +274,18 @@ bool stream_packet_aborted(void *user, struct rltp_session *s, const struct wire
 
 	if (!p || index == NIC_STREAMS)
 		return true;
-	/* The RESYNC of an answer has magic 0. */
+	/* the RESYNC of an answer */
 	if (h->qp_magic == 0) {
 		read_cancel(p, h->msg_id, send_answer_status(h->key));
 		return true;
 	}
 	struct rx_stream *stream = stream_rx_get(p, index);
 	if (!stream)
-		return false; /* not handled: later messages would wait for this one forever */
+		return false; /* not handled: later messages would wait forever */
 	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return true;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
-	/* The sender has counted the message as sent, even if this node accepted none of its
-	 * packets. */
+	/* The sender counts the message as sent, even if none of its packets was accepted. */
 	stream_record_abort(stream, r, r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL);
 	return true;
 }

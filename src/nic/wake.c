@@ -14,8 +14,7 @@
  * and checks these users again. */
 #include "nic/internal.h"
 
-/* Returns the users of the mask `users` that sleep and were not woken yet. `all`: notes that they
- * were woken. */
+/* Returns users of the mask that sleep and were not woken yet. `all`: marks them as woken. */
 static uint32_t sleepers(struct nic *n, uint32_t users, bool all)
 {
 	uint32_t found = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The window, as the engine sees it: the memory that dxp/device.h describes to its user. Checks the
- * window's layout for every compiler. docs/reference/window.md lists each byte of it. */
+/* The window of dxp/device.h, as the engine sees it; its layout is checked for every compiler.
+ * docs/reference/window.md lists each byte. */
 #ifndef NIC_WINDOW_H
 #define NIC_WINDOW_H
 
@@ -10,21 +10,18 @@
 
 #include <dxp/device.h> /* includes dxp/window.h */
 
-/* Copies memory that a user may change during the copy, so that the engine uses the same value that
- * it checked. Without the fence, compilers may read the window again: clang replaces a copy of the
- * copy by another copy of the window. */
+/* Copies memory that the user may change meanwhile, so that the checked value is the used one.
+ * Without the fence, clang replaces a copy of the copy by another copy of the window. */
 static inline void window_copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Prefetches the cache line of `p` for a write. */
 static inline void window_ahead(const void *p)
 {
 #if defined(__x86_64__)
-	/* If the CPU is not named by an option, compilers turn the builtin into a prefetch for
-	 * reading. */
+	/* Unless an option names the CPU, compilers make the builtin a prefetch for reading. */
 	__asm__ volatile("prefetchw %0" : : "m"(*(const uint8_t *)p));
 #else
 	__builtin_prefetch(p, 1);

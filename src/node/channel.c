@@ -31,6 +31,7 @@ struct channel {
 	uint64_t id;
 	uint16_t number; /* number of the present request in this channel */
 	uint64_t send_ns, retry_ns, until_ns;
+	unsigned tries; /* transmissions of OPEN */
 	/* arrival time of a sign of failure that proves nothing; 0: none arrived */
 	uint64_t doubt_ns;
 	struct channel_answer answer;
@@ -161,7 +162,8 @@ static bool opened_try(struct channel *c, const uint8_t psk[KEYS_BYTES],
 
 /* Handles OPENED. The manager rejects a token with a key of zeros, and admits a token only with the
  * token's own key. */
-static void opened_receive(struct channel *c, const struct channel_frame *frame, uint64_t now_ns)
+static void opened_receive(struct channel *c, const struct udp_address *from,
+			   const struct channel_frame *frame, uint64_t now_ns)
 {
 	static const uint8_t zero[KEYS_BYTES];
 	struct channel_opened opened;
@@ -183,6 +185,7 @@ static void opened_receive(struct channel *c, const struct channel_frame *frame,
 		return;
 	}
 	c->opened = true;
+	managers_use(&c->options.manager, &c->options.others, from);
 	request_write(c, now_ns);
 }
 
@@ -249,7 +252,8 @@ void channel_receive(struct channel *c, const struct udp_address *from, const ui
 {
 	struct channel_frame frame;
 
-	if (c->done || !address_equal(from, &c->options.manager))
+	if (c->done || !(c->opened ? address_equal(from, &c->options.manager)
+				   : managers_have(&c->options.manager, &c->options.others, from)))
 		return;
 	if (channel_frame_decode(data, bytes, &frame) != DXP_OK) {
 		refuse_receive(c, data, bytes, now_ns);
@@ -259,7 +263,7 @@ void channel_receive(struct channel *c, const struct udp_address *from, const ui
 		return;
 	if (frame.step == CHANNEL_OPENED && !c->opened &&
 	    frame.bytes == NOISE_SECOND_BYTES + CHANNEL_OPENED_BYTES)
-		opened_receive(c, &frame, now_ns);
+		opened_receive(c, from, &frame, now_ns);
 	else if (frame.step == CHANNEL_ANSWER && c->opened)
 		answer_receive(c, &frame, now_ns);
 }
@@ -285,6 +289,8 @@ size_t channel_send(struct channel *c, struct datagram *out, uint64_t now_ns)
 		advance(c, now_ns);
 	if (c->done || now_ns < c->send_ns)
 		return 0;
+	if (!c->opened && c->tries++ > 0)
+		managers_next(&c->options.manager, &c->options.others);
 	datagram_place(out, &c->options.manager, c->frame, c->frame_bytes);
 	c->send_ns = now_ns + c->retry_ns;
 	c->retry_ns = min_u64(c->retry_ns + c->retry_ns / 2, RETRY_MAX_NS);

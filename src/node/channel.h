@@ -8,10 +8,12 @@
 #include "base/rng.h"
 #include "keys/token.h"
 #include "link/udp.h"
+#include "node/managers.h"
 #include "wire/channel.h"
 
 struct channel_options {
 	struct udp_address manager;
+	struct manager_backups others; /* asked in turn until one answers */
 	/* key of the expected manager, so that only the owner of this key can answer */
 	uint8_t manager_key[KEYS_BYTES];
 	uint8_t private_key[KEYS_BYTES]; /* key of this program */

@@ -109,4 +109,8 @@
 	"the manager at %s has version %u of the wire format, this program has version %u; " \
 	"install the same release on both machines"
 
+/* Text about a manager that is not active. It needs the manager's address. */
+#define MEMBER_STANDS_BY \
+	"the manager at %s stands by for another one; name all managers: --manager A,B"
+
 #endif

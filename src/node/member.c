@@ -24,8 +24,10 @@
 /* if the expiry moved by more than this, the other lease was renewed */
 #define BUSY_SLACK_NS (200 * MS_NS)
 #define LEAVE_TRIES   3
-#define FLIGHTS       8 /* latest requests whose answers are still accepted */
-#define TEXT_BYTES    320
+/* unanswered requests after which the next manager is tried: one may be lost */
+#define SILENT_REQUESTS 2
+#define FLIGHTS         8 /* latest requests whose answers are still accepted */
+#define TEXT_BYTES      320
 
 struct flight {
 	uint64_t request; /* number of the request; 0: none, or already answered */
@@ -62,6 +64,7 @@ struct member {
 	uint64_t busy_until_ns;
 	uint64_t busy_epoch; /* epoch of the manager that reported this lease */
 	unsigned leave_tries;
+	unsigned unanswered; /* requests since the last answer, or since the manager was chosen */
 	char text[TEXT_BYTES];
 	/* text of the last authentic rejection that may be temporary */
 	char rejection[MANAGE_TEXT_BYTES];
@@ -171,6 +174,7 @@ static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 	}
 	f->request = 0;
 	m->answered = request;
+	m->unanswered = 0;
 	*sent_ns = f->sent_ns;
 	return true;
 }
@@ -203,7 +207,8 @@ static void lease_report(struct member *m)
 			   manager_text(m, address), m->id);
 }
 
-static void lease_receive(struct member *m, struct manage_body body, uint64_t now_ns)
+static void lease_receive(struct member *m, const struct udp_address *from, struct manage_body body,
+			  uint64_t now_ns)
 {
 	struct manage_lease lease;
 	uint64_t sent_ns;
@@ -214,6 +219,7 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 	}
 	if (m->state > MEMBER_ALONE || !flight_end(m, lease.request, &sent_ns))
 		return;
+	managers_use(&m->options.manager, &m->options.others, from);
 	m->id = lease.node;
 	m->run = lease.epoch;
 	lease_report(m);
@@ -285,6 +291,16 @@ static bool run_learned(struct member *m, const struct manage_answer *answer, ui
 	return true;
 }
 
+/* Handles the rejection of a manager that is not active: the next retry goes to the next one. */
+static void stands_by(struct member *m)
+{
+	char address[UDP_ADDRESS_TEXT_BYTES];
+
+	snprintf(m->rejection, sizeof(m->rejection), MEMBER_STANDS_BY, manager_text(m, address));
+	m->rejection_status = DXP_EAGAIN;
+	managers_next(&m->options.manager, &m->options.others);
+}
+
 static void answer_receive(struct member *m, uint8_t type, struct manage_body body, uint64_t now_ns)
 {
 	struct manage_answer answer;
@@ -298,6 +314,10 @@ static void answer_receive(struct member *m, uint8_t type, struct manage_body bo
 	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns) ||
 	    run_learned(m, &answer, now_ns))
 		return;
+	if (answer.status == DXP_EAGAIN && answer.epoch == 0) {
+		stands_by(m);
+		return;
+	}
 	if (m->state == MEMBER_LEAVING)
 		/* A rejection also means that the manager has no entry of this node, so the node
 		 * has left. */
@@ -335,7 +355,7 @@ static void unauthentic_receive(struct member *m, const struct udp_address *from
 	struct manage_answer answer;
 
 	m->counters.unauthentic++;
-	if (type != WIRE_REFUSE || !address_equal(from, &m->options.manager) ||
+	if (type != WIRE_REFUSE || !managers_have(&m->options.manager, &m->options.others, from) ||
 	    manage_answer_decode(body, &answer) != DXP_OK || answer.status != DXP_EAUTH ||
 	    answer.nonce != m->nonce || answer.request == 0 ||
 	    m->flights[answer.request % FLIGHTS].request != answer.request)
@@ -382,7 +402,7 @@ void member_receive(struct member *m, const struct udp_address *from, const uint
 	}
 	m->rejected_key_ns = 0;
 	switch (header.type) {
-	case WIRE_LEASE: lease_receive(m, body, now_ns); break;
+	case WIRE_LEASE: lease_receive(m, from, body, now_ns); break;
 	case WIRE_REFUSE:
 	case WIRE_ANSWER: answer_receive(m, header.type, body, now_ns); break;
 	case WIRE_NODE_TABLE:
@@ -531,6 +551,11 @@ size_t member_send(struct member *m, struct datagram *out, size_t count, uint64_
 	if (m->state > MEMBER_LEAVING)
 		return 0;
 	if (now_ns >= m->send_ns && sent < count) {
+		if (m->unanswered >= SILENT_REQUESTS) {
+			managers_next(&m->options.manager, &m->options.others);
+			m->unanswered = 0;
+		}
+		m->unanswered++;
 		size_t bytes = request_encode(m, now_ns);
 		datagram_place(&out[sent++], &m->options.manager, m->request_frame, bytes);
 		request_schedule(m, now_ns);

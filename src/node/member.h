@@ -22,6 +22,7 @@
 #include "base/rng.h"
 #include "keys/identity.h"
 #include "link/udp.h"
+#include "node/managers.h"
 #include "node/table.h"
 
 enum member_state {
@@ -35,6 +36,7 @@ enum member_state {
 
 struct member_options {
 	struct udp_address manager;
+	struct manager_backups others; /* asked in turn if `manager` is silent or stands by */
 	uint8_t key[FABRIC_KEY_BYTES];
 	/* The key pair that the manager has admitted; NULL: the node joins with `key`. Copied. */
 	const struct identity *identity;

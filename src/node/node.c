@@ -125,6 +125,7 @@ static int member_start(struct node *n, uint64_t now_ns)
 	const struct node_options *o = &n->options;
 	struct member_options options = {
 		.manager = o->manager,
+		.others = o->other_managers,
 		/* no limit here; node_join applies the limit of its caller */
 		.join_timeout_ns = UINT64_MAX,
 		.entropy = rng_entropy_kernel,

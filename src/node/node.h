@@ -13,6 +13,7 @@
 #include "keys/identity.h"
 #include "nic/nic.h"
 #include "nic/user.h"
+#include "node/managers.h"
 #include "node/table.h"
 
 struct node;
@@ -38,7 +39,8 @@ struct node_options {
 	uint64_t memory_bytes;       /* for an xPU, shown in the node table */
 	uint32_t capabilities;       /* MANAGE_CAPABILITY_... bits, for the node table */
 	struct udp_address manager;
-	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES bytes; copied */
+	struct manager_backups other_managers; /* see member_options */
+	const uint8_t *fabric_key;             /* FABRIC_KEY_BYTES bytes; copied */
 	/* The key pair that the manager has admitted; NULL: the node joins with the fabric key.
 	 * Copied. */
 	const struct identity *identity;

@@ -18,6 +18,8 @@
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (500 * MS_NS)
 #define AUTH_WAIT_NS   (300 * MS_NS)
+/* wait after the answer of a manager that stands by */
+#define STANDBY_WAIT_NS (50 * MS_NS)
 
 struct query {
 	struct query_options options;
@@ -36,7 +38,9 @@ struct query {
 	uint16_t first; /* for NODES, the first id of the next page; for GRANTS, its first row */
 	uint64_t nonce, request;
 	uint64_t send_ns, retry_ns, until_ns;
+	unsigned tries; /* transmissions of this round */
 	uint64_t rejected_key_ns;
+	bool standing_by; /* a manager has answered that another one is active */
 	/* the manager's version of the wire format; 0: the same as this program's */
 	uint8_t other_version;
 	char text[MANAGE_TEXT_BYTES + 64];
@@ -113,6 +117,7 @@ static void again(struct query *a, uint64_t now_ns)
 {
 	a->send_ns = now_ns;
 	a->retry_ns = RETRY_FIRST_NS;
+	a->tries = 0;
 }
 
 static void answer_receive(struct query *a, struct manage_body body, uint64_t now_ns)
@@ -121,6 +126,11 @@ static void answer_receive(struct query *a, struct manage_body body, uint64_t no
 
 	if (manage_answer_decode(body, &answer) != DXP_OK)
 		return;
+	if (answer.status == DXP_EAGAIN && answer.epoch == 0) {
+		a->standing_by = true; /* the next try goes to the next manager */
+		a->send_ns = min_u64(a->send_ns, now_ns + STANDBY_WAIT_NS);
+		return;
+	}
 	if (answer.status != DXP_EAGAIN || !assigns(a)) {
 		finish(a, answer.status, answer.text);
 		return;
@@ -209,20 +219,23 @@ void query_receive(struct query *a, const struct udp_address *from, const uint8_
 	uint64_t request, nonce;
 	int status = manage_open(data, bytes, a->mac, &header, &body);
 
-	if (status == DXP_EMALFORMED && address_equal(from, &a->options.manager))
+	if (status == DXP_EMALFORMED &&
+	    managers_have(&a->options.manager, &a->options.others, from))
 		a->other_version = wire_other_version(data, bytes);
 	if (a->done || (status != DXP_OK && status != DXP_EAUTH) ||
 	    !manage_prefix(body, &request, &nonce) || nonce != a->nonce || request != a->request ||
 	    request == 0)
 		return;
 	if (status == DXP_EAUTH) {
-		if (header.type == WIRE_REFUSE && address_equal(from, &a->options.manager) &&
+		if (header.type == WIRE_REFUSE &&
+		    managers_have(&a->options.manager, &a->options.others, from) &&
 		    manage_answer_decode(body, &answer) == DXP_OK && answer.status == DXP_EAUTH &&
 		    !a->rejected_key_ns)
 			a->rejected_key_ns = now_ns;
 		return;
 	}
 	a->rejected_key_ns = 0;
+	managers_use(&a->options.manager, &a->options.others, from);
 	if (header.type == WIRE_REFUSE || header.type == WIRE_ANSWER)
 		answer_receive(a, body, now_ns);
 	else if (header.type == WIRE_NODE_TABLE && a->options.kind == QUERY_NODES)
@@ -249,7 +262,9 @@ static void advance(struct query *a, uint64_t now_ns)
 			 WIRE_VERSION);
 		finish(a, DXP_EUNSUPPORTED, text);
 	} else if (now_ns >= a->until_ns) {
-		snprintf(text, sizeof(text), "no manager answers at %s; check that one runs there",
+		snprintf(text, sizeof(text),
+			 a->standing_by ? MEMBER_STANDS_BY
+					: "no manager answers at %s; check that one runs there",
 			 address);
 		finish(a, DXP_ETIMEDOUT, text);
 	}
@@ -278,6 +293,8 @@ size_t query_send(struct query *a, struct datagram *out, uint64_t now_ns)
 		advance(a, now_ns);
 	if (a->done || now_ns < a->send_ns || a->rejected_key_ns)
 		return 0;
+	if (a->tries++ > 0)
+		managers_next(&a->options.manager, &a->options.others);
 	datagram_place(out, &a->options.manager, a->frame, request_encode(a));
 	a->send_ns = now_ns + a->retry_ns;
 	a->retry_ns = min_u64(a->retry_ns + a->retry_ns / 2, RETRY_MAX_NS);

@@ -8,12 +8,14 @@
 #include "base/rng.h"
 #include "keys/identity.h"
 #include "link/udp.h"
+#include "node/managers.h"
 #include "wire/grants.h"
 
 enum query_kind { QUERY_GRANT, QUERY_REVOKE, QUERY_NODES, QUERY_GRANTS };
 
 struct query_options {
 	struct udp_address manager;
+	struct manager_backups others; /* asked in turn if `manager` is silent or stands by */
 	uint8_t key[FABRIC_KEY_BYTES];
 	/* for NODES and GRANTS: key pair of the reader, instead of the fabric key; or NULL */
 	const struct identity *identity;

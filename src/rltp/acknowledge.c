@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the receiver's ACK and NACK packets: one ACK per batch of arrivals, and one NACK per
- * rejection. An ACK contains the map of received packets, so the next ACK replaces a lost one. If a
- * NACK is lost, the peer retransmits the packet, which is then rejected again. */
+/* Builds ACK and NACK packets: one ACK per batch of arrivals, one NACK per rejection. Each ACK
+ * contains the map of received packets, so it replaces a lost one. If a NACK is lost, the
+ * retransmitted packet is rejected again. */
 #include <string.h>
 
 #include "base/util.h"
@@ -23,8 +23,7 @@ bool rltp_ack_due(const struct rltp_session *s, uint64_t now_ns)
 	return s->io->ack_now || now_ns >= s->io->ack_deadline_ns;
 }
 
-/* Adds one credit limit that the peer has not received to the ACK. If there are more limits, they
- * are sent in a CREDIT packet. */
+/* Adds one credit limit that the peer has not received. A CREDIT packet carries further ones. */
 static void grant_add(struct rltp_session *s, struct wire_header *h, struct wire_ack *ack)
 {
 	struct wire_credit_entry entry;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects the channel that sends next, over all sessions of an endpoint. It is fair in bytes by
- * weight, for any set of peers (C-37). The method is start-time fair queueing (Goyal, Vin and Cheng
- * 1996). A channel's virtual time is its sent bytes divided by its weight; the channel with the
- * least virtual time is next.
+/* Selects the channel that sends next, over all sessions of an endpoint: fair in bytes by weight,
+ * for any set of peers (C-37). The method is start-time fair queueing (Goyal, Vin and Cheng 1996).
+ * The channel with the least virtual time, its sent bytes divided by its weight, is next.
  *
- * Sessions that can send for a channel wait in its run queue, first come, first served. Each may
- * send one quantum. A session that cannot send does not delay other sessions (C-38).
+ *  Sessions that can send for a channel wait in its run queue, first come, first served, and send
+ *  one quantum each. A session that cannot send delays no other (C-38).
  *
- * Channels of high priority are served first. While channels of low priority compete with them,
- * those of low priority get one byte in RLTP_GUARD_SHARE. So neither class starves.
+ *  Channels of high priority are served first. Competing channels of low priority get one byte in
+ *  RLTP_GUARD_SHARE, so neither class starves.
  *
- * While only one channel has messages, and it has no limit, run queues stay empty and sessions send
- * at once. docs/design/sharing.md "Sharing a NIC". */
+ *  While only one channel has messages, and it has no limit, run queues stay empty and sessions
+ *  send at once. docs/design/sharing.md "Sharing a NIC". */
 #ifndef RLTP_ARBITER_H
 #define RLTP_ARBITER_H
 
@@ -28,26 +27,25 @@ struct run_queue {
 	uint64_t served;
 	/* virtual time of one byte: 2^16 divided by the weight */
 	uint32_t cost;
-	uint32_t sessions;                 /* number of sessions with messages of this channel */
-	struct bucket *limit;              /* rate limit of the channel; NULL: none */
-	struct rltp_session *first, *last; /* first and last session in the run queue */
+	uint32_t sessions; /* with messages of this channel */
+	struct bucket *limit;
+	struct rltp_session *first, *last;
 };
 
 struct arbiter {
 	uint32_t busy;       /* bit c: a session has messages of channel c */
 	uint32_t limited;    /* bit c: channel c has a limit */
 	uint32_t lined;      /* bit c: run queue c is not empty */
-	bool contended;      /* true: sessions send through run queues now */
+	bool contended;      /* sessions send through run queues */
 	uint32_t high;       /* bit c: channel c has high priority */
-	uint64_t reached[2]; /* per priority class: virtual time of the channel selected last */
-	/* Guard against starvation: bytes that high channels sent while others had messages, minus
-	 * RLTP_GUARD_SHARE - 1 times the bytes of these others. Limited to 0 .. 2 *
-	 * RLTP_GUARD_BYTES. */
+	uint64_t reached[2]; /* per class: virtual time of the channel selected last */
+	/* Guard against starvation: bytes of high channels while others had messages, minus
+	 * RLTP_GUARD_SHARE - 1 times the bytes of these others; 0 .. 2 * RLTP_GUARD_BYTES. */
 	uint64_t passed;
 	struct run_queue run_queues[RLTP_CHANNELS];
 };
 
-/* Neighbours of a session in the run queue of one channel. */
+/* A session's neighbours in the run queue of one channel. */
 struct arbiter_link {
 	struct rltp_session *previous, *next;
 };
@@ -55,32 +53,28 @@ struct arbiter_link {
 void arbiter_init(struct arbiter *a);
 void arbiter_weight(struct arbiter *a, uint32_t channel, uint32_t weight);
 
-/* Sets whether the channel has high priority. */
 void arbiter_priority(struct arbiter *a, uint32_t channel, bool high);
 
-/* Sets the limit of a channel; NULL removes it. The caller owns the bucket and may change its rate
- * at any time. */
+/* NULL removes the limit. The caller owns the bucket and may change its rate at any time. */
 void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit);
 
-/* The session calls arbiter_busy when it queues its first message of this channel. It calls
- * arbiter_idle when no message of the channel is queued any more. */
+/* The session reports the first message of this channel that it queues, and that none is queued any
+ * more. */
 void arbiter_busy(struct arbiter *a, uint32_t channel);
 void arbiter_idle(struct arbiter *a, uint32_t channel);
 
-/* Appends the session to the run queues of the channels in `mask`, but only once to each. */
+/* Appends the session to the run queues of `mask`, once to each. */
 void arbiter_join(struct arbiter *a, struct rltp_session *s, uint32_t mask);
 
 void arbiter_leave(struct arbiter *a, struct rltp_session *s);
 
-/* Selects a channel, writes it to *channel, and dequeues the first session of its run queue.
- * Returns NULL if no session may send. */
+/* Selects a channel and dequeues its first session. NULL: no session may send. */
 struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *channel);
 
-/* Returns the channel of `mask` that is served next; `mask` is not 0. First selects the priority
- * class, then the channel with the least virtual time in this class. */
+/* Returns the channel of `mask` (not 0) that is served next: by class, then by least virtual
+ * time. */
 uint32_t arbiter_least(const struct arbiter *a, uint32_t mask);
 
-/* Returns a mask of the channels whose limit blocks them now. */
 static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 {
 	uint32_t mask = 0;
@@ -91,11 +85,10 @@ static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 	return mask;
 }
 
-/* Counts bytes for the guard against starvation. Call it only while there are channels of high
- * priority. */
+/* Counts bytes for the guard against starvation; only while a channel has high priority. */
 void arbiter_pass(struct arbiter *a, uint32_t channel, uint32_t bytes);
 
-/* Charges sent bytes to the channel: headers, payload and retransmissions. */
+/* Charges sent bytes: headers, payload and retransmissions. */
 static inline void arbiter_charge(struct arbiter *a, uint32_t channel, uint32_t bytes,
 				  uint64_t now_ns)
 {
@@ -108,8 +101,7 @@ static inline void arbiter_charge(struct arbiter *a, uint32_t channel, uint32_t 
 		bucket_charge(l->limit, bytes, now_ns);
 }
 
-/* Returns the time at which arbiter_next will find a session; 0: now, UINT64_MAX: no session
- * waits. */
+/* Returns when arbiter_next will find a session; UINT64_MAX: no session waits. */
 uint64_t arbiter_deadline(const struct arbiter *a);
 
 #endif

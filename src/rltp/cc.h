@@ -1,117 +1,106 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Congestion control of one session: limits the packets in flight. The session reports events and
- * reads a window. Modules differ in how they use acknowledgements, delays, ECN marks and losses.
- * Congestion control is pure arithmetic: it reads no clock and allocates no memory.
+/* Congestion control of one session: limits the packets in flight. Modules differ in how they use
+ * acknowledgements, delays, ECN marks and losses. Pure arithmetic: no clock, no memory allocation.
  *
- * Invariant: `window` and `host_window` are between RLTP_CC_WINDOW_MIN/256 packets and `most`
- * packets. Sources: docs/design/congestion.md "Congestion"; Swift (SIGCOMM 2020), DCTCP (RFC 8257),
- * Reno (RFC 5681). */
+ *  Invariant: `window` and `host_window` are between RLTP_CC_WINDOW_MIN/256 and `most` packets.
+ *  Sources: docs/design/congestion.md "Congestion"; Swift (SIGCOMM 2020), DCTCP (RFC 8257), Reno
+ *  (RFC 5681). */
 #ifndef RLTP_CC_H
 #define RLTP_CC_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One packet in window units. The unit is smaller than a packet, because an overloaded path may
- * need less than one packet per round trip. */
+/* One packet in window units. An overloaded path may need less than one packet per round trip. */
 #define CC_ONE 256u
 
-/* Result of cc_window_fine if the module does not pace. */
+/* cc_window_fine: the module does not pace */
 #define CC_UNPACED UINT32_MAX
 
 enum cc_kind {
-	CC_SWIFT, /* uses delay; the default */
-	/* keeps the window at the session's bound, as the flow control of IRN does (SIGCOMM
-	 * 2018) */
+	CC_SWIFT, /* delay; the default */
+	/* the window stays at the session's bound, as in the flow control of IRN (SIGCOMM 2018) */
 	CC_NONE,
-	CC_DCTCP, /* uses the share of packets with ECN marks; needs switches that set them */
+	CC_DCTCP, /* share of packets with ECN marks; needs switches that set them */
 	CC_RENO,  /* halves the window at each loss */
 	CC_KINDS
 };
 
 struct cc_ack {
 	uint64_t now_ns;
-	uint32_t acked;    /* newly acknowledged packets; may be 0 */
-	uint32_t inflight; /* packets in flight before this acknowledgement */
-	/* Round trip without the time in both hosts; 0: no sample. */
+	uint32_t acked;    /* newly acknowledged; may be 0 */
+	uint32_t inflight; /* packets in flight before */
+	/* round trip without the time in both hosts; 0: no sample */
 	uint32_t delay_ns;
-	uint32_t rtt_ns; /* round trip with the time in both hosts; 0: no sample */
-	/* packets with the mark "congestion experienced" that the peer newly reports */
+	uint32_t rtt_ns; /* round trip with it; 0: no sample */
+	/* newly reported packets with the mark "congestion experienced" */
 	uint16_t marked;
 	uint8_t rx_level; /* fill level of the receiver's buffer, 0 .. 31 */
-	/* True: the window or the pace blocked a packet since the last acknowledgement. */
+	/* the window or the pace blocked a packet since the last acknowledgement */
 	bool limited;
 };
 
-/* State of one session. Congestion control writes it; other code may read `kind`, `window` and the
- * delays. */
+/* State of one session. Other code may read `kind`, `window` and the delays. */
 struct cc {
-	uint8_t kind;    /* enum cc_kind */
-	bool starting;   /* true: no congestion seen yet, and the window doubles each round trip */
-	bool limited;    /* true: cc_ack.limited was set in this round trip */
-	bool marks;      /* true: marks were received in this round trip */
+	uint8_t kind;
+	bool starting;   /* no congestion yet: the window doubles each round trip */
+	bool limited;    /* cc_ack.limited was set in this round trip */
+	bool marks;      /* marks were received in this round trip */
 	uint16_t most;   /* bound of both windows, in packets */
 	uint32_t window; /* congestion window, 1/256 packets */
-	/* Window that the receiver's buffer permits, 1/256 packets. The smaller of `window` and
-	 * `host_window` applies. */
+	/* Window that the receiver's buffer permits, 1/256 packets. The smaller one applies. */
 	uint32_t host_window;
-	uint32_t delay_ns;     /* smoothed fabric delay; 0: no sample yet */
-	uint32_t min_delay_ns; /* lowest fabric delay seen on this path: the propagation time */
-	/* module `swift`: how much of min_delay_ns is accepted as delay of the path */
+	uint32_t delay_ns;     /* smoothed fabric delay; 0: no sample */
+	uint32_t min_delay_ns; /* lowest fabric delay on this path: the propagation time */
+	/* `swift`: part of min_delay_ns that counts as path delay */
 	uint32_t path_ns;
-	uint32_t round_delay_ns; /* lowest fabric delay in this round trip; 0: no sample yet */
-	/* smoothed round trip with the time in both hosts; 0: no sample yet */
+	uint32_t round_delay_ns; /* lowest fabric delay in this round trip; 0: no sample */
+	/* smoothed round trip with the time in both hosts; 0: no sample */
 	uint32_t rtt_ns;
 	uint32_t alpha;     /* DCTCP: average share of marked packets, 1/2^20 */
 	uint32_t threshold; /* window at which doubling stops, 1/256 packets */
-	/* Module `swift`, times in units of 2^20 ns. `floored`: since when the window is at its
-	 * minimum while the delay is above the target. `drained`: when a cut last emptied the
-	 * queue. */
+	/* `swift`, in units of 2^20 ns: since when the window is at its minimum although the delay
+	 * is above the target; when a cut last emptied the queue */
 	uint32_t floored, drained;
 	uint32_t acked, lost,
-		/* `acked`, `lost` and `marked` count packets in this round trip. Module `swift`
-		 * does not clear `acked` and `lost` after a round trip, but halves them. */
+		/* Packets in this round trip. `swift` halves `acked` and `lost` after a round
+		 * trip. */
 		marked;
-	uint64_t round_ns;   /* start of this round trip */
-	uint64_t reduced_ns; /* time of the last cut of the window */
+	uint64_t round_ns;   /* ns; start of this round trip */
+	uint64_t reduced_ns; /* ns; time of the last cut of the window */
 };
 
-/* Initializes the state. `most`: bound of the window, 1 .. WIRE_WINDOW_MAX packets. */
+/* `most`: 1 .. WIRE_WINDOW_MAX packets. */
 void cc_init(struct cc *c, enum cc_kind kind, uint32_t most, uint64_t now_ns);
 
-/* Sets the path delay to rtt_ns: the handshake's round trip, or, for a session that was idle, the
- * path delay that it kept. The round trip contains no queue of this session's packets. It contains
- * time in the peer, so the true path delay is not longer. Call at most once, after cc_init. */
+/* Sets the path delay to rtt_ns: the handshake's round trip, or what an idle session kept. It
+ * contains no queue of this session's packets, but time in the peer, so the true delay is not
+ * longer. Call at most once, after cc_init. */
 void cc_handshake_done(struct cc *c, uint64_t rtt_ns);
 
 /* Makes the window smaller after a pause, because the path may have changed. Call it before sending
- * if nothing is in flight. It needs few instructions. */
+ * if nothing is in flight. */
 void cc_resume(struct cc *c, uint64_t now_ns);
 
 void cc_acked(struct cc *c, const struct cc_ack *ack);
 
-/* Reports that `count` packets were declared lost at once. `inflight` is the number of packets that
- * were in flight before this. */
+/* Reports `count` packets declared lost at once. `inflight`: packets in flight before this. */
 void cc_lost(struct cc *c, uint32_t count, uint32_t inflight, uint64_t now_ns);
 
-/* Reports that a timeout declared all packets in flight lost. */
 void cc_timeout(struct cc *c, uint64_t now_ns);
 
-/* Returns how many packets may be in flight, 1 .. `most`. Returns 1 also if the window is smaller
- * than one packet; then only the pace limits the rate. */
+/* Returns how many packets may be in flight, 1 .. `most`. If the window is below one packet, only
+ * the pace limits the rate. */
 uint32_t cc_window(const struct cc *c);
 
 /* Returns the window for the pace in 1/256 packets, or CC_UNPACED. */
 uint32_t cc_window_fine(const struct cc *c);
 
-/* Returns true if the module needs ECN marks, so data packets must be sent as ECN-capable. */
 bool cc_wants_ecn(enum cc_kind kind);
 
-/* Parses "swift", "none", "dctcp" or "reno". For other text, returns false and leaves *out
- * unchanged. */
+/* Parses "swift", "none", "dctcp" or "reno". Other text: false, and *out is unchanged. */
 bool cc_parse(const char *text, enum cc_kind *out);
 
-/* Returns the name, or NULL for an invalid kind. */
 const char *cc_name(enum cc_kind kind);
 
 #endif

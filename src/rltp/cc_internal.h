@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interface of a congestion control module. cc.c contains the common part. */
+/* Interface of a congestion control module; cc.c has the common part. */
 #ifndef RLTP_CC_INTERNAL_H
 #define RLTP_CC_INTERNAL_H
 
@@ -10,23 +10,21 @@
 struct cc_ops {
 	const char *name;
 	bool ecn;    /* needs ECN marks */
-	bool steady; /* the window is always `most`, and packets are not paced */
-	void (*acked)(struct cc *c, const struct cc_ack *ack); /* called per acknowledgement */
-	/* Called when a round trip completes, after `acked`. It must clear or halve the counts of
-	 * packets in `cc`. */
+	bool steady; /* the window is always `most`, without pacing */
+	void (*acked)(struct cc *c, const struct cc_ack *ack);
+	/* At the end of a round trip, after `acked`. Must clear or halve the counts of packets. */
 	void (*round)(struct cc *c, const struct cc_ack *ack);
 	void (*lost)(struct cc *c, uint32_t inflight,
-		     uint64_t now_ns); /* c->lost already includes the new losses */
+		     uint64_t now_ns); /* c->lost includes the new losses */
 	void (*timeout)(struct cc *c, uint64_t now_ns);
 };
 
 extern const struct cc_ops cc_swift, cc_none, cc_dctcp, cc_reno;
 
-/* Reactions to losses in cc_reno.c; module DCTCP uses them too. */
+/* Also used by DCTCP. */
 void cc_reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
 void cc_reno_timeout(struct cc *c, uint64_t now_ns);
 
-/* Returns the time since `since_ns`, or 0 if `since_ns` is in the future. */
 static inline uint64_t elapsed(uint64_t now_ns, uint64_t since_ns)
 {
 	return now_ns > since_ns ? now_ns - since_ns : 0;
@@ -37,15 +35,13 @@ static inline uint32_t round_length(const struct cc *c)
 	return c->rtt_ns ? c->rtt_ns : (uint32_t)RLTP_RTT_INITIAL_NS;
 }
 
-/* Returns true if the last cut was at least one round trip ago. Signals that arrive earlier come
- * from packets sent before that cut. */
+/* Signals within one round trip after a cut come from packets sent before it. */
 static inline bool cut_allowed(const struct cc *c, uint64_t now_ns)
 {
 	return c->reduced_ns == 0 || elapsed(now_ns, c->reduced_ns) >= round_length(c);
 }
 
-/* Sets the window to at least `least` and at most c->most. `least` is in 1/256 packets. If c->most
- * is smaller, the window is c->most. */
+/* At least `least`, in 1/256 packets, but at most c->most. */
 static inline void window_set(struct cc *c, uint64_t window, uint32_t least)
 {
 	uint64_t most = (uint64_t)c->most * CC_ONE;
@@ -61,12 +57,12 @@ static inline void window_cut(struct cc *c, uint64_t window, uint32_t least, uin
 	c->reduced_ns = now_ns;
 }
 
-/* Slow start: adds one packet per acknowledged packet, but only if the window or the pace limited
- * the sender. */
+/* Slow start: adds one packet per acknowledged packet, if the window or the pace limited the
+ * sender. */
 void cc_double(struct cc *c, const struct cc_ack *ack);
 
-/* Restarts after a timeout. The threshold becomes half of the window. The window becomes the
- * smaller of this half and the initial window, but not less than `least`. */
+/* After a timeout: the threshold becomes half of the window. The window becomes the smaller of this
+ * and the initial window, but at least `least`. */
 void cc_restart(struct cc *c, uint32_t least, uint64_t now_ns);
 
 void cc_counts_clear(struct cc *c);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Swift (SIGCOMM 2020), changed for two goals: losses without congestion cost nothing, and delays
- * by the hosts' scheduling do not count as a queue. The changes, with reasons in
- * docs/design/congestion.md "Congestion", are:
+/* Swift (SIGCOMM 2020), changed so that losses without congestion cost nothing and scheduling
+ * delays of hosts do not count as a queue. docs/design/congestion.md "Congestion" gives reasons:
  * - The signal is the lowest fabric delay of a round trip: a queue delays every packet, a late
  *   wakeup only some.
- * - The target delay includes the queue that the sender's own bursts cause.
+ * - The target delay includes the queue of the sender's own bursts.
  * - A loss cuts the window only if the delay, marks or a high share of losses indicate congestion.
  *   A cut by delay goes no further than to an empty queue.
- * - If the delay is far below the target, the window grows by a share of its size. Near the target
- *   it grows by at most half a packet per round trip. */
+ * - Far below the target the window grows by a share of its size, near it by at most half a packet
+ *   per round trip. */
 #include "rltp/cc_internal.h"
 
 #include "base/limits.h"
@@ -23,8 +22,8 @@ static uint32_t square_root(uint64_t v)
 	return (uint32_t)root;
 }
 
-/* Returns how much to add to the target delay for small windows. A small window means many flows,
- * and bursts of many flows collide (Swift, section 3.5). */
+/* Addition to the target for small windows: they mean many flows, whose bursts collide (Swift,
+ * section 3.5). */
 static uint32_t flows_allowance(uint32_t window)
 {
 	/* 1/sqrt(packets) in fixed point; packets = window / 256 */
@@ -36,9 +35,8 @@ static uint32_t flows_allowance(uint32_t window)
 	return (uint32_t)min_u64(slope - RLTP_CC_FLOWS_OFFSET_NS, RLTP_CC_FLOWS_NS);
 }
 
-/* Returns how much to add to the target delay for bursts. The last packet of a batch waits in its
- * host until the others have left. This takes as long as sending one batch at the flow's rate.
- * Returns 0 if the hosts add no time. */
+/* Addition to the target for bursts: the last packet of a batch waits in its host for the others.
+ * This takes as long as a batch at the flow's rate. 0 if the hosts add no time. */
 static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 {
 	uint64_t batch_ns = (uint64_t)round_length(c) * DATAGRAM_BATCH / max_u64(inflight, 1);
@@ -47,9 +45,8 @@ static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 	return (uint32_t)min_u64(batch_ns, hosts_ns / 4);
 }
 
-/* Returns the flow's target for the fabric delay. All short paths have the same target, for this
- * reason: the lowest delay that a flow measured may include part of an older queue. A flow that
- * used this value as the path delay would starve the others. */
+/* All short paths have the same target. The lowest measured delay may include part of an older
+ * queue, and a flow that used it as path delay would starve the others. */
 static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 {
 	uint64_t path = min_u64(c->min_delay_ns, max_u64(c->path_ns, RLTP_CC_PATH_NS));
@@ -59,7 +56,6 @@ static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 	       burst_allowance(c, inflight);
 }
 
-/* Returns the delay above which a loss counts as congestion. */
 static uint64_t loss_gate(const struct cc *c, uint32_t inflight)
 {
 	return (uint64_t)c->min_delay_ns + RLTP_CC_QUEUE_NS + burst_allowance(c, inflight);
@@ -75,8 +71,8 @@ static void swift_acked(struct cc *c, const struct cc_ack *ack)
 		cc_double(c, ack);
 }
 
-/* Adds half a packet to the window, or half of the window if it is below one packet. If the delay
- * is below `easy`, also adds up to 1/8 of the window. */
+/* Adds half a packet, or half of a window below one packet; below `easy` also up to 1/8 of the
+ * window. */
 static void swift_grow(struct cc *c, uint64_t delay, uint64_t easy)
 {
 	uint64_t w = c->window, step = min_u64(w, CC_ONE) / 2;
@@ -86,15 +82,14 @@ static void swift_grow(struct cc *c, uint64_t delay, uint64_t easy)
 	window_set(c, w + max_u64(step, 1), RLTP_CC_WINDOW_MIN);
 }
 
-/* Returns the time in units of 2^20 ns (about 1 ms), which is accurate enough for rare events. */
+/* Returns units of 2^20 ns (about 1 ms), accurate enough for rare events. */
 static uint32_t coarse(uint64_t now_ns)
 {
 	return (uint32_t)(now_ns >> 20);
 }
 
-/* Replaces the lowest delay if the delay stayed above the target for a long time although the
- * window was at its minimum. Then this flow does not cause the delay: other flows cause the queue,
- * or the path became longer. */
+/* Replaces the lowest delay if it stayed above the target for long with the smallest window. Then
+ * other flows cause the queue, or the path became longer. */
 static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 {
 	if (!above || c->window > RLTP_CC_WINDOW_MIN) {
@@ -105,9 +100,9 @@ static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 	}
 }
 
-/* Raises the accepted path delay by at most a quarter per round trip. Flows that start together
- * measure their common queue. Without this bound, they would accept that queue as path delay at
- * once. When the lowest measured delay is accepted completely, the window doubles again. */
+/* Raises the accepted path delay by at most a quarter per round trip. Otherwise flows that start
+ * together would accept their common queue as path delay. When all of the lowest delay is accepted,
+ * the window doubles again. */
 static void path_believe(struct cc *c)
 {
 	uint64_t believed = max_u64(c->path_ns, RLTP_CC_PATH_NS);
@@ -119,9 +114,8 @@ static void path_believe(struct cc *c)
 		c->starting = true;
 }
 
-/* Cuts the window by 0.8 of the share by which the delay exceeds the target, at most by half. Every
- * RLTP_CC_DRAIN, the cut is deep enough to empty the queue, so that all flows can measure the path
- * without it. */
+/* Cuts by 0.8 of the share by which the delay exceeds the target, at most by half. Every
+ * RLTP_CC_DRAIN a cut empties the queue, so that all flows can measure the path without it. */
 static void swift_cut(struct cc *c, uint64_t delay, uint64_t target, uint64_t now_ns)
 {
 	uint64_t w = c->window, give = min_u64(w * (delay - target) * 4 / delay / 5, w / 2);
@@ -137,8 +131,7 @@ static void swift_round(struct cc *c, const struct cc_ack *ack)
 {
 	uint64_t target = target_delay(c, ack->inflight), delay = c->round_delay_ns;
 
-	/* Halves the counts instead of clearing them, so that the share of losses covers about two
-	 * round trips. */
+	/* Halved, so that the share of losses covers about two round trips. */
 	c->acked /= 2;
 	c->lost /= 2;
 	c->marked = 0;
@@ -163,8 +156,7 @@ static bool losses_heavy(const struct cc *c)
 	return all >= RLTP_CC_LOSS_SAMPLE && (uint64_t)c->lost * RLTP_CC_LOSS_HEAVY > all;
 }
 
-/* Returns true if this round trip began at least 3/4 of a round trip after the last cut. A delay
- * measured earlier results from the window before the cut. */
+/* A delay measured within 3/4 of a round trip after a cut results from the window before it. */
 static bool round_fresh(const struct cc *c)
 {
 	return c->reduced_ns == 0 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loss detection methods as in their papers, for benchmarks and tests.
- * - IRN (SIGCOMM 2018): a packet that is missing in the bitmap below its highest packet is declared
- *   lost once. If the retransmission is lost too, IRN waits for the timeout.
+/* Loss detection methods as in their papers, for comparison.
+ * - IRN (SIGCOMM 2018): a packet missing in the bitmap below the highest one is lost, once. If the
+ *   retransmission is lost too, IRN waits for the timeout.
  * - Go-back-N (InfiniBand): retransmits all packets from the first missing one. */
 #include "rltp/internal.h"
 
@@ -19,8 +19,8 @@ void comparator_irn_losses(struct rltp_session *s, uint32_t highest)
 	}
 }
 
-/* Declares all packets in flight lost. Walks the ring, not the list of sent packets, because they
- * must be retransmitted in order of packet numbers. */
+/* Walks the ring, not the list of sent packets, so that retransmissions are in order of packet
+ * numbers. */
 void comparator_gbn_rewind(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;

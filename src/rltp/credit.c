@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits. Limits are absolute and only grow, so it does no harm if a CREDIT packet is lost,
- * duplicated or late. A sender that waits for credit requests it at growing intervals. This also
- * repairs the loss of a CREDIT packet. The layer above chooses the limits. */
+/* NAP credits. Limits are absolute and only grow, so lost, duplicated or late CREDIT packets do no
+ * harm. A sender without credit requests it at growing intervals, which also repairs losses. The
+ * layer above chooses the limits. */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -24,7 +24,7 @@ static bool grants_send(struct rltp_session *s, struct datagram *out, uint64_t n
 
 	credit.count =
 		s->shared->ops->grants(s->shared->user, s, credit.entries, WIRE_CREDIT_ENTRIES_MAX);
-	/* if the packet is full, there may be more limits to send */
+	/* a full packet may leave limits to send */
 	s->io->grants_due = credit.count == WIRE_CREDIT_ENTRIES_MAX;
 	if (credit.count == 0)
 		return false;

@@ -15,8 +15,7 @@ static int deadlines_reserve(struct rltp_shared *shared, uint32_t active)
 {
 	struct rltp_endpoint *e = CONTAINER_OF(shared, struct rltp_endpoint, shared);
 
-	/* Reserves more than the active sessions need: they alone have deadlines, but the heap may
-	 * still contain entries of closed sessions. */
+	/* Only active sessions have deadlines, but the heap may still contain closed sessions. */
 	return schedule_reserve(&e->schedule, active + e->schedule.count);
 }
 
@@ -66,8 +65,7 @@ void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node)
 	e->shared.node = node;
 }
 
-/* Returns the index of `node` in the table, or the index at which it must be inserted. The table is
- * sorted by node id. */
+/* Returns the index of `node` in the sorted table, or the index to insert it. */
 static uint32_t peer_position(const struct rltp_endpoint *e, uint16_t node)
 {
 	uint32_t low = 0, high = e->peer_count;
@@ -143,9 +141,8 @@ static int peer_add(struct rltp_endpoint *e, const struct rltp_peer_info *peer)
 	return DXP_OK;
 }
 
-/* Moves the session to the peer's new address. If the IP address is another one, the path may lead
- * through another network with unknown congestion and MTU. If only the port changed, the path is
- * the same. */
+/* Another IP address may mean another network with unknown congestion and MTU. Another port is the
+ * same path. */
 static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
 		      const struct rltp_peer_info *peer, uint64_t now_ns)
 {
@@ -173,7 +170,7 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 		return peer_add(e, peer);
 	if (peer->incarnation > s->peer_incarnation) {
 		/* Only an open session must fail. If a HELLO is outstanding, the new process can
-		 * answer it, and this side has sent no message in that session. */
+		 * answer it, and no message was sent. */
 		if (s->state == RLTP_OPEN && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);
 		s->peer_incarnation = peer->incarnation;
@@ -293,9 +290,8 @@ bool rltp_endpoint_watch(struct rltp_endpoint *e, struct rltp_session *s, bool o
 	return watched;
 }
 
-/* Returns the session with this id, or NULL. The low 16 bits of a session id are the peer's node
- * id; the high bits are a random generation. This side assigns the id, so it may choose the
- * format. */
+/* The low 16 bits of a session id, which this side assigns, are the peer's node id; the others are
+ * a random generation. */
 static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 {
 	struct rltp_session *s = rltp_endpoint_session(e, (uint16_t)id);
@@ -303,9 +299,8 @@ static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 	return s && s->local_id == id ? s : NULL;
 }
 
-/* Returns true for an open session with less protection than the peer's address requires, because
- * an address has changed since the handshake. No packet is sent or accepted until the address
- * changes back or the session times out. */
+/* True: an address changed after the handshake and now requires more protection. No packet is sent
+ * or accepted until it changes back or the session times out. */
 static bool exposed(const struct rltp_endpoint *e, const struct rltp_session *s)
 {
 	return s->state == RLTP_OPEN && s->protect < handshake_protection(e, s);
@@ -346,8 +341,7 @@ static void session_frame(struct rltp_endpoint *e, struct wire_header *h,
 	schedule_ready(&e->schedule, s);
 }
 
-/* Returns true if the frame is for this node. If the sender of a HELLO does not know this node's
- * id, the HELLO has no destination id; it is for the node at this IP address. */
+/* A HELLO without destination id is for the node at this IP address. */
 static bool frame_for_us(const struct rltp_endpoint *e, const struct wire_header *h)
 {
 	if (h->type == WIRE_HELLO && h->dst_node == WIRE_NODE_NONE)
@@ -391,7 +385,7 @@ static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, uint
 	n += handshake_send(e, s, out + n, count - n, now_ns);
 	size_t more = rltp_session_send(s, mask, out + n, count - n, now_ns);
 	if (exposed(e, s))
-		return n; /* the packets are not sent, so the session handles them as lost */
+		return n; /* not sent, so the session handles them as lost */
 	return n + (s->seal ? protect_seal(s, out + n, more) : more);
 }
 
@@ -403,9 +397,9 @@ static uint64_t session_deadline(const struct rltp_session *s)
 	return min_u64(deadline, dead_ns == UINT64_MAX ? dead_ns : dead_ns + 1);
 }
 
-/* Selects the next session. *mask is the set of channels from which the session may send new
- * packets. Sessions in the ready queue come first; while channels compete, these sessions may send
- * new packets only from the control flow. Then come the sessions in the run queues. */
+/* Selects the next session; *mask: channels from which it may send new packets. The ready queue
+ * comes first; while channels compete, its sessions may send new packets only from the control
+ * flow. Then come the run queues. */
 static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_ns, uint32_t *mask)
 {
 	struct rltp_session *s = schedule_dequeue(&e->schedule);
@@ -421,8 +415,8 @@ static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_n
 	return s;
 }
 
-/* Returns the maximum number of datagrams that the session may send in one poll. For a session from
- * a run queue, they have at most about RLTP_QUANTUM_BYTES together. */
+/* Returns how many datagrams the session may send in one poll: from a run queue, about
+ * RLTP_QUANTUM_BYTES together. */
 static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 {
 	if (mask == 0 || mask == UINT32_MAX)
@@ -430,8 +424,7 @@ static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 	return (uint32_t)clamp_u64(RLTP_QUANTUM_BYTES / (s->unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
 }
 
-/* Detects that this process did not run for a time, and subtracts this time from the silence of
- * each peer. */
+/* Subtracts a time in which this process did not run from the silence of each peer. */
 static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 {
 	if (now_ns <= e->due_ns || now_ns - e->due_ns < RLTP_AWAY_NS)
@@ -445,8 +438,8 @@ static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 	}
 }
 
-/* Polls sessions until `out` is full. A session that used up its share goes to the back of the
- * queue, so that it does not delay the acknowledgements of other sessions. */
+/* A session that used up its share goes to the back of the queue, so that it does not delay
+ * acknowledgements of others. */
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t count,
 			  uint64_t now_ns)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects the session's next packet. Control packets go first, then the channel with the least
- * virtual time. Within a channel, deficit round robin selects the flow (Shreedhar and Varghese
- * 1995). The packets in flight of each flow are bounded, so a flow with lost or rejected packets
- * cannot fill the window. */
+/* Selects the session's next packet: control first, then the channel with the least virtual time.
+ * Deficit round robin selects the flow in it (Shreedhar and Varghese 1995). Packets in flight per
+ * flow are bounded, so lost or rejected ones cannot fill the window. */
 #include <assert.h>
 
 #include "rltp/internal.h"
@@ -80,9 +79,8 @@ void flow_settled(struct rltp_io *io, const struct tx_entry *entry)
 	io->flows_active -= flow_idle(f);
 }
 
-/* Returns how many packets a flow may have in flight. A flow without competitors may use the whole
- * window. Otherwise it may use twice its equal share, so that shares that other flows do not use
- * are not lost. */
+/* Returns how many packets a flow may have in flight: the window if it is alone, else twice its
+ * equal share, so that unused shares are not lost. */
 static uint32_t flow_most(const struct rltp_session *s)
 {
 	uint32_t others = s->io->flows_active;
@@ -93,8 +91,8 @@ static uint32_t flow_most(const struct rltp_session *s)
 	return share > RLTP_FLOW_PACKETS_MIN ? share : RLTP_FLOW_PACKETS_MIN;
 }
 
-/* Returns true if the flow may send a new packet. While one of its packets is rejected, it may not.
- * Packets that the receiver granted are an exception, because the receiver waits for them. */
+/* A rejected packet stops new ones of its flow, except granted ones, for which the receiver
+ * waits. */
 static bool may_cut(const struct rltp_flow *f, uint32_t most)
 {
 	const struct rltp_message *m = f->head;
@@ -104,7 +102,6 @@ static bool may_cut(const struct rltp_flow *f, uint32_t most)
 	return m->waits || (f->unacked < most && f->refused == 0);
 }
 
-/* Returns a mask of the channel's flows that may send. */
 static uint32_t eligible(const struct rltp_io *io, uint32_t c, uint32_t most)
 {
 	uint32_t mask = 0;
@@ -142,8 +139,7 @@ uint32_t flow_channels(const struct rltp_session *s)
 	return mask;
 }
 
-/* Begins a quantum of a flow. Drops bytes that are left from the last quantum, keeps a debt, then
- * adds `bytes`. */
+/* Keeps a debt, but no bytes left from the last quantum. */
 static void quantum_begin(int32_t *deficit, int32_t bytes)
 {
 	*deficit = (*deficit < 0 ? *deficit : 0) + bytes;
@@ -187,7 +183,7 @@ struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *inde
 	return &io->flows[*index];
 }
 
-/* Charges a packet to the flow's quantum. The header counts too, so empty packets are not free. */
+/* The header counts too, so empty packets are not free. */
 void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes)
 {
 	s->io->flows[index].deficit -= (int32_t)(bytes + WIRE_DATA_BYTES);

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handshakes: open sessions and remove remains of older sessions.
+/* Opens sessions and removes remains of older ones.
  *
- * Each side chooses a session id, an epoch and a first packet number. HELLO carries them. HELLO_ACK
- * carries the numbers of the answering side and repeats the numbers of the HELLO. A side may send
- * data when it has the peer's numbers. If both sides start at once without protection, each accepts
- * the peer's HELLO as the answer.
+ *  HELLO carries the session id, epoch and first packet number that a side chose. HELLO_ACK carries
+ *  those of the answering side and repeats the HELLO's. A side may send data when it has the peer's
+ *  numbers. Without protection, sides that start at once accept each other's HELLO as the answer.
  *
- * The pair (incarnation, epoch) only grows, so late copies of old handshakes are detected. A tag
- * proves that the sender has the fabric key. The check of this tag is the most expensive one, so it
- * comes last and is rate-limited.
+ *  (incarnation, epoch) only grows, which detects late copies. A tag proves that the sender has the
+ *  fabric key. Its check is the most expensive one, so it comes last and is rate-limited.
  *
- * With protection, HELLO and HELLO_ACK also agree on keys (protect.h). Then the sides have roles:
- * if both start at once, only the HELLO of one of them counts. The answering side sends no data
- * before it receives a sealed frame, because the HELLO may be a replay. */
+ *  With protection, the packets also agree on keys (protect.h), and only one of two simultaneous
+ *  HELLOs counts. The answering side sends no data before it receives a sealed frame, because the
+ *  HELLO may be a replay. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +22,7 @@
 #include "rltp/internal.h"
 #include "wire/ids.h"
 
-/* Draws new numbers for this side. This is required whenever the peer may still hold state of an
- * earlier session. */
+/* Required whenever the peer may hold state of an earlier session. */
 static void numbers_draw(struct rltp_endpoint *e, struct rltp_session *s)
 {
 	uint32_t random[2];
@@ -41,7 +38,7 @@ void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t n
 {
 	numbers_draw(e, s);
 	if (s->outside)
-		/* the id is unknown, because another node may have this address now */
+		/* unknown: another node may have this address now */
 		s->peer_node = WIRE_NODE_NONE;
 	s->state = RLTP_HANDSHAKE;
 	s->io->hello_interval_ns = RLTP_HELLO_FIRST_NS;
@@ -55,8 +52,8 @@ static uint16_t tag_offset(const uint8_t *frame)
 								  : WIRE_OFF_HELLO_SEALED_TAG;
 }
 
-/* Computes the tag over the bytes of the frame before it. Excludes fields that change in transit or
- * with each transmission. */
+/* The tag covers the frame before it, except fields that change in transit or with each
+ * transmission. */
 static void tag_compute(const struct rltp_endpoint *e, const uint8_t *frame,
 			uint8_t tag[WIRE_TAG_BYTES])
 {
@@ -93,7 +90,6 @@ static bool tag_good(const struct rltp_endpoint *e, const uint8_t *frame)
 	return endpoint_tags_equal(tag, frame + tag_offset(frame));
 }
 
-/* Returns the protection that a session with this peer must have. */
 uint8_t handshake_protection(const struct rltp_endpoint *e, const struct rltp_session *s)
 {
 	return e->options.protect ? e->options.protect(e->options.protect_context, &s->address)
@@ -106,7 +102,6 @@ static uint16_t hello_frame_bytes(uint8_t protect)
 					    : WIRE_HELLO_SEALED_FRAME;
 }
 
-/* Writes all fields of a HELLO or HELLO_ACK, except keys and tags. */
 static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
 			 uint8_t protect, uint8_t *frame)
 {
@@ -137,12 +132,12 @@ static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_
 	memcpy(hello.uuid, e->options.uuid, sizeof(hello.uuid));
 	wire_header_encode(&h, frame);
 	wire_hello_encode(&hello, frame + WIRE_COMMON_BYTES);
-	/* sets length and flags, because the tags cover them */
+	/* length and flags, because the tags cover them */
 	wire_control_seal(frame, hello_frame_bytes(protect));
 }
 
-/* Draws a key and builds a HELLO. This HELLO is sent unchanged until the peer answers. Returns
- * false if memory is short. */
+/* Draws a key and builds the HELLO, which is sent unchanged until the peer answers. False: out of
+ * memory. */
 static bool hello_start(struct rltp_endpoint *e, struct rltp_session *s, uint8_t protect)
 {
 	struct rltp_handshake *g = calloc(1, sizeof(*g));
@@ -184,16 +179,16 @@ static bool hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	return true;
 }
 
-/* This side answered a HELLO, but received no sealed frame since: the HELLO was a replay, or the
- * peer is gone. If this side has messages to send, it starts a handshake. Otherwise it forgets the
- * session, which never carried data. */
+/* No sealed frame followed the HELLO_ACK: the HELLO was a replay, or the peer is gone. With
+ * messages to send, this side starts a handshake. Otherwise it forgets the session, which never
+ * carried data. */
 static void hello_expire(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	if (rltp_session_busy(s)) {
 		handshake_begin(e, s, now_ns);
 		return;
 	}
-	/* In this state, rltp_session_fail() does not count the end of an open session. */
+	/* In this state, rltp_session_fail() does not count a closed session. */
 	s->state = RLTP_HANDSHAKE;
 	rltp_session_fail(s, DXP_ETIMEDOUT);
 }
@@ -225,15 +220,14 @@ uint64_t handshake_deadline(const struct rltp_session *s)
 	return s->state == RLTP_HANDSHAKE ? s->io->hello_deadline_ns : UINT64_MAX;
 }
 
-/* Returns true if the handshake is a retransmission of the one that opened the current session. */
+/* A retransmission of the handshake that opened the current session. */
 static bool handshake_repeated(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return s->state == RLTP_OPEN && s->peer_id == hello->session &&
 	       s->peer_incarnation == hello->incarnation && s->peer_epoch == hello->epoch;
 }
 
-/* Returns true if the handshake is older than what is known of the peer, or belongs to a closed
- * session. */
+/* Older than what is known of the peer, or of a closed session. */
 static bool handshake_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	if (hello->incarnation != s->peer_incarnation)
@@ -244,13 +238,11 @@ static bool handshake_stale(const struct rltp_session *s, const struct wire_hell
 	return newer < 0 || (newer == 0 && !handshake_repeated(s, hello));
 }
 
-/* Returns true if this HELLO_ACK does not answer this side's last HELLO. */
 static bool answer_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return hello->echo_session != s->local_id || hello->echo_psn != s->initial_psn;
 }
 
-/* Closes the session because the peer started a new one. Draws new numbers for this side. */
 static void session_renew(struct rltp_endpoint *e, struct rltp_session *s)
 {
 	rltp_session_fail(s, DXP_EPEERRESET);
@@ -267,7 +259,7 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	else if (!repeated && s->state == RLTP_IDLE)
 		numbers_draw(e, s);
 	if (rltp_session_wake(s, now_ns) != DXP_OK)
-		return; /* memory is short; the peer will retransmit its HELLO */
+		return; /* memory is short; the peer will retransmit */
 	if (!repeated) {
 		session_keys_drop(s);
 		rltp_session_open(s, hello, now_ns);
@@ -277,8 +269,7 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	s->hello_ack_due = true;
 }
 
-/* If both sides have sent a HELLO with protection, decides which one counts. Returns true if it is
- * this side's HELLO. */
+/* Both sides sent a HELLO with protection: true if this side's counts. */
 static bool own_hello_counts(const struct rltp_endpoint *e, const struct rltp_session *s,
 			     const struct wire_header *h, const struct wire_hello *hello)
 {
@@ -288,8 +279,8 @@ static bool own_hello_counts(const struct rltp_endpoint *e, const struct rltp_se
 	       (order < 0 || (order == 0 && e->options.node < h->src_node));
 }
 
-/* Builds the HELLO_ACK and opens the session with the keys `seal`. Returns false if memory is short
- * or the peer's key is invalid. Then the peer retransmits its HELLO. */
+/* Builds the HELLO_ACK and opens the session with the keys `seal`. False: out of memory, or the
+ * peer's key is invalid; the peer retransmits its HELLO. */
 static bool hello_answer(struct rltp_endpoint *e, struct rltp_session *s,
 			 const struct wire_hello *hello, struct rltp_seal *seal, uint64_t now_ns)
 {
@@ -354,12 +345,12 @@ static void hello_ack_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	free(s->io->handshake);
 	s->io->handshake = NULL;
 	rltp_session_open(s, hello, now_ns);
-	/* the answering side waits for a sealed frame, so this sends one at once */
+	/* the answering side waits for a sealed frame */
 	s->io->ack_now = true;
 }
 
-/* Limits handshakes per second, per peer and in total. If an attacker fakes the handshakes of one
- * peer, only that peer is blocked. */
+/* Limits handshakes per second, in total and per peer. Faked handshakes of one peer block only that
+ * peer. */
 static bool handshake_allowed(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	uint32_t second = (uint32_t)(now_ns / S_NS);
@@ -387,8 +378,8 @@ static bool outside_allowed(struct rltp_endpoint *e, uint64_t now_ns)
 	return e->outside_spent < RLTP_HANDSHAKES_OUTSIDE_PER_S && ++e->outside_spent;
 }
 
-/* Adds the sender of a handshake as a peer, if the policy admits it and its tag is right. Otherwise
- * counts the reason and returns NULL. */
+/* Adds the sender as a peer if the policy admits it and its tag is right. Otherwise counts the
+ * reason. */
 static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct wire_header *h,
 					 const struct datagram_arrival *a, uint64_t now_ns)
 {
@@ -406,16 +397,14 @@ static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct w
 	return s;
 }
 
-/* Returns true for a handshake that this node sent and that came back to it. This can happen only
- * if the peer's id is unknown. */
+/* This node's own handshake came back; possible only if the peer's id is unknown. */
 static bool handshake_own(const struct rltp_endpoint *e, const struct wire_hello *hello)
 {
 	return hello->incarnation == e->options.incarnation &&
 	       memcmp(hello->uuid, e->options.uuid, sizeof(hello->uuid)) == 0;
 }
 
-/* Returns true if both sides require the same protection. If not, answers a HELLO with a REJECT
- * that states the reason. */
+/* Checks that both sides require the same protection; otherwise answers a HELLO with a REJECT. */
 static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 			    const struct wire_header *h, const struct wire_hello *hello,
 			    const struct datagram_arrival *a)
@@ -432,8 +421,7 @@ static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 	return false;
 }
 
-/* Processes a HELLO or HELLO_ACK. Cheap checks come first, so that a flood of bad packets does not
- * reach the expensive ones. */
+/* Cheap checks come first, so that a flood of bad packets does not reach the expensive ones. */
 void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		       const struct datagram_arrival *a, uint64_t now_ns)
 {

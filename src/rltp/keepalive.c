@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keepalive. A session sends PINGs while it waits for an answer, is watched, or has messages that
- * it may not send yet, for example because of a rate limit. It sends none while a packet in flight
- * will be acknowledged anyway. So the session stays open if the peer computes for a long time, and
- * a dead peer is detected. A session without outstanding work sends nothing. */
+/* A session sends PINGs while it waits for an answer, is watched, or has messages that it may not
+ * send yet. It sends none while a packet in flight will be acknowledged. So it stays open while the
+ * peer computes, and detects a dead peer. Without outstanding work it sends nothing. */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* Returns true if the session must check that the peer is alive, and no packet in flight will cause
- * an answer. */
+/* The peer must show that it is alive, and no packet in flight causes an answer. */
 static bool sign_missing(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
@@ -72,7 +70,7 @@ void keepalive_ping_receive(struct rltp_session *s, const struct wire_header *h,
 		return;
 	}
 	if (h->type == WIRE_PONG)
-		return; /* nothing to do: the arrival itself shows that the peer is alive */
+		return; /* the arrival itself shows that the peer is alive */
 	if (k->answer_due || (k->answered_ns && now_ns < k->answered_ns + RLTP_PONG_NS))
 		return;
 	k->opaque = opaque;

@@ -1,142 +1,131 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of the transport, each with unit and reason. The bounds of packets are in
- * wire/limits.h. */
+/* Bounds of the transport, each with unit and reason; those of packets are in wire/limits.h. */
 #ifndef RLTP_LIMITS_H
 #define RLTP_LIMITS_H
 
-/* channels per endpoint: one per function of a NIC */
+/* one per function of a NIC */
 #define RLTP_CHANNELS 8
-/* flows per channel: one for requests and one for answers of each of the 4 queue pairs */
+/* for requests and answers of 4 queue pairs */
 #define RLTP_CHANNEL_QUEUES 8
 #define RLTP_FLOWS          (1 + RLTP_CHANNELS * RLTP_CHANNEL_QUEUES)
-/* packets per quantum of a flow; with fewer, GSO batches would be shorter */
+/* of a flow; fewer would shorten GSO batches */
 #define RLTP_QUANTUM_PACKETS 16
 #define RLTP_WEIGHT_MAX      64
-/* bytes per quantum of a channel: one full GSO batch */
+/* of a channel: one full GSO batch */
 #define RLTP_QUANTUM_BYTES (64u << 10)
-/* bytes, divided by the weight, that a channel may catch up after it was blocked: one quantum */
+/* bytes by weight that a channel may catch up after it was blocked: one quantum */
 #define RLTP_LAG_BYTES (64u << 10)
-/* bytes, divided by the weight, by which a channel may be ahead when it has messages again */
+/* bytes by weight that a channel may be ahead when it has messages again */
 #define RLTP_LEAD_BYTES (128u << 10)
-/* While channels of high priority compete with others, the others get one byte of this many. */
+/* While channels of high priority compete with others, these get one byte of this many. */
 #define RLTP_GUARD_SHARE 16
-/* bytes that channels of high priority send before the others send one quantum; this ratio is the
- * share above */
+/* bytes of channels of high priority before one quantum of the others: the share above */
 #define RLTP_GUARD_BYTES ((RLTP_GUARD_SHARE - 1ull) * RLTP_QUANTUM_BYTES)
-/* packets in flight that each flow may have in any case, for any number of other flows: one
- * quantum */
+/* packets in flight that each flow may have in any case: one quantum */
 #define RLTP_FLOW_PACKETS_MIN 16
-/* entries of a new session's ring: 64 use 2 KiB and are enough for requests and answers */
+/* entries of a new ring: 2 KiB, enough for requests and answers */
 #define RLTP_TX_RING_MIN 64
 /* packets: four times the bandwidth-delay product of the fastest measured path, 4.5 GB/s x 80 us */
 #define RLTP_WINDOW_DEFAULT 1024
-/* ns without work until a session frees its `io`; so long that a short pause does not free it */
+/* ns without work until a session frees its `io`; longer than a short pause */
 #define RLTP_REST_NS (1000ull * 1000 * 1000)
-/* ns until the first credit request; doubled for each further request */
+/* ns until the first credit request; doubles */
 #define RLTP_CREDIT_REQUEST_NS (100u * 1000u)
-/* ns, longest interval of credit requests; so long that a receiver without space is not flooded */
+/* ns, longest interval: does not flood a receiver without space */
 #define RLTP_CREDIT_REQUEST_MAX_NS (100ull * 1000 * 1000)
-/* packets that cause an acknowledgement without delay: every second batch, which makes a stream 5 %
- * faster */
+/* packets that cause an ACK without delay: every second batch, which makes a stream 5 % faster */
 #define RLTP_ACK_EVERY 64
-/* messages that cause an acknowledgement without delay: half of a queue pair's 32 entries, because
- * an acknowledgement frees the entries */
+/* messages that cause an ACK without delay: half of a queue pair's 32 entries, which the ACK
+ * frees */
 #define RLTP_ACK_MESSAGES 16
-/* ns by which an ACK may be delayed. A longer delay lowers the throughput under loss; a shorter one
- * saves no packets. */
+/* ns of delay of an ACK. More lowers the throughput under loss; less saves no packets. */
 #define RLTP_ACK_DELAY_NS (20u * 1000u)
-/* ns, shortest wait before a tail probe; a peer that polls answers in less time */
+/* ns, shortest wait before a tail probe; a peer that polls answers earlier */
 #define RLTP_PTO_MIN_NS (40u * 1000u)
-/* ns that a sleeping peer needs to wake; no probe is sent earlier */
+/* ns that a sleeping peer needs to wake */
 #define RLTP_WAKING_NS (100u * 1000u)
-/* ns, shortest timeout; a busy peer may be without CPU for one time slice */
+/* ns, shortest timeout; a busy peer may lack the CPU for one time slice */
 #define RLTP_RTO_MIN_NS (4ull * 1000 * 1000)
-/* ns, longest timeout: one third of the 0.6 s that RLTP_DEAD_NS leaves after an outage of 2.9 s */
+/* ns, longest timeout: a third of the 0.6 s that RLTP_DEAD_NS leaves after an outage of 2.9 s */
 #define RLTP_RTO_MAX_NS (200ull * 1000 * 1000)
-/* ns, longest timeout of a session that is kept although its peer has been silent for RLTP_DEAD_NS
- * (see `patience_ns`) */
+/* ns, longest timeout while a session outlives RLTP_DEAD_NS of silence (see `patience_ns`) */
 #define RLTP_RTO_SLOW_NS (1000ull * 1000 * 1000)
-/* ns, round trip to assume before the first sample */
+/* ns, assumed before the first sample */
 #define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000)
 #define RLTP_IRN_RTO_NS        (320u * 1000u) /* ns, RTO_high in the IRN paper */
 #define RLTP_REORDER_STEPS_MAX 16
-/* retransmissions in sequence without a spurious one, after which the reorder window is halved */
+/* retransmissions without a spurious one until the reorder window is halved */
 #define RLTP_CLEAN_REPEATS 16
-/* ns, shortest reorder window: the time of six packets of 1500 bytes at 10 Gb/s */
+/* ns, shortest reorder window: six packets of 1500 bytes at 10 Gb/s */
 #define RLTP_REORDER_MIN_NS (8u * 1000u)
-/* tail probes before a timeout; each waits twice as long as the one before. With fewer, loss would
- * often cause a timeout: at 10 % loss, two probes in sequence are lost in 4 % of cases. */
+/* tail probes before a timeout, each after twice the wait. At 10 % loss, two in sequence are lost
+ * in 4 % of cases, so fewer would often cause a timeout. */
 #define RLTP_PROBES_MAX 4
-/* ns of silence after which a session with outstanding work is closed. The session survives a
- * network outage of 2.9 s. At most 0.2 s pass between the last frame and the outage, and at most
- * 0.2 s between the end of the outage and the next retransmission. */
+/* ns of silence that close a session with outstanding work. It survives an outage of 2.9 s: up to
+ * 0.2 s from the last frame to the outage, and 0.2 s from its end to the next retransmission. */
 #define RLTP_DEAD_NS (3500ull * 1000 * 1000)
-/* ns of silence before a PING, if an answer of the peer is outstanding */
+/* ns of silence before a PING, while an answer is outstanding */
 #define RLTP_PING_NS (200ull * 1000 * 1000)
-/* ns between PINGs: at least sixteen PINGs before RLTP_DEAD_NS */
+/* ns between PINGs: at least sixteen before RLTP_DEAD_NS */
 #define RLTP_PING_AGAIN_NS (200ull * 1000 * 1000)
-/* ns. If rltp_endpoint_send() is called later than this after its deadline, this process did not
- * run. Then the peers' silence in this time does not count. */
+/* ns. If rltp_endpoint_send() is called this much after its deadline, this process did not run, and
+ * the peers' silence does not count. */
 #define RLTP_AWAY_NS (500ull * 1000 * 1000)
-/* ns, shortest time that a peer has to answer after a pause of this process: the time of five
- * retransmissions */
+/* ns that a peer has at least to answer after such a pause: five retransmissions */
 #define RLTP_ACTIVE_NS (1000ull * 1000 * 1000)
-/* pauses of this process that are excused between two frames of a peer. The number is bounded,
- * because a process that hardly runs must detect dead peers too. */
+/* pauses excused between two frames of a peer: a process that hardly runs must detect dead peers
+ * too */
 #define RLTP_AWAY_MAX 30
 #define RLTP_PONG_NS  (100ull * 1000 * 1000) /* ns between two PONGs to one peer, at least */
-/* bytes: payload of a packet for an MTU of 1500, which common networks carry */
+/* bytes: payload for an MTU of 1500, which common networks carry */
 #define RLTP_PMTU_BASE 1408
-/* bytes: payload of a packet for an MTU of 1280, which IPv6 guarantees and tunnels leave */
+/* bytes: payload for an MTU of 1280, which IPv6 guarantees and tunnels leave */
 #define RLTP_PMTU_FLOOR 1152
-#define RLTP_PMTU_STEP  128 /* bytes: a search for the path MTU stops at this resolution */
-/* probes per size; with 3, one step of a search in 1000 is wrong at 10 % loss */
+#define RLTP_PMTU_STEP  128 /* bytes: resolution of a search for the path MTU */
+/* probes per size: at 10 % loss, one step of a search in 1000 is wrong */
 #define RLTP_PMTU_TRIES 3
-/* pairs of probes; if none is answered, the path is broken and verification stops */
+/* pairs of probes; if none is answered, the path is broken */
 #define RLTP_PMTU_VERIFY_TRIES 60
-/* answers to probes of the floor's size, without any answer for `unit`, that indicate a black hole.
- * If both sizes had equal loss, this result would have a chance of 2^-10. */
+/* answers of the floor's size, and none for `unit`, that indicate a black hole. With equal loss of
+ * both, the chance is 2^-10. */
 #define RLTP_PMTU_VERIFY_GOOD 10
-/* lost packets longer than the floor, with none arriving, after which verification starts */
+/* lost packets above the floor, with none arriving, that start verification */
 #define RLTP_PMTU_SUSPECT 8
-/* ns, shortest wait for the answer to the first probe; doubled for each further probe */
+/* ns, shortest wait for the answer to the first probe; doubles */
 #define RLTP_PMTU_WAIT_NS (5ull * 1000 * 1000)
 /* ns until the next search for a larger path MTU: PMTU_RAISE_TIMER of RFC 8899 */
 #define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000)
-/* datagrams per session and poll: one GSO batch, which is half of DATAGRAM_BATCH */
+/* datagrams per session and poll: one GSO batch, half of DATAGRAM_BATCH */
 #define RLTP_SHARE 44
-/* packets that each peer may have in flight, at least, for any number of peers */
+/* packets that each peer may have in flight, for any number of peers */
 #define RLTP_RWND_MIN 16
-/* short packets (at most RLTP_PMTU_BASE) that use as much buffer space (skb and page) as one packet
- * of 8896 bytes */
+/* short packets (at most RLTP_PMTU_BASE) that use the buffer space (skb and page) of one of 8896
+ * bytes */
 #define RLTP_RWND_SHORT 4
-/* handshake tags checked per second; at 1 us each, they use 2 % of a core, and 10,000 peers
- * reconnect in 1 s */
+/* handshake tags checked per second: at 1 us each 2 % of a core, and 10,000 peers reconnect in 1
+ * s */
 #define RLTP_HANDSHAKES_PER_S 20000
-/* handshake tags checked per second and peer; a correct peer sends at most ten */
+/* per peer; a correct peer sends at most ten */
 #define RLTP_HANDSHAKES_PEER_PER_S 32
-/* handshake tags checked per second for unknown addresses. A flood of such handshakes must not use
- * up RLTP_HANDSHAKES_PER_S. */
+/* for unknown addresses, so that they cannot use up RLTP_HANDSHAKES_PER_S */
 #define RLTP_HANDSHAKES_OUTSIDE_PER_S 1000
 #define RLTP_OUTSIDE_MAX              64 /* peers outside of the node table; 350 bytes each */
-/* ns to the first retransmission of HELLO; doubled for each further retransmission */
+/* ns to the first retransmission of HELLO; doubles */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
-/* ns, longest interval between two HELLOs: more than twenty HELLOs before RLTP_DEAD_NS */
+/* ns, longest such interval: more than twenty HELLOs before RLTP_DEAD_NS */
 #define RLTP_HELLO_MAX_NS (160ull * 1000 * 1000)
-/* ns that the answering side of a handshake with protection waits for the peer's first sealed
- * frame. Then it sends its own HELLO. The peer retransmits that frame every 4 .. 200 ms, so several
- * copies may be lost. */
+/* ns that the answering side waits for the first sealed frame before it sends its own HELLO. The
+ * peer retransmits that frame every 4 .. 200 ms, so several copies may be lost. */
 #define RLTP_CONFIRM_NS (1000ull * 1000 * 1000)
-/* RESETs and REJECTs per second; bounds the traffic that an attacker can cause with faked
- * packets */
+/* RESETs and REJECTs per second that faked packets can cause */
 #define RLTP_RESETS_PER_S 100
-/* us, pause in the code RNR that replaces WAIT if the sender does not support WAIT: half the time
- * of a DMA of 512 KiB */
+/* us, pause in the RNR that replaces WAIT for a sender without it: half the time of a DMA of 512
+ * KiB */
 #define RLTP_WAIT_RETRY_US 32
-/* us, pause that a receiver without buffers requests from the sender */
+/* us, pause that a receiver without buffers requests */
 #define RLTP_RNR_RETRY_US 100
-/* rejections queued per session: one batch of arrivals. If there are more, they are dropped, and
- * the sender retransmits the packets. */
+/* rejections queued per session: one batch of arrivals. Packets of dropped ones are
+ * retransmitted. */
 #define RLTP_NACKS_PENDING 64
 
 /* congestion control and pacing: docs/design/congestion.md "Congestion" */
@@ -145,48 +134,43 @@
 /* 1/256 packets, smallest window: one packet per 20 round trips, so that a thousand senders can
  * share a receiver */
 #define RLTP_CC_WINDOW_MIN 13
-/* ns, target fabric delay: a round trip of 5 .. 25 us, plus 50 us of queue. So large because a new
- * flow may measure 40 us of that queue as path delay. */
+/* ns, target fabric delay: a round trip of 5 .. 25 us plus 50 us of queue, of which a new flow may
+ * measure 40 us as path delay */
 #define RLTP_CC_TARGET_NS (75u * 1000u)
-/* ns of queue that the target delay of longer paths includes at least. A loss while the queue is
- * longer counts as congestion. A burst of 12 packets of 1500 bytes at 10 Gb/s causes less. */
+/* ns of queue that the target of longer paths includes at least. With more, a loss counts as
+ * congestion. A burst of 12 packets of 1500 bytes at 10 Gb/s causes less. */
 #define RLTP_CC_QUEUE_NS (15u * 1000u)
-/* ns, largest addition to the target for small windows, which mean that many flows share the
- * path */
+/* ns, largest addition to the target for small windows, which mean many flows */
 #define RLTP_CC_FLOWS_NS (60u * 1000u)
-/* ns times sqrt(packets): slope of the addition for small windows over 1/sqrt(window). It serves
- * windows of 0.1 .. 100 packets. */
+/* ns times sqrt(packets): slope of this addition over 1/sqrt(window), for windows of 0.1 .. 100
+ * packets */
 #define RLTP_CC_FLOWS_SLOPE_NS 19600u
-/* ns, subtracted from the addition for small windows, so that it is 0 above 100 packets */
+/* ns, subtracted from it, so that it is 0 above 100 packets */
 #define RLTP_CC_FLOWS_OFFSET_NS 1960u
-/* If more than one packet in this many is lost, over two round trips, this is congestion at any
- * delay. */
+/* More than one packet in this many lost, over two round trips, is congestion at any delay. */
 #define RLTP_CC_LOSS_HEAVY 4
-/* packets; the share of losses in fewer packets is not significant */
+/* packets; losses of fewer are not significant */
 #define RLTP_CC_LOSS_SAMPLE 8
-/* ns of pause after which the window is halved. Queues change faster than this. But a sender with a
- * burst every 10 ms should not restart from the initial window. */
+/* ns of pause after which the window is halved. Queues change faster, but a sender with a burst
+ * every 10 ms should not restart. */
 #define RLTP_CC_IDLE_NS (10ull * 1000 * 1000)
-/* ns of round trip that are accepted as path delay at once: the target includes this time anyway */
+/* ns of round trip accepted as path delay at once: the target includes them anyway */
 #define RLTP_CC_PATH_NS (60u * 1000u)
-/* units of 2^20 ns. If the delay is above the target for this time although the window is the
- * smallest, this flow does not cause the delay, and min_delay_ns is replaced. */
+/* units of 2^20 ns above the target with the smallest window: then other flows cause the delay, and
+ * min_delay_ns is replaced */
 #define RLTP_CC_REBASE 100
-/* units of 2^20 ns between two cuts that empty the queue; at this interval, emptying takes 1 % of
- * the time */
+/* units of 2^20 ns between two cuts that empty the queue, which takes 1 % of the time */
 #define RLTP_CC_DRAIN 40
-/* fill level, of 31; a receive buffer fuller than half may soon overflow */
+/* of 31; a receive buffer fuller than half may soon overflow */
 #define RLTP_CC_HOST_LEVEL 16
-/* ns: one batch contains at most what the pace sends in this time; equal to the resolution of
- * timers */
+/* ns of the pace in one batch at most: the resolution of timers */
 #define RLTP_PACE_BATCH_NS (20u * 1000u)
-/* bytes per batch: one GSO message; longer batches save no time and overflow the short queues of
+/* bytes per batch: one GSO message; longer ones save no time and overflow short queues of
  * switches */
 #define RLTP_PACE_BATCH_BYTES (64u << 10)
-/* ns between batches; batches closer than this are sent in one poll, so they are not paced */
+/* ns between batches; closer ones leave in one poll, so they are not paced */
 #define RLTP_PACE_FINEST_NS (4u * 1000u)
-/* ns, longest gap between packets: with it, 1600 senders fill 10 Gb/s, and a sender that stalled
- * resumes soon */
+/* ns, longest gap between packets: 1600 senders fill 10 Gb/s, and a stalled sender resumes soon */
 #define RLTP_PACE_GAP_MAX_NS (2u * 1000u * 1000u)
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Uses integer arithmetic. The cost per byte has units of 2^-24 ns, which covers rates from 100
- * bytes/s to terabytes/s. */
+/* Integer arithmetic. The cost per byte in units of 2^-24 ns covers 100 bytes/s to terabytes/s. */
 #include "rltp/pace.h"
 
 #include "rltp/limits.h"
@@ -21,8 +20,7 @@ static void unpaced(struct pace *p)
 	pace_init(p);
 }
 
-/* Returns the length of a batch, a whole number of packets. So the batch costs exactly its
- * length. */
+/* A whole number of packets, so a batch costs exactly its length. */
 static uint64_t batch_length(uint64_t rate_bps, uint64_t window_bytes, uint32_t packet_bytes)
 {
 	uint64_t bytes = min_u64(rate_bps / (S_NS / RLTP_PACE_BATCH_NS), RLTP_PACE_BATCH_BYTES);
@@ -39,8 +37,8 @@ void pace_set(struct pace *p, uint32_t window_fine, uint32_t packet_bytes, uint3
 	uint64_t packet = clamp_u64(packet_bytes, 1, BYTES_MAX);
 	uint64_t window = clamp_u64(window_fine, 1, (uint64_t)WIRE_WINDOW_MAX * CC_ONE) * packet;
 	bool whole = window_fine >= CC_ONE;
-	/* The pace permits 1.25 times the window per round trip, so that normally the window limits
-	 * the rate. A window below one packet is enforced by the pace alone. */
+	/* 1.25 times the window per round trip, so that normally the window limits the rate. The
+	 * pace alone enforces a window below one packet. */
 	uint64_t allowed = whole ? window * 5 / 4 : window;
 	uint64_t dearest = ((uint64_t)RLTP_PACE_GAP_MAX_NS << COST_SHIFT) / packet;
 	uint64_t cost = min_u64(((uint64_t)rtt_ns << (COST_SHIFT + 8)) / allowed, dearest);
@@ -56,7 +54,7 @@ void pace_set(struct pace *p, uint32_t window_fine, uint32_t packet_bytes, uint3
 	p->cost = cost;
 	p->batch_bytes = (uint32_t)batch;
 	p->batch_ns = (uint32_t)batch_ns;
-	/* time in which the pace permits a quarter of the window */
+	/* the pace permits a quarter of the window in this time */
 	p->late_ns = whole ? rtt_ns / 5 : 0;
 	p->least_bytes = whole ? 0 : (uint32_t)packet;
 }
@@ -67,7 +65,7 @@ void pace_charge(struct pace *p, uint32_t bytes, uint64_t now_ns)
 	uint64_t start = max_u64(p->paid_ns, now_ns > p->late_ns ? now_ns - p->late_ns : 0);
 
 	p->fraction = (uint32_t)(owed & ((1u << COST_SHIFT) - 1));
-	/* Packets that ignore the pace (probes) add debt. The debt is bounded. */
+	/* Packets that ignore the pace (probes) add debt, up to a bound. */
 	p->paid_ns = min_u64(start + (owed >> COST_SHIFT), now_ns + RLTP_PACE_GAP_MAX_NS);
 	p->next_ns = p->paid_ns >= now_ns + p->batch_ns ? p->paid_ns : 0;
 }

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Path MTU discovery (RFC 8899). The handshake reports the packet size that both interfaces carry;
- * the path may carry less. A session starts with a size that every common path carries. It probes
- * for the size that both sides accept. If that probe is lost, it searches for a size in between.
+/* Path MTU discovery (RFC 8899). The path may carry less than both interfaces. A session starts
+ * with a size of every common path, and probes for the size that both sides accept. If that probe
+ * is lost, it searches in between.
  *
- * If long packets are lost and none arrives, it probes the floor and the current size. If only the
- * floor is answered, this is a black hole, and the session falls back to the floor.
+ *  If long packets are lost and none arrives, it probes the floor and the current size. If only the
+ *  floor is answered, this is a black hole, and the session falls back to the floor.
  *
- * A lost probe does not indicate congestion, and each size is probed several times.
- * docs/design/rltp.md "Path MTU". */
+ *  A lost probe does not indicate congestion, and each size is probed several times.
+ *  docs/design/rltp.md "Path MTU". */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* number of recent probe ids with which answers are accepted; older answers are ignored */
+/* recent probe ids whose answers are accepted */
 #define IDS_REMEMBERED 16
 
-static const uint8_t
-	padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* zeros, as payload of the largest probe */
+static const uint8_t padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* payload of the largest probe */
 
 static uint16_t unit_floor(const struct rltp_session *s)
 {
@@ -52,7 +51,7 @@ static void search(struct rltp_session *s, uint16_t size, uint64_t now_ns)
 	p->deadline_ns = now_ns;
 }
 
-/* Starts a search with the largest size, because most paths carry an MTU of 1500 or 9000 bytes. */
+/* From the largest size on, because most paths carry an MTU of 1500 or 9000. */
 static void search_all(struct rltp_session *s, uint64_t now_ns)
 {
 	s->io->pmtu.high = (uint16_t)(s->agreed + 64);
@@ -92,10 +91,9 @@ static bool cut_too_long(const struct rltp_message *m, uint16_t unit)
 	return m->status == DXP_OK && m->packet_count > 0 && m->unit > unit && m->bytes > unit;
 }
 
-/* Fails messages that were split into packets too long for the path. They cannot be split again,
- * because the number and offset of a packet never change. Their packets in flight are sent as
- * RESYNC, as after a rejection. A message that is only partly sent gets one more packet, so that
- * the receiver is notified in any case. */
+/* Fails messages that were split into packets too long for the path: number and offset of a packet
+ * never change. Packets in flight become RESYNC. A partly sent message gets one more packet, so
+ * that the receiver is notified. */
 static void cut_messages_end(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -111,15 +109,13 @@ static void cut_messages_end(struct rltp_session *s)
 		struct tx_entry *entry = tx_entry_at(io, psn);
 		if (entry->state == TX_ACKED)
 			continue;
-		/* Only packets that are themselves too long fail the message. If just a short last
-		 * packet is left, the message can still complete. */
+		/* A message with only a short last packet left can still complete. */
 		if (cut_too_long(entry->message, s->unit) && entry_bytes(entry) > s->unit)
 			entry->message->status = DXP_EPATH;
 		if (entry->message->status == DXP_EPATH && entry->state != TX_LOST)
 			recovery_entry_lost(s, entry);
 	}
-	/* Restarts the timers. The remaining packets are short, so they were not lost because of
-	 * their length. */
+	/* The remaining packets are short, so they were not lost because of their length. */
 	io->probes = io->backoff = 0;
 }
 
@@ -197,7 +193,7 @@ static void advance(struct rltp_session *s, uint64_t now_ns)
 		p->high = p->size;
 		search_next(s, now_ns);
 	} else if (p->state == PMTU_VERIFY && p->tries == RLTP_PMTU_VERIFY_TRIES) {
-		/* Almost nothing arrives, so verification stops; the session will time out. */
+		/* Almost nothing arrives; the session will time out. */
 		rest(s, now_ns);
 		p->lost_large = 0;
 	}
@@ -300,15 +296,14 @@ static void probe_carried(struct rltp_session *s, uint16_t size, uint64_t now_ns
 		}
 	} else if (size > s->unit) {
 		s->unit = size;
-		/* This probe was given up before its answer came. So larger sizes may pass too. */
+		/* The probe was given up before its answer came, so larger sizes may pass too. */
 		if (p->high <= size)
 			p->high = (uint16_t)(s->agreed + 64);
 		search_next(s, now_ns);
 	}
 }
 
-/* Keeps the probe of the peer to answer. If two probes have the same id, only the larger one is
- * answered, because this answer covers both. */
+/* The answer to the larger of two probes with one id covers both. */
 static void answer_note(struct pmtu *p, const struct wire_pmtu *probe)
 {
 	if (p->answer_due && p->answer.id == probe->id && p->answer.bytes > probe->bytes)
@@ -338,6 +333,6 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 	uint32_t size = reported.bytes - WIRE_DATA_BYTES + session_overhead(s);
 	if (p->id - reported.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) ||
 	    size > s->agreed || size % 64 != 0)
-		return; /* ignore: this does not answer a current probe */
+		return; /* not the answer to a current probe */
 	probe_carried(s, (uint16_t)size, now_ns);
 }

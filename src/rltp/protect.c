@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Seals and opens the packets of sessions that have keys. */
+/* Seals and opens packets of sessions with keys. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
 
 #include "rltp/endpoint_internal.h"
 
-/* Seals datagrams. A datagram that cannot be sealed is dropped and counts as lost; RLTP sends it
- * again. */
+/* A datagram that cannot be sealed counts as lost; RLTP sends it again. */
 size_t protect_seal(struct rltp_session *s, struct datagram *out, size_t count)
 {
 	size_t kept = 0;

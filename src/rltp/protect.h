@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interface between RLTP and the protection of its packets (src/seal). RLTP decides when a session
- * gets keys and which packets it accepts. The implementation has the keys and the packet
- * counters. */
+/* Interface to the protection of packets (src/seal). RLTP decides when a session gets keys and
+ * which packets it accepts. The implementation has the keys and the packet counters. */
 #ifndef RLTP_PROTECT_H
 #define RLTP_PROTECT_H
 
@@ -11,41 +10,38 @@
 #include "base/datagram.h"
 #include "wire/frame.h"
 
-struct rltp_seal; /* keys of one session, as the implementation defines them */
+struct rltp_seal;
 
 /* `context` comes from the endpoint's options. Handshake frames have WIRE_HELLO_SEALED_FRAME bytes.
- * All bytes before WIRE_OFF_HELLO_KEY have their final value, except the fields that
- * wire_hello_constant clears. The caller computes and checks the tag at the end of the frame. */
+ * Those before WIRE_OFF_HELLO_KEY are final, except what wire_hello_constant clears. The caller
+ * handles the tag at the end. */
 struct rltp_seal_ops {
-	/* Starts a handshake: draws a key and writes the fields HELLO_KEY and HELLO_KEY_TAG.
-	 * Returns NULL if memory is short. */
+	/* Draws a key and writes HELLO_KEY and HELLO_KEY_TAG. NULL: out of memory. */
 	struct rltp_seal *(*hello)(void *context, uint8_t *hello);
-	/* Checks the HELLO of a peer; the next call must be `answer`. Returns NULL if the HELLO is
-	 * not authentic or memory is short. */
+	/* Checks a peer's HELLO; then call `answer`. NULL: not authentic, or out of memory. */
 	struct rltp_seal *(*accept)(void *context, const uint8_t *hello);
-	/* Draws a key and writes the fields HELLO_KEY and HELLO_KEY_TAG of the HELLO_ACK. The
-	 * session then has its keys. Returns false if memory is short or the peer's key is
-	 * degenerate. */
+	/* Draws a key and writes HELLO_KEY and HELLO_KEY_TAG of the HELLO_ACK; the session has its
+	 * keys. False: out of memory, or the peer's key is degenerate. */
 	bool (*answer)(struct rltp_seal *s, uint8_t *hello_ack);
-	/* Checks the HELLO_ACK that answers `hello`. Returns true if the session has its keys.
-	 * Returns false if nothing changed; then another answer may follow. */
+	/* Checks the HELLO_ACK. True: the session has its keys. False: nothing changed, and another
+	 * answer may follow. */
 	bool (*finish)(struct rltp_seal *s, const uint8_t *hello_ack);
-	/* Frees everything except secrets and counters. The next packet restores the rest. */
+	/* Frees everything but secrets and counters; the next packet restores it. */
 	void (*rest)(struct rltp_seal *s);
-	void (*free)(struct rltp_seal *s); /* accepts NULL */
-	/* Begins a batch of at most DATAGRAM_BATCH datagrams. The caller has finished with
-	 * datagrams that were sealed before. */
+	void (*free)(struct rltp_seal *s);
+	/* Begins a batch of at most DATAGRAM_BATCH datagrams; earlier ones are not needed any
+	 * more. */
 	void (*batch)(void *context);
-	/* Seals a datagram. Its slices then point into memory of `context`. Returns false if memory
-	 * is short or the keys are used up; then do not send the datagram. */
+	/* Seals a datagram, whose slices then point into memory of `context`. False: out of memory,
+	 * or the keys are used up; do not send it. */
 	bool (*seal)(struct rltp_seal *s, struct datagram *d);
-	/* Opens a frame that wire_sealed_decode accepted. *opened is the frame without its tag; it
-	 * is valid until the next call. DXP_EAUTH: the tag is wrong; DXP_EEXIST: a replay, or too
-	 * old; DXP_ENOMEM. If it fails, nothing changes. */
+	/* Opens a frame that wire_sealed_decode accepted. *opened has no tag and is valid until the
+	 * next call. Errors change nothing. DXP_EAUTH: wrong tag; DXP_EEXIST: a replay, or too old;
+	 * DXP_ENOMEM. */
 	int (*open)(struct rltp_seal *s, const struct datagram_arrival *a,
 		    struct datagram_arrival *opened);
-	/* Returns the tag of a frame that was sealed recently. `counter`: the low bits of the
-	 * frame's counter. Returns NULL if the frame is not one of the last ones. */
+	/* Returns the tag of a recently sealed frame. `counter`: low bits of its counter. NULL: too
+	 * old. */
 	const uint8_t *(*sent_tag)(const struct rltp_seal *s, uint16_t counter);
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes reliable packets to the layer above in the order of arrival. A packet that the layer above
- * accepted is not passed again. */
+/* Passes reliable packets to the layer above in the order of arrival, each until it is accepted
+ * once. */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -11,11 +11,10 @@
 static void nack_queue(struct rltp_session *s, const struct wire_nack_body *nack)
 {
 	if (s->io->nack_count == RLTP_NACKS_PENDING)
-		return; /* no NACK: the peer retransmits the packet, which is then rejected again */
+		return; /* the peer retransmits the packet, which is then rejected again */
 	s->io->nacks[s->io->nack_count++] = *nack;
 }
 
-/* Replaces the codes HELD and WAIT by RNR if the peer does not support them. */
 static struct rltp_verdict verdict_known(const struct rltp_session *s, struct rltp_verdict v)
 {
 	if (v.code == WIRE_NACK_HELD && !(s->peer_features & WIRE_FEATURE_HELD))
@@ -25,8 +24,7 @@ static struct rltp_verdict verdict_known(const struct rltp_session *s, struct rl
 	return v;
 }
 
-/* Returns true if a queued NACK already covers this message. Packets of one message that arrive
- * together need only one NACK. */
+/* Packets of one message that arrive together need only one NACK. */
 static bool wait_merged(struct rltp_io *io, const struct wire_nack_body *nack)
 {
 	for (uint32_t i = 0; i < io->nack_count; i++) {
@@ -60,7 +58,7 @@ static void packet_rejected(struct rltp_session *s, const struct wire_header *h,
 	nack_queue(s, &nack);
 }
 
-/* Keeps the time stamp of the newest transmission. The next acknowledgement echoes it. */
+/* Keeps the time stamp of the newest transmission for the next acknowledgement. */
 static void echo_note(struct rltp_io *io, const struct wire_header *h, uint64_t arrived_ns)
 {
 	if (io->echo_valid && seq_before(h->tx_ts, io->echo_ts))
@@ -75,7 +73,7 @@ static void duplicate_note(struct rltp_session *s)
 {
 	s->counters.duplicates++;
 	s->dup_count++;
-	/* The peer sent a packet again, so the last acknowledgement was lost or late. */
+	/* The last acknowledgement was lost or late. */
 	s->io->ack_now = true;
 }
 
@@ -89,8 +87,7 @@ static void arrival_count(struct rltp_session *s, uint32_t psn, uint32_t payload
 		io->ack_now = true;
 	}
 	if (had_holes && !rx_map_has_holes(&io->rx))
-		/* All holes are filled, so with this acknowledgement the sender can free its whole
-		 * window. */
+		/* With this acknowledgement the sender can free its whole window. */
 		io->ack_now = true;
 	io->gap_reported = false;
 	s->rx_count++;
@@ -106,10 +103,10 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 	arrival_count(s, h->psn, h->payload_bytes);
 	echo_note(io, h, arrived_ns);
 	io->unacked_arrivals += h->flags & WIRE_FLAG_LAST ? RLTP_ACK_EVERY / RLTP_ACK_MESSAGES : 1;
-	/* The sender of a PUT waits for the acknowledgement, so it is sent at once. For a NAP or a
-	 * request, an answer will probably follow and carry the acknowledgement. */
+	/* The sender of a PUT waits for the acknowledgement. A NAP or a request will probably get
+	 * an answer that carries it. */
 	bool awaited = h->type == WIRE_PUT && h->flags & WIRE_FLAG_LAST;
-	/* The sender of a retransmission also waits for the acknowledgement. */
+	/* The sender of a retransmission waits too. */
 	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE | WIRE_FLAG_RTX) ||
 	    io->unacked_arrivals >= RLTP_ACK_EVERY)
 		io->ack_now = true;
@@ -117,8 +114,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 		io->ack_deadline_ns = now_ns + RLTP_ACK_DELAY_NS;
 }
 
-/* Returns false if the peer uses go-back-N and the packet is out of order. If the peer also uses
- * NACKs, reports the gap once, and again only after `cum` has advanced. */
+/* False: go-back-N, and the packet is out of order. With NACKs, reports the gap once until `cum`
+ * advances. */
 static bool order_good(struct rltp_session *s, const struct wire_header *h)
 {
 	struct rltp_io *io = s->io;
@@ -171,8 +168,7 @@ static bool settles(const struct rltp_session *s, uint32_t psn)
 	return s->state == RLTP_OPEN && s->io && rx_map_test(&s->io->rx, psn) == RX_NEW;
 }
 
-/* Counts and acknowledges a held packet. Does not echo its time stamp, because the time in the
- * device is not part of the round trip. */
+/* Does not echo the time stamp: time in the device is not part of the round trip. */
 void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes,
 			 uint64_t now_ns)
 {

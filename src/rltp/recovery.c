@@ -2,7 +2,7 @@
 /* Processes acknowledgements and detects losses (RFC 8985 adapted; docs/design/rltp.md "Loss
  * recovery"):
  * - By send time: a packet is lost if a later transmission has arrived and the reorder window has
- *   passed. The receiver echoes send times, so this is exact for retransmissions too.
+ *   passed. Echoed send times make this exact for retransmissions too.
  * - At the tail: after silence, the newest packet is retransmitted as a probe, a few times.
  * - By timeout, as the last means: all packets in flight are lost. */
 #include <assert.h>
@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* maximum number of retransmissions that late duplicates are matched with */
+/* retransmissions that late duplicates are matched with */
 #define REPEATS_REMEMBERED 64
 
 uint32_t session_window(const struct rltp_session *s)
@@ -37,8 +37,8 @@ static void entry_acked(struct rltp_session *s, struct tx_entry *entry, uint64_t
 	if (io->pmtu.lost_large > 0)
 		pmtu_acked(s, entry, now_ns);
 	tx_entry_leave(io, entry);
-	/* The packet was sent once and not declared lost, so it is this transmission that arrived.
-	 * Packets in TX_WAIT are excluded, because their sent_ns is in the future. */
+	/* Sent once and not declared lost, so this transmission arrived. In TX_WAIT, sent_ns is in
+	 * the future. */
 	if (entry->state == TX_SENT && entry->tries == 1)
 		io->rack_ns = max_u64(io->rack_ns, entry->sent_ns);
 	flow_settled(io, entry);
@@ -66,9 +66,8 @@ static void rtt_sample(struct rltp_session *s, uint64_t sample_ns)
 	s->io->rack_rtt_ns = rtt;
 }
 
-/* Applies the echo of a packet's send time. The result is exact if the echo is of the packet's last
- * transmission. Returns the round trip without the peer's hold time, or 0 if the echo is
- * invalid. */
+/* Applies the echoed send time; exact for a packet's last transmission. Returns the round trip
+ * without the peer's hold time; 0: invalid. */
 static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, uint64_t arrived_ns)
 {
 	uint64_t age_ns = (uint64_t)(timestamp_of(arrived_ns) - ack->echo_ts) * WIRE_TS_NS;
@@ -77,7 +76,7 @@ static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, u
 
 	if (ack->hold == WIRE_HOLD_NONE || seq_before(s->tx_next, ack->echo_psn + 1))
 		return 0;
-	/* An open session cannot have such a long round trip, so the time stamp is invalid. */
+	/* No open session has such a long round trip. */
 	if (hold_ns > age_ns || age_ns - hold_ns > RLTP_DEAD_NS || age_ns > arrived_ns)
 		return 0;
 	uint64_t sent_ns = arrived_ns - age_ns;
@@ -89,8 +88,7 @@ static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, u
 	return (uint32_t)max_u64(age_ns - hold_ns, 1);
 }
 
-/* Samples the round trip for an acknowledgement without echo. It uses packet cum - 1, if this
- * packet was sent only once. The sample includes the receiver's delay. */
+/* Without echo: packet cum - 1, if it was sent once. Includes the receiver's delay. */
 static void rtt_from_entry(struct rltp_session *s, uint32_t cum, uint64_t arrived_ns)
 {
 	const struct tx_entry *entry = tx_entry_at(s->io, cum - 1);
@@ -126,7 +124,7 @@ static uint32_t bitmap_apply(struct rltp_session *s, uint32_t cum, const struct 
 		for (; word != 0; word &= word - 1) {
 			uint32_t psn = base + (uint32_t)__builtin_ctzll(word);
 			if (seq_before(psn, io->tx_una) || !seq_before(psn, s->tx_next))
-				/* the packet is already acknowledged, or was never sent */
+				/* acknowledged before, or never sent */
 				continue;
 			struct tx_entry *entry = tx_entry_at(io, psn);
 			if (entry->state != TX_ACKED) {
@@ -138,8 +136,7 @@ static uint32_t bitmap_apply(struct rltp_session *s, uint32_t cum, const struct 
 	return fresh;
 }
 
-/* Advances tx_una over packets that the bitmap acknowledged. Otherwise a peer that never raises
- * `cum` would keep the window full. */
+/* Otherwise a peer that never raises `cum` would keep the window full. */
 static void settled_skip(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -155,9 +152,9 @@ uint64_t recovery_reorder_window(const struct rltp_session *s)
 	return max_u64(min_u64(step * (1 + s->io->reorder_steps), s->srtt_ns), RLTP_REORDER_MIN_NS);
 }
 
-/* Declares packets lost that were sent before the newest transmission that arrived, if the reorder
- * window has passed. Returns the number of these packets. The list is in order of transmission, so
- * the timer is set for the first packet that is not late. */
+/* Declares packets lost that were sent before the newest arrived transmission, after the reorder
+ * window. Returns their number. The list is in order of transmission, so the timer is set for the
+ * first packet that is not late. */
 static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -181,24 +178,23 @@ static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 	return found;
 }
 
-/* Makes the reorder window longer if the receiver reports duplicates: they show that
- * retransmissions were spurious. clean_note makes it shorter again. */
+/* Reported duplicates show spurious retransmissions: makes the reorder window longer. clean_note
+ * makes it shorter. */
 static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 {
 	uint16_t fresh = (uint16_t)(dup_count - s->peer_dup_count);
 	struct rltp_io *io = s->io;
 
 	if (fresh == 0 || fresh >= 0x8000)
-		return; /* the acknowledgement reports no new duplicate, or is old */
+		return; /* no new duplicate, or an old acknowledgement */
 	s->peer_dup_count = dup_count;
-	/* A retransmission of a held packet may cross the acknowledgement of this packet. Such a
-	 * duplicate does not indicate reordering. */
+	/* A retransmitted held packet may cross its acknowledgement, which is no reordering. */
 	uint32_t excused = (uint32_t)min_u64(fresh, io->held_repeats);
 	io->held_repeats -= excused;
 	fresh = (uint16_t)(fresh - excused);
 	uint32_t blamed = (uint32_t)min_u64(fresh, min_u64(io->repeats_sent, REPEATS_REMEMBERED));
 	if (blamed == 0)
-		/* no retransmission is left to match, so the network duplicated the packet */
+		/* the network duplicated the packet */
 		return;
 	io->repeats_sent -= blamed;
 	io->clean_repeats = 0;
@@ -216,7 +212,7 @@ static void clean_note(struct rltp_io *io, uint32_t repeats)
 	io->reorder_steps /= 2;
 }
 
-/* Returns the number after the highest packet in the bitmap, or `cum` if the bitmap is empty. */
+/* Returns the number after the highest packet in the bitmap; `cum` if it is empty. */
 static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 {
 	if (!ack || ack->sack_words == 0)
@@ -251,7 +247,6 @@ static void losses_find(struct rltp_session *s, const struct wire_header *h,
 	losses_note(s, s->io->lost.count - before, inflight, now_ns);
 }
 
-/* Passes the acknowledgement to congestion control, then updates the pace. */
 static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 			    struct cc_ack *note)
 {
@@ -266,7 +261,7 @@ static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 		pace_set(&s->io->pace, cc_window_fine(&s->io->cc), s->unit, s->srtt_ns);
 }
 
-/* Returns the round trip, including the peer's hold time and the processing delay of this side. */
+/* Adds the peer's hold time and this side's processing delay. */
 static uint32_t with_hosts(uint32_t delay_ns, const struct wire_ack *ack, uint64_t arrived_ns,
 			   uint64_t now_ns)
 {
@@ -283,7 +278,7 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 	struct cc_ack note = {.now_ns = now_ns, .inflight = io->sent.count};
 
 	if (seq_before(s->tx_next, h->cum_ack)) {
-		s->counters.acks_bad++; /* bad: this packet was never sent */
+		s->counters.acks_bad++; /* never sent */
 		return;
 	}
 	note.limited = io->limited;
@@ -317,8 +312,8 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 		io->reorder_deadline_ns = UINT64_MAX;
 }
 
-/* Returns the wait before a tail probe. RFC 8985 waits two round trips. If the peer answers at
- * once, 1.5 round trips are enough. Otherwise adds the delay of acknowledgements. */
+/* RFC 8985 waits two round trips before a tail probe. If the peer answers at once, 1.5 are enough;
+ * otherwise its delay of acknowledgements is added. */
 static uint64_t probe_interval(const struct rltp_session *s)
 {
 	uint64_t srtt = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
@@ -331,8 +326,7 @@ static uint64_t probe_interval(const struct rltp_session *s)
 	return max_u64(interval, RLTP_PTO_MIN_NS) << s->io->probes;
 }
 
-/* Returns the shortest timeout. IRN has two values: the lower one applies if at most 3 packets are
- * in flight. */
+/* IRN's lower value applies to at most 3 packets in flight. */
 static uint64_t timeout_floor(const struct rltp_session *s)
 {
 	if (s->shared->tuning.rto_min_ns)
@@ -349,8 +343,7 @@ static uint64_t timeout_interval(const struct rltp_session *s)
 	bool silent = s->io->last_sent_ns > s->received_ns + RLTP_DEAD_NS;
 	uint64_t most = silent ? RLTP_RTO_SLOW_NS : RLTP_RTO_MAX_NS;
 
-	/* The timeout is never shorter than one interval, even if one interval is longer than the
-	 * bound. */
+	/* Never shorter than one interval, even above the bound. */
 	return min_u64(interval << min_u64(s->io->backoff, 16), max_u64(interval, most));
 }
 
@@ -359,8 +352,8 @@ static bool probes_left(const struct rltp_session *s)
 	return s->shared->tuning.recovery == RLTP_RACK && s->io->probes < RLTP_PROBES_MAX;
 }
 
-/* Returns when silence after the last transmission causes a probe or, after all probes, a timeout.
- * Returns UINT64_MAX while a probe is due and not yet sent. */
+/* Returns when silence causes a probe or, after all probes, a timeout. UINT64_MAX while a probe is
+ * due and not sent. */
 static uint64_t silence_deadline(const struct rltp_session *s)
 {
 	if (s->io->sent.count == 0 || (s->io->probe_due && s->io->lost.count > 0))
@@ -368,8 +361,7 @@ static uint64_t silence_deadline(const struct rltp_session *s)
 	return s->io->last_sent_ns + (probes_left(s) ? probe_interval(s) : timeout_interval(s));
 }
 
-/* Selects the newest packet as the probe. All other packets in flight are older, so the
- * acknowledgement of the probe shows which of them are lost. */
+/* Selects the newest packet: its acknowledgement shows which older ones are lost. */
 static void probe_mark(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -379,8 +371,7 @@ static void probe_mark(struct rltp_session *s)
 	tx_entry_enter(io, newest, TX_LOST);
 	newest->cause = DATAGRAM_CAUSE_PROBE;
 	io->probes++;
-	/* Moves the packet to the front of the list `lost`: a probe ignores the window, so it must
-	 * be sent first. */
+	/* A probe ignores the window, so it goes to the front of `lost`. */
 	while (tx_entry_first(io, &io->lost) != newest) {
 		struct tx_entry *other = tx_entry_first(io, &io->lost);
 		tx_entry_leave(io, other);

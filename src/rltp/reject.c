@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A REJECT answers a sealed frame of an unknown session, or a HELLO with other protection than
- * required. Its proof is a keyed hash that includes the tag of the frame that it answers. So the
- * REJECT can be made only after that frame was sent, and only with the fabric key. */
+ * required. Its proof, a keyed hash, includes the tag of that frame. So it can be made only after
+ * the frame, and with the fabric key. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -9,8 +9,7 @@
 #include "base/bytes.h"
 #include "rltp/endpoint_internal.h"
 
-/* Start of the hashed text. It begins with a letter, so no frame and no other use of the key has
- * the same text. */
+/* Starts with a letter, so no frame and no other use of the key has the same text. */
 static const char label[] = "dxp REJECT";
 
 #define LABEL_BYTES (sizeof(label) - 1)
@@ -33,8 +32,8 @@ static void proof_make(const struct rltp_endpoint *e, const struct wire_header *
 	endpoint_authenticate(e, text, sizeof(text), proof);
 }
 
-/* Adds an entry to the queue, or returns NULL. Only known peers at their own address get an answer.
- * The answer must not be longer than the frame, so that an attacker cannot amplify traffic. */
+/* Only known peers at their own address get an answer. It is not longer than the frame, so that an
+ * attacker cannot amplify traffic. NULL: none. */
 static struct pending_reset *pending_add(struct rltp_endpoint *e, const struct wire_header *h,
 					 const struct udp_address *from, size_t frame_bytes)
 {
@@ -93,7 +92,7 @@ void reject_build(struct rltp_endpoint *e, const struct pending_reset *p, uint64
 	e->counters.rejects_sent++;
 }
 
-/* Returns the tag of the frame that the REJECT may answer; NULL if there is no such frame. */
+/* Returns the tag of the frame that the REJECT may answer; NULL: none. */
 static const uint8_t *answered_tag(const struct rltp_session *s, const struct wire_reject *r)
 {
 	if (r->code == WIRE_NACK_PROTECTION)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that the receiver rejects. If a packet is rejected for lack of space, it waits and is
- * retransmitted. A held packet is also retransmitted if no answer follows. If a message is rejected
- * for good, it is abandoned, and its packet numbers are filled with RESYNC packets. Cancelled
- * messages are completed in the same way. */
+/* Packets that the receiver rejects. Without space, the packet waits and is retransmitted; a held
+ * packet too, if no answer follows. A message rejected for good is abandoned, and RESYNC packets
+ * fill its packet numbers. Cancelled messages complete in the same way. */
 #include <assert.h>
 
 #include <dxp/status.h>
 
 #include "rltp/internal.h"
 
-#define BACKOFF_MAX 6 /* how often the pause that the receiver requests may be doubled */
-/* us until a granted packet is retransmitted that was nevertheless rejected. The packet and the
- * grant crossed on the way, or the packet was late. */
+#define BACKOFF_MAX 6 /* doublings of the requested pause */
+/* us until a granted packet is retransmitted that was rejected nevertheless: late, or it crossed
+ * the grant */
 #define GRANTED_US 1000
 
 int rltp_status_of_nack(uint32_t code)
@@ -33,7 +32,7 @@ static void message_rejected(struct rltp_session *s, struct rltp_message *m, int
 	struct rltp_io *io = s->io;
 
 	m->status = status;
-	/* Drops packets that are not built yet. Only the head of a flow can be partly built. */
+	/* Drops packets that are not built. Only the head of a flow can be partly built. */
 	if (m->next_sub != m->packet_count) {
 		assert(io->flows[m->flow].head == m);
 		m->packet_count = m->next_sub;
@@ -42,15 +41,14 @@ static void message_rejected(struct rltp_session *s, struct rltp_message *m, int
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
 		struct tx_entry *entry = tx_entry_at(io, psn);
 		if (entry->message == m && (entry->state == TX_SENT || entry->state == TX_WAIT)) {
-			recovery_entry_lost(s, entry); /* the packet is retransmitted as RESYNC */
+			recovery_entry_lost(s, entry); /* retransmitted as RESYNC */
 			entry->cause = DATAGRAM_CAUSE_NONE;
 		}
 	}
 }
 
-/* Cancels a message. Packets in flight may still arrive; they are not retransmitted because of the
- * cancellation. The receiver counts messages. So if not all packets were sent, one more packet is
- * sent as RESYNC. */
+/* Packets in flight may still arrive. The receiver counts messages, so a partly sent one gets one
+ * more packet, a RESYNC. */
 void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status)
 {
 	struct rltp_io *io = s->io;
@@ -89,10 +87,9 @@ void rltp_session_messages(struct rltp_session *s,
 			visit(context, m);
 }
 
-/* Uses a rejected packet for loss detection in the same way as an acknowledged one: packets that
- * were sent earlier and are not answered are late. This is needed if the receiver waits for a lost
- * packet and rejects all others; otherwise the sender would not detect that loss. An answer to a
- * retransmission that comes faster than the shortest round trip is ignored (RFC 8985, 6.2). */
+/* A rejected packet detects losses like an acknowledged one. Otherwise, if the receiver waits for a
+ * lost packet and rejects all others, this loss would not be detected. An answer to a
+ * retransmission within the shortest round trip is ignored (RFC 8985, 6.2). */
 static void arrival_note(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -104,7 +101,6 @@ static void arrival_note(struct rltp_session *s, const struct tx_entry *entry, u
 	io->reorder_deadline_ns = min_u64(io->reorder_deadline_ns, now_ns);
 }
 
-/* Schedules a retransmission of the packet after `wait_ns`, at most after the longest timeout. */
 static void entry_wait(struct rltp_io *io, struct tx_entry *entry, uint64_t wait_ns,
 		       uint64_t now_ns)
 {
@@ -131,8 +127,7 @@ static void entry_busy(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 	entry_rejected(s, entry, (uint64_t)retry_us * US_NS << doublings, now_ns);
 }
 
-/* Marks a packet as held by the receiver. The packet has arrived. So its flow continues, and a
- * missing answer does not count as loss. */
+/* The packet has arrived, so its flow continues, and a missing answer is no loss. */
 static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t retry_us,
 		       uint64_t now_ns)
 {
@@ -141,16 +136,14 @@ static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 	io->flows[entry->message->flow].refused -= entry->rejections > 0;
 	entry->rejections = 0;
 	if (entry->cause == DATAGRAM_CAUSE_HELD && entry->state == TX_SENT && io->held_repeats > 0)
-		/* the receiver answered this retransmission, so it will not report a duplicate */
+		/* answered, so the receiver will not report a duplicate */
 		io->held_repeats--;
 	entry->cause = DATAGRAM_CAUSE_HELD;
 	entry_wait(io, entry, (uint64_t)retry_us * US_NS, now_ns);
 	s->counters.held++;
 }
 
-/* ---- messages that wait for a grant ---- */
-
-/* Marks sent packets beyond the grant as rejected too, because one NACK covers all of them. */
+/* One NACK covers all sent packets beyond the grant. */
 static void message_waits(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -179,8 +172,7 @@ static bool is_named(const struct rltp_message *m, const struct wire_nack_body *
 	return m->waits && m->msg_id == nack->msg_id && m->index == nack->qp;
 }
 
-/* Returns the message that the NACK names, if packets of it wait or are not built yet. Returns NULL
- * if the message is complete or never waited. */
+/* Returns the message that the NACK names; NULL if it is complete or never waited. */
 static struct rltp_message *message_named(struct rltp_io *io, const struct wire_nack_body *nack)
 {
 	for (uint32_t i = 1; i < RLTP_FLOWS; i++)
@@ -193,7 +185,7 @@ static struct rltp_message *message_named(struct rltp_io *io, const struct wire_
 	return NULL;
 }
 
-/* Applies a grant. A grant may arrive after a later one, so a limit is only ever raised. */
+/* A grant may arrive after a later one, so limits are only raised. */
 static void grant_apply(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
 	struct rltp_message *m = message_named(s->io, nack);
@@ -227,7 +219,7 @@ void rejection_settled(struct rltp_session *s, const struct tx_entry *entry)
 
 	if (m->waits || m->granted == UINT32_MAX)
 		return;
-	/* the receiver accepted the first packet, so the message needs no grant */
+	/* the first packet was accepted, so the message needs no grant */
 	m->granted = UINT32_MAX;
 	f->waited = false;
 }
@@ -247,15 +239,14 @@ void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack
 		grant_apply(s, nack, now_ns);
 
 	if (seq_before(nack->psn, io->tx_una) || !seq_before(nack->psn, s->tx_next))
-		return; /* the packet is already acknowledged */
+		return;
 	struct tx_entry *entry = tx_entry_at(io, nack->psn);
 	if (entry->state == TX_ACKED || entry->message->status != DXP_OK)
 		return;
 	if (waits && entry->sub < nack->granted)
-		return; /* the NACK is a grant, not a rejection */
-	/* Ignores most NACKs for packets that are not in state TX_SENT. A lost packet is
-	 * retransmitted anyway, unless code HELD shows that it arrived. A waiting packet can still
-	 * be rejected for good, if the receiver's device failed. */
+		return; /* a grant, not a rejection */
+	/* Lost packets are retransmitted anyway, unless HELD shows that they arrived. Waiting
+	 * packets can still be rejected for good, if the receiver's device failed. */
 	if (entry->state != TX_SENT && !lasting && !(held && entry->state == TX_LOST))
 		return;
 	io->probes = 0;
@@ -274,8 +265,7 @@ void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack
 		entry_busy(s, entry, nack->retry_us, now_ns);
 }
 
-/* Finds the earliest time at which a waiting packet is due. It searches the whole list, so it runs
- * only once per deadline. */
+/* Searches the whole list, so it runs only once per deadline. */
 static void wait_deadline_find(struct rltp_io *io)
 {
 	io->wait_deadline_ns = UINT64_MAX;
@@ -292,6 +282,6 @@ struct tx_entry *rejection_due(struct rltp_io *io, uint64_t now_ns)
 	     entry = tx_entry_next(io, entry))
 		if (entry->sent_ns <= now_ns)
 			return entry;
-	wait_deadline_find(io); /* no waiting packet is due now, so this finds the next deadline */
+	wait_deadline_find(io);
 	return NULL;
 }

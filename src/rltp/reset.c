@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notifies peers of closed sessions: a RESET answers a packet of an unknown session, a BYE closes a
- * session in order. Both carry a token that only the side that made it and its peer know. A packet
- * with a wrong token has no effect. */
+/* A RESET answers a packet of an unknown session; a BYE closes a session in order. Both carry a
+ * token that only its maker and the peer know; a wrong one has no effect. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -10,9 +9,8 @@
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
 
-/* Queues a RESET for a frame of an unknown session. Sends none if the frame is shorter than the
- * answer or is itself a RESET. Sends none if the sender is not a known peer at its own address.
- * RLTP_RESETS_PER_S limits the rate. */
+/* Sends nothing if the frame is shorter than the answer or is a RESET, or the sender is no known
+ * peer at its own address. RLTP_RESETS_PER_S limits the rate. */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 		 const struct udp_address *from)
 {
@@ -126,8 +124,8 @@ void reset_bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const st
 		e->counters.malformed++;
 		return;
 	}
-	/* Compares the token of the frame with the token that this side sent in the handshake. A
-	 * sealed frame needs no token, because its tag is proof enough. */
+	/* The token is the one that this side sent in the handshake. A sealed frame needs none: its
+	 * tag is proof. */
 	if (s->state != RLTP_OPEN ||
 	    (!s->seal &&
 	     (bye.token ^ e->options.token(e->options.token_context, s->local_id)) != 0)) {

@@ -43,7 +43,7 @@ enum rx_verdict rx_map_test(const struct rx_map *m, uint32_t psn)
 bool rx_map_set(struct rx_map *m, uint32_t psn)
 {
 	if (psn == m->cum && m->cum == m->end) {
-		m->cum = m->end = psn + 1; /* no hole before or after this packet */
+		m->cum = m->end = psn + 1; /* no hole */
 		return false;
 	}
 	bool gap = seq_before(m->end, psn);
@@ -55,8 +55,8 @@ bool rx_map_set(struct rx_map *m, uint32_t psn)
 	return gap;
 }
 
-/* Returns the bits of the 64 packets from number cum + distance on. Bits before `cum`, and from
- * `end` on, are clear. */
+/* Returns the bits of 64 packets from cum + distance on; those before `cum` and from `end` on are
+ * clear. */
 static uint64_t word_from(const struct rx_map *m, uint32_t distance)
 {
 	uint32_t entry = entry_of(m->cum + distance), shift = entry % 64;
@@ -80,8 +80,8 @@ uint32_t rx_map_missing(const struct rx_map *m, uint32_t psn)
 	return missing;
 }
 
-/* Selects which words of the bitmap a report contains, if it has space for `words_max` of the
- * `words` words only. Returns how many words to skip, counted from the oldest. */
+/* Selects `words_max` of the `words` words of the bitmap for a report. Returns how many to skip
+ * from the oldest. */
 static uint32_t part_choose(struct rx_map *m, uint32_t words, uint32_t words_max)
 {
 	uint32_t report = m->reports++, newest = words - words_max;

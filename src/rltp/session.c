@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lifetime of a session: create, activate, open, make idle, close, destroy. Other parts of a
- * session are in flow.c (queues), transmit.c (sending), receive.c and acknowledge.c (receiving),
- * and recovery.c (loss detection). */
+/* Lifetime of a session: create, activate, open, make idle, close, destroy. */
 #include "rltp/session.h"
 
 #include <assert.h>
@@ -25,9 +23,8 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	return DXP_OK;
 }
 
-/* Counts active sessions and updates the receive window that acknowledgements carry to the peers.
- * The sessions share four fifths of the link's buffer; one fifth is for acknowledgements and
- * bursts. */
+/* Updates the receive window. Active sessions share four fifths of the link's buffer; one fifth is
+ * for acknowledgements and bursts. */
 static void active_count(struct rltp_shared *shared, int change)
 {
 	shared->active += (uint32_t)change;
@@ -82,7 +79,7 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 	if (s->shared->reserve && s->shared->reserve(s->shared, s->shared->active + 1) != DXP_OK)
 		goto free_slots;
 	cc_init(&io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
-	/* While idle, a session keeps the path delay, but no other state of congestion control. */
+	/* An idle session keeps only the path delay of congestion control. */
 	if (s->path_ns)
 		cc_handshake_done(&io->cc, s->path_ns);
 	pace_init(&io->pace);
@@ -120,7 +117,7 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
 	if (now_ns < s->io->active_ns + RLTP_REST_NS)
 		return false;
 	if (!session_resting(s)) {
-		s->io->active_ns = now_ns; /* work remains; check again RLTP_REST_NS later */
+		s->io->active_ns = now_ns; /* work remains; checks again after RLTP_REST_NS */
 		return false;
 	}
 	s->rx_cum = s->io->rx.cum;
@@ -141,8 +138,7 @@ uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 {
 	if (rltp_session_busy(s))
 		return s->received_ns + max_u64(s->patience_ns, RLTP_DEAD_NS);
-	/* If the layer above has received only part of a message, the peer gets more time, in which
-	 * it can send the rest or cancel the message. */
+	/* The peer of an incomplete message gets more time to send the rest or cancel it. */
 	return s->partial > 0 ? s->received_ns + max_u64(s->patience_ns, 2 * RLTP_DEAD_NS)
 			      : UINT64_MAX;
 }
@@ -168,7 +164,7 @@ void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns
 	s->away++;
 	s->received_ns = max_u64(s->received_ns,
 				 min_u64(max_u64(s->received_ns + away_ns, least_ns), now_ns));
-	/* resets the backoff, so that the next retransmission does not wait long */
+	/* so that the next retransmission does not wait long */
 	s->io->probes = s->io->backoff = 0;
 }
 
@@ -178,7 +174,7 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	if (rltp_session_wake(s, now_ns) != DXP_OK)
 		return DXP_ENOMEM;
 	if (!rltp_session_busy(s))
-		/* no request was outstanding, so the peer's silence counts from now */
+		/* the peer's silence counts from now */
 		s->received_ns = now_ns;
 	m->packet_count = 0;
 	m->next_sub = 0;
@@ -190,8 +186,8 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	return DXP_OK;
 }
 
-/* Returns the round trip of this side's HELLO. Returns 0 if it was sent several times, because then
- * it is unknown which one was answered. */
+/* Returns the round trip of the HELLO; 0 if it was sent several times, because it is unknown which
+ * one was answered. */
 static uint64_t handshake_rtt(const struct rltp_session *s, const struct wire_hello *peer,
 			      uint64_t now_ns)
 {
@@ -241,7 +237,6 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	io->active_ns = s->received_ns = now_ns;
 }
 
-/* Removes and returns the next message that must be completed. Returns NULL if none is left. */
 static struct rltp_message *message_remove(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -254,7 +249,7 @@ static struct rltp_message *message_remove(struct rltp_session *s)
 		tx_entry_leave(io, entry);
 		entry->state = TX_FREE;
 		flow_settled(io, entry);
-		/* A message with further packets is returned with its last packet. */
+		/* A message returns with its last packet. */
 		if (--m->unacked == 0 && m->next_sub == m->packet_count)
 			return m;
 	}

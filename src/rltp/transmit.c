@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects the next packet and builds its datagram. The order is: NACKs, acknowledgements, credits,
- * keepalive, path MTU probes, retransmissions, new packets. Only retransmissions and new packets
- * obey the window and the pace; tail probes ignore both. */
+/* Builds the next datagram, in this order: NACKs, acknowledgements, credits, keepalive, path MTU
+ * probes, retransmissions, new packets. Only the last two obey the window and the pace; tail probes
+ * ignore both. */
 #include <assert.h>
 #include <string.h>
 
@@ -29,9 +29,9 @@ void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t 
 	};
 }
 
-/* bytes by which unit_choose() lowers the payload per packet in each step */
+/* bytes */
 #define UNIT_STEP 64
-/* flags of data that only the last packet carries */
+/* data that only the last packet carries */
 #define RIDERS (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER)
 
 static uint8_t riders_bytes(uint16_t flags)
@@ -40,8 +40,7 @@ static uint8_t riders_bytes(uint16_t flags)
 			 (flags & WIRE_FLAG_TRAILER ? WIRE_TRAILER_BYTES : 0));
 }
 
-/* Returns the number of packets of the message. Immediate data and trailer take 8 bytes each in the
- * last packet. If there is no space, an empty packet is added for them. */
+/* Immediate data and trailer take 8 bytes each in the last packet, or in an added empty one. */
 static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 {
 	uint32_t count = m->bytes == 0 ? 1 : (m->bytes - 1) / unit + 1;
@@ -50,9 +49,9 @@ static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 	return m->flags & RIDERS && tail > unit - riders_bytes(m->flags) ? count + 1 : count;
 }
 
-/* Returns the payload bytes per packet. All packets except the last have this size, so that the
- * receiver can compute offsets. If immediate data and trailer need a packet of their own, the
- * packet before must be full too; then a smaller size may be needed. */
+/* All packets but the last have this size, so that the receiver can compute offsets. If immediate
+ * data and trailer need their own packet, the one before must be full, perhaps with a smaller
+ * size. */
 static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 {
 	for (uint16_t u = unit; m->flags & RIDERS && u > UNIT_STEP && m->bytes > u;
@@ -64,8 +63,8 @@ static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 	return unit;
 }
 
-/* Splits the message into packets. If the peer's version does not support the message, it becomes a
- * RESYNC, which keeps its position in the stream. */
+/* Without support by the peer, the message becomes a RESYNC, which keeps its position in the
+ * stream. */
 static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 {
 	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
@@ -116,8 +115,8 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struc
 	out->ecn = cc_wants_ecn((enum cc_kind)s->io->cc.kind) ? ECN_CAPABLE : 0;
 	out->header_bytes = p->header.header_bytes;
 	out->slice_count = p->slice_count;
-	/* Copies a single slice, the usual case, by assignment: a memcpy with a variable length
-	 * would use a slow string instruction. */
+	/* Assignment for the usual single slice: a memcpy of variable length would use a slow
+	 * string instruction. */
 	if (p->slice_count == 1)
 		out->slices[0] = p->slices[0];
 	else
@@ -134,7 +133,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entr
 	struct rltp_packet p;
 
 	if (resync)
-		/* a cancelled or rejected message sends no payload: its memory may be invalid */
+		/* cancelled or rejected: its memory may be invalid */
 		bytes = 0;
 
 	transmit_header_begin(s, resync ? WIRE_RESYNC : m->type, now_ns, &p.header);
@@ -151,8 +150,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entr
 	datagram_finish(s, &p, out);
 	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
 			       (m->type == WIRE_PUT && p.header.flags & WIRE_FLAG_LAST);
-	/* If there are no holes, the field cum_ack of this packet replaces a delayed
-	 * acknowledgement. */
+	/* Without holes, cum_ack of this packet replaces a delayed acknowledgement. */
 	if (!rx_map_has_holes(&s->io->rx)) {
 		s->io->ack_deadline_ns = UINT64_MAX;
 		s->io->unacked_arrivals = 0;
@@ -162,7 +160,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entr
 	return p.header.payload_bytes;
 }
 
-/* Marks the packet as sent now. Each send time is unique, so send times order all transmissions. */
+/* Unique send times order all transmissions. */
 static void entry_sent(struct rltp_io *io, struct tx_entry *entry, uint64_t now_ns)
 {
 	if (io->sent.count == 0)
@@ -174,8 +172,7 @@ static void entry_sent(struct rltp_io *io, struct tx_entry *entry, uint64_t now_
 	tx_entry_enter(io, entry, TX_SENT);
 }
 
-/* Returns true if the window or the pace blocks the next packet. Reports this to congestion
- * control. */
+/* The window or the pace blocks the next packet; congestion control must know. */
 static bool held_back(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -186,9 +183,8 @@ static bool held_back(struct rltp_session *s, uint64_t now_ns)
 	return true;
 }
 
-/* Returns the next lost packet to retransmit. A go-back-N receiver accepts only the next number,
- * but held or rejected packets disturb the order of the list `lost`. So after two timeouts, the
- * oldest lost packet goes first. */
+/* A go-back-N receiver accepts only the next number, but held or rejected packets disturb the order
+ * of `lost`. So after two timeouts the oldest lost packet goes first. */
 static struct tx_entry *repeat_first(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -224,8 +220,8 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct datagram
 	return true;
 }
 
-/* Retransmits a packet after its pause. The packet was rejected for lack of space, or it is held
- * and no answer followed. */
+/* Retransmits a packet that was rejected for lack of space, or is held without an answer, after its
+ * pause. */
 static bool rejected_next(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
@@ -243,7 +239,6 @@ static bool rejected_next(struct rltp_session *s, uint64_t now_ns, struct datagr
 	return true;
 }
 
-/* Returns true if there is a new packet that may be sent. Does not check the pace. */
 static bool new_ready(const struct rltp_session *s)
 {
 	return !s->io->ring_short && s->tx_next - s->io->tx_una < WIRE_WINDOW_MAX && flow_ready(s);
@@ -272,8 +267,8 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 	if (m->next_sub == m->packet_count)
 		flow_remove_head(s, index);
 	entry_sent(io, entry, now_ns);
-	/* If this packet fills the window, it requests an acknowledgement without delay, because
-	 * the sender must wait for it. A packet at the end of a grant does so too. */
+	/* A packet that fills the window or ends a grant requests an acknowledgement without delay,
+	 * because the sender waits for it. */
 	bool probes = entry->sub + 1 == m->granted;
 	uint16_t flags =
 		probes || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
@@ -285,15 +280,14 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 	return true;
 }
 
-/* Returns true if new packets could be sent, but must wait for the arbiter to select their
- * channel. */
+/* New packets must wait for the arbiter. */
 static bool new_first(const struct rltp_session *s, uint32_t mask, uint64_t now_ns)
 {
 	return mask == 0 && (flow_channels(s) & ~arbiter_blocked(&s->shared->arbiter, now_ns)) != 0;
 }
 
-/* Alternates between rejected and new packets, even after failed attempts. Otherwise, if the window
- * is one packet, one kind could block the other forever. */
+/* Alternates even after failed attempts. Otherwise, with a window of one packet, one kind could
+ * block the other forever. */
 static bool send_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, struct datagram *out)
 {
 	if (s->io->rejected_next)
@@ -341,8 +335,7 @@ uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns)
 	return mask == 0 || held_back(s, now_ns) ? 0 : mask;
 }
 
-/* Returns when rltp_session_send can build a packet: 0 (now), the time at which the pace permits
- * it, or UINT64_MAX if another event must happen first. */
+/* 0: now; UINT64_MAX: another event must come first. */
 static uint64_t packet_deadline(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
@@ -350,7 +343,7 @@ static uint64_t packet_deadline(const struct rltp_session *s)
 	if (io->probe_due && io->lost.count > 0)
 		return 0;
 	if (io->sent.count >= session_window(s))
-		return UINT64_MAX; /* the window is full: an acknowledgement must arrive first */
+		return UINT64_MAX; /* an acknowledgement must arrive first */
 	if (io->lost.count > 0 || new_ready(s))
 		return pace_deadline(&io->pace);
 	return max_u64(io->wait_deadline_ns, pace_deadline(&io->pace));

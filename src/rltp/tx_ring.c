@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ring of packets in flight, indexed by packet number. Three lists link its entries: sent
- * packets in order of transmission, lost packets in order of detection, and rejected packets that
- * wait. The links are indices, not pointers, so that the ring can be reallocated. */
+/* The ring of packets in flight, indexed by packet number. Lists link sent packets in order of
+ * transmission, lost ones in order of detection, and rejected ones that wait. Links are indices, so
+ * that the ring can be reallocated. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static bool tx_ring_grow(struct rltp_io *io, uint32_t next)
 	return true;
 }
 
-/* If memory for a longer ring is short, the window stays shorter. This is not an error. */
+/* Without memory for a longer ring, the window stays shorter; this is no error. */
 bool tx_ring_has_space(struct rltp_session *s)
 {
 	uint32_t span = s->tx_next - s->io->tx_una;

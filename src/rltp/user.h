@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Default callbacks for a layer above that needs no message order, frees no memory and uses no
- * credits. A program that uses single sessions adds only `fill`, `done` and `deliver`. */
+/* Default callbacks for a layer above without message order, memory to free or credits; it adds
+ * only `fill`, `done` and `deliver`. */
 #ifndef RLTP_USER_H
 #define RLTP_USER_H
 

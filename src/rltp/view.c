@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accessors of a session for the layer above, and the names of its options. */
+/* Accessors of a session, and names of its options. */
 #include <assert.h>
 #include <string.h>
 

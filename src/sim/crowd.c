@@ -311,19 +311,19 @@ static void flow_account(struct crowd *c, const struct crowd_flow *f, double *su
 			     sent->retransmitted_timeout + sent->retransmitted_busy;
 }
 
-/* Ports that flows share: between leaves and spines, towards hosts (star), the sender's (wire);
- * with incast, only the first of these. */
+/* Sums the queues of the ports that flows share: with incast, of the port towards the receiver;
+ * else, in a star, of all ports towards hosts, in a leaf-spine of the ports between leaves and
+ * spines, on a wire of the sender's port. */
 static void queues_account(struct crowd *c)
 {
 	const struct net_paths *paths = net_paths(c->net);
 	struct crowd_result *r = &c->result;
 	double sum = 0, packets = 0;
-	uint32_t first = paths->topology == NET_LEAF_SPINE ? 2 * c->host_count
-			 : paths->topology == NET_STAR     ? c->host_count
-							   : 0;
-	uint32_t last = c->options.pattern == CROWD_INCAST || paths->topology == NET_WIRE
-				? first + 1
-				: paths->port_count;
+	bool incast = c->options.pattern == CROWD_INCAST;
+	uint32_t first = paths->topology == NET_WIRE                    ? 0
+			 : paths->topology == NET_LEAF_SPINE && !incast ? 2 * c->host_count
+									: c->host_count;
+	uint32_t last = incast || paths->topology == NET_WIRE ? first + 1 : paths->port_count;
 
 	for (uint32_t i = first; i < last; i++) {
 		sum += (double)paths->ports[i].queue_sum;

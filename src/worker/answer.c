@@ -6,11 +6,10 @@
 #include "base/util.h"
 #include "worker/server_internal.h"
 
-/* ns: about the time between two polls of the xPU, which reads answers in each poll */
+/* ns: about the time between two polls of the xPU */
 #define FULL_WAIT_NS 50000
 
-/* Sends an answer to the xPU. While the ring is full, waits: the xPU reads answers at each of its
- * polls. Returns without sending if the xPU stops the worker. */
+/* While the ring is full, waits for the xPU's next poll, unless the xPU stops the worker. */
 void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts)
 {
 	const struct timespec pause = {.tv_nsec = FULL_WAIT_NS};

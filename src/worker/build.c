@@ -49,7 +49,7 @@ int worker_build_part(struct worker_server *s, const void *bytes, uint32_t count
 	return DXP_OK;
 }
 
-/* A program's source in the form that the engine takes. Its texts point into the package. */
+/* As the engine accepts a source; texts point into the package. */
 struct opened {
 	struct package package;
 	struct engine_source source;
@@ -73,8 +73,8 @@ static int package_open(const struct worker_server *s, uint64_t bytes, struct op
 	const uint8_t *at = NULL;
 	struct dxp_file file;
 
-	/* The xPU checked the package before it sent it, so bytes are missing only if the worker
-	 * had no memory for a PART. */
+	/* Bytes are missing only if the worker had no memory for a PART: the xPU checks
+	 * packages. */
 	if (bytes == 0 || bytes != s->package_bytes)
 		return DXP_ENOMEM;
 	if (package_decode(s->package, bytes, p) != DXP_OK)
@@ -105,8 +105,7 @@ static void opened_close(struct worker_server *s, struct opened *o)
 	s->package_bytes = 0;
 }
 
-/* Sends the engine's records about the program's kernels. An engine without such records is no
- * error. */
+/* An engine without such records is no error. */
 static void about_report(struct worker_server *s, struct engine_program *program)
 {
 	uint8_t *about;

@@ -14,7 +14,7 @@
 #include "base/util.h"
 
 #define PREFIX     "worker: "
-#define PARTS_LEFT 16 /* reads of 4 KiB to empty a pipe, which holds 64 KiB */
+#define PARTS_LEFT 16 /* reads of 4 KiB that empty a pipe of 64 KiB */
 
 int worker_errors_open(struct worker_errors *e, int *write_fd)
 {
@@ -38,10 +38,10 @@ static void line_write(const char *text, size_t bytes)
 	text_clean(line, (size_t)used, TEXT_LINE, NULL);
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)used) < 0)
-		return; /* the message is lost: no other output is left */
+		return; /* no other output is left for this line */
 }
 
-/* Writes the collected line, unless the worker wrote too many lines in this second. */
+/* Drops the line if the worker wrote too many in this second. */
 static void line_complete(struct worker_errors *e)
 {
 	static const char more[] = "further lines of this second are not shown";
@@ -59,7 +59,7 @@ static void line_complete(struct worker_errors *e)
 	e->bytes = 0;
 }
 
-/* Reads a part of the pipe and writes its complete lines. Returns the result of read(). */
+/* Writes the complete lines. Returns the result of read(). */
 static ssize_t part_copy(struct worker_errors *e)
 {
 	char part[4096];

@@ -20,10 +20,10 @@
 #define HOST       "host-"
 #define NAME_BYTES (WORKER_LABEL_BYTES + 16)
 
-/* Joins `where` and `name` to a path and makes the folder. Returns false if it cannot. */
+/* False: the folder cannot be made. */
 static bool make(char out[PATH_MAX], const char *where, const char *name)
 {
-	char path[PATH_MAX]; /* a separate buffer, because `where` may be `out` */
+	char path[PATH_MAX]; /* `where` may be `out` */
 
 	if (snprintf(path, sizeof(path), "%s/%s", where, name) >= (int)sizeof(path)) {
 		errno = ENAMETOOLONG;
@@ -48,9 +48,7 @@ int folders_open(struct folders *f, const char *scratch, const char *cache, bool
 	return DXP_EIO;
 }
 
-/* ---- programs that are kept for a host ---- */
-
-/* If more than FOLDERS_HOSTS_MAX hosts have a folder, removes the least recently used one. */
+/* Removes the least recently used of more than FOLDERS_HOSTS_MAX folders. */
 static void hosts_trim(const char *hosts)
 {
 	char oldest[NAME_BYTES] = "", path[PATH_MAX];
@@ -79,8 +77,7 @@ static void hosts_trim(const char *hosts)
 		scratch_folder_remove(path);
 }
 
-/* Makes the folder of a host's built programs and marks it as used now. Returns false if there is
- * no such folder; the worker then builds programs again. */
+/* Marks the folder as used now. False: none; the worker then builds programs again. */
 static bool kept_make(const struct folders *f, const char *host, char out[PATH_MAX])
 {
 	char hosts[PATH_MAX], name[NAME_BYTES];
@@ -95,8 +92,6 @@ static bool kept_make(const struct folders *f, const char *host, char out[PATH_M
 	hosts_trim(hosts);
 	return true;
 }
-
-/* ---- the compiler's folder of a worker ---- */
 
 static void work_name(uint32_t work, char out[NAME_BYTES])
 {

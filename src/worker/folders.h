@@ -22,9 +22,9 @@
 
 /* a link to the current folder: PoCL does not work with "." */
 #define FOLDERS_CURRENT "/proc/self/cwd"
-/* labels without a worker for which the compiler's folder is kept */
+/* labels without a worker whose compiler's folder is kept */
 #define FOLDERS_IDLE_MAX 8
-/* labels for which built programs are kept: the most recently used ones */
+/* labels whose built programs are kept: most recently used ones */
 #define FOLDERS_HOSTS_MAX 64
 
 struct folders {
@@ -35,22 +35,21 @@ struct folders {
 
 struct worker_folders {
 	char work[PATH_MAX];
-	char cache[PATH_MAX]; /* "": no folder for built programs */
+	char cache[PATH_MAX]; /* "": none for built programs */
 };
 
-/* Makes the zygote's folders and enters the zygote's own folder. `cache` is NULL if no files are
- * kept. DXP_EIO, logged. */
+/* Makes the zygote's folders and enters its own. NULL `cache`: no files are kept. DXP_EIO,
+ * logged. */
 int folders_open(struct folders *f, const char *scratch, const char *cache, bool shared);
 
-/* Makes the folders of a worker. Runs in the worker's process, before any code of its host runs
- * there. `work`: number of the folder for its compiler. `host`: label of the host, shorter than
- * WORKER_LABEL_BYTES and without '/'; "": no programs are kept. Returns false, logged, if the
- * folder for the compiler cannot be made. */
+/* For the worker's process, before it runs any code of its host. `work`: number of the compiler's
+ * folder. `host`: label, shorter than WORKER_LABEL_BYTES and without '/'; "": no programs are kept.
+ * False, logged: no folder for the compiler. */
 bool folders_make(const struct folders *f, uint32_t work, const char *host,
 		  struct worker_folders *out);
 
-/* Removes a compiler's folder that no worker uses. May take very long, because a host decides how
- * many files the folder has. Any thread may call this function. */
+/* No worker uses the folder. May take very long, because a host decides how many files it has. Any
+ * thread. */
 void folders_remove(const char *scratch, uint32_t work);
 
 #endif

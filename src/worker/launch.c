@@ -9,8 +9,7 @@
 #include "engine/limits.h"
 #include "worker/server_internal.h"
 
-/* Returns how many bytes from `address` on an engine may map. The end is rounded up to
- * ENGINE_ALIGN, because drivers need it. The extra bytes belong to the same host, because
+/* Rounds the end up to ENGINE_ALIGN for drivers. The extra bytes belong to the same host, because
  * allocations have multiples of this size. */
 static uint64_t rest_align(uint64_t address, uint64_t rest)
 {
@@ -19,8 +18,7 @@ static uint64_t rest_align(uint64_t address, uint64_t rest)
 	return (address + rest + ENGINE_ALIGN - 1) / ENGINE_ALIGN * ENGINE_ALIGN - address;
 }
 
-/* Sets the memory that a kernel reads or writes. The xPU has checked that this memory belongs to
- * the host. */
+/* The xPU has checked that the memory belongs to the host. */
 static void memory_set(const struct worker_server *s, const struct worker_argument *from,
 		       struct engine_argument *to)
 {
@@ -30,8 +28,7 @@ static void memory_set(const struct worker_server *s, const struct worker_argume
 		to->memory = s->options.memory + from->address;
 }
 
-/* Returns where the worker can access a NIC window at this device address. Windows follow device
- * memory, but in BRIDGED mode the worker maps only the windows. */
+/* Windows follow device memory; in BRIDGED mode the worker maps only them. */
 static uint8_t *window_at(const struct worker_server *s, uint64_t address)
 {
 	const struct worker_server_options *o = &s->options;

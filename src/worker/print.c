@@ -29,11 +29,11 @@ struct worker_print {
 	int fd; /* read end of the pipe, non-blocking */
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards the members below, and reads of the pipe */
-	struct text kept;     /* text that was read from the pipe and not returned yet */
-	uint64_t lost;        /* bytes that were dropped after the text in `kept` */
+	struct text kept;     /* read from the pipe, not returned yet */
+	uint64_t lost;        /* bytes dropped after `kept` */
 	/* set before each read of the pipe; cleared when all text was returned */
 	_Atomic bool read;
-	struct text given; /* text that the last call returned; valid until the next call */
+	struct text given; /* last returned text, valid until the next call */
 	char loss[128];
 };
 
@@ -52,7 +52,7 @@ static bool text_add(struct text *t, const char *bytes, size_t count)
 	return true;
 }
 
-/* Moves the text in the pipe to `kept`. Caller holds the lock. */
+/* Moves text from the pipe to `kept`. Caller holds the lock. */
 static void drain(struct worker_print *p)
 {
 	char part[16384];
@@ -108,8 +108,8 @@ int worker_print_open(struct worker_print **out)
 	return DXP_OK;
 }
 
-/* Returns whether there may be text to return. Checks the pipe before `read`, because print_main()
- * sets `read` before it removes text from the pipe. */
+/* There may be text. Checks the pipe first, because print_main() sets `read` before it removes text
+ * from the pipe. */
 static bool print_any(struct worker_print *p)
 {
 	int waiting = 0;
@@ -129,8 +129,7 @@ static const char *loss_text(struct worker_print *p, size_t *bytes)
 	return p->loss;
 }
 
-/* Returns the text that is there. If there is none, returns the line about dropped text, or NULL.
- * Caller holds the lock. */
+/* Without text, returns the line about dropped text, or NULL. Caller holds the lock. */
 static const char *text_give(struct worker_print *p, size_t *bytes)
 {
 	struct text given = p->given;

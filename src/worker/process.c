@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A worker process runs code of its host, which may be hostile. It has only the descriptors that it
- * needs: standard streams, its tenant's device memory, its own wakeup. Its eventfd and pipes are
- * not shared with other workers: a worker could make a shared descriptor blocking, or fill it, and
- * so block the others. */
+/* A worker process runs code of its host, which may be hostile. Its only descriptors are standard
+ * streams, its tenant's device memory, and its own wakeup. Shared ones would be a risk: a worker
+ * could make them blocking, or fill them, and so block others. */
 #include "worker/process.h"
 
 #include <errno.h>
@@ -29,12 +28,11 @@ static void wake(void *context)
 	const uint64_t one = 1;
 
 	if (worker_sleeps(&answers) && write(ZYGOTE_WAKEUP, &one, sizeof(one)) < 0)
-		/* the counter of the eventfd is full, so the daemon wakes anyway; only this worker
-		 * fills it */
+		/* the counter is full, by this worker only, so the daemon wakes anyway */
 		return;
 }
 
-/* Makes Linux kill the worker, not the daemon, when memory is short. Disables core files. */
+/* Without memory, Linux kills the worker, not the daemon. No core files. */
 static void worker_limit(void)
 {
 	const struct rlimit none = {0, 0};
@@ -54,16 +52,15 @@ static void signals_default(void)
 	sigset_t none;
 
 	signal(ZYGOTE_ORPHAN_SIGNAL, SIG_DFL);
-	/* a terminal sends SIGINT to all processes of its group; the daemon handles it */
+	/* a terminal sends SIGINT to the whole group; the daemon handles it */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Replaces the zygote's descriptors by the worker's own descriptors. Closes all other descriptors
- * if the engine is plain. Otherwise keeps those of the engine's driver, because kernels need
- * them. */
+/* Closes all but the worker's own descriptors. If the engine is not plain, kernels need those of
+ * its driver, which stay. */
 static void descriptors_set(const struct worker_process *p)
 {
 	if (dup2(p->errors_fd, STDERR_FILENO) < 0 || dup2(p->wakeup_fd, ZYGOTE_WAKEUP) < 0 ||
@@ -82,20 +79,19 @@ static void descriptors_set(const struct worker_process *p)
 	close(p->rings_fd);
 }
 
-/* Returns a descriptor with the sandbox's rules about files; -1: the rules could not be made. */
+/* Returns a descriptor; -1: the rules could not be made. */
 static int rules_make(const struct worker_process *p, const struct worker_folders *own)
 {
 	const char *const writes[] = {own->work, own->cache[0] ? own->cache : NULL, NULL};
-	/* the runtime of rv32 is in one of these folders */
+	/* with the runtime of rv32 */
 	const char *const reads[] = {p->folders->zygote,
 				     p->folders->node[0] ? p->folders->node : NULL, NULL};
 
 	return sandbox_rules(writes, reads, p->reads);
 }
 
-/* Gives the worker its own folders, and enters the sandbox. Relative names of folders start at the
- * daemon's current folder, which is still current at the start of this function. Call this function
- * while the process has one thread. */
+/* Own folders, then the sandbox. Relative folder names start at the daemon's current folder, which
+ * is current here. The process must have one thread. */
 static bool confine(const struct worker_process *p)
 {
 	static struct worker_folders own;
@@ -119,12 +115,10 @@ void worker_process_run(const struct worker_process *p)
 	worker_limit();
 	struct worker_rings *rings =
 		mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, p->rings_fd, 0);
-	/* Enters the sandbox now, because the next steps close descriptors that this needs, and
-	 * start a thread. */
+	/* Later steps close descriptors that the sandbox needs, and start a thread. */
 	if (!confine(p))
 		_exit(1);
-	/* Sets the signal again, because a change of namespaces may clear it. The worker must not
-	 * outlive the zygote. */
+	/* A change of namespaces may clear the signal. The worker must not outlive the zygote. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != p->parent)
 		_exit(0);

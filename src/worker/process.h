@@ -9,28 +9,27 @@
 #include "worker/server.h"
 
 struct worker_process {
-	pid_t parent; /* process id of the zygote */
+	pid_t parent; /* the zygote */
 	int rings_fd;
 	int wakeup_fd; /* an eventfd that only this worker writes */
 	int memory_fd; /* the tenant's device memory */
-	int errors_fd; /* descriptor that becomes standard error */
+	int errors_fd; /* becomes standard error */
 	bool plain;    /* see engine_description */
-	/* Options of the sandbox, as for sandbox_enter(). */
+	/* See sandbox_enter(). */
 	bool sandboxed;
 	uint32_t parts;
 	uint64_t limit_bytes;
-	const char *reads; /* more folders to read, see sandbox_options */
-	uint32_t work;     /* number of the compiler's folder, see folders_make() */
+	const char *reads; /* more folders, see sandbox_options */
+	uint32_t work;     /* see folders_make() */
 	const char *host;
 	const struct folders *folders;
 	struct engine *engine;
-	uint8_t *memory; /* start of the reserved addresses of device memory */
+	uint8_t *memory; /* reserved addresses of device memory */
 	uint64_t memory_bytes;
 	uint32_t spin_ns;
 };
 
-/* Serves orders until STOP. Does not return. Call it in the forked process, while the process has
- * one thread. */
+/* Serves until STOP, in the forked process, which must have one thread. */
 _Noreturn void worker_process_run(const struct worker_process *p);
 
 #endif

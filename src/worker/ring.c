@@ -48,9 +48,8 @@ bool worker_put(struct worker_side *e, uint32_t kind, const struct worker_parts 
 	return true;
 }
 
-/* Wakeup protocol, as in nic/wake.c. Producer: publish, full fence, read `sleeps`. Consumer: set
- * `sleeps`, full fence, check the ring, sleep. So either the consumer sees the message, or the
- * producer sees `sleeps`. */
+/* As in nic/wake.c. Producer: publish, full fence, read `sleeps`. Consumer: set `sleeps`, full
+ * fence, check the ring, sleep. One of them sees the other's store. */
 bool worker_sleeps(struct worker_side *e)
 {
 	atomic_thread_fence(memory_order_seq_cst);
@@ -66,7 +65,7 @@ bool worker_ready(const struct worker_side *e)
 int worker_dequeue(struct worker_side *e, void *out)
 {
 	struct worker_ring *r = e->ring;
-	/* Pairs with the release in worker_put(): the bytes before `tail` are complete messages. */
+	/* Pairs with the release in worker_put(): the bytes before `tail` are complete. */
 	uint64_t there = atomic_load_explicit(&r->tail, memory_order_acquire) - e->at;
 	struct worker_head head;
 
@@ -77,8 +76,7 @@ int worker_dequeue(struct worker_side *e, void *out)
 	    head.bytes > WORKER_MESSAGE_BYTES || round_up(head.bytes) > there)
 		return -1;
 	memcpy(out, head_address(e), head.bytes);
-	/* overwrites the copied head with the head that was checked, because the producer may have
-	 * changed it since */
+	/* the checked head: the producer may have changed it meanwhile */
 	memcpy(out, &head, sizeof(head));
 	e->at += round_up(head.bytes);
 	atomic_store_explicit(&r->head, e->at, memory_order_release);
@@ -118,7 +116,7 @@ static void spin(const struct worker_side *e, uint32_t spin_ns)
 			relax();
 }
 
-/* Calls futex(). Without FUTEX_PRIVATE_FLAG, because two processes share the word. */
+/* Without FUTEX_PRIVATE_FLAG: two processes share the word. */
 static void futex(_Atomic uint32_t *word, int op, uint32_t value)
 {
 	syscall(SYS_futex, word, op, value, NULL, NULL, 0);

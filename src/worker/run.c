@@ -8,7 +8,7 @@ _Static_assert(sizeof(struct dxp_image) <= COMMAND_IMAGE_BYTES &&
 		       sizeof(struct dxp_sampler) <= COMMAND_SAMPLER_BYTES,
 	       "decoded values take no more than encoded ones");
 
-/* Returns the length of the argument's value in a worker_run. */
+/* In a worker_run. */
 static uint32_t value_bytes(const struct command_argument *a)
 {
 	switch (a->kind) {
@@ -20,8 +20,7 @@ static uint32_t value_bytes(const struct command_argument *a)
 	}
 }
 
-/* Returns the index of the first argument that has the same value as argument `i`. Only images
- * share a value: those with equal descriptions. */
+/* Only images with equal descriptions share a value. */
 static uint8_t value_first(const struct command *c, uint8_t i)
 {
 	const struct command_argument *a = c->arguments;
@@ -53,7 +52,7 @@ static void value_put(const struct command_argument *a, void *to)
 	}
 }
 
-/* Sets the offsets in the worker_run. Returns the offset at which the values start. */
+/* Sets the offsets. Returns that of the values. */
 static uint32_t layout(const struct command *c, struct worker_run *r)
 {
 	uint32_t at = (uint32_t)(sizeof(*r) + c->dimensions * sizeof(r->axes[0]));
@@ -77,8 +76,7 @@ uint32_t worker_run_bytes(const struct command *c)
 	return bytes;
 }
 
-/* Copies argument `i`. Stores its value at offset `at`, unless an earlier argument has the same
- * value. Returns the offset at which the next value starts. */
+/* Stores the value at `at`, unless it is shared. Returns the offset of the next one. */
 static uint32_t argument_put(const struct command *c, uint8_t i, struct worker_run *r, uint32_t at)
 {
 	const struct command_argument *from = &c->arguments[i];

@@ -22,7 +22,7 @@
 #include "base/util.h"
 #include "worker/limits.h"
 
-/* the first version that permits moving files between folders, as a compiler does */
+/* the first that permits moving files between folders, as compilers do */
 #define LANDLOCK_VERSION_LEAST 2
 
 static const char *const modes[SANDBOX_MODES] = {"auto", "off", "strict"};
@@ -56,10 +56,7 @@ void sandbox_parts_text(uint32_t parts, char *out, size_t space)
 		 parts & SANDBOX_CALLS ? "system calls (seccomp)" : "");
 }
 
-/* ---- files ---- */
-
-/* Permits reading the folder of a loaded library, because a driver loads further libraries from
- * there. */
+/* A driver loads further libraries from the folder of a loaded one. */
 static int library_permit(struct dl_phdr_info *info, size_t bytes, void *context)
 {
 	char folder[PATH_MAX];
@@ -72,7 +69,7 @@ static int library_permit(struct dl_phdr_info *info, size_t bytes, void *context
 	return 0;
 }
 
-/* Permits reading other files that an OpenCL driver needs. */
+/* Other files that an OpenCL driver reads. */
 static void driver_permit(int rules)
 {
 	static const char *const paths[] = {"/etc/OpenCL", "/dev/urandom", "/proc/cpuinfo",
@@ -117,8 +114,6 @@ int sandbox_rules(const char *const *writes, const char *const *reads, const cha
 	return rules;
 }
 
-/* ---- limits of a worker ---- */
-
 static void resource_limit(int what, uint64_t most)
 {
 	struct rlimit limit;
@@ -129,7 +124,7 @@ static void resource_limit(int what, uint64_t most)
 	setrlimit(what, &limit);
 }
 
-/* Returns how many bytes of address space the process uses. */
+/* Address space in bytes. */
 static uint64_t memory_used(void)
 {
 	unsigned long long pages = 0;
@@ -143,9 +138,8 @@ static uint64_t memory_used(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Enters a new user namespace and a new namespace of System V objects. In the user namespace, the
- * worker has no rights over processes outside, and its processes are counted separately. If Linux
- * does not permit new namespaces, the other parts of the sandbox remain. */
+/* In a new user namespace, the worker has no rights over processes outside, and its processes are
+ * counted separately. Without namespaces, the other parts remain. */
 static void namespaces_enter(void)
 {
 	if (unshare(CLONE_NEWUSER | CLONE_NEWIPC) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits the system calls of a worker. Permits calls for files, memory and threads, and to start
- * the compiler's linker. Other calls fail with EPERM: sockets, signals and traces of other
- * processes, namespaces, mounts, keys. A program that the worker starts has the same limits. */
+/* Limits the system calls of a worker, and of programs that it starts, to those for files, memory
+ * and threads, and to start the compiler's linker. Others fail with EPERM: sockets, signals and
+ * traces of other processes, namespaces, mounts, keys. */
 #include "worker/sandbox.h"
 
 #include <assert.h>
@@ -138,7 +138,7 @@ static const uint32_t plain_calls[] = {
 	SYS_sysinfo,
 	SYS_uname,
 	SYS_times,
-	/* calls for a further sandbox inside the worker: rv32_child.c */
+	/* for a further sandbox: rv32_child.c */
 	SYS_landlock_create_ruleset,
 	SYS_landlock_add_rule,
 	SYS_landlock_restrict_self,
@@ -169,12 +169,12 @@ static const uint32_t plain_calls[] = {
 #endif
 };
 
-/* System calls that are permitted only if argument `index` is one of `values`. */
+/* Permitted only if argument `index` is one of `values`. */
 static const struct {
 	uint32_t number, index, count;
 	uint32_t values[VALUES_MAX];
 } value_calls[] = {
-	/* no F_SETOWN and F_SETSIG, because they let Linux send signals */
+	/* F_SETOWN and F_SETSIG would let Linux send signals */
 	{SYS_fcntl,
 	 1,
 	 12,
@@ -211,15 +211,13 @@ static void answer(struct filter *f, uint32_t action)
 	add(f, BPF_RET | BPF_K, action, 0, 0);
 }
 
-/* Appends: if the loaded value equals `value`, the filter ends with `action`. */
 static void answer_if(struct filter *f, uint32_t value, uint32_t action)
 {
 	add(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
 	answer(f, action);
 }
 
-/* Appends: permits call `number` if argument `index` is one of `values`. Compares only the low half
- * of the argument, because Linux reads only that half. */
+/* Compares the low half of the argument, because Linux reads only that. */
 static void permit_values(struct filter *f, uint32_t number, uint32_t index, const uint32_t *values,
 			  uint32_t count)
 {
@@ -230,7 +228,7 @@ static void permit_values(struct filter *f, uint32_t number, uint32_t index, con
 	answer(f, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* Appends: permits clone() without new namespaces. */
+/* Without new namespaces. */
 static void permit_clone(struct filter *f)
 {
 	add(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
@@ -238,8 +236,8 @@ static void permit_clone(struct filter *f)
 	add(f, BPF_JMP | BPF_JSET | BPF_K, NAMESPACES, 0, 1);
 	answer(f, SECCOMP_RET_ERRNO | EPERM);
 	answer(f, SECCOMP_RET_ALLOW);
-	/* The arguments of clone3() are in memory, which a filter cannot read. So clone3() fails
-	 * with ENOSYS, and libraries use clone() instead. */
+	/* A filter cannot read arguments of clone3() in memory. After ENOSYS, libraries use
+	 * clone(). */
 	answer_if(f, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
@@ -254,7 +252,7 @@ static void filter_make(struct filter *f)
 	for (size_t i = 0; i < ARRAY_COUNT(plain_calls); i++)
 		answer_if(f, plain_calls[i], SECCOMP_RET_ALLOW);
 	permit_clone(f);
-	permit_values(f, SYS_tgkill, 0, &self, 1); /* abort() sends a signal to its own process */
+	permit_values(f, SYS_tgkill, 0, &self, 1); /* abort() signals its own process */
 	for (size_t i = 0; i < ARRAY_COUNT(value_calls); i++)
 		permit_values(f, value_calls[i].number, value_calls[i].index, value_calls[i].values,
 			      value_calls[i].count);

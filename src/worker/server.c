@@ -21,7 +21,7 @@ static void done(struct worker_server *s, struct worker_done *d)
 	s->options.wake(s->options.wake_context);
 }
 
-/* Returns true if one of the last failed orders had an event that this order needs. */
+/* A recent failed order had an event that this order needs. */
 static bool needs_failed(const struct worker_server *s, const uint64_t *needs, uint32_t count)
 {
 	for (uint32_t i = 0; i < count && i < COMMAND_WAITS_MAX; i++)
@@ -78,7 +78,7 @@ static int edit_do(struct worker_server *s, const struct worker_edit *e, uint32_
 	return status;
 }
 
-/* Maps the file of device memory at this range of the reserved addresses. */
+/* At its offset in the reserved addresses. */
 static int range_map(struct worker_server *s, const struct worker_range *r)
 {
 	void *at = mmap(s->options.memory + r->address, r->bytes, PROT_READ | PROT_WRITE,
@@ -86,7 +86,7 @@ static int range_map(struct worker_server *s, const struct worker_range *r)
 
 	if (at == MAP_FAILED)
 		return DXP_ENOMEM;
-	/* no huge pages, because the daemon counts the file's pages one by one */
+	/* the daemon counts the file's pages one by one */
 	madvise(at, r->bytes, MADV_NOHUGEPAGE);
 	return DXP_OK;
 }
@@ -114,7 +114,7 @@ static int order_do(struct worker_server *s, uint32_t kind, void *body, uint32_t
 	}
 }
 
-/* Sends the output of a kernel. Must precede the kernel's DONE. */
+/* Before the kernel's DONE. */
 static void print_report(struct worker_server *s)
 {
 	size_t bytes;

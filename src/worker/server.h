@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Server loop of a worker: reads orders from one ring, executes them one after another on an
- * engine, and writes answers to the other ring. The loop is the same in a thread of the daemon and
- * in a tenant's process. It depends only on its rings, its engine and the address of device
- * memory. */
+/* Server loop of a worker: executes orders from one ring one after another on an engine, and
+ * answers on the other. It is the same in a thread of the daemon and in a tenant's process. */
 #ifndef WORKER_SERVER_H
 #define WORKER_SERVER_H
 
@@ -13,20 +11,19 @@ struct worker_print;
 struct worker_server_options {
 	struct worker_rings *rings;
 	struct engine *engine;
-	/* where device address 0 is; NULL: BRIDGED memory, which the worker cannot access */
+	/* device address 0; NULL: BRIDGED memory, which the worker cannot access */
 	uint8_t *memory;
-	uint64_t memory_bytes; /* bytes of device memory, without the WORKER_TAIL_BYTES behind it */
-	uint8_t *windows; /* BRIDGED memory: where the WORKER_TAIL_BYTES behind device memory are */
-	/* File of device memory. A WORKER_MAP maps a range of this file. -1: all of the memory is
-	 * already mapped, and no WORKER_MAP comes. */
+	uint64_t memory_bytes; /* without the WORKER_TAIL_BYTES behind it */
+	uint8_t *windows;      /* BRIDGED: the WORKER_TAIL_BYTES */
+	/* File of which WORKER_MAP maps ranges. -1: all is mapped, and no WORKER_MAP comes. */
 	int memory_fd;
-	uint32_t spin_ns;            /* ns of spinning for an order before the worker sleeps */
-	struct worker_print *print;  /* captures the output of kernels; NULL: not captured */
+	uint32_t spin_ns;            /* of spinning before sleep */
+	struct worker_print *print;  /* output of kernels; NULL: not captured */
 	void (*wake)(void *context); /* called when there is an answer */
 	void *wake_context;
 };
 
-/* Serves until STOP, or until an invalid message arrives. Then releases every program. */
+/* Until STOP or an invalid message; then releases every program. */
 void worker_serve(const struct worker_server_options *options);
 
 #endif

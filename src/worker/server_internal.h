@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interface between server.c, answer.c, launch.c and build.c. */
+/* Between server.c, answer.c, launch.c and build.c. */
 #ifndef WORKER_SERVER_INTERNAL_H
 #define WORKER_SERVER_INTERNAL_H
 
@@ -12,34 +12,31 @@ struct worker_built {
 	struct engine_program *handle;
 };
 
-/* hash buckets, 32 KiB in all: chains stay short for thousands of programs */
+/* 32 KiB: chains stay short for thousands of programs */
 #define WORKER_BUCKETS 4096
 
 struct worker_server {
 	struct worker_server_options options;
 	struct worker_side orders, answers;
-	/* hash table: the low bits of a program's id select the bucket */
+	/* by the low bits of the id */
 	struct worker_built *programs[WORKER_BUCKETS];
-	uint8_t *package; /* package of the next BUILD as far as received, or NULL */
+	uint8_t *package; /* of the next BUILD, as far as received, or NULL */
 	size_t package_bytes;
-	/* Ring of the events of failed orders. It has an entry for each order that can be
-	 * outstanding. */
+	/* Ring of failed orders' events, an entry per possible outstanding order. */
 	uint64_t failed[WORKER_QUEUE_MAX];
 	uint32_t failed_next;
-	char text[ENGINE_TEXT_BYTES]; /* reason why the current order failed, or "" */
+	char text[ENGINE_TEXT_BYTES]; /* why the current order failed, or "" */
 	struct engine_launch launch;
 	_Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES];
 };
 
-/* answer.c
- * Send answers in order, and wait while the ring is full. server_answer_data() splits long data
- * into several messages. */
+/* answer.c. Wait while the ring is full. server_answer_data() splits long data. */
 void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts);
 void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
 
 /* launch.c */
-/* Runs a kernel, and returns when the kernel has completed. If it fails, sets s->text. Statuses of
- * engine_run(); DXP_EBUILD: the program does not exist. */
+/* Returns when the kernel has completed; failures set s->text. Statuses of engine_run();
+ * DXP_EBUILD: no such program. */
 int worker_launch(struct worker_server *s, struct worker_run *run);
 
 /* build.c */

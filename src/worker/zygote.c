@@ -25,21 +25,21 @@
 
 extern char **environ;
 
-#define LOOK_NS (50 * MS_NS) /* ns between two checks that the zygote is alive */
-/* ns before the next attempt to send a START while the socket is full */
+#define LOOK_NS (50 * MS_NS) /* between two checks that the zygote is alive */
+/* ns to the next START while the socket is full */
 #define START_AGAIN_NS (1 * MS_NS)
 
 struct zygote {
 	struct zygote_options options;
 	char *program, *engine, *cache, *reads;
-	struct scratch *scratch; /* folder that holds the compiler files of workers */
+	struct scratch *scratch; /* compiler files of workers */
 	struct remover *remover;
-	char name[32]; /* name of the engine */
-	pid_t pid;     /* process id of the zygote; 0: no zygote runs */
+	char name[32]; /* of the engine */
+	pid_t pid;     /* 0: no zygote runs */
 	int socket;
-	bool hello_done; /* the daemon has received the zygote's first message */
+	bool hello_done; /* its first message was received */
 	int news_fd;
-	/* in memory shared with the zygote: the zygote counts its messages here */
+	/* shared: the zygote counts its messages here */
 	_Atomic uint32_t *news;
 	uint32_t news_received;
 	uint64_t look_ns, started_ns;
@@ -57,7 +57,7 @@ static void gone(struct zygote *z)
 	z->pid = 0;
 }
 
-/* Descriptors that the zygote inherits, in the order of enum zygote_fd, with temporary numbers. */
+/* In the order of enum zygote_fd, with temporary numbers. */
 struct given {
 	int fds[ZYGOTE_FDS - ZYGOTE_SOCKET];
 };
@@ -69,8 +69,7 @@ static void given_close(struct given *g)
 			close(g->fds[i]);
 }
 
-/* Duplicates the descriptors. The new numbers are above all final numbers, so that a later dup2()
- * does not overwrite a descriptor that is still needed. */
+/* Above all final numbers, so that a later dup2() overwrites none. */
 static bool given_make(const struct zygote *z, int socket, struct given *out)
 {
 	const int from[] = {socket, z->news_fd, z->options.wakeup_fd};
@@ -85,8 +84,8 @@ static bool given_make(const struct zygote *z, int socket, struct given *out)
 	return good;
 }
 
-/* Sets what posix_spawn() does in the new process. Redirects standard input and output, moves the
- * descriptors to their final numbers and closes all others. */
+/* Redirects standard input and output, moves the descriptors to their final numbers and closes all
+ * others. */
 static int actions_make(const struct given *g, posix_spawn_file_actions_t *out)
 {
 	int error = posix_spawn_file_actions_init(out);
@@ -277,7 +276,7 @@ void zygote_close(struct zygote *z)
 	free(z);
 }
 
-/* Starts a new zygote if there is none. Does so at most once per WORKER_AGAIN_NS. */
+/* At most once per WORKER_AGAIN_NS. */
 static int respawn(struct zygote *z)
 {
 	if (z->pid)
@@ -292,7 +291,7 @@ uint64_t zygote_deadline(const struct zygote *z)
 	return z->pid ? clock_now_ns() + START_AGAIN_NS : z->started_ns + WORKER_AGAIN_NS;
 }
 
-/* Sends a request to the zygote. `fds` has ZYGOTE_START_FDS descriptors; NULL: no descriptors. */
+/* `fds`: ZYGOTE_START_FDS descriptors, or NULL. */
 static int request_send(struct zygote *z, const struct zygote_request *r, const int *fds)
 {
 	char control[CMSG_SPACE(ZYGOTE_START_FDS * sizeof(int))] = {0};
@@ -324,8 +323,8 @@ int zygote_start(struct zygote *z, const struct zygote_worker *w)
 	snprintf(request.host, sizeof(request.host), "%s", w->host);
 	if (request_send(z, &request, fds) == DXP_OK)
 		return DXP_OK;
-	/* The socket is full, or the zygote is lost. zygote_next() finds out, so its next call must
-	 * check at once. */
+	/* The socket is full, or the zygote is lost, which the next zygote_next() must check at
+	 * once. */
 	z->look_ns = 0;
 	return DXP_EAGAIN;
 }
@@ -337,8 +336,7 @@ int zygote_kill(struct zygote *z, uint32_t id)
 	return z->pid ? request_send(z, &request, NULL) : DXP_OK;
 }
 
-/* Receives one message from the zygote. DXP_EAGAIN: there is no message; DXP_ECLOSED: the zygote is
- * lost. */
+/* DXP_EAGAIN: no message; DXP_ECLOSED: the zygote is lost. */
 static int message_receive(struct zygote *z, struct zygote_news *out)
 {
 	union {
@@ -363,8 +361,8 @@ static int message_receive(struct zygote *z, struct zygote_news *out)
 	}
 }
 
-/* Returns whether to read the socket now, which costs a system call. Returns true if `news` has
- * changed, and otherwise every LOOK_NS, to check that the zygote is alive. */
+/* Reading the socket costs a system call: only if `news` has changed, and every LOOK_NS to check
+ * that the zygote is alive. */
 static bool look_due(struct zygote *z)
 {
 	uint32_t news = atomic_load_explicit(z->news, memory_order_acquire);
@@ -384,7 +382,7 @@ bool zygote_next(struct zygote *z, struct zygote_news *out, bool *lost)
 		return false;
 	int status = message_receive(z, out);
 	if (status == DXP_OK) {
-		/* there may be more messages, so the next call reads the socket again */
+		/* there may be more messages */
 		z->look_ns = 0;
 		if (out->unused)
 			remover_put(z->remover, out->unused);

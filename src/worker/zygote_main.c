@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The zygote process, which forks each worker. It has only one thread, because a fork copies only
- * the calling thread. */
+/* The zygote process, which forks each worker. One thread, because a fork copies only the calling
+ * one. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,36 +27,36 @@
 #include "worker/zygote_internal.h"
 
 #define PAGE_BYTES 4096u
-/* descriptors that are polled before the pipes of children: socket and signals */
+/* socket and signals, before pipes of children */
 #define POLL_CHILDREN 2
 #define CHILDREN_MAX        \
 	(WORKER_HOSTS_MAX + \
-	 WORKER_HOSTS_MAX / 2) /* a worker per host, and old workers of hosts that leave */
+	 WORKER_HOSTS_MAX / 2) /* a worker per host, and old ones of hosts that leave */
 
 struct child {
-	pid_t pid; /* process id of the worker; 0: free entry */
+	pid_t pid; /* 0: free */
 	uint32_t id;
-	uint32_t work; /* number of the folder for its compiler; see folders_make() */
-	char host[WORKER_LABEL_BYTES]; /* label of its host */
+	uint32_t work; /* see folders_make() */
+	char host[WORKER_LABEL_BYTES];
 	struct worker_errors errors;
 };
 
-/* A compiler's folder that no worker uses. The next worker with its label gets the folder. */
+/* An unused compiler's folder, for the next worker with its label. */
 struct idle_work {
-	uint32_t work; /* number of the folder; 0: this entry is free */
+	uint32_t work; /* 0: free */
 	char host[WORKER_LABEL_BYTES];
 };
 
 struct here {
 	const char *engine_name;
 	struct folders folders;
-	int start_folder; /* descriptor of the daemon's current folder */
+	int start_folder; /* the daemon's current folder */
 	struct sandbox_options sandbox;
 	bool sandboxed;
-	uint32_t parts; /* enum sandbox_part: parts that this machine supports */
+	uint32_t parts; /* enum sandbox_part that this machine supports */
 	uint64_t memory_bytes;
 	uint32_t spin_ns;
-	uint8_t *memory; /* addresses reserved for device memory; only workers map memory there */
+	uint8_t *memory; /* reserved for device memory; only workers map it */
 	_Atomic uint32_t *news;
 	struct engine *engine;
 	bool plain; /* see engine_description */
@@ -64,15 +64,14 @@ struct here {
 	struct child children[CHILDREN_MAX];
 	struct pollfd pollers[POLL_CHILDREN + CHILDREN_MAX];
 	struct idle_work idle[FOLDERS_IDLE_MAX];
-	uint32_t idle_next; /* next entry to fill: the one that was filled first */
+	uint32_t idle_next; /* the entry filled first */
 };
 
 static void interrupt_none(void *context)
 {
 }
 
-/* Opens the engine. Gives the engine one page of private memory, because the engine tests its
- * memory when it is opened. */
+/* With one page of private memory, which the engine tests. */
 static int engine_start(struct here *h)
 {
 	const struct engine_options options = {
@@ -91,8 +90,7 @@ static int engine_start(struct here *h)
 	return status;
 }
 
-/* Logs parts of the sandbox that this machine lacks. Returns DXP_EUNSUPPORTED if all are
- * required. */
+/* DXP_EUNSUPPORTED: all parts are required. */
 static int parts_judge(const struct here *h)
 {
 	char missing[128];
@@ -117,8 +115,7 @@ static int parts_judge(const struct here *h)
 	return DXP_OK;
 }
 
-/* Prepares the sandbox of workers. The zygote itself needs no sandbox, because it runs no code of
- * hosts. */
+/* The zygote itself needs none: it runs no code of hosts. */
 static int sandbox_prepare(struct here *h)
 {
 	struct engine_description about;
@@ -126,7 +123,7 @@ static int sandbox_prepare(struct here *h)
 	engine_describe(h->engine, &about);
 	h->plain = about.plain;
 	if (h->sandbox.mode == SANDBOX_OFF || about.memory_kind != DXP_MEMORY_DIRECT)
-		/* without DIRECT memory there are no workers: the daemon runs kernels itself */
+		/* then there are no workers: the daemon runs kernels itself */
 		return DXP_OK;
 	h->parts = sandbox_available();
 	int status = parts_judge(h);
@@ -151,7 +148,7 @@ static int memory_reserve(struct here *h)
 	}
 	h->memory = at;
 	h->news = news;
-	/* workers do not inherit this page, so that they cannot write to it */
+	/* workers must not write to this page */
 	return madvise(news, ZYGOTE_NEWS_BYTES, MADV_DONTFORK) == 0 ? DXP_OK : DXP_EIO;
 }
 
@@ -173,14 +170,12 @@ static void hello_send(const struct here *h, int status)
 	send(ZYGOTE_SOCKET, &hello, sizeof(hello), MSG_NOSIGNAL);
 }
 
-/* ---- workers ---- */
-
 static void wakeup_ring(void)
 {
 	const uint64_t one = 1;
 
 	if (write(ZYGOTE_WAKEUP, &one, sizeof(one)) < 0)
-		return; /* the eventfd's counter is full, so the daemon wakes anyway */
+		return; /* the counter is full, so the daemon wakes anyway */
 }
 
 static void news_send(struct here *h, const struct zygote_news *news)
@@ -202,8 +197,7 @@ static struct child *child_find(struct here *h, pid_t pid)
 	return NULL;
 }
 
-/* Returns an idle folder of this label, and removes it from the list of idle folders. Returns 0 if
- * there is none. */
+/* Removes the folder from the list. 0: none. */
 static uint32_t idle_reuse(struct here *h, const char *host)
 {
 	for (int i = 0; i < FOLDERS_IDLE_MAX; i++) {
@@ -216,8 +210,7 @@ static uint32_t idle_reuse(struct here *h, const char *host)
 	return 0;
 }
 
-/* Adds a folder to the list of idle folders. Returns a folder to remove from the disk instead; 0:
- * none. */
+/* Returns a folder to remove from the disk instead; 0: none. */
 static uint32_t idle_keep(struct here *h, uint32_t work, const char *host)
 {
 	if (!host[0])
@@ -229,8 +222,7 @@ static uint32_t idle_keep(struct here *h, uint32_t work, const char *host)
 	return old;
 }
 
-/* Returns the number of the folder for a new worker's compiler: the folder of another worker with
- * the same label, an idle folder of this label, or a new folder. */
+/* The folder of another worker with the same label, an idle one of this label, or a new one. */
 static uint32_t work_choose(struct here *h, const struct zygote_request *r)
 {
 	if (h->folders.shared)
@@ -244,7 +236,7 @@ static uint32_t work_choose(struct here *h, const struct zygote_request *r)
 	return idle ? idle : r->id;
 }
 
-/* Returns whether a worker that has ended was the last worker to use its compiler's folder. */
+/* The ended worker was the last in its compiler's folder. */
 static bool work_unused(const struct here *h, const struct child *ended)
 {
 	for (int i = 0; i < CHILDREN_MAX; i++) {
@@ -255,7 +247,7 @@ static bool work_unused(const struct here *h, const struct child *ended)
 	return !h->folders.shared;
 }
 
-/* Closes the pipes of other workers. A new worker calls this function after the fork. */
+/* In a new worker, after the fork. */
 static void errors_forget(const struct here *h)
 {
 	for (int i = 0; i < CHILDREN_MAX; i++)
@@ -295,7 +287,7 @@ static void worker_start(struct here *h, const struct zygote_request *r,
 
 	if (pid == 0) {
 		errors_forget(h);
-		/* relative names of folders start at the daemon's current folder */
+		/* relative folder names start there */
 		if (fchdir(h->start_folder) != 0)
 			_exit(1);
 		worker_process_run(&process);
@@ -322,9 +314,8 @@ static void worker_kill(struct here *h, uint32_t id)
 			kill(h->children[i].pid, SIGKILL);
 }
 
-/* Kills processes that exited workers left behind. Linux makes them children of this process. Any
- * child that is not a worker is such a process, because this process starts no program after it has
- * opened its engine. */
+/* Processes left behind by exited workers become children of this process. Any child that is no
+ * worker is one of them: this process starts no program after opening its engine. */
 static void strays_kill(struct here *h)
 {
 	char path[64];
@@ -372,7 +363,7 @@ static void children_reap(struct here *h)
 		strays_kill(h);
 }
 
-/* Copies the descriptors that a message carries; sets all to -1 if it carries none. */
+/* All -1 if the message carries none. */
 static void descriptors_read(struct msghdr *message, int fds[ZYGOTE_START_FDS])
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(message);
@@ -387,7 +378,7 @@ static void descriptors_read(struct msghdr *message, int fds[ZYGOTE_START_FDS])
 		fds[i] = descriptor_raise(fds[i]);
 }
 
-/* Receives and executes a request. Returns false if the daemon has closed the socket. */
+/* False: the daemon has closed the socket. */
 static bool request_receive(struct here *h)
 {
 	char control[CMSG_SPACE(ZYGOTE_START_FDS * sizeof(int))];
@@ -415,17 +406,16 @@ static bool request_receive(struct here *h)
 
 static pid_t slot_process;
 
-/* Handles the signal of PR_SET_PDEATHSIG. Linux sends this signal also if the parent lives but the
- * thread that started this process exits. So this function exits only if the parent process has
- * exited. */
+/* The signal of PR_SET_PDEATHSIG also comes if only the parent's thread that started this process
+ * exits. */
 static void on_orphan(int number)
 {
 	if (getppid() != slot_process)
 		_exit(1);
 }
 
-/* Makes this process exit when the daemon exits. It cannot rely on its socket alone: while it opens
- * an engine or compiles, which takes seconds, it does not read the socket. */
+/* The socket is not enough: this process does not read it while it opens an engine or compiles,
+ * which takes seconds. */
 static void orphan_watch(pid_t parent)
 {
 	struct sigaction action = {.sa_handler = on_orphan, .sa_flags = SA_RESTART};
@@ -433,13 +423,12 @@ static void orphan_watch(pid_t parent)
 	slot_process = parent;
 	sigaction(ZYGOTE_ORPHAN_SIGNAL, &action, NULL);
 	prctl(PR_SET_PDEATHSIG, ZYGOTE_ORPHAN_SIGNAL);
-	/* Exits now if the parent exited before prctl() was called. */
+	/* The parent may have exited before prctl(). */
 	on_orphan(ZYGOTE_ORPHAN_SIGNAL);
 }
 
-/* Loads the compiler. Permits limit how many processes of a machine do this at the same time, so
- * that CPUs are left for xPUs that are starting. If a request is waiting at the socket, the zygote
- * does not wait for a permit. */
+/* Permits bound how many processes of a machine load the compiler at once, so that starting xPUs
+ * have CPUs. A request at the socket does not wait for a permit. */
 static void warm(struct here *h)
 {
 	const char *node = h->folders.node;
@@ -455,7 +444,7 @@ static int signals_open(struct here *h)
 	sigset_t set;
 
 	signal(SIGINT, SIG_IGN);
-	/* This process exits when the daemon closes the socket or exits. */
+	/* The daemon's exit ends this process. */
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	sigemptyset(&set);
@@ -465,7 +454,6 @@ static int signals_open(struct here *h)
 	return h->signals >= 0 ? DXP_OK : DXP_EIO;
 }
 
-/* Lists the descriptors to poll. Returns their number. */
 static nfds_t pollers_fill(struct here *h)
 {
 	nfds_t count = POLL_CHILDREN;
@@ -479,8 +467,7 @@ static nfds_t pollers_fill(struct here *h)
 	return count;
 }
 
-/* Copies text that workers wrote to standard error. `h->pollers` must be as pollers_fill() left
- * it. */
+/* After pollers_fill(). */
 static void errors_copy(struct here *h)
 {
 	const struct pollfd *p = &h->pollers[POLL_CHILDREN];
@@ -517,12 +504,12 @@ int zygote_main(int argc, char **argv)
 	h.sandbox.memory_bytes = strtoull(argv[8], NULL, 10);
 	h.sandbox.reads = argv[9][0] ? argv[9] : NULL;
 	for (int fd = ZYGOTE_SOCKET; fd < ZYGOTE_FDS; fd++)
-		fcntl(fd, F_SETFD, FD_CLOEXEC); /* not inherited by programs that compilers start */
+		fcntl(fd, F_SETFD, FD_CLOEXEC); /* not for programs that compilers start */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	h.start_folder = descriptor_raise(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	int status = folders_open(&h.folders, argv[3], argv[5][0] ? argv[5] : NULL,
 				  strtol(argv[6], NULL, 10) != 0);
-	/* The zygote's compiler makes its temporary files in this folder. */
+	/* For the compiler's temporary files. */
 	if (status == DXP_OK)
 		setenv("TMPDIR", h.folders.zygote, 1);
 	if (status == DXP_OK)
@@ -538,6 +525,6 @@ int zygote_main(int argc, char **argv)
 		warm(&h);
 		serve(&h);
 	}
-	/* Linux kills the workers when this process exits. */
+	/* Linux then kills the workers. */
 	_exit(status == DXP_OK ? 0 : 1);
 }

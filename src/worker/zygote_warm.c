@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Permits to warm an engine. Each permit is one byte of a file in the user's cache; the holder
- * locks the byte. Linux releases the lock when the holder exits for any reason. */
+/* A permit is a locked byte of a file in the user's cache. Linux releases the lock when its holder
+ * exits. */
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include "base/descriptor.h"
 #include "worker/zygote_internal.h"
 
-/* ms between two attempts to get a permit: short, because warming an engine takes a second */
+/* ms; warming an engine takes a second */
 #define LOOK_MS 100
 
 static bool permit_acquire(int file, long count)

@@ -19,43 +19,41 @@
 #include "worker/limits.h"
 #include "xpu/limits.h"
 
-/* blocks on each side of the range that one arena_reach result may cover, so that fewer calls are
- * needed */
+/* blocks on each side that one arena_reach result may cover, so that fewer calls are needed */
 #define RUN_BLOCKS 64
 
 struct block {
-	struct tree_node by_address; /* key: address */
-	struct tree_node by_bytes;   /* free blocks only; key: bytes, then address */
+	struct tree_node by_address;
+	struct tree_node by_bytes; /* free blocks only; key: bytes, then address */
 	struct block *before, *behind;
 	uint64_t address, bytes;
 	uint64_t requested; /* at most `bytes`; valid if `used` */
 	uint32_t holders;
 	bool used;  /* allocated, or freed but still held */
-	bool freed; /* becomes free memory when the last holder drops the block */
+	bool freed; /* becomes free when its last holder drops it */
 	struct owner *owner;
-	struct block *owner_next, **owner_link; /* list of the owner's blocks */
+	struct block *owner_next, **owner_link; /* blocks of the owner */
 };
 
-/* An owner of allocations. The struct exists while the owner has a block. */
+/* Exists while the owner has a block. */
 struct owner {
-	struct tree_node node; /* key: the owner's number */
+	struct tree_node node;
 	uint64_t bytes;
 	struct block *blocks;
 };
 
 struct arena {
-	uint8_t *base, *tail; /* tail: WORKER_TAIL_BYTES of memory behind the arena */
+	uint8_t *base, *tail; /* tail: WORKER_TAIL_BYTES behind the arena */
 	uint64_t bytes, free_bytes;
-	uint64_t unit; /* bytes; sizes of allocations are multiples of this number */
+	uint64_t unit; /* sizes of allocations are multiples of it, in bytes */
 	bool separate;
 	int fd;
 	struct block *first;
 	struct tree by_address, by_bytes, owners;
-	/* bytes of freed allocations that are not cleared; ranges inside present allocations have
-	 * no meaning */
+	/* free bytes that are not cleared; ranges inside present allocations have no meaning */
 	struct ranges stale;
 	bool all_stale; /* `stale` lacks memory: no free byte may be accessed any more */
-	/* grows with each change after which arena_reach may return something else */
+	/* grows when arena_reach may return something else */
 	uint64_t epoch;
 };
 
@@ -117,7 +115,7 @@ static struct owner *owner_find(const struct arena *a, uint32_t number)
 	return n && n->key == number ? CONTAINER_OF(n, struct owner, node) : NULL;
 }
 
-/* Finds or creates an owner. NULL: out of memory. */
+/* NULL: out of memory. */
 static struct owner *owner_ensure(struct arena *a, uint32_t number)
 {
 	struct owner *o = owner_find(a, number);
@@ -228,14 +226,12 @@ uint64_t arena_rounded(const struct arena *a, uint64_t bytes)
 	return round_up(bytes, a->unit);
 }
 
-/* Returns the block that contains `address`; the last block if the address is beyond the arena. */
 static struct block *block_at(const struct arena *a, uint64_t address)
 {
 	return CONTAINER_OF(tree_floor(&a->by_address, address, 0), struct block, by_address);
 }
 
-/* Returns the smallest free block of at least `bytes`; among equal blocks, the lowest. NULL: there
- * is none. */
+/* Returns the lowest of the smallest free blocks with `bytes`; NULL: none. */
 static struct block *best_fit(const struct arena *a, uint64_t bytes)
 {
 	struct tree_node *n = tree_ceiling(&a->by_bytes, bytes, 0);
@@ -250,8 +246,7 @@ uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner)
 	return o ? o->bytes : 0;
 }
 
-/* Cuts a block after `bytes` bytes; the remainder becomes the free block `rest`. The block must not
- * be in `by_bytes`. */
+/* Cuts a block, which is not in `by_bytes`; the remainder becomes the free block `rest`. */
 static void block_cut(struct arena *a, struct block *b, uint64_t bytes, struct block *rest)
 {
 	*rest = (struct block){.address = b->address + bytes,
@@ -266,8 +261,7 @@ static void block_cut(struct arena *a, struct block *b, uint64_t bytes, struct b
 	tree_insert(&a->by_bytes, &rest->by_bytes, rest->bytes, rest->address);
 }
 
-/* Allocates from a block that is large enough. `rest` becomes the block of the remainder; if
- * nothing remains, it is freed. */
+/* `rest` becomes the block of the remainder, or is freed. */
 static uint64_t block_allocate(struct arena *a, struct block *b, uint64_t bytes, struct owner *o,
 			       struct block *rest)
 {
@@ -319,7 +313,6 @@ void arena_discard(struct arena *a, uint64_t address, uint64_t bytes)
 		arena_clear(a, address, bytes);
 }
 
-/* Merges block b with the free block behind it. */
 static void block_join(struct arena *a, struct block *b)
 {
 	struct block *gone = b->behind;
@@ -344,7 +337,7 @@ static void block_release(struct arena *a, struct block *b)
 		block_join(a, b);
 	if (b->before && !b->before->used) {
 		struct block *before = b->before;
-		/* block_join() removes b from `by_bytes`, so b must be in this tree. */
+		/* block_join() removes b from `by_bytes`. */
 		tree_insert(&a->by_bytes, &b->by_bytes, b->bytes, b->address);
 		tree_remove(&a->by_bytes, &before->by_bytes);
 		block_join(a, before);
@@ -375,8 +368,8 @@ void arena_free_owner(struct arena *a, uint32_t owner)
 {
 	const struct owner *o = owner_find(a, owner);
 
-	/* Freeing a block may merge it with a free neighbour, but never with another block of this
-	 * list. Freeing the last block also frees the owner. */
+	/* A freed block may merge with a free neighbour, but never with another block of this list.
+	 * The last one also frees the owner. */
 	for (struct block *b = o ? o->blocks : NULL, *next; b; b = next) {
 		next = b->owner_next;
 		if (!b->freed)
@@ -428,13 +421,12 @@ static bool reached(const struct block *b, uint32_t owner, bool common)
 	return b->used ? !b->freed && owned_by(b, owner) : common;
 }
 
-/* Returns true if two blocks are in the same memory. */
 static bool joins(const struct arena *a, const struct block *b, const struct block *c)
 {
 	return !a->separate || b->used == c->used;
 }
 
-/* Returns the range of accessible blocks around b: RUN_BLOCKS on each side, and all up to `end`. */
+/* Returns the accessible blocks around b: RUN_BLOCKS on each side, and all up to `end`. */
 static struct range run_of(const struct arena *a, const struct block *b, uint32_t owner,
 			   bool common, uint64_t end)
 {
@@ -451,8 +443,8 @@ static struct range run_of(const struct arena *a, const struct block *b, uint32_
 	return (struct range){first->address, last->address + last->bytes};
 }
 
-/* Finds the first part of [start, end) that is free and not cleared, and writes it to *run. False:
- * there is no such part, and *run is reduced to cleared bytes around [start, end). */
+/* Finds the first part of [start, end) that is free and not cleared. False: none; *run is then
+ * reduced to cleared bytes around [start, end). */
 static bool stale_find(const struct arena *a, uint64_t start, uint64_t end, struct range *run)
 {
 	for (const struct block *b = block_at(a, run->start); b; b = b->behind) {
@@ -512,7 +504,6 @@ void arena_access_changed(struct arena *a)
 
 void arena_cleared(struct arena *a, uint64_t start, uint64_t end)
 {
-	/* If this fails for lack of memory, the range stays in the list and is cleared again
-	 * later. */
+	/* Without memory, the range stays in the list and is cleared again later. */
 	ranges_remove(&a->stale, start, end);
 }

@@ -39,8 +39,7 @@ static int zeros_make(struct bridged *b)
 	memset(b->zeros, 0, XPU_CLEAR_BYTES);
 	int status = engine_pin(b->engine, b->zeros, XPU_CLEAR_BYTES);
 	b->zeros_pinned = status == DXP_OK;
-	/* If the zeros cannot be pinned, their DMA is only slower. The engine logs that it cannot
-	 * pin. */
+	/* Then their DMA is only slower. The engine logs it. */
 	return status == DXP_EUNSUPPORTED ? DXP_OK : status;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Failures of bridge transfers: as status, as text and as log line. */
+/* Failures of bridge transfers, as status, text and log line. */
 #include <dxp/status.h>
 
 #include "base/log.h"
 #include "wire/ids.h"
 #include "xpu/bridged_internal.h"
 
-/* most log lines about failures; the register DMA_FAILED counts all of them */
+/* log lines; the register DMA_FAILED counts all failures */
 #define COMPLAINTS_MAX 20
 
 bool bridged_silent(const struct bridged *b, uint16_t node)
@@ -45,7 +45,7 @@ const char *bridged_step_name(uint8_t step)
 
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end)
 {
-	/* Failures of the network are not logged here, because the owner of the NIC logs them. */
+	/* The owner of the NIC logs failures of the network. */
 	if (end->step >= BRIDGE_STEPS || end->step == BRIDGE_FILL || end->step == BRIDGE_DRAIN)
 		return;
 	if (b->complaints >= COMPLAINTS_MAX)

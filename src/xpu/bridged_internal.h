@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fields of struct bridged, only for the files bridged*.c. */
+/* The fields of struct bridged, only for bridged*.c. */
 #ifndef XPU_BRIDGED_INTERNAL_H
 #define XPU_BRIDGED_INTERNAL_H
 
@@ -11,7 +11,7 @@ struct staged_piece;
 struct bridged {
 	struct engine *engine;
 	struct pump *pump;
-	struct nic *nic; /* NIC of the xPU; NULL: not attached, or the NIC is closed */
+	struct nic *nic; /* NULL: not attached, or closed */
 	bool (*silent)(void *context, uint16_t node);
 	void *silent_context;
 	uint64_t memory_bytes;
@@ -22,18 +22,18 @@ struct bridged {
 	bool zeros_pinned;
 	struct nic_staged_write *writes; /* PUTs of peers; the NIC or the pump owns each */
 	struct staged_read *reads;
-	/* PUTs and GETs in the pump. Their numbers are bounded, so that PUTs, GETs and the xPU's
-	 * own transfers cannot starve one another. */
+	/* In the pump. Bounded, so that PUTs, GETs and the xPU's own transfers cannot starve one
+	 * another. */
 	uint32_t write_count, read_count;
 	struct staged_piece *pieces; /* buffers that the NIC sends */
 	uint32_t complaints;         /* log lines about failures so far */
 };
 
 /* bridged_end.c */
-/* If a DMA was the step that failed, logs why a PUT or GET failed, at most COMPLAINTS_MAX times. */
+/* Logs a failed PUT or GET at most COMPLAINTS_MAX times, and only if a DMA failed. */
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
 
-/* Returns true if a node, other than 0 and WIRE_NODE_NONE, is silent and its memory is kept. */
+/* The node, not 0 or WIRE_NODE_NONE, is silent and its memory is kept. */
 bool bridged_silent(const struct bridged *b, uint16_t node);
 
 /* bridged_write.c */
@@ -44,7 +44,7 @@ int bridged_write_settled(void *context, struct nic_staged_write *w);
 void bridged_write_end(void *context, struct nic_staged_write *w);
 bool bridged_write_touches(void *context, uint64_t offset, uint64_t bytes);
 
-void bridged_writes_close(struct bridged *b); /* call it after the NIC was closed */
+void bridged_writes_close(struct bridged *b); /* after the NIC was closed */
 void bridged_writes_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
 			  void *context);
 void bridged_writes_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
@@ -58,8 +58,8 @@ bool bridged_reads_touch(const struct bridged *b, uint64_t address, uint64_t byt
 int bridged_read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes);
 void bridged_read_cancel(void *context, struct nic_staged_read *r);
 void bridged_read_sent(void *context, void *piece, int status);
-/* Detaches the GETs and completes all pieces with DXP_ECLOSED. Call it after the NIC is closed,
- * because a closed NIC does not return pieces. */
+/* Completes all pieces with DXP_ECLOSED. Call it after the NIC is closed, because a closed NIC does
+ * not return pieces. */
 void bridged_reads_close(struct bridged *b);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs of peers from memory that only DMA can access. Each piece from the device is passed to the
- * NIC. Its buffer is free when the NIC returns the piece. */
+/* GETs of peers from memory that only DMA can access. Pieces go from the device to the NIC; their
+ * buffers are free when the NIC returns them. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -17,15 +17,14 @@ struct staged_read {
 	struct bridged *bridged;
 	/* NULL: the NIC has cancelled the GET, or has got all bytes. */
 	struct nic_staged_read *requested;
-	uint64_t bytes, left; /* bytes in total; bytes that the NIC has not got yet */
-	uint16_t node;        /* node of the requester */
+	uint64_t bytes, left; /* `left`: bytes that the NIC has not got */
+	uint16_t node;        /* of the requester */
 	struct staged_read *next, **link;
 };
 
-/* A buffer that the NIC sends. */
 struct staged_piece {
 	struct staged_piece *next, **link;
-	uint32_t id; /* id of the pump's step */
+	uint32_t id; /* of the pump's step */
 };
 
 static void piece_unlink(struct staged_piece *p)
@@ -48,7 +47,7 @@ static struct staged_piece *piece_make(struct bridged *b, uint32_t id)
 	return p;
 }
 
-/* Starts a DRAIN step: passes a piece to the NIC. */
+/* A DRAIN step: passes a piece to the NIC. */
 static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 {
 	struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);
@@ -68,7 +67,7 @@ static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 	}
 	r->left -= a->bytes;
 	if (r->left == 0)
-		r->requested = NULL; /* the NIC owns this request now, and may free it */
+		r->requested = NULL; /* the NIC may free this request now */
 	return DXP_OK;
 }
 
@@ -97,8 +96,8 @@ static bool read_patient(const struct pump_transfer *t)
 	return bridged_silent(r->bridged, r->node);
 }
 
-/* Resets the session of a requester that accepts no data. It still acknowledges packets; otherwise
- * RLTP would have closed the session. */
+/* The requester accepts no data, but acknowledges packets; otherwise RLTP would have closed the
+ * session. */
 static void read_stuck(struct pump_transfer *t)
 {
 	const struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs of peers into memory that only DMA can access. The NIC feeds their payload to the bridge,
- * and is notified when all of it is in the device.
+/* PUTs of peers into memory that only DMA can access. The NIC feeds payload to the bridge, and is
+ * notified when the device has all of it.
  *
- * A write has two owners: the NIC until write_end, and the pump until `ended`. The last owner frees
- * it. */
+ *  A write has two owners, the NIC until write_end and the pump until `ended`; the last one frees
+ *  it. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -17,10 +17,10 @@ struct nic_staged_write {
 	struct pump_transfer pump;
 	struct bridged *bridged;
 	struct nic_staged_write *next, **link;
-	bool known; /* true: the NIC still owns the PUT */
+	bool known; /* the NIC still owns the PUT */
 	uint64_t bytes;
-	uint16_t node; /* node of the sender; 0: a function of this NIC */
-	int status;    /* result; valid if `ended` */
+	uint16_t node; /* of the sender; 0: a function of this NIC */
+	int status;    /* valid if `ended` */
 	bool ended;
 	bool requested; /* write_settled returned DXP_EAGAIN: the NIC waits for a notification */
 };
@@ -111,8 +111,7 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 	return NULL;
 }
 
-/* Converts the status of a write that has failed but is not `ended`. Before the end, DXP_ETIMEDOUT
- * means that the device made no progress. */
+/* Before the end, DXP_ETIMEDOUT means that the device made no progress. */
 static int sender_notified(int status)
 {
 	return status == DXP_ETIMEDOUT ? DXP_EDEVICE : status;

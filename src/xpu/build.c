@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BUILD: sends a package to the host's worker in parts; the compiler runs there. Packages in memory
- * that only DMA can access are fetched one at a time, because each may need XPU_SOURCE_BYTES_MAX of
- * host memory. Other packages are copied, because their host could change them.
+/* BUILD: sends a package in parts to the host's worker, which runs the compiler. Packages behind
+ * DMA are fetched one at a time, because each may need XPU_SOURCE_BYTES_MAX of host memory. Others
+ * are copied, because their host could change them.
  *
- * The program keeps the copy for rebuilds, up to XPU_PACKAGES_BYTES per host. A linked program
- * keeps its binary, because its inputs may be released.
+ *  The program keeps the copy for rebuilds, up to XPU_PACKAGES_BYTES per host. A linked program
+ *  keeps its binary, because its inputs may be released.
  *
- * A binary goes to the worker only if this node has made it. It must have the node's seal. The
- * package for the worker does not contain the seal. */
+ *  The worker gets only binaries that this node has made: they must have the node's seal, which is
+ *  removed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +28,12 @@ struct build {
 	struct tenant *tenant;
 	struct program *program;
 	uint32_t sequence;
-	bool held; /* true: holds the package at `address` in device memory */
+	bool held; /* holds the package in device memory */
 	bool again;
 	uint64_t address;
 	struct worker_build message;
 	struct pump_transfer pump;
 };
-
-/* ---- completion ---- */
 
 static void build_reply(struct tenant *t, uint32_t sequence, const struct order_end *end,
 			const struct program *p)
@@ -60,7 +58,7 @@ static void build_reply(struct tenant *t, uint32_t sequence, const struct order_
 	reply_send(t, &r);
 }
 
-/* Keeps the package if a rebuild needs it and there is space; otherwise frees it. */
+/* Frees the package unless a rebuild needs it and there is space. */
 static void package_settle(struct tenant *t, struct program *p)
 {
 	if (p->built && !p->links && t->packages_bytes + p->package_bytes <= XPU_PACKAGES_BYTES) {
@@ -172,8 +170,6 @@ static void build_describe(const struct order *o, char *out, size_t space)
 static const struct order_ops build_ops = {
 	.data = build_data, .end = build_end, .describe = build_describe};
 
-/* ---- sending to the worker ---- */
-
 static void part_end(struct order *o, const struct order_end *end)
 {
 	free(o);
@@ -181,8 +177,8 @@ static void part_end(struct order *o, const struct order_end *end)
 
 static const struct order_ops part_ops = {.end = part_end};
 
-/* Posts the package in parts. DXP_ENOMEM: not all parts were posted. build_send() then states a
- * length of 0, which the worker rejects with DXP_ENOMEM. */
+/* DXP_ENOMEM: not all parts were posted. build_send() then states a length of 0, which the worker
+ * rejects. */
 static int parts_post(struct worker *c, const struct build *b)
 {
 	const struct program *p = b->program;
@@ -216,7 +212,7 @@ static void build_send(struct worker *c, struct build *b)
 	worker_post(c, &b->order);
 }
 
-/* Checks that all inputs are programs of this host and are built. */
+/* All inputs must be built programs of this host. */
 static int inputs_check(const struct build *b, const struct package *package)
 {
 	for (uint32_t i = 0; i < package->input_count; i++) {
@@ -229,7 +225,7 @@ static int inputs_check(const struct build *b, const struct package *package)
 	return DXP_OK;
 }
 
-/* Completes the build of a binary that must not reach a loader, with DXP_EBUILD. */
+/* Completes the build with DXP_EBUILD: no loader may get the binary. */
 static void binary_reject(struct build *b, const char *wrong)
 {
 	struct program *p = b->program;
@@ -243,7 +239,7 @@ static void binary_reject(struct build *b, const char *wrong)
 	next_fetch(s);
 }
 
-/* Replaces a sealed binary in the program's package by the binary itself. */
+/* Removes the seal from the binary in the package. */
 static int binary_unseal(struct build *b, const struct package *sealed, const char **wrong)
 {
 	struct program *p = b->program;
@@ -269,7 +265,7 @@ static int binary_unseal(struct build *b, const struct package *sealed, const ch
 	return DXP_OK;
 }
 
-/* Posts a package to the worker. From now on the host may release the package's inputs. */
+/* From now on the host may release the package's inputs. */
 static int build_post(struct build *b)
 {
 	struct program *p = b->program;
@@ -296,13 +292,12 @@ static int build_post(struct build *b)
 	return status;
 }
 
-/* Rebuilds a program in the new worker of its tenant. */
 static void build_again(struct tenant *t, struct program *p)
 {
 	struct build *b = calloc(1, sizeof(*b));
 
 	if (!b)
-		return; /* a later launch then reports that the program is missing */
+		return; /* a later launch reports the missing program */
 	b->tenant = t;
 	b->program = program_hold(p);
 	b->again = true;
@@ -310,8 +305,7 @@ static void build_again(struct tenant *t, struct program *p)
 	build_send(t->worker, b);
 }
 
-/* Rebuilds a tenant's programs from the oldest on, because inputs are older than programs linked
- * from them. */
+/* From the oldest on: inputs are older than programs linked from them. */
 void programs_rebuild(struct tenant *t)
 {
 	for (struct program_entry *e = t->programs.oldest; e; e = e->newer) {
@@ -320,8 +314,6 @@ void programs_rebuild(struct tenant *t)
 			build_again(t, p);
 	}
 }
-
-/* ---- packages behind DMA ---- */
 
 static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 {
@@ -344,8 +336,7 @@ static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 	next_fetch(s);
 }
 
-/* Fetches the package of a build directly into host memory. Packages are too rare for buffers of
- * the rings. */
+/* Directly into host memory: packages are too rare for buffers of the rings. */
 static int fetch_begin(struct build *b)
 {
 	struct program *p = b->program;
@@ -362,7 +353,6 @@ static int fetch_begin(struct build *b)
 	return pump_begin(bridged_pump(b->tenant->slot->bridged), &b->pump, &order, clock_now_ns());
 }
 
-/* Fetches the next package after a build has completed. */
 static void next_fetch(struct slot *s)
 {
 	struct build *b;
@@ -384,8 +374,6 @@ static void build_queue(struct slot *s, struct build *b)
 	if (alone)
 		next_fetch(s);
 }
-
-/* ---- start ---- */
 
 static struct build *build_create(struct tenant *t, const struct command *c)
 {
@@ -437,7 +425,7 @@ static int package_accept(struct build *b, const struct command *c)
 	return DXP_OK;
 }
 
-/* Starts a build. On success the reply is sent later, or is queued already. */
+/* On success the reply is queued, now or later. */
 static int build_begin(struct tenant *t, const struct command *c)
 {
 	if (c->bytes > XPU_SOURCE_BYTES_MAX)
@@ -472,7 +460,7 @@ void builds_free(struct slot *s)
 		build_fail(b, DXP_ECLOSED);
 	}
 	s->builds_tail = &first->next;
-	/* A running fetch completes when the bridge closes, and completes its build then. */
+	/* A running fetch completes its build when the bridge closes. */
 	if (!first->program->package)
 		build_fail(first, DXP_ECLOSED);
 }

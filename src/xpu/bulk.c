@@ -21,7 +21,7 @@ static void step_ended(void *context, int status)
 	struct bulk_step s = *step;
 
 	free(step);
-	/* RLTP detects a dead peer before the node table does: its timeout means a lost peer. */
+	/* RLTP detects a dead peer before the node table: its timeout means a lost peer. */
 	pump_done(s.pump, s.id, status == DXP_ETIMEDOUT ? DXP_EPEERLOST : status, clock_now_ns());
 }
 
@@ -49,7 +49,7 @@ static int drain_start(struct bulk *h, const struct bridge_action *a, struct bul
 	return DXP_OK;
 }
 
-/* Starts a step. DXP_EAGAIN: out of memory; the pump retries it later. */
+/* DXP_EAGAIN: out of memory; the pump retries it later. */
 static int bulk_step(struct pump_transfer *t, const struct bridge_action *a)
 {
 	struct bulk *h = CONTAINER_OF(t, struct bulk, pump);

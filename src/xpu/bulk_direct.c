@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bulk transfers if the NIC accesses device memory itself: each piece is one GET or PUT. */
+/* The NIC accesses device memory itself: each piece is one GET or PUT. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -28,8 +28,7 @@ static int piece_start(struct bulk *h, uint32_t bytes)
 	return outbox_put(s->outbox, h->kind, &h->to, &out, piece_ended, h);
 }
 
-/* Starts pieces up to the limit of outstanding ones. Completes the transfer after the last
- * piece. */
+/* Completes the transfer after the last piece. */
 static void advance(struct bulk *h)
 {
 	uint32_t unit = h->piece_bytes ? h->piece_bytes : XPU_BULK_BYTES;

@@ -94,7 +94,7 @@ static void register_set(struct cfg_target *target, uint32_t index, uint32_t val
 	case CFG_TASK_GO: go->task = true; break;
 	case CFG_CORE:
 		target->core.core = value;
-		if (value != ENGINE_CORE_ADD) /* the old operand has no meaning for the new core */
+		if (value != ENGINE_CORE_ADD) /* the operand was for the old core */
 			target->core.operand = 0;
 		break;
 	case CFG_CORE_OPERAND: target->core.operand = value; break;

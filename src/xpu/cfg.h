@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The CFG registers of an xPU: 4 bytes each, by index, without gaps (X-07, X-09;
- * docs/reference/registers.md is the same table). The caller fills struct cfg_values. This file
- * decides what may be written and what a write does to the transfer task. It makes no system
- * calls. */
+ * docs/reference/registers.md is the same table). Decides what may be written, and what a write
+ * does to the transfer task. No system calls. */
 #ifndef XPU_CFG_H
 #define XPU_CFG_H
 
@@ -12,8 +11,8 @@
 #define CFG_MAGIC_VALUE   0x58505844u
 #define CFG_VERSION_VALUE 1
 
-/* X(index, name, access, text). Indices are a part of the interface: append registers, but never
- * renumber them. */
+/* X(index, name, access, text). Indices are an interface: append registers, but never renumber
+ * them. */
 #define CFG_REGISTERS(X)                                                                           \
 	X(0, MAGIC, RO, "0x58505844, \"DXPX\"")                                                    \
 	X(1, VERSION, RO, "version of this register map: 1")                                       \
@@ -102,7 +101,6 @@ extern const struct cfg_info cfg_info[CFG_COUNT];
 enum cfg_state { CFG_STATE_JOINING, CFG_STATE_READY, CFG_STATE_BUSY };
 enum cfg_task_status { CFG_TASK_NEVER, CFG_TASK_BUSY, CFG_TASK_DONE };
 
-/* A host's transfer task: the values that it wrote, and the task's state. */
 struct cfg_task {
 	uint64_t source, bytes, destination;
 	uint32_t node, key;
@@ -110,38 +108,36 @@ struct cfg_task {
 	uint32_t count;
 };
 
-/* The stream core, as its registers show it to a host. */
 struct cfg_core {
 	uint32_t core, operand;
 };
 
-/* Actions that a write to registers requires. */
+/* What a write requires. */
 struct cfg_go {
-	bool task; /* TASK_GO was written */
-	bool core; /* CORE or CORE_OPERAND was written */
+	bool task;
+	bool core;
 };
 
-/* All registers at one moment, so that both halves of a 64-bit value are consistent. */
+/* All registers at one moment: both halves of a 64-bit value are consistent. */
 struct cfg_values {
 	uint32_t words[CFG_COUNT];
 };
 void cfg_set_64(struct cfg_values *v, enum cfg_register low, uint64_t value);
 void cfg_set_task(struct cfg_values *v, const struct cfg_task *task);
 
-/* Returns 0, or WIRE_NACK_BOUNDS if a register does not exist. */
+/* Returns 0, or WIRE_NACK_BOUNDS: no such register. */
 uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uint32_t *values);
 
-/* The registers that a host may write: its own task, and the stream core. */
+/* What a host may write: its own task, and the stream core. */
 struct cfg_target {
 	struct cfg_task *task;
-	/* present values; cfg_write() changes them, and its caller applies them */
+	/* the caller of cfg_write() applies the changes */
 	struct cfg_core core;
 };
 
-/* Writes registers in order. `target` is NULL if the writer has not opened the xPU. Returns 0, or a
- * NACK code without any change. WIRE_NACK_BOUNDS: no such register, or a value for TASK_GO that is
- * not 1. WIRE_NACK_RIGHTS: a register is read-only, or the xPU is not open. WIRE_NACK_RESOURCE: the
- * task is running and one of the registers belongs to it. */
+/* Writes in order; `target` is NULL if the writer has not opened the xPU. Returns 0, or a NACK code
+ * without any change. WIRE_NACK_BOUNDS: no such register, or TASK_GO is not 1. WIRE_NACK_RIGHTS:
+ * read-only, or not open. WIRE_NACK_RESOURCE: the task is running and owns one of the registers. */
 uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
 		  struct cfg_go *go);
 

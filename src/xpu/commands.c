@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles messages that arrive on the service queue pair: commands of hosts, and events of other
- * xPUs. */
+/* Messages on the service queue pair: commands of hosts, and events of other xPUs. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -40,8 +39,7 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 	reply_send(t, &r);
 }
 
-/* Rejects an OPEN. There is no tenant, so the reply goes to the queue pair that the command
- * names. */
+/* Without a tenant, the reply goes to the queue pair in the command. */
 static void open_reject(struct slot *s, const struct dxp_target *to, uint32_t sequence, int status)
 {
 	struct command_reply r = {.op = COMMAND_OPEN, .sequence = sequence, .status = status};
@@ -82,7 +80,7 @@ static void open_receive(struct slot *s, const struct dxp_nic_event *from, const
 	int status = open_check(s, to.node);
 	struct tenant *t = tenant_find(s, to.node);
 	if (t && !same_target(&t->reply, &to)) {
-		/* the tenant is an earlier incarnation of this host */
+		/* an earlier incarnation of this host */
 		tenant_evict(t, DXP_EPEERLOST);
 		t = NULL;
 	}
@@ -161,13 +159,12 @@ static void event_receive(struct slot *s, const struct dxp_nic_event *from, cons
 void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 			      const uint8_t *data)
 {
-	/* Other processes of a node use other functions of its NIC. Function 0 is only for the
-	 * node's own process. */
+	/* Functions other than 0 are for other processes of a node. */
 	if (event->peer_qp >> 8 != 0) {
 		rejected(s, event->node, "it comes from a function of another process");
 		return;
 	}
-	/* A host's event may arrive on a data queue pair, so that it follows its data. */
+	/* On a data queue pair, a host's event follows its data. */
 	if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_receive(s, event, data);
 	else if (event->qp != NODE_SERVICE_QP)

@@ -17,7 +17,7 @@
 #include "xpu/identity.h"
 #include "xpu/limits.h"
 
-/* ns per round to join one slot, while several slots join */
+/* ns per round to join one of several slots */
 #define JOIN_SLICE_NS (20 * MS_NS)
 #define CHECK_NS      (500 * MS_NS) /* ns between two membership checks */
 
@@ -30,16 +30,15 @@ struct daemon_slot {
 struct daemon {
 	const _Atomic int *stop;
 	uint32_t spin_ns;
-	struct crossbar *crossbar; /* link between the slots; NULL if there is only one slot */
+	struct crossbar *crossbar; /* between the slots; NULL: there is one */
 	uint32_t count;
 	struct daemon_slot slots[FABRIC_SLOTS_MAX];
-	int status;       /* exit status of a daemon that exits without a stop request */
-	_Atomic int ends; /* set by a stop request, or when a slot loses its membership */
+	int status;       /* status of an exit without a stop request */
+	_Atomic int ends; /* stop request, or a slot has lost its membership */
 	uint64_t check_ns;
 };
 
-/* Makes the node name of a slot: the given name if there is only one slot, else the base name and a
- * number. */
+/* The given name if there is one slot, else the base name and a number. */
 static int name_make(const struct daemon_options *o, uint32_t index, char out[FABRIC_NAME_BYTES])
 {
 	const char *base = o->name ? o->name : "xpu";
@@ -55,8 +54,7 @@ static int name_make(const struct daemon_options *o, uint32_t index, char out[FA
 	return DXP_EINVAL;
 }
 
-/* Offers functions to other processes. A failure is only logged, because the xPU works without
- * offers. */
+/* The xPU works without offers, so a failure is only logged. */
 static void functions_offer(const struct daemon_slot *x, uint32_t functions)
 {
 	if (functions == 0)
@@ -99,7 +97,7 @@ static int slot_start(struct daemon *d, const struct daemon_options *o,
 	return DXP_OK;
 }
 
-/* Makes all other slots use the buffer size that was measured for the first slot. */
+/* All slots use the buffer size that was measured for the first. */
 static void bridge_follow(const struct daemon_slot *first, struct slot_options *common)
 {
 	struct bridged_state state;
@@ -126,7 +124,7 @@ static int bind_choose(const struct daemon_options *o, struct udp_address *out)
 	return status;
 }
 
-/* Rejects an advertised address that the other nodes cannot reach. */
+/* Other nodes must reach the address. */
 static int advertise_check(const struct daemon_options *o, const struct udp_address *bind)
 {
 	char shown[UDP_ADDRESS_TEXT_BYTES], own[UDP_ADDRESS_TEXT_BYTES];
@@ -154,8 +152,7 @@ static int advertise_check(const struct daemon_options *o, const struct udp_addr
 	return DXP_EINVAL;
 }
 
-/* Chooses the folder of compiled kernels: the given one, a folder in the state folder, or one in
- * the user's cache. False: there is none. */
+/* The given folder, one in the state folder, or one in the user's cache. False: none. */
 static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 {
 	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -172,8 +169,7 @@ static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 	return bytes > 0 && bytes < PATH_MAX;
 }
 
-/* Creates the folder of compiled kernels. If that fails, kernels are compiled again after each
- * start. */
+/* On failure, kernels are compiled again after each start. */
 static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 struct slot_options *out)
 {
@@ -187,8 +183,7 @@ static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 cache);
 }
 
-/* Chooses the key that seals binaries of all slots: the one stored in the state folder, or a new
- * one for this run. */
+/* From the state folder, or new for this run; for all slots. */
 static int seal_choose(const struct daemon_options *o, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (o->state_folder)
@@ -203,6 +198,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 	uint8_t seal_key[FABRIC_KEY_BYTES];
 	struct slot_options common = {
 		.node = {.manager = o->manager,
+			 .other_managers = o->other_managers,
 			 .fabric_key = o->fabric_key,
 			 .identity = o->identity,
 			 .spin_ns = o->spin_ns,
@@ -303,7 +299,7 @@ static void joined_report(struct daemon_slot *x)
 	x->joined = true;
 }
 
-/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: it has not joined yet. */
+/* For up to JOIN_SLICE_NS. DXP_EAGAIN: not joined yet. */
 static int slot_join(struct daemon_slot *x, uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -321,8 +317,7 @@ static void timeout_report(const struct daemon_slot *x)
 		  x->name);
 }
 
-/* Continues the join of each slot for a slice, and polls the slots that have joined. Sets *left to
- * the number of slots that have not joined. */
+/* Joins each slot for a slice, and polls those that have joined. */
 static int join_round(struct daemon *d, uint64_t deadline_ns, uint32_t *left)
 {
 	*left = 0;
@@ -357,8 +352,8 @@ int daemon_join(struct daemon *d, uint64_t deadline_ns)
 	return DXP_OK;
 }
 
-/* Stops the daemon if another process uses the identity of a slot, or if the manager now rejects
- * the fabric key. The loss of the manager does not stop the daemon. */
+/* Stops the daemon if another process uses a slot's identity, or the manager now rejects the fabric
+ * key; not if the manager is lost. */
 static void membership_check(struct daemon *d, uint64_t now_ns)
 {
 	if (now_ns < d->check_ns)

@@ -7,64 +7,61 @@
 #include "xpu/slot.h"
 
 struct daemon_options {
-	uint32_t slots;   /* number of slots, 1 .. FABRIC_SLOTS_MAX */
+	uint32_t slots;   /* 1 .. FABRIC_SLOTS_MAX */
 	const char *name; /* base of the node names; NULL: "xpu" */
-	/* number in the name of slot 0; not used if there is one slot and `name` is given */
+	/* number in the name of slot 0, unless `name` is given for one slot */
 	uint32_t first;
-	uint16_t id; /* requested node id of slot 0; slot n requests id + n; 0: any */
+	uint16_t id; /* requested id of slot 0; slot n requests id + n; 0: any */
 	struct udp_address manager;
+	struct manager_backups other_managers; /* see member_options */
 	const uint8_t *fabric_key;
 	const struct identity *identity; /* see node_options */
-	/* NULL: the local address towards the manager. Slot n uses port + n, unless the port is
-	 * 0. */
+	/* NULL: the local address towards the manager. Slot n uses port + n, unless it is 0. */
 	const struct udp_address *bind;
-	uint16_t port; /* used in place of the port of `bind` if that is 0 */
-	/* If neither gives a port: uses the first free ports of the XPU_PORTS from XPU_PORT_FIRST
-	 * on, else any ports. */
+	uint16_t port; /* if that of `bind` is 0 */
+	/* Without a port: the first free XPU_PORTS from XPU_PORT_FIRST on, else any. */
 	bool standard_ports;
-	/* Address that slots advertise: slot n advertises port + n, unless the port is 0. NULL: not
-	 * used. See node_options. */
+	/* Advertised: slot n adds n to the port, unless it is 0. NULL: none. See node_options. */
 	const struct udp_address *advertise;
 	struct node_outside outside; /* see node_options */
-	/* Folder for identities, the key that seals program binaries, and compiled kernels. NULL:
-	 * identities and key are new at each start, and kernels go to the user's cache folder. */
+	/* For identities, the seal key of program binaries, and compiled kernels. NULL: identities
+	 * and key are new at each start, and kernels go to the user's cache folder. */
 	const char *state_folder;
-	const char *cache_folder; /* folder for compiled kernels; NULL: see `state_folder` */
+	const char *cache_folder; /* for compiled kernels; NULL: see `state_folder` */
 	bool cache_shared;        /* see slot_options */
-	uint64_t memory_bytes;    /* bytes of device memory of each slot */
+	uint64_t memory_bytes;    /* device memory of each slot */
 	uint64_t host_bytes;      /* see slot_options */
 	uint32_t hosts_max;       /* see slot_options */
 	uint64_t keep_hosts_ns;   /* see node_options */
 	const char *engine;
 	const char *worker_program;     /* see slot_options */
 	struct sandbox_options sandbox; /* see slot_options */
-	/* Bridge of each slot with memory that only DMA can access. Fields as in pump_options. If
-	 * the buffer size is measured, it is measured for the first slot and used for all. */
+	/* For memory that only DMA can access, as in pump_options. A measured buffer size is that
+	 * of the first slot. */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 	uint32_t spin_ns;   /* see node_options */
-	uint32_t functions; /* functions per slot that processes may attach, 0 .. 7
-			     */
-	/* a value other than 0 stops the daemon; set by a signal handler or any thread */
+	uint32_t functions; /* per slot, for other processes, 0 .. 7 */
+	/* nonzero stops the daemon; set by a signal handler or any thread */
 	const _Atomic int *stop;
 };
 
 struct daemon;
 
-/* Opens all slots, which begin to join. Statuses of slot_open() and identity_get(), which log them.
- * DXP_EINVAL: an option is out of range. */
+/* The slots begin to join. Statuses of slot_open() and identity_get(), which log them. DXP_EINVAL:
+ * an option is out of range. */
 int daemon_open(const struct daemon_options *options, struct daemon **out);
 void daemon_close(struct daemon *d);
 
 uint32_t daemon_slots(const struct daemon *d);
 struct slot *daemon_slot(const struct daemon *d, uint32_t index);
 
-/* Polls until all slots have joined; prints a line for each. DXP_ETIMEDOUT: not all joined before
- * `deadline_ns`. DXP_ECLOSED: `stop` was set. Other statuses, such as DXP_EAUTH and DXP_EBUSY: the
- * manager rejected a slot, which is logged. */
+/* Polls until all slots have joined; prints a line for each. DXP_ETIMEDOUT: not all before
+ * `deadline_ns`. DXP_ECLOSED: `stop` was set. Others, such as DXP_EAUTH and DXP_EBUSY: the manager
+ * rejected a slot; logged. */
 int daemon_join(struct daemon *d, uint64_t deadline_ns);
 
-/* Polls until `stop` is set (DXP_OK), or until a slot loses its membership. */
+/* Polls until `stop` is set (DXP_OK), or a slot loses its membership. */
 int daemon_run(struct daemon *d);
 
 #endif

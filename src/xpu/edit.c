@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY, FILL and MARK: they change device memory without a kernel, in order with kernels.
- * This file checks and holds their ranges; a worker executes them. */
+/* WRITE, COPY, FILL and MARK change device memory without a kernel, in order with kernels. Checks
+ * and holds their ranges; a worker executes them. */
 #include <dxp/status.h>
 
 #include "base/clock.h"
 #include "xpu/slot_internal.h"
 
-/* Drops the ranges that range_hold holds for this command. */
 static void ranges_drop(struct work *w)
 {
 	const struct worker_edit *e = work_edit(w);
@@ -34,7 +33,7 @@ static const char *op_name(uint8_t op)
 	return op == COMMAND_WRITE ? "WRITE" : op == COMMAND_COPY ? "COPY" : "FILL";
 }
 
-/* Holds the source or destination range, or logs that the range is not the host's. */
+/* Logs a range that is not the host's. */
 static int range_hold(struct work *w, enum command_rect_side side, uint64_t address)
 {
 	struct tenant *t = w->tenant;
@@ -76,7 +75,7 @@ static int edit_prepare(struct work *w)
 	return ranges_hold(w);
 }
 
-/* Returns true if this is a MARK and all events that it waits for have completed. */
+/* A MARK whose events have all completed. */
 static bool mark_over(const struct work *w)
 {
 	uint64_t needs[COMMAND_WAITS_MAX];

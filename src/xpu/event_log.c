@@ -29,7 +29,7 @@ static struct event_entry *entry_of(const struct event_log *l, uint32_t count)
 	return &l->entries[count & (l->capacity - 1)];
 }
 
-/* Returns the index in `kept` of the first entry that is not before `count`. */
+/* Returns the index of the first entry not before `count`. */
 static uint32_t kept_index(const struct event_log *l, uint32_t count)
 {
 	uint32_t low = 0, high = l->kept_count;
@@ -80,7 +80,7 @@ static void forget(struct event_log *l, struct event_entry *e)
 	*e = (struct event_entry){0};
 }
 
-/* Moves an entry, and updates the pointer of its first waiter to the entry. */
+/* Also updates the first waiter's pointer to the entry. */
 static void entry_move(struct event_entry *to, const struct event_entry *from)
 {
 	*to = *from;
@@ -88,8 +88,8 @@ static void entry_move(struct event_entry *to, const struct event_entry *from)
 		to->waiters->link = &to->waiters;
 }
 
-/* Doubles the ring. Two counts at different positions in the smaller ring are at different
- * positions in the larger one, so no entries collide. */
+/* Counts at different positions stay at different positions in the larger ring, so no entries
+ * collide. */
 static int grow(struct event_log *l)
 {
 	struct event_log bigger = *l;
@@ -109,7 +109,6 @@ static int grow(struct event_log *l)
 	return DXP_OK;
 }
 
-/* Forgets entries of `kept` that have completed. */
 static void kept_sift(struct event_log *l)
 {
 	uint32_t kept = 0;
@@ -123,8 +122,8 @@ static void kept_sift(struct event_log *l)
 	l->kept_count = kept;
 }
 
-/* Reserves an entry of `kept`. A full list first forgets completed entries, and doubles only if
- * more than half of the entries remain. So the amortized time per event is constant. */
+/* A full list first forgets completed entries, and doubles only if more than half remain, for
+ * constant amortized time per event. */
 static int kept_reserve(struct event_log *l)
 {
 	if (l->kept_count < l->kept_space)
@@ -144,8 +143,7 @@ static int kept_reserve(struct event_log *l)
 	return DXP_OK;
 }
 
-/* Moves a pending event from the ring to `kept`. It is usually appended, because counts usually
- * rise. */
+/* From the ring to the end of `kept`, mostly, because counts usually rise. */
 static int kept_add(struct event_log *l, const struct event_entry *e)
 {
 	int status = kept_reserve(l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* FETCH: data about programs and the device, in parts. Logs and kernel records are kept with the
- * program. Other data come from the host's worker, and are kept for the FETCH of the next part. A
- * binary for a host gets the node's seal. */
+ * program. Other data come from the host's worker, and are kept for the next part. A binary for a
+ * host gets the node's seal. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "wire/package.h"
 #include "xpu/slot_internal.h"
 
-/* most bytes of a binary: larger than any known binary */
+/* larger than any known binary */
 #define FETCHED_BYTES_MAX (256u << 20)
 
 struct part {
@@ -23,15 +23,14 @@ struct part {
 struct fetch {
 	struct order order;
 	struct worker_fetch message;
-	/* Program whose binary is kept; NULL: a host has sent this FETCH. */
+	/* Program that keeps its binary; NULL: a host has sent this FETCH. */
 	struct program *keep;
 	struct part part;
 	uint8_t *data;
 	uint64_t bytes;
-	bool cut; /* the data is incomplete, because memory was short */
+	bool cut; /* incomplete, because memory was short */
 };
 
-/* Copies a part into device memory of the host. */
 static int part_write(struct tenant *t, const struct part *p, const uint8_t *from, uint64_t bytes)
 {
 	struct arena *arena = t->slot->arena;
@@ -82,7 +81,7 @@ static void fetch_free(struct fetch *f)
 	free(f);
 }
 
-/* Keeps the binary as a package, in the format of packages from hosts. */
+/* In the format of packages from hosts. */
 static void package_keep(struct tenant *t, struct program *p, const struct fetch *f)
 {
 	const struct dxp_file file = {.name = "binary", .data = f->data, .bytes = f->bytes};
@@ -102,7 +101,6 @@ static void package_keep(struct tenant *t, struct program *p, const struct fetch
 	program_charge(t, p, false);
 }
 
-/* Appends the seal to a binary. */
 static int binary_seal(struct fetch *f)
 {
 	uint8_t seal[SEAL_BYTES];
@@ -170,7 +168,7 @@ void fetch_binary_keep(struct tenant *t, struct program *p)
 	fetch_post(t, &(struct part){.program = p->entry.id, .what = FETCH_BINARY}, p);
 }
 
-/* Answers a FETCH of a later part from the data that was kept for it. False: no data was kept. */
+/* From data that was kept. False: none. */
 static bool fetch_again(struct tenant *t, const struct part *p)
 {
 	const struct fetched *kept = &t->fetched;

@@ -25,17 +25,17 @@ struct source {
 
 struct graph {
 	uint16_t host, xpu;
-	uint64_t order; /* value of graph_command.order for the next command */
+	uint64_t order; /* graph_command.order of the next command */
 	bool any_posted;
 	uint32_t newest; /* highest count of an own event */
 	struct event_log own;
 	struct source *sources; /* other xPUs, sorted by number; at most XPU_SOURCES_MAX */
 	uint32_t source_count, source_space;
 	struct order_heap ready[GRAPH_QUEUES];
-	struct graph_command *unissued; /* commands that wait or are ready */
+	struct graph_command *unissued; /* that wait or are ready */
 	struct graph_command *failed, **failed_tail;
 	uint32_t count;
-	uint64_t bytes; /* bytes of commands that have not completed, at most WIRE_COMMANDS_BYTES */
+	uint64_t bytes; /* of incomplete commands, at most WIRE_COMMANDS_BYTES */
 };
 
 int graph_create(uint16_t host, uint16_t xpu, struct graph **out)
@@ -66,7 +66,6 @@ void graph_destroy(struct graph *g)
 	free(g);
 }
 
-/* Returns the index of the first source with this or a higher xPU number. */
 static uint32_t source_index(const struct graph *g, uint16_t xpu)
 {
 	uint32_t low = 0, high = g->source_count;
@@ -88,8 +87,7 @@ static struct event_log *source_find(struct graph *g, uint16_t xpu)
 	return at < g->source_count && g->sources[at].xpu == xpu ? &g->sources[at].log : NULL;
 }
 
-/* Finds or adds a source. Adding may move other sources in memory, because no pointer to them is
- * kept. */
+/* May move other sources; no pointer to them is kept. */
 static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 {
 	*out = source_find(g, xpu);
@@ -113,8 +111,7 @@ static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 	return DXP_OK;
 }
 
-/* Adds an event of another xPU in the state EVENT_PENDING. The event is forgotten by age, because
- * no message reports that it is not needed any more. */
+/* Forgotten by age, because no message reports that it is not needed any more. */
 static int peer_event_add(struct event_log *log, uint32_t count, struct event_entry **out)
 {
 	uint32_t oldest = count - WIRE_PEER_EVENTS_KEPT;
@@ -172,8 +169,7 @@ static void wait_uncount(struct graph *g, struct graph_wait *w)
 		command_ready(g, c);
 }
 
-/* Fails a command. The caller must call failed_settle, which fails the commands that wait for
- * it. */
+/* Then call failed_settle, which fails the commands that wait for it. */
 static void command_fail(struct graph *g, struct graph_command *c, int status)
 {
 	if (c->state == STATE_READY)
@@ -188,9 +184,8 @@ static void command_fail(struct graph *g, struct graph_command *c, int status)
 	g->failed_tail = &c->next;
 }
 
-/* Completes an event. Commands that wait for it become ready, or fail with `waiter_status`. A
- * command that graph_next has returned does not fail here: the code that runs it handles the
- * failure. */
+/* Waiting commands become ready, or fail with `waiter_status`. The code that runs a command of
+ * graph_next handles the failure itself. */
 static void entry_settle(struct graph *g, struct event_entry *e, int status, int waiter_status)
 {
 	struct graph_wait *w;
@@ -215,8 +210,8 @@ static void own_settle(struct graph *g, uint64_t event, int status)
 		entry_settle(g, e, status, DXP_ECANCELED);
 }
 
-/* Completes the events of failed commands, from `first` on. This may append further failed commands
- * to the list, which are handled too. */
+/* Completes events of failed commands, from `first` on; commands that fail by this are appended and
+ * handled too. */
 static void failed_settle(struct graph *g, struct graph_command **first)
 {
 	for (struct graph_command *c = *first; c; c = c->next)
@@ -228,7 +223,6 @@ static bool event_is_local(const struct graph *g, uint64_t event)
 	return EVENT_HOST(event) == g->host && EVENT_XPU(event) == g->xpu;
 }
 
-/* Adds a new event of this xPU in the state EVENT_PENDING. */
 static int event_begin(struct graph *g, const struct graph_posting *p)
 {
 	struct event_entry *e;
@@ -245,15 +239,13 @@ static int event_begin(struct graph *g, const struct graph_posting *p)
 	return DXP_OK;
 }
 
-/* Returns true if the completion of this event will still be reported. A host reports its own event
- * again for each command that waits for it, even if the event is old. An xPU reports each event
- * once. For an old event of an xPU, the host requests a SIGNAL with a new event. */
+/* An xPU reports a completion once; for an old event, the host requests a SIGNAL with a new one. A
+ * host reports its own event again for each command that waits for it. */
 static bool will_notify(const struct graph *g, const struct event_log *log, uint64_t event)
 {
 	return EVENT_XPU(event) == g->host || !event_log_forgotten(log, EVENT_COUNT(event));
 }
 
-/* Finds or adds the entry of an event that a command waits for. */
 static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct event_entry **out)
 {
 	struct event_log *log = &g->own;
@@ -276,8 +268,7 @@ static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct eve
 	return will_notify(g, log, event) ? peer_event_add(log, count, out) : DXP_ENOENT;
 }
 
-/* Returns the status of a command after an event that it waits for failed: DXP_EPEERLOST for the
- * loss of another node, else DXP_ECANCELED. */
+/* DXP_EPEERLOST for the loss of another node, else DXP_ECANCELED. */
 static int status_of_waiter(const struct graph *g, uint64_t event, int status)
 {
 	return status == DXP_EPEERLOST && EVENT_XPU(event) != g->xpu ? DXP_EPEERLOST
@@ -298,8 +289,8 @@ static int wait_begin(struct graph *g, struct graph_command *c, struct graph_wai
 		return DXP_OK;
 	}
 	wait_link(w, e);
-	/* A command of the engine's queue need not count an earlier one that left this queue,
-	 * because the engine runs them in order. */
+	/* The engine runs its commands in order, so one that left this queue need not be
+	 * counted. */
 	w->counted = c->queue != GRAPH_ENGINE || e->state != EVENT_ISSUED;
 	c->waits_left += w->counted;
 	return DXP_OK;
@@ -442,8 +433,7 @@ int graph_event(struct graph *g, uint64_t event, int status)
 	e = event_log_find(log, EVENT_COUNT(event));
 	if (!e) {
 		if (!will_notify(g, log, event))
-			/* The report is too late: commands that wait for this event fail with
-			 * DXP_ENOENT. */
+			/* Too late: commands that wait for this event fail with DXP_ENOENT. */
 			return DXP_OK;
 		result = peer_event_add(log, EVENT_COUNT(event), &e);
 		if (result != DXP_OK)

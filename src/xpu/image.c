@@ -44,7 +44,7 @@ static uint32_t pixel_bytes(const struct dxp_image *m)
 	}
 }
 
-/* Computes *sum += (count - 1) * pitch. False: `count` is 0, or an overflow. */
+/* *sum += (count - 1) * pitch. False: `count` is 0, or an overflow. */
 static bool steps_add(uint64_t *sum, uint64_t count, uint64_t pitch)
 {
 	uint64_t bytes;

@@ -8,8 +8,8 @@
 
 #include <dxp/async.h>
 
-/* Computes the number of bytes from the first pixel to the end of the last pixel. False: a used
- * side of the image is 0, or the number exceeds 64 bits. */
+/* Computes the bytes from the first to the last pixel. False: a used side is 0, or more than 64
+ * bits. */
 bool image_span(const struct dxp_image *image, uint64_t *bytes);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Access to device memory through the NIC. With a host's key, this host and all xPUs can access the
- * host's allocations and unallocated memory. NIC functions of a host's kernels, and peers with the
- * keys of these functions, can access only the host's allocations.
+/* Access to device memory through the NIC. With a host's key, the host and all xPUs can access its
+ * allocations and unallocated memory. NIC functions of its kernels, and peers with their keys, can
+ * access only its allocations.
  *
- * Unallocated memory that was used before is cleared before access: at once, or by DMA while the
- * requester retries. Before a range is allocated, all transfers in it are cancelled: answers to
- * GETs, and accepted bridge transfers. */
+ *  Unallocated memory that was used before is cleared first: at once, or by DMA while the requester
+ *  retries. Before a range is allocated, all transfers in it are cancelled: answers to GETs, and
+ *  accepted bridge transfers. */
 #include <dxp/status.h>
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@ static void scrub_begin(struct slot *s, const struct range *stale)
 		scrub->at = stale->start, scrub->end = stale->end;
 }
 
-/* Clears stale memory. False: DMA will clear it, so the requester must retry. */
+/* False: DMA will clear it, so the requester must retry. */
 static bool stale_clear(struct slot *s, const struct range *stale)
 {
 	if (s->bridged) {
@@ -45,8 +45,7 @@ static void out_of_bounds_report(struct tenant *t, uint64_t offset, uint64_t byt
 			(unsigned long long)bytes, (unsigned long long)offset, what);
 }
 
-/* Returns the base of the memory of a range that arena_reach permits; NULL: it is the tenant's own
- * memory. */
+/* NULL: the tenant's own memory. */
 static uint8_t *memory_of(const struct tenant *t, const struct range *range)
 {
 	struct slot *s = t->slot;
@@ -91,8 +90,8 @@ static uint8_t port_reach(void *context, uint64_t offset, uint64_t bytes, struct
 	return code;
 }
 
-/* Returns true for the tenant's host, for its kernels on this xPU, and for xPUs, which transfer
- * data for it. So another host cannot use a key that it has learned or guessed. */
+/* The tenant's host, its kernels on this xPU, and xPUs, which transfer data for it. Another host
+ * cannot use a key that it has learned or guessed. */
 static bool node_permits(void *context, uint16_t node)
 {
 	const struct tenant *t = context;
@@ -121,7 +120,7 @@ static void port_drop_bytes(void *context, uint64_t offset)
 	arena_drop(t->slot->arena, offset);
 }
 
-/* Holds nothing, because the xPU's own transfers already hold the memory that they name. */
+/* The xPU's own transfers already hold the memory. */
 static int host_hold(void *context, uint64_t offset, uint64_t bytes)
 {
 	return DXP_OK;
@@ -214,7 +213,7 @@ static void scrub_ended(struct pump_transfer *p, const struct bridge_end *end)
 
 	scrub->busy = false;
 	if (end->status != DXP_OK) {
-		scrub->at = scrub->end; /* the next access will request the clearing again */
+		scrub->at = scrub->end; /* the next access requests it again */
 		return;
 	}
 	arena_cleared(s->arena, scrub->at, scrub->at + scrub->running_bytes);
@@ -229,8 +228,7 @@ uint32_t keys_scrub_advance(struct slot *s)
 
 	if (scrub->busy || scrub->at == scrub->end)
 		return 0;
-	/* The range may have been allocated after the request. Then the allocation has cleared
-	 * it. */
+	/* If the range was allocated meanwhile, the allocation has cleared it. */
 	if (!arena_is_free(s->arena, scrub->at, order.bytes)) {
 		scrub->at = scrub->end;
 		return 0;

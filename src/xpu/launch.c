@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RUN: sends a ready kernel to a worker, and holds the kernel's memory until the kernel
- * completes. */
+/* RUN: sends a ready kernel to a worker, and holds its memory until it completes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "xpu/image.h"
 #include "xpu/slot_internal.h"
 
-#define REST_MASK ((1ull << 44) - 1) /* largest value of worker_argument.bytes */
+#define REST_MASK ((1ull << 44) - 1) /* of worker_argument.bytes */
 _Static_assert(XPU_MEMORY_MAX <= REST_MASK, "they hold the bytes of any allocation");
 
 static bool names_memory(const struct worker_argument *a)
@@ -19,7 +18,6 @@ static bool names_memory(const struct worker_argument *a)
 	       (a->kind == COMMAND_ARG_BUFFER && a->address != COMMAND_NO_ADDRESS);
 }
 
-/* Drops the memory and the NIC function that the kernel of a RUN held. */
 static void arguments_drop(struct work *w)
 {
 	const struct worker_argument *a = worker_run_arguments(work_run(w));
@@ -45,7 +43,7 @@ static int port_argument_set(struct work *w, struct worker_argument *a)
 	return DXP_OK;
 }
 
-/* Holds the memory of an argument, and sets the argument's bytes to the rest of its allocation. */
+/* Sets the argument's bytes to the rest of its allocation. */
 static int memory_hold(struct work *w, struct worker_argument *a)
 {
 	const struct tenant *t = w->tenant;
@@ -70,7 +68,7 @@ static int argument_set(struct work *w, struct worker_argument *a)
 	return names_memory(a) ? memory_hold(w, a) : DXP_OK;
 }
 
-/* Logs a sentence about a launch that fails, and sends the sentence to the host. */
+/* Logs the sentence, and sends it to the host. */
 static void launch_explain(struct work *w, const char *text)
 {
 	tenant_complain(w->tenant, "%s", text);

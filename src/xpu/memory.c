@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ALLOC and FREE. A host gets zeroed memory, because the previous owner's data is private. Large
- * ranges are cleared in pieces between polls. If only DMA can access the memory, DMA clears it from
- * a block of zeros. */
+ * ranges are cleared in pieces between polls; behind DMA, from a block of zeros. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -58,8 +57,7 @@ static void free_reply(struct tenant *t, uint32_t sequence, int status)
 	reply_send(t, &r);
 }
 
-/* Called after an unmap: retries waiting ALLOCs, and answers the FREE if one waited for this
- * unmap. */
+/* After an unmap: retries waiting ALLOCs, and answers a FREE that waited for it. */
 static void unmapped(struct tenant *t, const uint32_t *sequence)
 {
 	memory_parked_retry(t);
@@ -67,7 +65,7 @@ static void unmapped(struct tenant *t, const uint32_t *sequence)
 		free_reply(t, *sequence, DXP_OK);
 }
 
-/* Queues a clearing. DXP_OK: the reply is sent when the clearing is complete. */
+/* DXP_OK: the reply follows the clearing. */
 static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address, uint64_t bytes)
 {
 	struct slot *s = t->slot;
@@ -86,22 +84,19 @@ static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address,
 	return DXP_OK;
 }
 
-/* Allocates memory. If there is too little, evicts silent hosts, provided that this gives
- * enough. */
+/* If necessary, evicts silent hosts whose memory suffices. */
 static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct slot *s = t->slot;
 	int status;
 
 	while ((status = arena_alloc(s->arena, t->owner, bytes, address)) == DXP_ENOMEM) {
-		/* If this host became silent while its ALLOC waited, it may not evict other
-		 * hosts. */
+		/* A silent host may not evict others for its waiting ALLOC. */
 		if (node_silent_since(s->node, t->host))
 			return status;
 		uint64_t coming = tenants_giving(s);
 		uint64_t left = arena_free_bytes(s->arena) + coming;
-		/* Stops if memory that is being freed suffices, or if all memory of silent hosts
-		 * would not suffice. */
+		/* Memory that is being freed suffices, or all memory of silent hosts would not. */
 		if ((coming > 0 && bytes <= left) || bytes > left + tenants_silent_bytes(s) ||
 		    !tenants_make_space(s, NEED_MEMORY))
 			return status;
@@ -109,7 +104,7 @@ static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return status;
 }
 
-/* Allocates a range, and maps it in the host's worker before it is cleared. */
+/* Maps the range in the host's worker before it is cleared. */
 static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct arena *arena = t->slot->arena;
@@ -124,8 +119,7 @@ static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return DXP_OK;
 }
 
-/* Allocates and clears a range. DXP_OK: the reply is queued now, or after the clearing. Other
- * statuses: the caller replies. */
+/* DXP_OK: the reply is queued, or follows the clearing. Others: the caller replies. */
 static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 {
 	uint64_t address;
@@ -133,7 +127,7 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 
 	if (status != DXP_OK)
 		return status;
-	/* Clears the whole rounded allocation, because the host can access all of it. */
+	/* The host can access the whole rounded allocation. */
 	bytes = arena_rounded(t->slot->arena, bytes);
 	if (bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
 		tenant_memory_clear(t, address, bytes);
@@ -146,7 +140,7 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 	return status;
 }
 
-/* An ALLOC that waits for an unmap, or for the memory of an evicted host. */
+/* Waits for an unmap, or for the memory of an evicted host. */
 struct parked {
 	struct parked *next;
 	uint32_t sequence;
@@ -267,8 +261,7 @@ static void dma_begin(struct clearing *c, struct clearing_dma *d)
 	c->cleared += order.bytes;
 }
 
-/* Completes the first clearing if it is done or has failed, and none of its DMAs is in progress.
- * Returns true if the clearing is complete. */
+/* True: the first clearing is done or failed, without DMAs in progress, and is completed. */
 static bool clearing_end(struct slot *s, struct clearing *c)
 {
 	struct tenant *t = c->tenant;

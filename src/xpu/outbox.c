@@ -14,28 +14,28 @@ struct message {
 	struct queue *queue;
 	enum outbox_kind kind;
 	struct dxp_target to;
-	struct outbox_piece piece; /* for a NAP, local.bytes is 0 */
+	struct outbox_piece piece; /* NAP: local.bytes is 0 */
 	outbox_done done;
 	void *context;
 	uint32_t bytes;
 	uint8_t data[];
 };
 
-/* The messages of one kind to one node. A queue is freed when it is empty. */
+/* Of one kind to one node; freed when empty. */
 struct queue {
 	struct queue *next;
 	enum outbox_kind kind;
 	uint16_t node;
 	uint32_t waiting_count;
 	struct message *waiting, **waiting_tail;
-	struct message *flight; /* messages posted to the NIC, in no order */
+	struct message *flight; /* posted to the NIC, in no order */
 	uint32_t flight_count;
-	uint64_t bytes; /* bytes of memory of all messages of the queue */
+	uint64_t bytes; /* memory of all messages */
 };
 
 struct outbox {
 	struct dxp_window *window;
-	struct queue *queues; /* list of queues; outbox_service() rotates it */
+	struct queue *queues; /* rotated by outbox_service() */
 	bool blocked;
 };
 
@@ -207,7 +207,7 @@ static struct message *waiting_pop(struct queue *q)
 	return m;
 }
 
-/* Frees the message and calls `done`, which may queue new messages. */
+/* `done` may queue new messages. */
 static void message_end(struct message *m, int status)
 {
 	outbox_done done = m->done;
@@ -232,8 +232,8 @@ static void queue_drop(struct queue *q, int status)
 {
 	uint32_t count = q->waiting_count;
 
-	/* Completes only the messages that are queued now. If `done` adds a message to this node,
-	 * that message fails later by itself. */
+	/* Only messages that are queued now. If `done` adds one to this node, it fails later by
+	 * itself. */
 	for (; count > 0 && q->waiting; count--)
 		message_end(waiting_pop(q), status);
 }
@@ -245,8 +245,8 @@ void outbox_drop(struct outbox *o, uint16_t node, int status)
 			queue_drop(q, status);
 }
 
-/* Selects one of two queue pairs for replies, or one of two for data. So a silent node delays at
- * most half of the other nodes. PUTs of a bridge use another queue pair than GETs. */
+/* One of two queue pairs for replies, or of two for data, so that a silent node delays at most half
+ * of the others. PUTs and GETs of a bridge use different ones. */
 static uint8_t queue_pair(const struct message *m)
 {
 	uint8_t half = (uint8_t)((m->to.node + (m->kind == OUTBOX_PUSH)) % 2);
@@ -273,7 +273,7 @@ static uint32_t flight_max(const struct queue *q)
 								: XPU_OUTBOX_FLIGHT;
 }
 
-/* Posts messages up to the node's limit. False: the window is full. */
+/* False: the window is full. */
 static bool queue_post(struct outbox *o, struct queue *q, uint32_t *work)
 {
 	while (q->waiting && q->flight_count < flight_max(q)) {
@@ -323,7 +323,7 @@ static void empty_free(struct outbox *o)
 	}
 }
 
-/* Moves the first queue to the end of the list, so that another queue is first next time. */
+/* So that another queue is first next time. */
 static void pass_once(struct outbox *o)
 {
 	struct queue *q = o->queues, **at = &o->queues;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports: NIC functions of kernels. A host that requests one gets the highest free virtual function
- * until it leaves. The lookup table of that function contains the host's device memory. If the NIC
- * has stopped the function, the next request replaces it. */
+/* Ports: NIC functions of kernels. A host gets the highest free virtual function until it leaves,
+ * with its device memory in the lookup table. If the NIC has stopped the function, the next request
+ * replaces it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ _Static_assert(COMMAND_QPS == DXP_QPS, "a reply names every queue pair");
 _Static_assert(XPU_WINDOWS_MAX * sizeof(struct dxp_window) <= WORKER_TAIL_BYTES,
 	       "windows fit behind device memory");
 
-/* Opens the highest idle function, because administrators assign the lower ones by hand. */
+/* Administrators assign the lower functions by hand. */
 static int function_open(struct slot *s, struct port *p)
 {
 	struct nic *n = node_nic(s->node);
@@ -30,8 +30,7 @@ static int function_open(struct slot *s, struct port *p)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* Returns the address at which windows begin. If the tenant has memory of its own, they are in that
- * memory. */
+/* In the tenant's own memory, if it has some. */
 static uint8_t *window_tail(const struct tenant *t)
 {
 	const struct arena *a = t->slot->arena;
@@ -39,8 +38,7 @@ static uint8_t *window_tail(const struct tenant *t)
 	return t->memory->base ? t->memory->base + arena_bytes(a) : arena_tail(a);
 }
 
-/* Allocates a window behind the tenant's device memory, so that the tenant's worker maps it. False:
- * all windows are in use. */
+/* Behind the tenant's device memory, so that its worker maps it. False: all windows are in use. */
 static bool window_choose(const struct tenant *t, struct port *p)
 {
 	struct slot *s = t->slot;
@@ -68,7 +66,7 @@ static void port_free(struct slot *s, struct port *p)
 	free(p);
 }
 
-/* Lets kernels use register mode with device addresses (P-01). */
+/* Register mode with device addresses (P-01). */
 static int port_area_add(struct slot *s, const struct port *p)
 {
 	const struct nic_area area = {.bytes = arena_bytes(s->arena), .key = p->key};
@@ -93,7 +91,7 @@ static int port_create(struct tenant *t, struct port **out)
 		port_free(s, p);
 		return status;
 	}
-	/* Copies the magics now, while no other process has the window. */
+	/* Now, while no other process has the window. */
 	memcpy(p->qp_magic, p->window->qp_magic, sizeof(p->qp_magic));
 	p->tenant = t;
 	p->next = s->ports;
@@ -121,8 +119,7 @@ void port_close(struct slot *s, struct port *p, int status)
 	nic_user_close(node_nic(s->node), p->function, status, clock_now_ns());
 }
 
-/* Returns why the NIC stopped this port, or DXP_OK. Kernels can change this value; a false value
- * harms only their own host. */
+/* Kernels can change this value; a false one harms only their host. */
 static int port_error(const struct port *p)
 {
 	return dxp_error(p->window);
@@ -146,9 +143,8 @@ static uint32_t closed_free(struct slot *s)
 	return freed;
 }
 
-/* Returns true if a function becomes free soon: the function of an evicted host, when the host's
- * work has completed. Excludes a function that kernels on the slot's own thread use, because these
- * kernels may run for any time. */
+/* A function becomes free soon: an evicted host's, when its work has completed. Not one that
+ * kernels on the slot's own thread use, which may run for any time. */
 static bool port_comes(const struct slot *s)
 {
 	const struct port *p = s->ports;
@@ -158,7 +154,7 @@ static bool port_comes(const struct slot *s)
 	return p != NULL;
 }
 
-/* Creates a port; evicts at most one silent host. DXP_EAGAIN: a function becomes free soon. */
+/* Evicts at most one silent host. DXP_EAGAIN: a function becomes free soon. */
 static int port_make(struct tenant *t)
 {
 	struct slot *s = t->slot;
@@ -166,20 +162,20 @@ static int port_make(struct tenant *t)
 
 	if (status != DXP_EBUSY || port_comes(s) || !tenants_make_space(s, NEED_FUNCTION))
 		return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
-	/* Frees the evicted host's port, unless a process maps its window or a kernel uses it. */
+	/* The port stays while a process maps its window or a kernel uses it. */
 	closed_free(s);
 	status = port_create(t, &t->port);
 	return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
 }
 
-/* Finds the tenant's port, or makes one. Statuses of port_make(). */
+/* Statuses of port_make(). */
 static int port_get(struct tenant *t)
 {
 	if (!t->slot->about.reaches_host)
 		return DXP_EUNSUPPORTED;
 	if (t->port && port_error(t->port) == DXP_OK)
 		return DXP_OK;
-	/* Closes a port that the NIC has stopped. Kernels that still use it read the error. */
+	/* Kernels that still use a stopped port read the error. */
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
 	return port_make(t);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Returns the bucket of an id. Ids are consecutive, so their low bits are evenly spread. */
+/* Ids are consecutive, so their low bits are evenly spread. */
 static uint32_t bucket_of(const struct programs *p, uint32_t id)
 {
 	return id & ((p->buckets ? p->bucket_count : PROGRAMS_FEW) - 1);
@@ -22,7 +22,7 @@ static void chain_add(struct programs *p, struct program_entry *e)
 	*at = e;
 }
 
-/* Enlarges the index. If memory is short, the chains become longer instead. */
+/* Without memory, the chains become longer. */
 static void grow(struct programs *p)
 {
 	uint32_t now = p->buckets ? p->bucket_count : PROGRAMS_FEW;

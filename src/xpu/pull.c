@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BRIDGE: the xPU itself moves data between its memory, or its stream core, and memory of the
- * requesting host or of another xPU (S-03, S-05). The command's event completes when all bytes are
- * in place. */
+/* BRIDGE: the xPU moves data between its memory or stream core, and memory of the requesting host
+ * or of another xPU (S-03, S-05). The command's event completes when all bytes are in place. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -59,8 +58,7 @@ static void pull_ended(struct bulk *h, const struct bridge_end *end)
 	work_done(w, status);
 }
 
-/* Checks a range of another xPU against the memory size in the node table. A host's range is not
- * checked here, because the host's NIC checks it. */
+/* By another xPU's memory size in the node table. A host's own NIC checks its ranges. */
 static int range_check(const struct node_entry *peer, uint64_t address, uint64_t bytes)
 {
 	return bytes > peer->memory_bytes || address > peer->memory_bytes - bytes ? DXP_ERANGE
@@ -89,7 +87,7 @@ static int through_check(const struct slot *s)
 	return s->bridged && s->about.streams ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
-/* Starts a transfer. After success, the transfer may already be complete. */
+/* The transfer may already be complete. */
 static int pull_begin(struct pull *p, const struct network_command *c)
 {
 	struct tenant *t = p->work->tenant;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registers of a running xPU: reads present values, and executes the action of a write. */
+/* The registers of a running xPU: present values, and the actions of writes. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -32,8 +32,7 @@ static void identity_fill(const struct slot *s, struct cfg_values *v)
 	cfg_set_64(v, CFG_MEMORY_LO, arena_bytes(s->arena));
 }
 
-/* Sets the registers of the bridge and of the stream core. `owner` is the host whose core settings
- * they show. */
+/* `owner`: the host whose core settings are shown. */
 static void bridge_fill(const struct slot *s, uint32_t owner, struct cfg_values *v)
 {
 	struct bridged_state state;
@@ -127,8 +126,7 @@ static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first,
 	engine_core_get(s->engine, t ? t->owner : NO_OWNER, &target.core.core, &target.core.operand,
 			&result);
 	uint8_t rejected = cfg_write(t ? &target : NULL, first, count, values, &go);
-	/* One write cannot set the core and start the task, because read-only registers lie between
-	 * their registers. */
+	/* One write cannot do both: read-only registers lie between. */
 	if (!rejected && go.core)
 		rejected = core_set(t, &target.core);
 	if (!rejected && go.task)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages to hosts, and events to other xPUs. No message is dropped: a host is evicted if it is
- * unreachable or does not read its messages. */
+/* Messages to hosts, and events to other xPUs. None is dropped: an unreachable host, or one that
+ * does not read, is evicted. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void sent(void *context, int status)
 	t->slot->hooks->evict(t, DXP_EPEERLOST);
 }
 
-/* Returns true if the host reads its messages: those that wait for it are within bounds. */
+/* Messages that wait for the host are within bounds. */
 static bool host_reads(const struct tenant *t)
 {
 	const struct outbox *o = t->slot->outbox;
@@ -71,8 +71,7 @@ void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status)
 
 	slot_error_note(t->slot, status);
 	int bytes = command_reply_encode(&r, data);
-	/* After CLOSE the tenant is freed when its reply is queued. So the reply to CLOSE has no
-	 * callback that would use the tenant. */
+	/* A callback would use the tenant, which is freed when the reply to CLOSE is queued. */
 	if (op == COMMAND_CLOSE)
 		outbox_nap(t->slot->outbox, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, NULL,
 			   NULL);
@@ -95,12 +94,12 @@ void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence)
 	char text[COMMAND_FAILURE_BYTES];
 	uint8_t data[COMMAND_BYTES_MAX];
 
-	/* A host that reads slowly gets no sentence, so that there is space for the event. */
+	/* A slow host gets no sentence, so that there is space for the event. */
 	if (event == 0 || !sentence[0] ||
 	    outbox_count(t->slot->outbox, t->host) >= XPU_OUTBOX_MAX / 2)
 		return;
 	snprintf(text, sizeof(text), "%s", sentence);
-	/* The sentence may quote names that a hostile program chose. */
+	/* A hostile program may have chosen names in the sentence. */
 	text_clean(text, strlen(text), TEXT_LINE, NULL);
 	message_send(t, data, command_failed_encode(event, text, data));
 }
@@ -119,12 +118,12 @@ void reply_begun_send(struct tenant *t, uint64_t event)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
 
-	/* Keeps the order: sends earlier completions first. */
+	/* Earlier completions come first. */
 	events_flush(t);
 	message_send(t, data, command_begun_encode(event, data));
 }
 
-/* Returns true if the host waits for this event, or for a later one. */
+/* The host waits for this event, or for a later one. */
 static bool hurried(const struct tenant *t, uint64_t event)
 {
 	return t->hurried && !seq_before(t->hurry, EVENT_COUNT(event));
@@ -150,9 +149,8 @@ void reply_event_send(struct tenant *t, const struct command_event *e, bool lazy
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
 	t->held_hurried |= hurried(t, e->event);
-	/* Sends now if the host waits for exactly this event, or if no later event would carry this
-	 * one. Events before an awaited event are held, because a message for each would cost as
-	 * much as its command. */
+	/* Now, if the host waits for exactly this event, or no later event would carry it. Others
+	 * are held, because a message for each would cost as much as its command. */
 	if (!lazy || (t->hurried && t->hurry == EVENT_COUNT(e->event)) || e->status != DXP_OK ||
 	    t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
 		events_flush(t);

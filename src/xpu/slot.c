@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
-/* cores that spinning needs: for a local host, the network thread, an engine's thread, and the rest
- * of the system */
+/* cores for spinning: a local host, the network thread, an engine's thread, and the rest of the
+ * system */
 #define SPINNERS 4
 
 static const struct slot_hooks hooks = {
@@ -35,8 +35,7 @@ static void session_ended(void *context, uint16_t peer, int status)
 	tenants_session_ended(context, peer, status);
 }
 
-/* Wakes the node, from any thread. The node may be closed already, because an engine is closed
- * after it. */
+/* From any thread. The node may be closed, because an engine is closed after it. */
 static void interrupted(void *context)
 {
 	struct slot *s = context;
@@ -54,9 +53,8 @@ static void interrupts_to(struct slot *s, struct node *n)
 	pthread_mutex_unlock(&s->interrupt_lock);
 }
 
-/* Returns the spin time of workers. They spin only if cores are left for the network thread and a
- * spinning local host. With three spinning threads on two cores, an empty kernel takes 250 us
- * instead of 27 us. */
+/* Workers spin only if cores are left for the network thread and a spinning local host. With three
+ * spinning threads on two cores, an empty kernel takes 250 us instead of 27 us. */
 static uint32_t worker_spin(uint32_t spin_ns)
 {
 	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
@@ -64,8 +62,8 @@ static uint32_t worker_spin(uint32_t spin_ns)
 	return spin_ns == 0 ? WAIT_SPIN_NS : spin_ns;
 }
 
-/* Opens an engine in this process. All hosts share its compiled kernels, so its cache folder
- * differs from the folders of workers (folders.h). */
+/* In this process. All hosts share its compiled kernels, so its cache folder differs from those of
+ * workers (folders.h). */
 static int engine_here(struct slot *s, const char *name)
 {
 	const char *cache = s->options.cache_folder;
@@ -85,8 +83,8 @@ static int engine_here(struct slot *s, const char *name)
 	return engine_open(&options, &s->engine);
 }
 
-/* Returns true if the engine may work in this process's memory, so that its kernels can run in
- * processes of their own. Other engines' devices need one process for all hosts. */
+/* The engine may work in this process's memory, so its kernels can run in other processes. Devices
+ * of other engines need one process for all hosts. */
 static bool engine_may_fork(const struct slot *s)
 {
 	const char *name = s->options.engine;
@@ -119,8 +117,8 @@ static int zygote_begin(struct slot *s)
 	return zygote_open(&options, &s->zygote, &s->about);
 }
 
-/* Starts one process per host if the engine works in this process's memory; otherwise one thread
- * for all hosts. */
+/* One process per host if the engine works in this process's memory; otherwise one thread for
+ * all. */
 static int engine_start(struct slot *s)
 {
 	s->worker_spin_ns = worker_spin(s->options.node.spin_ns);
@@ -200,13 +198,13 @@ static int node_start(struct slot *s)
 	int status = node_open(&options, &s->node);
 	if (status != DXP_OK)
 		return status;
-	/* Requests may complete in any order, because the outbox identifies messages by context. */
+	/* The outbox identifies messages by context. */
 	nic_user_unordered(node_nic(s->node), 0);
 	interrupts_to(s, s->node);
 	return DXP_OK;
 }
 
-/* Creates the state for the seal key; workers never have this key. */
+/* Workers never have this key. */
 static int seal_start(struct slot *s)
 {
 	uint8_t drawn[FABRIC_KEY_BYTES];
@@ -257,7 +255,7 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	pthread_mutex_init(&s->interrupt_lock, NULL);
 	s->by_host = calloc(UINT16_MAX + 1, sizeof(struct tenant *));
 	int status = s->by_host ? parts_start(s) : DXP_ENOMEM;
-	/* The caller may free these texts after this call. */
+	/* The caller may free these texts. */
 	s->options.engine = s->options.cache_folder = s->options.worker_program = NULL;
 	s->options.sandbox.reads = NULL;
 	s->options.seal_key = NULL;
@@ -280,11 +278,11 @@ void slot_close(struct slot *s)
 	tenants_cancel(s);
 	outbox_destroy(s->outbox);
 	interrupts_to(s, NULL);
-	node_close(s->node); /* before the memory that the node sends from is freed */
+	node_close(s->node); /* before the memory that it sends from is freed */
 	if (s->wakeup_fd >= 0)
 		close(s->wakeup_fd);
 	bridged_destroy(s->bridged);
-	/* before tenants are freed, because each port counts in `busy` of its tenant */
+	/* before tenants: each port counts in `busy` */
 	ports_free(s);
 	tenants_free(s);
 	tenant_memories_free(s);

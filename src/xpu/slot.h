@@ -2,16 +2,16 @@
 /* One xPU node: NIC, device memory, registers and an engine (X-02, X-03, X-09). Accepts commands of
  * hosts, keeps their graphs, passes kernels to workers (worker.h) and sends data to other xPUs.
  *
- * Threads: the thread that polls the node makes all calls; a worker has its own thread or process.
+ *  The thread that polls the node makes all calls; a worker has its own thread or process.
  *
- * Trust: hosts are isolated. A command names only its host's memory, programs and events. PUT, GET
- * and kernels' NIC functions can access only the host's memory. PUT and GET can also access
- * unallocated memory (keys.c).
+ *  Hosts are isolated: a command names only its host's memory, programs and events. PUT, GET and
+ *  kernels' NIC functions access only the host's memory; PUT and GET also unallocated memory
+ *  (keys.c).
  *
- * With `worker_program`, kernels of an engine that works in this process's memory run in other
- * processes. Such a process maps only the memory of its host, so a wild address ends only that
- * process. A sandbox limits what machine code in a kernel can do (worker/sandbox.h). Without
- * `worker_program`, kernels run in this process, with the rights of its user. */
+ *  With `worker_program`, kernels of an engine that works in this process's memory run in other
+ *  processes. Such a process maps only the memory of its host, so a wild address ends only that
+ *  process. A sandbox limits machine code in kernels (worker/sandbox.h). Otherwise kernels run
+ *  here, with this process's rights. */
 #ifndef XPU_SLOT_H
 #define XPU_SLOT_H
 
@@ -24,56 +24,52 @@
 struct slot;
 
 struct slot_options {
-	/* The caller sets name, identity, manager, key, bind and spinning; the slot sets the
-	 * rest. */
+	/* The caller sets name, identity, manager, key, bind and spinning. */
 	struct node_options node;
-	uint32_t number;       /* number of the slot in its daemon */
-	uint64_t memory_bytes; /* bytes of device memory, XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
-	uint64_t host_bytes;   /* largest memory of one host; 0: no limit */
-	/* most hosts that have the xPU open, up to XPU_HOSTS_MAX; 0: XPU_HOSTS_DEFAULT */
+	uint32_t number;       /* in its daemon */
+	uint64_t memory_bytes; /* device memory, XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
+	uint64_t host_bytes;   /* for one host; 0: no limit */
+	/* with the xPU open, up to XPU_HOSTS_MAX; 0: XPU_HOSTS_DEFAULT */
 	uint32_t hosts_max;
 	const char *engine;       /* see engine_options.name */
 	const char *cache_folder; /* see zygote_options */
 	bool cache_shared;        /* see zygote_options */
-	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe. With it, engines
-	 * that work in this process's memory (rv32, ocl) run the kernels in one process per host.
-	 * NULL, or another engine: one thread of this process runs the kernels of all hosts. */
+	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: engines that work in
+	 * this process's memory (rv32, ocl) run kernels in one process per host. NULL, or another
+	 * engine: one thread of this process for all hosts. */
 	const char *worker_program;
-	struct sandbox_options sandbox; /* sandbox of the hosts' processes */
-	/* Key that seals program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: a random key. */
+	struct sandbox_options sandbox; /* of the hosts' processes */
+	/* Seals program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: random. */
 	const uint8_t *seal_key;
-	/* Options of the bridge to BRIDGED memory; see pump_options. */
+	/* For BRIDGED memory; see pump_options. */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 };
 
-/* Creates memory, engine and node. The node begins to join. Statuses of arena_create, engine_open
- * and node_open, which log them. */
+/* The node begins to join. Statuses of arena_create, engine_open and node_open, which log them. */
 int slot_open(const struct slot_options *options, struct slot **out);
 
-/* Waits until the running kernel completes, leaves the fabric and frees the slot. NULL is
- * allowed. */
+/* Waits for the running kernel and leaves the fabric. NULL is allowed. */
 void slot_close(struct slot *s);
 
 struct node *slot_node(const struct slot *s);
 void slot_describe(const struct slot *s, struct engine_description *out);
 uint64_t slot_memory_bytes(const struct slot *s);
-/* Returns the state of the slot's bridge; all 0 if the NIC accesses the memory itself. */
+/* All 0 if the NIC accesses the memory itself. */
 void slot_bridged_state(const struct slot *s, struct bridged_state *out);
 
-/* Processes input of NIC and engine, and advances all work. Returns the number of steps; 0: there
- * was nothing to do. */
+/* Processes input of NIC and engine, and advances all work. Returns the number of steps. */
 uint32_t slot_service(struct slot *s);
-/* Gives the thread's idle time to the device. Returns 0 if that found nothing to do. */
+/* Gives idle time to the device. 0: nothing to do. */
 uint32_t slot_idle(struct slot *s);
-/* Returns true if slot_service woke a worker since the last call. The caller should then not spin,
- * because the worker may need this core. */
+/* True: slot_service woke a worker since the last call, which may need this core, so do not
+ * spin. */
 bool slot_woke(struct slot *s);
-/* Returns the time at which slot_service must be called even without input of the node. Call this
- * before sleeping, after node_sleep_announce: from then on workers send wakeups. */
+/* Returns when slot_service must be called at the latest. Call it after node_sleep_announce: from
+ * then on workers send wakeups. */
 uint64_t slot_deadline(struct slot *s);
 
-/* Returns the number of hosts that have the xPU open. */
+/* With the xPU open. */
 uint32_t slot_hosts(const struct slot *s);
 
 #endif

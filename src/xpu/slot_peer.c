@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions about other nodes: find the table entry and address, reset the session. */
+/* Other nodes: table entry and address; reset of the session. */
 #include <dxp/status.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
-#define STUCK_AGAIN_NS (50 * MS_NS) /* ns between two resets of the same node */
+#define STUCK_AGAIN_NS (50 * MS_NS) /* ns between two resets of a node */
 
 bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out)
 {
@@ -36,7 +36,7 @@ void slot_peer_stuck(struct slot *s, uint16_t node)
 	struct tenant *t = tenant_find(s, node);
 	uint64_t now_ns = clock_now_ns();
 
-	/* Each stalled step calls this function; one reset is enough. */
+	/* Each stalled step calls this; one reset is enough. */
 	if (node == s->stuck_node && now_ns < s->stuck_ns + STUCK_AGAIN_NS)
 		return;
 	s->stuck_node = node;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that use the xPU: from OPEN to CLOSE, to the host's loss, or to its eviction because it
- * does not read replies. */
+/* Hosts, from OPEN to CLOSE, to their loss, or to their eviction for not reading replies. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -8,7 +7,6 @@
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
-/* Opens the memory and the key of a tenant. */
 static int memory_open(struct tenant *t)
 {
 	int status = tenant_memory_open(t->slot, &t->memory);
@@ -64,7 +62,7 @@ void tenant_leave(struct tenant *t, int status)
 	t->port = NULL;
 	pulls_cancel(t, status);
 	key_close(t);
-	/* The host's process may write to this memory until it has exited. */
+	/* The host's process may write to this memory until its exit. */
 	if (t->worker)
 		worker_kill(t->worker);
 	else
@@ -80,7 +78,6 @@ void tenant_evict(struct tenant *t, int status)
 	outbox_drop(t->slot->outbox, t->host, status);
 }
 
-/* Handles a change of a host's table entry. */
 static void host_changed(struct slot *s, const struct table_change *change)
 {
 	const struct node_entry *e = &change->entry;
@@ -94,8 +91,7 @@ static void host_changed(struct slot *s, const struct table_change *change)
 			 e->name, e->id);
 	if (change->what & TABLE_BACK)
 		log_info("host %s (node %u) is back and continues", e->name, e->id);
-	/* A new incarnation, which has another magic, may have opened the xPU before the table
-	 * changed. */
+	/* A new incarnation, with another magic, may have opened the xPU before. */
 	if (lost || (change->what & TABLE_RESTARTED && t->reply.magic != e->magic)) {
 		log_info("host %s (node %u) %s: its commands are cancelled, its memory is freed",
 			 e->name, e->id, lost ? "is gone" : "restarted");
@@ -108,7 +104,7 @@ void tenants_changed(struct slot *s, const struct table_change *change)
 	uint16_t node = change->entry.id;
 	bool host = change->entry.kind == MANAGE_HOST;
 
-	/* A lost id may now belong to a node of the other kind. */
+	/* A lost id may now be a node of the other kind. */
 	if (host || change->what & TABLE_LOST)
 		host_changed(s, change);
 	if (change->what & TABLE_LOST || (!host && change->what & TABLE_RESTARTED)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of tenants: finds a tenant, counts tenants, and logs about a tenant. */
+/* The list of tenants: finds, counts, and logs about them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "xpu/slot_internal.h"
 
-#define COMPLAINTS_MAX 20 /* log lines about one host; later ones are dropped */
+#define COMPLAINTS_MAX 20 /* log lines about one host */
 
 void tenant_complain(struct tenant *t, const char *format, ...)
 {

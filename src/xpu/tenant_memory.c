@@ -34,7 +34,7 @@ static int file_open(struct tenant_memory *m, uint64_t bytes)
 			close(m->fd);
 		return error == ENOMEM ? DXP_ENOMEM : DXP_EBUSY;
 	}
-	/* Uses small pages, because tenant_memories_check() counts the pages of a file. */
+	/* tenant_memories_check() counts the pages of a file. */
 	madvise(base, bytes, MADV_NOHUGEPAGE);
 	m->base = base;
 	m->bytes = bytes;
@@ -101,7 +101,7 @@ static bool pages_next(const struct tenant_memory *m, uint64_t start, uint64_t e
 	return start < end && (m->pages_unknown || ranges_next(&m->pages, start, end, out));
 }
 
-/* Frees a tenant's pages of freed allocations, because another tenant gets these addresses. */
+/* Another tenant gets the addresses of these freed allocations. */
 static void pages_discard(struct tenant_memory *m, uint64_t start, uint64_t end)
 {
 	bool freed = true;
@@ -113,14 +113,13 @@ static void pages_discard(struct tenant_memory *m, uint64_t start, uint64_t end)
 		memset(m->base + r.start, 0, r.end - r.start);
 		freed = false;
 	}
-	/* Pages that could not be freed stay in the list. So they are not counted as pages that
-	 * kernels wrote, and are freed later. */
+	/* Then the pages stay in the list: they do not count as written by kernels, and are freed
+	 * later. */
 	if (freed)
 		ranges_remove(&m->pages, start, end);
 }
 
-/* Allocates the pages now. So a lack of memory shows here, and not when a kernel writes. New pages
- * are zero. */
+/* So that a lack of memory shows here, not when a kernel writes. New pages are zero. */
 static void pages_make(struct tenant_memory *m, uint64_t start, uint64_t end)
 {
 	struct range r;
@@ -159,7 +158,7 @@ void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_
 		m->pages_unknown |= !ranges_add(&m->pages, address, address + bytes);
 }
 
-/* Returns the number of bytes in pages that the tenant's file may have. */
+/* Bytes of pages that the tenant's file may have. */
 static uint64_t pages_most(const struct tenant *t)
 {
 	const struct ranges *listed = &t->memory->pages;
@@ -172,7 +171,7 @@ static uint64_t pages_most(const struct tenant *t)
 	return bytes;
 }
 
-/* Returns the number of bytes in pages that the tenant's file has beyond pages_most(). */
+/* Bytes of pages beyond pages_most(). */
 static uint64_t pages_excess(const struct tenant *t)
 {
 	const struct tenant_memory *m = t->memory;
@@ -229,7 +228,7 @@ bool tenant_memories_due(const struct slot *s)
 	return m != NULL;
 }
 
-/* Frees the first pages that exist. Returns false if there are none. */
+/* Frees the first pages. False: none. */
 static bool pages_free(const struct tenant_memory *m)
 {
 	off_t at = lseek(m->fd, 0, SEEK_DATA);

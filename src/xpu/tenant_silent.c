@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Silent hosts: finds resources that they keep from other hosts, and evicts them. */
+/* Silent hosts: finds resources that they keep from others, and evicts them. */
 #include <dxp/status.h>
 
 #include "base/clock.h"
@@ -7,16 +7,16 @@
 #include "nic/limits.h"
 #include "xpu/slot_internal.h"
 
-/* time in ns between two checks for silent hosts that block others */
+/* ns between two checks for silent hosts that block others */
 #define NEEDED_LOOK_NS (100 * MS_NS)
 
-/* Returns the time since when the host is silent; 0: it is not silent, or it is leaving. */
+/* 0: not silent, or leaving. */
 static uint64_t silent_since(const struct tenant *t)
 {
 	return t->leaving ? 0 : node_silent_since(t->slot->node, t->host);
 }
 
-/* Evicts a silent host; its next packet is rejected. */
+/* Its next packet is rejected. */
 static void give_up(struct tenant *t, const char *what)
 {
 	struct slot *s = t->slot;
@@ -30,7 +30,6 @@ static void give_up(struct tenant *t, const char *what)
 	node_peer_reset(s->node, host, DXP_EPEERLOST);
 }
 
-/* Returns true if the tenant has a resource of kind `need`. */
 static bool has(const struct tenant *t, enum tenant_need need)
 {
 	switch (need) {
@@ -91,11 +90,10 @@ uint64_t tenants_giving(const struct slot *s)
 	return bytes;
 }
 
-/* Result of a search over users of bridge buffers: a silent host that keeps buffers, and whether
- * other nodes use buffers too. */
+/* A silent host that keeps bridge buffers; whether other nodes use some too. */
 struct buffers_use {
 	const struct slot *slot;
-	uint64_t until_ns; /* a host that is silent since before this time keeps buffers too long */
+	uint64_t until_ns; /* hosts silent since before then keep them too long */
 	struct tenant *found;
 	bool others;
 };
@@ -112,9 +110,8 @@ static void buffers_used(void *context, uint16_t node)
 		u->found = t;
 }
 
-/* Finds a silent host that keeps bridge buffers from others, by the xPU's own transfers for it or
- * by its PUTs and GETs. Ignores hosts that are silent for less than the time limit of one step of a
- * transfer. NULL: there is none. */
+/* Finds a host that keeps bridge buffers from others, by bulk transfers or its PUTs and GETs, and
+ * is silent for longer than one step may take. NULL: none. */
 static struct tenant *buffers_holder(const struct slot *s, uint64_t now_ns)
 {
 	uint64_t stall_ns = s->options.stall_ns ? s->options.stall_ns : BRIDGE_STALL_NS;
@@ -127,7 +124,7 @@ static struct tenant *buffers_holder(const struct slot *s, uint64_t now_ns)
 	return u.others ? u.found : NULL;
 }
 
-/* Returns true if silent hosts use at least half of the requests that a queue pair may have. */
+/* Silent hosts use half of a queue pair's requests or more. */
 static bool requests_kept(const struct slot *s)
 {
 	uint32_t count = 0;

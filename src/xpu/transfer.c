@@ -2,11 +2,10 @@
 /* SEND, SIGNAL and the registers' task: write local data into another xPU's memory, then send the
  * event.
  *
- * To save a round trip, the event follows the data on the same queue pair, before the data is
- * acknowledged. This requires that an earlier PUT succeeded with the same key, to the same bytes,
- * of the same incarnation. Then this PUT is rejected only if the host has freed the bytes since,
- * and harms only this host. A PUT to memory that only DMA can access may still fail, so its event
- * waits for the PUT's completion. */
+ *  To save a round trip, the event may follow the data on the same queue pair before the data is
+ *  acknowledged. This requires an earlier successful PUT with the same key, to the same bytes, of
+ *  the same incarnation. Then this PUT is rejected only if the host has freed the bytes since, and
+ *  harms only this host. A PUT behind DMA may still fail, so its event waits for its completion. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -16,16 +15,16 @@
 
 struct transfer {
 	struct tenant *tenant;
-	struct work *work; /* the command; NULL: the host's task */
+	struct work *work; /* NULL: the host's task */
 	struct dxp_target to;
 	uint64_t incarnation; /* incarnation of the peer */
 	bool to_bridged;      /* only DMA can access the peer's memory */
 	uint64_t from, destination, bytes;
 	uint32_t key;
-	uint32_t pending; /* messages that have not completed */
-	bool notified;    /* true: the event was queued */
+	uint32_t pending; /* incomplete messages */
+	bool notified;    /* the event was queued */
 	int status;
-	struct bulk bulk; /* BRIDGED source: reads the data by DMA and PUTs it */
+	struct bulk bulk; /* BRIDGED source: reads by DMA, then PUTs */
 };
 
 static struct known_key *known_slot(const struct transfer *f)
@@ -114,7 +113,7 @@ static void message_ended(void *context, int status)
 {
 	struct transfer *f = context;
 
-	/* RLTP detects a dead peer before the node table does: its timeout means a lost peer. */
+	/* RLTP detects a dead peer before the node table: its timeout means a lost peer. */
 	if (status == DXP_ETIMEDOUT)
 		status = DXP_EPEERLOST;
 	if (f->status == DXP_OK)
@@ -129,8 +128,7 @@ static void message_ended(void *context, int status)
 		transfer_end(f);
 }
 
-/* Queues the event before the data has completed, if that is permitted. Call it when all data is in
- * the outbox. */
+/* All data is in the outbox: queues the event before its completion, if permitted. */
 static void event_early(struct transfer *f)
 {
 	if ((f->bytes == 0 || key_known(f)) && event_due(f))
@@ -205,7 +203,7 @@ static void transfer_run(struct transfer *f)
 		transfer_end(f);
 }
 
-/* Checks peer and ranges, and holds the source range. */
+/* Also holds the source range. */
 static int transfer_prepare(struct transfer *f, uint16_t node)
 {
 	struct slot *s = f->tenant->slot;

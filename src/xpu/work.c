@@ -13,7 +13,7 @@ void work_free(struct work *w)
 	free(w);
 }
 
-/* Notifies the peer of a failed transfer, because commands at the peer may wait for its event. */
+/* Commands at the peer may wait for the event. */
 static void peer_notify(struct work *w, const struct command_event *e)
 {
 	struct node_entry entry;
@@ -48,7 +48,7 @@ void work_report(struct work *w, int status)
 	work_free(w);
 }
 
-/* Fails the command's waits for events of lost nodes, because such waits would never complete. */
+/* Waits for events of lost nodes would never complete. */
 static void lost_note(struct tenant *t, const struct command *c)
 {
 	struct node_entry e;
@@ -65,22 +65,20 @@ static bool op_of_engine(uint8_t op)
 	return op == COMMAND_RUN || (op >= COMMAND_WRITE && op <= COMMAND_MARK);
 }
 
-/* bytes counted per command: its struct work, its event, its entry in a heap */
+/* per command: struct work, event, entry in a heap */
 #define COUNTED_BYTES (sizeof(struct work) + sizeof(struct event_entry) + sizeof(void *))
-/* In the message, everything except waits and data has at least 14 bytes. Waits and data need no
- * more bytes here than there. */
+/* In the message, all but waits and data has at least 14 bytes. Waits and data need no more bytes
+ * here. */
 _Static_assert(COUNTED_BYTES + sizeof(struct worker_edit) <= COMMAND_KEPT_BYTES(14) &&
 		       COUNTED_BYTES + sizeof(struct network_command) <= COMMAND_KEPT_BYTES(14),
 	       "hosts count no less than a command takes here");
-/* In the message of a RUN, everything except waits, axes, name and values has at least 22 bytes,
- * and each argument at least one. Waits, axes, name and values need no more bytes here than
- * there. */
+/* In a RUN, all but waits, axes, name and values has at least 22 bytes, and each argument at least
+ * one. The former need no more bytes here. */
 _Static_assert(COUNTED_BYTES + sizeof(struct worker_run) + 1 +
 			       COMMAND_ARGS_FREE * (sizeof(struct worker_argument) - 1) <=
 		       COMMAND_KEPT_BYTES(22),
 	       "hosts count no less than a launch takes here");
 
-/* Returns the number of bytes in `data` of the work item. */
 static uint32_t data_bytes(const struct command *c)
 {
 	if (c->op == COMMAND_RUN)
@@ -104,7 +102,7 @@ static void network_command_make(const struct command *c, struct network_command
 	};
 }
 
-/* Creates a command. It has no pointer into the message. NULL: out of memory. */
+/* Has no pointer into the message. NULL: out of memory. */
 static struct work *work_create(struct tenant *t, const struct command *c)
 {
 	struct work *w = malloc(sizeof(*w) + data_bytes(c));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts commands that are ready, one host after the other. */
+/* Starts ready commands, one host after the other. */
 #include <dxp/status.h>
 
 #include "xpu/slot_internal.h"
@@ -34,8 +34,7 @@ static uint32_t tenant_advance(struct tenant *t)
 	return work;
 }
 
-/* Moves the first tenant to the end of the list, so that another tenant is served first next
- * time. */
+/* So that another tenant is first next time. */
 static void pass_once(struct slot *s)
 {
 	struct tenant *t = s->tenants, **at = &s->tenants;

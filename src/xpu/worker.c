@@ -18,11 +18,9 @@
 #include "xpu/label.h"
 #include "xpu/slot_internal.h"
 
-/* starts of one process; if its zygote is lost each time, its orders then fail */
+/* of one process, if its zygote is lost each time; then its orders fail */
 #define STARTS_MAX   3
-#define POLL_ANSWERS 256 /* answers per poll, before other work */
-
-/* ---- opening and closing ---- */
+#define POLL_ANSWERS 256 /* per poll, before other work */
 
 static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings_fd)
 {
@@ -53,8 +51,7 @@ static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings
 	return c;
 }
 
-/* Closes the descriptors. Linux removes the eventfd from the node's epoll set when the process has
- * closed it too. */
+/* Linux removes the eventfd from the node's epoll set when the process has closed it too. */
 static void descriptors_close(struct worker *c)
 {
 	if (c->rings_fd >= 0)
@@ -117,8 +114,7 @@ int worker_open_thread(struct slot *s, struct worker **out)
 	return DXP_OK;
 }
 
-/* Opens the eventfd of one process. A common eventfd would not do, because a hostile process could
- * fill it. */
+/* One per process: a hostile one could fill a common eventfd. */
 static int wakeup_open(struct worker *c)
 {
 	c->wakeup_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -158,8 +154,7 @@ bool worker_waits(const struct worker *c)
 	return c->rings_fd >= 0 && !c->requested;
 }
 
-/* Returns true if the process has accepted an order. Such a process is not started again, because
- * an order must not run twice. */
+/* The process has accepted an order, so it is not started again: an order must not run twice. */
 static bool has_begun(const struct worker *c)
 {
 	return atomic_load_explicit(&c->rings->orders.head, memory_order_relaxed) != 0;
@@ -167,7 +162,7 @@ static bool has_begun(const struct worker *c)
 
 int worker_begin(struct worker *c)
 {
-	/* The process may have accepted an order before it exited with the zygote. */
+	/* It may have accepted an order before it exited with the zygote. */
 	if (has_begun(c))
 		return DXP_EIO;
 	struct node_entry host;
@@ -198,15 +193,12 @@ bool worker_begin_again(struct worker *c)
 	return true;
 }
 
-/* ---- orders ---- */
-
-/* Writes an order to the ring, behind all earlier orders. False: no space. */
+/* Behind all earlier orders. False: no space. */
 static bool order_put(struct worker *c, const struct order *o)
 {
 	return worker_put(&c->orders, o->kind, &o->parts);
 }
 
-/* Returns true if the order is a command of the engine's queue. */
 static bool of_engine(const struct order *o)
 {
 	return o->kind == WORKER_RUN || o->kind == WORKER_EDIT;
@@ -249,7 +241,7 @@ static void order_pop(struct worker *c, const struct order_end *end)
 	o->ops->end(o, end);
 }
 
-/* Completes the first order. `body` is a copy of the answer that the worker cannot change. */
+/* `body`: a copy of the answer that the worker cannot change. */
 static void done_complete(struct worker *c, char *body, uint32_t bytes)
 {
 	struct worker_done d;
@@ -266,7 +258,7 @@ static void done_complete(struct worker *c, char *body, uint32_t bytes)
 	order_pop(c, &end);
 }
 
-/* Processes an answer. False: it is invalid. */
+/* False: invalid. */
 static bool answer_accept(struct worker *c, const struct worker_head *head, void *body)
 {
 	uint32_t bytes = head->bytes - (uint32_t)sizeof(*head);
@@ -293,8 +285,7 @@ static bool answer_accept(struct worker *c, const struct worker_head *head, void
 	}
 }
 
-/* Returns true if the host reads its messages slowly, so that the output of the host's kernels must
- * wait. */
+/* The host reads slowly, so output of its kernels must wait. */
 static bool held_up(const struct worker *c)
 {
 	return c->tenant && !c->tenant->gone &&
@@ -340,7 +331,7 @@ void worker_kill(struct worker *c)
 		c->notified = zygote_kill(c->slot->zygote, c->id) != DXP_EAGAIN;
 }
 
-/* Completes all orders with `status`; `text` explains the failure of the first one. */
+/* `text` explains the failure of the first order. */
 static void orders_fail(struct worker *c, int status, const char *text)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -363,7 +354,6 @@ void worker_lost(struct worker *c, int status, const char *text)
 	orders_fail(c, status, text);
 }
 
-/* Returns the event of the running command; 0: none. */
 static uint64_t running_event(const struct worker *c)
 {
 	const struct order *o = c->first;
@@ -403,7 +393,7 @@ uint64_t worker_begun_deadline(const struct worker *c)
 static void thread_stop(struct worker *c)
 {
 	atomic_store(&c->rings->stop, 1);
-	/* Wakes the thread if it is idle. A busy thread reads `stop` after its order. */
+	/* A busy thread reads `stop` after its order. */
 	if (worker_put(&c->orders, WORKER_STOP, &(struct worker_parts){0}))
 		worker_wake(&c->orders);
 	pthread_join(c->thread, NULL);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers of hosts: the choice of a tenant's worker, the memory that a worker process maps, and the
- * loss of workers.
+/* Workers of hosts: choice, mapped memory, and loss.
  *
- * A host's process maps the allocations of its host and the window of the host's NIC function,
- * nothing else. Freed memory is held until the process has unmapped it. Only then can it be
- * allocated again. */
+ *  A host's process maps only the allocations of its host and the window of its NIC function. Freed
+ *  memory is held, and not allocated again, until the process has unmapped it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,15 +26,13 @@ bool worker_full(const struct tenant *t)
 	return c && c->commands >= XPU_WORK_MAX;
 }
 
-/* ---- mappings ---- */
-
 struct mapping {
 	struct order order;
 	struct worker_range range;
-	/* port whose window is unmapped; NULL: the range is an allocation that was held */
+	/* NULL: the range is an allocation that was held */
 	struct port *port;
 	worker_unmapped done; /* NULL for a window */
-	bool replies;         /* true: passes `sequence` to `done` */
+	bool replies;         /* passes `sequence` to `done` */
 	uint32_t sequence;
 };
 
@@ -44,7 +40,7 @@ static void map_end(struct order *o, const struct order_end *end)
 {
 	struct tenant *t = o->tenant;
 
-	/* The process could not map its own memory, so it is useless. */
+	/* A process that cannot map its memory is useless. */
 	if (end->ran && end->status != DXP_OK && t->worker)
 		worker_kill(t->worker);
 	free(CONTAINER_OF(o, struct mapping, order));
@@ -95,7 +91,7 @@ void worker_map(struct tenant *t, uint64_t address, uint64_t bytes)
 	if (m)
 		worker_post(t->worker, &m->order);
 	else
-		worker_kill(t->worker); /* the next process maps the range when it starts */
+		worker_kill(t->worker); /* the next process maps the range at its start */
 }
 
 int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
@@ -129,7 +125,7 @@ void worker_unmap_port(struct port *p)
 		return;
 	m = mapping_create(t, WORKER_UNMAP, p->address, sizeof(*p->window));
 	if (!m) {
-		/* The window may get another port, to which the process could then write. */
+		/* The process could write to another port in this window. */
 		worker_kill(t->worker);
 		return;
 	}
@@ -138,8 +134,6 @@ void worker_unmap_port(struct port *p)
 	t->busy++;
 	worker_post(t->worker, &m->order);
 }
-
-/* ---- start ---- */
 
 static void all_map(struct tenant *t)
 {
@@ -169,9 +163,7 @@ struct worker *worker_get(struct tenant *t, int *status)
 	return NULL;
 }
 
-/* ---- exit ---- */
-
-/* Writes a description of what ran when the worker was lost. */
+/* What ran when the worker was lost. */
 static void order_describe(const struct order *o, char *out, size_t space)
 {
 	if (o && o->ops->describe)
@@ -200,8 +192,7 @@ static void loss_describe(const struct worker *c, const struct zygote_news *news
 		snprintf(out, ENGINE_TEXT_BYTES, "%s exited its process", what);
 }
 
-/* Completes all orders of a worker that has exited, and frees it. `news` is NULL if its zygote was
- * lost. */
+/* `news`: NULL if the zygote was lost. */
 static void tenant_worker_end(struct tenant *t, const struct zygote_news *news)
 {
 	char text[ENGINE_TEXT_BYTES] = "";
@@ -211,7 +202,7 @@ static void tenant_worker_end(struct tenant *t, const struct zygote_news *news)
 	worker_last(c);
 	if (news && !t->leaving)
 		loss_describe(c, news, text);
-	/* A launch logs and sends the text itself, if it is the first order. */
+	/* A launch logs and sends the text itself, if it is first. */
 	if (text[0] && !(c->first && c->first->kind == WORKER_RUN))
 		tenant_complain(t, "%s", text);
 	worker_lost(c, t->leaving ? DXP_ECANCELED : DXP_EDEVICE, text);
@@ -228,8 +219,7 @@ static void news_receive(struct slot *s, const struct zygote_news *news)
 		tenant_worker_end(t, news);
 }
 
-/* Handles the loss of the zygote and all its processes. Processes that had accepted no order are
- * started again. */
+/* Processes that had accepted no order are started again. */
 static void all_end(struct slot *s)
 {
 	for (struct tenant *t = s->tenants; t; t = t->next)
@@ -237,9 +227,8 @@ static void all_end(struct slot *s)
 			tenant_worker_end(t, NULL);
 }
 
-/* Retries to start a tenant's worker process that could not start before, because its zygote was
- * lost. If the worker must end or cannot be started, closes it. Returns 0 if there is no such
- * process, or if it is not possible yet; else 1. */
+/* Retries a start that failed when the zygote was lost; closes a worker that must end or cannot be
+ * started. 0: none, or not possible yet. */
 static uint32_t waiting_begin(struct tenant *t)
 {
 	if (!worker_waits(t->worker))
@@ -249,8 +238,6 @@ static uint32_t waiting_begin(struct tenant *t)
 		tenant_worker_end(t, NULL);
 	return status != DXP_EAGAIN;
 }
-
-/* ---- polls ---- */
 
 static uint32_t processes_poll(struct slot *s)
 {

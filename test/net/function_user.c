@@ -23,7 +23,7 @@
 #define MEMORY    (1u << 20)
 #define PIECE     (64u << 10)
 #define PIECES    (MEMORY / PIECE)
-#define WAIT_NS   5000000000ull
+#define WAIT_NS   120000000000ull
 #define UNDER_WAY 100
 
 struct hello {

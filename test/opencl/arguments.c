@@ -2,7 +2,6 @@
 /* Tests kernel arguments: every kind and size, queries, and rejections. */
 #include "rig.h"
 
-/* Runs `k` once and reads `bytes` of buffer argument 0. */
 static void once(cl_uint device, cl_kernel k, void *out, size_t bytes)
 {
 	cl_mem m = rig_buffer(0, bytes, NULL);
@@ -57,7 +56,7 @@ static void arguments__each_scalar_and_vector(void)
 	OK(clReleaseProgram(p));
 }
 
-/* A struct that has the same layout in the device compiler and in C. */
+/* It has the same layout in the device compiler and in C. */
 struct mixed {
 	cl_char a;
 	cl_int b;
@@ -198,8 +197,8 @@ static void arguments__hundred_and_twenty_eight(void)
 	OK(clReleaseKernel(k));
 }
 
-/* A kernel gets its argument values when it is enqueued, not when it starts. The values stay set
- * for the next enqueue. */
+/* A kernel gets its argument values at the enqueue, not at its start. They stay set for the next
+ * enqueue. */
 static void arguments__are_copied_at_the_enqueue(void)
 {
 	static const char source[] = "kernel void f(global uint *out, uint i, uint v)\n"
@@ -314,8 +313,6 @@ static void arguments__queries(void)
 	OK(clReleaseProgram(p));
 }
 
-/* ---- clGetKernelArgInfo ---- */
-
 static const char pair[] = "kernel void f(global int *out, int n) { *out = n; }\n";
 
 static cl_program pair_source(void)
@@ -327,9 +324,8 @@ static cl_program pair_source(void)
 	return p;
 }
 
-/* Checks whether kernel f of the program, and a clone of the kernel, return argument information:
- * they must if `wanted` is set, and must not otherwise. Releases the program. PoCL derives some
- * qualifiers without the option. */
+/* Kernel f and a clone of it return argument information exactly if `wanted` is set. (PoCL derives
+ * some qualifiers without the option.) Releases the program. */
 static void reported(cl_program p, bool wanted)
 {
 	static const cl_kernel_arg_info qualifiers[] = {CL_KERNEL_ARG_ADDRESS_QUALIFIER,
@@ -358,9 +354,8 @@ static void reported(cl_program p, bool wanted)
 	OK(clReleaseProgram(p));
 }
 
-/* The queries succeed only if the program is built with -cl-kernel-arg-info. PoCL acts as if this
- * option were given in two other cases: without any options, and if its text is part of another
- * option. */
+/* The queries succeed only if the program is built with -cl-kernel-arg-info. PoCL acts as if it
+ * were given without any options, or if its text is part of another option. */
 static void arguments__queries_when_built_for_it(void)
 {
 	reported(rig_program(pair, ""), false);
@@ -389,8 +384,8 @@ static void arguments__of_binaries(void)
 	reported(p, false);
 }
 
-/* For a linked program, -cl-kernel-arg-info has an effect if it was given to clCompileProgram; in
- * PoCL, if it was given to clLinkProgram. */
+/* For a linked program, -cl-kernel-arg-info has an effect if clCompileProgram got it; in PoCL, if
+ * clLinkProgram did. */
 static void arguments__of_linked_programs(void)
 {
 	static const char *const options[] = {"", "-cl-kernel-arg-info"};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests program binaries as applications keep them in files. A binary can be loaded again. Other
- * bytes are rejected. */
+/* Tests program binaries as applications keep them in files. */
 #include "rig.h"
 
 static const char text[] = "kernel void f(global int *out, int x) { *out = x + 1; }\n"
@@ -70,7 +69,7 @@ static void binaries__are_accepted_again(void)
 		EQUAL(value(p, i), 42);
 	OK(clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, NULL));
 	EQUAL(kernels, 2);
-	/* repeats the test with the binary of the program that was loaded */
+	/* with the binary of the loaded program */
 	struct binaries again = binaries_of(p);
 	OK(clReleaseProgram(p));
 	p = load(&again);
@@ -142,7 +141,7 @@ static void binaries__rejected(void)
 			  CL_INVALID_CONTEXT);
 }
 
-/* A binary is rejected if any of its first 64 bytes was changed, or if its last byte is missing. */
+/* A binary is rejected if one of its first 64 bytes differs, or its last byte is missing. */
 static void binaries__damaged(void)
 {
 	cl_program p = rig_program(text, "");

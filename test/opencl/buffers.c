@@ -66,7 +66,7 @@ static void buffers__copy_within_one(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Tests sizes around the limits of inline data, packets and pieces. */
+/* Sizes around the limits of inline data, packets and pieces. */
 static void buffers__every_size_that_may_matter(void)
 {
 	static const size_t sizes[] = {
@@ -107,7 +107,7 @@ static void buffers__a_large_one(void)
 }
 
 /* A non-blocking write may read the program's memory until its event completes, so each write has
- * its own memory. The queue executes the writes in order. */
+ * its own memory. */
 static void buffers__many_small_writes_in_order(void)
 {
 	enum { WRITES = 2000 };
@@ -262,8 +262,8 @@ static void buffers__nothing_to_move(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* When a blocking write of 4 bytes returns, it is complete. So commands in other queues need no
- * event to see the bytes. */
+/* A blocking write is complete when it returns, so commands in other queues need no event to see
+ * its bytes. */
 static void buffers__blocking_writes_have_ended(void)
 {
 	cl_mem m = rig_buffer(0, 4096, NULL);
@@ -295,7 +295,6 @@ static void CL_CALLBACK gone_first(cl_mem m, void *user)
 	order[strlen(order)] = 'f';
 }
 
-/* Destructor callbacks of a buffer run in reverse order of registration. */
 static void buffers__destructors(void)
 {
 	char order[16] = "";

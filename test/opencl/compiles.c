@@ -12,8 +12,7 @@ static cl_program program(const char *text)
 	return p;
 }
 
-/* Builds a text, which may fail or succeed, and reads the build log. The caller then builds a valid
- * text. */
+/* A text may build or fail; afterwards a valid text builds. */
 static void survives(const char *text, const char *options)
 {
 	cl_program p = program(text);
@@ -83,13 +82,13 @@ static void compiles__sources_that_are_none(void)
 	survives("#error \"%s%n%n%n\"\n", NULL);
 	survives("#define A(x) A(x) A(x)\nkernel void k() { A(A(A(1))); }", NULL);
 	survives("\xff\xfe\x01", NULL);
-	/* tests a source that is mostly empty lines */
+	/* mostly empty lines */
 	memset(large, '\n', 4 << 20);
 	memcpy(large, fine, sizeof(fine) - 1);
 	cl_program p = program(large);
 	OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
 	OK(clReleaseProgram(p));
-	/* tests deep nesting, which compilers limit */
+	/* deep nesting, which compilers limit */
 	memset(large, '(', 100000);
 	large[100000] = 0;
 	survives(large, NULL);
@@ -108,8 +107,7 @@ static void binary_is_rejected(const void *data, size_t bytes, cl_int wanted)
 	EQUAL(status, wanted);
 }
 
-/* Changes bytes of a valid binary. The binary is then rejected at its creation or its build, or it
- * builds. */
+/* A changed binary is rejected at its creation or its build, or it builds. */
 static void binary_survives(const unsigned char *data, size_t bytes)
 {
 	cl_int status, error;
@@ -157,8 +155,6 @@ static void compiles__binaries_that_are_none(void)
 	rig_program(fine, NULL);
 }
 
-/* ---- calls in the wrong order ---- */
-
 static void compiles__calls_in_the_wrong_order(void)
 {
 	cl_program p = program(fine);
@@ -196,8 +192,6 @@ static void compiles__calls_in_the_wrong_order(void)
 	OK(clBuildProgram(p, 0, NULL, "-DX", NULL, NULL));
 	OK(clReleaseProgram(p));
 }
-
-/* ---- arguments ---- */
 
 static const char many[] =
 	"kernel void k(global int *a, int n, local int *l, constant int *c, float4 f, float3 t)\n"

@@ -225,7 +225,7 @@ static void queues__on_the_device(void)
 	on_device_rejected(CL_QUEUE_ON_DEVICE_DEFAULT | ordered, CL_INVALID_VALUE);
 }
 
-/* A queue may be released while it holds commands. These commands still complete. */
+/* Commands of a released queue still complete. */
 static void queues__released_with_work_in_them(void)
 {
 	uint32_t *out = rig_memory(4096 * 4), *in = rig_noise(4096 * 4);
@@ -258,7 +258,7 @@ static void contexts__hundred_at_once(void)
 		MADE(queues[i]);
 		buffers[i] = clCreateBuffer(contexts[i], CL_MEM_COPY_HOST_PTR, 4, &number, ERR);
 		MADE(buffers[i]);
-		/* the queue and the buffer still hold references to the context */
+		/* the queue and the buffer still hold the context */
 		OK(clReleaseContext(contexts[i]));
 	}
 	for (size_t i = 0; i < COUNT_OF(contexts); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests several devices in one context: buffers used on several devices, programs for some devices,
- * explicit migration. It passes with one device, but it tests more with two or more. */
+ * explicit migration. With one device it tests less. */
 #include "rig.h"
 
 static const char add_source[] =
@@ -45,7 +45,7 @@ static void devices__buffer_goes_to_and_fro(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Each device writes its part of one buffer. Then each device reads all of it. */
+/* Each device writes its part of one buffer, then each reads all of it. */
 static void devices__parts_of_one_buffer(void)
 {
 	enum { PART = 10000 };
@@ -77,7 +77,7 @@ static void devices__parts_of_one_buffer(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* All devices read a buffer and none writes it, so the copies on all devices stay valid. */
+/* All devices read a buffer and none writes it, so all copies stay valid. */
 static void devices__read_one_buffer_at_once(void)
 {
 	enum { COUNT = 5000 };

@@ -47,7 +47,7 @@ static void events__queries(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* The event of each of these ten commands reports the type of its command. */
+/* The event of each of these ten commands reports its type. */
 static void events__types_of_commands(void)
 {
 	uint8_t data[64] = {0};
@@ -96,7 +96,7 @@ static void events__types_of_commands(void)
 static const char step_source[] =
 	"kernel void chain(global uint *a, uint n) { a[0] = a[0] * 3 + n; }\n";
 
-/* Runs a chain over all devices: each step waits for the previous step on another device. */
+/* Each step of a chain waits for the previous one on another device. */
 static void events__chain_over_devices(void)
 {
 	enum { STEPS = 200 };
@@ -152,8 +152,6 @@ static void events__wait_list_of_hundred(void)
 	OK(clReleaseMemObject(copy));
 }
 
-/* ---- user events ---- */
-
 static void user__holds_a_command_back(void)
 {
 	uint32_t data = 0, number = 5;
@@ -183,8 +181,7 @@ static void user__holds_a_command_back(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* One command on each device waits for its own user event. The user events are set in reverse
- * order. */
+/* One command on each device waits for its own user event; these are set in reverse order. */
 static void user__on_every_device_at_once(void)
 {
 	cl_event u[RIG_DEVICES_MAX], done[RIG_DEVICES_MAX];
@@ -219,7 +216,7 @@ static void user__on_every_device_at_once(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Many commands on all devices wait for one user event, and one command waits for all of them. */
+/* Many commands on all devices wait for one user event, and one command for all of them. */
 static void user__fans_out(void)
 {
 	enum { COUNT = 60 };
@@ -248,8 +245,7 @@ static void user__fans_out(void)
 	OK(clReleaseEvent(u));
 }
 
-/* A user event gets a negative status. The commands that wait for it complete with an error, and
- * nothing hangs. */
+/* Commands that wait for a user event with a negative status complete with an error. */
 static void user__fails(void)
 {
 	cl_event u = user_event(), write = NULL, after = NULL;
@@ -277,8 +273,6 @@ static void user__fails(void)
 	OK(clReleaseMemObject(m));
 	OK(clReleaseMemObject(other));
 }
-
-/* ---- callbacks ---- */
 
 struct record {
 	volatile int count;
@@ -319,7 +313,7 @@ static void callbacks__of_commands(void)
 	usleep(20000);
 	EQUAL(record.count, 0);
 	OK(clSetUserEventStatus(u, CL_COMPLETE));
-	/* the callback is called although no thread is in a waiting call */
+	/* although no thread is in a waiting call */
 	CHECK(until(&record.count, 1));
 	CHECK(record.event == write);
 	EQUAL(record.status[0], CL_COMPLETE);
@@ -340,7 +334,6 @@ static const char spin_source[] =
 
 #define LONG_ROUNDS 300000000u /* iterations that take at least 0.3 s */
 
-/* Enqueues a kernel that loops `rounds` times. */
 static cl_event spin(cl_kernel k, cl_mem m, uint32_t rounds)
 {
 	size_t one = 1;
@@ -352,8 +345,8 @@ static cl_event spin(cl_kernel k, cl_mem m, uint32_t rounds)
 	return e;
 }
 
-/* While a long kernel runs, its event reports it as running, and the event of the next kernel
- * reports it as waiting. */
+/* While a long kernel runs, its event reports it as running, and that of the next kernel as
+ * waiting. */
 static void events__running_is_seen(void)
 {
 	struct record running = {0}, submitted = {0}, ended = {0};
@@ -384,8 +377,8 @@ static void events__running_is_seen(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* A command calls its callbacks for all three states, in this order. It does so even if a state is
- * too short to be seen by polling. */
+/* Callbacks for all three states are called in this order, even if a state is too short to be seen
+ * by polling. */
 static void callbacks__of_every_state(void)
 {
 	static const cl_int states[] = {CL_SUBMITTED, CL_RUNNING, CL_COMPLETE};
@@ -431,7 +424,6 @@ struct chain {
 	uint32_t number;
 };
 
-/* Enqueues the next command from inside the callback. */
 static void CL_CALLBACK go_on(cl_event e, cl_int status, void *user)
 {
 	struct chain *c = user;
@@ -463,8 +455,6 @@ static void callbacks__enqueue_more(void)
 	OK(clReleaseEvent(first));
 	OK(clReleaseMemObject(c.m));
 }
-
-/* ---- markers and barriers ---- */
 
 static void markers__of_all_kinds(void)
 {

@@ -5,9 +5,8 @@
 
 #define FORMATS_MAX 128
 
-/* Calls `body` with a picture of each format of each type, except depth formats. If `of_buffers` is
- * false, skips images that are made from a buffer, because PoCL crashes on their partial reads and
- * writes. */
+/* For each format of each type, except depth formats. Without `of_buffers`, skips images over a
+ * buffer, because PoCL crashes on their partial reads and writes. */
 static void for_all(void (*body)(struct picture *p), bool of_buffers)
 {
 	cl_image_format formats[FORMATS_MAX];
@@ -32,7 +31,7 @@ static void for_all(void (*body)(struct picture *p), bool of_buffers)
 	CHECK(pictures > 20);
 }
 
-/* Copies a region between the model and host memory in which rows and slices have pitches. */
+/* In host memory, rows and slices have pitches. */
 static void model_rect(const struct picture *p, const size_t origin[3], const size_t region[3],
 		       uint8_t *host, size_t row, size_t slice, bool to_model)
 {
@@ -48,8 +47,7 @@ struct pitches {
 	size_t row, slice, bytes;
 };
 
-/* Draws random pitches for a region. A slice pitch is a multiple of the row pitch; a 1D array has
- * one row per slice. */
+/* A slice pitch is a multiple of the row pitch; a 1D array has one row per slice. */
 static struct pitches pitches_by_chance(const struct picture *p, const size_t region[3])
 {
 	struct pitches h = {0, 0, 0};
@@ -222,7 +220,7 @@ static size_t store_one(uint8_t *to, cl_channel_type type, bool one)
 	return 2;
 }
 
-/* Returns which channel (red, green, blue or alpha) each component holds. */
+/* Which channel (red, green, blue or alpha) each component holds. */
 static const char *places(cl_channel_order order)
 {
 	switch (order) {
@@ -306,7 +304,7 @@ static void images_queries(struct picture *p)
 	FAILS(clGetImageInfo(p->m, CL_IMAGE_WIDTH, 1, &other, NULL), CL_INVALID_VALUE);
 }
 
-/* Tests an image over a part of a buffer. Its row pitch is longer than its rows. */
+/* An image over a part of a buffer, with a row pitch longer than its rows. */
 static void images__over_buffers(void)
 {
 	static const char source[] =

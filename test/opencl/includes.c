@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests programs that include files of the machine on which they run. On any node, the compiler
- * must find the same files as a compiler on this machine does. */
+ * must find the same files as a compiler on this machine. */
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,8 +23,7 @@ static void file(const char *name, const char *text)
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* Makes a folder for header files. Its name is unique, because compilers cache results by the
- * source alone. */
+/* The folder's name is unique, because compilers cache results by the source alone. */
 static void plant(void)
 {
 	static unsigned count;
@@ -42,8 +41,8 @@ static void uproot(void)
 	CHECK(system(command) == 0);
 }
 
-/* Builds the program and returns the value that its kernel `f` writes. `format` is the text of the
- * options; %s, which may appear up to three times, stands for the folder. */
+/* Returns what the kernel `f` writes. In `format`, the text of the options, %s stands for the
+ * folder, up to three times. */
 static int value(const char *source, const char *format)
 {
 	char options[1024];
@@ -143,7 +142,7 @@ static void includes__of_the_working_folder(void)
 	uproot();
 }
 
-/* If a file is missing, the build log names it. */
+/* The build log names a missing file. */
 static void includes__missing(void)
 {
 	const char *source = "#include \"not_there.h\"" KERNEL("1");

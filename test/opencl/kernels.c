@@ -60,8 +60,7 @@ static void kernels__queries(void)
 	OK(clReleaseProgram(p));
 }
 
-/* A query returns each attribute of the kernel. Compilers may add blanks, so the comparison ignores
- * blanks. */
+/* A query returns each attribute of the kernel. Compilers may add blanks, so these are ignored. */
 static void kernels__attribute_queries(void)
 {
 	static const char *const all[] = {"vec_type_hint(uchar3)", "reqd_work_group_size(2,1,1)",
@@ -188,7 +187,7 @@ static void ranges__by_chance(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* The device chooses the local size. Every work-item must run exactly once. */
+/* If the device chooses the local size, every work-item runs exactly once. */
 static void ranges__without_local_sizes(void)
 {
 	static const char source[] = "kernel void f(global uint *a) {\n"

@@ -14,8 +14,8 @@ static cl_uint references_of(cl_mem m)
 	return count;
 }
 
-/* Runs `round` until memory use is stable. Then runs it many more times, and fails if the process
- * grows by more than `most_kib`. */
+/* Runs `round` until memory use is stable, then many times more. Fails if the process grows by more
+ * than `most_kib`. */
 static void must_not_grow(void (*round)(uint32_t n), uint32_t rounds, size_t most_kib)
 {
 	for (uint32_t n = 0; n < rounds / 4; n++)
@@ -34,7 +34,7 @@ static void must_not_grow(void (*round)(uint32_t n), uint32_t rounds, size_t mos
 }
 
 static cl_kernel kernel;
-/* `kept` is used by all rounds; `own` has one buffer for each device, so that no data moves */
+/* `own` has one buffer per device, so that no data moves */
 static cl_mem kept, own[RIG_DEVICES_MAX];
 
 static void buffer_round(uint32_t n)
@@ -160,8 +160,7 @@ static void leaks__programs(void)
 	must_not_grow(program_round, 40, 2048);
 }
 
-/* Released device memory can be allocated again: in total, the rounds allocate far more than a
- * device has. */
+/* Released device memory can be allocated again: the rounds allocate far more than a device has. */
 static void leaks__device_memory(void)
 {
 	enum { BYTES = 64 << 20 };

@@ -11,7 +11,7 @@
 static const char source[] =
 	"kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }\n";
 
-/* Releases all handles before the commands can start. */
+/* All handles are released before the commands can start. */
 static void lifetimes__all_is_released_before_the_work(void)
 {
 	cl_context c = clCreateContext(NULL, 1, rig.devices, NULL, NULL, ERR);
@@ -49,8 +49,7 @@ static void lifetimes__all_is_released_before_the_work(void)
 		EQUAL(out[i], 7);
 }
 
-/* Queries objects that another object uses, and retains them again, as C++ and Python wrappers
- * do. */
+/* A program may retain objects again that it finds by queries, as C++ and Python wrappers do. */
 static void lifetimes__found_again_in_what_needs_it(void)
 {
 	cl_context c = clCreateContext(NULL, 1, rig.devices, NULL, NULL, ERR), again = NULL;
@@ -95,8 +94,6 @@ static void lifetimes__found_again_in_what_needs_it(void)
 	FAILS_BUT_POCL(clReleaseMemObject(whole), CL_INVALID_MEM_OBJECT);
 }
 
-/* ---- destructors ---- */
-
 static atomic_int called, order[8];
 
 static void CL_CALLBACK destroyed(cl_mem m, void *data)
@@ -114,8 +111,7 @@ static bool until(atomic_int *count, int wanted)
 	return *count == wanted;
 }
 
-/* A destructor callback runs after the last command that uses the memory has completed, not
- * earlier. */
+/* A destructor callback runs only after the last command that uses the memory has completed. */
 static void lifetimes__destructors_wait_for_commands(void)
 {
 	cl_event gate = clCreateUserEvent(rig.context, ERR);
@@ -155,8 +151,6 @@ static void lifetimes__parts_end_before_the_whole(void)
 	EQUAL(order[0], 2);
 	EQUAL(order[1], 1);
 }
-
-/* ---- events ---- */
 
 static void lifetimes__user_events_are_set_once(void)
 {
@@ -199,8 +193,6 @@ static void lifetimes__blocking_behind_a_failure(void)
 	OK(clReleaseCommandQueue(q));
 }
 
-/* ---- callbacks that use the implementation ---- */
-
 static atomic_int in_callback;
 
 static void CL_CALLBACK releases(cl_event e, cl_int status, void *data)
@@ -229,15 +221,13 @@ static void lifetimes__callbacks_release_their_queue(void)
 	}
 }
 
-/* ---- many threads ---- */
-
 #define THREADS 8
 #define ROUNDS  40
 
 struct worker {
 	pthread_t thread;
 	int index, errors;
-	cl_kernel kernel; /* kernel of this thread */
+	cl_kernel kernel;
 };
 
 static void one_round(struct worker *w, int round)
@@ -257,7 +247,7 @@ static void one_round(struct worker *w, int round)
 		w->errors += clEnqueueNDRangeKernel(q, w->kernel, 1, NULL, &global, NULL, 0, NULL,
 						    NULL) != 0;
 	w->errors += clEnqueueReadBuffer(q, m, CL_FALSE, 0, sizeof(got), got, 0, NULL, &done) != 0;
-	/* releases the objects while commands that use them run */
+	/* while commands that use them run */
 	w->errors += clReleaseMemObject(m) != 0;
 	w->errors += clReleaseCommandQueue(q) != 0;
 	w->errors += clWaitForEvents(1, &done) != 0;
@@ -296,9 +286,7 @@ static void lifetimes__eight_threads_make_and_release(void)
 		EQUAL(workers[i].errors, 0);
 }
 
-/* ---- fork ---- */
-
-/* Returns the exit status of a child, which must exit within 20 s. */
+/* The child must exit within 20 s. */
 static int child_status(pid_t child)
 {
 	int status = 0;
@@ -309,8 +297,8 @@ static int child_status(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* Forks a child after the program has used devices. The child exits normally, and the parent
- * continues to work. Calls of the child on the parent's devices fail; on PoCL they hang. */
+/* A child of a fork exits normally, and the parent continues to work. The child's calls on the
+ * parent's devices fail; on PoCL they hang. */
 static void lifetimes__children_leave_the_parent_alone(void)
 {
 	cl_mem m = rig_buffer(CL_MEM_READ_WRITE, 64, NULL);

@@ -77,8 +77,8 @@ static void limits__images(void)
 	}
 }
 
-/* A parameter to query: for its size, with a buffer of the exact size, with a buffer that is one
- * byte too small, and without a buffer. */
+/* Queried for its size, with a buffer of the exact size, with one that is a byte too small, and
+ * without a buffer. */
 struct param {
 	cl_device_info name;
 	size_t bytes; /* 0: not checked */
@@ -268,11 +268,11 @@ static cl_mem small_image(float first)
 	return m;
 }
 
-/* 127 images and a buffer need 1024 bytes of arguments, the limit that the standard guarantees. */
+/* 127 images and a buffer need 1024 bytes of arguments, which the standard guarantees. */
 #define IMAGES 127
 
-/* Tests a kernel with the maximum number of image arguments. It writes every third image and reads
- * the others. */
+/* With the maximum number of image arguments, the kernel writes every third image and reads the
+ * others. */
 static void limits__image_arguments(void)
 {
 	char source[16384] = "kernel void k(global float *out";
@@ -314,8 +314,8 @@ static void limits__image_arguments(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Checks the form of the conformance version, and that values which depend on an extension are
- * there only with this extension. */
+/* Checks the form of the conformance version, and that values of an extension are there only with
+ * it. */
 static void limits__agree(void)
 {
 	for (cl_uint i = 0; i < rig.device_count; i++) {

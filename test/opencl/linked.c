@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests programs that are made in another way than by one build from source: from binaries, by
- * compile and link, with headers. */
+/* Tests programs not made by one build from source: from binaries, by compile and link, with
+ * headers. */
 #include "program.h"
 
 struct binaries {
@@ -102,8 +102,6 @@ static void binaries__rejected(void)
 		 CL_INVALID_VALUE);
 }
 
-/* ---- compile and link ---- */
-
 static const char header_text[] = "uint twice(uint x);\n#define ADD 3\n";
 static const char library_text[] =
 	"#include \"inc/twice.h\"\nuint twice(uint x) { return 2 * x; }\n";
@@ -129,7 +127,7 @@ static void compile__and_link_with_headers(void)
 	MADE(linked);
 	has_text(linked, 23);
 	OK(clReleaseProgram(linked));
-	/* first makes a library, then links a program with it */
+	/* makes a library, then links a program with it */
 	cl_program archive = clLinkProgram(rig.context, 0, NULL, "-create-library", 1, &library,
 					   NULL, NULL, ERR);
 	MADE(archive);
@@ -154,7 +152,7 @@ static void compile__rejected(void)
 	FAILS(clCompileProgram(bad, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL),
 	      CL_COMPILE_PROGRAM_FAILURE);
 	CHECK(strstr(build_log(bad, 0), "not_there_at_all"));
-	/* compiles the program without its header */
+	/* without its header */
 	FAILS(clCompileProgram(good, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL),
 	      CL_COMPILE_PROGRAM_FAILURE);
 	FAILS(clCompileProgram(NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_PROGRAM);
@@ -184,7 +182,6 @@ static void write_file(const char *folder, const char *name, const char *text)
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* Compiles with headers from folders of this machine. */
 static void compile__headers_of_folders(void)
 {
 	char folder[] = "/tmp/rig-XXXXXX", options[512], path[512];
@@ -201,7 +198,7 @@ static void compile__headers_of_folders(void)
 				   options);
 	has_text(p, 31);
 	OK(clReleaseProgram(p));
-	/* The header changed, so the program must be compiled again, not taken from a cache. */
+	/* The header changed, so a cached program must not be used. */
 	write_file(folder, "sub/three.h", "#define THREE 4\n");
 	snprintf(options, sizeof(options), "-I%s -DX", folder);
 	p = rig_program("#include <one.h>\nkernel void f(global uint *a)\n"

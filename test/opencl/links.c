@@ -61,7 +61,7 @@ static void links__two_objects(void)
 	EQUAL(type_of(parts[0]), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
 	cl_program p = linked("", 2, parts);
 	EQUAL(type_of(p), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
-	/* the programs that were linked may be released */
+	/* the linked programs may be released */
 	OK(clReleaseProgram(parts[0]));
 	OK(clReleaseProgram(parts[1]));
 	for (cl_uint i = 0; i < rig.device_count; i++)
@@ -107,7 +107,7 @@ static void links__again(void)
 {
 	cl_program p = compiled("kernel void f(global int *out) { *out = 1; }\n");
 
-	/* no kernel object of the program exists, so it may be compiled again */
+	/* no kernel object exists, so the program may be compiled again */
 	OK(clCompileProgram(p, 0, NULL, "-DX", 0, NULL, NULL, NULL, NULL));
 	cl_program whole = linked(NULL, 1, &p);
 	EQUAL(value(whole, 0), 1);
@@ -187,7 +187,7 @@ static void links__callbacks(void)
 	OK(clReleaseProgram(p));
 }
 
-/* A program may be used while it is still being linked in the background. */
+/* A program may be used while it is linked in the background. */
 static void links__used_while_linked(void)
 {
 	cl_program object = compiled("kernel void f(global int *out) { *out = 7; }\n");

@@ -12,7 +12,7 @@ static unsigned many_count(unsigned otherwise)
 	return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
 }
 
-/* Prints the time of a step that began at *since_ns, and sets *since_ns for the next step. */
+/* Prints the time since *since_ns, and sets it for the next step. */
 static void step(const char *what, unsigned count, uint64_t *since_ns)
 {
 	uint64_t now_ns = rig_now_ns();
@@ -23,7 +23,7 @@ static void step(const char *what, unsigned count, uint64_t *since_ns)
 	*since_ns = rig_now_ns();
 }
 
-/* Many buffers exist at the same time; each has its own bytes on the device. */
+/* Each of many buffers has its own bytes on the device. */
 static void many__buffers(void)
 {
 	unsigned count = many_count(6000);
@@ -73,7 +73,6 @@ static void launches_enqueue(cl_kernel k, unsigned count, cl_uint wait_count, co
 					  NULL));
 }
 
-/* Enqueues many kernels in sequence with one clFinish after them. */
 static void many__commands(void)
 {
 	unsigned count = many_count(20000);
@@ -92,8 +91,7 @@ static void many__commands(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Enqueues many commands before the first may run. The program has only one thread, so an enqueue
- * must not wait for a completion. */
+/* An enqueue must not wait for a completion, because this program has only one thread. */
 static void many__commands_behind_an_event(void)
 {
 	unsigned count = many_count(12000);
@@ -118,8 +116,7 @@ static void many__commands_behind_an_event(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Enqueues transfers that wait for a kernel. They use more ranges of host memory than a NIC has
- * memory regions. */
+/* Transfers that wait for a kernel use more ranges of host memory than a NIC has memory regions. */
 static void many__transfers_behind_a_kernel(void)
 {
 	unsigned count = many_count(2300);
@@ -154,7 +151,6 @@ static void many__transfers_behind_a_kernel(void)
 
 #define LIST 1000 /* events in one wait list */
 
-/* Creates many events, and a long wait list. */
 static void many__events(void)
 {
 	/* with more events, PoCL 3.1 takes minutes */

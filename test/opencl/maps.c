@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests buffer maps: every kind of host memory; overlapping and non-blocking maps; maps for reading
- * and for writing. Also tests the restrictions of the CL_MEM_HOST_... flags. */
+/* Tests buffer maps: every kind of host memory; overlapping and non-blocking maps; reading and
+ * writing; the restrictions of CL_MEM_HOST_... flags. */
 #include "rig.h"
 
 #define BYTES 50000u
@@ -191,8 +191,6 @@ static void maps__rejected(void)
 	FAILS(clEnqueueUnmapMemObject(q, m, p, 0, NULL, NULL), CL_INVALID_VALUE);
 	OK(clReleaseMemObject(m));
 }
-
-/* ---- CL_MEM_HOST flags ---- */
 
 static void hostflags__forbid_reading(void)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes invalid handles, handles of another kind, and handles of another context to every call
- * that has a handle. */
+/* Passes invalid handles, and handles of another kind or context, to every call that has a
+ * handle. */
 #include "rig.h"
 
 static const char source[] = "kernel void k(global int *a) { a[get_global_id(0)] = 1; }\n";
 
-/* One object of each kind. */
 struct objects {
 	cl_mem buffer, image;
 	cl_program program;
@@ -198,8 +197,7 @@ static void handles__that_are_null(void)
 	objects_end(&o);
 }
 
-/* Passes a platform to calls that expect another kind, and some handles of other wrong kinds. PoCL
- * checks only the first bytes of its objects. */
+/* PoCL checks only the first bytes of its objects, so only some wrong kinds are passed. */
 static void handles__of_another_kind(void)
 {
 	struct objects o = objects_make();
@@ -215,8 +213,7 @@ static void handles__of_another_kind(void)
 	objects_end(&o);
 }
 
-/* Passes handles of objects that were released. Only an implementation that tracks its handles
- * detects them. */
+/* Only an implementation that tracks its handles detects released ones. */
 static void handles__that_were_released(void)
 {
 	struct objects o = objects_make(), gone = objects_make();
@@ -230,8 +227,6 @@ static void handles__that_were_released(void)
 	refused(gone.user, &o);
 	objects_end(&o);
 }
-
-/* ---- objects of another context ---- */
 
 static void contexts__apart(void)
 {

@@ -9,7 +9,7 @@ static const char slow_source[] =
 	" uint x = a[0]; for (uint i = 0; i < rounds; i++) x = x * 1664525 + 1013904223;\n"
 	" a[0] = x; }\n";
 
-/* Runs a random graph of commands that only events order, and compares the result with a model. */
+/* Only events order the commands of this random graph; a model predicts the result. */
 static void unordered__graph_by_chance(void)
 {
 	enum { BUFFERS = 8, COMMANDS = 150 };
@@ -44,7 +44,7 @@ static void unordered__graph_by_chance(void)
 		for (cl_uint i = 0; i < count; i++)
 			OK(clReleaseEvent(list[i]));
 		last[a] = e;
-		/* later commands that write buffer b wait for this command, which reads it */
+		/* later commands that write buffer b wait for this one, which reads it */
 		last[b] = e;
 		OK(clRetainEvent(e));
 		model[a] = model[a] * 5 + model[b] + n;
@@ -116,8 +116,6 @@ static void unordered__barriers(void)
 	OK(clReleaseMemObject(a));
 	OK(clReleaseCommandQueue(q));
 }
-
-/* ---- profiling times ---- */
 
 static cl_ulong time_of(cl_event e, cl_profiling_info which)
 {

@@ -52,7 +52,7 @@ static void platform__lists_devices(void)
 	FAILS(clGetPlatformIDs(0, &rig.platform, NULL), CL_INVALID_VALUE);
 }
 
-/* A device query with the minimum size of its answer in bytes; size 0: the answer is a text. */
+/* `least` bytes; 0: the answer is a text */
 struct query {
 	cl_device_info what;
 	size_t bytes;

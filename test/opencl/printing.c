@@ -12,7 +12,6 @@ struct capture {
 	int file, saved;
 };
 
-/* Redirects standard output to a file. */
 static struct capture capture_begin(void)
 {
 	struct capture c;
@@ -88,7 +87,7 @@ static void printing__in_the_order_of_kernels(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Returns how many times the list in `printed` contains the item `item`, such as "7;". */
+/* Counts an item such as "7;" in the list `printed`. */
 static int printed_count(const char *item)
 {
 	int count = 0;
@@ -98,8 +97,8 @@ static int printed_count(const char *item)
 	return count;
 }
 
-/* Kernels alternate between devices, ordered by events. The output of each must arrive once. Output
- * of different devices is in order only after a wait, so the order is not compared. */
+/* Each output of kernels that alternate between devices arrives once. Only a wait would order
+ * output of different devices, so its order is not compared. */
 static void printing__between_devices(void)
 {
 	cl_kernel k = rig_kernel("kernel void f(int n) { printf(\"%d;\", n); }\n", "f");
@@ -129,7 +128,6 @@ static void printing__between_devices(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Output that is longer than one message arrives complete. */
 static void printing__a_lot(void)
 {
 	static const char source[] =
@@ -153,7 +151,7 @@ static void printing__a_lot(void)
 	OK(clReleaseKernel(k));
 }
 
-/* When the kernel's event completes, its output has already appeared. */
+/* The output of a kernel appears before its event completes. */
 static void printing__before_the_event(void)
 {
 	cl_kernel k = rig_kernel("kernel void f(int n) { printf(\"now %d\", n); }\n", "f");

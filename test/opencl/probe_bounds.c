@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels store outside their argument, by one byte or more. They run on devices that check each
- * access (engine rv32). test/net/rv32.sh runs this program, and reads the messages in the node's
- * log. The command must fail, and neighbouring buffers must keep their bytes. The sizes cover
- * buffers that share an allocation of the device, and buffers with an allocation of their own. */
+/* Kernels store outside their argument on devices that check each access (engine rv32): the command
+ * must fail, and neighbouring buffers must keep their bytes. test/net/rv32.sh runs this and reads
+ * the node's log. Some buffers share an allocation of the device, others have their own. */
 #include "rig.h"
 
 static const char source[] =
@@ -12,7 +11,7 @@ static const char source[] =
 	"	if (get_global_id(0) == 5) *(global uint *)(out + at) = 0x01010101; }\n"
 	"kernel void fill(global uchar *out, uint at) { out[get_global_id(0)] = at; }\n";
 
-/* Runs a kernel with 16 work-items. Returns the status of its event. */
+/* Returns the status of the kernel's event. */
 static cl_int run(cl_program program, const char *name, cl_mem out, cl_uint at)
 {
 	const size_t items = 16;
@@ -31,7 +30,7 @@ static cl_int run(cl_program program, const char *name, cl_mem out, cl_uint at)
 	return status;
 }
 
-/* Runs a store outside the argument, which must fail. Then runs a command that must work. */
+/* The store must fail, and a later command must work. */
 static void outside(cl_program program, const char *name, cl_mem out, cl_uint at)
 {
 	CHECK(run(program, name, out, at) < 0);
@@ -46,13 +45,11 @@ static cl_mem buffer(cl_program program, size_t bytes, uint8_t byte)
 	memset(from, byte, bytes);
 	MADE(m = clCreateBuffer(rig.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, from,
 				ERR));
-	/* Fills the buffer with the same byte on the device. */
 	EQUAL(run(program, "fill", m, byte), CL_COMPLETE);
 	return m;
 }
 
-/* Compares the bytes of a buffer. `wanted` has three values: of each of the first 16 bytes, of each
- * byte between, and of the last byte. */
+/* `wanted`: the value of each of the first 16 bytes, of each byte between, and of the last byte. */
 static void check(cl_program program, cl_mem m, size_t bytes, const uint8_t wanted[3])
 {
 	uint8_t *got = rig_memory(bytes);
@@ -94,7 +91,7 @@ static void bounds__large_buffers(void)
 	neighbours((3 << 20) + 1);
 }
 
-/* A sub-buffer ends before its parent ends, so a store after its end is outside. */
+/* A store after the end of a sub-buffer is outside, although the parent continues. */
 static void bounds__sub_buffer(void)
 {
 	const cl_program program = rig_program(source, NULL);

@@ -62,7 +62,7 @@ static void results_check(const cl_mem *buffers, cl_uint factor)
 	}
 }
 
-/* Enqueues kernels, an allreduce and kernels again. The host does not wait between them. */
+/* The host does not wait between kernels, allreduce and kernels. */
 static void run_case(bool in_place)
 {
 	cl_event made[RIG_DEVICES_MAX], summed = NULL;
@@ -103,7 +103,7 @@ static void allreduce__out_of_place(void)
 	run_case(false);
 }
 
-/* If the host wrote the inputs, they reach their devices before the allreduce starts. */
+/* Bytes that the host wrote reach their devices before the allreduce starts. */
 static void allreduce__bytes_of_the_host(void)
 {
 	static cl_uint numbers[COUNT], got[COUNT];
@@ -112,10 +112,10 @@ static void allreduce__bytes_of_the_host(void)
 	for (cl_uint d = 0; d < rig.device_count; d++) {
 		for (cl_uint i = 0; i < COUNT; i++)
 			numbers[i] = 100 * d + i;
-		/* writes by the queue of device 0, although the allreduce reads it on device d */
+		/* the queue of device 0 writes, although device d reads */
 		rig_write(rig.queues[0], from[d], numbers, sizeof(numbers));
 	}
-	/* Reduces a part of the buffers, and writes it to another offset of the output. */
+	/* Reduces a part of the buffers to another offset of the output. */
 	OK(allreduce(rig.queues[0], rig.device_count, rig.devices, from, to, 16, 32, 1000,
 		     CL_TYPE_UINT32_DXP, CL_REDUCTION_MAX_DXP, 0, NULL, NULL));
 	for (cl_uint d = 0; d < rig.device_count; d++) {
@@ -127,8 +127,7 @@ static void allreduce__bytes_of_the_host(void)
 	end();
 }
 
-/* An allreduce waits for a user event. If the user event gets a negative status, the allreduce
- * fails too. */
+/* An allreduce waits for a user event, and fails if that gets a negative status. */
 static void allreduce__waits(void)
 {
 	cl_event gate = clCreateUserEvent(rig.context, ERR), done = NULL;
@@ -195,8 +194,8 @@ static void allreduce__errors(void)
 	end();
 }
 
-/* Runs allreduces until a device is lost, because the script kills its process. Then runs them with
- * the remaining devices. Prints "running" first. */
+/* After a device is lost (the script kills its process), the remaining devices continue. Prints
+ * "running" first. */
 static void allreduce__device_lost(void)
 {
 	const cl_uint n = rig.device_count;

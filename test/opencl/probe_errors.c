@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases for test/net/opencl_errors.sh, on nodes with a driver that rejects kernels named refuse_N
- * with error -N. A program must get the node's own errors, and only for the commands that
- * failed. */
+/* For test/net/opencl_errors.sh, with a driver that rejects kernels named refuse_N with error -N. A
+ * program must get the node's own errors, only for the commands that failed. */
 #include "rig.h"
 
 static const char source[] = "kernel void refuse_5(global uint *a) { a[0] = 1; }\n"
@@ -52,8 +51,7 @@ static void errors__of_a_command(void)
 	OK(clReleaseProgram(p));
 }
 
-/* A command that waits for a rejected command does not get the error code of the rejected
- * command. */
+/* A command that waits for a rejected one gets another error code. */
 static void errors__of_waiting_commands(void)
 {
 	uint32_t word = 7;

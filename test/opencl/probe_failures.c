@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that a program learns why its command failed: by the notification of the context, and by
- * the query of the extension cl_dxp_failure. test/net/rv32.sh and test/net/opencl_errors.sh run one
- * case each, on devices where these kernels fail. */
+/* A program learns why its command failed: by the context's notification, and by the query of
+ * cl_dxp_failure. test/net/rv32.sh and test/net/opencl_errors.sh run one case each, on devices
+ * where these kernels fail. */
 #include "rig.h"
 
 #include <pthread.h>
 
-#define CL_EVENT_FAILURE_DXP 0x44D1 /* as in dxp/cl_ext.h */
+#define CL_EVENT_FAILURE_DXP 0x44D1 /* see dxp/cl_ext.h */
 #define TEXT_BYTES           256    /* bytes of the longest sentence, including the zero byte */
 
 static const char source[] =
@@ -71,8 +71,7 @@ static void setting_close(struct setting *s)
 	OK(clReleaseContext(s->context));
 }
 
-/* Runs a kernel, and writes the sentence about its event to `text`. Returns the status of the
- * event. */
+/* Writes the sentence about the kernel's event to `text`. Returns the event's status. */
 static cl_int run(const struct setting *s, const char *name, char text[TEXT_BYTES])
 {
 	const size_t items = 16;
@@ -95,7 +94,7 @@ static cl_int run(const struct setting *s, const char *name, char text[TEXT_BYTE
 	return status;
 }
 
-/* Each kernel that fails has a sentence with these parts. A kernel that succeeds has none. */
+/* The sentence of a failed kernel has these parts. A kernel that succeeds has none. */
 static void check(const char *kernel, const char *const *parts)
 {
 	struct setting s = setting_open();

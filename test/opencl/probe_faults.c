@@ -82,8 +82,7 @@ static void close_all(void)
 	must("clReleaseContext", clReleaseContext(context));
 }
 
-/* Runs one round on a device: memory, kernel, result. Returns the first error. If a result is
- * wrong, exits the program. */
+/* Returns the first error. A wrong result exits the program. */
 static cl_int use(cl_uint d)
 {
 	static uint32_t words[WORDS];
@@ -163,7 +162,6 @@ static void stay(unsigned seconds)
 
 #define BATCH 50 /* outstanding kernels */
 
-/* Runs BATCH kernels on the buffer of each device and waits for them. */
 static void held_round(const cl_mem *m, cl_kernel k)
 {
 	size_t global = WORDS;
@@ -276,8 +274,8 @@ static void run_slow(const char *name, unsigned seconds)
 	clReleaseMemObject(m);
 }
 
-/* Allocates half of the largest buffer. Fills it with SECRET, or, if `look` is set, counts how
- * often it contains SECRET. */
+/* Fills half of the largest buffer with SECRET, or with `look` counts how often it contains
+ * SECRET. */
 static void memory(bool look)
 {
 	cl_ulong bytes = 0;

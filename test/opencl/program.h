@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers for tests of programs: make a program from a text, read its build log, run its kernel. */
+/* Helpers for tests of programs: make one from a text, read its build log, run its kernel. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -38,7 +38,7 @@ static const char *build_log(cl_program p, cl_uint device)
 	return log;
 }
 
-/* Checks that kernel f of the program writes this number on each device. */
+/* Kernel f writes this number on each device. */
 static inline void has_text(cl_program p, uint32_t wanted)
 {
 	cl_kernel k = clCreateKernel(p, "f", ERR);

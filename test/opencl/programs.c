@@ -107,8 +107,6 @@ static void programs__callbacks(void)
 	OK(clReleaseProgram(bad));
 }
 
-/* ---- outstanding builds ---- */
-
 static cl_program begun(const char *options, int *count)
 {
 	cl_program p = from_text(simple);
@@ -124,8 +122,7 @@ static void until_built(volatile int *count)
 	EQUAL(*count, 1);
 }
 
-/* Calls that need the result of a build wait until it is complete. The status and options of the
- * build can be queried at once. */
+/* Calls that need the result of a build wait for it; status and options can be queried at once. */
 static void programs__queried_while_they_are_built(void)
 {
 	static int count[4];
@@ -173,7 +170,7 @@ struct inside {
 	bool release;
 };
 
-/* Makes two calls that wait for a build, from inside the callback of this build. */
+/* Both calls wait for the build inside whose callback they are. */
 static void CL_CALLBACK use_inside(cl_program p, void *user)
 {
 	struct inside *in = user;
@@ -208,7 +205,7 @@ static void programs__used_in_their_callbacks(void)
 	OK(clReleaseProgram(q));
 }
 
-/* If a program is released during its build, it exists until its callback has run. */
+/* A program that is released during its build exists until its callback has run. */
 static void programs__released_while_they_are_built(void)
 {
 	static int count;
@@ -277,8 +274,7 @@ static void programs__rejected(void)
 	OK(clReleaseProgram(p));
 }
 
-/* Any number of programs may exist at the same time. On PoCL the test makes only two, because each
- * takes 30 ms. A node reuses its earlier build. */
+/* Any number of programs may exist. On PoCL only two, because each takes 30 ms. */
 static void programs__three_hundred_live(void)
 {
 	enum { COUNT = 300 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares random commands over all devices with a model in host memory. Each queue is in order.
- * Events order commands in different queues, as the standard requires. */
+/* Compares random commands over all devices with a model in host memory. Queues are in order;
+ * events order commands in different queues, as the standard requires. */
 #include "rig.h"
 
 #define BUFFERS  6
 #define WORDS    5000
 #define COMMANDS 250
-/* work-items; always the same local size, because PoCL compiles a kernel for each new size */
+/* work-items; always the same, because PoCL compiles a kernel for each new size */
 #define LOCAL 8
 
 static const char source[] =
@@ -18,15 +18,15 @@ static const char source[] =
 struct world {
 	cl_mem buffers[BUFFERS];
 	uint32_t model[BUFFERS][WORDS];
-	cl_event last[BUFFERS]; /* last command on the buffer; NULL: none */
+	cl_event last[BUFFERS]; /* NULL: none */
 	cl_kernel mix, own;
 	cl_command_queue queues[RIG_DEVICES_MAX];
 	uint32_t *reads[COMMANDS], *wanted[COMMANDS];
 	size_t read_words[COMMANDS], read_count;
 };
 
-/* Writes the events that a command on buffers a and b must wait for; BUFFERS stands for no buffer.
- * Returns their number. */
+/* Writes the events that a command on buffers a and b (BUFFERS: none) must wait for. Returns their
+ * number. */
 static cl_uint waits(struct world *w, size_t a, size_t b, cl_event list[2])
 {
 	cl_uint count = 0;

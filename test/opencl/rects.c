@@ -3,14 +3,13 @@
  * in host memory. */
 #include "rig.h"
 
-#define SPACE 40000u /* bytes of each side */
+#define SPACE 40000u /* of each side */
 
 struct side {
 	size_t origin[3], row, slice;
 };
 
-/* Draws a random offset and random pitches for one side of a copy, with enough space for the
- * region. */
+/* Leaves enough space for the region. */
 static struct side side_by_chance(const size_t region[3])
 {
 	for (;;) {
@@ -87,7 +86,7 @@ static void rects__read_by_chance(void)
 		OK(clEnqueueReadBufferRect(q, m, round & 1, b.origin, h.origin, region, b.row,
 					   b.slice, h.row, h.slice, host, 0, NULL, NULL));
 		OK(clFinish(q));
-		SAME_BYTES(host, wanted, SPACE); /* the bytes between the rows must be unchanged */
+		SAME_BYTES(host, wanted, SPACE); /* the bytes between the rows */
 	}
 	OK(clReleaseMemObject(m));
 }
@@ -114,7 +113,7 @@ static void rects__copy_by_chance(void)
 	OK(clReleaseMemObject(b));
 }
 
-/* Tests pitches of 0: rows and slices follow without gaps. */
+/* Without pitches, rows and slices follow without gaps. */
 static void rects__without_pitches(void)
 {
 	size_t region[3] = {10, 5, 3}, at[3] = {0, 0, 0}, up[3] = {0, 0, 1};

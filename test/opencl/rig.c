@@ -11,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MEMORY_MAX 4096 /* allocations of one case */
+#define MEMORY_MAX 4096
 
 struct rig rig;
 _Thread_local cl_int rig_error;
 
-/* Report of the child to its parent. It is in shared memory, and the child writes it. */
+/* In shared memory; the child writes it. */
 struct progress {
 	size_t current; /* index of the running case */
 	uint32_t passed, failed, skipped;
@@ -32,15 +32,12 @@ static uint64_t random_state;
 static void *blocks[MEMORY_MAX];
 static size_t block_count;
 
-/* ---- checks ---- */
-
 static void end_case(enum verdict verdict)
 {
 	fflush(stdout);
 	if (case_jumps && case_thread)
 		longjmp(case_end, (int)verdict + 1);
-	/* If the check is in another thread, the case cannot continue, because longjmp cannot cross
-	 * stacks. */
+	/* Another thread cannot continue: longjmp cannot cross stacks. */
 	_exit(verdict == VERDICT_SKIPPED ? 77 : 99);
 }
 
@@ -124,8 +121,6 @@ void rig_same(const void *bytes, size_t count)
 	printf("same %s %016" PRIx64 "\n", case_now->name, hash);
 }
 
-/* ---- random numbers ---- */
-
 uint64_t rig_random(void)
 {
 	uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
@@ -156,8 +151,6 @@ static uint64_t seed_of(const char *name, uint64_t seed)
 		seed = (seed ^ (uint8_t)*name++) * 0x100000001b3u;
 	return seed;
 }
-
-/* ---- platform ---- */
 
 static bool platform_fits(cl_platform_id p, const char *wanted)
 {
@@ -220,8 +213,6 @@ static void close_rig(void)
 	while (block_count)
 		free(blocks[--block_count]);
 }
-
-/* ---- helpers of the cases ---- */
 
 void *rig_memory(size_t bytes)
 {
@@ -367,8 +358,6 @@ size_t rig_resident(void)
 	return resident * (size_t)sysconf(_SC_PAGESIZE) / 1024;
 }
 
-/* ---- running ---- */
-
 static unsigned seconds_of_case(void)
 {
 	const char *text = getenv("RIG_SECONDS");
@@ -429,8 +418,7 @@ static void run_from(const struct suite *s, size_t first)
 	s->progress->current = s->count;
 }
 
-/* Reports that a child died in a case. Returns the index of the case with which the next child
- * starts. */
+/* Returns the index of the case with which the next child starts. */
 static size_t death_report(const struct suite *s, int status)
 {
 	struct progress *p = s->progress;
@@ -462,8 +450,7 @@ static void run_forked(const struct suite *s)
 		pid_t child = fork();
 		if (child == 0) {
 			run_from(s, next);
-			/* exits normally, so that the platform's exit handlers run and are tested
-			 * too */
+			/* so that the platform's exit handlers run */
 			exit(0);
 		}
 		if (child < 0 || waitpid(child, &status, 0) != child) {

@@ -39,9 +39,9 @@ struct rig {
 	cl_device_id devices[RIG_DEVICES_MAX];
 	cl_context context;                       /* context of all devices */
 	cl_command_queue queues[RIG_DEVICES_MAX]; /* in order, with profiling */
-	bool pocl;     /* the platform is PoCL, whose known defects are tolerated */
-	bool images;   /* every device supports images */
-	uint64_t seed; /* seed of all random numbers of the program */
+	bool pocl;   /* the platform is PoCL, whose known defects are tolerated */
+	bool images; /* every device supports images */
+	uint64_t seed;
 };
 extern struct rig rig; /* reset for each case */
 
@@ -78,7 +78,7 @@ void rig_check_rejected(const char *file, int line, const char *what, const void
 			cl_int wanted);
 void rig_check_bytes(const char *file, int line, const void *got, const void *wanted, size_t bytes);
 
-/* Error of the last call that creates an object, for MADE and REJECTED. */
+/* Error of the last call that creates an object. */
 extern _Thread_local cl_int rig_error;
 #define ERR (&rig_error)
 
@@ -92,12 +92,11 @@ extern _Thread_local cl_int rig_error;
 #define EQUAL(got, wanted) \
 	rig_check_number(__FILE__, __LINE__, #got, (int64_t)(got), (int64_t)(wanted))
 #define SAME_BYTES(got, wanted, bytes) rig_check_bytes(__FILE__, __LINE__, (got), (wanted), (bytes))
-/* MADE checks that clCreate...(..., ERR) returned a handle. REJECTED checks that it returned no
- * handle, and this error. */
+/* clCreate...(..., ERR) must return a handle (MADE), or none and this error (REJECTED). */
 #define MADE(handle)           rig_check_made(__FILE__, __LINE__, #handle, (handle))
 #define REJECTED(call, wanted) rig_check_rejected(__FILE__, __LINE__, #call, (call), (wanted))
 
-/* Does what FAILS does, but not on PoCL 3.1, which violates the standard here or crashes. */
+/* Not checked on PoCL 3.1, which violates the standard here or crashes. */
 #define FAILS_BUT_POCL(call, wanted)         \
 	do {                                 \
 		if (!rig.pocl)               \
@@ -109,41 +108,38 @@ extern _Thread_local cl_int rig_error;
 			REJECTED(call, wanted); \
 	} while (0)
 
-/* Prints a checksum of bytes that must be the same on PoCL and on dxp. The script compares the
- * checksums. */
+/* Prints a checksum of bytes, which the script compares: they must be the same on PoCL and on
+ * dxp. */
 void rig_same(const void *bytes, size_t count);
 
 /* ---- random numbers, from the seed and the name of the case ---- */
 
 uint64_t rig_random(void);
-/* Returns a random number in 0 .. limit - 1. */
+/* Random; 0 .. limit - 1. */
 size_t rig_below(size_t limit);
 void rig_scramble(void *bytes, size_t count);
-
-/* ---- helpers of the cases ---- */
 
 void *rig_memory(size_t bytes); /* zeroed; freed after the case */
 void *rig_noise(size_t bytes);  /* random bytes */
 
 cl_mem rig_buffer(cl_mem_flags flags, size_t bytes, void *host);
-/* Builds a program for all devices. Prints the build log on failure. */
+/* Builds it for all devices. Prints the build log on failure. */
 cl_program rig_program(const char *source, const char *options);
 /* Returns a kernel of a new program. */
 cl_kernel rig_kernel(const char *source, const char *name);
 void rig_set(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
 #define SET(kernel, index, value) rig_set((kernel), (index), sizeof(value), &(value))
-/* Runs a kernel over one dimension and waits until it is complete. */
+/* Waits until the kernel is complete. */
 void rig_run(cl_command_queue queue, cl_kernel kernel, size_t global);
 void rig_read(cl_command_queue queue, cl_mem m, void *to, size_t bytes);
 void rig_write(cl_command_queue queue, cl_mem m, const void *from, size_t bytes);
 cl_command_queue rig_queue(cl_uint device, cl_command_queue_properties properties);
 cl_int rig_status(cl_event event);
-/* Waits at most `seconds` until the event has this status, without clWaitForEvents. Returns whether
- * the event has it. */
+/* Waits at most `seconds`, without clWaitForEvents. True: the event has this status. */
 bool rig_until(cl_event event, cl_int status, unsigned seconds);
 bool rig_has_extension(cl_device_id device, const char *name);
 uint64_t rig_now_ns(void);
-/* Returns the resident memory of the process, in KiB. */
+/* KiB of resident memory of the process. */
 size_t rig_resident(void);
 
 #endif

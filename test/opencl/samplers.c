@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that read and write images through samplers of each kind. Also tests images that
- * use host memory or a buffer, and rejections. */
+/* Tests kernels that read and write images through samplers of each kind, images over host memory
+ * or a buffer, and rejections. */
 #include "picture.h"
 
 static const cl_image_format bytes_rgba = {CL_RGBA, CL_UNSIGNED_INT8};
@@ -74,8 +74,8 @@ static void samplers__kernels_read_and_write(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Reads along a line that crosses the borders of the picture. Each mode runs on one device, and
- * devices alternate. The values must be the same as on PoCL (rig_same). */
+/* Reads along a line that crosses the borders. The values must be the same as on PoCL (rig_same).
+ * Each mode runs on one device, and devices alternate. */
 static void samplers__each_mode(void)
 {
 	static const char source[] =
@@ -127,9 +127,8 @@ static const char convert_source[] =
 	" int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
 	" write_imagef(to, at, in[at.y * get_image_width(to) + at.x]); }\n";
 
-/* Tests normalized and float formats of each channel order. One kernel reads an image as floats,
- * and another kernel writes these floats to a second image. Floats and pixels must be the same as
- * on PoCL (rig_same). */
+/* Normalized and float formats of each channel order, read as floats and written to a second image,
+ * must give the same floats and pixels as on PoCL (rig_same). */
 static void samplers__formats_that_are_floats(void)
 {
 	cl_image_format formats[128];

@@ -2,8 +2,6 @@
 /* Tests invalid sizes, flags and descriptors, and valid ones just inside the limits. */
 #include "rig.h"
 
-/* ---- buffers ---- */
-
 static const cl_mem_flags pointers[] = {0,
 					CL_MEM_ALLOC_HOST_PTR,
 					CL_MEM_USE_HOST_PTR,
@@ -115,8 +113,6 @@ static void shapes__regions_of_sub_buffers(void)
 	OK(clReleaseMemObject(whole));
 }
 
-/* ---- rectangles ---- */
-
 static cl_int rect(cl_mem m, size_t ox, size_t oy, size_t oz, size_t w, size_t h, size_t d,
 		   size_t row, size_t slice)
 {
@@ -145,8 +141,6 @@ static void shapes__rectangles(void)
 	FAILS_BUT_POCL(rect(m, 0, 0, 0, 1, 2, 1, SIZE_MAX / 2 + 1, 0), CL_INVALID_VALUE);
 	OK(clReleaseMemObject(m));
 }
-
-/* ---- images ---- */
 
 static cl_int image(cl_mem_flags flags, const cl_image_format *format, cl_image_desc desc,
 		    void *host)
@@ -240,8 +234,8 @@ static void shapes__images_of_buffers(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Regions of images are rejected if their origin or size is outside the image, or if a pitch is
- * shorter than a row. */
+/* Regions of images are rejected if origin or size is outside the image, or a pitch is shorter than
+ * a row. */
 static void shapes__regions_of_images(void)
 {
 	const size_t zero[3] = {0}, all[3] = {8, 8, 1}, none[3] = {8, 0, 1}, deep[3] = {8, 8, 2},
@@ -284,14 +278,11 @@ static void shapes__regions_of_images(void)
 	OK(clReleaseMemObject(n));
 }
 
-/* ---- work groups ---- */
-
 static const char sized[] = "kernel __attribute__((reqd_work_group_size(4, 2, 1)))\n"
 			    "void k(global uint *a) { a[0] = get_local_size(0);\n"
 			    "a[1] = get_local_size(1); a[2] = get_local_size(2); }\n";
 
-/* If a kernel has a required work-group size, the local size may be omitted. PoCL 3.1 does not
- * accept that. */
+/* The local size may be omitted if the kernel requires one. PoCL 3.1 does not accept that. */
 static void shapes__the_kernels_own_work_groups(void)
 {
 	cl_kernel k = rig_kernel(sized, "k");

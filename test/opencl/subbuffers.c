@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests sub-buffers, which are views of a buffer. A write to one view is visible in all others. */
+/* Tests sub-buffers, views of a buffer: a write to one view is visible in all others. */
 #include "rig.h"
 
 #define BYTES 65536u
 
-/* Returns the smallest alignment of an origin, in bytes, that is valid on every device. */
+/* Bytes; valid on every device. */
 static size_t alignment(void)
 {
 	size_t most = 1;
@@ -54,7 +54,7 @@ static void subbuffers__are_windows(void)
 static const char add_source[] = "kernel void add(global uint *a, global const uint *b)\n"
 				 "{ size_t i = get_global_id(0); a[i] += b[i]; }\n";
 
-/* Runs kernels on two sub-buffers of one buffer, each time on a random device. */
+/* Kernels use two sub-buffers of one buffer, each time on a random device. */
 static void subbuffers__in_kernels_on_every_device(void)
 {
 	enum { PART = 4096 }; /* bytes */

@@ -32,8 +32,7 @@ static void run_all(struct worker *w, void *(*body)(void *))
 	}
 }
 
-/* Counts a failed call and continues, because a failed check can jump out only in the main
- * thread. */
+/* Counts a failed call and continues: a failed check can jump out only in the main thread. */
 static bool good(struct worker *w, cl_int error)
 {
 	if (error != CL_SUCCESS)
@@ -95,7 +94,7 @@ static void threads__share_a_queue(void)
 	run_all(w, on_its_own);
 }
 
-/* Body of a thread. All threads use one buffer, and each writes and reads back its own words. */
+/* All threads use one buffer; each writes and reads back its own words. */
 static void *into_one_buffer(void *argument)
 {
 	struct worker *w = argument;
@@ -131,7 +130,7 @@ static void threads__share_a_buffer(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Body of a thread that sets the 50 user events for which the commands of the main thread wait. */
+/* Sets the 50 user events for which the main thread's commands wait. */
 static void *set_later(void *argument)
 {
 	cl_event *list = argument;

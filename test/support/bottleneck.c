@@ -12,13 +12,12 @@ enum event_kind { EVENT_SEND, EVENT_QUEUE, EVENT_ARRIVE, EVENT_TIMER, EVENT_ACK,
 
 struct bottleneck_event {
 	uint64_t at_ns, serial;
-	/* time at which the packet was sent; an acknowledgement has the time of the newest packet
-	 * that it acknowledges */
+	/* an acknowledgement has the time of the newest packet that it acknowledges */
 	uint64_t sent_ns;
 	uint32_t flow;
 	/* packets that an acknowledgement covers; marked packets among them */
 	uint32_t count, marked;
-	uint8_t kind; /* kind of the event, an enum event_kind */
+	uint8_t kind; /* enum event_kind */
 };
 
 static bool earlier(const struct bottleneck_event *a, const struct bottleneck_event *b)
@@ -86,8 +85,7 @@ static void packet_send(struct bottleneck *b, uint32_t index)
 					  .sent_ns = b->now_ns});
 }
 
-/* Polls the sender of flow `index` once. It sends at most one batch, so that other flows can send
- * too. */
+/* Sends at most one batch, so that other flows can send too. */
 static void flow_quantum(struct bottleneck *b, uint32_t index)
 {
 	struct bottleneck_flow *f = &b->flow[index];
@@ -250,7 +248,7 @@ void bottleneck_destroy(struct bottleneck *b)
 
 void bottleneck_run(struct bottleneck *b, uint64_t until_ns)
 {
-	/* Wakes all flows at their start times, and again after the pause without data. */
+	/* At their start times, and again after the pause without data. */
 	for (uint32_t i = 0; i < b->options.flows; i++) {
 		uint64_t at = max_u64(b->flow[i].start_ns, b->now_ns);
 		push(b, (struct bottleneck_event){.at_ns = at, .kind = EVENT_SEND, .flow = i});

@@ -9,7 +9,7 @@ struct cursor {
 	struct capture *c;
 	/* first byte of the options, next byte to read, end of the block's body */
 	const uint8_t *start, *at, *end;
-	bool ended; /* the end option was read */
+	bool ended;
 };
 
 static uint16_t le16(const uint8_t *p)
@@ -43,8 +43,7 @@ static uint64_t time_at(const uint8_t *p)
 	return (uint64_t)le32(p) << 32 | le32(p + 4);
 }
 
-/* Reads the next option. Returns false after the end option, which must be the last of the block,
- * and on an error. */
+/* Returns false on an error, and after the end option, which must be the last of the block. */
 static bool option_next(struct cursor *o, uint16_t *code, const uint8_t **value, uint16_t *bytes)
 {
 	if (o->end - o->at < 4)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A strict reader of the files that wire/pcapng.h writes. It checks every length, padding, option
- * and checksum, and rejects everything that the writer never writes. It shares no code with the
- * writer, so that the two can disagree. */
+/* A strict reader of files of wire/pcapng.h. It checks every length, padding, option and checksum,
+ * and rejects everything that the writer never writes. It shares no code with the writer, so that
+ * the two can disagree. */
 #ifndef SUPPORT_CAPTURE_H
 #define SUPPORT_CAPTURE_H
 
@@ -18,7 +18,7 @@ struct capture_packet {
 	uint32_t interface;
 	uint64_t time_ns;
 	struct udp_address from, to;
-	const uint8_t *payload; /* UDP payload of the packet, in `bytes` of struct capture */
+	const uint8_t *payload; /* in `bytes` of struct capture */
 	uint32_t captured_bytes, bytes;
 	uint16_t udp_checksum;
 	uint8_t ecn;
@@ -34,17 +34,17 @@ struct capture {
 	uint32_t interface_count;
 	struct {
 		char name[CAPTURE_TEXT + 1];
-		/* longest captured packet in bytes, as the file states it, with link headers */
+		/* longest captured packet in bytes, with link headers, as the file states it */
 		uint32_t snap_bytes;
 		bool summed;
 		uint64_t seen, dropped;
 	} interfaces[CAPTURE_INTERFACES];
 	char program[CAPTURE_TEXT + 1];
-	char wrong[160]; /* the first error and its position; "" if there is none */
+	char wrong[160]; /* first error and its position, or "" */
 };
 
-/* Return false on an error and describe it in `wrong`. The packets point into `bytes`, which must
- * stay valid. */
+/* Return false on an error, described in `wrong`. The packets point into `bytes`, which must stay
+ * valid. */
 bool capture_parse(struct capture *c, const uint8_t *bytes, size_t count);
 bool capture_load(struct capture *c, const char *path);
 void capture_free(struct capture *c);

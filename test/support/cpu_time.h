@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Returns the processor time that this process has used. On a busy machine, elapsed time depends on
- * other processes; processor time does not. */
+/* Returns the processor time of this process, which does not depend on other processes as elapsed
+ * time does. */
 #ifndef TEST_SUPPORT_CPU_TIME_H
 #define TEST_SUPPORT_CPU_TIME_H
 

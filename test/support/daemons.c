@@ -149,11 +149,13 @@ void test_daemon_close(struct test_daemon *d)
 struct dxp_xpu *daemons_xpu(struct dxp_fabric *f, const char *name)
 {
 	struct dxp_xpu *x = NULL;
-	int status;
+	int status = DXP_ENOENT;
 
-	for (uint64_t end = clock_now_ns() + DAEMONS_WAIT_NS;
-	     (status = dxp_xpu_open(f, name, &x)) == DXP_ENOENT && clock_now_ns() < end;)
-		usleep(1000);
+	for (uint64_t end = clock_now_ns() + DAEMONS_WAIT_NS; clock_now_ns() < end; usleep(1000)) {
+		status = dxp_xpu_open(f, name, &x);
+		if (status != DXP_ENOENT && status != DXP_EPEERLOST)
+			break;
+	}
 	ok(status);
 	return x;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs whole xPUs inside a test over loopback: a manager, a daemon with two OpenCL xPUs (xpu1,
- * xpu2), and a daemon with one xPU without OpenCL (xpu3). Also opens a host and these xPUs. */
+ * xpu2), and one with an xPU without OpenCL (xpu3). Also opens a host and these xPUs. */
 #ifndef TEST_DAEMONS_H
 #define TEST_DAEMONS_H
 
@@ -13,10 +13,10 @@
 #include "manager/server.h"
 #include "xpu/daemon.h"
 
-#define DAEMONS_WAIT_NS (10 * S_NS)
-#define DAEMONS_MEMORY  (16u << 20) /* bytes of memory of each xPU */
+#define DAEMONS_WAIT_NS (120 * S_NS)
+#define DAEMONS_MEMORY  (16u << 20) /* of each xPU */
 
-/* A daemon, and the thread of the test that polls it. */
+/* A daemon, and the thread that polls it. */
 struct test_daemon {
 	struct daemon *daemon;
 	_Atomic int stop;
@@ -35,29 +35,29 @@ struct daemons {
 	struct dxp_xpu *one, *two, *plain;
 };
 
-/* Returns true if an OpenCL device is present that works in host memory. */
+/* An OpenCL device is present that works in host memory. */
 bool daemons_opencl(void);
 
-/* Starts only a manager, with its files in `folder`, for a test that opens its own daemons. */
+/* Starts only a manager, with its files in `folder`. */
 void daemons_begin(struct daemons *w);
 int daemons_end(struct daemons *w);
 void daemons_file(const struct daemons *w, const char *name, const char *text);
-/* Opens a daemon of this fabric and starts a thread that polls it. Adds the options that all test
- * daemons share to `options`. Returns the status of daemon_open. */
+/* Opens a daemon and starts a thread that polls it. Adds the options that all test daemons share to
+ * `options`. Returns the status of daemon_open. */
 int test_daemon_open(const struct daemons *w, struct test_daemon *d,
 		     const struct daemon_options *options);
-/* Stops the thread that polls the daemon. Afterwards the caller may inspect the daemon. */
+/* Afterwards the caller may inspect the daemon. */
 void test_daemon_stop(struct test_daemon *d);
-/* Stops the thread, then polls until the bridges have no work and all their buffers are EMPTY, at
- * most for DAEMONS_WAIT_NS. A DMA of a failed transfer or a lost host can run until then. */
+/* Stops the thread, then polls until the bridges have no work and all buffers are EMPTY, at most
+ * for DAEMONS_WAIT_NS: a DMA of a failed transfer or a lost host can run until then. */
 void test_daemon_rest(struct test_daemon *d);
 void test_daemon_close(struct test_daemon *d);
 
-/* Open and close the manager, both daemons, the host and its xPUs. Failures are assertions, except
- * those that the status reports. */
+/* Manager, both daemons, the host and its xPUs. Failures are assertions, except those that the
+ * status reports. */
 int daemons_open(struct daemons *w);
 int daemons_close(struct daemons *w);
-/* Opens the xPU; tries again while it is still joining the fabric. */
+/* Opens the xPU; tries again while it joins the fabric, or its node is too busy to answer. */
 struct dxp_xpu *daemons_xpu(struct dxp_fabric *f, const char *name);
 
 #endif

@@ -18,8 +18,6 @@
 
 static const uint8_t pattern[WIRE_PAYLOAD_MAX];
 
-/* ---- the layer above ---- */
-
 static void fill(void *user, struct rltp_message *message, uint32_t offset, uint32_t bytes,
 		 struct rltp_packet *out)
 {
@@ -37,7 +35,7 @@ static void done(void *user, struct rltp_session *s, struct rltp_message *messag
 	struct rig_node *n = user;
 
 	if (m->ended)
-		abort(); /* the layer above must get only one completion for each message */
+		abort(); /* each message completes only once */
 	m->ended = true;
 	m->status = status;
 	n->ended++;
@@ -80,8 +78,6 @@ static const struct rltp_user_ops user_ops = {
 	.wants = rltp_user_no_credits,
 	.requested = rltp_user_credit,
 };
-
-/* ---- hosts ---- */
 
 static void host_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
@@ -128,7 +124,7 @@ static uint64_t host_deadline(void *host)
 
 static const struct net_host_ops host_ops = {host_receive, host_send, host_deadline};
 
-/* Drops all datagrams to a host that has no node. */
+/* For a host that has no node. */
 static void silent_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 }
@@ -145,7 +141,7 @@ static uint64_t silent_deadline(void *host)
 
 static const struct net_host_ops silent_ops = {silent_receive, silent_send, silent_deadline};
 
-/* Returns the time of the next alarm, so that virtual time advances to it even without packets. */
+/* So virtual time advances to the next alarm even without packets. */
 static uint64_t clock_deadline(void *host)
 {
 	const struct rig *r = host;
@@ -160,8 +156,8 @@ static uint64_t token_of(void *context, uint32_t id)
 	return (id + (uint64_t)(uintptr_t)context) * 0x9e3779b97f4a7c15ull;
 }
 
-/* Computes a tag that depends on the key and on every byte. It stands for an HMAC: no test guesses
- * it without the key. */
+/* Depends on the key and on every byte. It stands for an HMAC: no test guesses it without the
+ * key. */
 static void tag_of(void *context, const uint8_t *frame, size_t bytes, uint8_t tag[WIRE_TAG_BYTES])
 {
 	struct rig_node *n = context;
@@ -214,7 +210,7 @@ static int node_start(struct rig *r, uint32_t i)
 		.entropy = rng_entropy_rng,
 		.entropy_context = &r->rng,
 		.token = token_of,
-		/* the token depends only on the node, so it is the same after a restart */
+		/* depends only on the node, so it is the same after a restart */
 		.token_context = (void *)(uintptr_t)(i + 1),
 		.authenticate = n->key ? tag_of : NULL,
 		.authenticate_context = n,
@@ -340,7 +336,7 @@ int rig_restart(struct rig *r, uint32_t node, bool announce)
 {
 	struct rig_node *n = &r->nodes[node];
 
-	/* outstanding operations of the process vanish with it, without a completion */
+	/* outstanding operations vanish with the process, without a completion */
 	for (uint32_t i = 0; i < n->posted; i++) {
 		n->ended += !n->messages[i].ended;
 		n->messages[i].ended = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs bare RLTP endpoints on a virtual network, for tests of how sessions open, live and close. A
  * node can restart, move to another address, be unreachable, and get another key. Messages are PUTs
- * of one stream; the payload identifies sender and message. The layer above the endpoints counts
- * arrivals and completions. */
+ * of one stream; the payload identifies sender and message. The layer above counts arrivals and
+ * completions. */
 #ifndef TEST_SUPPORT_ENDPOINTS_H
 #define TEST_SUPPORT_ENDPOINTS_H
 
@@ -25,23 +25,23 @@ struct rig_message {
 struct rig_node {
 	struct rig *rig;
 	struct rltp_endpoint *endpoint;
-	uint32_t host_index; /* index of the network host on which the node runs */
+	uint32_t host_index; /* network host on which the node runs */
 	uint64_t incarnation;
-	uint8_t key;     /* key of the node's fabric; 0: none */
-	uint8_t protect; /* protection that the node requires, an enum wire_protect */
+	uint8_t key;     /* of the node's fabric; 0: none */
+	uint8_t protect; /* required by the node, an enum wire_protect */
 	uint16_t path;   /* payload bytes that the node's interface can carry */
 	struct seal *seal;
 	uint32_t receive_packets;
 	struct rig_message *messages;
 	uint32_t posted, ended;
-	/* completions by status; `failed` counts all statuses without an own counter */
+	/* completions by status; `failed`: all statuses without an own counter */
 	uint32_t ok, reset, closed, timed_out, path_less, failed;
-	uint32_t tags; /* tags that the node has computed */
-	/* bytes of payload that arrived for the first time, over all incarnations of the node */
+	uint32_t tags;
+	/* payload bytes that arrived for the first time, over all incarnations of the node */
 	uint64_t delivered_bytes;
 	uint16_t *seen; /* for each sender and message, how often its last byte arrived */
 	uint64_t last_delivery_ns;
-	uint32_t sent_type[256]; /* datagrams sent by the node, for each type */
+	uint32_t sent_type[256]; /* datagrams that the node sent, by type */
 };
 
 struct rig {
@@ -50,7 +50,7 @@ struct rig {
 	struct rig_node nodes[RIG_NODES];
 	uint32_t count;
 	uint64_t alarm_ns;         /* virtual time advances to this time even if no event occurs */
-	uint64_t sent, sent_bytes; /* datagrams and bytes sent by all nodes */
+	uint64_t sent, sent_bytes; /* sent by all nodes */
 	uint8_t (*kept)[2048];     /* copies of the sent datagrams that fit, while `keep` is true */
 	uint32_t *kept_bytes, *kept_from, *kept_to, kept_count;
 	bool keep;
@@ -59,31 +59,30 @@ struct rig {
 #define RIG_KEPT           4096
 #define RIG_UPDATE_PACKETS 64 /* packets for which a key of a protected session is used */
 
-/* The protection of nodes that are created later, an enum wire_protect. Initially none. */
+/* Protection of nodes that are created later, an enum wire_protect. Initially none. */
 extern uint8_t rig_protect;
 
-/* Creates `count` nodes with ids from 1. Each node has all others in its peer table. The network
- * has a delay of 20 us one way. Returns NULL if out of memory. */
+/* Creates `count` nodes with ids from 1, each with all others in its peer table. The network delays
+ * 20 us one way. NULL: out of memory. */
 struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *faults,
 		       uint16_t path);
 void rig_destroy(struct rig *r);
 
 struct rltp_session *rig_session(struct rig *r, uint32_t from, uint32_t to);
 
-/* Queues one message from node index `from` to node index `to`. If the endpoint rejects it, records
- * its status. */
+/* If the endpoint rejects the message, records its status. */
 void rig_post(struct rig *r, uint32_t from, uint32_t to, uint32_t bytes);
 
-/* Stops the process of a node and starts it again with a larger incarnation. If `announce`, the
- * other nodes are notified, as by a node table. */
+/* Restarts the process with a larger incarnation. With `announce`, notifies the other nodes, as a
+ * node table does. */
 int rig_restart(struct rig *r, uint32_t node, bool announce);
 
-/* rig_move gives the node another address. rig_introduce notifies one other node of it. */
+/* rig_move gives the node another address; rig_introduce notifies one other node of it. */
 void rig_move(struct rig *r, uint32_t node, uint32_t host_index);
 void rig_introduce(struct rig *r, uint32_t to, uint32_t node);
 
-/* rig_run runs for `duration_ns`. rig_finish runs until all messages of a node have completed, at
- * most for `limit_ns`, and returns whether they have. */
+/* rig_finish runs until all messages of a node have completed, at most for `limit_ns`, and returns
+ * whether they have. */
 void rig_run(struct rig *r, uint64_t duration_ns);
 bool rig_finish(struct rig *r, uint32_t node, uint64_t limit_ns);
 

@@ -28,7 +28,7 @@ static int move(const struct fake_bridge *b, const struct dxp_target *to, bool p
 		if (!node_poll(b->node))
 			node_wait(b->node, clock_now_ns() + MS_NS);
 		while (dxp_sent_dequeue(w, &sent))
-			/* a request to a silent peer counts as a lost peer, as in src/xpu/bulk.c */
+			/* counts as a lost peer, as in src/xpu/bulk.c */
 			if (sent.context == CONTEXT)
 				return sent.status == DXP_ETIMEDOUT ? DXP_EPEERLOST : sent.status;
 	}
@@ -45,7 +45,7 @@ static void add(uint8_t *at, uint32_t bytes, uint32_t operand)
 	}
 }
 
-/* A piece of a transfer: its range in the xPU's memory, in the source and in the destination. */
+/* Its range in the xPU's memory, in the source and in the destination. */
 struct piece {
 	struct dxp_entry here, from, to;
 };
@@ -84,7 +84,7 @@ static int fault(const struct fake_bridge *b, const struct command *c, uint32_t 
 
 int fake_bridge_run(const struct fake_bridge *b, const struct command *c)
 {
-	/* transfers through the stream core use the last bytes of the xPU's memory as a buffer */
+	/* transfers through the stream core use the last bytes of the memory as a buffer */
 	uint64_t scratch = b->memory_bytes - BRIDGE_BUFFER_MAX;
 	uint32_t most = c->piece_bytes ? c->piece_bytes : PIECE_BYTES, pieces = 0;
 	struct dxp_target other = b->host;

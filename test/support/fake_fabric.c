@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates a fabric of fake xPUs: a manager, and a thread for each xPU. */
+/* A fabric of fake xPUs: a manager, and a thread for each xPU. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void xpu_open(struct fake_fabric *f, struct fake_xpu *x, unsigned number)
 	status = nic_region_register(node_nic(x->node), 0, x->memory, FAKE_MEMORY_BYTES,
 				     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &x->key);
 	assert(status == DXP_OK);
-	status = node_join(x->node, clock_now_ns() + 20 * S_NS);
+	status = node_join(x->node, clock_now_ns() + 120 * S_NS);
 	assert(status == DXP_OK);
 	x->started = pthread_create(&x->thread, NULL, fake_xpu_run, x) == 0;
 	assert(x->started);

@@ -21,7 +21,7 @@
 #define LOG_TEXT   "line 1: not like this\n"
 #define SLEEP_NS   (50 * MS_NS)
 
-#define CORE_OPERAND 45 /* number of the register with the core's operand, as in xpu/cfg.h */
+#define CORE_OPERAND 45 /* register with the core's operand, as in xpu/cfg.h */
 
 static uint8_t reg_read(void *context, uint16_t node, uint32_t first, uint32_t count,
 			uint32_t *values)
@@ -98,7 +98,7 @@ static void explain(struct fake_xpu *x, uint64_t event)
 
 	failed(x, event + 1000, "of no event");
 	failed(x, event ^ 1ull << 32, "of another xPU");
-	message[9]++; /* makes the message invalid: the text's length is larger than the message */
+	message[9]++; /* invalid: the text's length is larger than the message */
 	text_print(x, &x->host, message, bytes);
 	failed(x, event, FAKE_SENTENCE);
 }
@@ -108,8 +108,8 @@ static void note_done(struct fake_xpu *x, uint64_t event, int status)
 	x->done[x->done_count++ % ARRAY_COUNT(x->done)] = (struct done){event, status};
 }
 
-/* Returns 1 if all events that `c` waits for completed without error, 0 if one has not completed,
- * or a negative status if one failed. */
+/* 1: all events that `c` waits for completed without error; 0: one has not completed; negative: the
+ * status of a failed one. */
 static int waits_state(const struct fake_xpu *x, const struct command *c)
 {
 	unsigned known = (unsigned)min_u64(x->done_count, ARRAY_COUNT(x->done));
@@ -171,7 +171,7 @@ static void lie(void *context, const struct command *c)
 	struct fake_xpu *x = context;
 
 	notify(x, &x->host, c->event, DXP_EDEVICE);
-	/* polls on, so that the answer is sent before the xPU stops */
+	/* so that the answer is sent before the xPU stops */
 	for (uint64_t until = clock_now_ns() + 50 * MS_NS; clock_now_ns() < until;)
 		node_poll(x->node);
 }
@@ -233,7 +233,7 @@ static int carry_out(struct fake_xpu *x, const struct command *c)
 	}
 }
 
-/* Runs the command `c` and returns true, or returns false if `c` must still wait. */
+/* False: `c` must still wait. */
 static bool try_run(struct fake_xpu *x, const struct command *c)
 {
 	int state = waits_state(x, c);
@@ -261,7 +261,7 @@ static void held_look(struct fake_xpu *x)
 	static _Thread_local struct command c;
 	unsigned kept = 0;
 
-	/* starts the commands in the order of their arrival */
+	/* in the order of their arrival */
 	for (unsigned i = 0; i < x->held_count; i++) {
 		if (command_decode(x->held[i].message, x->held[i].bytes, &c) == DXP_OK &&
 		    try_run(x, &c))
@@ -273,8 +273,7 @@ static void held_look(struct fake_xpu *x)
 	x->held_count = kept;
 }
 
-/* Answers FETCH. The log is a text. Every other record has LONG_BYTES bytes, and its byte i is i *
- * 7. */
+/* The log is a text. Every other record has LONG_BYTES bytes; byte i is i * 7. */
 static void fetch(struct fake_xpu *x, const struct command *c, struct command_reply *r)
 {
 	uint64_t left;
@@ -374,8 +373,8 @@ void *fake_xpu_run(void *context)
 		atomic_store(&x->writes, 0);
 		uint32_t work = node_poll(x->node);
 		while ((event = nic_user_received_peek(node_window(x->node), &data))) {
-			/* copies the message and releases it first, because a BRIDGE command that
-			 * waits checks for the next message */
+			/* copied and released first, because a waiting BRIDGE command checks for
+			 * the next message */
 			uint8_t message[COMMAND_BYTES_MAX];
 			uint16_t source = event->node;
 			uint32_t bytes = event->bytes;

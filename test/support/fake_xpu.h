@@ -21,9 +21,9 @@
 #define FAKE_SENTENCE     "kernel 'why', work-item (1,2,3): fails; why+0x4, line 7"
 
 struct fake_fabric;
-struct fake_bridge_faults; /* defined in test/support/fake_bridge.h */
+struct fake_bridge_faults; /* in test/support/fake_bridge.h */
 
-/* Opens a fabric with xPUs named xpu1, xpu2, ... Asserts on failure. */
+/* The xPUs are named xpu1, xpu2, ... Asserts on failure. */
 struct fake_fabric *fake_fabric_open(unsigned xpus);
 void fake_fabric_close(struct fake_fabric *f);
 
@@ -36,25 +36,23 @@ void fake_manager_stop(struct fake_fabric *f);
 
 unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index);
 
-/* fake_xpu_pieces returns the number of pieces that the xPU's BRIDGE commands have moved.
- * fake_xpu_faults returns the faults to inject. The xPU reports bridged memory with 8 buffers of 1
- * MiB, and a stream core. */
+/* Pieces that the xPU's BRIDGE commands have moved, and the faults to inject. The xPU reports
+ * bridged memory with 8 buffers of 1 MiB, and a stream core. */
 unsigned fake_xpu_pieces(const struct fake_fabric *f, unsigned index);
 struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index);
 
-/* Returns the largest number of register writes that arrived in one poll of the xPU. */
+/* The largest number of register writes that arrived in one poll. */
 unsigned fake_xpu_writes_at_once(const struct fake_fabric *f, unsigned index);
 
-/* Makes the xPU report direct memory to hosts that open it from now on. Its memory is in fact
- * direct. */
+/* Makes the xPU report direct memory, which it has, to hosts that open it from now on. */
 void fake_xpu_direct(struct fake_fabric *f, unsigned index);
 
-/* driver error code that a failing kernel reports */
+/* driver error code of a failing kernel */
 #define FAKE_NATIVE (-54)
 
 unsigned fake_xpu_hurries(const struct fake_fabric *f, unsigned index);
 
-/* ns by which the xPU's answers to CLOCK are ahead of this process's clock */
+/* by which the xPU's answers to CLOCK are ahead of this process's clock */
 #define FAKE_CLOCK_NS (1000ull * 1000 * 1000 * 1000)
 
 uint8_t *fake_xpu_memory(struct fake_fabric *f, unsigned index);

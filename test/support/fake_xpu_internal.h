@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the fake xPU and its fabric for fake_xpu.c and fake_fabric.c. */
+/* The fake xPU and its fabric, for fake_xpu.c and fake_fabric.c. */
 #ifndef TEST_FAKE_XPU_INTERNAL_H
 #define TEST_FAKE_XPU_INTERNAL_H
 
@@ -27,7 +27,7 @@ struct fake_xpu {
 	_Atomic bool frozen, direct;
 	_Atomic unsigned commands, hurries;
 	_Atomic uint32_t pieces;
-	_Atomic uint32_t writes, writes_most; /* of registers in this poll; in any poll */
+	_Atomic uint32_t writes, writes_most; /* register writes in this poll; in any poll */
 	struct fake_bridge_faults faults;
 	uint8_t *memory;
 	uint32_t key;
@@ -54,9 +54,9 @@ struct fake_fabric {
 	uint8_t fabric_key[FABRIC_KEY_BYTES];
 };
 
-/* registers of the xPU; the context is a struct fake_xpu */
+/* the context is a struct fake_xpu */
 extern const struct nic_cfg_ops fake_xpu_cfg_ops;
-/* Thread that polls one xPU; `context` is its struct fake_xpu. */
+/* Polls one xPU, the struct fake_xpu at `context`. */
 void *fake_xpu_run(void *context);
 
 #endif

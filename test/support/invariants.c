@@ -12,7 +12,7 @@
 
 #define HELD_MAX 8192
 
-/* A message that RLTP holds, and the number of its transmit entries. */
+/* Message that RLTP holds, and its number of transmit entries. */
 struct held {
 	const struct nic_message *message;
 	uint32_t entries;
@@ -21,13 +21,13 @@ struct held {
 struct tally {
 	struct nic *nic;
 	uint32_t held_count;
-	/* for each user: reserved receive buffers, promised NAPs, waiting streams in its list */
+	/* per user: reserved receive buffers, promised NAPs, waiting streams in its list */
 	uint32_t reserved[NIC_USERS], promised[NIC_USERS], listed[NIC_USERS];
-	uint32_t waiters[NIC_USERS]; /* for each user, streams that wait for a receive buffer */
-	/* bit i: user i writes nonsense to its window, so its window is not checked */
+	uint32_t waiters[NIC_USERS]; /* per user: streams that wait for a receive buffer */
+	/* bit i: user i writes nonsense to its window, which is not checked */
 	uint32_t hostile;
 	const char *broken;
-	/* members above are cleared by each check; the large arrays below only as far as they were
+	/* each check clears the members above; the large arrays below only as far as they were
 	 * used */
 	uint32_t region_uses[NIC_REGIONS_MAX];
 	struct held held[HELD_MAX];
@@ -43,7 +43,7 @@ static void held_add(struct tally *t, const struct rltp_message *m, uint32_t ent
 {
 	const struct nic_message *message = CONTAINER_OF(m, const struct nic_message, rltp);
 
-	/* searches from the newest entry: successive packets often belong to one message */
+	/* newest first: successive packets often belong to one message */
 	for (uint32_t i = t->held_count; i-- > 0;) {
 		if (t->held[i].message != message)
 			continue;
@@ -153,7 +153,7 @@ static void record_check(struct tally *t, const struct rx_record *r, uint32_t us
 	     "an empty record holds something");
 }
 
-/* Checks one receive stream. Returns the number of its records in use. */
+/* Returns the number of the stream's records in use. */
 static uint32_t rx_stream_check(struct tally *t, const struct rx_stream *s, uint32_t *answers)
 {
 	uint32_t user = nic_stream_user(t->nic, s->index)->index, held = 0;
@@ -233,7 +233,7 @@ static void request_check(struct tally *t, const struct nic_request *r)
 	must(t, r->pending == pending, "pending of a request");
 }
 
-/* Checks that each write and read of staged memory has an owner and holds its region. */
+/* Each write and read of staged memory must have an owner and hold its region. */
 static void staged_check(struct tally *t)
 {
 	uint32_t puts = 0;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks invariants of a NIC. They hold between any two calls, however its peers and users behave.
- * RLTP's accounts agree with its transmit entries, and the engine's accounts agree with its state.
- * Nothing that has work waits without a wakeup. */
+/* Invariants of a NIC between any two calls, however its peers and users behave: RLTP's accounts
+ * agree with its transmit entries, and the engine's with its state; nothing that has work waits
+ * without a wakeup. */
 #ifndef TEST_SUPPORT_INVARIANTS_H
 #define TEST_SUPPORT_INVARIANTS_H
 
 #include "nic/nic.h"
 
-/* Returns NULL if all invariants hold, otherwise the text of a broken one. */
+/* NULL, or the text of a broken invariant. */
 const char *invariants_broken(struct nic *n);
 
-/* Does what invariants_broken does, but allows the users in `hostile` (bit i: user i) to write
- * nonsense to their windows. */
+/* The users in `hostile` (bit i: user i) may write nonsense to their windows. */
 const char *invariants_broken_but(struct nic *n, uint32_t hostile);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* magic number of a pcap file: times in nanoseconds, in the byte order of this machine */
+/* magic number of a pcap file: times in ns, in this machine's byte order */
 #define MAGIC_NS 0xa1b23c4du
 #define RAW_IP   101
 

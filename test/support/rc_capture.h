@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Starts the file NAME.pcap in the folder $DXP_RC_CAPTURES. If the variable is not set, nothing is
- * written. */
+/* Starts NAME.pcap in the folder $DXP_RC_CAPTURES. Without the variable, nothing is written. */
 void rc_capture_open(const char *name);
 void rc_capture_write(const uint8_t *ip, size_t bytes, uint64_t now_ns);
 void rc_capture_close(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes packets to the checks of flows and of connection management, and collects violations. */
+/* Passes packets to the checks of flows and connection management, and collects violations. */
 #include "test/support/rc_checker.h"
 
 #include <stdio.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks a captured exchange against the rules of InfiniBand's reliable connections (specification
- * 1.2.1, sections 9.6, 9.7, 12.6 and 12.7; RoCEv2: annex A17). It only observes. It is independent
- * of src/: it has its own parser, ICRC and state machine.
+ * 1.2.1, sections 9.6, 9.7, 12.6 and 12.7; RoCEv2: annex A17). It only observes, and shares nothing
+ * with src/: it has its own parser, ICRC and state machine.
  *
- * The test reports each packet when it is sent, and again if it arrives. So the checker can derive
- * which packets each side has received, and which packets it may send. The requests of one
- * direction are a flow; a connection has two flows. A packet to a queue pair that no connection
- * management announced breaks a rule. Such packets form their own flow, so that their other errors
- * are detected too.
+ *  The test reports each packet when it is sent, and again if it arrives. So the checker knows
+ *  which packets each side has received and may send. The requests of one direction are a flow; a
+ *  connection has two. A packet to a queue pair that no connection management announced breaks a
+ *  rule. Such packets form their own flow, so that their other errors are detected too.
  *
- * Not checked: operations other than SEND only, path migration, atomic and READ responses. */
+ *  Not checked: operations other than SEND only, path migration, atomic and READ responses. */
 #ifndef SUPPORT_RC_CHECKER_H
 #define SUPPORT_RC_CHECKER_H
 
@@ -41,26 +40,26 @@ enum rc_rule { RC_RULES(RULE_ENUM) RC_RULE_COUNT };
 
 #define RC_CHECKER_FLOWS       64
 #define RC_CHECKER_CONNECTIONS 64
-/* number of newest requests for which the checker keeps a checksum of the bytes */
+/* newest requests for which the checker keeps a checksum of the bytes */
 #define RC_CHECKER_PSNS 4096
 
-/* The requests of one direction and their responses. PSNs and MSNs have 24 bits. */
+/* Requests of one direction and their responses. PSNs and MSNs have 24 bits. */
 struct rc_flow {
 	uint8_t from[16], to[16];
-	/* queue pairs; source_qp 0: unknown, the flow was not announced */
+	/* source_qp 0: unknown, the flow was not announced */
 	uint32_t source_qp, dest_qp;
 	uint32_t payload_max; /* payload bytes of the path MTU */
 	unsigned timeout_exponent, retry_count, rnr_retry;
 
 	/* the requester, as its packets show it */
 	bool started;
-	uint32_t next_psn;    /* PSN of the next new request */
-	uint32_t oldest_psn;  /* PSN of the oldest request that no arrived response acknowledges */
-	uint32_t sent_psn;    /* PSN of the request that was sent last */
-	uint64_t progress_ns; /* time of the last send or arrived response, in ns */
+	uint32_t next_psn;    /* of the next new request */
+	uint32_t oldest_psn;  /* of the oldest request that no arrived response acknowledges */
+	uint32_t sent_psn;    /* of the request that was sent last */
+	uint64_t progress_ns; /* ns; last send or arrived response */
 	uint64_t rnr_end_ns;
-	bool nak_arrived; /* a NAK arrived, so the next request must have the PSN nak_psn */
-	/* the requester may retransmit, because a NAK arrived or the timeout has passed */
+	bool nak_arrived; /* so the next request must have the PSN nak_psn */
+	/* a NAK arrived or the timeout has passed */
 	bool may_repeat;
 	uint32_t nak_psn;
 	unsigned retries, rnr_retries; /* timeouts and RNR NAKs since the last progress */
@@ -70,9 +69,9 @@ struct rc_flow {
 	uint32_t expected_psn, msn;
 	/* a request beyond expected_psn arrived; the responder sent the NAK for it */
 	bool gap, gap_nak;
-	bool completed; /* at least one message has completed */
-	bool owes;      /* a request with the acknowledge bit arrived and was not answered yet */
-	bool rnr_fits;  /* an RNR NAK is allowed now: it would reject the last arrival */
+	bool completed; /* at least one message */
+	bool owes;      /* a request with the acknowledge bit was not answered yet */
+	bool rnr_fits;  /* an RNR NAK would reject the last arrival, so it is allowed */
 	uint64_t requests, repeats, acks, naks, rnr_naks;
 };
 
@@ -91,22 +90,21 @@ struct rc_checker_connection {
 struct rc_checker {
 	uint64_t packets;
 	uint64_t violations[RC_RULE_COUNT];
-	char first[RC_RULE_COUNT][200]; /* for each rule, the text of its first violation */
+	char first[RC_RULE_COUNT][200]; /* per rule, the text of its first violation */
 	struct rc_flow flows[RC_CHECKER_FLOWS];
 	unsigned flow_count;
 	struct rc_checker_connection connections[RC_CHECKER_CONNECTIONS];
 	unsigned connection_count;
 };
 
-/* Report one packet from its IP header on, when it is sent and when it arrives. Only UDP packets to
- * port 4791 are checked. */
+/* Report a packet from its IP header on. Only UDP packets to port 4791 are checked. */
 void rc_checker_sent(struct rc_checker *c, const uint8_t *ip, size_t bytes, uint64_t now_ns);
 void rc_checker_arrived(struct rc_checker *c, const uint8_t *ip, size_t bytes, uint64_t now_ns);
 
-/* Checks rules that apply when the exchange is over and no packet is in flight. */
+/* Rules that apply when the exchange is over and no packet is in flight. */
 void rc_checker_finish(struct rc_checker *c);
 
-/* Prints the first violation of each rule. Returns the number of all violations. */
+/* Prints the first violation of each rule. Returns the number of all. */
 uint64_t rc_checker_report(const struct rc_checker *c);
 
 /* ---- rc_checker_flow.c and rc_checker_cm.c ---- */

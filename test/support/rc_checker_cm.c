@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks connection management: REQ, REP, RTU and REJ on queue pair 1 (12.6, 12.7; MADs: 13.4). */
+/* Connection management: REQ, REP, RTU and REJ on queue pair 1 (12.6, 12.7; MADs: 13.4). */
 #include <string.h>
 
 #include "test/support/rc_checker.h"
 
 #define MAD_BYTES 256
-#define CM        24 /* offset in bytes of a connection management message in its MAD */
+#define CM        24 /* bytes; offset of a connection management message in its MAD */
 #define QKEY_QP1  0x80010000u
 
 enum { ATTR_REQ = 0x10, ATTR_REJ = 0x12, ATTR_REP = 0x13, ATTR_RTU = 0x14 };
@@ -164,8 +164,7 @@ void rc_cm_sent(struct rc_checker *c, const struct rc_frame *f)
 		rc_violate(c, RULE_CM, f, wrong);
 }
 
-/* The arrival of REP gives the active side the last missing numbers. From now on the active side
- * may send. */
+/* REP gives the active side the last missing numbers, so it may send from now on. */
 void rc_cm_arrived(struct rc_checker *c, const struct rc_frame *f)
 {
 	if (mad_wrong(f) || field(f, 16, 2) != ATTR_REP)

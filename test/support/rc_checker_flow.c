@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks requester and responder of one flow by the packets that they send and receive. */
+/* Requester and responder of one flow, by the packets that they send and receive. */
 #include <stdio.h>
 
 #include "test/support/rc_checker.h"
 
-#define HALF         0x800000u /* a PSN at this distance or farther ahead is in fact behind */
+#define HALF         0x800000u /* at this distance or farther ahead, a PSN is in fact behind */
 #define RNR_INFINITE 7
 
-/* Delay that an RNR NAK requests, in units of 10 us, by its timer field (table 45). */
+/* Delay by an RNR NAK's timer field, in units of 10 us (table 45). */
 static const uint32_t rnr_times[32] = {65536, 1,    2,    3,     4,     6,     8,     12,
 				       16,    24,   32,   48,    64,    96,    128,   192,
 				       256,   384,  512,  768,   1024,  1536,  2048,  3072,
@@ -22,15 +22,12 @@ static uint32_t sum_of(const struct rc_frame *f)
 	return sum;
 }
 
-/* ---- requester ---- */
-
 static void repeat_check(struct rc_checker *c, struct rc_flow *w, const struct rc_frame *f,
 			 uint64_t now_ns)
 {
 	uint32_t outstanding = rc_distance(w->oldest_psn, w->next_psn);
 	uint32_t step = rc_distance(w->sent_psn, f->psn);
-	/* an acknowledgement that arrives in the middle of a retransmission lets it continue at the
-	 * oldest PSN */
+	/* an acknowledgement during a retransmission lets it continue at the oldest PSN */
 	bool follows = step == 1 || (f->psn == w->oldest_psn && step > 0 && step < HALF);
 	bool first = f->psn == w->oldest_psn && !(follows && !w->may_repeat);
 
@@ -41,8 +38,7 @@ static void repeat_check(struct rc_checker *c, struct rc_flow *w, const struct r
 		rc_violate(c, RULE_REPEAT_BYTES, f, NULL);
 	if (follows && !(first && w->may_repeat))
 		return;
-	/* here a new retransmission starts; the requester must have waited at least for the nominal
-	 * timeout */
+	/* a new retransmission, which requires at least the nominal timeout */
 	if (!w->may_repeat && now_ns - w->progress_ns < (uint64_t)4096 << w->timeout_exponent)
 		rc_violate(c, RULE_REPEAT_EARLY, f, NULL);
 	if (now_ns < w->rnr_end_ns)
@@ -91,13 +87,13 @@ void rc_flow_response_arrived(struct rc_flow *w, const struct rc_frame *f, uint6
 	unsigned kind = f->syndrome >> 5;
 
 	if (distance >= outstanding)
-		return; /* the response belongs to requests that were acknowledged before */
+		return; /* for requests that were acknowledged before */
 	if (distance > 0 || kind == 0) {
 		w->oldest_psn = (f->psn + (kind == 0)) & 0xffffff;
 		w->retries = w->rnr_retries = 0;
 		w->progress_ns = now_ns;
 		w->rnr_end_ns = 0;
-		w->nak_arrived = false; /* the request of the NAK is acknowledged by now */
+		w->nak_arrived = false; /* acknowledged by now */
 	}
 	if (kind == 0)
 		return;
@@ -105,8 +101,6 @@ void rc_flow_response_arrived(struct rc_flow *w, const struct rc_frame *f, uint6
 	w->nak_psn = f->psn;
 	w->rnr_end_ns = kind == 1 ? now_ns + 10000ull * rnr_times[f->syndrome & 31] : 0;
 }
-
-/* ---- responder ---- */
 
 void rc_flow_request_arrived(struct rc_flow *w, const struct rc_frame *f)
 {
@@ -126,8 +120,7 @@ void rc_flow_request_arrived(struct rc_flow *w, const struct rc_frame *f)
 	}
 }
 
-/* The responder has no receive buffer, so it sends an RNR NAK. The message that arrived last does
- * not count as completed. */
+/* Without a receive buffer. The message that arrived last does not count as completed. */
 static void rnr_sent(struct rc_checker *c, struct rc_flow *w, const struct rc_frame *f)
 {
 	w->rnr_naks++;

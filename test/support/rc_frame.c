@@ -32,15 +32,14 @@ static uint32_t crc_byte(uint32_t crc, uint8_t byte)
 	return crc;
 }
 
-/* Returns true if routers may change the byte at this offset, so that the ICRC does not cover it.
- * `udp` is the offset of the UDP header. */
+/* Routers may change the byte, so the ICRC does not cover it. `udp`: offset of the UDP header. */
 static bool varies(size_t at, size_t udp)
 {
 	bool v6 = udp == 40;
 
 	if (at == udp + 6 || at == udp + 7 || at == udp + 8 + 4)
 		return true; /* UDP checksum; reserved byte of the BTH (resv8a) */
-	/* flow label and hop limit; icrc_of masks the bits of the traffic class */
+	/* flow label and hop limit; icrc_of masks the traffic class */
 	if (v6)
 		return at == 2 || at == 3 || at == 7;
 	return at == 1 || at == 8 || at == 10 || at == 11;
@@ -63,8 +62,6 @@ static uint32_t icrc_of(const uint8_t *ip, size_t bytes, size_t udp)
 	}
 	return ~crc;
 }
-
-/* ---- IP and UDP ---- */
 
 static const char *ipv4_parse(const uint8_t *ip, size_t bytes, struct rc_frame *f)
 {
@@ -99,8 +96,6 @@ static const char *ipv6_parse(const uint8_t *ip, size_t bytes, struct rc_frame *
 	memcpy(f->to, ip + 24, 16);
 	return NULL;
 }
-
-/* ---- BTH and the headers behind it ---- */
 
 static const char *bth_parse(const uint8_t *bth, size_t bytes, struct rc_frame *f)
 {
@@ -165,7 +160,7 @@ const char *rc_frame_parse(const uint8_t *ip, size_t bytes, struct rc_frame *out
 	return *icrc ? "the ICRC is wrong" : NULL;
 }
 
-/* ---- for captures of simulated networks ---- */
+/* ---- captures of simulated networks ---- */
 
 struct rc_frame_path rc_frame_path_v4(uint32_t from_ip, uint32_t to_ip, uint16_t from_port,
 				      uint16_t to_port)
@@ -186,7 +181,7 @@ static size_t ipv4_make(const struct rc_frame_path *path, size_t bytes, uint8_t 
 	memset(out, 0, 20);
 	out[0] = 0x45;
 	store(out + 2, (uint32_t)bytes + 28, 2);
-	out[6] = 0x40; /* flag Don't Fragment */
+	out[6] = 0x40; /* Don't Fragment */
 	out[8] = 64;
 	out[9] = 17;
 	memcpy(out + 12, path->from + 12, 4);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Defines which sanitizer this build has. gcc defines a macro for each sanitizer; clang has
- * __has_feature. */
+/* Which sanitizer this build has. gcc defines a macro for each; clang has __has_feature. */
 #ifndef TEST_SUPPORT_SANITIZER_H
 #define TEST_SUPPORT_SANITIZER_H
 

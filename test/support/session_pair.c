@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the pair of sessions. Its upper layer handles only the keys of messages. The test
- * transports the datagrams. */
+/* The upper layer of the pair handles only the keys of messages. The test transports the
+ * datagrams. */
 #include "test/support/session_pair.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@
 #define BATCH      32
 #define ONE_WAY_NS (10 * US_NS)
 
-static struct session_pair *current; /* the pair in use: the callbacks find messages in its array */
+static struct session_pair *current; /* the callbacks find messages in its array */
 
 static void fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
 		 struct rltp_packet *out)
@@ -77,7 +77,7 @@ static void end_open(struct session_pair *p, int i, const struct rltp_tuning *tu
 		.incarnation = 1,
 		.epoch = 1,
 		.session = (uint32_t)(100 + !i),
-		/* first packet number, close to the wrap */
+		/* close to the wrap */
 		.psn = (uint32_t)(UINT32_MAX - 2 + (uint32_t)!i),
 		.rwnd = (uint16_t)window,
 		.payload_bytes = PAIR_UNIT,

@@ -13,16 +13,15 @@
 struct pair_end {
 	struct rltp_shared shared;
 	struct rltp_session *session;
-	uint32_t done;                 /* number of messages completed */
+	uint32_t done;                 /* completed messages */
 	uint32_t delivered;            /* packets accepted from the peer */
-	uint32_t order[PAIR_MESSAGES]; /* keys of the delivered packets, in order */
-	int last_status;               /* status of the last completed message */
-	uint32_t reject_key;           /* key of the packets that this end rejects */
-	struct rltp_verdict reject;    /* answer of this end to packets with `reject_key` */
-	/* number of packets that this end accepts of a message with `reject_key` before it rejects
-	 * the others */
+	uint32_t order[PAIR_MESSAGES]; /* keys of the delivered packets */
+	int last_status;               /* of the last completed message */
+	uint32_t reject_key;           /* of the packets that this end rejects */
+	struct rltp_verdict reject;    /* answer to packets with `reject_key` */
+	/* packets of a message with `reject_key` that are accepted first */
 	uint32_t reject_from;
-	uint32_t rested; /* number of calls of ops->rest */
+	uint32_t rested; /* calls of ops->rest */
 };
 
 struct session_pair {
@@ -34,25 +33,23 @@ struct session_pair {
 	uint8_t payload[PAIR_UNIT];
 };
 
-/* Opens both sessions with this tuning and receive window. Fails the test if out of memory. */
+/* Fails the test if out of memory. */
 struct session_pair *pair_create(const struct rltp_tuning *tuning, uint32_t window);
 void pair_destroy(struct session_pair *p);
 
-/* Posts a message of `bytes` at the session `end`; its packets carry `key`. */
+/* Posts `bytes` at the session `end`, in packets with `key`. */
 struct rltp_message *pair_post(struct session_pair *p, int end, uint8_t flow, uint32_t bytes,
 			       uint32_t key);
 
-/* Writes up to `count` datagrams that the session `end` sends now to `out`. Returns their
- * number. */
+/* Writes up to `count` datagrams that the session sends now. Returns their number. */
 size_t pair_send(struct session_pair *p, int end, struct datagram *out, size_t count);
 
 void pair_deliver(struct session_pair *p, int from, const struct datagram *d);
 
-/* Exchanges datagrams without loss and advances time. Stops when neither session has work before
+/* Exchanges datagrams without loss and advances time, until neither session has work before
  * `until_ns`. */
 void pair_settle(struct session_pair *p, uint64_t until_ns);
 
-/* Returns the decoded header of a datagram from pair_send. */
 struct wire_header pair_header(const struct datagram *d);
 
 #endif

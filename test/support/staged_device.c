@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the device with tables of fixed size. It reads no clock: the time comes from its polls
- * and from calls of the NIC. */
+/* The device has tables of fixed size and reads no clock: the time comes from its polls and from
+ * calls of the NIC. */
 #include "test/support/staged_device.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "base/util.h"
 
 struct staged_write {
-	/* entry in use; write_settled returned EAGAIN, so the NIC must be notified later */
+	/* write_settled returned EAGAIN, so the NIC must be notified later */
 	bool used, requested;
 	uint64_t offset, bytes, placed, done;
 	uint8_t *seen; /* for each byte, whether it was placed */
@@ -19,7 +19,7 @@ struct staged_write {
 };
 
 struct staged_read {
-	struct nic_staged_read *nic; /* request of the NIC; NULL: the entry is free */
+	struct nic_staged_read *nic; /* NULL: the entry is free */
 	uint64_t offset, bytes, begun, handed;
 };
 
@@ -27,15 +27,15 @@ enum buffer_state { BUFFER_FREE, BUFFER_FILL, BUFFER_DMA, BUFFER_READY, BUFFER_O
 
 struct staged_buffer {
 	uint8_t state;
-	struct staged_write *write; /* write of the bytes; NULL: the write was cancelled */
-	struct staged_read *read;   /* read of the bytes; NULL: the read was cancelled */
+	struct staged_write *write; /* NULL: the write was cancelled */
+	struct staged_read *read;   /* NULL: the read was cancelled */
 	uint64_t at, offset, due_ns;
 	uint32_t bytes, filled;
 	bool fails;
 	uint8_t *data;
 };
 
-/* buffers that one packet may need: 2 at most, because no packet is longer than a buffer */
+/* buffers that one packet may need: no packet is longer than a buffer */
 #define KEPT 2
 
 static void broken(struct staged_device *d, const char *what)
@@ -53,8 +53,6 @@ static void dma_begin(struct staged_device *d, struct staged_buffer *b)
 	b->due_ns = 0; /* the DMA completes at the next poll */
 	b->fails = d->dmas == o->fail_nth || (o->fail_every && d->dmas % o->fail_every == 0);
 }
-
-/* ---- writes ---- */
 
 static struct nic_staged_write *write_begin(void *context, struct nic_staged_span *span)
 {
@@ -145,10 +143,9 @@ static bool write_live(struct staged_device *d, const struct nic_staged_write *n
 	return false;
 }
 
-/* Returns true if the write `w` may use `needed` free buffers. The last KEPT free buffers, enough
- * for one packet, are for a write whose message waits for no other message. Only one write at a
- * time may use them: `favoured`. It keeps this right until its partial buffers are full or space is
- * free again (src/bridge/feed.c). */
+/* The last KEPT free buffers, enough for one packet, are for a write whose message waits for no
+ * other. Only one write at a time may use them, `favoured`, until its partial buffers are full or
+ * space is free again (src/bridge/feed.c). */
 static bool admit(struct staged_device *d, const struct staged_write *w, uint32_t needed,
 		  bool first)
 {
@@ -239,8 +236,7 @@ static void write_end(void *context, struct nic_staged_write *nic)
 	d->writes--;
 }
 
-/* Returns true if a buffer in use covers bytes of this range. During its DMA a buffer stays in use,
- * even if its write has completed or was cancelled. */
+/* During its DMA a buffer stays in use, even if its write has completed or was cancelled. */
 static bool write_touches(void *context, uint64_t offset, uint64_t bytes)
 {
 	const struct staged_device *d = context;
@@ -253,8 +249,6 @@ static bool write_touches(void *context, uint64_t offset, uint64_t bytes)
 	}
 	return false;
 }
-
-/* ---- reads ---- */
 
 static int read_begin(void *context, struct nic_staged_read *nic, uint64_t offset, uint64_t bytes)
 {
@@ -329,8 +323,6 @@ const struct nic_staged_ops staged_device_ops = {
 	.read_sent = read_sent,
 };
 
-/* ---- polls ---- */
-
 static void write_dma_end(struct staged_device *d, struct staged_buffer *b, uint64_t now_ns)
 {
 	struct staged_write *w = b->write;
@@ -386,7 +378,7 @@ static void read_dma_end(struct staged_device *d, struct staged_buffer *b, uint6
 	answer(d, b, now_ns);
 }
 
-/* Assigns free buffers to reads that still have bytes to fetch. */
+/* For reads that still have bytes to fetch. */
 static bool reads_advance(struct staged_device *d)
 {
 	bool any = false;
@@ -460,8 +452,6 @@ void staged_device_nic_gone(struct staged_device *d)
 		if (d->out[i].state == BUFFER_OUT || d->out[i].state == BUFFER_READY)
 			broken(d, "the NIC is gone, and has a piece");
 }
-
-/* ---- create and destroy ---- */
 
 bool staged_device_create(struct staged_device *d, const struct staged_options *o)
 {

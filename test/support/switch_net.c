@@ -12,14 +12,12 @@
 #include "rc/connection.h"
 
 #define BATCH_MAX 1024
-/* largest number of packets in one swnet_run; more means that packets circulate */
+/* in one swnet_run; more means that packets circulate */
 #define RUN_MAX 100000
 
 static struct datagram datagrams[BATCH_MAX];
 static uint8_t trailers[BATCH_MAX][INC_TRAILER_BYTES];
 static uint16_t from_ports[BATCH_MAX];
-
-/* ---- lists ---- */
 
 static void list_add(struct swnet_list *list, struct swnet_packet *p)
 {
@@ -49,8 +47,6 @@ static void list_free(struct swnet_list *list)
 	*list = (struct swnet_list){0};
 }
 
-/* ---- packets ---- */
-
 static struct swnet_packet *packet_make(const struct datagram *d, const struct roce_path *path)
 {
 	struct swnet_packet *p;
@@ -79,8 +75,7 @@ static struct swnet_packet *packet_copy(const struct swnet_packet *from)
 	return p;
 }
 
-/* Puts the packet on the wire. If the test configured its number, the packet is duplicated or
- * dropped instead. */
+/* The packet whose number the test configured is duplicated or dropped. */
 static void wire_add(struct switch_net *net, struct swnet_packet *p)
 {
 	net->carried++;
@@ -129,8 +124,6 @@ static void switch_drain(struct switch_net *net, unsigned index)
 	if (switch_deadline(net->switches[index]) == 0)
 		snprintf(net->wrong, sizeof(net->wrong), "a switch says that it has more");
 }
-
-/* ---- the net ---- */
 
 void swnet_open(struct switch_net *net)
 {
@@ -196,7 +189,7 @@ void swnet_raw(struct switch_net *net, const struct roce_path *path, const void 
 	int index = switch_index(net, path->to_ip);
 
 	assert(index >= 0);
-	/* exact size, so that a sanitizer detects reads past the end of the packet */
+	/* exact size, so that a sanitizer detects reads past its end */
 	uint8_t *copy = malloc(bytes ? bytes : 1);
 
 	assert(copy);
@@ -263,8 +256,6 @@ void swnet_forget(struct switch_net *net)
 	list_free(&net->inbox);
 }
 
-/* ---- groups ---- */
-
 void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *leaves, uint32_t each,
 		      uint32_t root)
 {
@@ -287,8 +278,7 @@ void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *lea
 	}
 }
 
-/* Returns the position of the switch `ip` on the member's path, or -1 if the path does not contain
- * it. */
+/* Position on the member's path; -1: not there. */
 static int switch_index_on(const struct swnet_member *member, uint32_t ip)
 {
 	for (unsigned i = 0; i < member->path_count; i++)
@@ -297,8 +287,8 @@ static int switch_index_on(const struct swnet_member *member, uint32_t ip)
 	return -1;
 }
 
-/* Returns the key of the child of the switch at this position of member m's path. At position 0 the
- * child is the member itself, else the switch before. */
+/* Key of the switch's child on member m's path: at position 0 the member itself, else the switch
+ * before. */
 static uint64_t child_key(const struct swnet_group *g, uint32_t m, int position)
 {
 	const struct swnet_member *member = &g->members[m];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Follows each session in each direction by its reliable packets, as a struct stream. The receiver
+/* Follows each session in each direction by its reliable packets (struct stream). The receiver
  * assigns the session id in a handshake, so a new id means a new session. */
 #include "test/support/witness.h"
 
@@ -21,30 +21,30 @@ enum seen_flag { SEEN_ARRIVED = 1, SEEN_KNOWN = 2, SEEN_RESYNC = 4 };
 
 struct seen {
 	uint32_t session, psn;
-	uint64_t identity; /* hash of the content of the packet with this number */
-	/* an enum seen_flag; SEEN_KNOWN: the sender received the acknowledgement of this packet */
+	uint64_t identity; /* hash of the packet's content */
+	/* enum seen_flag; SEEN_KNOWN: the sender received the acknowledgement */
 	uint8_t flags;
 };
 
-/* NAPs sent to one queue pair of the receiver, and the limit that the receiver granted. */
+/* NAPs sent to one queue pair, and the limit that the receiver granted. */
 struct credit {
 	uint32_t sent, limit;
 };
 
 struct stream {
 	bool open;
-	bool credits; /* the receiver grants credit to this sender */
+	bool credits;
 	uint32_t session;
-	/* una: oldest packet whose cumulative acknowledgement has not reached the sender; next:
-	 * number of the next new packet */
+	/* oldest packet whose cumulative acknowledgement has not reached the sender; next new
+	 * packet */
 	uint32_t una, next;
 	uint32_t cum_sent; /* cumulative acknowledgement last sent by the receiver */
 	struct credit naps[STREAMS];
 	struct seen *seen;
 };
 
-/* Frames with protection of one session in one direction. Their counters must differ, because two
- * frames with one nonce break AES-GCM. */
+/* Frames with protection, of one session in one direction. Two with one nonce break AES-GCM, so
+ * their counters must differ. */
 struct sealed_lane {
 	uint32_t session, next;
 };
@@ -52,9 +52,9 @@ struct sealed_lane {
 struct witness {
 	/* indices: sending host, receiving host */
 	struct stream streams[WITNESS_HOSTS][WITNESS_HOSTS];
-	/* session ids; indices: host that assigned the id, host that uses it */
+	/* indices: host that assigned the id, host that uses it */
 	uint32_t handed[WITNESS_HOSTS][WITNESS_HOSTS];
-	/* NAP limit that the handshake grants; indices as in `handed` */
+	/* granted by the handshake; indices as in `handed` */
 	uint16_t credit[WITNESS_HOSTS][WITNESS_HOSTS];
 	/* indices: sending host, receiving host */
 	struct sealed_lane sealed[WITNESS_HOSTS][WITNESS_HOSTS];
@@ -127,7 +127,7 @@ static void limit_read(struct stream *l, uint16_t qp, uint32_t limit)
 		l->naps[stream].limit = limit;
 }
 
-/* Reads the grants in an ACK or CREDIT. They apply to the sender that receives this frame. */
+/* Grants in an ACK or CREDIT apply to the sender that receives it. */
 static void grants_read(struct stream *l, const struct sim_packet *p, const struct wire_header *h)
 {
 	const uint8_t *body = p->data + h->header_bytes;
@@ -175,7 +175,7 @@ static void packet_sent(struct witness *w, const struct sim_packet *p, const str
 		wrong(w, p, h->psn, "more in flight than any window allows");
 }
 
-/* Calls `each` for every packet from number `first` on that the frame acknowledges. */
+/* For every packet from number `first` on that the frame acknowledges. */
 static void acknowledged(const struct sim_packet *p, const struct wire_header *h, uint32_t first,
 			 void (*each)(struct witness *w, struct stream *l,
 				      const struct sim_packet *p, uint32_t psn),
@@ -205,15 +205,14 @@ static void arrived_check(struct witness *w, struct stream *l, const struct sim_
 		wrong(w, p, psn, "acknowledged, but never arrived");
 }
 
-/* Records the acknowledgement that host `p->from` sends for the packets that it receives from
- * `p->to`. */
+/* Records what host `p->from` acknowledges of the packets from `p->to`. */
 static void acknowledgement_sent(struct witness *w, const struct sim_packet *p,
 				 const struct wire_header *h)
 {
 	struct stream *l = &w->streams[p->to][p->from];
 
-	/* An acknowledgement for an earlier session of the two hosts has no effect: one of them has
-	 * since restarted, or has begun a new handshake. */
+	/* An acknowledgement for an earlier session has no effect: a host has restarted or begun a
+	 * new handshake since. */
 	if (!l->open || l->session != w->handed[p->from][p->to] ||
 	    h->dst_session != w->handed[p->to][p->from])
 		return;
@@ -253,8 +252,7 @@ static void hello_sent(struct witness *w, const struct sim_packet *p, const stru
 {
 	uint32_t id = get_be32(p->data + WIRE_OFF_HELLO_SESSION);
 
-	/* id and first packet number are drawn together, so a new id also starts a new stream in
-	 * the other direction */
+	/* drawn together, so a new id also starts a new stream in the other direction */
 	if (id != w->handed[p->from][p->to])
 		w->streams[p->from][p->to].open = false;
 	w->handed[p->from][p->to] = id;
@@ -309,7 +307,7 @@ static void delivered(void *context, const struct sim_packet *p, uint64_t now_ns
 	    wire_header_decode(p->data, p->bytes, &h) != DXP_OK)
 		return;
 	trace(w, "came", p, &h, now_ns);
-	/* the acknowledgement number of a NACK is not used by RLTP */
+	/* RLTP does not use the acknowledgement number of a NACK */
 	if (h.flags & WIRE_FLAG_ACKV && h.type != WIRE_NACK)
 		acknowledgement_delivered(w, p, &h);
 	if (!wire_type_data(h.type) || !l->open || h.dst_session != l->session)

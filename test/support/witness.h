@@ -18,20 +18,20 @@
 
 struct witness;
 
-/* Starts to observe the network, which has at most WITNESS_HOSTS hosts. The network must be
- * destroyed before the witness. Returns NULL if out of memory. */
+/* The network has at most WITNESS_HOSTS hosts, and must be destroyed before the witness. NULL: out
+ * of memory. */
 struct witness *witness_create(struct net *n);
 void witness_destroy(struct witness *w);
 
-/* Drops the state of the old process of a host that has restarted. */
+/* For a host that has restarted. */
 void witness_forget(struct witness *w, uint32_t host);
 
-/* Returns NULL if no rule was violated, else the first violation. */
+/* NULL, or the first violation. */
 const char *witness_verdict(const struct witness *w);
 
 struct witness_counts {
 	uint64_t packets, repeats; /* first transmissions and retransmissions of reliable packets */
-	/* bytes of their datagrams, first transmissions and retransmissions */
+	/* bytes of their datagrams */
 	uint64_t packet_bytes, repeat_bytes;
 };
 const struct witness_counts *witness_counts(const struct witness *w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each operation has its own range of the target memory, so a wrong order of arrival cannot hide an
- * error. A list of remote ranges has one or two entries, a local list up to nine; the bytes are cut
- * at random. */
+ * error. Remote lists have one or two entries, local ones up to nine; the bytes are cut at
+ * random. */
 #include "test/support/workload.h"
 
 #include <stdio.h>
@@ -23,18 +23,17 @@ struct operation {
 	enum kind kind;
 	uint8_t qp;
 	uint32_t bytes, source; /* length; offset in the source memory */
-	uint32_t number;        /* sequence number of the NAP on its queue pair */
+	uint32_t number;        /* of the NAP on its queue pair */
 };
 
 struct side {
-	/* memory that is sent or that the peer's GETs read; memory that GETs and the peer's PUTs
-	 * write */
+	/* sent, or read by the peer's GETs; written by GETs and the peer's PUTs */
 	uint8_t *source, *target;
 	uint64_t memory;
 	uint32_t source_key, target_key;
 	struct operation *operations;
 	uint32_t posted, completed;
-	/* for each queue pair, index of the operation that must complete next */
+	/* per queue pair, the operation that must complete next */
 	uint32_t completed_on[NIC_QPS_PER_FUNCTION];
 	uint32_t naps_sent[NAP_QPS], naps_received[NAP_QPS];
 };
@@ -121,8 +120,7 @@ void workload_destroy(struct workload *w)
 	free(w);
 }
 
-/* Cuts `bytes` from `offset` into 1 .. count_max list entries at random. Returns the number of
- * entries. */
+/* At random, into 1 .. count_max entries from `offset` on. Returns their number. */
 static uint16_t list_cut(struct workload *w, struct dxp_entry *list, uint32_t count_max,
 			 uint64_t offset, uint32_t bytes, uint32_t key)
 {
@@ -138,8 +136,7 @@ static uint16_t list_cut(struct workload *w, struct dxp_entry *list, uint32_t co
 	return count;
 }
 
-/* Returns the offset at which operation k of a host writes. A PUT writes in the peer's target
- * memory, a GET in the host's own. */
+/* A PUT writes in the peer's target memory, a GET in the host's own. */
 static uint64_t target_offset(const struct workload *w, uint32_t k)
 {
 	return (uint64_t)k * w->options.bytes_max;
@@ -223,8 +220,7 @@ bool workload_step(void *context)
 	return finished || w->wrong[0];
 }
 
-/* Checks every byte of the target memory of host i, which its own GETs and the peer's PUTs
- * write. */
+/* Its own GETs and the peer's PUTs write the target memory of host i. */
 static void memory_check(struct workload *w, uint32_t i)
 {
 	const struct side *side = &w->sides[i], *peer = &w->sides[1 - i];

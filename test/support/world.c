@@ -35,8 +35,7 @@ static uint8_t pattern(uint32_t host, uint32_t number, uint32_t i)
 	return (uint8_t)(host * 71 + number * 131 + i * 13 + (i >> 8) * 7) | 1;
 }
 
-/* Returns the offset of operation k of host `writer`: in the target's memory, or for a GET in the
- * writer's own memory. */
+/* In the target's memory, or for a GET in the writer's own. */
 static uint64_t memory_offset(const struct world *w, uint32_t writer, uint32_t k)
 {
 	uint64_t base = 0;
@@ -144,7 +143,7 @@ void world_destroy(struct world *w)
 	}
 }
 
-/* Returns the trailer of NAP `number` of a host. Every third NAP has none: 0. */
+/* Every third NAP has none: 0. */
 static uint64_t trailer_of(uint32_t host, uint32_t number)
 {
 	return number % 3 ? (uint64_t)number << 32 | (host + 1) : 0;
@@ -165,7 +164,7 @@ static int nap_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_ta
 	return dxp_post(sim_window(w->sim, i), &d, NULL, data);
 }
 
-/* Posts an atomic add of the pattern to a word that is 0, so that the sum must be the pattern. */
+/* Adds the pattern to a word that is 0, so that the sum must be the pattern. */
 static int add_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_target *to)
 {
 	const struct world_operation *op = &w->hosts[i].operations[k];
@@ -347,8 +346,7 @@ int world_restart(struct world *w, uint32_t i, bool announce)
 	return host_register(w, i);
 }
 
-/* Returns true if operation k of host `writer` may have changed its range in the memory of host
- * i. */
+/* Operation k of host `writer` may have changed its range in the memory of host i. */
 static bool may_write(const struct world *w, uint32_t i, uint32_t writer, uint32_t k)
 {
 	const struct world_host *h = &w->hosts[writer];
@@ -366,7 +364,6 @@ static bool zeros(const uint8_t *p, uint64_t bytes)
 	return bytes == 0 || (p[0] == 0 && memcmp(p, p + 1, bytes - 1) == 0);
 }
 
-/* Checks the ranges of all operations of host `writer` in the memory of host i. */
 static void memory_check(struct world *w, uint32_t i, uint32_t writer)
 {
 	const struct world_host *h = &w->hosts[writer];

@@ -26,7 +26,7 @@
 #define DATA_BYTES   (6u << 20)
 #define BUFFER_BYTES (256u << 10)
 #define OPERAND      7
-#define WAIT_NS      (20 * S_NS)
+#define WAIT_NS      (120 * S_NS)
 
 struct world {
 	struct dxp_dma *dma;

@@ -90,7 +90,7 @@ static struct flight *launch(struct flights *all, uint32_t queue, unsigned i, bo
 /* within 20 s */
 static void collect(struct flights *all, struct engine_dma_end *ends, uint32_t count)
 {
-	uint64_t until_ns = clock_now_ns() + 20 * S_NS;
+	uint64_t until_ns = clock_now_ns() + 120 * S_NS;
 	uint32_t got = 0;
 
 	while (got < count) {

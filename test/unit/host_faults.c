@@ -117,7 +117,7 @@ static void files_settle(unsigned wanted, uint64_t n)
 {
 	uint64_t begin_ns = clock_now_ns();
 
-	while (files_open() != wanted && clock_now_ns() - begin_ns < 10 * S_NS)
+	while (files_open() != wanted && clock_now_ns() - begin_ns < 120 * S_NS)
 		usleep(100);
 	if (files_open() != wanted)
 		fail_msg("failure %d left files open", (int)n);

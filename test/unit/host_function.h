@@ -18,7 +18,7 @@
 
 #include "base/util.h"
 
-#define PATIENCE_NS (10 * S_NS)
+#define PATIENCE_NS (120 * S_NS)
 #define NEVER_SPIN  UINT32_MAX
 
 UNUSED static void ok(int status)

@@ -22,7 +22,7 @@
 #include "base/util.h"
 #include "test/support/fake_xpu.h"
 
-#define WAIT_NS    (20 * S_NS)
+#define WAIT_NS    (120 * S_NS)
 #define DATA_BYTES (9u << 20)
 
 /* Unused members are NULL. */

@@ -250,6 +250,49 @@ static void check__a_wrong_constant_is_found(void **state)
 	assert_int_equal(t.rows, 25);
 }
 
+static int level_rows(double cycles, const struct model_sink *sink)
+{
+	const struct model_row row = {.item = "C-37",
+				      .quantity = "level",
+				      .x = "message",
+				      .unit = "cycles",
+				      .value = cycles,
+				      .published = NAN,
+				      .kind = MODEL_GIVEN,
+				      .assumptions = ""};
+
+	model_emit(sink, &row);
+	return DXP_OK;
+}
+
+static int level_low(const struct model_parameters *p, uint64_t seed, const struct model_sink *sink)
+{
+	return level_rows(1500000 / 3.1, sink);
+}
+
+static int level_near(const struct model_parameters *p, uint64_t seed,
+		      const struct model_sink *sink)
+{
+	return level_rows(1500000 / 2.9, sink);
+}
+
+/* A tolerance of 200 % is a factor of three in both directions. */
+static void check__a_factor_has_a_lower_end(void **state)
+{
+	static const struct model_check_part both[] = {{"C-37", level_low}, {"C-37", level_near}};
+	struct table t = {0};
+	const struct model_sink sink = {table_row, &t};
+	struct model_parameters p;
+
+	model_parameters_default(&p);
+	for (unsigned i = 0; i < 2; i++) {
+		struct model_check c = {.sink = &sink, .only = "C-37"};
+		assert_int_equal(model_check_run(&c, &both[i], 1, &p, 1), DXP_OK);
+		assert_int_equal(c.given, 1);
+		assert_int_equal(c.out_of_tolerance, i == 0);
+	}
+}
+
 static void check__a_judge_fills_in(void **state)
 {
 	struct model_judge j = read_text("latency put 64 2000\n");
@@ -407,6 +450,7 @@ int main(void)
 		cmocka_unit_test(judge__cases_of_allreduce),
 		cmocka_unit_test(check__given_rows_are_exact),
 		cmocka_unit_test(check__a_wrong_constant_is_found),
+		cmocka_unit_test(check__a_factor_has_a_lower_end),
 		cmocka_unit_test(check__a_judge_fills_in),
 		cmocka_unit_test(check__calibrated_rows_prove_nothing),
 		cmocka_unit_test(check__a_judge_of_other_items_is_rejected),

@@ -23,7 +23,7 @@
 #include "rltp/internal.h"
 #include "wire/manage.h"
 
-#define LIMIT_NS (10 * S_NS)
+#define LIMIT_NS (120 * S_NS)
 #define MEMORY   (4u << 20)
 
 struct rig {

@@ -21,7 +21,7 @@
 #include "node/offer_folder.h"
 #include "wire/attach.h"
 
-#define WAIT_NS (20 * S_NS)
+#define WAIT_NS (120 * S_NS)
 
 struct rig {
 	char folder[64];

@@ -24,7 +24,7 @@
 #define BUFFERS    4
 #define MEMORY     300000 /* modelled per xPU */
 #define STALL_NS   (500 * MS_NS)
-#define WAIT_NS    (3 * DAEMONS_WAIT_NS)
+#define WAIT_NS    DAEMONS_WAIT_NS
 #define XPUS       3
 #define OPERATIONS 60
 #define SEEDS      6

@@ -25,7 +25,7 @@
 #include "xpu/limits.h"
 
 #define BYTES   (4u << 20)
-#define WAIT_NS (20 * S_NS)
+#define WAIT_NS (120 * S_NS)
 
 struct user {
 	struct dxp_fabric *fabric;

@@ -24,7 +24,7 @@
 #include "xpu/limits.h"
 
 #define BYTES   (1u << 20)
-#define WAIT_NS (20 * S_NS)
+#define WAIT_NS (120 * S_NS)
 
 static const char source[] =
 	"kernel void empty(void) { }\n"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dequeues completions from the fabric, and wakes threads that wait for them. Only one thread at a
- * time is in dxp_completions; it does not hold the lock there. It completes events in the order of
- * arrival. Other waiting threads sleep on a condition variable.
+/* Dequeues completions from the fabric, and wakes the threads that wait for them. Only one thread
+ * at a time is in dxp_completions; it does not hold the lock there. Other waiting threads sleep on
+ * a condition variable.
  *
- * The progress thread dequeues only if two conditions hold: an event has a callback or host work,
- * and no program thread waits. The progress thread also runs the callbacks. So a program may hold
- * its own locks when it calls a function that waits. */
+ *  The progress thread dequeues only if no program thread waits and an event has a callback or host
+ *  work. It also runs the callbacks, so a program may hold its own locks when it calls a function
+ *  that waits. */
 #include <signal.h>
 #include <time.h>
 
@@ -14,17 +14,17 @@
 #include "plugins/opencl/node/device.h"
 
 #define BATCH 64
-/* ns, longest call of dxp_completions; any value is correct, because the caller repeats */
+/* ns, longest call of dxp_completions; any value is correct, as the caller repeats */
 #define ENTER_NS 1000000000ull
 #define CLOSE_NS 200000000ull /* ns that exit waits for the progress thread */
 
 static pthread_cond_t changed, watch_wake;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool entering;     /* true: a thread is in enter() */
+static bool entering;
 static bool sleeping;     /* true: the thread in enter() is in dxp_completions, without the lock */
-static uint32_t waiters;  /* number of threads in opencl_wait */
-static uint32_t sleepers; /* number of waiting threads that sleep on `changed` */
-static uint32_t watched;  /* number of events that must be completed even if no thread waits */
+static uint32_t waiters;  /* threads in opencl_wait */
+static uint32_t sleepers; /* waiting threads that sleep on `changed` */
+static uint32_t watched;  /* events that must be completed even if no thread waits */
 static bool started, stopping, stopped, thread_enters;
 
 static void init(void)
@@ -102,8 +102,8 @@ void complete_changed(void)
 		dxp_completions_wake(opencl_fabric());
 }
 
-/* Waits while another thread dequeues. If that is the progress thread, wakes it, so that it stops
- * dequeuing. Then this thread dequeues itself, which saves a thread switch per completion. */
+/* Waits while another thread dequeues. If that is the progress thread, makes it stop: the caller
+ * then dequeues itself, which saves a thread switch per completion. */
 static void follow(uint64_t deadline_ns)
 {
 	if (thread_enters && sleeping)
@@ -162,8 +162,7 @@ static void *watch(void *unused)
 	return unused;
 }
 
-/* Starts the progress thread with all signals blocked, because signals are for the program's own
- * threads. */
+/* Blocks all signals in the progress thread, because signals are for the program's own threads. */
 static bool start(void)
 {
 	sigset_t all, before;

@@ -1,51 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares functions that are shared by the files that post commands and the files that process
- * completions. Callers hold the plugin's lock. */
+/* Shared by the files that post commands and those that process completions. Callers hold the
+ * plugin's lock. */
 #ifndef OPENCL_COMPLETE_H
 #define OPENCL_COMPLETE_H
 
 #include "plugins/opencl/command/event.h"
 
-/* complete.c: sets two functions. `event` processes a completion; `callback` runs the next ready
- * callback. */
+/* complete.c: `event` processes a completion; `callback` runs the next ready callback. */
 void complete_handle_with(void (*event)(const struct dxp_completion *c), bool (*callback)(void));
-/* Dequeues the completions that have arrived. Does not wait. */
+/* Does not wait. */
 void complete_poll(void);
-/* Returns true if a thread is dequeuing completions. */
 bool complete_is_dequeuing(void);
-/* Wakes threads in opencl_wait to check again, because something completed without a completion
- * from the fabric. */
+/* Makes threads in opencl_wait check again, because something completed without a completion from
+ * the fabric. */
 void complete_changed(void);
-/* Counts one more event (or, with false, one less) that must be completed even if no thread
- * waits. */
+/* Counts one event more (false: one less) that must be completed even if no thread waits. */
 void complete_watch(bool more);
-/* Wakes the progress thread to run a callback that is ready. */
+/* Wakes the progress thread to run a ready callback. */
 void complete_callbacks(void);
 /* Stops the progress thread. Returns false if it is still in a callback. */
 bool complete_stop(void);
 
-/* event_callback.c: runs the next ready callback, without the lock. Returns false if there is
- * none. */
+/* event_callback.c: runs the next ready callback, without the lock. False: there is none. */
 bool event_callbacks_run(void);
-/* Makes all callbacks of `e` ready, because `e` has completed. */
+/* Makes all callbacks of `e` ready. */
 void event_callbacks_end(cl_event e);
 /* Makes the callbacks of `e` for CL_RUNNING or an earlier status ready. */
 void event_callbacks_begin(cl_event e);
-/* Frees the callbacks of `e` without calling them. */
+/* Does not call them. */
 void event_callbacks_free(cl_event e);
 
-/* event.c: creates an event that holds its context and queue. Returns NULL if memory is short. */
+/* event.c: the event holds its context and queue. NULL: memory is short. */
 cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type);
-/* Returns the dxp event of `e` for wait lists. Returns 0 if `e` has completed without error, or if
- * memory is short. For a failed `e`, returns a dxp event that has failed. */
+/* Returns the dxp event of `e` for wait lists. 0: `e` has completed without error, or memory is
+ * short. For a failed `e`, returns a dxp event that has failed. */
 dxp_event event_name(cl_event e);
-/* Appends `e` to its queue as submitted. `source` is the dxp event of its command; 0: none.
- * Requests the completion of `source`. CL_OUT_OF_HOST_MEMORY: there will be no completion. */
+/* Appends `e` to its queue as submitted. `source`, the dxp event of its command (0: none), will
+ * report its completion. CL_OUT_OF_HOST_MEMORY: there will be no completion. */
 cl_int event_posted(cl_event e, dxp_event source);
 /* Returns the number of commands that have not completed. */
 uint32_t events_pending(void);
 bool event_has_ended(void *event);
-/* Forgets the failed event that all failed commands share; for the exit. */
+/* For the exit: forgets the failed event that all failed commands share. */
 void events_close(void);
 
 /* names.c: the set of dxp events that have not completed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements contexts: a list of devices, and the properties that the program gave. */
+/* Implements contexts: a list of devices, and the program's properties. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct context_options {
 };
 
 struct destruction {
-	/* handle of the context; the context does not exist any more when the callbacks run */
+	/* only the handle: the context does not exist any more when the callbacks run */
 	cl_context context;
 	struct context_destructor *list;
 };
@@ -62,7 +62,7 @@ bool context_has(cl_context c, cl_device_id d)
 }
 
 struct notification {
-	cl_context context; /* held */
+	cl_context context;
 	char text[512];
 };
 
@@ -103,7 +103,7 @@ static cl_int property_check(const cl_context_properties *p)
 	}
 }
 
-/* Checks a property list. Each name may occur only once. */
+/* Each name may occur only once. */
 static cl_int properties_check(const cl_context_properties *list, size_t *bytes)
 {
 	size_t count = 0;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the steps that all enqueue functions have: checks, waits, event, completion. A command
- * waits for the events in the program's wait list. In an in-order queue, it also waits for the
- * previous command. In an out-of-order queue, it also waits for the last barrier. */
+/* The steps of all enqueue functions: checks, waits, event, completion. Besides the wait list, a
+ * command waits for the previous command of an in-order queue, or for the last barrier of an
+ * out-of-order queue. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/node/device.h"
 
-/* Commands between two polls for completions. The polls are needed if no thread waits for
- * completions. */
+/* Commands between two polls for completions, which are needed if no thread waits. */
 #define POLL_EVERY 16
 /* outstanding commands; if there are more, an enqueue waits for completions */
 #define PENDING_MAX  32768
@@ -33,9 +32,8 @@ static bool fewer_pending(void *before)
 	return events_pending() < *(uint32_t *)before;
 }
 
-/* Slows down a program that enqueues without ever waiting, to the speed of the nodes. If all
- * commands wait for an event that the program must set later, enqueuing continues until the fabric
- * rejects a command. */
+/* Slows a program that enqueues without waiting to the speed of the nodes. If all commands wait for
+ * an event that the program sets later, enqueuing continues until the fabric rejects a command. */
 static void slow_down(void)
 {
 	static uint32_t count, most = PENDING_MAX;
@@ -46,8 +44,7 @@ static void slow_down(void)
 	if (before < most)
 		return;
 	opencl_wait(fewer_pending, &before, PENDING_WAIT);
-	/* If no command has completed, waits again only when there are twice as many pending
-	 * commands. */
+	/* No command has completed: does not wait again until twice as many are pending. */
 	most = events_pending() < before ? PENDING_MAX : 2 * before;
 }
 
@@ -92,8 +89,7 @@ static bool in_order(const struct _cl_command_queue *q)
 	return q && !(q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
-/* Returns true if `later` can only complete after `event`. (If `later` fails, this may not
- * hold.) */
+/* `later` can only complete after `event`. (If `later` fails, this may not hold.) */
 static bool after(const struct _cl_event *later, const struct _cl_event *event)
 {
 	if (later == event || later->status < 0 || event->status < 0 || !in_order(event->queue))
@@ -107,8 +103,7 @@ static bool after(const struct _cl_event *later, const struct _cl_event *event)
 	return false;
 }
 
-/* Adds a position in a queue to the array `past`. If the array is full, replaces the position with
- * the oldest command. */
+/* If the array is full, replaces the position with the oldest command. */
 static void past_add(struct past past[EVENT_PAST], const struct past *p)
 {
 	struct past *kept = past;
@@ -135,8 +130,8 @@ static void past_join(cl_event e, const struct _cl_event *waited)
 		past_add(e->past, &waited->past[i]);
 }
 
-/* Collects those commands of other devices in the wait list that have not completed. The program
- * must see them complete before `e`. */
+/* Collects the commands of other devices in the wait list that have not completed. The program must
+ * see them complete before `e`. */
 static cl_int predecessors_set(cl_event e, cl_uint count, const cl_event *list)
 {
 	cl_uint predecessors = 0;
@@ -158,12 +153,11 @@ static cl_int predecessors_set(cl_event e, cl_uint count, const cl_event *list)
 	return CL_SUCCESS;
 }
 
-/* number of wait list entries that each event is compared with, to find events that need no wait */
+/* wait list entries that each event is compared with, to find events that need no wait */
 #define LOOK_MAX 8
 
-/* Collects the events to wait for. Omits an event if another listed event can only complete after
- * it. An example is a chain of commands over several devices: each command waits for the previous
- * one of the chain, but not also for the last one of its queue. */
+/* Omits an event if another listed event can only complete after it. Example: in a chain of
+ * commands over several devices, each command waits only for the previous one. */
 static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 {
 	cl_command_queue q = e->queue;
@@ -171,7 +165,7 @@ static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 	cl_uint look = count < LOOK_MAX ? count : LOOK_MAX;
 	cl_int error = predecessors_set(e->event, count, list);
 
-	/* Index 0 stands for `before`, the event that the queue's order requires. */
+	/* Index 0 stands for `before`, which the queue's order requires. */
 	for (cl_uint i = before ? 0 : 1; i <= count && error == CL_SUCCESS; i++) {
 		cl_event v = i ? list[i - 1] : before;
 		bool needless = i && before && after(before, v);
@@ -198,8 +192,7 @@ static void discard(struct enqueue *e)
 		e->queue->barrier = NULL;
 		object_drop(event);
 	}
-	/* Marks the event as complete. Otherwise its end function would treat it as a user event
-	 * that was never set. */
+	/* Otherwise its end function would treat it as a user event that was never set. */
 	event->status = CL_COMPLETE;
 	object_release(event);
 }
@@ -271,8 +264,8 @@ void enqueue_finish_with(struct enqueue *e, cl_int (*finish)(cl_event, cl_int, v
 	e->event->finish_context = context;
 }
 
-/* Handles a command that has posted nothing to a device. If it has no open waits, it completes at
- * once. Otherwise posts a mark that waits for them. */
+/* For a command that has posted nothing to a device: completes at once without open waits,
+ * otherwise posts a mark that waits for them. */
 static cl_int post_mark(struct enqueue *e, dxp_event *source)
 {
 	if (e->settled)
@@ -313,7 +306,7 @@ cl_int enqueue_end(struct enqueue *e, cl_int error, dxp_event source, bool block
 		v->watched = true;
 		complete_watch(true);
 	}
-	/* The event has a reference of the program at least until this call returns. */
+	/* The program has a reference to the event at least until this call returns. */
 	error = event_posted(v, source);
 	if (error != CL_SUCCESS)
 		event_ended(v, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates, posts and completes events. A queue holds an event until the event completes. An event
- * holds its context, its queue, and the objects that its command uses. */
+/* Creates, posts and completes events. A queue holds an event until it completes. An event holds
+ * its context, its queue, and the objects that its command uses. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,11 @@
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/node/device.h"
 
-/* Maximum number of sentences to print on standard error. A program may cause failures without end,
- * so there is a bound. */
+/* Sentences printed on standard error, at most: a program may cause failures without end. */
 #define PRINTED_MAX 20
 
-/* Completion handler of a dxp event that has no OpenCL event. The cookie of its completion is the
- * address of this struct with the lowest bit set. */
+/* Completion handler of a dxp event without OpenCL event. The completion's cookie is the address of
+ * this struct with the lowest bit set. */
 struct tracked {
 	dxp_event event;
 	void (*ended)(void *context, int status);
@@ -24,9 +23,9 @@ struct tracked {
 
 static uint64_t serial;
 static uint32_t pending;
-static dxp_event failed; /* a dxp event that has failed; it replaces failed events in wait lists */
+static dxp_event failed; /* a failed dxp event that replaces other failed events in wait lists */
 
-/* list of events whose own completion arrived before the completion of a predecessor */
+/* list of events whose own completion arrived before that of a predecessor */
 static cl_event early;
 
 static void names_end(cl_event e);
@@ -48,8 +47,8 @@ static void end(void *handle)
 {
 	cl_event e = handle;
 
-	/* The program released a user event without setting it. So it fails, because commands that
-	 * wait for it would otherwise wait forever. */
+	/* The program released a user event without setting it. It fails, otherwise commands would
+	 * wait for it forever. */
 	if (!e->queue && e->status > CL_COMPLETE) {
 		e->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 		names_end(e);
@@ -110,7 +109,7 @@ dxp_event event_name(cl_event e)
 	if (e->status < 0)
 		return failed_name();
 	/* This command has host work after its completion on the node. Other commands must wait for
-	 * this work too. So they wait for a host event, which is created here. */
+	 * it too, so they wait for a host event. */
 	if (!e->name && opencl_fabric() && dxp_event_create(opencl_fabric(), &e->name) == DXP_OK)
 		names_add(e->name);
 	return e->name;
@@ -179,8 +178,7 @@ static void give_up(dxp_event name)
 		dxp_event_forget(opencl_fabric(), name);
 }
 
-/* Sets the host event that other commands wait for, if there is one. Then releases both dxp
- * events. */
+/* Sets the host event that other commands wait for, if any, then releases both dxp events. */
 static void names_end(cl_event e)
 {
 	dxp_event name = e->name, source = e->source;
@@ -207,9 +205,8 @@ static bool in_order(const struct _cl_event *e)
 	return e->queue && !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
-/* Adjusts the times of `e`, so that commands of an in-order queue do not overlap. This is needed
- * because the END of the previous command may be its arrival at this host. That is later than the
- * START of `e` on the node. */
+/* Makes the times of an in-order queue's commands not overlap. The END of the previous command may
+ * be its arrival at this host, later than the START of `e` on the node. */
 static void times_order(cl_event e)
 {
 	if (!in_order(e))
@@ -246,7 +243,6 @@ static void end_now(cl_event e, cl_int status)
 	object_drop(e);
 }
 
-/* Returns true if all predecessors of `e` have completed. */
 static bool due(const struct _cl_event *e)
 {
 	for (uint32_t i = 0; i < e->predecessor_count; i++)
@@ -282,8 +278,8 @@ void event_ended(cl_event e, cl_int status)
 		end_now(e, e->early_status);
 }
 
-/* Converts a time of the device's node to the host's clock. If the host executed the command, its
- * times need no conversion. */
+/* Converts a time of the device's node to the host's clock. Times of commands that the host
+ * executed need no conversion. */
 static uint64_t on_host(cl_event e, uint64_t ns)
 {
 	return dxp_event_of_host(e->source) ? ns : ns + (uint64_t)e->device->clock_ns;
@@ -294,8 +290,7 @@ static uint64_t clamp(uint64_t v, uint64_t low, uint64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
-/* Sets START and END of `e`, converted to the host's clock. Limits them, so that the program sees
- * its times in order despite errors of the conversion. */
+/* Limits START and END, so that the times are in order despite conversion errors. */
 static void times_set(cl_event e, const struct dxp_event_times *t)
 {
 	uint64_t now = clock_now_ns();
@@ -318,9 +313,8 @@ static void judge(cl_event e, int status)
 	context_notify(e->context, text);
 }
 
-/* Passes the node's sentence about a failed command to the program. The sentence goes to the
- * context's notification function and to CL_EVENT_FAILURE_DXP. If DXP_CL_VERBOSE is set, it is also
- * printed on standard error. */
+/* Passes the node's sentence about a failed command to the context's notification function and to
+ * CL_EVENT_FAILURE_DXP. With DXP_CL_VERBOSE, also prints it on standard error. */
 static void explain(cl_event e)
 {
 	static uint32_t printed;
@@ -345,8 +339,8 @@ static void tracked_ended(struct tracked *t, int status)
 	complete_changed();
 }
 
-/* Sets `e` to CL_RUNNING if all its predecessors have completed, as far as this host knows.
- * Otherwise does nothing: the report of another node may still be on its way. */
+/* Sets CL_RUNNING only if all predecessors have completed: another node's report may still be on
+ * its way. */
 static void begun(cl_event e)
 {
 	if (e->status <= CL_RUNNING || !due(e))
@@ -364,9 +358,8 @@ static void completed(const struct dxp_completion *c)
 		return;
 	}
 	cl_event e = (cl_event)(uintptr_t)c->cookie;
-	/* Ignores the completion in two cases. The event may have completed on this host already,
-	 * because memory for the request was short. Or its completion is already in the list
-	 * `early`. */
+	/* Ignores the completion if the event has completed on this host, because memory for the
+	 * request was short, or if it is already in the list `early`. */
 	if (e->object.kind != OBJECT_EVENT || e->source != c->event || e->early)
 		return;
 	if (c->begun) {

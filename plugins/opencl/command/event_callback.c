@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs callbacks of events, one after another, in the progress thread, without the lock. A node
- * reports the start of a command only if the command runs for some ms. For other commands, the
- * callbacks for CL_RUNNING run at the completion. */
+ * reports the start of a command only if it runs for some ms. For other commands, the callbacks for
+ * CL_RUNNING run at the completion. */
 #include <stdlib.h>
 
 #include "plugins/opencl/command/complete.h"
@@ -9,7 +9,7 @@
 
 struct ready {
 	struct ready *next;
-	cl_event event; /* the entry holds this event */
+	cl_event event; /* held */
 	struct event_callback *callback;
 	cl_int status;
 };
@@ -40,7 +40,7 @@ bool event_callbacks_run(void)
 	first = r->next;
 	if (!first)
 		last = &first;
-	/* The callback needs a valid handle, even if the program has released its own reference. */
+	/* The callback needs a valid handle, even if the program has released its reference. */
 	object_retain(r->event);
 	opencl_leave();
 	r->callback->call(r->event, r->status, r->callback->data);
@@ -85,7 +85,7 @@ void event_callbacks_free(cl_event e)
 	}
 }
 
-/* Appends a callback, so that callbacks run in the order of registration. */
+/* Appends, so that callbacks run in the order of registration. */
 static void append(cl_event e, struct event_callback *c)
 {
 	struct event_callback **at = &e->callbacks;

@@ -102,8 +102,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetEventProfilingInfo(cl_event event, cl_p
 	return error;
 }
 
-/* ---- user events ---- */
-
 static cl_int create_user(cl_context context, cl_event *out)
 {
 	if (!object_is(context, OBJECT_CONTEXT))
@@ -111,8 +109,8 @@ static cl_int create_user(cl_context context, cl_event *out)
 	cl_event e = event_new(context, NULL, CL_COMMAND_USER);
 	if (!e)
 		return CL_OUT_OF_HOST_MEMORY;
-	/* Creates the dxp event now, because its creation must not fail later, when a command waits
-	 * for the user event. */
+	/* Creates the dxp event now: later, when a command waits for it, its creation must not
+	 * fail. */
 	if (!event_name(e)) {
 		object_release(e);
 		return CL_OUT_OF_RESOURCES;
@@ -153,12 +151,10 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetUserEventStatus(cl_event event, cl_int 
 	return error;
 }
 
-/* ---- clWaitForEvents ---- */
-
 struct waited {
 	const cl_event *list;
 	cl_uint count;
-	cl_uint ended; /* number of events at the start of the list that have completed */
+	cl_uint ended; /* events at the start of the list that have completed */
 };
 
 static bool all_ended(void *context)
@@ -183,8 +179,7 @@ static cl_int wait_check(cl_uint count, const cl_event *list)
 	return CL_SUCCESS;
 }
 
-/* Waits for all events in the list. Uses a copy of the list: another thread of the program may
- * change the list during the wait. */
+/* Uses a copy of the list: another thread of the program may change it during the wait. */
 static cl_int wait_all(cl_uint count, const cl_event *given)
 {
 	cl_event *list = malloc(count * sizeof(*list));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements markers and barriers. Without a wait list, they wait for all earlier commands of the
- * queue. In an in-order queue it is enough to wait for the previous command. In an out-of-order
- * queue, commands after a barrier wait for the barrier's event. */
+ * queue. In an in-order queue, the previous command is enough. In an out-of-order queue, commands
+ * after a barrier wait for the barrier's event. */
 #include "plugins/opencl/object/api.h"
 
 #include "plugins/opencl/command/event.h"
 
-/* Waits for the queue's last barrier and for the commands after it. The barrier itself waits for
- * all earlier commands. */
+/* Waits for the queue's last barrier and the commands after it. That barrier waits for all earlier
+ * ones. */
 static cl_int wait_for_earlier(struct enqueue *e)
 {
 	cl_command_queue q = e->queue;
@@ -22,7 +22,6 @@ static cl_int wait_for_earlier(struct enqueue *e)
 	return error;
 }
 
-/* Makes every later command of the queue wait for this event. */
 static void set_barrier(cl_command_queue q, cl_event event)
 {
 	if (!(q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))

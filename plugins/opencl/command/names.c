@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The set of dxp events that have not completed. It is a hash table with open addressing, at most
- * half full. */
+/* The set of dxp events that have not completed, as a hash table with open addressing, at most half
+ * full. */
 #include <stdlib.h>
 
 #include "plugins/opencl/command/complete.h"
@@ -70,9 +70,8 @@ void names_remove(dxp_event event)
 	size_t hole = find(event);
 	entries[hole] = 0;
 	used--;
-	/* find() stops at the first free entry. An entry after the hole may have been put there
-	 * because the hole was occupied, and find() would miss it now. So all entries after the
-	 * hole, up to the next free one, are inserted again. */
+	/* find() stops at the first free entry, so it would miss an entry that stands after the
+	 * hole because the hole was occupied. Inserts all entries up to the next free one again. */
 	for (size_t at = (hole + 1) & (space - 1); entries[at]; at = (at + 1) & (space - 1)) {
 		dxp_event moved = entries[at];
 		entries[at] = 0;

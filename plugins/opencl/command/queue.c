@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements command queues of the host. Commands are posted when they are enqueued, so a flush
- * does nothing. If a queue is released while it has commands, it exists until they have
- * completed. */
+ * does nothing. A released queue exists until its commands have completed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +20,8 @@ static void end(void *handle)
 	object_drop(q->context);
 }
 
-/* Returns true if the properties for a queue on the device are valid. Such a queue must be out of
- * order. Only such a queue can be the device's default queue. */
+/* A queue on the device must be out of order. Only such a queue can be the device's default
+ * queue. */
 static bool on_device_valid(cl_command_queue_properties p)
 {
 	if (p & CL_QUEUE_ON_DEVICE)
@@ -61,8 +60,8 @@ dxp_clCreateCommandQueue(cl_context context, cl_device_id device,
 {
 	cl_command_queue q = NULL;
 
-	/* clCreateCommandQueue creates only host queues, so other properties are replaced by an
-	 * invalid value. */
+	/* clCreateCommandQueue creates only host queues, so an invalid value replaces other
+	 * properties. */
 	if (properties & ~(cl_command_queue_properties)HOST_PROPERTIES)
 		properties = ~(cl_command_queue_properties)0;
 	opencl_enter();
@@ -73,8 +72,7 @@ dxp_clCreateCommandQueue(cl_context context, cl_device_id device,
 	return q;
 }
 
-/* Reads a property list. A queue size is valid only for a queue on the device, and no device
- * supports these. */
+/* A queue size is valid only for a queue on the device, and no device supports these. */
 static cl_int list_read(const cl_queue_properties *list, cl_command_queue_properties *properties,
 			size_t *bytes)
 {
@@ -101,8 +99,8 @@ static cl_int create_with(cl_context context, cl_device_id device, const cl_queu
 	cl_command_queue q = NULL;
 	size_t bytes = 0;
 
-	/* If a handle is invalid too, that error has priority. So an error of the list is passed on
-	 * as an invalid property. */
+	/* An invalid handle has priority over an error of the list, so that error is passed on as
+	 * an invalid property. */
 	cl_int error = list_read(list, &properties, &bytes);
 	if (error != CL_SUCCESS)
 		properties = ~(cl_command_queue_properties)0;
@@ -165,7 +163,6 @@ static cl_int get_info(cl_command_queue q, cl_command_queue_info name, const str
 	case CL_QUEUE_PROPERTIES: return result_bytes(i, &q->properties, sizeof(q->properties));
 	case CL_QUEUE_PROPERTIES_ARRAY: return result_bytes(i, q->list, q->list_bytes);
 	case CL_QUEUE_DEVICE_DEFAULT: return result_handle(i, NULL);
-	/* A queue has a size only if it is on the device. */
 	case CL_QUEUE_SIZE: return CL_INVALID_COMMAND_QUEUE;
 	default: return CL_INVALID_VALUE;
 	}
@@ -199,8 +196,8 @@ dxp_clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_propertie
 									 : CL_INVALID_OPERATION;
 }
 
-/* Returns an error: no device has queues of its own. For such a device, OpenCL 3.0 lists
- * CL_INVALID_OPERATION before CL_INVALID_COMMAND_QUEUE, so `queue` is not checked. */
+/* No device has queues of its own. For such a device, OpenCL 3.0 lists CL_INVALID_OPERATION before
+ * CL_INVALID_COMMAND_QUEUE, so `queue` is not checked. */
 CL_API_ENTRY cl_int CL_API_CALL dxp_clSetDefaultDeviceCommandQueue(cl_context context,
 								   cl_device_id device,
 								   cl_command_queue queue)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements entry points for optional features of OpenCL that no device supports. They return the
- * errors that the standard requires. Also implements calls that do nothing. */
+/* Entry points for optional features of OpenCL that no device supports, with the errors that the
+ * standard requires, and calls that do nothing. */
 #include "plugins/opencl/command/event.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/api.h"
@@ -12,7 +12,7 @@ static void set(cl_int *errcode, cl_int error)
 		*errcode = error;
 }
 
-/* Returns CL_INVALID_OPERATION. If `handle` is no handle of this kind, returns `otherwise`. */
+/* `otherwise`: error if `handle` is no handle of this kind. */
 static cl_int reject(const void *handle, enum object_kind kind, cl_int otherwise)
 {
 	opencl_enter();
@@ -25,8 +25,6 @@ static cl_int reject_queue(cl_command_queue queue)
 {
 	return reject(queue, OBJECT_QUEUE, CL_INVALID_COMMAND_QUEUE);
 }
-
-/* ---- shared virtual memory ---- */
 
 CL_API_ENTRY void *CL_API_CALL dxp_clSVMAlloc(cl_context context, cl_svm_mem_flags flags,
 					      size_t bytes, cl_uint alignment)
@@ -97,8 +95,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetKernelExecInfo(cl_kernel kernel, cl_ker
 {
 	return reject(kernel, OBJECT_KERNEL, CL_INVALID_KERNEL);
 }
-
-/* ---- pipes, intermediate languages, sub-groups, native kernels ---- */
 
 CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreatePipe(cl_context context, cl_mem_flags flags,
 						 cl_uint packet_bytes, cl_uint packets,
@@ -180,8 +176,6 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithBuiltInKernels(
 	set(errcode, error);
 	return NULL;
 }
-
-/* ---- sub-devices ---- */
 
 CL_API_ENTRY cl_int CL_API_CALL
 dxp_clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties,

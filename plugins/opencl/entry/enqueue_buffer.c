@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements commands that read, write, copy and fill ranges of buffers. */
+/* Commands that read, write, copy and fill ranges of buffers. */
 #include "plugins/opencl/memory/memory.h"
 
-/* Returns true if the range is inside the buffer. This includes an empty range, because size 0 is
- * valid since OpenCL 2.1. */
+/* An empty range is valid: OpenCL allows size 0 since 2.1. */
 static bool inside(cl_mem m, uint64_t offset, uint64_t bytes)
 {
 	return offset <= m->bytes && bytes <= m->bytes - offset;
@@ -114,8 +113,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBuffer(cl_command_queue queue, 
 	error = copy_buffer(&c, from, to, from_offset, to_offset, size);
 	return command_end(&c, error, false, event);
 }
-
-/* ---- filling ---- */
 
 static cl_int fill_buffer(struct command *c, cl_mem m, const void *pattern, size_t pattern_size,
 			  size_t offset, size_t size)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements commands that read, write, copy and fill images, and that copy between images and
- * buffers. */
+/* Commands that read, write, copy and fill images, and copy between images and buffers. */
 #include "plugins/opencl/memory/memory.h"
 
-/* Pitches in the host memory of a region, in bytes. 0: there are no gaps between rows or slices. */
+/* Bytes in host memory. 0: no gaps between rows or slices. */
 struct host_side {
 	size_t row_pitch, slice_pitch;
 };
@@ -14,8 +13,8 @@ static bool has_slices(cl_mem m)
 	       m->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
 }
 
-/* Calculates two distances in host memory, in bytes: between neighbours in the second dimension of
- * the region, and between neighbours in its third dimension. */
+/* Calculates the bytes in host memory between neighbours in the second and in the third dimension
+ * of the region. */
 static cl_int host_pitches(cl_mem m, const size_t *region, const struct host_side *h,
 			   uint64_t *second, uint64_t *third)
 {
@@ -34,8 +33,7 @@ static cl_int host_pitches(cl_mem m, const size_t *region, const struct host_sid
 	return CL_SUCCESS;
 }
 
-/* Creates the rectangle of a region. The image is the `from_` side of the rectangle, host memory is
- * the `to_` side. */
+/* The image is the `from_` side of the rectangle, host memory the `to_` side. */
 static cl_int host_rect(struct command *c, cl_mem m, const size_t *origin, const size_t *region,
 			const struct host_side *h, cl_mem_flags rejected, uint64_t *at,
 			struct dxp_rect *rect)
@@ -54,7 +52,6 @@ static cl_int host_rect(struct command *c, cl_mem m, const size_t *origin, const
 	return enqueue_hold(&c->e, m);
 }
 
-/* Swaps the `from_` side and the `to_` side of a rectangle. */
 static void pixel_rotate(struct dxp_rect *r)
 {
 	uint64_t row = r->from_row_pitch, slice = r->from_slice_pitch;
@@ -162,8 +159,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueFillImage(cl_command_queue queue, c
 	return command_end(&c, fill_image(&c, m, color, origin, region), false, event);
 }
 
-/* ---- copying images to images ---- */
-
 static bool same_format(cl_mem a, cl_mem b)
 {
 	return a->format.image_channel_order == b->format.image_channel_order &&
@@ -222,10 +217,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImage(cl_command_queue queue, c
 	return command_end(&c, error, false, event);
 }
 
-/* ---- copying between images and buffers ---- */
-
-/* Creates the rectangle of a region. The image is the `from_` side. The buffer, without gaps
- * between rows, is the `to_` side. */
+/* The image is the `from_` side; the buffer, without gaps between rows, is the `to_` side. */
 static cl_int buffer_rect(struct command *c, cl_mem image, cl_mem buffer, const size_t *origin,
 			  const size_t *region, size_t offset, uint64_t *at, struct dxp_rect *rect)
 {
@@ -235,7 +227,7 @@ static cl_int buffer_rect(struct command *c, cl_mem image, cl_mem buffer, const 
 		error = memory_check_buffer(buffer, c->e.queue);
 	if (error != CL_SUCCESS)
 		return error;
-	/* If an image was made from a buffer, it must not be copied from or to that buffer. */
+	/* An image must not be copied from or to the buffer it was made from. */
 	if (image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER && image->parent == buffer)
 		return CL_INVALID_MEM_OBJECT;
 	if (!image_region(image, origin, region, at, rect))

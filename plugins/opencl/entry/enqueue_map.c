@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements commands that map buffers and images, and clEnqueueMigrateMemObjects. */
+/* Commands that map buffers and images, and clEnqueueMigrateMemObjects. */
 #include "plugins/opencl/memory/memory.h"
 
 static cl_int map_buffer(struct command *c, cl_mem m, cl_map_flags flags, size_t offset,
@@ -21,7 +21,7 @@ static void *end(struct command *c, cl_mem m, cl_int error, void *at, cl_bool bl
 		 cl_event *event, cl_int *error_ret)
 {
 	error = command_end(c, error, blocking, event);
-	/* The map could not be posted, or it failed, so it is removed. */
+	/* The map could not be posted, or it failed. */
 	if (error != CL_SUCCESS && at)
 		map_cancel(m, at);
 	if (error_ret)
@@ -47,8 +47,6 @@ CL_API_ENTRY void *CL_API_CALL dxp_clEnqueueMapBuffer(cl_command_queue queue, cl
 	error = map_buffer(&c, m, flags, offset, size, &at);
 	return end(&c, m, error, at, blocking, event, error_ret);
 }
-
-/* ---- images ---- */
 
 struct pitches {
 	size_t *row, *slice;
@@ -100,7 +98,7 @@ CL_API_ENTRY void *CL_API_CALL dxp_clEnqueueMapImage(cl_command_queue queue, cl_
 	return end(&c, m, error, at, blocking, event, error_ret);
 }
 
-/* ---- clEnqueueMigrateMemObjects: moves bytes before a command needs them ---- */
+/* Moves bytes before a command needs them. */
 
 #define FLAGS (CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)
 

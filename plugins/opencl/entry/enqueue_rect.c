@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements commands that read, write and copy rectangles of buffers. */
+/* Commands that read, write and copy rectangles of buffers. */
 #include "plugins/opencl/memory/memory.h"
 
-/* One side of a rectangle, the source or the destination, in bytes. */
+/* Source or destination of a rectangle, in bytes. */
 struct side {
 	uint64_t at, row_pitch, slice_pitch;
 	uint64_t end; /* offset after the last byte */
 };
 
-/* Calculates one side of a rectangle; a pitch of 0 means no gaps. CL_INVALID_VALUE: a pitch is too
- * small for the region, or a size exceeds 64 bits. */
+/* A pitch of 0 means no gaps. CL_INVALID_VALUE: a pitch is too small for the region, or a size
+ * exceeds 64 bits. */
 static cl_int side_make(const size_t *origin, const size_t *region, size_t row_pitch,
 			size_t slice_pitch, struct side *s)
 {
@@ -56,7 +56,7 @@ static struct dxp_rect rect_of(const size_t *region, const struct side *from, co
 	};
 }
 
-/* Parameters of a call that transfers between a buffer and host memory. */
+/* For a transfer between a buffer and host memory. */
 struct rect {
 	const size_t *buffer_origin, *host_origin, *region;
 	size_t buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch;

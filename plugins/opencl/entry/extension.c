@@ -55,9 +55,8 @@ cl_int CL_API_CALL dxp_clSetKernelArgNetworkDXP(cl_kernel kernel, cl_uint arg_in
 	return error;
 }
 
-/* Posts a mark on the device. It waits for the transfers that bring the buffer's bytes to the
- * device. After it, the bytes on this device count as the latest, even if another node writes
- * them. */
+/* Posts a mark that waits for the transfers of the buffer's bytes to the device. After it, the
+ * bytes on this device count as the latest, even if another node writes them. */
 static cl_int address_post(struct enqueue *e, cl_mem m, uint64_t *address, dxp_event *event)
 {
 	uint32_t generation = e->device->generation;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the functions of the extensions in dxp/cl_ext.h. */
+/* The functions of the extensions in dxp/cl_ext.h. */
 #ifndef OPENCL_EXTENSION_H
 #define OPENCL_EXTENSION_H
 

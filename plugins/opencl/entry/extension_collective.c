@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements cl_dxp_collective: an allreduce over buffers of several devices. The command belongs
- * to one queue. At each member, the operation waits for the whole wait list of the command. */
+ * to one queue. At each member, the operation waits for its whole wait list. */
 #include "plugins/opencl/entry/extension.h"
 #include "plugins/opencl/entry/groups.h"
 #include "plugins/opencl/memory/memory.h"
@@ -19,7 +19,7 @@ struct allreduce {
 	cl_uint type, reduction;
 };
 
-/* Memory, device generation and last event of each member; index: member. */
+/* Indexed by member. */
 struct prepared {
 	struct dxp_part parts[DXP_GROUP_MEMBERS_MAX];
 	uint32_t generations[DXP_GROUP_MEMBERS_MAX];
@@ -35,7 +35,6 @@ static cl_int range_check(cl_mem m, cl_command_queue q, uint64_t offset, uint64_
 	return error;
 }
 
-/* Returns true if the two ranges have bytes in common. */
 static bool overlaps(cl_mem a, uint64_t a_offset, cl_mem b, uint64_t b_offset, uint64_t bytes)
 {
 	return memory_root(a, &a_offset) == memory_root(b, &b_offset) &&
@@ -49,8 +48,7 @@ static bool in_place(const struct allreduce *a, cl_uint i)
 	return memory_root(a->from[i], &from) == memory_root(a->to[i], &to) && from == to;
 }
 
-/* Returns true if the output of member `i` overlaps another buffer of the call. The output may be
- * equal to the input of the same member (in place). */
+/* The output may be equal to the input of the same member (in place). */
 static bool output_overlaps(const struct allreduce *a, cl_uint i)
 {
 	for (cl_uint j = 0; j < a->members; j++) {
@@ -89,8 +87,7 @@ static cl_int check(struct allreduce *a, cl_command_queue q)
 	return CL_SUCCESS;
 }
 
-/* Prepares the memory of one member on its own device. The command's queue may belong to another
- * device. */
+/* Prepares the memory of one member on its own device, which need not be the queue's device. */
 static cl_int member_ready(struct enqueue *e, const struct allreduce *a, cl_uint i,
 			   struct prepared *p)
 {
@@ -111,8 +108,7 @@ static cl_int member_ready(struct enqueue *e, const struct allreduce *a, cl_uint
 	return error;
 }
 
-/* Returns true if all devices are still connected. While a later member was prepared, an earlier
- * device may have been found lost. */
+/* While a later member was prepared, an earlier device may have been found lost. */
 static bool all_connected(const struct enqueue *e, const struct allreduce *a,
 			  const struct prepared *p)
 {
@@ -131,7 +127,7 @@ static cl_int judge(const struct allreduce *a, int status)
 	return result_of(status);
 }
 
-/* Creates the command's event. It completes when the operation has completed at all members. */
+/* The command's event completes when the operation has completed at all members. */
 static int ends_join(struct enqueue *e, const struct allreduce *a, const struct prepared *p,
 		     dxp_event *event)
 {
@@ -165,8 +161,8 @@ static cl_int start(struct enqueue *e, const struct allreduce *a, struct prepare
 		status = ends_join(e, a, p, event);
 	if (status == DXP_OK)
 		return CL_SUCCESS;
-	/* Commands of the group may still be outstanding, and their memory must not be reused
-	 * before they complete. Destroying the group waits for them. */
+	/* Commands of the group may be outstanding, and their memory must not be reused before.
+	 * Destroying the group waits for them. */
 	groups_drop(g);
 	return judge(a, status);
 }

@@ -34,8 +34,8 @@ static cl_int check(const struct transfer_command *t, cl_command_queue q)
 	return overlaps(t) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS;
 }
 
-/* Prepares the memory on the destination device. The command itself belongs to a queue of the
- * source device. */
+/* Prepares the memory on the destination device; the command belongs to a queue of the source
+ * device. */
 static cl_int target_ready(struct enqueue *e, const struct transfer_command *t, uint64_t *address)
 {
 	cl_device_id from = e->device;

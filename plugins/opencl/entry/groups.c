@@ -6,13 +6,13 @@
 #include "plugins/opencl/node/device.h"
 
 #define GROUPS_MAX \
-	8 /* groups kept for reuse: programs use few in turn, each with 8 MiB per device */
+	8 /* groups kept for reuse: programs use few of them, each with 8 MiB per device */
 
 struct entry {
-	struct dxp_group *group; /* NULL: this entry is unused */
+	struct dxp_group *group; /* NULL: unused */
 	cl_uint count;
 	cl_device_id devices[DXP_GROUP_MEMBERS_MAX];
-	uint64_t used; /* number of the last use; the entry with the smallest number is replaced */
+	uint64_t used; /* number of the last use; the smallest is replaced */
 };
 
 static struct entry entries[GROUPS_MAX];
@@ -33,7 +33,7 @@ static bool entry_has(const struct entry *e, const struct _cl_device_id *d)
 	return false;
 }
 
-/* Destroys the groups of a lost device, before the connection to the device is closed. */
+/* Destroys the groups of a lost device, before its connection is closed. */
 static void lost(cl_device_id d)
 {
 	for (int i = 0; i < GROUPS_MAX; i++)
@@ -82,7 +82,7 @@ struct dxp_group *groups_get(const cl_device_id *devices, cl_uint count, int *st
 	struct entry *e = entry_find(devices, count);
 
 	*status = DXP_OK;
-	/* A command that failed has made the group unusable, so it is replaced. */
+	/* A failed command has made the group unusable. */
 	if (e->group && dxp_group_status(e->group) != DXP_OK)
 		entry_drop(e);
 	if (!e->group)

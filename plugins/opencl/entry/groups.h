@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups of devices, for collectives. A group is created when it is needed, and kept for later
- * commands, because it has programs and scratch memory on each device. Callers hold the plugin's
- * lock. */
+/* Groups of devices, for collectives. They are kept for later commands, because each has programs
+ * and scratch memory on its devices. Callers hold the plugin's lock. */
 #ifndef OPENCL_GROUPS_H
 #define OPENCL_GROUPS_H
 
@@ -9,7 +8,7 @@
 
 #include "plugins/opencl/object/object.h"
 
-/* Returns a usable group of these devices, which must be connected. NULL: *status is the reason. */
+/* The devices must be connected. NULL: *status is the reason. */
 struct dxp_group *groups_get(const cl_device_id *devices, cl_uint count, int *status);
 /* Destroys a group after a failure. Waits until its commands are complete. */
 void groups_drop(const struct dxp_group *group);

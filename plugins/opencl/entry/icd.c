@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the interface to the ICD loader, and leaves the fabric when the program exits. The
- * loader needs three symbols, and the table of functions that every object points to. Entries of
- * the table for unsupported extensions (GL, D3D, EGL) are NULL, as loaders expect. */
+/* The interface to the ICD loader, and the end of the fabric at the program's exit. Table entries
+ * of unsupported extensions (GL, D3D, EGL) are NULL, as loaders expect. */
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
@@ -18,7 +17,7 @@
 #define LOCK_NS  200000000ull
 #define LEAVE_NS 500000000ull /* ns that exit waits until connections are closed */
 
-/* The size must be the one that the loader expects, because the loader reads that many bytes. */
+/* The loader reads that many bytes. */
 _Static_assert(sizeof(cl_icd_dispatch) == 149 * sizeof(void *), "cl_icd.h has another table");
 
 #define ENTRY(name) .name = dxp_##name,
@@ -80,7 +79,7 @@ CL_API_ENTRY void *CL_API_CALL dxp_clGetExtensionFunctionAddressForPlatform(cl_p
 	return platform == platform_get() ? dxp_clGetExtensionFunctionAddress(name) : NULL;
 }
 
-/* ---- the exported symbols: the loader finds these three by name ---- */
+/* ---- exported symbols: the loader finds these three by name ---- */
 
 DXP_API CL_API_ENTRY cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint entries,
 							       cl_platform_id *platforms,
@@ -100,8 +99,6 @@ DXP_API CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platfor
 {
 	return dxp_clGetPlatformInfo(platform, name, size, value, size_ret);
 }
-
-/* ---- exit ---- */
 
 static pthread_mutex_t leave_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t left_cond = PTHREAD_COND_INITIALIZER;
@@ -129,9 +126,9 @@ static void *close_notify(void *context)
 	return NULL;
 }
 
-/* Closes the connections and leaves the fabric. This frees this host's resources on the nodes
- * earlier than the expiry of its lease. A silent node may take seconds, so the wait is bounded. The
- * thread that closes ends with the program. */
+/* Closes the connections and leaves the fabric, which frees this host's resources on the nodes
+ * before its lease expires. A silent node may need seconds, so the wait is bounded. The thread that
+ * closes ends with the program. */
 static void leave(struct dxp_fabric *f)
 {
 	struct timespec until = wall_after(LEAVE_NS);
@@ -152,8 +149,8 @@ static bool is_quiet(void)
 }
 
 /* Stops the progress thread, then waits until no thread is inside the fabric's library. Returns
- * false if the progress thread does not stop within CLOSE_NS, or if a thread is still inside after
- * LOCK_NS. Caller holds the lock; it is released during the wait. */
+ * false if either needs too long (CLOSE_NS, LOCK_NS). Caller holds the lock; it is released during
+ * the wait. */
 static bool become_quiet(void)
 {
 	uint64_t deadline = clock_now_ns() + LOCK_NS;
@@ -169,9 +166,8 @@ static bool become_quiet(void)
 	return is_quiet();
 }
 
-/* Runs when the program exits. If the program has queried the platforms, it runs first before
- * libcrypto frees its state. It always runs with the program's destructors; then `done` makes a
- * second run do nothing. */
+/* If the program has queried the platforms, runs first before libcrypto frees its state. Always
+ * runs with the program's destructors; then `done` makes a second run do nothing. */
 __attribute__((destructor)) static void at_exit(void)
 {
 	struct timespec until = wall_after(LOCK_NS);

@@ -68,8 +68,6 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateBuffer(cl_context context, cl_mem_fl
 	return dxp_clCreateBufferWithProperties(context, NULL, flags, size, host, error);
 }
 
-/* ---- sub-buffers ---- */
-
 cl_int memory_inherit(cl_mem_flags whole, cl_mem_flags *flags)
 {
 	cl_mem_flags f = *flags;
@@ -91,7 +89,7 @@ cl_int memory_inherit(cl_mem_flags whole, cl_mem_flags *flags)
 	return CL_SUCCESS;
 }
 
-/* Returns true if the offset `origin` is aligned for at least one device. */
+/* OpenCL requires the alignment of at least one device. */
 static bool aligned(cl_context c, uint64_t origin)
 {
 	for (cl_uint i = 0; i < c->device_count; i++) {

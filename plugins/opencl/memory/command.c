@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements commands that consist of several posted parts. When the parts have completed, the host
- * may copy bytes, which completes the command. */
+/* Commands of several posted parts. When these have completed, the host may copy bytes, which
+ * completes the command. */
 #include <stdlib.h>
 
 #include "plugins/opencl/memory/memory.h"
@@ -15,7 +15,7 @@ struct unpack {
 	struct dxp_rect rect;
 };
 
-/* A range of host memory, and the event of a command that has not completed and writes it. */
+/* A range of host memory that a command which has not completed writes. */
 struct pending {
 	uintptr_t start, end;
 	dxp_event event;
@@ -42,8 +42,7 @@ static void pending_add(const void *at, uint64_t bytes, dxp_event event)
 {
 	if (pending_count == pending_space)
 		pending_prune();
-	/* Keeps at least half of the array free, so that it is rarely searched for completed
-	 * entries. */
+	/* Keeps half of the array free, so that it is rarely searched for completed entries. */
 	if (2 * pending_count >= pending_space) {
 		uint32_t space = pending_space ? 2 * pending_space : 64;
 		struct pending *more = realloc(pending, space * sizeof *more);
@@ -102,7 +101,7 @@ cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event par
 {
 	if (status < 0)
 		return device_judge(d, status);
-	/* The times of the event are read from the clock of this device. */
+	/* The times of the event are from the clock of this device. */
 	c->e.event->device = d;
 	if (!parts_space(c)) {
 		dxp_event_forget(opencl_fabric(), part);
@@ -137,8 +136,7 @@ cl_int command_unpack(struct command *c, void *to, const void *from, const struc
 	if (!u)
 		return CL_OUT_OF_HOST_MEMORY;
 	*u = (struct unpack){NULL, to, from, *rect};
-	/* Appends the copy, because the copies run in order: a copy may read bytes that an earlier
-	 * one wrote. */
+	/* The copies run in order: a copy may read bytes that an earlier one wrote. */
 	if (c->unpack)
 		c->unpack_last->next = u;
 	else
@@ -163,8 +161,8 @@ static cl_int finish(cl_event e, cl_int status, void *context)
 	return status;
 }
 
-/* Waits for the posted parts of a command that has failed. Until these parts complete, their memory
- * must not be reused. */
+/* Waits for the posted parts of a failed command: until they complete, their memory must not be
+ * reused. */
 static void abandon(struct command *c)
 {
 	for (uint32_t i = 0; i < c->count; i++) {
@@ -174,7 +172,6 @@ static void abandon(struct command *c)
 	unpack_all(c->unpack, false);
 }
 
-/* Combines the events of all parts into one event. */
 static cl_int join(struct command *c, dxp_event *source)
 {
 	const struct dxp_waits all = {c->parts, c->count, c->e.waits.lazy, false};

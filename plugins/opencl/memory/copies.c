@@ -61,8 +61,8 @@ bool copies_reserve(struct copies *c, uint32_t changes)
 	return ranges_reserve(&c->lost, changes);
 }
 
-/* Clears the flag `makes` in each use that overlaps the range, because a newer change now
- * determines these bytes. A use that is only partly in the range is split. */
+/* Clears `makes` in each use that overlaps the range, because a newer change determines these
+ * bytes. Splits a use that is only partly in the range. */
 static void touch(struct copy *copy, uint64_t start, uint64_t end)
 {
 	for (uint32_t i = 0, count = copy->use_count; i < count; i++) {
@@ -74,8 +74,8 @@ static void touch(struct copy *copy, uint64_t start, uint64_t end)
 		after.start = end;
 		before.part = after.part = true;
 		u->makes = false;
-		/* If memory for a part is short, the part is not recorded, and its bytes count as
-		 * written. Commands that use these bytes fail if the transfer fails. */
+		/* If memory is short, the part is not recorded, and its bytes count as written.
+		 * Commands that use them fail if the transfer fails. */
 		if (before.start < before.end)
 			copies_use(copy, &before);
 		if (after.start < after.end)
@@ -108,8 +108,7 @@ void copies_undefine(struct copies *c, uint64_t start, uint64_t end)
 	ranges_remove(&c->lost, start, end);
 }
 
-/* Returns true if copy `x` is a better source than copy `best`. Each has latest bytes up to its
- * end. `best` may be NULL. */
+/* Each copy has latest bytes up to its end. `best` may be NULL. */
 static bool better(const struct copy *x, uint64_t x_end, const struct copy *best, uint64_t best_end,
 		   const struct copy *near)
 {
@@ -117,13 +116,13 @@ static bool better(const struct copy *x, uint64_t x_end, const struct copy *best
 		return true;
 	if (best == near)
 		return false;
-	/* The host's copy is the first in the list, so here `x` is a device. Any device is better
-	 * than the host. */
+	/* The host's copy is the first in the list, so `x` is a device. Any device is better than
+	 * the host. */
 	return !best->device || x_end > best_end;
 }
 
-/* Returns the copy from which byte `at` should be read, by the rules of copies_next. Reduces *end
- * to the end of that copy's bytes. Returns NULL if the bytes from `at` to *end are lost. */
+/* Returns the source of byte `at`, by the rules of copies_next. Reduces *end to the end of that
+ * copy's bytes. NULL: the bytes from `at` to *end are lost. */
 static struct copy *holder(const struct copies *c, const struct copy *near, uint64_t at,
 			   uint64_t *end)
 {
@@ -145,8 +144,7 @@ static struct copy *holder(const struct copies *c, const struct copy *near, uint
 	return (struct copy *)(uintptr_t)best;
 }
 
-/* Returns the first byte from `at` on that is lost or in some copy. Returns `end` if there is none
- * before `end`. */
+/* Returns the first byte from `at` on that is lost or in some copy, or `end`. */
 static uint64_t next_known(const struct copies *c, uint64_t at, uint64_t end)
 {
 	struct range r;
@@ -189,7 +187,7 @@ enum copies_found copies_next(const struct copies *c, const struct copy *to,
 	return COPIES_NONE;
 }
 
-/* Removes [start, end) from `copy`. A byte becomes lost if no other copy has it. */
+/* A byte of [start, end) becomes lost if no other copy has it. */
 static void lose(struct copies *c, struct copy *copy, uint64_t start, uint64_t end)
 {
 	struct range r;
@@ -204,8 +202,8 @@ static void lose(struct copies *c, struct copy *copy, uint64_t start, uint64_t e
 			held = r.start == start;
 			gap = held ? r.end : r.start;
 		}
-		/* If memory is short, the bytes are not recorded as lost, and count as never
-		 * written. Then a read gets undefined bytes instead of an error. */
+		/* If memory is short, the bytes count as never written. Then a read gets undefined
+		 * bytes instead of an error. */
 		if (!held)
 			ranges_add(&c->lost, start, gap);
 		start = gap;
@@ -242,8 +240,7 @@ bool copies_use(struct copy *copy, const struct use *use)
 	return true;
 }
 
-/* Removes one use. If other parts of this use remain, one of them takes over the reference to the
- * transfer. */
+/* If other parts of this use remain, one of them gets the reference to the transfer. */
 static void use_remove(struct copy *copy, uint32_t index, void (*drop)(struct transfer *))
 {
 	struct use gone = copy->uses[index];
@@ -272,8 +269,8 @@ static bool listed(uint64_t event, const uint64_t *list, uint32_t count)
 	return i < count;
 }
 
-/* Removes the range of `by` from the range of `u`, unless this would leave two pieces. Returns true
- * if nothing of `u` remains. */
+/* Removes the range of `by` from `u`, unless this would leave two pieces. Returns true if nothing
+ * of `u` remains. */
 static bool use_cut(struct use *u, const struct use *by)
 {
 	if (by->start <= u->start && u->end <= by->end)
@@ -290,7 +287,7 @@ void copies_follow(struct copy *copy, const struct use *by, const uint64_t *wait
 {
 	for (uint32_t i = copy->use_count; i-- > 0;) {
 		struct use *u = &copy->uses[i];
-		/* A use with the flag `makes` stays, so that its failure is detected. */
+		/* A use with `makes` stays, so that its failure is detected. */
 		if (u->queue || u->makes || (u->into && !by->into) || u->end <= by->start ||
 		    by->end <= u->start || !listed(u->event, waited, count))
 			continue;
@@ -299,8 +296,8 @@ void copies_follow(struct copy *copy, const struct use *by, const uint64_t *wait
 	}
 }
 
-/* Writers of the program that are recorded per copy. They only protect programs that do not order
- * all their commands, so a few are enough. */
+/* Writers of the program recorded per copy. They only protect programs that do not order all their
+ * commands, so a few are enough. */
 #define WRITERS_MAX 16
 
 bool copies_writer(struct copy *copy, const struct use *use, bool in_order)
@@ -338,8 +335,8 @@ void copies_settle(struct copies *c, int (*ended)(const struct use *),
 			if (status < 0 && u->makes && ranges_reserve(&x->latest, 1))
 				lose(c, x, u->start, u->end);
 		}
-		/* Removes completed uses only in a second pass, because the parts of one use have
-		 * the same event and must all be checked first. */
+		/* Removes completed uses in a second pass, because the parts of one use have the
+		 * same event and must all be checked first. */
 		for (uint32_t i = 0; i < x->use_count; i++) {
 			if (!x->uses[i].ended)
 				x->uses[kept++] = x->uses[i];

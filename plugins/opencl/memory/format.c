@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements image formats: pixel sizes, the formats that devices support, and conversion of a
- * color to a pixel. */
+/* Image formats: pixel sizes, the formats that devices support, and conversion of a color to a
+ * pixel. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,6 @@
 #include "plugins/opencl/node/device.h"
 
 #include <CL/cl_half.h>
-
-/* ---- the table of formats ---- */
 
 #define R 0
 #define G 1
@@ -20,7 +18,7 @@
 static const struct order_row {
 	cl_channel_order order;
 	uint8_t count;
-	uint8_t from[4]; /* component of the color that is in channel i of a pixel */
+	uint8_t from[4]; /* component of the color in channel i of a pixel */
 	bool srgb;
 } orders[] = {
 	{CL_R, 1, {R}, false},
@@ -46,8 +44,8 @@ static const struct order_row {
 
 static const struct type_row {
 	cl_channel_type type;
-	uint8_t bytes;  /* bytes of a channel; for a packed pixel, bytes of the whole pixel */
-	uint8_t packed; /* number of channels in a packed pixel; 0: not packed */
+	uint8_t bytes;  /* bytes of a channel, or of a whole packed pixel */
+	uint8_t packed; /* channels in a packed pixel; 0: not packed */
 } types[] = {
 	{CL_SNORM_INT8, 1, 0},      {CL_SNORM_INT16, 2, 0},        {CL_UNORM_INT8, 1, 0},
 	{CL_UNORM_INT16, 2, 0},     {CL_SIGNED_INT8, 1, 0},        {CL_SIGNED_INT16, 2, 0},
@@ -75,8 +73,7 @@ static const struct type_row *type_of(const cl_image_format *f)
 	return NULL;
 }
 
-/* Returns true if the standard allows this type for this channel order (table "Supported Image
- * Channel Orders" and the text below it). */
+/* OpenCL, table "Supported Image Channel Orders" and the text below it. */
 static bool pair_valid(const struct order_row *o, const struct type_row *t)
 {
 	bool norm = t->type == CL_SNORM_INT8 || t->type == CL_SNORM_INT16 ||
@@ -107,13 +104,10 @@ size_t format_bytes(const cl_image_format *f)
 	return t->packed ? t->bytes : (size_t)t->bytes * o->count;
 }
 
-/* ---- formats that devices support ---- */
-
 #define ACCESS_FLAGS \
 	(CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY | CL_MEM_KERNEL_READ_AND_WRITE)
 
-/* Returns the number of formats in a record if the record is for this access and object type;
- * otherwise 0. */
+/* 0: the record is not for this access and object type. */
 static uint32_t record_formats(const struct dxp_about_record *r, uint32_t access,
 			       cl_mem_object_type type)
 {
@@ -159,8 +153,7 @@ static bool has_images(cl_device_id d)
 	return device_uint(d, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) != CL_FALSE;
 }
 
-/* Returns true if at least one device has images, and all devices with images support the format.
- * Devices without images are skipped: a command with an image fails on them. */
+/* Devices without images are skipped: a command with an image fails on them. */
 static bool all_support(cl_context c, uint32_t access, cl_mem_object_type type,
 			const cl_image_format *f)
 {
@@ -182,7 +175,6 @@ bool format_supported(cl_context c, cl_mem_flags flags, cl_mem_object_type type,
 	return all_support(c, access_of(flags), type, f);
 }
 
-/* Lists the formats that all devices with images support. */
 static cl_uint list(cl_context c, uint32_t access, cl_mem_object_type type, cl_uint space,
 		    cl_image_format *out)
 {
@@ -238,8 +230,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetSupportedImageFormats(cl_context contex
 	return error;
 }
 
-/* ---- pixels ---- */
-
 static float to_srgb(float v)
 {
 	if (!(v > 0.0f))
@@ -249,8 +239,8 @@ static float to_srgb(float v)
 	return v < 0.0031308f ? 12.92f * v : 1.055f * powf(v, 1.0f / 2.4f) - 0.055f;
 }
 
-/* Converts `v` to an integer: values from `least` to 1 are multiplied by `scale` and rounded to the
- * nearest even number. NaN becomes 0. */
+/* Limits `v` to [least, 1], multiplies by `scale`, and rounds to the nearest even number. NaN
+ * becomes 0. */
 static int32_t to_norm(float v, float least, float scale)
 {
 	if (!(v > least))
@@ -263,15 +253,14 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
-/* Writes a little-endian number of 1, 2 or 4 bytes. */
+/* Little-endian; 1, 2 or 4 bytes. */
 static void put(uint8_t *at, uint32_t value, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
 		at[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* Converts one channel. The four bytes of the color at `from` are a float, an int or a uint,
- * depending on the type. */
+/* The four bytes of the color at `from` are a float, an int or a uint, by the type. */
 static uint32_t channel(cl_channel_type type, const void *from, bool srgb)
 {
 	float f;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements images. The bytes of an image have the same layout on every device and on the host. If
- * the program gave host memory, the layout has the pitches of that memory; otherwise it has no
- * gaps. So a byte range means the same pixels everywhere, and an image is transferred as a buffer
- * is. */
+/* Implements images. The bytes of an image have the same layout on every device and on the host, so
+ * it is transferred as a buffer is. The layout has the pitches of host memory that the program
+ * gave; otherwise it has no gaps. */
 #include <string.h>
 
 #include "plugins/opencl/memory/memory.h"
 
 #define ACCESS_FLAGS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-/* Parameters of an image that is being created, and limits for them. */
 struct plan {
 	cl_context context;
 	cl_mem_flags flags;
@@ -22,14 +20,11 @@ struct plan {
 	uint64_t width_2d, height_2d, width_3d, height_3d, depth_3d, layers, buffer_pixels, memory;
 };
 
-/* ---- geometry ---- */
-
 static bool is_array(cl_mem_object_type type)
 {
 	return type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
 }
 
-/* Writes the size of the image in each of the three dimensions of a region. */
 static void extents(cl_mem m, uint64_t extent[3])
 {
 	extent[0] = m->image.width;
@@ -79,8 +74,6 @@ bool image_region(cl_mem m, const size_t *origin, const size_t *region, uint64_t
 	return true;
 }
 
-/* ---- checks ---- */
-
 static cl_int sizes_check(const struct plan *p)
 {
 	const cl_image_desc *d = &p->desc;
@@ -118,7 +111,6 @@ static cl_int sizes_check(const struct plan *p)
 	}
 }
 
-/* Sets the pitches, as given or without gaps, and the number of bytes. */
 static cl_int pitches_set(struct plan *p)
 {
 	const cl_image_desc *d = &p->desc;
@@ -155,7 +147,7 @@ static cl_int pitches_set(struct plan *p)
 									 : CL_SUCCESS;
 }
 
-/* Checks the object that an image is to be made from, if any. Caller holds the lock. */
+/* Checks the object that the image is made from, if any. Caller holds the lock. */
 static cl_int parent_check(struct plan *p)
 {
 	cl_mem m = p->desc.mem_object;
@@ -170,8 +162,8 @@ static cl_int parent_check(struct plan *p)
 	if (m->type != CL_MEM_OBJECT_BUFFER && (is_1d || m->type != CL_MEM_OBJECT_IMAGE2D))
 		return CL_INVALID_IMAGE_DESCRIPTOR;
 	if (m->type == CL_MEM_OBJECT_IMAGE2D) {
-		/* The new image shows the same pixels. Its channel order may differ from the one of
-		 * its parent, also between sRGB and linear. */
+		/* The new image shows the same pixels. Its channel order may differ from its
+		 * parent's, also between sRGB and linear. */
 		if (m->image.width != p->desc.image_width ||
 		    m->image.height != p->desc.image_height || p->desc.image_row_pitch ||
 		    p->desc.image_slice_pitch || format_bytes(&m->format) != p->pixel ||
@@ -199,8 +191,6 @@ static cl_int desc_check(struct plan *p)
 		error = CL_INVALID_IMAGE_SIZE;
 	return error != CL_SUCCESS ? error : memory_pointer_check(p->flags, p->host);
 }
-
-/* ---- creation ---- */
 
 static void limits_get(struct plan *p)
 {
@@ -313,15 +303,14 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateImage(cl_context context, cl_mem_fla
 	return dxp_clCreateImageWithProperties(context, NULL, flags, format, desc, host, error);
 }
 
-/* Implements the calls of OpenCL 1.0, which have no descriptor. So an error of the descriptor
- * becomes CL_INVALID_IMAGE_SIZE. */
+/* The calls of OpenCL 1.0 have no descriptor, so an error of it becomes CL_INVALID_IMAGE_SIZE. */
 static cl_mem create_old(cl_context context, cl_mem_flags flags, const cl_image_format *format,
 			 const cl_image_desc *desc, void *host, cl_int *error)
 {
 	cl_int status;
 	cl_mem m = dxp_clCreateImage(context, flags, format, desc, host, &status);
 
-	if (error != CL_SUCCESS)
+	if (error)
 		*error = status == CL_INVALID_IMAGE_DESCRIPTOR ? CL_INVALID_IMAGE_SIZE : status;
 	return m;
 }
@@ -357,8 +346,6 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateImage3D(cl_context context, cl_mem_f
 
 	return create_old(context, flags, format, &desc, host, error);
 }
-
-/* ---- queries ---- */
 
 static cl_int answer(cl_mem m, cl_image_info param, const struct info *i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements maps. The program works on the object's host memory, which is its own memory or the
- * shadow. A map transfers the bytes to this memory. The unmap of a map for writing records these
- * bytes as the latest. They are transferred only when a device needs them. */
+/* Implements maps of the object's host memory: the program's own, or the shadow. A map transfers
+ * the bytes to this memory. The unmap of a map for writing records these bytes as the latest; they
+ * are transferred when a device needs them. */
 #include <stdlib.h>
 
 #include "plugins/opencl/memory/memory.h"
@@ -22,7 +22,6 @@ bool map_flags_allowed(cl_mem m, cl_map_flags flags)
 	return !(flags & MAP_WRITES && m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS));
 }
 
-/* Prepares the host's copy for the access of the map. */
 static cl_int fetch(struct command *c, cl_mem root, const struct map *map)
 {
 	struct copy *host = &root->copies->host;
@@ -31,7 +30,7 @@ static cl_int fetch(struct command *c, cl_mem root, const struct map *map)
 
 	memory_settle(root);
 	cl_int error = memory_order(&c->e, host, map->start, end, access);
-	/* Transfers the whole span, including the gaps between rows. Only a map that overwrites one
+	/* Transfers the whole span, with the gaps between rows. Only a map that overwrites one
 	 * contiguous range needs no transfer. */
 	if (error == CL_SUCCESS &&
 	    (map->flags != CL_MAP_WRITE_INVALIDATE_REGION || !rect_is_line(&map->rect)))
@@ -65,8 +64,6 @@ cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_r
 	return error;
 }
 
-/* ---- unmapping ---- */
-
 static struct map *find(cl_mem m, const void *at)
 {
 	struct map *map = m->maps;
@@ -86,8 +83,8 @@ void map_cancel(cl_mem m, const void *at)
 	opencl_leave();
 }
 
-/* Posts a mark: its event completes when everything that the command waits for has completed. From
- * then on, the host copy has the bytes that the program wrote through the map. */
+/* Posts a mark that completes when everything that the command waits for has completed. From then
+ * on, the host copy has the bytes that the program wrote through the map. */
 static cl_int mark(struct command *c, struct copy *host, const struct map *map)
 {
 	struct use u = {

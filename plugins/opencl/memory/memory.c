@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements functions for all kinds of memory objects: root object, references, release and
- * queries. */
+/* Functions for all kinds of memory objects: root object, references, release and queries. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,8 +12,7 @@ struct destructor_call {
 	struct memory_callback *list;
 };
 
-/* Calls the program's destructor callbacks, without the lock. The object does not exist any more;
- * its handle only identifies it. */
+/* Called without the lock. The object does not exist any more; its handle only identifies it. */
 static void call_destructors(void *data)
 {
 	struct destructor_call *d = data;
@@ -102,8 +100,6 @@ cl_mem memory_temporary(cl_context context, uint64_t bytes)
 	object_release(m);
 	return m;
 }
-
-/* ---- checks that several calls share ---- */
 
 static bool one_at_most(cl_mem_flags flags, cl_mem_flags group)
 {
@@ -205,15 +201,13 @@ uint64_t memory_device_most(cl_context c, cl_device_info param)
 	for (cl_uint i = 0; i < c->device_count; i++) {
 		uint64_t v = 0;
 		/* The value has 4 or 8 bytes and is little-endian, as all hosts of this plugin are.
-		 * So reading it as 64 bits is correct in both cases. */
+		 * So reading it as 64 bits is always correct. */
 		if (dxp_clGetDeviceInfo(c->devices[i], param, sizeof v, &v, NULL) == CL_SUCCESS &&
 		    v > most)
 			most = v;
 	}
 	return most;
 }
-
-/* ---- entry points ---- */
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainMemObject(cl_mem m)
 {
@@ -246,8 +240,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetMemObjectDestructorCallback(
 	opencl_enter();
 	bool known = object_is(m, OBJECT_MEMORY);
 	if (known) {
-		/* Callbacks are called in reverse order of registration, so a new one comes
-		 * first. */
+		/* Callbacks are called in reverse order of registration. */
 		*x = (struct memory_callback){m->callbacks, notify, data};
 		m->callbacks = x;
 	}
@@ -257,8 +250,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetMemObjectDestructorCallback(
 	return known ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
 }
 
-/* Returns the host memory that the program gave with CL_MEM_USE_HOST_PTR, at the object's first
- * byte. Returns NULL if it gave none. */
+/* Host memory that the program gave with CL_MEM_USE_HOST_PTR, at the object's first byte; NULL:
+ * none. */
 static void *host_pointer(cl_mem m)
 {
 	uint64_t offset = 0;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves bytes of memory objects to the device or host that needs them. The bytes move directly
- * between nodes. They move from or to host memory only if that has the latest bytes or is mapped.
+/* Moves bytes of memory objects to the device or host that needs them, directly between nodes. Host
+ * memory is used only if it has the latest bytes or is mapped.
  *
- * Order of transfers. A program must order commands that use the same bytes: by queues, by wait
- * lists or by waiting. So a transfer for a command may start when the command may start; it gets
- * the wait list of the command. It also waits for commands that write the bytes which it moves. If
- * a program reads while it writes, it gets undefined bytes; these bytes must not stay in a copy
- * after the write.
+ *  Order of transfers. A program must order commands that use the same bytes, so a transfer for a
+ *  command may start when the command may: it gets the command's wait list. It also waits for
+ *  commands that write the bytes which it moves. A program that reads while it writes gets
+ *  undefined bytes, but these must not stay in a copy after the write.
  *
- * The program does not know of transfers, so it cannot order them. They are recorded as uses of the
- * copies, so that later commands and transfers wait for them. Host memory changes only by maps,
- * which are recorded too. So a transfer from host memory waits for nothing else, and can start
- * before its command. */
+ *  The program cannot order transfers, because it does not know of them. They are recorded as uses
+ *  of the copies, so that later commands and transfers wait for them. Host memory changes only by
+ *  maps, which are recorded too. So a transfer from host memory waits for nothing else, and can
+ *  start before its command. */
 #include <stdlib.h>
 
 #include "plugins/opencl/memory/memory.h"
@@ -58,8 +57,8 @@ cl_int memory_here(struct enqueue *e, cl_mem root, struct copy **out)
 	cl_int error = heap_allocate(d, root->bytes, &address);
 	if (error != CL_SUCCESS)
 		return error;
-	/* heap_allocate may have released the lock. Another thread may have created the copy
-	 * then. */
+	/* heap_allocate may have released the lock, and another thread may have created the
+	 * copy. */
 	memory_settle(root);
 	*out = copies_of(root->copies, d);
 	if (*out) {
@@ -112,8 +111,8 @@ cl_int memory_both_here(struct enqueue *e, cl_mem a, struct copy **a_copy, cl_me
 			error = memory_here(e, b, b_copy);
 		if (error != CL_SUCCESS)
 			return error;
-		/* The lock may have been released for `b`. The device may have been lost then, and
-		 * the copy of `a` with it; so check again. */
+		/* The lock may have been released for `b`, and the device lost with the copy of
+		 * `a`: check again. */
 	} while (copies_of(a->copies, e->device) != *a_copy);
 	return CL_SUCCESS;
 }
@@ -127,8 +126,8 @@ static void list_add(struct dxp_waits *w, dxp_event *list, dxp_event event)
 	list[w->count++] = event;
 }
 
-/* Collects the events that the transfer of piece `p` must wait for. Allocates the list out->events,
- * which the caller frees. Returns false if memory is short. */
+/* Collects the events that the transfer of piece `p` must wait for. The caller frees out->events.
+ * Returns false if memory is short. */
 static bool gather(const struct enqueue *e, const struct piece *p, const struct copy *to,
 		   struct dxp_waits *out)
 {
@@ -156,8 +155,7 @@ static bool gather(const struct enqueue *e, const struct piece *p, const struct 
 	return true;
 }
 
-/* Posts the transfer of a piece. w->late: the bytes in host memory may still be written, so they
- * are read only after the waits. */
+/* w->late: the bytes in host memory may still be written, so they are read only after the waits. */
 static int send_piece(cl_mem root, const struct piece *p, const struct copy *to,
 		      const struct dxp_waits *w, dxp_event *event)
 {
@@ -180,14 +178,13 @@ static int send_piece(cl_mem root, const struct piece *p, const struct copy *to,
 	return dxp_send(from->device->xpu, to->device->xpu, &t, event);
 }
 
-/* Returns the device that executes the transfer. */
 static cl_device_id worker(const struct piece *p, const struct copy *to)
 {
 	return p->from->device ? p->from->device : to->device;
 }
 
-/* Records the transfer `event` on both copies, and requests its completion. Removes uses that this
- * transfer waits for (`w`), so that wait lists of long chains stay short. */
+/* Records the transfer on both copies, and requests its completion. Removes uses that it waits for
+ * (`w`), so that wait lists of long chains stay short. */
 static cl_int note(cl_mem root, const struct piece *p, struct copy *to, const struct dxp_waits *w,
 		   dxp_event event)
 {
@@ -229,8 +226,8 @@ static cl_int move(struct enqueue *e, cl_mem root, const struct piece *p, struct
 		free((void *)(uintptr_t)w.events);
 		return device_judge(worker(p, to), status);
 	}
-	/* The transfer waits for the whole wait list of the command, and the command waits for the
-	 * transfer. So the command need not wait for this list itself. */
+	/* The transfer waits for the whole wait list, and the command for the transfer. So the
+	 * command need not wait for the list itself. */
 	e->carried |= p->from->device != NULL;
 	trace_moved(p->from->device, to->device, p->end - p->start);
 	cl_int error = note(root, p, to, &w, *event);
@@ -320,7 +317,7 @@ cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes
 	/* Runs after memory_bring, which removes those uses that its transfers wait for. */
 	if (error == CL_SUCCESS)
 		error = memory_order(e, here, offset, offset + bytes, access);
-	/* Reserves memory, so that memory_used cannot fail. */
+	/* Memory is reserved here, so memory_used cannot fail. */
 	if (error == CL_SUCCESS && !copies_reserve(root->copies, 2))
 		error = CL_OUT_OF_HOST_MEMORY;
 	if (error == CL_SUCCESS)

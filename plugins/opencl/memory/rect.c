@@ -33,8 +33,7 @@ static void settle(struct dxp_rect *r)
 		r->from_slice_pitch = r->from_row_pitch * r->rows;
 	if (!r->to_slice_pitch)
 		r->to_slice_pitch = r->to_row_pitch * r->rows;
-	/* If there is only one row or slice, its pitch has no effect, so it is set to a fixed
-	 * value. */
+	/* The pitch of a single row or slice has no effect, so it gets a fixed value. */
 	if (r->rows == 1)
 		r->from_row_pitch = r->to_row_pitch = r->row_bytes;
 	if (r->slices == 1) {
@@ -46,8 +45,7 @@ static void settle(struct dxp_rect *r)
 void rect_fold(struct dxp_rect *r)
 {
 	settle(r);
-	/* If rows are adjacent, all rows of a slice become one row. If slices have one row, they
-	 * become rows. */
+	/* Adjacent rows of a slice become one row. Slices of one row become rows. */
 	if (r->from_row_pitch == r->row_bytes && r->to_row_pitch == r->row_bytes) {
 		r->row_bytes *= r->rows;
 		r->rows = 1;
@@ -64,8 +62,7 @@ void rect_fold(struct dxp_rect *r)
 			r->rows = 1;
 		}
 	}
-	/* If the distance between slices is the same as between rows, all slices become one
-	 * slice. */
+	/* If slices follow each other as rows do, all slices become one. */
 	if (r->slices > 1 && r->from_slice_pitch == r->from_row_pitch * r->rows &&
 	    r->to_slice_pitch == r->to_row_pitch * r->rows) {
 		r->rows *= r->slices;
@@ -116,14 +113,13 @@ void rect_copy(const struct dxp_rect *r, void *to, const void *from)
 	uint8_t *t = to;
 	const uint8_t *f = from;
 
-	/* memmove, because source and destination may be the same memory: a program may read a
-	 * buffer into the buffer's own host pointer. */
+	/* memmove: a program may read a buffer into the buffer's own host pointer. */
 	for (uint64_t i = 0; i < r->rows * r->slices; i++)
 		memmove(t + rect_to_row(r, i), f + rect_from_row(r, i), r->row_bytes);
 }
 
-/* Returns true if a row of the `to_` side overlaps the `row_bytes` bytes before `end`. The rows are
- * in ascending order, so only the last row that begins before `end` needs a check. */
+/* A row of the `to_` side overlaps the `row_bytes` bytes before `end`. The rows ascend, so only the
+ * last one that begins before `end` needs a check. */
 static bool to_row_meets(const struct dxp_rect *r, uint64_t end)
 {
 	uint64_t last = end - 1, z = last / r->to_slice_pitch;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the parts of a root object: host memory, records of writing commands, transfers and
- * maps. */
+/* The parts of a root object: host memory, records of writing commands, transfers and maps. */
 #include <stdlib.h>
 
 #include "plugins/opencl/memory/memory.h"
 
-/* alignment in bytes; allocators also align large blocks to this */
+/* bytes; allocators also align large blocks to this */
 #define SHADOW_ALIGN 4096
 
 cl_mem memory_root(cl_mem m, uint64_t *offset)
@@ -33,7 +32,7 @@ void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end,
 		.start = start, .end = end, .event = event, .queue = e->queue, .into = true};
 	bool in_order = !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 
-	/* If memory is short, the command is not recorded. A program that orders its commands does
+	/* If memory is short, the command is not recorded; programs that order their commands do
 	 * not need this record. */
 	if (here && event)
 		copies_writer(here, &u, in_order);

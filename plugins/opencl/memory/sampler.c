@@ -82,8 +82,7 @@ CL_API_ENTRY cl_sampler CL_API_CALL dxp_clCreateSampler(cl_context context, cl_b
 	return s;
 }
 
-/* Applies one property. Returns false if the property is unknown or repeated, or if its value is
- * invalid. */
+/* Returns false if the property is unknown or repeated, or its value is invalid. */
 static bool property(struct dxp_sampler *s, cl_sampler_properties name, cl_sampler_properties value,
 		     unsigned *seen)
 {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements transfers of ranges of root objects. Bytes are read directly from a copy that has
- * them, so bytes that are read once are also transferred only once. */
+/* Transfers of ranges of root objects. Bytes are read directly from a copy that has them, so bytes
+ * that are read once are transferred once. */
 #include "plugins/opencl/memory/memory.h"
 
 static uint64_t part_of(uint64_t bytes)
 {
 	return bytes < TRANSFER_PART_BYTES ? bytes : TRANSFER_PART_BYTES;
 }
-
-/* ---- transfers to host memory ---- */
 
 static cl_int read_piece(struct command *c, cl_mem root, const struct piece *p, uint8_t *to)
 {
@@ -51,10 +49,7 @@ cl_int transfer_read(struct command *c, cl_mem root, uint64_t at, void *to, uint
 	return CL_SUCCESS;
 }
 
-/* ---- transfers from host memory ---- */
-
-/* Returns the device copy that a range is written to. After the write, only this copy has the
- * latest bytes. */
+/* Returns the device copy to write a range to. After the write, only it has the latest bytes. */
 static cl_int target(struct command *c, cl_mem root, uint64_t start, uint64_t end,
 		     struct copy **out)
 {
@@ -72,7 +67,7 @@ static cl_int write_at(struct command *c, uint64_t address, const void *from, ui
 	dxp_event event;
 
 	/* `late`: read the bytes after the waits, because a pending command may still write them. A
-	 * blocking write without waits also sets `late`: this selects a PUT, which is faster than a
+	 * blocking write without waits also sets it: this selects a PUT, which is faster than a
 	 * command for any length. */
 	w.late = c->e.settled ? !w.lazy : command_host_is_pending(from, bytes);
 	trace_moved(NULL, d, bytes);
@@ -100,8 +95,6 @@ cl_int transfer_write(struct command *c, cl_mem root, uint64_t at, const void *f
 	command_writes(c, root, at, at + bytes);
 	return error;
 }
-
-/* ---- transfers within a device and between devices ---- */
 
 static int copy_piece(struct command *c, cl_mem from, const struct piece *p, uint64_t to,
 		      dxp_event *event)

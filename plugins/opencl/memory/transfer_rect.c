@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements transfers of rectangles of root objects. Long rows are transferred one by one, without
+/* Transfers of rectangles of root objects. Long rows are transferred one by one, without
  * intermediate copies. Short rows are moved together: without the gaps between them, or with the
  * gaps if these are small. */
 #include "plugins/opencl/memory/memory.h"
 
 #define ROW_BYTES 8192 /* bytes; a row of at least this length gets a command of its own */
 #define ROWS_FEW  4    /* rows; up to this number, rows are not gathered */
-/* rows; the number of ranges that a rectangle may add to the lists of an object */
+/* rows; ranges that a rectangle may add to the lists of an object */
 #define ROWS_KEPT 64
 /* The gaps between rows are transferred too, if the span has at most this many times the bytes of
  * the rows. */
@@ -16,8 +16,6 @@ static bool by_rows(const struct dxp_rect *r)
 {
 	return r->row_bytes >= ROW_BYTES || r->rows * r->slices <= ROWS_FEW;
 }
-
-/* ---- rectangles to host memory ---- */
 
 static cl_int read_rows(struct command *c, cl_mem root, uint64_t at, void *to,
 			const struct dxp_rect *r)
@@ -31,7 +29,7 @@ static cl_int read_rows(struct command *c, cl_mem root, uint64_t at, void *to,
 	return CL_SUCCESS;
 }
 
-/* Creates memory that is freed when the command completes. Returns it in *out. */
+/* Creates memory that is freed when the command completes. */
 static cl_int temporary(struct command *c, uint64_t bytes, cl_mem *out)
 {
 	cl_mem m = memory_temporary(c->e.queue->context, bytes);
@@ -44,8 +42,7 @@ static cl_int temporary(struct command *c, uint64_t bytes, cl_mem *out)
 	return error;
 }
 
-/* Reads all bytes from the first row to the last row, with the gaps. The host then copies the
- * rows. */
+/* Reads all bytes from the first row to the last, with the gaps. The host then copies the rows. */
 static cl_int read_span(struct command *c, cl_mem root, uint64_t at, void *to,
 			const struct dxp_rect *r)
 {
@@ -130,8 +127,6 @@ cl_int transfer_read_rect(struct command *c, cl_mem root, uint64_t at, void *to,
 	return read_packed(c, root, at, to, b);
 }
 
-/* ---- rectangles from host memory ---- */
-
 static cl_int write_rows(struct command *c, cl_mem root, uint64_t at, const void *from,
 			 const struct dxp_rect *r)
 {
@@ -150,8 +145,8 @@ void transfer_wrote_rect(cl_mem root, struct copy *copy, uint64_t at, const stru
 {
 	uint64_t span = rect_to_span(r);
 
-	/* If this copy already had all bytes of the span, it still has them. Otherwise only the
-	 * rows that were written are the latest here. */
+	/* A copy that had all bytes of the span still has them. Otherwise only the written rows are
+	 * the latest here. */
 	if (whole || ranges_has(&copy->latest, at, at + span)) {
 		copies_wrote(root->copies, copy, at, at + span);
 		return;
@@ -168,8 +163,8 @@ static bool many_rows(const struct dxp_rect *r)
 	return r->rows * r->slices > ROWS_KEPT;
 }
 
-/* Returns the device copy that a rectangle is written to. If there are many rows, the gaps are
- * transferred to this copy too, so that the lists of ranges stay short. */
+/* Returns the device copy to write a rectangle to. If there are many rows, also transfers the gaps
+ * to it, so that the lists of ranges stay short. */
 static cl_int target_rect(struct command *c, cl_mem root, uint64_t at, const struct dxp_rect *r,
 			  struct copy **here)
 {
@@ -236,14 +231,12 @@ cl_int transfer_write_rect(struct command *c, cl_mem root, uint64_t at, const vo
 	struct dxp_rect b = *rect;
 
 	rect_fold(&b);
-	/* The host cannot gather rows that a pending command still writes to host memory. */
+	/* The host cannot gather rows that a pending command still writes. */
 	if (by_rows(&b) || (!c->e.settled && command_host_is_pending(from, rect_from_span(&b))))
 		return write_rows(c, root, at, from, &b);
 	c->e.event->bytes += rect_bytes(&b);
 	return write_packed(c, root, at, from, b);
 }
-
-/* ---- rectangles on devices: filling and copying ---- */
 
 cl_int transfer_fill(struct command *c, cl_mem root, uint64_t at, const struct dxp_rect *rect,
 		     const void *pattern, uint32_t pattern_bytes)

@@ -67,7 +67,7 @@ void blocks_destroy(struct blocks *b)
 	free(b->table);
 }
 
-/* Returns how many units, from `at` on, must stay free, so that the block after them is aligned. */
+/* Units that must stay free, from `at` on, so that the block after them is aligned. */
 static uint32_t gap_of(uint32_t at, uint32_t align_units)
 {
 	return (align_units - (at & (align_units - 1))) & (align_units - 1);
@@ -82,8 +82,7 @@ static uint32_t find(const struct blocks *b, uint32_t units, uint32_t align_unit
 	return b->units;
 }
 
-/* Splits the block at `at` after `units` units. The block must not be in a list. Its second part
- * becomes free. */
+/* The block at `at` must not be in a list. Its part after `units` units becomes free. */
 static void split(struct blocks *b, uint32_t at, uint32_t units)
 {
 	uint32_t rest = b->table[at].units - units;
@@ -121,7 +120,7 @@ bool blocks_allocate(struct blocks *b, uint64_t bytes, uint32_t align, uint64_t 
 	return true;
 }
 
-/* Merges two adjacent blocks. No block begins at `next` any more. */
+/* After this, no block begins at `next`. */
 static void join(struct blocks *b, uint32_t at, uint32_t next)
 {
 	b->table[next].state = BLOCK_INSIDE;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocates blocks in one part of device memory. It calculates only with offsets and never accesses
- * the memory. The length of a block is a multiple of BLOCK_UNIT bytes. Adjacent free blocks are
- * merged. Free blocks are in lists by size, so allocation and release take few steps for any number
- * of blocks. */
+/* Allocates blocks, multiples of BLOCK_UNIT bytes, in one part of device memory. It calculates only
+ * with offsets and never accesses the memory. Adjacent free blocks are merged. Free blocks are in
+ * lists by size, so allocation and release are fast for any number of blocks. */
 #ifndef OPENCL_BLOCKS_H
 #define OPENCL_BLOCKS_H
 
@@ -15,7 +14,7 @@
 struct block; /* one entry of the table; valid if a block begins at its unit */
 
 struct blocks {
-	/* table with one entry for each unit, and one entry after the last unit */
+	/* one entry for each unit, and one after the last unit */
 	struct block *table;
 	uint32_t units;
 	uint32_t free_units;
@@ -24,15 +23,14 @@ struct blocks {
 	uint32_t first[BLOCK_CLASSES];
 };
 
-/* Creates one free block of `bytes` bytes, the size of the part; a multiple of BLOCK_UNIT. Returns
- * false if memory is short. */
+/* Creates one free block of `bytes` bytes, the size of the part; a multiple of BLOCK_UNIT. False:
+ * memory is short. */
 bool blocks_create(struct blocks *b, uint64_t bytes);
 void blocks_destroy(struct blocks *b);
-/* Allocates a block of at least 1 byte. `align` is a power of two, at least BLOCK_UNIT. Returns
- * false if no free block is large enough. */
+/* `bytes`: at least 1. `align`: a power of two, at least BLOCK_UNIT. False: no free block is large
+ * enough. */
 bool blocks_allocate(struct blocks *b, uint64_t bytes, uint32_t align, uint64_t *offset);
-/* Frees the block at `offset`. Returns false, and changes nothing, if no allocated block begins
- * there. */
+/* Frees the block at `offset`. False: no allocated block begins there, and nothing changes. */
 bool blocks_give(struct blocks *b, uint64_t offset);
 
 static inline bool blocks_unused(const struct blocks *b)

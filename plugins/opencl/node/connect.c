@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manages connections to the nodes of devices. If a connection is lost, its commands fail through
- * their events. The next use of the device connects again, but not within RETRY_NS after a failed
- * attempt. Each connection has a number (`generation`). Programs and memory of earlier connections
- * do not exist any more. */
+/* Connections to the nodes of devices. If a connection is lost, its commands fail through their
+ * events. The next use of the device connects again, but not within RETRY_NS after a failed
+ * attempt. Each connection has a number (`generation`); programs and memory of earlier ones do not
+ * exist any more. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,6 @@
 #define RETRY_NS     250000000ull
 #define CLOCK_ROUNDS 4
 
-/* Results of opening a connection. */
 struct connection {
 	struct dxp_xpu *xpu;
 	struct dxp_xpu_caps caps;
@@ -29,7 +28,7 @@ void device_lost_with(enum lost_step step, void (*call)(cl_device_id d))
 	on_loss[step] = call;
 }
 
-/* Measures the clock several times, and returns the measurement with the smallest error. */
+/* Returns the measurement with the smallest error. */
 static int measure(struct dxp_xpu *xpu, int rounds, struct dxp_clock *best)
 {
 	int status = DXP_OK;
@@ -67,7 +66,7 @@ static int hello_exchange(struct connection *c, bool about)
 	return status == DXP_OK ? measure(c->xpu, CLOCK_ROUNDS, &c->clock) : status;
 }
 
-/* Opens a connection. The caller may hold the lock or not, because this only exchanges messages. */
+/* The caller may hold the lock or not, because this only exchanges messages. */
 static int connection_open(struct connection *c, const char *node, bool about)
 {
 	*c = (struct connection){0};
@@ -109,8 +108,8 @@ static bool is_loss(int status)
 	return status == DXP_EPEERLOST || status == DXP_EPEERRESET || status == DXP_ECLOSED;
 }
 
-/* Returns true if this device is lost. Tests this by a mark, because other commands fail with the
- * same status if another node that they needed is lost. */
+/* Tests by a mark, because other commands fail with the same status if another node that they
+ * needed is lost. */
 static bool is_lost(cl_device_id d)
 {
 	const struct dxp_waits none = {.lazy = true};
@@ -137,8 +136,8 @@ static void bury(cl_device_id d)
 	for (int i = 0; i < LOST_STEPS; i++)
 		if (on_loss[i])
 			on_loss[i](d);
-	/* If a thread is still in a call on this connection, it cannot be closed. It stays open
-	 * until the program exits. */
+	/* While a thread is in a call on this connection, it cannot be closed. It stays open until
+	 * the program exits. */
 	if (d->calls == 0)
 		dxp_xpu_close(d->lost);
 	d->lost = NULL;
@@ -155,8 +154,7 @@ static bool is_alive(cl_device_id d)
 	return false;
 }
 
-/* Connects again. If the node is cut off from the network, the attempt lasts until a timeout. So
- * the lock is released during the attempt. */
+/* Releases the lock during the attempt, which lasts until a timeout if the node is cut off. */
 static bool reconnect(cl_device_id d)
 {
 	struct connection c;

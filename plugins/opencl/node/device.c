@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of devices: one for each xPU that this host is granted and that has an OpenCL engine.
- * The list only grows: if a node is dead, its device stays and is unavailable. */
+/* The list of devices: each xPU that this host is granted and that has an OpenCL engine. The list
+ * only grows: the device of a dead node stays and is unavailable. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 static cl_device_id devices[OPENCL_DEVICES_MAX];
 static cl_uint device_count;
-/* Ids of nodes that have no OpenCL device; they are not queried again. */
+/* Ids of nodes without OpenCL device, which are not queried again. */
 static uint16_t rejected[OPENCL_DEVICES_MAX];
 static uint32_t rejected_count;
 
@@ -73,8 +73,7 @@ static void add(const struct dxp_node_info *n)
 		devices[device_count++] = d;
 		return;
 	}
-	/* A node with one of these two problems is not queried again. A node that did not answer is
-	 * tried again by the next search. */
+	/* Such a node is not queried again. The next search tries a node that did not answer. */
 	if (small || status == DXP_EUNSUPPORTED)
 		reject(n, small ? "less memory is free than DXP_CL_MEM requires"
 				: "its engine runs no OpenCL programs");
@@ -87,7 +86,7 @@ static void add(const struct dxp_node_info *n)
 	object_release(d);
 }
 
-/* Compares two nodes by their positions in DXP_CL_NODES. */
+/* By their positions in DXP_CL_NODES. */
 static int by_name(const void *a, const void *b)
 {
 	const char *list = settings_get()->nodes;
@@ -123,8 +122,6 @@ void devices_close(void)
 		dxp_xpu_close(leaving[--leaving_count]);
 }
 
-/* ---- fork ---- */
-
 static void lock_for_fork(void)
 {
 	pthread_mutex_lock(&opencl_lock);
@@ -135,9 +132,8 @@ static void unlock_in_parent(void)
 	pthread_mutex_unlock(&opencl_lock);
 }
 
-/* Runs in the child of a fork. The child does not have the parent's threads, and must not use the
- * parent's connections. So in the child, all devices count as lost, and its exit sends no
- * messages. */
+/* The child of a fork does not have the parent's threads, and must not use its connections. So in
+ * the child, all devices count as lost, and its exit sends no messages. */
 static void leave_in_child(void)
 {
 	fabric_detach(true);
@@ -152,8 +148,6 @@ static void watch_forks(void)
 	if (!watches)
 		watches = pthread_atfork(lock_for_fork, unlock_in_parent, leave_in_child) == 0;
 }
-
-/* ---- queries ---- */
 
 cl_int devices_find(cl_device_id **out, cl_uint *count)
 {
@@ -198,7 +192,7 @@ cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint space, cl
 	return error != CL_SUCCESS ? error : found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
-/* The standard does not define what a NULL platform means. Here it means the only platform. */
+/* The standard does not define what a NULL platform means; here, the only platform. */
 CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
 						   cl_uint entries, cl_device_id *out,
 						   cl_uint *count)
@@ -217,7 +211,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_d
 	return error;
 }
 
-/* Retain and release only check the handle, because root devices have no reference count. */
+/* Retain and release only check the handle: root devices have no reference count. */
 static cl_int check(cl_device_id device)
 {
 	opencl_enter();

@@ -41,7 +41,7 @@ size_t device_size(cl_device_id d, cl_uint param, size_t otherwise)
 	return otherwise;
 }
 
-/* ---- sentences: they describe a device, to recognize binaries for it ---- */
+/* ---- sentences that describe a device, to recognize binaries for it ---- */
 
 static size_t fact_add(char *sentence, size_t have, cl_device_id d, cl_uint param)
 {

@@ -15,8 +15,8 @@
 /* bytes: smallest CL_DEVICE_PRINTF_BUFFER_SIZE that a full profile may report */
 #define MIN_PRINTF_BYTES (1u << 20)
 
-/* Extensions that only affect the device's compiler and device memory. They are reported if the
- * device reports them. */
+/* Extensions that only affect the device's compiler and memory, reported if the device reports
+ * them. */
 static const char *const extensions[] = {
 	"cl_khr_byte_addressable_store",
 	"cl_khr_global_int32_base_atomics",
@@ -32,8 +32,7 @@ static const char *const extensions[] = {
 	"cl_khr_integer_dot_product",
 };
 
-/* OpenCL C features that a device cannot provide without the plugin's support. They are not
- * reported. */
+/* OpenCL C features that need the plugin's support, so they are not reported. */
 static const char *const absent_features[] = {
 	"__opencl_c_device_enqueue",
 	"__opencl_c_pipes",
@@ -60,8 +59,8 @@ static bool feature_kept(const char *name, size_t length)
 			length);
 }
 
-/* Extension that is reported if the device has images. The pixels of every image are plain bytes,
- * so an image made from a buffer works too. */
+/* Reported if the device has images. The pixels of every image are plain bytes, so an image made
+ * from a buffer works too. */
 static const cl_name_version of_images = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_image2d_from_buffer"};
 
 static bool has_images(cl_device_id d)
@@ -96,7 +95,6 @@ static cl_int extensions_text(cl_device_id d, const struct info *i)
 
 #define VERSIONS_MAX 64
 
-/* Returns the entries of a table of the device for which `kept` returns true. */
 static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const char *, size_t),
 		       const struct info *i)
 {
@@ -115,8 +113,8 @@ static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const c
 	return result_bytes(i, out, count * sizeof(line));
 }
 
-/* Returns the size of the largest buffer, in bytes: half of the memory that the node offers. It is
- * at least MIN_ALLOC_BYTES if the node offers that much, and at most the device's own limit. */
+/* Returns the size of the largest buffer: half of the node's memory. At least MIN_ALLOC_BYTES if
+ * the node offers that much, at most the device's own limit. */
 static uint64_t max_alloc(cl_device_id d)
 {
 	uint64_t whole = d->caps.memory_bytes, part = whole / 2;
@@ -135,7 +133,6 @@ cl_device_type device_type(cl_device_id d)
 				    : own & ~(cl_device_type)CL_DEVICE_TYPE_DEFAULT;
 }
 
-/* Answers queries for handles, names and the current state. */
 static cl_int info_identity(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	switch (name) {
@@ -146,8 +143,7 @@ static cl_int info_identity(cl_device_id d, cl_device_info name, const struct in
 	case CL_DRIVER_VERSION: return result_text(i, DXP_VERSION);
 	case CL_DEVICE_VERSION: return result_text(i, "OpenCL 3.0 Direct xPU " DXP_VERSION);
 	case CL_DEVICE_NUMERIC_VERSION: return result_uint(i, CL_MAKE_VERSION(3, 0, 0));
-	/* This is the format of a date. It means that no version of the conformance tests was
-	 * passed. */
+	/* The format of a date, which means that no version of the conformance tests was passed. */
 	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: return result_text(i, "v0000-01-01-00");
 	case CL_DEVICE_EXTENSIONS: return extensions_text(d, i);
 	case CL_DEVICE_EXTENSIONS_WITH_VERSION: return versions(d, name, extension_kept, i);
@@ -168,12 +164,12 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE:
 		own = device_size(d, name, SIZE_MAX);
 		return result_ulong(i, own < max_alloc(d) ? own : max_alloc(d));
-	/* The value is in pixels. A pixel has at most 16 bytes. */
+	/* In pixels, of at most 16 bytes. */
 	case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
 		own = device_size(d, name, 0);
 		return result_size(i, own < max_alloc(d) / 16 ? own : max_alloc(d) / 16);
-	/* The value is in pixels. If the device reports none, it is 1, because sub-buffers are
-	 * aligned to more bytes than any pixel has. */
+	/* In pixels. 1 if the device reports none: sub-buffers are aligned to more bytes than any
+	 * pixel has. */
 	case CL_DEVICE_IMAGE_PITCH_ALIGNMENT:
 	case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
 		if (!has_images(d))
@@ -214,7 +210,6 @@ static cl_int info_queues(cl_device_id d, cl_device_info name, const struct info
 	}
 }
 
-/* Answers queries for features that no device has. */
 static cl_int info_absent(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	static const cl_device_partition_property none = 0;
@@ -243,9 +238,9 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	static cl_int (*const own[])(cl_device_id, cl_device_info, const struct info *) = {
 		info_identity, info_memory, info_queues, info_absent};
-	/* First calls each function without a buffer, to find the one that knows `name`. With the
-	 * real buffer, it could return an error because the buffer is too small, and then the next
-	 * function would be tried. */
+	/* First finds the function that knows `name`, by calls without a buffer. With the real
+	 * buffer, it could fail because the buffer is too small, and the next function would be
+	 * tried. */
 	size_t answered = SIZE_MAX, bytes = 0;
 	struct info with_size = {i->size, i->value, &answered};
 

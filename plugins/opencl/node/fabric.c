@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The membership of this program in the fabric. The program joins when it first queries devices. */
+/* The membership of this program in the fabric. It joins when it first queries devices. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -25,8 +25,8 @@ bool opencl_forked(void)
 	return forked;
 }
 
-/* Prints why joining failed. If there is no fabric, prints it only with DXP_CL_VERBOSE, because
- * most programs can also use other platforms. */
+/* Without a fabric, prints the reason only with DXP_CL_VERBOSE: most programs can also use other
+ * platforms. */
 static void hint(int status)
 {
 	if (status != DXP_ENOENT || settings_get()->verbose)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allocates device memory. A small range is a block in a larger part, so most buffers need no
- * message to the node. A large range is a part of its own. Parts that are not used are kept for
- * reuse, up to a bound, or until memory of the node is short. */
+ * message to the node. A large range is a part of its own. Unused parts are kept for reuse, up to a
+ * bound, or until the node's memory is short. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 
 struct part {
 	uint64_t address, bytes;
-	/* direct: the part is one large range; used: valid only if `direct` */
+	/* direct: one large range; used: valid only if `direct` */
 	bool direct, used;
 	struct blocks blocks; /* valid only if `direct` is false */
 };
@@ -34,8 +34,8 @@ static void part_end(struct part *p)
 		blocks_destroy(&p->blocks);
 }
 
-/* Returns the heap of the current connection. Allocations of earlier connections do not exist any
- * more. Returns NULL if memory is short. */
+/* Returns the heap of the current connection; allocations of earlier ones do not exist any more.
+ * NULL: memory is short. */
 static struct heap *current(cl_device_id d)
 {
 	if (!d->heap)
@@ -56,7 +56,6 @@ static bool unused(const struct part *p)
 	return p->direct ? !p->used : blocks_unused(&p->blocks);
 }
 
-/* Returns the index of the first part that begins after `address`. */
 static uint32_t index_of(const struct heap *h, uint64_t address)
 {
 	uint32_t low = 0, high = h->count;
@@ -120,7 +119,6 @@ static cl_int space_request(cl_device_id d, uint64_t bytes, uint64_t *address)
 	return error == CL_DEVICE_NOT_AVAILABLE ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
-/* Adds a part; it is unused at first. */
 static cl_int add_part(cl_device_id d, uint64_t bytes, bool direct, struct part **out)
 {
 	struct heap *h = d->heap;
@@ -146,8 +144,8 @@ static cl_int add_part(cl_device_id d, uint64_t bytes, bool direct, struct part 
 	return CL_SUCCESS;
 }
 
-/* Returns the smallest unused direct part that is at most an eighth larger than `bytes`; NULL:
- * there is none. */
+/* Returns the smallest unused direct part that is at most an eighth larger than `bytes`, or
+ * NULL. */
 static struct part *find_direct(struct heap *h, uint64_t bytes)
 {
 	struct part *best = NULL;
@@ -189,8 +187,8 @@ static bool allocate_block(struct heap *h, struct part *p, uint64_t bytes, uint6
 	return true;
 }
 
-/* Allocates a block. With `of_unused`, it uses a part without blocks, otherwise a part that already
- * has blocks. Callers try the latter first, so that other parts can become unused. */
+/* With `of_unused`, uses a part without blocks, otherwise one that has blocks. Callers try the
+ * latter first, so that other parts can become unused. */
 static bool allocate_small(struct heap *h, uint64_t bytes, bool of_unused, uint64_t *address)
 {
 	for (uint32_t i = 0; i < h->count; i++) {

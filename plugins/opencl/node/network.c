@@ -2,7 +2,7 @@
 /* Opens NIC functions on devices, for kernels. */
 #include "plugins/opencl/node/device.h"
 
-/* NIC functions that are open; index: device->index. */
+/* Indexed by device->index. */
 static struct network {
 	bool open;
 	uint32_t generation;

@@ -12,7 +12,7 @@
 static struct _cl_platform_id platform = {
 	.object = {.dispatch = &opencl_dispatch, .kind = OBJECT_PLATFORM, .references = 1}};
 
-/* Extensions that every device supports. */
+/* Every device supports these. */
 static const cl_name_version extensions[] = {
 	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"},
 	{CL_MAKE_VERSION(1, 0, 0), CL_DXP_TRANSFER_EXTENSION_NAME},
@@ -38,7 +38,7 @@ static cl_int get_info(cl_platform_info name, const struct info *i)
 	case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
 		return result_bytes(i, extensions, sizeof(extensions));
 	case CL_PLATFORM_ICD_SUFFIX_KHR: return result_text(i, "DXP");
-	/* 1 ns is the resolution of the clock that measures the times of events. */
+	/* ns; the resolution of the clock that measures the times of events. */
 	case CL_PLATFORM_HOST_TIMER_RESOLUTION: return result_ulong(i, 1);
 	default: return CL_INVALID_VALUE;
 	}
@@ -49,8 +49,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetPlatformInfo(cl_platform_id given, cl_p
 {
 	const struct info i = {size, value, size_ret};
 
-	/* The standard does not define what a NULL platform means. Here it means the only
-	 * platform. */
+	/* The standard does not define what a NULL platform means; here, the only platform. */
 	if (given && given != &platform)
 		return CL_INVALID_PLATFORM;
 	return get_info(name, &i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists every entry point of OpenCL 3.0, in the order of the loader's table. The function
- * dxp_<entry point> implements it, with the prototype in cl.h. icd.c puts all these functions into
- * the table, so a missing one causes a link error. */
+/* Lists every entry point of OpenCL 3.0, in the order of the loader's table. dxp_<entry point>
+ * implements it, with the prototype in cl.h. icd.c puts all of them into the table, so a missing
+ * one causes a link error. */
 #ifndef OPENCL_API_H
 #define OPENCL_API_H
 

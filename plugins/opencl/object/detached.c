@@ -29,8 +29,7 @@ static int start(struct detached *a)
 	if (pthread_attr_init(&attributes) != 0)
 		return -1;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	/* Blocks all signals in the new thread, because signals are for the program's own
-	 * threads. */
+	/* Signals are for the program's own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int error = pthread_create(&thread, &attributes, detached_main, a);

@@ -12,7 +12,7 @@ struct later {
 };
 
 static struct later *laters, **laters_end = &laters;
-static uint32_t outside; /* number of threads between opencl_out and opencl_in */
+static uint32_t outside; /* threads between opencl_out and opencl_in */
 
 pthread_mutex_t opencl_lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manages OpenCL handles. Each kind of object has a pool that only grows. So a handle that was
- * released still points to an object: a free one, or a new one of the same kind. The pool is first
- * in, first out. So an object stays free as long as possible, and a released handle can be
- * recognized. */
+/* Manages OpenCL handles. Each kind of object has a pool that only grows, so a released handle
+ * still points to an object: a free one, or a new one of the same kind. The pool is first in, first
+ * out, so an object stays free as long as possible, and a released handle can be recognized. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 
 #define POOL_GROWTH 64 /* objects that a pool allocates at once */
 
-/* Kinds of objects that a program can get by a query of another object. Wrappers for C++ and Python
- * retain such handles, even if the program has released all its references. */
+/* Kinds that a program can get by a query of another object. Wrappers for C++ and Python retain
+ * such handles, even if the program has released all its references. */
 #define FOUND_KINDS \
 	(1u << OBJECT_CONTEXT | 1u << OBJECT_QUEUE | 1u << OBJECT_MEMORY | 1u << OBJECT_PROGRAM)
 
@@ -40,8 +39,8 @@ static void give_back(struct pool *p, struct object *o)
 	p->last = o;
 }
 
-/* A block of objects that were allocated together. A global list links all blocks, so that leak
- * checkers find them. */
+/* Objects that were allocated together. A global list links all blocks, so that leak checkers find
+ * them. */
 struct grown {
 	struct grown *next;
 	max_align_t objects[];

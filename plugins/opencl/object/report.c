@@ -51,7 +51,7 @@ bool report_is_transfer(cl_command_type type)
 	for (size_t i = 0; i < ARRAY_COUNT(types); i++)
 		if (types[i].type == type)
 			return types[i].transfer;
-	/* Other types belong to the extensions. Their commands transfer bytes between nodes. */
+	/* Other types belong to the extensions, whose commands transfer bytes between nodes. */
 	return true;
 }
 

@@ -34,8 +34,6 @@ cl_int result_of_command(int status, int32_t native)
 	return native == CUDA_OUT_OF_MEMORY ? CL_MEM_OBJECT_ALLOCATION_FAILURE : result_of(status);
 }
 
-/* ---- answers: their bytes, if there is space, and their size ---- */
-
 cl_int result_bytes(const struct info *i, const void *data, size_t bytes)
 {
 	if (i->value && i->size < bytes)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the settings in the environment, once. If a setting is invalid, it is reported on standard
- * error and ignored. A program that does not know this plugin must not fail because of a
- * setting. */
+/* Reads the settings in the environment, once. An invalid setting is reported on standard error and
+ * ignored, because a program that does not know this plugin must not fail. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

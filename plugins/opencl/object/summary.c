@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts what a program did on each node, for the summary of `dxp run`. The file has one line for
- * each node, with named numbers. While the program runs, the file is mapped and always up to date.
- * So it is complete even if the program is killed. On a normal exit, the lines are written again
- * without leading zeros. */
+/* Counts what a program did on each node, for the summary of `dxp run`: one line for each node,
+ * with named numbers. While the program runs, the file is mapped, so it is complete even if the
+ * program is killed. A normal exit writes the lines again without leading zeros. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,7 +54,7 @@ static struct tally tallies[OPENCL_DEVICES_MAX];
 static struct {
 	bool opened;
 	int fd;
-	char *lines; /* the mapped file; NULL: there is no file */
+	char *lines; /* the mapped file; NULL: none */
 	uint32_t count;
 } live;
 
@@ -65,8 +64,6 @@ static bool wanted(void)
 
 	return path && *path;
 }
-
-/* ---- the mapped file while the program runs ---- */
 
 void summary_open(void)
 {
@@ -105,12 +102,11 @@ static char *text_put(char *at, const char *text)
 	return at + bytes;
 }
 
-/* Starts the line of a device. Lines are in the order in which devices are first used. So lines
- * without content are only at the end of the file. */
+/* Lines are in the order in which devices are first used, so empty lines are only at the end of the
+ * file. */
 static void line_begin(struct tally *t)
 {
-	/* Reserves the space in the file. If the file system is full, this fails here; otherwise a
-	 * later store would raise a signal. */
+	/* If the file system is full, this fails; otherwise a later store would raise a signal. */
 	if (!live.lines || posix_fallocate(live.fd, (off_t)live.count * LINE_BYTES, LINE_BYTES))
 		return;
 	char *line = live.lines + (size_t)live.count++ * LINE_BYTES;
@@ -124,8 +120,6 @@ static void line_begin(struct tally *t)
 		at += DIGITS;
 	}
 }
-
-/* ---- counting ---- */
 
 static struct tally *tally_of(cl_device_id d)
 {
@@ -148,8 +142,8 @@ static void add(struct tally *t, enum number which, uint64_t more)
 		digits_put(t->digits[which], t->numbers[which]);
 }
 
-/* Adds the busy time of a command. Completions arrive nearly in the order of time. So if the
- * command overlaps with earlier ones, the overlap is before the latest end so far. */
+/* Completions arrive nearly in the order of time, so an overlap with earlier commands is before the
+ * latest end so far. */
 static void busy_add(struct tally *t, enum number which, uint64_t *until, cl_event e)
 {
 	uint64_t from = e->started_ns > *until ? e->started_ns : *until;
@@ -189,8 +183,6 @@ void summary_moved(cl_device_id from, cl_device_id to, uint64_t bytes)
 	if (from && from->index < OPENCL_DEVICES_MAX)
 		add(tally_of(from), to ? TO : OUT, bytes);
 }
-
-/* ---- closing ---- */
 
 static void tally_put(FILE *file, const struct tally *t)
 {

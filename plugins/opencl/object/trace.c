@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes commands to a file for Perfetto or chrome://tracing, as complete events of the Trace Event
- * Format. Each node is a process there, and each queue is a thread. Times are on the host's clock.
- * If the program is killed, the file can still be used: readers accept it without the last
- * bracket. */
+ * Format: each node is a process there, each queue a thread. Times are on the host's clock. If the
+ * program is killed, the file is usable: readers accept it without the last bracket. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +63,7 @@ static void record_begin(const char *phase, unsigned node)
 	trace.first = false;
 }
 
-/* Returns the row of a node. At its first use, writes the name of the row. */
+/* At a node's first use, writes the name of its row. */
 static unsigned node_row(cl_device_id d)
 {
 	unsigned row = d ? d->index + 1 : 0;
@@ -79,8 +78,7 @@ static unsigned node_row(cl_device_id d)
 	return row;
 }
 
-/* Returns the row of a queue. Rows are in the order of first use. If there are more than QUEUES_MAX
- * queues, the others share the last row. */
+/* Rows are in the order of first use. Queues beyond QUEUES_MAX share the last row. */
 static unsigned queue_row(const struct _cl_command_queue *q)
 {
 	for (uint32_t i = 0; i < trace.queue_count; i++)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The structs behind the handles of the OpenCL plugin. The plugin shows remote xPUs as devices of
- * one platform, to programs that load it through the ICD loader (X-11, X-12, X-13).
+/* The structs behind the handles of the OpenCL plugin, which shows remote xPUs as devices of one
+ * platform, to programs that load it through the ICD loader (X-11, X-12, X-13).
  *
- * Commands: every enqueue call posts its command at once. A command waits for a list of dxp events,
- * which belong to any node or to this host. The nodes notify each other. The host delays no
- * command, so memory objects change state in the order of enqueue calls.
+ *  Commands: every enqueue call posts its command at once. A command waits for dxp events of any
+ *  node or this host. The nodes notify each other. The host delays no command, so memory objects
+ *  change state in the order of enqueue calls.
  *
- * Lock: `opencl_lock` guards everything here. It is released in opencl_wait and around callbacks.
- * After these, results of earlier lookups may be invalid. Long calls of the fabric (builds,
- * blocking transfers) run without the lock where a comment states so. Lock order: opencl_lock, then
- * the lock of the fabric.
+ *  Lock: `opencl_lock` guards everything here. It is released in opencl_wait and around callbacks,
+ *  after which results of earlier lookups may be invalid. Long calls of the fabric (builds,
+ *  blocking transfers) run without it where a comment states so. Lock order: opencl_lock, then the
+ *  lock of the fabric.
  *
- * Lifetime: the program has references to an object (clRetain, clRelease), and the plugin has holds
- * on it. For example, a queue holds its context. The object ends when it has neither references nor
- * holds. Its memory is never freed, but reused for an object of the same kind. So a handle that was
- * released is detected by its kind; it does not cause a crash. */
+ *  Lifetime: the program has references to an object (clRetain, clRelease), and the plugin has
+ *  holds on it, such as a queue on its context. Without both, the object ends. Its memory is never
+ *  freed, but reused for an object of the same kind, so a released handle is detected by its kind
+ *  and does not cause a crash. */
 #ifndef OPENCL_TYPES_H
 #define OPENCL_TYPES_H
 
@@ -37,7 +37,7 @@
 #include <dxp/async.h>
 
 enum object_kind {
-	OBJECT_FREE, /* an object that was released; only invalid handles point to it */
+	OBJECT_FREE, /* a released object; only invalid handles point to it */
 	OBJECT_PLATFORM,
 	OBJECT_DEVICE,
 	OBJECT_CONTEXT,
@@ -69,9 +69,9 @@ struct _cl_device_id {
 	struct object object;
 	char node[DXP_NAME_BYTES];
 	struct dxp_xpu *xpu;  /* current connection; NULL: lost, or not connected yet */
-	struct dxp_xpu *lost; /* connection that was lost; kept until the next one is opened */
-	/* Number of connections so far. Allocations and programs of earlier connections do not
-	 * exist any more. */
+	struct dxp_xpu *lost; /* lost connection, kept until the next one is opened */
+	/* Number of connections so far. Allocations and programs of earlier ones do not exist any
+	 * more. */
 	uint32_t generation;
 	struct dxp_xpu_caps caps;
 	void *about; /* records that describe the device (dxp/about.h) */
@@ -81,10 +81,10 @@ struct _cl_device_id {
 	cl_uint index;     /* index in the platform's device list */
 	uint64_t retry_ns; /* ns; there is no attempt to connect before this time */
 	bool connecting;   /* true: a thread is connecting, without the lock */
-	/* threads that are in a call on `xpu`, without the lock; while > 0, the connection must not
-	 * be closed */
+	/* threads in a call on `xpu`, without the lock; while > 0, the connection must not be
+	 * closed */
 	uint32_t calls;
-	char name[160]; /* "<device> on <node>", the name that programs see */
+	char name[160]; /* "<device> on <node>", as programs see it */
 };
 
 #define OPENCL_DEVICES_MAX 256
@@ -113,16 +113,15 @@ struct _cl_command_queue {
 	cl_context context;
 	cl_device_id device;
 	cl_command_queue_properties properties;
-	/* Property list as the program gave it, including the 0 that ends it; or NULL. */
+	/* As the program gave it, including the 0 that ends it; or NULL. */
 	cl_queue_properties *list;
 	size_t list_bytes;
-	/* Commands that have not completed, in the order of enqueue calls, linked by queue_next.
-	 * The queue holds each of them. */
+	/* Commands that have not completed, in the order of enqueue calls, linked by queue_next;
+	 * held. */
 	cl_event first, last;
-	/* Out-of-order queue: the last barrier. All later commands wait for it. The queue holds
-	 * it. */
+	/* Out-of-order queue: the last barrier, which all later commands wait for; held. */
 	cl_event barrier;
-	/* In-order queue: END of the command that completed last, in ns on the host's clock. */
+	/* In-order queue: END of the last completed command, in ns on the host's clock. */
 	uint64_t ended_ns;
 };
 
@@ -137,8 +136,8 @@ struct event_callback {
 
 #define EVENT_HOLDS_INLINE 4
 
-/* number of `struct past` in an event. Each is a position in an in-order queue: the event completes
- * after all commands of that queue up to this serial. */
+/* `struct past` in an event. Each is a position in an in-order queue: the event completes after all
+ * commands of that queue up to this serial. */
 #define EVENT_PAST 4
 struct past {
 	/* Only for comparisons. If a later queue has the same address, the serials differ. */
@@ -149,7 +148,7 @@ struct past {
 struct _cl_event {
 	struct object object;
 	cl_context context;
-	cl_command_queue queue; /* NULL: this is a user event */
+	cl_command_queue queue; /* NULL: a user event */
 	cl_device_id device;    /* device that executes the command; NULL: none */
 	cl_command_type type;
 	cl_int status; /* CL_QUEUED .. CL_COMPLETE, or negative */
@@ -160,23 +159,21 @@ struct _cl_event {
 	/* dxp event that reports the completion to this host; equal to `name`, unless `finish` is
 	 * set */
 	dxp_event source;
-	/* times on the host's clock, in ns */
+	/* ns on the host's clock */
 	uint64_t queued_ns, submitted_ns, started_ns, ended_ns;
-	/* number of the event; each new event gets a larger one */
+	/* larger for each new event */
 	uint64_t serial;
 	struct past past[EVENT_PAST];
 	uint32_t generation; /* number of the device's connection when the command was posted */
 	cl_event queue_next, queue_previous;
 	struct event_callback *callbacks;
-	/* Host work of the command, such as copying rows that were read. It is called with the lock
-	 * held when `source` has completed, before waiting threads are woken. Returns the final
-	 * status. */
+	/* Host work, such as copying rows that were read. Called with the lock held when `source`
+	 * has completed, before waiting threads are woken. Returns the final status. */
 	cl_int (*finish)(cl_event e, cl_int status, void *context);
 	void *finish_context;
-	/* Commands of other devices in the wait list that had not completed at the enqueue; the
-	 * event holds them. Nodes report completions independently. So the completion of this event
-	 * may arrive before the completion of a predecessor. Then it is kept (`early`) until all
-	 * predecessors have completed. */
+	/* Commands of other devices in the wait list that had not completed at the enqueue; held.
+	 * Nodes report independently, so this event's completion may arrive before a predecessor's.
+	 * Then it is kept (`early`) until all predecessors have completed. */
 	cl_event *predecessors;
 	uint32_t predecessor_count;
 	bool early;
@@ -185,15 +182,15 @@ struct _cl_event {
 	struct object **held; /* objects that the event holds until it completes */
 	uint32_t held_count, held_space;
 	struct object *held_inline[EVENT_HOLDS_INLINE];
-	uint64_t bytes; /* for traces: number of bytes that the command moved */
+	uint64_t bytes; /* for traces: bytes that the command moved */
 	char label[64]; /* for traces: name of the kernel, or "" */
-	char *failure;  /* sentence of the node about the failure of the command; NULL: none */
+	char *failure;  /* the node's sentence about the failure of the command; NULL: none */
 };
 
 /* ---- memory objects ---- */
 
 struct copies; /* where the bytes of a memory object are (copies.h) */
-struct map;    /* a mapped range */
+struct map;
 
 struct memory_callback {
 	struct memory_callback *next;
@@ -210,7 +207,7 @@ struct _cl_mem {
 	size_t property_bytes;
 	uint64_t bytes;
 	void *host;    /* memory that the program gave with CL_MEM_USE_HOST_PTR */
-	cl_mem parent; /* object that a sub-buffer or image was made from; held by this object */
+	cl_mem parent; /* object that a sub-buffer or image was made from; held */
 	uint64_t origin;
 	cl_image_format format;
 	struct dxp_image image; /* layout of an image; the same on all devices */

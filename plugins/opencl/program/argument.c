@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements kernel arguments. They are checked and stored on the host, without a message. The
- * standard forbids that a kernel retains the objects in its arguments. So their handles are checked
- * again when the kernel is enqueued. */
+/* Kernel arguments are checked and stored on the host, without a message. The standard forbids that
+ * a kernel retains the objects in its arguments, so the enqueue checks their handles again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +32,6 @@ cl_int argument_copy(struct argument *to, const struct argument *from, enum argu
 	memcpy(to->large, from->large, from->bytes);
 	return CL_SUCCESS;
 }
-
-/* ---- arguments that are memory objects or samplers ---- */
 
 static void *handle_at(const void *value)
 {
@@ -104,8 +101,6 @@ static cl_int sampler_set(cl_kernel k, struct argument *a, size_t size, const vo
 	return CL_SUCCESS;
 }
 
-/* ---- arguments that are values ---- */
-
 static cl_int local_set(struct argument *a, size_t size, const void *value)
 {
 	if (value)
@@ -131,8 +126,8 @@ static cl_int value_set(const struct argument_about *about, struct argument *a, 
 		return CL_INVALID_ARG_VALUE;
 	if (!size_fits(about, size))
 		return CL_INVALID_ARG_SIZE;
-	/* The program may pass a vector of three elements with its size without padding. The node
-	 * gets it with the size of four elements. */
+	/* The program may pass a vector of three elements without padding. The node gets it with
+	 * the size of four elements. */
 	size_t bytes = about->short_bytes == size ? size / 3 * 4 : size;
 	struct argument set = {.set = ARGUMENT_SET, .bytes = (uint32_t)bytes};
 	uint8_t *to = set.value;

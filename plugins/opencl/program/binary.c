@@ -38,8 +38,7 @@ static uint64_t hash_more(uint64_t h, const uint8_t *at, size_t bytes)
 	return h;
 }
 
-/* Returns the hash of the header without its hash field, and of the `behind` bytes after the
- * header. */
+/* Hash of the header without its hash field, and of the `behind` bytes after the header. */
 static uint64_t hash(const uint8_t *at, size_t behind)
 {
 	uint64_t h = hash_more(0xcbf29ce484222325u, at, OFF_HASH);

@@ -32,8 +32,7 @@ struct binary {
 size_t binary_size(const struct binary *b);
 /* Writes binary_size() bytes to `to`. */
 void binary_write(const struct binary *b, uint8_t *to);
-/* Decodes a binary; *out points into `from`. Returns false if this is no binary, or if it is
- * corrupt. */
+/* *out points into `from`. False: this is no binary, or it is corrupt. */
 bool binary_read(struct binary *out, const void *from, size_t bytes);
 
 #endif

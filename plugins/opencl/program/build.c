@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Builds programs on devices, builds them again when a lost node is back, and releases them. A
- * detached thread releases the program on the node. The reason is that the last reference to a
- * build is dropped under the plugin's lock, and the node may be busy or lost. */
+ * detached thread releases the program on the node: the last reference is dropped under the
+ * plugin's lock, and the node may be busy or lost. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "plugins/opencl/program/program.h"
 
 #define REAP_NS 2000000000ull /* ns that exit waits for the profiles of released programs */
-/* attempts to build; the second one is for a node that was lost and is back */
+/* the second attempt is for a node that was lost and is back */
 #define TRIES 2
 
 static struct build *builds; /* list of all builds with references */
@@ -22,12 +22,10 @@ static struct build *builds; /* list of all builds with references */
 static struct build *graves;
 static bool reaping;
 
-/* Lock for threads that wait until a build is complete. `making` changes only while both this lock
- * and the plugin's lock are held. */
+/* For threads that wait until a build is complete. `making` changes only while both this lock and
+ * the plugin's lock are held. */
 static pthread_mutex_t making_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t made = PTHREAD_COND_INITIALIZER;
-
-/* ---- lifetime ---- */
 
 static void list_lost(struct build *list, cl_device_id d)
 {
@@ -39,7 +37,6 @@ static void list_lost(struct build *list, cl_device_id d)
 	}
 }
 
-/* Releases the programs on the node that belong to the lost connection. */
 static void lost(cl_device_id d)
 {
 	list_lost(builds, d);
@@ -81,8 +78,7 @@ bool build_alive(const struct build *b)
 	return b->node && b->device->xpu && b->generation == b->device->generation;
 }
 
-/* Returns the text that the line numbers of a program refer to. Returns NULL if it is unknown, or
- * if there are several texts. */
+/* Returns the text that line numbers refer to. NULL: it is unknown, or there are several texts. */
 static const struct dxp_file *source_of(const struct recipe *r)
 {
 	while (r && r->kind == DXP_PROGRAM_LINK)
@@ -90,8 +86,8 @@ static const struct dxp_file *source_of(const struct recipe *r)
 	return r && r->kind != DXP_PROGRAM_BINARY && r->file_count ? &r->files[0] : NULL;
 }
 
-/* Writes the profile of a program that is counted. The caller makes sure that `b` is not
- * freed, and keeps the device of `b` open. Releases the lock while it fetches the profile. */
+/* Writes the profile of a counted program. The caller makes sure that `b` is not freed and that its
+ * device stays open. Releases the lock while it fetches the profile. */
 static void node_profile(struct build *b, const struct dxp_program *node)
 {
 	size_t bytes;
@@ -122,8 +118,8 @@ static void node_release(struct build *b)
 	d->calls--;
 }
 
-/* Returns true if the program of `b` can still be released on its node. This requires that its
- * connection is current, or that it is lost but not closed. */
+/* The program of `b` can be released on its node if its connection is current, or lost but not
+ * closed. */
 static bool releasable(const struct build *b)
 {
 	const struct _cl_device_id *d = b->device;
@@ -147,8 +143,7 @@ static void reap(void *context)
 	opencl_leave();
 }
 
-/* Queues a build for release. If no thread can be created, the program stays on the node until the
- * next release. */
+/* If no thread can be created, the program stays on the node until the next release. */
 static void bury(struct build *b)
 {
 	b->next = graves;
@@ -164,7 +159,7 @@ void build_put(struct build *b)
 	*b->link = b->next;
 	if (b->next)
 		b->next->link = b->link;
-	/* The profile of a program that is counted needs its text, so the text is kept. */
+	/* The profile of a counted program needs its text. */
 	if (!b->counted) {
 		program_recipe_put(b->recipe);
 		b->recipe = NULL;
@@ -174,8 +169,6 @@ void build_put(struct build *b)
 	else
 		build_free(b);
 }
-
-/* ---- building ---- */
 
 static void log_set(struct build *b, const char *text)
 {
@@ -187,8 +180,7 @@ static void log_set(struct build *b, const char *text)
 	b->log = copy;
 }
 
-/* Stores the description of the program. Only the first description is stored, because kernels
- * point into it. */
+/* Only the first description is stored, because kernels point into it. */
 static cl_int about_store(struct build *b, const void *records, size_t bytes)
 {
 	if (b->about.records)
@@ -207,7 +199,7 @@ struct made {
 	char *sentence; /* error text if the call failed for another reason than the program */
 };
 
-/* Builds the program on the node. Caller does not hold the lock. */
+/* Caller does not hold the lock. */
 static struct made node_make(const struct build *b, struct dxp_xpu *xpu,
 			     const struct dxp_program *const *inputs, bool count)
 {
@@ -229,7 +221,6 @@ static struct made node_make(const struct build *b, struct dxp_xpu *xpu,
 	return m;
 }
 
-/* Stores the result from the node in the build. */
 static cl_int made_store(struct build *b, struct made *m, uint32_t generation)
 {
 	size_t bytes = 0;
@@ -260,7 +251,7 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 	cl_device_id d = b->device;
 
 	if (releasable(b))
-		node_release(b); /* releases the program of a connection that was lost */
+		node_release(b); /* releases the program of a lost connection */
 	b->node = NULL;
 	cl_int error = device_connect(d);
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++)
@@ -275,7 +266,7 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 		return error != CL_SUCCESS ? error : CL_DEVICE_NOT_AVAILABLE;
 	uint32_t generation = d->generation;
 	struct dxp_xpu *xpu = d->xpu;
-	/* A program that is only compiled cannot be launched, so it is not counted. */
+	/* A program that is only compiled cannot be launched. */
 	const bool count = b->recipe->kind != DXP_PROGRAM_COMPILE && profile_wanted(d);
 	inputs_busy(b->recipe, 1);
 	d->calls++;
@@ -321,8 +312,8 @@ static void making_wait(struct build *b)
 	opencl_enter();
 }
 
-/* Returns true if another attempt is useless, because the program is built or has errors. An
- * attempt is useful if the device was unavailable, because it may be back. */
+/* Another attempt is useless if the program is built or has errors, but an unavailable device may
+ * be back. */
 static bool settled(const struct build *b)
 {
 	return build_alive(b) || b->error == CL_BUILD_PROGRAM_FAILURE;
@@ -344,8 +335,6 @@ cl_int build_ready(struct build *b)
 	build_put(b);
 	return error;
 }
-
-/* ---- profiles ---- */
 
 static struct build *counted_find(void)
 {
@@ -385,8 +374,6 @@ void builds_profile(void)
 	reaped_wait();
 }
 
-/* ---- binaries ---- */
-
 cl_int build_binary(struct build *b)
 {
 	void *binary = NULL;
@@ -416,8 +403,6 @@ cl_int build_binary(struct build *b)
 	build_put(b);
 	return error;
 }
-
-/* ---- recipes: the inputs of builds ---- */
 
 struct recipe *program_recipe_new(enum dxp_program_kind kind, const char *options)
 {
@@ -461,10 +446,9 @@ cl_int program_recipe_input(struct recipe *r, struct build *input)
 	return CL_SUCCESS;
 }
 
-/* Programs may query arguments only if the option -cl-kernel-arg-info was given. The standard
- * defines it for clBuildProgram and clCompileProgram, for programs from source. So binaries, and
- * options for the linker, do not count. A node does not list the kernels of compiled objects. So if
- * one input has the option, all linked kernels are treated as if they had it. */
+/* The standard defines -cl-kernel-arg-info for clBuildProgram and clCompileProgram, for programs
+ * from source, so binaries and linker options do not count. A node does not list the kernels of
+ * compiled objects. So if one input has the option, all linked kernels count as having it. */
 bool program_recipe_has_argument_info(const struct recipe *r)
 {
 	if (r->kind == DXP_PROGRAM_SOURCE || r->kind == DXP_PROGRAM_COMPILE)

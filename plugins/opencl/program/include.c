@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- paths ---- */
-
-/* Appends the components of `path` to `out`. `out` is empty or begins with '/'. */
+/* `out` is empty or begins with '/'. */
 static bool path_add(char *out, const char *path)
 {
 	size_t have = strlen(out);
@@ -44,8 +42,6 @@ char *include_path(const char *folder, const char *path)
 	return out;
 }
 
-/* ---- the set of files ---- */
-
 bool include_begin(struct include_set *s)
 {
 	s->files = NULL;
@@ -78,7 +74,7 @@ static bool known(const struct include_set *s, const char *path)
 	return false;
 }
 
-/* Adds a file to the set. Takes ownership of `path` and `text`, even if it fails. */
+/* Owns `path` and `text`, even if it fails. */
 static bool file_add(struct include_set *s, char *path, char *text, size_t bytes)
 {
 	struct include_file *more =
@@ -95,7 +91,7 @@ static bool file_add(struct include_set *s, char *path, char *text, size_t bytes
 	return true;
 }
 
-/* Adds the file `name` in `folder` to the set, if it exists. Returns false if memory is short. */
+/* False: memory is short. */
 static bool add_file(struct include_set *s, const char *folder, const char *name, bool *found)
 {
 	char *path = include_path(folder, name);
@@ -120,8 +116,6 @@ static bool add_file(struct include_set *s, const char *folder, const char *name
 	free(path);
 	return true;
 }
-
-/* ---- the search for files ---- */
 
 static char *folder_of(const char *path)
 {
@@ -156,8 +150,8 @@ static bool add_through(struct include_set *s, size_t index, const char *name, b
 	return good;
 }
 
-/* Searches for the file `name`. `path` is the path of the text that includes it. With `all`, adds
- * the file from each folder that has it, because #include_next skips the first one. */
+/* `path` is the text that includes `name`. With `all`, adds the file from each folder that has it,
+ * because #include_next skips the first one. */
 static bool search(struct include_set *s, const char *path, const char *name, bool all)
 {
 	bool found = false, good = true;
@@ -200,8 +194,7 @@ static bool scan_text(struct include_set *s, const char *path, const char *text,
 	return true;
 }
 
-/* Scans the files from index `first` on, including files that are added meanwhile. The texts do not
- * move when the array of files grows. */
+/* Includes files that are added meanwhile. The texts do not move when the array of files grows. */
 static bool scan_files(struct include_set *s, size_t first)
 {
 	for (size_t i = first; i < s->file_count; i++)
@@ -219,7 +212,7 @@ bool include_scan(struct include_set *s, const char *path, const char *text, siz
 		return false;
 	if (computed == s->computed)
 		return true;
-	/* From now on, the search also considers macros that are defined as file names. So the
+	/* From now on, the search also considers macros that are defined as file names, so the
 	 * earlier files must be scanned again. */
 	return scan_text(s, path, text, bytes) && scan_files(s, 0);
 }
@@ -231,9 +224,7 @@ bool include_name(struct include_set *s, const char *name)
 	return search(s, NULL, name, false) && scan_files(s, first);
 }
 
-/* ---- the folder that contains all files ---- */
-
-/* Shortens `root` to the folder that contains both `root` and `folder`. */
+/* Shortens `root` to the folder that contains both. */
 static void root_meet(char *root, const char *folder)
 {
 	size_t same = 0, i = 0;
@@ -261,8 +252,6 @@ char *include_root(const struct include_set *s)
 	return root;
 }
 
-/* ---- includes by absolute paths ---- */
-
 struct edit {
 	char *out;
 	size_t bytes, space;
@@ -284,8 +273,8 @@ static bool edit_add(struct edit *e, const char *text, size_t bytes)
 	return true;
 }
 
-/* If the line includes a file by an absolute path and this file is in the set, returns the
- * normalized path. Otherwise returns NULL. */
+/* Returns the normalized absolute path of a file in the set that the line includes so, otherwise
+ * NULL. */
 static char *absolute(const struct include_set *s, const struct include_line *l)
 {
 	if (l->kind == INCLUDE_COMPUTED || l->bytes >= INCLUDE_PATH_MAX || l->at[0] != '/')

@@ -5,7 +5,7 @@
 #include "plugins/opencl/program/include.h"
 
 struct text {
-	const char *at, *end; /* `at`: position in the line; `end`: position after the line */
+	const char *at, *end; /* `at`: position in the line; `end`: position after it */
 };
 
 /* Skips blanks, and comments that end on the same line. */
@@ -85,8 +85,7 @@ static bool directive(struct text t, struct include_line *out)
 	return t.at < t.end && letter(*t.at);
 }
 
-/* If a comment from an earlier line ends on this line, returns the rest of the line. Otherwise
- * returns NULL. */
+/* Returns the rest of a line on which a comment from an earlier line ends; NULL: none ends. */
 static const char *behind_comment(const char *at, const char *end)
 {
 	const char *open = NULL;

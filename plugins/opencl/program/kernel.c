@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements kernel objects: a function of a program, with its arguments. */
+/* Kernel objects: a function of a program, with its arguments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +35,8 @@ struct kernel_device *kernel_device_of(cl_kernel k, cl_device_id d)
 	return object_is(d, OBJECT_DEVICE) ? kernel_device(k, d) : NULL;
 }
 
-/* Finds the description of the kernel in the entries that are built. CL_INVALID_KERNEL_DEFINITION:
- * the arguments of the kernel differ between devices. */
+/* Searches the entries that are built. CL_INVALID_KERNEL_DEFINITION: the kernel's arguments differ
+ * between devices. */
 static cl_int definition_check(cl_program p, const char *name, const struct kernel_about **out)
 {
 	*out = NULL;
@@ -106,8 +106,8 @@ static cl_int kernel_create(cl_program p, const char *name, cl_kernel *out)
 	return error == CL_SUCCESS ? kernel_new(p, about, out) : error;
 }
 
-/* Takes the lock, holds the program and waits for its builds. Returns false if `p` is not a
- * program; the lock is held in this case too. */
+/* Locks, holds the program and waits for its builds. False: `p` is not a program; the lock is held
+ * here too. */
 static bool program_enter(cl_program p)
 {
 	opencl_enter();
@@ -137,8 +137,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL dxp_clCreateKernel(cl_program program, const 
 	return k;
 }
 
-/* Creates all kernels of the program. Omits kernels with different arguments on different devices,
- * as the standard requires. */
+/* Omits kernels with different arguments on different devices, as the standard requires. */
 static cl_int kernels_create(cl_program p, cl_uint space, cl_kernel *out, cl_uint *count)
 {
 	const struct program_about *a = &program_executable(p)->build->about;
@@ -183,8 +182,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clCreateKernelsInProgram(cl_program program,
 	return error;
 }
 
-/* ---- clCloneKernel ---- */
-
 static cl_int kernel_clone(cl_kernel from, cl_kernel *out)
 {
 	cl_kernel k = NULL;
@@ -215,8 +212,6 @@ CL_API_ENTRY cl_kernel CL_API_CALL dxp_clCloneKernel(cl_kernel source_kernel, cl
 		*errcode_ret = error;
 	return k;
 }
-
-/* ---- references ---- */
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainKernel(cl_kernel kernel)
 {

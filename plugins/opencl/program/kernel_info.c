@@ -13,8 +13,6 @@ static cl_int fact_get(const struct kernel_about *k, uint32_t param, const struc
 	return f ? result_bytes(i, f->data, f->bytes) : CL_INVALID_VALUE;
 }
 
-/* ---- clGetKernelInfo ---- */
-
 static cl_int get_attributes(cl_kernel k, const struct info *i)
 {
 	const struct kernel_fact *f = metadata_fact(k->about, CL_KERNEL_ATTRIBUTES);
@@ -50,10 +48,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelInfo(cl_kernel kernel, cl_kernel_
 	return error;
 }
 
-/* ---- clGetKernelArgInfo ---- */
-
-/* Returns the descriptions of the arguments. NULL: the program was built without argument
- * information. */
+/* NULL: the program was built without argument information. */
 static const struct argument_about *arguments_known(cl_kernel k)
 {
 	for (cl_uint i = 0; i < k->program->device_count; i++) {
@@ -64,7 +59,7 @@ static const struct argument_about *arguments_known(cl_kernel k)
 	return NULL;
 }
 
-/* Returns the name or the type of an argument. A device may report an empty text for it. */
+/* A device may report an empty text. */
 static cl_int name_get(const char *text, const struct info *i)
 {
 	return *text ? result_text(i, text) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
@@ -83,8 +78,8 @@ static cl_int get_known(const struct argument_about *a, cl_kernel_arg_info name,
 	}
 }
 
-/* If there is no argument information, returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE for any `name`,
- * valid or not. PoCL does this too. */
+/* Without argument information, returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE for any `name`, valid or
+ * not, as PoCL does. */
 static cl_int get_argument_info(cl_kernel k, cl_uint index, cl_kernel_arg_info name,
 				const struct info *i)
 {
@@ -109,10 +104,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelArgInfo(cl_kernel kernel, cl_uint
 	return error;
 }
 
-/* ---- clGetKernelWorkGroupInfo ---- */
-
-/* Returns the local memory that the kernel uses. Local arguments are included only after the
- * program has set them. */
+/* Local arguments count only after the program has set them. */
 static cl_int get_local_bytes(cl_kernel k, const struct kernel_device *d, const struct info *i)
 {
 	return result_ulong(i, d->about->local_bytes + k->local_bytes);
@@ -142,7 +134,7 @@ static cl_int get_group_info(cl_kernel k, const struct kernel_device *d,
 	case CL_KERNEL_PRIVATE_MEM_SIZE:
 		return metadata_fact(d->about, name) ? fact_get(d->about, name, i)
 						     : result_ulong(i, 0);
-	/* This is valid only for built-in kernels and custom devices, which do not exist here. */
+	/* Valid only for built-in kernels and custom devices, which do not exist here. */
 	case CL_KERNEL_GLOBAL_WORK_SIZE:
 	default: return CL_INVALID_VALUE;
 	}

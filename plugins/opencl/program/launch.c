@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Enqueues kernels. Each launch is one command to the node, without a round trip. The objects in
- * the arguments are checked here, because they may have been released after the argument was
- * set. */
+/* Enqueues kernels. Each launch is one command to the node, without a round trip. It checks the
+ * objects in the arguments, because they may have been released after the argument was set. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +10,7 @@
 #include "plugins/opencl/object/api.h"
 #include "plugins/opencl/program/program.h"
 
-/* Sets the index space. If the program gave no global size, the index space is empty. If it gave no
- * offset, it is 0. If it gave no local size, it stays 0. */
+/* Without global size, the index space is empty; without local size, that stays 0. */
 static void grid_set(struct dxp_launch *l, const size_t *offset, const size_t *global,
 		     const size_t *local)
 {
@@ -22,8 +20,6 @@ static void grid_set(struct dxp_launch *l, const size_t *offset, const size_t *g
 		l->local[i] = local ? local[i] : 0;
 	}
 }
-
-/* ---- checks ---- */
 
 static bool work_empty(const struct dxp_launch *l)
 {
@@ -60,8 +56,8 @@ static cl_int offset_check(const struct dxp_launch *l)
 	return CL_SUCCESS;
 }
 
-/* Checks the work-group size that the program gave. If it gave none, sets the size that the kernel
- * requires. If the kernel requires none, it stays 0, and the device chooses. */
+/* Checks the given work-group size. Otherwise sets the size that the kernel requires, if any; else
+ * it stays 0, and the device chooses. */
 static cl_int local_check(struct dxp_launch *l, const struct kernel_device *k, bool given)
 {
 	const uint64_t *required = k->about->required;
@@ -100,8 +96,8 @@ static cl_int grid_check(struct dxp_launch *l, cl_kernel kernel, const struct ke
 	return error;
 }
 
-/* Checks that an argument is set, that its handle is valid, and that a sub-buffer is aligned. For a
- * network argument, makes sure that there is a NIC function. */
+/* The argument must be set, its handle valid, and a sub-buffer aligned. A network argument needs a
+ * NIC function. */
 static cl_int argument_check(cl_command_queue queue, const struct kernel_device *k,
 			     const struct argument *a, cl_uint i)
 {
@@ -149,11 +145,8 @@ static cl_int check(cl_command_queue queue, cl_kernel kernel, struct dxp_launch 
 	return error;
 }
 
-/* ---- arguments ---- */
-
-/* Returns how the kernel accesses the memory. A kernel must not write memory that was created as
- * read-only, but some programs do this (hashcat with its candidates). If the object was never
- * written, the kernel is assumed to write it. */
+/* A kernel must not write memory that was created as read-only, but some programs do (hashcat with
+ * its candidates). If the object was never written, the kernel is assumed to write it. */
 static enum memory_access access_of(const struct argument_about *about, cl_mem m)
 {
 	if (about->reads_only || ((m->flags & CL_MEM_READ_ONLY) && !memory_blank(m)))
@@ -220,7 +213,6 @@ static bool names_memory(const struct argument_about *about, const struct argume
 	       a->set == ARGUMENT_SET && a->memory;
 }
 
-/* Records that the kernel uses the memory in its arguments. */
 static void memories_used(struct enqueue *e, cl_kernel k, dxp_event event)
 {
 	for (cl_uint i = 0; i < k->about->argument_count; i++) {
@@ -232,9 +224,6 @@ static void memories_used(struct enqueue *e, cl_kernel k, dxp_event event)
 	}
 }
 
-/* ---- posting the launch ---- */
-
-/* Adds the program, the arguments and the waits to a launch that was checked, and posts it. */
 static cl_int post(struct enqueue *e, struct dxp_launch *l, cl_kernel kernel,
 		   const struct kernel_device *k, dxp_event *event)
 {
@@ -276,8 +265,7 @@ static void label_set(cl_event e, const char *name)
 	e->label[bytes] = '\0';
 }
 
-/* Checks the launch, and makes sure that the node has the program. Builds it again if the node was
- * lost. */
+/* Checks the launch, and builds the program again if the node was lost. */
 static cl_int prepare(cl_command_queue queue, cl_kernel kernel, struct dxp_launch *l,
 		      bool local_given, struct kernel_device **k)
 {
@@ -289,7 +277,7 @@ static cl_int prepare(cl_command_queue queue, cl_kernel kernel, struct dxp_launc
 	return error;
 }
 
-/* Completes an enqueue: posts the launch, unless its index space is empty. */
+/* Posts the launch, unless its index space is empty. */
 static cl_int finish(struct enqueue *e, struct dxp_launch *l, cl_kernel kernel,
 		     const struct kernel_device *k, cl_event *out)
 {

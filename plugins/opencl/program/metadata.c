@@ -12,8 +12,6 @@
 
 #define ARGUMENT_HEAD_BYTES 20 /* bytes of an argument record before its two names */
 
-/* ---- sizes of the tables ---- */
-
 struct sizes {
 	uint32_t kernels, arguments;
 	size_t name_bytes;
@@ -42,8 +40,6 @@ static bool sizes_read(struct sizes *s, const void *records, size_t bytes)
 	return a.at == a.end;
 }
 
-/* ---- arguments ---- */
-
 static bool text_begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
@@ -67,8 +63,8 @@ static enum argument_kind kind_of(const struct argument_about *a)
 	}
 }
 
-/* Returns the size, without padding, of a vector of three elements; 0: another type. Such a vector
- * occupies the size of four elements. Programs pass either size. */
+/* Size without padding of a vector of three elements; 0: another type. Such a vector occupies the
+ * size of four elements; programs pass either size. */
 static uint32_t short_bytes_of(const char *type)
 {
 	static const struct {
@@ -114,8 +110,6 @@ static bool argument_read(struct argument_about *a, const struct dxp_about_recor
 		a->short_bytes = short_bytes_of(a->type);
 	return true;
 }
-
-/* ---- kernels ---- */
 
 static uint64_t number(const uint8_t *data, uint32_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptions of the kernels of a program. They are decoded once from the records of the node
- * (dxp/about.h). The functions make no I/O. */
+/* Descriptions of the kernels of a program, decoded once from the node's records (dxp/about.h). No
+ * I/O. */
 #ifndef OPENCL_METADATA_H
 #define OPENCL_METADATA_H
 
@@ -19,17 +19,17 @@ enum argument_kind {
 
 struct argument_about {
 	enum argument_kind kind;
-	uint32_t address, access; /* constants of OpenCL for address space and access */
+	uint32_t address, access; /* OpenCL constants */
 	uint64_t qualifiers;
-	uint32_t bytes; /* bytes of the argument if it is a value; 0: unknown */
-	/* bytes without padding if it is a vector of three elements; otherwise 0 */
+	uint32_t bytes; /* of a value; 0: unknown */
+	/* bytes without padding of a vector of three elements; otherwise 0 */
 	uint32_t short_bytes;
 	bool reads_only; /* true: the kernel does not write the buffer or image */
 	const char *type, *name;
 };
 
 struct kernel_fact {
-	uint32_t param; /* parameter: cl_kernel_info or cl_kernel_work_group_info */
+	uint32_t param; /* cl_kernel_info or cl_kernel_work_group_info */
 	uint32_t bytes;
 	const uint8_t *data;
 };
@@ -44,7 +44,7 @@ struct kernel_about {
 	uint32_t fact_count;
 	uint64_t required[3]; /* work-group size that the kernel requires; all 0: any size */
 	uint64_t group_size;  /* work-items of the largest work-group; 0: unknown */
-	uint64_t local_bytes; /* bytes of local memory, without local arguments */
+	uint64_t local_bytes; /* without local arguments */
 };
 
 struct program_about {
@@ -52,19 +52,19 @@ struct program_about {
 	uint64_t global_bytes; /* bytes of variables in program scope */
 	struct kernel_about *kernels;
 	uint32_t kernel_count;
-	struct argument_about *arguments; /* arguments of all kernels, one kernel after another */
+	struct argument_about *arguments; /* of all kernels, one kernel after another */
 	/* copy of the node's records; facts and arguments point into it */
 	uint8_t *records;
 	char *names; /* names of the kernels; each ends with a zero byte */
 };
 
-/* Decodes records. Before, *out must be all zero or cleared. After an error, *out is all zero.
- * DXP_OK, DXP_ENOMEM, DXP_EMALFORMED. */
+/* Before, *out must be all zero or cleared. After an error, *out is all zero. DXP_OK, DXP_ENOMEM,
+ * DXP_EMALFORMED. */
 int metadata_read(struct program_about *out, const void *records, size_t bytes);
 void metadata_clear(struct program_about *p);
 const struct kernel_about *metadata_kernel(const struct program_about *p, const char *name);
 const struct kernel_fact *metadata_fact(const struct kernel_about *k, uint32_t param);
-/* Returns true if both kernels have the same arguments. */
+/* Both kernels have the same arguments. */
 bool metadata_alike(const struct kernel_about *a, const struct kernel_about *b);
 
 #endif

@@ -9,8 +9,8 @@ static bool blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Copies the word at `at` to `word`, without quotes. `word` must have space for all of it. Returns
- * the position after the word. */
+/* Copies the word at `at` without quotes. `word` must have space for all of it. Returns the
+ * position after it. */
 static const char *word_read(const char *at, char *word)
 {
 	bool quoted = false;
@@ -45,8 +45,6 @@ bool option_next(const char **text, struct option *out)
 	return true;
 }
 
-/* ---- options -I ---- */
-
 static bool folder_add(struct options_split *s, const char *folder)
 {
 	char **more = realloc(s->folders, (s->folder_count + 1) * sizeof(*more));
@@ -77,8 +75,8 @@ struct splitting {
 static bool option_split(struct splitting *p, const struct option *o)
 {
 	bool folder = strncmp(o->word, "-I", 2) == 0;
-	/* This option is for sub-groups, which no device supports. It has no effect here, and PoCL
-	 * 3.1 rejects it. */
+	/* For sub-groups, which no device supports. It has no effect here, and PoCL 3.1 rejects
+	 * it. */
 	bool idle = strcmp(o->word, "-cl-no-subgroup-ifp") == 0;
 
 	if (p->word_follows) {
@@ -103,7 +101,7 @@ bool options_split(const char *text, struct options_split *out)
 	struct option o = {0};
 	bool good = true;
 
-	/* Twice the length of the text is enough for all words, with a blank between them. */
+	/* Enough for all words, with a blank between them. */
 	*out = (struct options_split){.rest = calloc(2, strlen(text) + 1)};
 	if (!out->rest)
 		return false;
@@ -124,8 +122,6 @@ void options_split_clear(struct options_split *s)
 	free(s->rest);
 	*s = (struct options_split){0};
 }
-
-/* ---- checks ---- */
 
 static bool has_word_argument(const char *option)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses options for the compiler and the linker of OpenCL. It makes no I/O.
+/* Parses options for the compiler and the linker of OpenCL, without I/O.
  *
- * Blanks separate words. Double quotes protect blanks, and a backslash protects the next character.
- * Compilers on the local machine use the same rules. */
+ *  Blanks separate words. Double quotes protect blanks, and a backslash protects the next
+ *  character, as in compilers on the local machine. */
 #ifndef OPENCL_OPTIONS_H
 #define OPENCL_OPTIONS_H
 
@@ -15,26 +15,26 @@ struct option {
 	char *word; /* the word without quotes; the caller frees it */
 };
 
-/* Returns the next word from *text on, and advances *text to the position after it. Returns false
- * at the end of the text, or if memory is short; in the latter case *out->at is not a zero byte. */
+/* Returns the next word from *text on, and moves *text after it. False: the text ends, or memory is
+ * short; in the latter case *out->at is not a zero byte. */
 bool option_next(const char **text, struct option *out);
 
-/* Options, split into the folders of -I, in order, and the rest. Options that have no effect on any
- * device are removed. */
+/* The folders of -I, in order, and the other options, without those that have no effect on any
+ * device. */
 struct options_split {
 	char **folders;
 	size_t folder_count;
 	char *rest;
 };
-/* Splits options. Returns false if memory is short. */
+/* False: memory is short. */
 bool options_split(const char *text, struct options_split *out);
 void options_split_clear(struct options_split *s);
 
-/* Return true if a compiler (or a linker) may accept these options. Options of a vendor (such as
- * -cl-nv-verbose) are accepted, because only the device can check them. */
+/* A compiler (or a linker) may accept these options. Options of a vendor (such as -cl-nv-verbose)
+ * count as valid, because only the device can check them. */
 bool options_valid(const char *text);
 bool options_valid_link(const char *text);
-/* Returns true if `word` is one of the options. */
+/* `word` is one of the options. */
 bool options_have(const char *text, const char *word);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes a package of a program and everything that its compiler needs. Headers of clCompileProgram
- * get their include names as paths. Files of the host that the program includes keep their relative
- * paths, below a folder of the package. */
+ * have their include names as paths. Files of the host that the program includes keep their
+ * relative paths, below a folder of the package. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,8 +20,6 @@
 #define FILES_BELOW "dxp-host"
 #define FILE_EMPTY  ".empty"
 
-/* ---- files on the host ---- */
-
 static bool read_all(int fd, char *to, size_t bytes)
 {
 	while (bytes > 0) {
@@ -36,8 +34,7 @@ static bool read_all(int fd, char *to, size_t bytes)
 	return true;
 }
 
-/* Reads a regular file. Other files are skipped: reading a FIFO or a device may block or never
- * end. */
+/* Skips other files than regular ones: reading a FIFO or a device may block or never end. */
 static char *read_file(void *context, const char *path, size_t *bytes)
 {
 	struct stat s;
@@ -57,8 +54,6 @@ static char *read_file(void *context, const char *path, size_t *bytes)
 	close(fd);
 	return text;
 }
-
-/* ---- creation ---- */
 
 struct making {
 	cl_program program;
@@ -110,7 +105,7 @@ static cl_int text_add(struct making *m, const char *name, const char *text, siz
 	return program_recipe_add(m->recipe, name, renamed, renamed_bytes);
 }
 
-/* Adds a header under the path that the node uses, which is relative and without "..". */
+/* Adds a header under the path that the node uses, relative and without "..". */
 static cl_int header_add(struct making *m, cl_uint i)
 {
 	char *path = include_path("", m->headers->names[i]);
@@ -138,8 +133,8 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, bytes) == 0 && path[bytes] == '/';
 }
 
-/* If a folder has no files, adds an empty file, so that the folder exists on the node. A path may
- * lead through it ("../a.h"). */
+/* Adds an empty file to a folder without files, so that it exists on the node: a path may lead
+ * through it ("../a.h"). */
 static cl_int folder_add(struct making *m, const char *folder)
 {
 	char name[INCLUDE_PATH_MAX + sizeof(FILES_BELOW "/" FILE_EMPTY)];
@@ -165,8 +160,7 @@ static cl_int files_add(struct making *m)
 	return error;
 }
 
-/* Writes the options for the node. The program's options -I are replaced by options -I for folders
- * on the node. */
+/* Options -I for folders on the node replace the program's. */
 static char *options_write(const struct making *m)
 {
 	size_t bytes = 0, root_bytes = strlen(m->root);

@@ -59,7 +59,7 @@ void profile_fetch(const struct dxp_program *node, void **data, size_t *bytes)
 		*data = NULL;
 }
 
-/* Writes text. Control characters become blanks, because they would end a field. */
+/* Control characters become blanks, because they would end a field. */
 static void text_put(FILE *file, const void *text, size_t bytes)
 {
 	const unsigned char *at = text;
@@ -68,7 +68,7 @@ static void text_put(FILE *file, const void *text, size_t bytes)
 		fputc(at[i] < ' ' || at[i] == 0x7f ? ' ' : at[i], file);
 }
 
-/* Finds a line of the source, and skips its indentation. Returns its length in bytes. */
+/* Skips the line's indentation. Returns its length in bytes. */
 static size_t line_find(const struct dxp_file *source, uint32_t number, const char **out)
 {
 	const char *at = source->data, *end = at + source->bytes, *next;

@@ -10,19 +10,18 @@
 
 #include "plugins/opencl/program/program.h"
 
-/* Returns true if launches of programs on this device are to be counted. If the device cannot
- * count, writes a note to the file. Caller holds the lock. */
+/* Launches of programs on this device are to be counted. If the device cannot count, writes a note
+ * to the file. Caller holds the lock. */
 bool profile_wanted(cl_device_id d);
 
 /* Starts counting for this program. Caller does not hold the lock. */
 bool profile_start(const struct dxp_program *node);
 
-/* Fetches the records of a profile. *data is NULL if there are none. The caller frees *data, and
- * does not hold the lock. */
+/* *data is NULL if there are no records. The caller frees *data, and does not hold the lock. */
 void profile_fetch(const struct dxp_program *node, void **data, size_t *bytes);
 
-/* Appends one row per line of the source. `source` is the text of the program and may be NULL.
- * Caller holds the lock. */
+/* Appends one row per source line. `source` is the text of the program and may be NULL. Caller
+ * holds the lock. */
 void profile_write(cl_device_id d, const struct dxp_file *source, const void *data, size_t bytes);
 
 #endif

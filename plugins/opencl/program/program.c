@@ -9,8 +9,6 @@
 #include "plugins/opencl/program/binary.h"
 #include "plugins/opencl/program/program.h"
 
-/* ---- lifetime ---- */
-
 void program_entry_clear(struct program_entry *s)
 {
 	build_put(s->build);
@@ -78,8 +76,6 @@ static void *answer(cl_int error, void *handle, cl_int *errcode_ret)
 	return error == CL_SUCCESS ? handle : NULL;
 }
 
-/* ---- programs from source ---- */
-
 static size_t string_bytes(const char *string, const size_t *lengths, cl_uint i)
 {
 	return lengths && lengths[i] ? lengths[i] : strlen(string);
@@ -140,8 +136,6 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithSource(cl_context con
 	opencl_leave();
 	return answer(error, p, errcode_ret);
 }
-
-/* ---- programs from binaries ---- */
 
 struct given {
 	cl_uint count;
@@ -239,8 +233,6 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithBinary(
 	opencl_leave();
 	return answer(error, p, errcode_ret);
 }
-
-/* ---- references ---- */
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainProgram(cl_program program)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares programs and kernels of the OpenCL plugin.
+/* Programs and kernels of the OpenCL plugin.
  *
- * A program object has one entry (program_entry) for each of its devices. An entry points to a
- * build, which is the program on this device. The recipe of a build never changes. So if a node was
- * lost and came back, the build can be repeated. A program that is linked from builds shares these
- * builds. The plugin's lock guards everything here. While `making` is true, the build belongs to
- * the thread that makes it. */
+ *  A program object has one entry (program_entry) for each of its devices. It points to a build,
+ *  which is the program on this device. The recipe of a build never changes, so the build can be
+ *  repeated after a lost node came back. A program linked from builds shares them. The plugin's
+ *  lock guards everything here. While `making` is true, the build belongs to the thread that makes
+ *  it. */
 #ifndef OPENCL_PROGRAM_H
 #define OPENCL_PROGRAM_H
 
@@ -18,24 +18,24 @@
 
 struct build;
 
-/* Inputs of a build. Builds on several devices share it. It never changes. */
+/* Inputs of a build, shared by builds on several devices. It never changes. */
 struct recipe {
 	uint32_t references;
 	enum dxp_program_kind kind;
 	char *options;
-	struct dxp_file *files; /* files; the recipe owns their names and data */
+	struct dxp_file *files; /* the recipe owns their names and data */
 	uint32_t file_count;
 	struct build **inputs; /* LINK: builds on the same device, with a reference to each */
 	uint32_t input_count;
 };
 
 struct recipe *program_recipe_new(enum dxp_program_kind kind, const char *options);
-/* Adds a file. Takes ownership of `data` (malloc), even if it fails. */
+/* Owns `data` (malloc), even if it fails. */
 cl_int program_recipe_add(struct recipe *r, const char *name, void *data, size_t bytes);
 cl_int program_recipe_input(struct recipe *r, struct build *input);
 void program_recipe_put(struct recipe *r);
-/* Returns true if programs may query the arguments of the recipe's kernels. This requires that the
- * program, or a build that it is linked from, was compiled from source with -cl-kernel-arg-info. */
+/* Programs may query the arguments of the recipe's kernels. This requires that the program, or a
+ * build that it is linked from, was compiled from source with -cl-kernel-arg-info. */
 bool program_recipe_has_argument_info(const struct recipe *r);
 
 /* A program on one device. */
@@ -46,11 +46,11 @@ struct build {
 	struct recipe *recipe;
 	bool making;
 	bool counted;             /* true: `node` counts the instructions of its launches */
-	uint32_t busy;            /* number of threads that use `node` without the lock */
+	uint32_t busy;            /* threads that use `node` without the lock */
 	cl_int error;             /* result of the build; CL_SUCCESS: the program exists */
 	uint32_t generation;      /* number of the device's connection that `node` belongs to */
-	struct dxp_program *node; /* program on the node; NULL: there is none on this connection */
-	/* log of the compiler; after a build it is NULL only if memory was short */
+	struct dxp_program *node; /* program on the node; NULL: none on this connection */
+	/* log of the compiler; after a build, NULL only if memory was short */
 	char *log;
 	struct program_about about;
 	void *binary; /* binary from the node; NULL: not fetched yet */
@@ -60,16 +60,14 @@ struct build {
 struct build *build_new(cl_device_id d, struct recipe *r);
 void build_hold(struct build *b);
 void build_put(struct build *b);
-/* Builds `b` and its inputs, unless they are built on the current connection of the device. Returns
- * b->error, or the error of a device that is unavailable. Releases the lock while it builds. */
+/* Builds `b` and its inputs, unless they are built on the device's current connection. Returns
+ * b->error, or the error of an unavailable device. Releases the lock while it builds. */
 cl_int build_ready(struct build *b);
-/* Returns true if the program of `b` exists on the current connection of its device. */
+/* The program of `b` exists on the current connection of its device. */
 bool build_alive(const struct build *b);
-/* At exit: writes the profiles of all programs that are counted. Releases the lock while it fetches
- * them. */
+/* At exit: writes the profiles of all counted programs. Releases the lock while it fetches them. */
 void builds_profile(void);
-/* Fetches b->binary; it is empty if the engine has no binaries. Releases the lock while it
- * fetches. */
+/* Fetches b->binary, which is empty if the engine has no binaries. Releases the lock meanwhile. */
 cl_int build_binary(struct build *b);
 
 /* ---- program objects (program.c, program_info.c, program_build.c, program_link.c) ---- */
@@ -79,7 +77,7 @@ struct program_entry {
 	struct build *build; /* build that was requested last; NULL: none */
 	cl_build_status status;
 	cl_program_binary_type type;
-	char *options;  /* options as the program gave them */
+	char *options;  /* as the program gave them */
 	uint8_t *given; /* binary that was given to clCreateProgramWithBinary, unchanged */
 	size_t given_bytes;
 };
@@ -92,7 +90,7 @@ struct _cl_program {
 	char *source; /* all strings of the source as one text; NULL: not created from source */
 	size_t source_bytes;
 	bool linked;
-	uint32_t kernels; /* number of kernels of this program */
+	uint32_t kernels;
 };
 
 struct program_notify {
@@ -107,21 +105,21 @@ struct program_devices {
 
 cl_int program_new(cl_context c, cl_uint count, const cl_device_id *devices, cl_program *out);
 struct program_entry *program_entry(cl_program p, cl_device_id d);
-/* Returns the first entry that has an executable; NULL: there is none. */
+/* Returns the first entry that has an executable, or NULL. */
 struct program_entry *program_executable(cl_program p);
 void program_entry_clear(struct program_entry *s);
 
-/* Does the checks that clBuildProgram and clCompileProgram have in common. */
+/* The checks that clBuildProgram and clCompileProgram share. */
 cl_int program_check(cl_program p, const struct program_devices *devices,
 		     const struct program_notify *notify);
-/* Selects the entries of the devices in the list, or all entries if the list is empty. `out` has
- * space for p->device_count pointers. Returns the number of selected entries. */
+/* Selects the entries of the devices in the list; if it is empty, all. `out` has space for
+ * p->device_count pointers. Returns the number of selected entries. */
 cl_uint program_choose(cl_program p, const struct program_devices *devices,
 		       struct program_entry **out);
 
-/* Waits until no build of `p` is running, so that its results can be queried. Caller holds a
- * reference to `p`, and holds the plugin's lock, which is released during the wait. In a thread
- * that runs a build job, returns at once: a callback must not wait for its own thread. */
+/* Waits until no build of `p` is running. Caller holds a reference to `p` and the plugin's lock,
+ * which is released during the wait. In a thread that runs a build job, returns at once: a callback
+ * must not wait for its own thread. */
 void program_wait(cl_program p);
 
 /* One build of a job. The builds of a job run in parallel. */
@@ -133,7 +131,7 @@ struct build_part {
 };
 
 struct build_job {
-	cl_program program; /* the job holds this program */
+	cl_program program; /* held */
 	struct program_notify notify;
 	cl_int failure; /* error code to return if a build fails */
 	/* binary type of the entries after success, if the node does not report it */
@@ -143,15 +141,14 @@ struct build_job {
 };
 struct build_job *program_job_new(cl_program p, cl_uint count,
 				  struct program_entry *const *entries);
-/* Runs all builds of a job. If a notification function is set, returns at once (if a thread can be
- * created) and calls the function later. Takes ownership of the job. Caller holds the lock, which
- * is released during the builds. */
+/* Runs all builds of a job. With a notification function, returns at once (if a thread can be
+ * created) and calls it later. Owns the job. Caller holds the lock, which is released during the
+ * builds. */
 cl_int program_job_run(struct build_job *job);
-/* Starts a build of the entry: creates a build from the recipe, and sets the status to
- * CL_BUILD_IN_PROGRESS. */
+/* Creates a build from the recipe, and sets the status to CL_BUILD_IN_PROGRESS. */
 cl_int program_entry_begin(struct program_entry *s, struct recipe *r, const char *options);
-/* Returns a recipe of the binary that was given to clCreateProgramWithBinary. Returns NULL if there
- * is none, or if memory is short. */
+/* Returns a recipe of the binary that was given to clCreateProgramWithBinary. NULL: there is none,
+ * or memory is short. */
 struct recipe *program_entry_recipe(const struct program_entry *s, const char *options);
 
 /* A call of clBuildProgram or clCompileProgram that has passed the checks. */
@@ -166,8 +163,8 @@ struct program_begin {
 };
 cl_int program_build_begin(const struct program_begin *b);
 
-/* Creates a recipe from the source of `p`, the headers, and files of the host. `headers` are the
- * headers of clCompileProgram; NULL: none. */
+/* Creates a recipe from the source of `p`, files of the host, and `headers` of clCompileProgram
+ * (NULL: none). */
 struct program_headers {
 	cl_uint count;
 	const cl_program *programs;
@@ -187,20 +184,19 @@ struct argument {
 	enum argument_set set;
 	uint32_t bytes; /* bytes of the value, or of the local memory */
 	union {
-		cl_mem memory; /* memory object; may be NULL */
+		cl_mem memory; /* may be NULL */
 		cl_sampler sampler;
 		uint8_t value[ARGUMENT_INLINE];
 		uint8_t *large; /* the value, if it is longer than ARGUMENT_INLINE */
 	};
 };
 
-/* Limits of a kernel on one device. */
 struct kernel_limits {
 	bool known;
-	/* maximum work-items of a work-group, in total and by dimension */
+	/* work-items of a work-group, in total and by dimension */
 	uint64_t group, items[3];
 	uint64_t local_bytes; /* bytes of local memory that are left for local arguments */
-	uint32_t align;       /* alignment that sub-buffers need, in bytes */
+	uint32_t align;       /* bytes; for sub-buffers */
 };
 
 struct kernel_device {
@@ -212,16 +208,16 @@ struct kernel_device {
 
 struct _cl_kernel {
 	struct object object;
-	cl_program program; /* the kernel holds this program */
+	cl_program program; /* held */
 	const struct kernel_about *about;
 	struct kernel_device *devices; /* one for each entry of the program, in the same order */
-	struct argument *arguments;    /* about->argument_count arguments */
-	uint64_t local_bytes;          /* bytes of all local arguments */
+	struct argument *arguments;
+	uint64_t local_bytes; /* bytes of all local arguments */
 };
 
 struct kernel_device *kernel_device(cl_kernel k, cl_device_id d);
-/* Does what kernel_device does, for a device handle that the program passed and that may be
- * invalid. NULL stands for the only device. */
+/* See kernel_device. The program passed the device handle, which may be invalid. NULL stands for
+ * the only device. */
 struct kernel_device *kernel_device_of(cl_kernel k, cl_device_id d);
 void argument_clear(cl_kernel k, cl_uint index);
 cl_int argument_copy(struct argument *to, const struct argument *from, enum argument_kind kind);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds programs for all requested devices in parallel. If the program gave a callback, builds in
- * the background. */
+/* Builds programs for all requested devices in parallel, in the background if the program gave a
+ * callback. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,6 @@
 #include "plugins/opencl/program/binary.h"
 #include "plugins/opencl/program/options.h"
 #include "plugins/opencl/program/program.h"
-
-/* ---- checks ---- */
 
 static cl_int devices_check(cl_program p, const struct program_devices *devices)
 {
@@ -68,12 +66,10 @@ cl_int program_check(cl_program p, const struct program_devices *devices,
 	return CL_SUCCESS;
 }
 
-/* ---- waiting for builds ---- */
+static _Thread_local uint32_t jobs_here; /* jobs that this thread is working on */
 
-static _Thread_local uint32_t jobs_here; /* number of jobs that this thread is working on */
-
-/* Lock and condition variable for threads that wait until a job has set the status of its entries.
- * `jobs_settled` changes only while both this lock and the plugin's lock are held. */
+/* For threads that wait until a job has set the status of its entries. `jobs_settled` changes only
+ * while both this lock and the plugin's lock are held. */
 static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t settled_cond = PTHREAD_COND_INITIALIZER;
 static uint64_t jobs_settled;
@@ -111,10 +107,7 @@ void program_wait(cl_program p)
 		settled_wait();
 }
 
-/* ---- jobs ---- */
-
-/* Sets type and status of an entry from the result of its build. Returns the error to report to the
- * program. */
+/* Sets type and status of an entry. Returns the error to report to the program. */
 static cl_int entry_settle(struct build_job *job, struct program_entry *s, cl_int error)
 {
 	if (error == CL_SUCCESS) {
@@ -126,8 +119,8 @@ static cl_int entry_settle(struct build_job *job, struct program_entry *s, cl_in
 	s->status = CL_BUILD_ERROR;
 	if (error != CL_BUILD_PROGRAM_FAILURE)
 		return error;
-	/* The plugin accepts options of any vendor. If the compiler on the node is of another
-	 * vendor, it rejects such an option. This is detected in the log. */
+	/* The plugin accepts options of any vendor. A compiler of another vendor on the node
+	 * rejects such an option, which the log shows. */
 	const char *log = s->build->log ? s->build->log : "";
 	if (strstr(log, "CL_INVALID_BUILD_OPTIONS") ||
 	    strncmp(log, "Invalid build option", 20) == 0)
@@ -149,7 +142,7 @@ static void *part_main(void *context)
 	return NULL;
 }
 
-/* Runs the first build in this thread. Runs each other build in a thread of its own, if one can be
+/* Runs the first build in this thread, each other one in a thread of its own, if one can be
  * created. */
 static void parts_make(struct build_job *job)
 {
@@ -234,8 +227,6 @@ cl_int program_job_run(struct build_job *job)
 	return error;
 }
 
-/* ---- entries and their recipes ---- */
-
 cl_int program_entry_begin(struct program_entry *s, struct recipe *r, const char *options)
 {
 	struct build *build = build_new(s->device, r);
@@ -310,8 +301,6 @@ cl_int program_build_begin(const struct program_begin *b)
 	return error;
 }
 
-/* ---- clBuildProgram ---- */
-
 static bool all_given(cl_program p, const struct program_devices *devices)
 {
 	for (cl_uint i = 0; i < p->device_count; i++) {
@@ -336,8 +325,7 @@ static cl_int build_check(cl_program p, const struct program_devices *devices,
 	return options_valid(options) ? CL_SUCCESS : CL_INVALID_BUILD_OPTIONS;
 }
 
-/* Builds the program. Releases the lock while it scans the source and reads files, so that other
- * threads can proceed. */
+/* Releases the lock while it scans the source and reads files. */
 static cl_int build_locked(const struct program_begin *b)
 {
 	struct program_begin begin = *b;

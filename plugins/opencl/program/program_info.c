@@ -8,9 +8,7 @@
 #include "plugins/opencl/program/binary.h"
 #include "plugins/opencl/program/program.h"
 
-/* ---- binaries ---- */
-
-/* Binary of an entry, as binary_write() needs it. `built` is false if the entry has no binary. */
+/* Binary of an entry, as binary_write() needs it. `built` is false if there is none. */
 struct binary_out {
 	struct binary binary;
 	char sentence[DEVICE_SENTENCE_BYTES];
@@ -41,7 +39,7 @@ static cl_int entry_size(struct program_entry *s, size_t *bytes)
 	struct binary_out out;
 	cl_int error = CL_SUCCESS;
 
-	/* If the program was created from a binary, that binary is returned unchanged. */
+	/* A program that was created from a binary returns it unchanged. */
 	if (s->given) {
 		*bytes = s->given_bytes;
 		return CL_SUCCESS;
@@ -96,8 +94,6 @@ static cl_int get_binaries(cl_program p, const struct info *i)
 	return error;
 }
 
-/* ---- clGetProgramInfo ---- */
-
 static cl_int get_devices(cl_program p, const struct info *i)
 {
 	size_t bytes = p->device_count * sizeof(cl_device_id);
@@ -145,7 +141,7 @@ static cl_int get_kernels(cl_program p, cl_program_info name, const struct info 
 	return get_names(&s->build->about, i);
 }
 
-/* Returns true if the answer depends on builds that may be running. */
+/* The answer depends on builds that may be running. */
 static bool waits_for_builds(cl_program_info name)
 {
 	return name == CL_PROGRAM_BINARY_SIZES || name == CL_PROGRAM_BINARIES ||
@@ -188,8 +184,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetProgramInfo(cl_program program, cl_prog
 	opencl_leave();
 	return error;
 }
-
-/* ---- clGetProgramBuildInfo ---- */
 
 static cl_int get_build_info(const struct program_entry *s, cl_program_build_info name,
 			     const struct info *i)

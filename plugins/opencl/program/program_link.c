@@ -8,8 +8,6 @@
 #include "plugins/opencl/program/options.h"
 #include "plugins/opencl/program/program.h"
 
-/* ---- clCompileProgram ---- */
-
 static cl_int headers_check(const struct program_headers *h)
 {
 	if ((h->count == 0) != (h->programs == NULL) || (h->count == 0) != (h->names == NULL))
@@ -79,8 +77,6 @@ dxp_clCompileProgram(cl_program program, cl_uint num_devices, const cl_device_id
 	return error;
 }
 
-/* ---- clLinkProgram ---- */
-
 struct linking {
 	cl_context context;
 	struct program_devices devices;
@@ -96,8 +92,7 @@ static bool linkable(cl_program_binary_type type)
 	       type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
 }
 
-/* Returns true if the entry is a compiled object or a library. It may have been compiled here, or
- * loaded as a binary. */
+/* It may have been compiled here, or loaded as a binary. */
 static bool entry_linkable(const struct program_entry *s)
 {
 	return s && linkable(s->type) &&
@@ -124,7 +119,7 @@ static cl_int link_check(const struct linking *l)
 	return options_valid_link(l->options) ? CL_SUCCESS : CL_INVALID_LINKER_OPTIONS;
 }
 
-/* Returns 1 if all inputs can be linked for this device, and 0 if none can. Otherwise returns
+/* Returns 1 if all inputs can be linked for this device, 0 if none can, otherwise
  * CL_INVALID_OPERATION. */
 static cl_int inputs_have(const struct linking *l, cl_device_id d)
 {
@@ -141,7 +136,7 @@ static cl_int inputs_have(const struct linking *l, cl_device_id d)
 	return have > 0;
 }
 
-/* Returns the build of an entry. For a binary that was loaded, the first call creates the build. */
+/* For a loaded binary, the first call creates the build. */
 static struct build *entry_build(struct program_entry *s)
 {
 	if (s->build)
@@ -173,7 +168,7 @@ static struct recipe *link_recipe(const struct linking *l, cl_device_id d)
 	return NULL;
 }
 
-/* Creates builds for all entries that can be linked. Returns them in `entries` and `count`. */
+/* Creates builds for all entries that can be linked. */
 static cl_int link_begin(const struct linking *l, cl_program p, struct program_entry **entries,
 			 cl_uint *count)
 {
@@ -216,8 +211,7 @@ static cl_int link_entries(const struct linking *l, cl_program p)
 	return program_job_run(job);
 }
 
-/* Links a program. A program that failed to link is also returned, because its log contains the
- * reason. */
+/* A program that failed to link is also returned, because its log contains the reason. */
 static cl_int link_locked(const struct linking *l, cl_program *out)
 {
 	cl_program p = NULL;

@@ -4,7 +4,7 @@
  * call fail, slow down copies, and hang the device. After a kernel's error every call fails, as in
  * CUDA.
  *
- * One lock protects everything. Live objects are counted. */
+ *  One lock protects everything. Live objects are counted. */
 #include "fake_internal.h"
 
 #include <pthread.h>
@@ -29,11 +29,11 @@ struct cuda_stream {
 	bool closing, busy;
 };
 
-/* Header in front of each object that the caller gets. Tests make the release of some objects fail.
- * The list keeps these objects reachable, so that the leak checker does not report them. */
+/* Header of each object that the caller gets. Tests make some releases fail; the list keeps these
+ * objects reachable for the leak checker. */
 struct object {
 	struct object *next;
-	long double bytes[]; /* memory of the object, aligned for any type */
+	long double bytes[]; /* aligned for any type */
 };
 
 pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,14 +43,11 @@ static struct {
 	size_t bytes;
 } blocks[BLOCKS_MAX];
 static unsigned calls, fail_at, alive;
-/* error of the call that fake_cuda_fail selected; error of a kernel, which every later call
- * returns */
+/* error that fake_cuda_fail selected; error of a kernel, which every later call returns */
 static int fail_error, stays;
 static uint64_t delay_ns;
 static struct object *objects;
 static unsigned hangs;
-
-/* ---- interface of the tests ---- */
 
 void fake_cuda_fail(unsigned n, int error)
 {
@@ -123,7 +120,7 @@ void fake_object_free(void *bytes)
 	alive--;
 }
 
-/* Returns true if the range lies in one allocation of the device. Caller holds the lock. */
+/* The range lies in one allocation of the device. Caller holds the lock. */
 static bool device_range(uint64_t pointer, size_t bytes)
 {
 	for (unsigned i = 0; i < BLOCKS_MAX; i++)
@@ -133,10 +130,7 @@ static bool device_range(uint64_t pointer, size_t bytes)
 	return false;
 }
 
-/* ---- streams ---- */
-
-/* Runs one task of a stream. Caller holds the lock. The lock is released during a copy, so that
- * other calls can run. */
+/* Caller holds the lock, which is released during a copy, so that other calls can run. */
 static void task_run(struct task *t)
 {
 	uint64_t wait_ns = delay_ns;
@@ -202,8 +196,6 @@ int fake_fate(void)
 	return stays;
 }
 
-/* ---- the driver's API ---- */
-
 int cuInit(unsigned flags)
 {
 	CALL({});
@@ -268,7 +260,7 @@ int cuMemGetInfo_v2(size_t *unused, size_t *total)
 	CALL(*unused = *total = 1u << 30);
 }
 
-/* Adds an allocation of device memory. Caller holds the lock. */
+/* Caller holds the lock. */
 static int block_add(uint64_t *pointer, size_t bytes)
 {
 	for (unsigned i = 0; i < BLOCKS_MAX; i++)
@@ -332,7 +324,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct cuda_stre
 	CALL(error = device_range(from, bytes) ? fake_task_add(stream, &t) : CUDA_INVALID_VALUE);
 }
 
-/* Rejects overlapping ranges, because CUDA's result is undefined for them. */
+/* CUDA's result is undefined for overlapping ranges. */
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct cuda_stream *stream)
 {
 	const struct task t = {
@@ -344,7 +336,7 @@ int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct cuda_s
 			     : CUDA_INVALID_VALUE);
 }
 
-/* Creates a stream and its thread. Caller holds the lock. */
+/* Caller holds the lock. */
 static int stream_make(struct cuda_stream **out)
 {
 	struct cuda_stream *s = fake_object_new(sizeof(*s));

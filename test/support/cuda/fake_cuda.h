@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions by which tests control the fake CUDA driver. Tests find them with dlsym in the fake
- * libcuda.so.1; a real driver does not have them. */
+/* Control of the fake CUDA driver by tests, which find these functions with dlsym in the fake
+ * libcuda.so.1. A real driver does not have them. */
 #ifndef TEST_SUPPORT_CUDA_FAKE_CUDA_H
 #define TEST_SUPPORT_CUDA_FAKE_CUDA_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares what the files of the fake CUDA driver share: its lock, its objects, and the tasks of a
- * stream. */
+/* Shared by the files of the fake CUDA driver: its lock, its objects, and the tasks of a stream. */
 #ifndef FAKE_INTERNAL_H
 #define FAKE_INTERNAL_H
 
@@ -25,9 +24,9 @@ struct task {
 	void *to;
 	const void *from;
 	size_t bytes;
-	unsigned kind;             /* kind of the task, a bit as in fake_cuda_hang */
-	struct cuda_event *event;  /* event to record when the task completes, or NULL */
-	const struct entry *entry; /* kernel to run, or NULL */
+	unsigned kind;             /* a bit as in fake_cuda_hang */
+	struct cuda_event *event;  /* to record when the task completes, or NULL */
+	const struct entry *entry; /* to run, or NULL */
 	unsigned grid, block;
 	uint64_t parameters[4];
 };
@@ -49,7 +48,7 @@ int fake_task_add(struct cuda_stream *s, const struct task *task);
 int fake_fate(void);
 
 /* Body of a driver function. Holds the lock while it runs `body`, which sets `error`. If a test
- * makes this call fail, returns the test's error and does not run `body`. */
+ * makes this call fail, returns the test's error instead. */
 #define CALL(body)                                \
 	do {                                      \
 		pthread_mutex_lock(&fake_lock);   \

@@ -14,13 +14,13 @@
 struct fake_event {
 	enum { NONE, PENDING, DONE, FORGOTTEN } state;
 	int status;
-	struct dxp_xpu *xpu; /* xPU of the command; NULL: a command of the host */
+	struct dxp_xpu *xpu; /* NULL: a command of the host */
 	uint32_t wait_count;
 	dxp_event *waits;
 	bool notify;
 	uint64_t cookie;
 	struct dxp_event_times times;
-	bool forget; /* the event is released when it completes */
+	bool forget; /* released when it completes */
 	int (*act)(void *context);
 	void *context;
 };
@@ -79,8 +79,8 @@ static void end_event(uint32_t n, int status)
 		notify(n);
 }
 
-/* Returns 1 while an event that `e` waits for is pending. Otherwise returns the status for the
- * completion of `e`, which is 0 or negative. */
+/* 1: an event that `e` waits for is pending. Otherwise the status for the completion of `e`, 0 or
+ * negative. */
 static int can_end(const struct fake_event *e)
 {
 	int status = DXP_OK;
@@ -144,8 +144,6 @@ static uint32_t add_event(struct dxp_xpu *x)
 	events[event_count] = (struct fake_event){.state = PENDING, .xpu = x};
 	return event_count++;
 }
-
-/* ---- interface of the tests ---- */
 
 uint32_t fake_node(uint64_t memory_bytes, bool opencl)
 {
@@ -255,8 +253,6 @@ uint32_t fake_most_waits(void)
 	return most;
 }
 
-/* ---- the library ---- */
-
 int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric **out)
 {
 	*out = &the_fabric;
@@ -272,8 +268,7 @@ const char *dxp_fabric_error(const struct dxp_fabric *fabric)
 	return "as the test wants it";
 }
 
-/* Real callers pass the size of their struct in `row_bytes`. This fake ignores it, because plugin
- * and fake are compiled together. */
+/* Plugin and fake are compiled together, so the size in `row_bytes` is ignored. */
 int dxp_fabric_nodes_sized(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count,
 			   size_t row_bytes)
 {
@@ -433,14 +428,14 @@ void dxp_completions_wake(struct dxp_fabric *fabric)
 	pthread_mutex_unlock(&fake_lock);
 }
 
-/* Commands of the fake never have a failure text. */
+/* Commands never have a failure text. */
 int dxp_event_failure(struct dxp_fabric *fabric, dxp_event event, char text[DXP_FAILURE_BYTES])
 {
 	text[0] = '\0';
 	return 0;
 }
 
-/* Commands of the fake never run long enough to report that they have begun. */
+/* No command runs long enough to report that it has begun. */
 void dxp_completions_begun(struct dxp_fabric *fabric, bool on)
 {
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the nodes of the fake fabric for its files. */
+/* The nodes of the fake fabric. */
 #ifndef TEST_OPENCL_FAKE_INTERNAL_H
 #define TEST_OPENCL_FAKE_INTERNAL_H
 
@@ -23,7 +23,7 @@ struct fake_node {
 	uint64_t memory_bytes, allocated;
 	bool alive, opencl;
 	uint32_t generation;
-	struct dxp_xpu xpu; /* handle of the node's xPU; a node that returns has a new generation */
+	struct dxp_xpu xpu; /* a node that returns has a new generation */
 	struct range ranges[RANGES_MAX];
 	uint32_t range_count;
 	uint8_t *memory;

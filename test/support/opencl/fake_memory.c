@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the memory commands of the fake fabric. Each moves its bytes as late as possible: when
- * the command completes. */
+/* Memory commands of the fake fabric. Each moves its bytes as late as possible: when it
+ * completes. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 uint64_t fake_sent, fake_written, fake_read;
 
 struct move {
-	struct dxp_xpu *from, *to; /* source and destination xPU; NULL: memory of the host */
-	uint64_t from_at, to_at;   /* addresses in host memory or device memory */
+	struct dxp_xpu *from, *to; /* NULL: memory of the host */
+	uint64_t from_at, to_at;   /* in host or device memory */
 	struct dxp_rect rect;
-	uint32_t pattern_bytes; /* bytes of the pattern of a fill; 0: the command is no fill */
-	/* data copied when the command was posted; it follows this struct in memory */
+	uint32_t pattern_bytes; /* of a fill; 0: no fill */
+	/* data copied at the post; follows this struct */
 	uint8_t *bytes;
 };
 

@@ -27,8 +27,7 @@ static void record(uint8_t *out, size_t *at, uint32_t tag, const void *data, uin
 	*at += 8 + bytes;
 }
 
-/* Adds the image properties of a device: its size limits, and the formats RGBA of bytes and R of
- * floats for each kind of image. */
+/* Adds size limits, and the formats RGBA of bytes and R of floats for each kind of image. */
 static void images(uint8_t *data, size_t *bytes)
 {
 	static const uint32_t sizes[] = {0x1011, 0x1012, 0x1013, 0x1014, 0x1015, 0x1040, 0x1041};
@@ -44,8 +43,8 @@ static void images(uint8_t *data, size_t *bytes)
 	}
 }
 
-/* Returns the device's image properties, name (0x102B), extensions (0x1030) and type (0x1000), in
- * records with OpenCL's numbers. The plugin must ignore one of the extensions. */
+/* Returns image properties, name (0x102B), extensions (0x1030) and type (0x1000), in records with
+ * OpenCL's numbers. The plugin must ignore one of the extensions. */
 int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
 {
 	static const char text[] = "cl_khr_fp64 cl_khr_spir cl_khr_int64_base_atomics";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the leak checker ignore leaks of PoCL and its compiler. They leak when they compile, link
- * or create an image. C++ allocations are ignored too, because this project makes none itself. The
- * leak checker calls this function by name. */
+/* Makes the leak checker, which calls this by name, ignore leaks of PoCL and its compiler when they
+ * compile, link or create an image. This project makes no C++ allocations, so these are ignored
+ * too. */
 const char *__lsan_default_suppressions(void);
 
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaces a header that Open MPI's headers include but that packages do not contain. In all such
- * packages, integers of Fortran and C have the same size. */
+/* Replaces a header of Open MPI that packages lack. In all of them, integers of Fortran and C have
+ * the same size. */
 #ifndef OMPI_FORTRAN_BASE_FINT_2_INT_H
 #define OMPI_FORTRAN_BASE_FINT_2_INT_H
 

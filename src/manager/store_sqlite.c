@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store, in SQLite. The database stays locked while it is open. A row of table `node` is one
+/* The store in SQLite. The database stays locked while it is open. A row of table `node` is one
  * node with all its fields. 64-bit numbers are stored as SQLite's signed numbers. */
-#include "manager/store.h"
+#include "manager/store_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 
 #include "base/descriptor.h"
 #include "base/log.h"
+#include "manager/secrets.h"
 #include "wire/address.h"
 
 #define FILE_NAME "manager.db"
@@ -68,7 +69,8 @@ static const char schema_keys[] =
 
 _Static_assert(APPLICATION_ID == 1685614701, "the schema writes it in decimal");
 
-struct store {
+struct sqlite_store {
+	struct store base;
 	sqlite3 *db;
 	sqlite3_stmt *statements[STATEMENTS];
 	bool failing;     /* the last save failed; this was logged */
@@ -79,7 +81,7 @@ struct store {
 
 /* Writes the cause of an error, which SQLite's text omits: the error of the system call, else a
  * limit on file sizes. */
-static void cause_of(struct store *s, char *out, size_t bytes)
+static void cause_of(struct sqlite_store *s, char *out, size_t bytes)
 {
 	int error = sqlite3_system_errno(s->db);
 	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
@@ -93,7 +95,7 @@ static void cause_of(struct store *s, char *out, size_t bytes)
 		snprintf(out, bytes, ": %s", strerror(error));
 }
 
-static int complain(struct store *s, const char *doing)
+static int complain(struct sqlite_store *s, const char *doing)
 {
 	char cause[128];
 	int code = sqlite3_errcode(s->db) & 0xff;
@@ -125,7 +127,7 @@ static int complain(struct store *s, const char *doing)
 	}
 }
 
-static int number_read(struct store *s, const char *pragma, int *out)
+static int number_read(struct sqlite_store *s, const char *pragma, int *out)
 {
 	sqlite3_stmt *statement = NULL;
 
@@ -141,7 +143,7 @@ static int number_read(struct store *s, const char *pragma, int *out)
 
 /* Checks that the file is a manager's database of this version. Creates the tables if the database
  * is empty. */
-static int schema_ensure(struct store *s)
+static int schema_ensure(struct sqlite_store *s)
 {
 	int application = 0, version = 0, tables = 0;
 	int status = number_read(s, "PRAGMA application_id", &application);
@@ -179,7 +181,7 @@ static int schema_ensure(struct store *s)
 
 /* Locks the database until it is closed, so that a second manager fails. quick_check finds damage
  * before the database is used. */
-static int database_begin(struct store *s)
+static int database_begin(struct sqlite_store *s)
 {
 	sqlite3_stmt *statement = NULL;
 	int status;
@@ -210,7 +212,7 @@ static int database_begin(struct store *s)
 	return status;
 }
 
-static int statements_prepare(struct store *s)
+static int statements_prepare(struct sqlite_store *s)
 {
 	for (int i = 0; i < STATEMENTS; i++)
 		if (sqlite3_prepare_v3(s->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
@@ -219,7 +221,7 @@ static int statements_prepare(struct store *s)
 	return DXP_OK;
 }
 
-static int folder_ensure(struct store *s, const char *folder)
+static int folder_ensure(struct sqlite_store *s, const char *folder)
 {
 	int length = snprintf(s->path, sizeof(s->path), "%s/" FILE_NAME, folder);
 
@@ -235,7 +237,7 @@ static int folder_ensure(struct store *s, const char *folder)
 	return DXP_OK;
 }
 
-static int database_open(struct store *s)
+static int database_open(struct sqlite_store *s)
 {
 	mode_t before = umask(0077);
 	int code = sqlite3_open_v2(s->path, &s->db,
@@ -250,13 +252,13 @@ static int database_open(struct store *s)
 	if (status == DXP_OK)
 		status = statements_prepare(s);
 	if (status == DXP_OK && stat(s->path, &s->file) != 0)
-		/* another process has removed the file already; store_check detects that */
+		/* another process has removed the file already; sqlite_check detects that */
 		memset(&s->file, 0, sizeof(s->file));
 	umask(before);
 	return status;
 }
 
-static void database_close(struct store *s)
+static void database_close(struct sqlite_store *s)
 {
 	for (int i = 0; i < STATEMENTS; i++) {
 		sqlite3_finalize(s->statements[i]);
@@ -266,27 +268,10 @@ static void database_close(struct store *s)
 	s->db = NULL;
 }
 
-int store_open(const char *folder, struct store **out)
+static void sqlite_close(struct store *base)
 {
-	struct store *s = calloc(1, sizeof(*s));
+	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
 
-	if (!s)
-		return DXP_ENOMEM;
-	int status = folder_ensure(s, folder);
-	if (status == DXP_OK)
-		status = database_open(s);
-	if (status != DXP_OK) {
-		store_close(s);
-		return status;
-	}
-	*out = s;
-	return DXP_OK;
-}
-
-void store_close(struct store *s)
-{
-	if (!s)
-		return;
 	database_close(s);
 	free(s);
 }
@@ -307,7 +292,7 @@ static bool file_in_use(const char *path)
 }
 
 /* Renames the bad file at the path to PATH.found, or to PATH.found2 and so on if that exists. */
-static int file_rename_bad(struct store *s)
+static int file_rename_bad(struct sqlite_store *s)
 {
 	char name[PATH_MAX + 24];
 
@@ -330,7 +315,7 @@ static int file_rename_bad(struct store *s)
 }
 
 /* Makes the path free for a new database: renames a file that is there, and logs that. */
-static int entry_clear(struct store *s)
+static int entry_clear(struct sqlite_store *s)
 {
 	static const char *const ends[] = {"-wal", "-shm", "-journal"};
 	char name[PATH_MAX + 16];
@@ -353,12 +338,17 @@ static int entry_clear(struct store *s)
 	return DXP_OK;
 }
 
-static int database_renew(struct store *s, struct registry *r)
+/* Writes the folder of the database. */
+static void folder_of(const struct sqlite_store *s, char out[PATH_MAX])
+{
+	snprintf(out, PATH_MAX, "%.*s", (int)(strlen(s->path) - sizeof(FILE_NAME)), s->path);
+}
+
+static int database_renew(struct sqlite_store *s, struct registry *r)
 {
 	char folder[PATH_MAX];
 
-	snprintf(folder, sizeof(folder), "%.*s", (int)(strlen(s->path) - sizeof(FILE_NAME)),
-		 s->path);
+	folder_of(s, folder);
 	database_close(s);
 	int status = folder_ensure(s, folder);
 	if (status == DXP_OK)
@@ -372,8 +362,9 @@ static int database_renew(struct store *s, struct registry *r)
 	return status;
 }
 
-int store_check(struct store *s, struct registry *r)
+static int sqlite_check(struct store *base, struct registry *r)
 {
+	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
 	struct stat now;
 	bool there = stat(s->path, &now) == 0;
 
@@ -465,7 +456,7 @@ static bool grant_read(sqlite3_stmt *row, struct store_op *op)
 	return true;
 }
 
-static int rows_load(struct store *s, struct registry *r, const char *query,
+static int rows_load(struct sqlite_store *s, struct registry *r, const char *query,
 		     bool (*read)(sqlite3_stmt *, struct store_op *))
 {
 	sqlite3_stmt *statement = NULL;
@@ -488,8 +479,9 @@ static int rows_load(struct store *s, struct registry *r, const char *query,
 	return DXP_EMALFORMED;
 }
 
-int store_load(struct store *s, struct registry *r)
+static int sqlite_load(struct store *base, struct registry *r)
 {
+	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
 	/* Loads keys before nodes, because nodes refer to keys. */
 	int status = rows_load(s, r, "SELECT * FROM key ORDER BY id", key_read);
 
@@ -550,7 +542,7 @@ static void token_bind(sqlite3_stmt *row, const struct store_op *op)
 	sqlite3_bind_text(row, 8, t->used_by, -1, SQLITE_TRANSIENT);
 }
 
-static bool op_save(struct store *s, const struct store_op *op)
+static bool op_save(struct sqlite_store *s, const struct store_op *op)
 {
 	static const enum statement of_kind[] = {
 		[STORE_NODE_PUT] = NODE_PUT,   [STORE_NODE_DELETE] = NODE_DELETE,
@@ -577,7 +569,7 @@ static bool op_save(struct store *s, const struct store_op *op)
 
 /* Saves all changes in one transaction. Begins it at the first change, so that nothing is written
  * if there are no changes. */
-static bool changes_save(struct store *s, struct registry *r)
+static bool changes_save(struct sqlite_store *s, struct registry *r)
 {
 	struct store_op op;
 	bool begun = false, good = true;
@@ -593,10 +585,11 @@ static bool changes_save(struct store *s, struct registry *r)
 	return good;
 }
 
-int store_save(struct store *s, struct registry *r)
+static int sqlite_save(struct store *base, struct registry *r)
 {
+	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
 	if (!s->db)
-		return DXP_EIO; /* the database is closed; store_check has logged the cause */
+		return DXP_EIO; /* the database is closed; sqlite_check has logged the cause */
 	if (changes_save(s, r)) {
 		if (s->failing)
 			log_warn("%s can be written again", s->path);
@@ -612,4 +605,40 @@ int store_save(struct store *s, struct registry *r)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	registry_store_again(r);
 	return DXP_EIO;
+}
+
+/* The private key is in a file beside the database. */
+static int sqlite_private_key(struct store *base, uint8_t key[KEYS_BYTES])
+{
+	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
+	char folder[PATH_MAX];
+
+	folder_of(s, folder);
+	return secrets_manager_key(folder, key);
+}
+
+static const struct store_ops sqlite_ops = {
+	.private_key = sqlite_private_key,
+	.close = sqlite_close,
+	.load = sqlite_load,
+	.check = sqlite_check,
+	.save = sqlite_save,
+};
+
+int store_sqlite_open(const char *folder, struct store **out)
+{
+	struct sqlite_store *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return DXP_ENOMEM;
+	s->base.ops = &sqlite_ops;
+	int status = folder_ensure(s, folder);
+	if (status == DXP_OK)
+		status = database_open(s);
+	if (status != DXP_OK) {
+		sqlite_close(&s->base);
+		return status;
+	}
+	*out = &s->base;
+	return DXP_OK;
 }

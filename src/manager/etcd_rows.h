@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of the registry as keys and values of etcd. The key is PREFIX and node/ID, key/INDEX,
+ * token/INDEX or grant/HOST/XPU. The value is a JSON object, sealed by AES-256-GCM with a key that
+ * is derived from the fabric key, because rows hold magics and token secrets. Pure. */
+#ifndef MANAGER_ETCD_ROWS_H
+#define MANAGER_ETCD_ROWS_H
+
+#include "crypto/crypto.h"
+#include "manager/etcd.h"
+#include "manager/registry.h"
+
+/* bytes of PREFIX: /dxp/FABRIC/ */
+#define ETCD_PREFIX_BYTES (ETCD_NAME_BYTES + 8)
+#define ETCD_KEY_BYTES    (ETCD_PREFIX_BYTES + 2 * FABRIC_NAME_BYTES + 16)
+
+struct etcd_seal {
+	struct crypto crypto;
+	uint8_t key[CRYPTO_KEY_BYTES];
+	entropy_fn entropy; /* random source of nonces */
+	void *entropy_context;
+};
+
+/* Derives the key. DXP_ENOMEM, DXP_EIO. End it with etcd_seal_close. */
+int etcd_seal_open(const uint8_t fabric_key[FABRIC_KEY_BYTES], struct etcd_seal *out);
+void etcd_seal_close(struct etcd_seal *s);
+/* Seals a text for the etcd key `name`; free() the result. NULL: no memory. */
+char *etcd_seal_text(const struct etcd_seal *s, const char *name, const char *text);
+/* Opens a sealed text; free() it. NULL: sealed with another key or for another name, or damaged. */
+char *etcd_seal_open_text(const struct etcd_seal *s, const char *name, const char *sealed);
+
+/* A change of etcd. */
+struct etcd_row {
+	char key[ETCD_KEY_BYTES];
+	char *value; /* NULL: delete the key */
+};
+
+/* Makes the change for a change of the registry; free() its value. DXP_ENOMEM. */
+int etcd_row_make(const struct etcd_seal *s, const char *prefix, const struct store_op *op,
+		  struct etcd_row *out);
+/* Reads a row. DXP_EMALFORMED: it is none of this fabric. */
+int etcd_row_read(const struct etcd_seal *s, const char *prefix, const struct etcd_pair *pair,
+		  struct store_op *out);
+
+#endif

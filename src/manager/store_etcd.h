@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens a store in etcd. One of the managers of a fabric is active: its election key exists, bound
+ * to a lease. Each transaction compares the revision of that key, so that only the active manager
+ * writes. docs/guide/manager.md describes the keys. */
+#ifndef MANAGER_STORE_ETCD_H
+#define MANAGER_STORE_ETCD_H
+
+#include "manager/etcd.h"
+#include "manager/store.h"
+
+/* rows of one transaction; etcd accepts 128 operations by default */
+#define ETCD_ROWS_MAX 100
+
+struct store_etcd_options {
+	struct etcd_place place;
+	uint8_t fabric_key[FABRIC_KEY_BYTES];
+	/* address of this manager, which the others give to nodes; at most 63 bytes */
+	const char *address;
+	/* owned by the store afterwards, also after an error */
+	struct etcd_transport transport;
+};
+
+/* Finds the fabric in etcd, or creates it. The manager stands by until store_step makes it active.
+ * DXP_EIO: no answer; DXP_EMALFORMED: damaged, or of another fabric key; DXP_EUNSUPPORTED: another
+ * version; DXP_ENOMEM. Errors are logged. */
+int store_etcd_open(const struct store_etcd_options *options, struct store **out);
+
+#endif

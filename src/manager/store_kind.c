@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "manager/store_internal.h"
+
+int store_open(const char *folder, struct store **out)
+{
+	return store_sqlite_open(folder, out);
+}
+
+void store_close(struct store *s)
+{
+	if (s)
+		s->ops->close(s);
+}
+
+int store_load(struct store *s, struct registry *r)
+{
+	return s->ops->load(s, r);
+}
+
+int store_check(struct store *s, struct registry *r)
+{
+	return s->ops->check(s, r);
+}
+
+int store_save(struct store *s, struct registry *r)
+{
+	return s->ops->save(s, r);
+}
+
+int store_private_key(struct store *s, uint8_t key[KEYS_BYTES])
+{
+	return s->ops->private_key(s, key);
+}
+
+uint64_t store_step(struct store *s)
+{
+	return s->ops->step ? s->ops->step(s) : UINT64_MAX;
+}
+
+uint64_t store_term(const struct store *s)
+{
+	return s->ops->term ? s->ops->term(s) : 1;
+}
+
+const char *store_other(const struct store *s)
+{
+	return s->ops->other ? s->ops->other(s) : "";
+}
+
+void store_resign(struct store *s)
+{
+	if (s->ops->resign)
+		s->ops->resign(s);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fuzzes what a manager reads from etcd and about it. The first byte chooses: 'a' an answer, 'r' a
+ * row (a line with its key, then its JSON), 'p' the place of the store. Decoded rows fit the
+ * registry, and are written again as they were read. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "manager/etcd_rows.h"
+#include "test/fuzz/fuzz.h"
+
+#define PREFIX "/dxp/lab/"
+
+static struct etcd_seal seal;
+
+static void answer_check(const char *text, size_t bytes)
+{
+	struct etcd_answer a;
+
+	if (etcd_answer_decode(text, bytes, &a) != DXP_OK) {
+		assert(a.count == 0 && !a.pairs);
+		return;
+	}
+	assert(*a.error || a.revision > 0);
+	for (size_t i = 0; i < a.count; i++)
+		assert(etcd_answer_find(&a, a.pairs[i].key));
+	etcd_answer_free(&a);
+}
+
+static void place_check(const char *text)
+{
+	struct etcd_place p;
+
+	if (etcd_place_parse(text, &p) != DXP_OK)
+		return;
+	assert(p.count >= 1 && p.count <= ETCD_ENDPOINTS_MAX && *p.fabric);
+	for (unsigned i = 0; i < p.count; i++)
+		assert(strchr(p.endpoints[i], ':'));
+}
+
+static void row_check(char *text)
+{
+	char *json = strchr(text, '\n');
+	struct store_op op, again;
+	struct etcd_row row;
+
+	if (!json)
+		return;
+	*json++ = '\0';
+	char *sealed = etcd_seal_text(&seal, text, json);
+	assert(sealed);
+	const struct etcd_pair pair = {.key = text, .value = sealed};
+	int status = etcd_row_read(&seal, PREFIX, &pair, &op);
+	if (status == DXP_OK) {
+		assert(etcd_row_make(&seal, PREFIX, &op, &row) == DXP_OK);
+		assert(strcmp(row.key, text) == 0 && row.value);
+		const struct etcd_pair second = {.key = row.key, .value = row.value};
+		assert(etcd_row_read(&seal, PREFIX, &second, &again) == DXP_OK);
+		assert(again.kind == op.kind && again.index == op.index &&
+		       again.entry.id == op.entry.id);
+		assert(strcmp(again.host, op.host) == 0 && strcmp(again.xpu, op.xpu) == 0);
+		free(row.value);
+	} else {
+		assert(status == DXP_EMALFORMED);
+	}
+	free(sealed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static const uint8_t key[FABRIC_KEY_BYTES] = {1};
+
+	if (bytes == 0 || (!seal.entropy && etcd_seal_open(key, &seal) != DXP_OK))
+		return 0;
+	char *text = malloc(bytes);
+	assert(text);
+	memcpy(text, data + 1, bytes - 1);
+	text[bytes - 1] = '\0';
+	if (data[0] == 'a')
+		answer_check(text, bytes - 1);
+	else if (data[0] == 'p')
+		place_check(text);
+	else
+		row_check(text);
+	free(text);
+	return 0;
+}

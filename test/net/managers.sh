@@ -1,0 +1,268 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests several managers with their registry in etcd. The active manager is killed, stopped and
+# ended, and members of etcd are killed, while hosts join and leave and grants change. No id has two
+# names, no confirmed grant is lost, none comes back, the number of the last transaction only grows,
+# and traffic between nodes never stops. Runs in a network namespace of its own.
+#
+#   dxp ping (steady) ---+          +--- dxp-manager 1 ---+--- etcd 1
+#   dxp nodes, dxp grant +--- lo ---+--- dxp-manager 2 ---+--- etcd 2
+#   dxpd: xpu1 .. xpu3 --+          +--- dxp-manager 3 ---+--- etcd 3
+without() {
+	echo "skipped: $1"
+	exit 77
+}
+command -v etcd >/dev/null || without 'etcd is not installed; apt install etcd-server'
+command -v python3 >/dev/null || without 'python3 is not installed'
+if [ "${1-}" != inside ]; then
+	unshare -n true 2>/dev/null || without 'needs root for a network namespace'
+	exec unshare -n "$0" inside
+fi
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+ours() { cat "$scratch"/*.pid 2>/dev/null; }
+# shellcheck source=test/net/lib_processes.sh
+. "$(dirname "$0")/lib_processes.sh"
+ip link set lo up
+
+readonly managers=127.0.0.1:4801,127.0.0.1:4802,127.0.0.1:4803
+readonly store=etcd://127.0.0.1:2379,127.0.0.1:2389,127.0.0.1:2399/lab
+readonly members=e1=http://127.0.0.1:2380,e2=http://127.0.0.1:2390,e3=http://127.0.0.1:2400
+readonly patience=120 # s
+
+# etcd_start N: starts member N again, or for the first time.
+etcd_start() {
+	local client=$((2369 + 10 * $1)) peer=$((2370 + 10 * $1))
+	etcd --name "e$1" --data-dir "$scratch/etcd$1" \
+		--listen-client-urls "http://127.0.0.1:$client" \
+		--advertise-client-urls "http://127.0.0.1:$client" \
+		--listen-peer-urls "http://127.0.0.1:$peer" \
+		--initial-advertise-peer-urls "http://127.0.0.1:$peer" \
+		--initial-cluster "$members" \
+		>>"$scratch/etcd$1.log" 2>&1 &
+	echo $! >"$scratch/etcd$1.pid"
+}
+
+manager_start() {
+	dxp-manager -v --key "$scratch/key" --new-key --state "$scratch/state$1" \
+		--store $store --bind "127.0.0.1:480$1" --admit key --grants explicit \
+		>>"$scratch/manager$1.log" 2>&1 &
+	echo $! >"$scratch/manager$1.pid"
+}
+
+process() { cat "$scratch/$1.pid"; }
+
+# end SIGNAL NAME: ends a process and waits for its end.
+end() {
+	local id
+	id=$(process "$2")
+	kill "-$1" "$id"
+	wait "$id" 2>/dev/null || true
+}
+
+# value KEY: prints the value of a key of the fabric from any member of etcd; fails if none answers.
+value() {
+	python3 - "$1" <<'EOF'
+import base64, json, sys, urllib.request
+key = base64.b64encode(b"/dxp/lab/" + sys.argv[1].encode()).decode()
+for port in (2379, 2389, 2399):
+    try:
+        answer = urllib.request.urlopen("http://127.0.0.1:%d/v3/kv/range" % port,
+                                        json.dumps({"key": key}).encode(), 3)
+        for pair in json.load(answer).get("kvs", []):
+            print(base64.b64decode(pair["value"]).decode())
+        sys.exit(0)
+    except OSError:
+        pass
+sys.exit(1)
+EOF
+}
+
+# wait_for WHAT COMMAND...: waits until the command succeeds.
+wait_for() {
+	local what=$1 begin=$SECONDS
+	shift
+	until "$@" >"$scratch/wait" 2>&1; do
+		[ $((SECONDS - begin)) -lt $patience ] || die "$what: $(cat "$scratch/wait")"
+		sleep 0.05
+	done
+}
+
+of_fabric() { "$@" --manager $managers --key "$scratch/key"; }
+nodes() { of_fabric dxp nodes --json; }
+
+# active: prints the number of the active manager.
+active() { value active | sed -n 's/127.0.0.1:480//p'; }
+other_active() { local now; now=$(active) && [ -n "$now" ] && [ "$now" != "$1" ]; }
+logged() { grep -qF "$1" "$2"; }
+
+# taken_over FROM: waits until another manager than FROM is active and answers.
+taken_over() {
+	local begin middle end
+	begin=$(date +%s%N)
+	wait_for "no other manager is active" other_active "$1"
+	middle=$(date +%s%N)
+	wait_for "the fabric does not answer" of_fabric dxp grants
+	end=$(date +%s%N)
+	say "manager $(active) follows $1 after $(((middle - begin) / 1000000)) ms," \
+		"and answers after $(((end - begin) / 1000000)) ms"
+}
+
+# Background: hosts join, do one round trip, and leave.
+join_and_leave() {
+	local i=0
+	while [ ! -e "$scratch/stop" ]; do
+		i=$((i + 1))
+		of_fabric timeout 30 dxp ping xpu2 --name "h$i" --count 1 >/dev/null 2>&1 || true
+	done
+}
+
+# Background: collects tables in the file `seen`.
+look() {
+	while [ ! -e "$scratch/stop" ]; do
+		nodes >>"$scratch/seen" 2>/dev/null || true
+	done
+}
+
+# Background: makes and revokes grants, and records what was confirmed. A command that failed leaves
+# its grant open.
+grant_and_revoke() {
+	local i=0
+	while [ ! -e "$scratch/stop" ]; do
+		i=$((i + 1))
+		if of_fabric timeout 30 dxp grant "g$i" xpu3 >/dev/null 2>&1; then
+			echo "g$i" >>"$scratch/granted"
+		else
+			echo "g$i" >>"$scratch/open"
+		fi
+		[ $((i % 3)) -eq 0 ] || continue
+		if of_fabric timeout 30 dxp revoke "g$i" xpu3 >/dev/null 2>&1; then
+			echo "g$i" >>"$scratch/revoked"
+		else
+			echo "g$i" >>"$scratch/open"
+		fi
+	done
+}
+
+# Background: the number of the last transaction, over and over.
+watch_version() {
+	while [ ! -e "$scratch/stop" ]; do
+		value version >>"$scratch/versions" || true
+		sleep 0.1
+	done
+}
+
+say "== three members of etcd, three managers"
+for i in 1 2 3; do etcd_start $i; done
+wait_for "etcd does not answer" value active
+manager_start 1
+wait_for "manager 1 is not active" logged 'this manager is active now' "$scratch/manager1.log"
+manager_start 2
+manager_start 3
+for i in 2 3; do
+	wait_for "manager $i does not stand by" logged 'standing by' "$scratch/manager$i.log"
+done
+refuse 1 'stands by for another one; name all managers' \
+	dxp nodes --manager 127.0.0.1:4802 --key "$scratch/key"
+of_fabric dxpd --engine none --memory 1M --slots 3 --state "$scratch/xpus" --functions 0 -v \
+	>"$scratch/dxpd.log" 2>&1 &
+echo $! >"$scratch/dxpd.pid"
+wait_for "the xPUs do not join" logged 'xpu3: node' "$scratch/dxpd.log"
+of_fabric dxp grant steady xpu1
+of_fabric dxp grant '*' xpu2
+of_fabric dxp ping xpu1 --name steady --count 10000000 --size 65536 >"$scratch/steady" 2>&1 &
+echo $! >"$scratch/steady.pid"
+: >"$scratch/open"
+for work in join_and_leave look grant_and_revoke watch_version; do
+	$work &
+	echo $! >"$scratch/$work.pid"
+done
+wait_for "no grant is confirmed" test -s "$scratch/granted"
+wait_for "no table is seen" test -s "$scratch/seen"
+
+say "== the active manager is killed, at several moments"
+for moment in 0 0.013 0.05 0.2; do
+	now=$(active)
+	sleep $moment
+	end KILL "manager$now"
+	taken_over "$now"
+	manager_start "$now"
+done
+
+say "== a member of etcd is killed"
+for member in 1 2; do
+	end KILL etcd$member
+	wait_for "the fabric does not answer" of_fabric dxp grants
+	etcd_start $member
+	wait_for "etcd does not answer" value active
+done
+
+say "== the active manager is stopped, and continues after another one has taken over"
+now=$(active)
+kill -STOP "$(process "manager$now")"
+taken_over "$now"
+kill -CONT "$(process "manager$now")"
+wait_for "manager $now does not stand by" logged 'stands by now' "$scratch/manager$now.log"
+
+say "== the active manager is ended: it gives up its lease"
+now=$(active)
+end TERM "manager$now"
+taken_over "$now"
+manager_start "$now"
+
+say "== results"
+runs "$(process steady)" || die "the traffic stopped: $(tail -n 2 "$scratch/steady")"
+touch "$scratch/stop"
+for work in join_and_leave look grant_and_revoke watch_version; do
+	wait "$(process $work)" || die "$work ended early"
+done
+wait_for "the fabric does not answer" of_fabric dxp grants
+nodes >>"$scratch/seen"
+of_fabric dxp grants --json >"$scratch/grants"
+python3 - "$scratch" <<'EOF'
+import json, sys
+folder = sys.argv[1]
+lines = lambda name: open(folder + "/" + name).read().split()
+text, at, ids, tables = open(folder + "/seen").read(), 0, {}, 0
+decoder = json.JSONDecoder()
+while at < len(text):
+    table, at = decoder.raw_decode(text, at)
+    at = len(text) - len(text[at:].lstrip())
+    tables += 1
+    for node in table:
+        assert ids.setdefault(node["id"], node["name"]) == node["name"], (node, ids[node["id"]])
+versions = [int(v) for v in lines("versions")]
+assert versions == sorted(versions), "versions shrink"
+granted, open_ = set(lines("granted")), set(lines("open"))
+revoked = set(lines("revoked"))
+found = {g["host"] for g in json.load(open(folder + "/grants"))["grants"]}
+lost = granted - revoked - open_ - found
+assert not lost, "lost grants: %s" % lost
+back = (revoked - open_) & found
+assert not back, "revoked grants are back: %s" % back
+assert {"steady", "*"} <= found
+new = found - granted - open_ - {"steady", "*"}
+assert not new, "grants that nobody made: %s" % new
+print("%d tables, %d ids, %d grants, %d revoked, %d open, %d transactions" %
+      (tables, len(ids), len(granted), len(revoked), len(open_), versions[-1]))
+EOF
+names=$(nodes | tr -d ' \n' | grep -o '"name":"xpu[123]"[^}]*' | grep -c alive || true)
+[ "$names" -eq 3 ] || die "not all xPUs are alive: $(nodes)"
+end TERM dxpd
+
+say "== a second fabric in the same etcd, with tokens: an operator, a grant after a takeover"
+for i in 4 5; do
+	dxp-manager -v --key "$scratch/key2" --new-key --state "$scratch/state$i" \
+		--store "${store%lab}two" --bind "127.0.0.1:480$i" --admit token \
+		>>"$scratch/manager$i.log" 2>&1 &
+	echo $! >"$scratch/manager$i.pid"
+	wait_for "manager $i does not listen" logged 'listening on' "$scratch/manager$i.log"
+done
+dxp join 127.0.0.1:4805,127.0.0.1:4804 "$(cat "$scratch/state4/operator.token")" --name boss
+end KILL manager4
+wait_for "manager 5 makes no grant" dxp grant boss xpu1
+dxp grants | has boss || die "the grant is not there: $(dxp grants)"
+[ "$(dxp grants --json | grep -c '"host"')" -eq 1 ] || die "grants of the other fabric are here"
+dxp token list | has boss || die "the token is not there: $(dxp token list)"
+rm -r "$DXP_DIR"
+say passed
