@@ -145,6 +145,7 @@ int main(int argc, char **argv)
 	options.policy = a.policy;
 	options.admission = a.admission;
 	options.operator_token = a.operator_token;
+	options.events = a.events;
 	options.etcd = a.etcd;
 	options.tls = a.tls;
 	options.advertise = a.advertise;

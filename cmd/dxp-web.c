@@ -23,7 +23,7 @@ enum exit_code { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_BUSY = 3, EXIT_KEY = 4 };
 
 #define CERTIFICATE_DAYS 90   /* days; validity of a certificate that dxp-web makes at its start */
 #define SLOW_MS          2000 /* ms; interval of readings of data that rarely changes */
-#define POLLERS          6
+#define POLLERS          8
 #define URL_BYTES        (UDP_ADDRESS_TEXT_BYTES + 16)
 
 struct program {
@@ -38,6 +38,8 @@ struct program {
 	struct web_nodes nodes;
 	struct web_bridges bridges;
 	struct web_grants grants;
+	struct web_event_log event_log;
+	struct web_paths paths;
 	struct web_switches switches;
 	struct web_services services;
 	struct web_poller *pollers[POLLERS];
@@ -141,6 +143,8 @@ static bool pollers_start(struct program *p)
 	p->nodes = (struct web_nodes){.fabric = &a->fabric, .state = p->state};
 	p->bridges = (struct web_bridges){.fabric = &a->fabric, .state = p->state};
 	p->grants = (struct web_grants){.fabric = &a->fabric, .state = p->state};
+	p->event_log = (struct web_event_log){.fabric = &a->fabric, .state = p->state};
+	p->paths = (struct web_paths){.fabric = &a->fabric, .state = p->state};
 	p->switches = (struct web_switches){
 		.state = p->state, .addresses = a->switches.values, .count = a->switches.count};
 	p->services = (struct web_services){.fabric = &a->fabric,
@@ -156,6 +160,8 @@ static bool pollers_start(struct program *p)
 		{web_bridges_poll, &p->bridges, a->interval_ms},
 		{web_functions_poll, p->state, SLOW_MS},
 		{web_grants_poll, &p->grants, SLOW_MS},
+		{web_event_log_poll, &p->event_log, a->interval_ms},
+		{web_paths_poll, &p->paths, SLOW_MS},
 		{web_switches_poll, &p->switches, SLOW_MS},
 		{web_services_poll, &p->services, SLOW_MS},
 	};

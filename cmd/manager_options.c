@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "link/resolve.h"
+#include "manager/limits.h"
 #include "wire/limits.h"
 
 #define DEFAULT_BIND "127.0.0.1:4795"
@@ -25,8 +26,8 @@ static struct {
 	bool bind_given;
 	int policy, admission; /* enum grants_policy, enum admission, or CHOOSE */
 	bool new_key, operator_token, verbose;
-	uint64_t ready_fd;
-} a = {.policy = CHOOSE, .admission = CHOOSE, .ready_fd = NO_FD};
+	uint64_t ready_fd, events;
+} a = {.policy = CHOOSE, .admission = CHOOSE, .ready_fd = NO_FD, .events = FABRIC_EVENTS};
 
 static const char *bind_parse(const char *text, void *to)
 {
@@ -131,6 +132,10 @@ static const struct option_row rows[] = {
 	 "with --admit token, make another token for an operator at this start, for example if "
 	 "the operator's key is lost",
 	 OPTION_FLAG, &a.operator_token},
+	{"events", "N",
+	 "events that the log keeps in DIR and in memory (300 bytes each), 100 to 1000000, default "
+	 "10000; older ones are removed",
+	 OPTION_NUMBER, &a.events, FABRIC_EVENTS_MIN, FABRIC_EVENTS_MAX},
 	{"announce", "FILE",
 	 "when ready, write the address to FILE, in which programs of this machine find it "
 	 "(/var/lib/dxp/manager)",
@@ -211,6 +216,7 @@ int manager_options_parse(int argc, char **argv, struct manager_arguments *out)
 		.operator_token = a.operator_token,
 		.new_key = a.new_key,
 		.verbose = a.verbose,
+		.events = (uint32_t)a.events,
 		.ready_fd = a.ready_fd == NO_FD ? -1 : (int)a.ready_fd,
 	};
 	access_choose(out);

@@ -16,8 +16,9 @@ struct manager_arguments {
 	enum grants_policy policy;
 	enum admission admission;
 	bool new_key, operator_token, verbose;
-	bool chosen;  /* off the loopback, with the default of --admit or --grants */
-	int ready_fd; /* -1: standard output */
+	bool chosen;     /* off the loopback, with the default of --admit or --grants */
+	int ready_fd;    /* -1: standard output */
+	uint32_t events; /* bound of the event log */
 };
 
 extern const struct usage manager_usage;

@@ -26,6 +26,7 @@ local TYPES = {
 	[0x48] = "REFUSE", [0x49] = "STATUS", [0x4a] = "ANSWER", [0x4b] = "STATS",
 	[0x4c] = "STATS_PAGE", [0x4d] = "CHANNEL", [0x52] = "PROBE", [0x53] = "PROBE_REPLY",
 	[0x50] = "GRANTS", [0x51] = "GRANTS_PAGE",
+	[0x54] = "EVENTS", [0x55] = "EVENTS_PAGE", [0x56] = "REPORT",
 }
 local FLAGS = {
 	{ "ar", "Acknowledge at once (AR)" }, { "ackv", "cum_ack is valid (ACKV)" },

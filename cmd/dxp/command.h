@@ -22,6 +22,7 @@ int command_down(int argc, char **argv);
 int command_get(int argc, char **argv);
 int command_grant(int argc, char **argv);
 int command_grants(int argc, char **argv);
+int command_events(int argc, char **argv);
 int command_inc(int argc, char **argv);
 int command_join(int argc, char **argv);
 int command_manager(int argc, char **argv);

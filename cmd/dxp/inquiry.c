@@ -41,6 +41,7 @@ static int question(struct inquiry *q, const struct config *config, struct link 
 					.kind = q->kind,
 					.host = q->host,
 					.xpu = q->xpu,
+					.events = q->events,
 					.timeout_ns = q->timeout_ns,
 					.entropy = rng_entropy_kernel};
 	struct query *a;

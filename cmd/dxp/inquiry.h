@@ -13,6 +13,7 @@ struct inquiry {
 	const struct dxp_fabric_options *fabric;
 	enum query_kind kind;
 	const char *host, *xpu;        /* names for grant and revoke */
+	struct events_request events;  /* for events: from, since_ms, kind */
 	uint64_t timeout_ns;           /* ns; 0: FABRIC_JOIN_NS */
 	char text[INQUIRY_TEXT_BYTES]; /* reason of a failure */
 };

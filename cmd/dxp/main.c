@@ -26,6 +26,8 @@ static const struct entry {
 	{"grant", "permit a host to use an xPU", command_grant},
 	{"revoke", "revoke a grant", command_revoke},
 	{"grants", "list the grants", command_grants},
+	{"events", "show the event log of the fabric: joins, deaths, grants, refusals, paths",
+	 command_events},
 	{"top", "show the traffic of the nodes on this machine", command_top},
 	{"metrics", "print the counters of nodes once, for Prometheus", command_metrics},
 	{"trace", "capture the packets of nodes on this machine, for Wireshark", command_trace},

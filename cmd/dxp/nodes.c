@@ -17,6 +17,7 @@
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/parallel.h"
 #include "cmd/dxp/reach.h"
+#include "cmd/dxp/services.h"
 #include "cmd/dxp/session.h"
 #include "cmd/dxp/top.h"
 #include "host/path.h"
@@ -265,8 +266,22 @@ static int print_json(const struct listing *l)
 	return print_json_text(all);
 }
 
+/* Prints the counters of the manager and of the switches. */
+static int services_print(struct fabric_stats *source, const struct option_list *switches)
+{
+	struct fabric_services services = {0};
+
+	if (fabric_services_read(source, switches->values, switches->count, &services) != DXP_OK)
+		return print_fail("%s", source->text);
+	putchar('\n');
+	services_table(stdout, &services, 0);
+	fabric_services_free(&services);
+	return EXIT_DONE;
+}
+
 /* Prints the table. With `wide` also reads and prints the nodes' own counters. */
-static int listing_print(const struct session_options *o, struct listing *l, bool wide)
+static int listing_print(const struct session_options *o, struct listing *l, bool wide,
+			 const struct option_list *switches)
 {
 	struct fabric_stats source = {.fabric = &o->fabric, .details = o->json};
 
@@ -274,6 +289,8 @@ static int listing_print(const struct session_options *o, struct listing *l, boo
 		return print_fail("%s", source.text);
 	int status = (o->json ? print_json : print_table)(l);
 	stats_list_free(&l->wide);
+	if (wide && status == EXIT_DONE && !o->json)
+		status = services_print(&source, switches);
 	return status;
 }
 
@@ -283,11 +300,16 @@ int command_nodes(int argc, char **argv)
 	struct inquiry q = {.fabric = &o.fabric, .kind = QUERY_NODES};
 	struct query *a;
 	const struct node_entry *nodes;
+	struct option_list switches = {0};
 	bool wide = false;
 	const struct option_row rows[] = {SESSION_ROWS(o),
 					  {"wide", NULL,
 					   "show counters of each node, from the node itself",
 					   OPTION_FLAG, &wide, 0, 0},
+					  {"switch", "IP",
+					   "with --wide, also this switch, if its dxp-switch has "
+					   "--key; IP or IP:PORT; may be repeated",
+					   OPTION_LIST, &switches, 0, 0},
 					  JSON_ROW(o.json)};
 	const struct usage usage = {"nodes",
 				    "",
@@ -305,7 +327,10 @@ int command_nodes(int argc, char **argv)
 				    "With --wide, each node answers with its counters: the bytes "
 				    "of its socket, with headers, the share of retransmitted\n"
 				    "packets, and datagrams dropped because its receive buffer was "
-				    "full. Otherwise the reason is shown, such as \"no answer\".",
+				    "full. Otherwise the reason is shown, such as \"no answer\". "
+				    "The manager and the switches of --switch follow below the\n"
+				    "table; they are not in the JSON, but in that of `dxp top "
+				    "--fabric --json`.",
 				    rows,
 				    ARRAY_COUNT(rows),
 				    0,
@@ -314,12 +339,17 @@ int command_nodes(int argc, char **argv)
 
 	if (first < 0)
 		return -1 - first;
+	if (switches.count && !wide) {
+		print_fail("--switch needs --wide");
+		return EXIT_USAGE;
+	}
 	if (inquiry_run(&q, &a) != DXP_OK)
 		return print_fail("%s", q.text);
 	size_t count = query_nodes(a, &nodes);
 	struct traffic *traffic = traffic_read(&o, nodes, count);
 	struct listing listing = {.rows = nodes, .traffic = traffic, .count = count};
-	int status = !traffic ? print_fail("out of memory") : listing_print(&o, &listing, wide);
+	int status = !traffic ? print_fail("out of memory")
+			      : listing_print(&o, &listing, wide, &switches);
 	free(traffic);
 	query_destroy(a);
 	return status;

@@ -12,66 +12,11 @@
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/fabric_stats.h"
 #include "cmd/dxp/inquiry.h"
+#include "cmd/dxp/paths.h"
 #include "cmd/dxp/session.h"
 #include "wire/probe.h"
 
-#define COLUMNS_MAX  12          /* nodes of the matrix: as many as fit a line of 120 characters */
-#define LOSSY_SENT   20          /* short probes from which on loss is judged */
-#define LOSSY_SHARE  20          /* lossy: more than 1/20 of the probes lost */
-#define SLOW_FACTOR  8           /* slow: this many times the median of all paths ... */
-#define SLOW_NS      (1 * MS_NS) /* ... and slower than this */
-#define HEADER_BYTES 28          /* of IPv4 and UDP */
-
-/* All paths, sorted by sender and peer. */
-struct paths {
-	const struct node_entry *nodes;
-	size_t count;
-	struct stats_list list; /* a view for each node */
-	uint64_t median_ns;     /* of the shortest round trips; 0: none is known */
-};
-
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static bool median_set(struct paths *p)
-{
-	size_t count = 0;
-
-	for (uint32_t i = 0; i < p->list.count; i++)
-		count += p->list.views[i].path_count;
-	uint64_t *all = malloc((count + 1) * sizeof(*all));
-	if (!all)
-		return false;
-	count = 0;
-	for (uint32_t i = 0; i < p->list.count; i++)
-		for (uint32_t k = 0; k < p->list.views[i].path_count; k++)
-			if (p->list.views[i].paths[k].min_rtt_ns)
-				all[count++] = p->list.views[i].paths[k].min_rtt_ns;
-	qsort(all, count, sizeof(*all), by_value);
-	p->median_ns = count ? all[count / 2] : 0;
-	free(all);
-	return true;
-}
-
-/* Returns what is wrong with a path, or NULL. */
-static const char *verdict(const struct paths *p, const struct stats_path *path)
-{
-	const uint64_t lost = path->sent - min_u64(path->sent, path->answered);
-
-	if (path->state == STATS_PATH_BLOCKED)
-		return "blocked";
-	if (path->sent >= LOSSY_SENT && lost * LOSSY_SHARE > path->sent)
-		return "lossy";
-	if (path->min_rtt_ns > SLOW_NS && path->min_rtt_ns > SLOW_FACTOR * p->median_ns)
-		return "slow";
-	if (path->answered_bytes && path->answered_bytes < path->limit_bytes)
-		return "short";
-	return NULL;
-}
+#define COLUMNS_MAX 12 /* nodes of the matrix: as many as fit a line of 120 characters */
 
 static const struct stats_path *path_find(const struct stats_view *v, uint16_t to)
 {
@@ -115,11 +60,11 @@ static void list_print(const struct paths *p)
 		const struct stats_view *v = &p->list.views[i];
 		for (uint32_t k = 0; k < v->path_count; k++) {
 			const struct stats_path *path = &v->paths[k];
-			const char *bad = verdict(p, path);
+			const char *bad = paths_verdict(p, path);
 			const char *good = path->state == STATS_PATH_OPEN ? "open" : "unknown";
 			const uint64_t lost = path->sent - min_u64(path->sent, path->answered);
 			const uint64_t mtu =
-				path->answered_bytes ? path->answered_bytes + HEADER_BYTES : 0;
+				path->answered_bytes ? path->answered_bytes + PATH_HEADER_BYTES : 0;
 			printf("%-16s %-16s %-8s %8.0f %8.0f %6llu %6llu %8llu\n", p->nodes[i].name,
 			       path->peer, bad ? bad : good, (double)path->srtt_ns / US_NS,
 			       (double)path->min_rtt_ns / US_NS, (unsigned long long)path->sent,
@@ -130,26 +75,10 @@ static void list_print(const struct paths *p)
 
 static void trouble_print(const struct paths *p, const char *from, const struct stats_path *path)
 {
-	const char *bad = verdict(p, path);
+	char text[PATH_TEXT_BYTES];
 
-	printf("%s: %s -> %s: ", bad, from, path->peer);
-	if (path->state == STATS_PATH_BLOCKED && path->age_ns == 0)
-		printf("no answer yet; check %s with `dxp doctor --to %s`\n", path->peer,
-		       path->peer);
-	else if (path->state == STATS_PATH_BLOCKED)
-		printf("the last answer is %.0f s old; check %s with `dxp doctor --to %s`\n",
-		       (double)path->age_ns / S_NS, path->peer, path->peer);
-	else if (strcmp(bad, "lossy") == 0)
-		printf("%llu of the last %llu short probes are lost\n",
-		       (unsigned long long)(path->sent - path->answered),
-		       (unsigned long long)path->sent);
-	else if (strcmp(bad, "slow") == 0)
-		printf("at least %.0f us; the median of all paths is %.0f us\n",
-		       (double)path->min_rtt_ns / US_NS, (double)p->median_ns / US_NS);
-	else
-		printf("packets of %llu bytes arrive, those of %llu, the interface's MTU, do not\n",
-		       (unsigned long long)path->answered_bytes + HEADER_BYTES,
-		       (unsigned long long)path->limit_bytes + HEADER_BYTES);
+	paths_trouble(p, path, text, sizeof(text));
+	printf("%s: %s -> %s: %s\n", paths_verdict(p, path), from, path->peer, text);
 }
 
 /* Names all paths that are in trouble, and nodes that gave no measurements. */
@@ -164,7 +93,7 @@ static void troubles_print(const struct paths *p)
 			good = false;
 		}
 		for (uint32_t k = 0; k < v->path_count; k++) {
-			if (!verdict(p, &v->paths[k]))
+			if (!paths_verdict(p, &v->paths[k]))
 				continue;
 			trouble_print(p, p->nodes[i].name, &v->paths[k]);
 			good = false;
@@ -172,43 +101,6 @@ static void troubles_print(const struct paths *p)
 	}
 	if (good)
 		puts("no measured path is blocked, lossy, slow or short");
-}
-
-/* ---- JSON ---- */
-
-static json_t *path_json(const struct paths *p, size_t from, const struct stats_path *path)
-{
-	static const char *const states[] = {"unknown", "open", "blocked"};
-	const char *bad = verdict(p, path);
-	json_t *out = json_pack(
-		"{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "from", p->nodes[from].name, "to",
-		path->peer, "state", states[path->state], "sent", (json_int_t)path->sent,
-		"answered", (json_int_t)path->answered, "rtt_ns", (json_int_t)path->srtt_ns,
-		"min_rtt_ns", (json_int_t)path->min_rtt_ns, "mtu_bytes",
-		(json_int_t)(path->answered_bytes ? path->answered_bytes + HEADER_BYTES : 0),
-		"interface_mtu_bytes", (json_int_t)(path->limit_bytes + HEADER_BYTES));
-
-	if (path->age_ns)
-		json_object_set_new(out, "answer_age_ns", json_integer((json_int_t)path->age_ns));
-	if (bad)
-		json_object_set_new(out, "verdict", json_string(bad));
-	return out;
-}
-
-static int json_print(const struct paths *p)
-{
-	json_t *paths = json_array(), *missing = json_array();
-
-	for (size_t i = 0; i < p->count; i++) {
-		const struct stats_view *v = &p->list.views[i];
-		if (v->missing)
-			json_array_append_new(missing,
-					      json_pack("{s:s, s:s}", "from", p->nodes[i].name,
-							"why", v->missing));
-		for (uint32_t k = 0; k < v->path_count; k++)
-			json_array_append_new(paths, path_json(p, i, &v->paths[k]));
-	}
-	return print_json_text(json_pack("{s:o, s:o}", "paths", paths, "missing", missing));
 }
 
 /* ---- command ---- */
@@ -220,10 +112,10 @@ static int show(const struct session_options *o, struct paths *p, bool list)
 	if (fabric_stats_read(&source, p->nodes, p->count, &p->list) != DXP_OK)
 		return print_fail("%s", source.text);
 	int status = EXIT_DONE;
-	if (!median_set(p)) {
+	if (!paths_judge(p)) {
 		status = print_fail("out of memory");
 	} else if (o->json) {
-		status = json_print(p);
+		status = print_json_text(paths_json(p));
 	} else {
 		if (list || p->count > COLUMNS_MAX)
 			list_print(p);

@@ -32,11 +32,17 @@ static bool includes(const struct web_alert_list *l, const struct web_alert *a)
 	return false;
 }
 
+/* Returns whether the manager's log has an event for this alert. */
+static bool in_log(const struct web_events *events, const struct web_alert *a)
+{
+	return events->log_read && event_kind_find(a->kind) != 0;
+}
+
 static struct web_event event_of(const struct web_alert *a, uint64_t time_ms)
 {
 	struct web_event e = {.time_ms = time_ms, .severity = a->severity, .kind = a->kind};
 
-	memcpy(e.subject, a->subject, sizeof(e.subject));
+	memcpy(e.subject, a->subject, sizeof(a->subject));
 	memcpy(e.text, a->text, sizeof(e.text));
 	return e;
 }
@@ -48,7 +54,7 @@ void web_alerts_replace(struct web_alert_list *list, const struct web_alert_list
 
 	for (unsigned i = 0; i < list->count; i++) {
 		const struct web_alert *a = &list->rows[i];
-		if (includes(now, a))
+		if (includes(now, a) || in_log(events, a))
 			continue;
 		e = event_of(a, time_ms);
 		e.severity = WEB_INFO;
@@ -57,7 +63,7 @@ void web_alerts_replace(struct web_alert_list *list, const struct web_alert_list
 		web_events_add(events, &e);
 	}
 	for (unsigned i = 0; i < now->count; i++) {
-		if (includes(list, &now->rows[i]))
+		if (includes(list, &now->rows[i]) || in_log(events, &now->rows[i]))
 			continue;
 		e = event_of(&now->rows[i], time_ms);
 		web_events_add(events, &e);

@@ -235,7 +235,7 @@ static bool answer_document(struct web_api *a, const char *path, struct web_answ
 	} rows[] = {
 		{"/api/v1/bridges", WEB_BRIDGES},        {"/api/v1/functions", WEB_FUNCTIONS},
 		{"/api/v1/grants", WEB_GRANTS},          {"/api/v1/services", WEB_SERVICES},
-		{"/api/v1/switches", WEB_SWITCHES_READ},
+		{"/api/v1/switches", WEB_SWITCHES_READ}, {"/api/v1/paths", WEB_PATHS},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {

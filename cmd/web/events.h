@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cmd/web/limits.h"
-#include "wire/limits.h"
+#include "wire/events.h"
 
 #define WEB_EVENT_TEXT 192 /* bytes of a sentence, including the zero byte */
 
@@ -18,14 +18,15 @@ struct web_event {
 	uint64_t id;      /* number of the event; the first is 1 */
 	uint64_t time_ms; /* since 1970 */
 	enum web_severity severity;
-	const char *kind;                /* a word such as "joined"; static */
-	char subject[FABRIC_NAME_BYTES]; /* name of a node, or "manager", or an address */
+	const char *kind;                  /* a word such as "joined"; static */
+	char subject[EVENT_SUBJECT_BYTES]; /* name of a node, or "manager", or an address */
 	char text[WEB_EVENT_TEXT];
 };
 
 struct web_events {
 	struct web_event ring[WEB_EVENTS];
 	uint64_t last; /* id of the newest event; 0: none */
+	bool log_read; /* the ring has the events of the manager's log */
 };
 
 /* Appends an event; sets its id. */

@@ -50,6 +50,25 @@ struct web_grants {
 
 void web_grants_poll(void *context);
 
+/* ---- event_log.c: the event log of the manager ---- */
+
+struct web_event_log {
+	const struct dxp_fabric_options *fabric;
+	struct web_state *state;
+	uint64_t from; /* number of the next event; 0: none was read yet */
+};
+
+void web_event_log_poll(void *context);
+
+/* ---- paths.c: what the nodes measured of the paths between them ---- */
+
+struct web_paths {
+	const struct dxp_fabric_options *fabric;
+	struct web_state *state;
+};
+
+void web_paths_poll(void *context);
+
 /* ---- services.c: counters of the manager and of the switches ---- */
 
 struct web_services {

@@ -78,7 +78,8 @@ void web_state_nodes(struct web_state *w, struct web_snapshot *s)
 		web_changes_alerts(s, alerts);
 	pthread_mutex_lock(&w->lock);
 	struct web_snapshot *previous = w->now;
-	web_changes_events(previous, s, &w->events);
+	if (!w->events.log_read)
+		web_changes_events(previous, s, &w->events);
 	if (alerts)
 		web_alerts_replace(&w->alerts[WEB_SOURCE_NODES], alerts, &w->events, s->time_ms);
 	w->samples[w->sampled++ % WEB_HISTORY] =
@@ -109,6 +110,22 @@ void web_state_alerts(struct web_state *w, enum web_source source, const struct 
 {
 	pthread_mutex_lock(&w->lock);
 	web_alerts_replace(&w->alerts[source], now, &w->events, time_ms);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void web_state_log(struct web_state *w, const struct event_row *rows, size_t count)
+{
+	pthread_mutex_lock(&w->lock);
+	w->events.log_read = true;
+	for (size_t i = 0; i < count; i++) {
+		struct web_event e = {.time_ms = rows[i].time_ms,
+				      .severity =
+					      (enum web_severity)event_kind_severity(rows[i].kind),
+				      .kind = event_kind_name(rows[i].kind)};
+		memcpy(e.subject, rows[i].subject, sizeof(e.subject));
+		memcpy(e.text, rows[i].text, sizeof(e.text));
+		web_events_add(&w->events, &e);
+	}
 	pthread_mutex_unlock(&w->lock);
 }
 

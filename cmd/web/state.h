@@ -8,7 +8,13 @@
 #include "cmd/web/snapshot.h"
 #include "cmd/web/text.h"
 
-enum web_source { WEB_SOURCE_NODES, WEB_SOURCE_BRIDGES, WEB_SOURCE_SWITCHES, WEB_SOURCES };
+enum web_source {
+	WEB_SOURCE_NODES,
+	WEB_SOURCE_BRIDGES,
+	WEB_SOURCE_SWITCHES,
+	WEB_SOURCE_PATHS,
+	WEB_SOURCES
+};
 
 /* Documents that a poller publishes: JSON, except for WEB_SERVICE_METRICS. */
 enum web_document {
@@ -17,6 +23,7 @@ enum web_document {
 	WEB_SWITCHES_READ,
 	WEB_GRANTS,
 	WEB_SERVICES,
+	WEB_PATHS,
 	WEB_SERVICE_METRICS, /* families of OpenMetrics, for /metrics */
 	WEB_DOCUMENTS
 };
@@ -42,6 +49,10 @@ void web_state_document(struct web_state *w, enum web_document which, struct web
 
 void web_state_alerts(struct web_state *w, enum web_source source, const struct web_alert_list *now,
 		      uint64_t time_ms);
+
+/* Adds events of the manager's log. From then on, readings of the nodes cause no events of joins
+ * and leaves. */
+void web_state_log(struct web_state *w, const struct event_row *rows, size_t count);
 
 /* Copies the names of nodes for which a browser requests details; returns their number. */
 unsigned web_state_watched(struct web_state *w, char names[WEB_WATCHED][FABRIC_NAME_BYTES],

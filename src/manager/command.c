@@ -91,8 +91,9 @@ static void token_open(struct registry *r, struct manager_channel *c, const stru
 void manager_command_open(struct registry *r, struct manager_channel *c,
 			  const struct channel_open *open, struct channel_opened *opened)
 {
-	const struct key_row *key = keyring_find(&r->keyring, c->noise.peer);
+	struct key_row *key = keyring_find(&r->keyring, c->noise.peer);
 
+	r->sender = key;
 	*opened = (struct channel_opened){.status = DXP_OK};
 	if (key && key->removed) {
 		r->counters.key_removed++;
@@ -105,6 +106,8 @@ void manager_command_open(struct registry *r, struct manager_channel *c,
 		       "this key is not admitted; run `dxp join HOST TOKEN`, with a token that "
 		       "`dxp token create` prints");
 	}
+	if (opened->status != DXP_OK)
+		manager_event_refused(r, &c->from, opened->text, opened->text);
 }
 
 /* Uses up a token once, and stores this together with the key that the caller has added or changed,
@@ -113,7 +116,7 @@ void manager_command_open(struct registry *r, struct manager_channel *c,
 static bool token_spend(struct registry *r, struct token_row *token, const char *name,
 			struct channel_answer *answer)
 {
-	char before[sizeof(token->used_by)];
+	char before[sizeof(token->used_by)], id[TOKEN_ID_TEXT];
 
 	memcpy(before, token->used_by, sizeof(before));
 	token->uses--;
@@ -121,6 +124,9 @@ static bool token_spend(struct registry *r, struct token_row *token, const char 
 	tokens_change(&r->tokens, token);
 	if (registry_saved(r)) {
 		r->counters.admitted++;
+		REGISTRY_EVENT(r, EVENT_TOKEN_USED, name,
+			       "the token %s admitted it with the role %s",
+			       token_id_format(token->id, id), channel_role_text(token->role));
 		return true;
 	}
 	token->uses++;
@@ -217,6 +223,7 @@ static void token_create(struct registry *r, const struct channel_request *reque
 {
 	const uint64_t now_s = registry_wall_s(r);
 	struct token_row row = {.role = request->role, .uses = request->uses};
+	char id[TOKEN_ID_TEXT];
 
 	if (request->seconds > TOKEN_VALID_MAX_S || request->uses > TOKEN_USES_MAX) {
 		ANSWER(answer, DXP_EINVAL, "a token has at most 100000 uses and lasts 366 days");
@@ -232,6 +239,10 @@ static void token_create(struct registry *r, const struct channel_request *reque
 		       FABRIC_TOKENS_MAX);
 	else if (status != DXP_OK)
 		ANSWER(answer, status, "the token was not made: %s", dxp_status_text(status));
+	else
+		REGISTRY_EVENT(r, EVENT_TOKEN_CREATED, token_id_format(request->token, id),
+			       "by %s, with the role %s", r->sender->name,
+			       channel_role_text(request->role));
 }
 
 static void token_list(struct registry *r, const struct channel_request *request,
@@ -261,12 +272,15 @@ static void token_revoke(struct registry *r, const struct channel_request *reque
 			 struct channel_answer *answer)
 {
 	struct token_row *row = tokens_find(&r->tokens, request->token);
+	char id[TOKEN_ID_TEXT];
 
 	if (!row) {
 		ANSWER(answer, DXP_ENOENT, "no such token; `dxp token list` shows all");
 		return;
 	}
 	row->revoked = true;
+	REGISTRY_EVENT(r, EVENT_TOKEN_REVOKED, token_id_format(row->id, id), "by %s",
+		       r->sender->name);
 	tokens_change(&r->tokens, row);
 	if (!registry_saved(r))
 		ANSWER(answer, DXP_EIO, MANAGER_UNRECORDED_TEXT);
@@ -292,6 +306,8 @@ static void node_remove(struct registry *r, const struct channel_request *reques
 	keyring_change(&r->keyring, key);
 	manager_key_end(r, key, now_ns);
 	r->counters.removed++;
+	REGISTRY_EVENT(r, EVENT_REMOVED, key->name, "by %s: its key may no longer be used",
+		       r->sender->name);
 	if (registry_saved(r))
 		ANSWER(answer, DXP_OK, "%s", key->name);
 	else
@@ -315,12 +331,11 @@ static void grant(struct registry *r, const struct channel_request *request,
 	ANSWER(answer, status, "%s", text);
 }
 
-void manager_command_run(struct registry *r, const struct manager_channel *c,
-			 const struct channel_request *request, struct channel_answer *answer,
-			 uint64_t now_ns)
+/* Runs the request of a sender with this key. */
+static void request_run(struct registry *r, const struct manager_channel *c,
+			const struct key_row *key, const struct channel_request *request,
+			struct channel_answer *answer, uint64_t now_ns)
 {
-	const struct key_row *key = keyring_find(&r->keyring, c->noise.peer);
-
 	if (key && key->removed) {
 		r->counters.key_removed++;
 		ANSWER(answer, DXP_EACCESS, MANAGER_REMOVED_TEXT);
@@ -345,4 +360,14 @@ void manager_command_run(struct registry *r, const struct manager_channel *c,
 	case CHANNEL_NODE_REMOVE: node_remove(r, request, answer, now_ns); break;
 	default: grant(r, request, answer, now_ns);
 	}
+}
+
+void manager_command_run(struct registry *r, const struct manager_channel *c,
+			 const struct channel_request *request, struct channel_answer *answer,
+			 uint64_t now_ns)
+{
+	r->sender = keyring_find(&r->keyring, c->noise.peer);
+	request_run(r, c, r->sender, request, answer, now_ns);
+	if (answer->status == DXP_EACCESS || answer->status == DXP_EEXIST)
+		manager_event_refused(r, &c->from, answer->text, answer->text);
 }

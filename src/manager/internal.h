@@ -4,6 +4,7 @@
 #ifndef MANAGER_INTERNAL_H
 #define MANAGER_INTERNAL_H
 
+#include "manager/events.h"
 #include "manager/limits.h"
 #include "manager/registry.h"
 #include "wire/stats_service.h"
@@ -36,7 +37,12 @@ struct registry {
 	/* Key of the sender of the request that is being handled; NULL: the request is sealed with
 	 * the fabric key. */
 	struct key_row *sender;
+	/* Name that the present request claims, or NULL. */
+	const char *claimed;
 	struct outbox outbox;
+	struct event_journal events;
+	struct event_limits event_limits;
+	uint64_t now_ns; /* of the last registry_receive */
 	struct registry_counters counters;
 	struct list pushes;  /* nodes with new changes, which are sent after a short delay */
 	struct list repeats; /* nodes with unconfirmed datagrams, ordered by push_ns */
@@ -71,6 +77,7 @@ struct mac *registry_node_mac(const struct registry *r, const struct roster_node
 struct mac *registry_sender_mac(const struct registry *r);
 /* Computes row->mac unless it is computed already. Returns false if that fails. */
 bool registry_key_mac(const struct registry *r, struct key_row *row);
+uint64_t registry_wall_ms(const struct registry *r);
 uint64_t registry_wall_s(const struct registry *r);
 /* Stores all changes now. Returns false if a restart of the manager would lose some. */
 bool registry_saved(const struct registry *r);

@@ -21,6 +21,10 @@
 /* table pages in flight to one node: 8 pages have 9600 bytes, which fit the smallest socket
  * buffer */
 #define FABRIC_WINDOW 8
+/* events that the log keeps by default: 3 MB of memory */
+#define FABRIC_EVENTS     10000
+#define FABRIC_EVENTS_MIN 100
+#define FABRIC_EVENTS_MAX 1000000
 /* ns for which a dead host stays visible; then its state becomes NODE_GONE */
 #define FABRIC_KEEP_NS (600ull * 1000 * 1000 * 1000)
 

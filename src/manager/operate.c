@@ -44,6 +44,15 @@ static void assign_publish(struct registry *r, const struct manage_assign *assig
 	}
 }
 
+static void grant_event(struct registry *r, const struct manage_assign *assign)
+{
+	const bool grant = assign->action == MANAGE_GRANT;
+	const char *by = r->sender ? r->sender->name : "the fabric key";
+
+	REGISTRY_EVENT(r, grant ? EVENT_GRANTED : EVENT_REVOKED, assign->host, "%s %s, by %s",
+		       grant ? "may use" : "may no longer use", assign->xpu, by);
+}
+
 int manager_grant_set(struct registry *r, const struct manage_assign *assign, const char **text,
 		      uint64_t now_ns)
 {
@@ -52,12 +61,15 @@ int manager_grant_set(struct registry *r, const struct manage_assign *assign, co
 			"explicit";
 		return DXP_EINVAL;
 	}
+	const uint64_t version = r->grants.version;
 	if (grants_set(&r->grants, assign->host, assign->xpu, assign->action == MANAGE_GRANT) !=
 	    DXP_OK) {
 		*text = "the grants table is full; revoke some, or use '*' for many";
 		return DXP_ENOMEM;
 	}
 	r->counters.assigned++;
+	if (r->grants.version != version)
+		grant_event(r, assign);
 	assign_publish(r, assign, now_ns);
 	if (!registry_saved(r)) {
 		*text = MANAGER_UNRECORDED_TEXT;
@@ -81,6 +93,7 @@ void manager_requests_assign(struct registry *r, const struct udp_address *from,
 	}
 	if (r->options.admission == ADMIT_TOKEN) {
 		r->counters.key_needed++;
+		manager_event_refused(r, from, "assign", "a change of grants with the fabric key");
 		assign_answer(r, from, &assign, DXP_EACCESS,
 			      "only an operator changes grants here; run `dxp join` with a token "
 			      "of `dxp token create --role operator`");
@@ -111,6 +124,7 @@ static bool read_admitted(struct registry *r, const struct udp_address *from, ui
 	snprintf(answer.text, sizeof(answer.text), "%s",
 		 removed ? MANAGER_REMOVED_TEXT
 			 : "this fabric admits machines by token; run `dxp join HOST TOKEN` here");
+	manager_event_refused(r, from, "read", answer.text);
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 	return false;
 }

@@ -33,6 +33,8 @@ int registry_create(const struct registry_options *options, struct registry **ou
 	r->options = *options;
 	r->lease_ns = options->lease_ns ? options->lease_ns : FABRIC_LEASE_NS;
 	r->rejections = REJECTIONS_PER_S * REJECTION_UNIT;
+	status =
+		event_journal_create(&r->events, options->events ? options->events : FABRIC_EVENTS);
 	list_init(&r->pushes);
 	list_init(&r->repeats);
 	grants_init(&r->grants, options->policy);
@@ -40,7 +42,8 @@ int registry_create(const struct registry_options *options, struct registry **ou
 	r->epoch |= 1; /* an epoch of 0 means that there is none */
 	options->entropy(options->entropy_context, r->proof_key, sizeof(r->proof_key));
 	r->outbox.entries = calloc(OUTBOX_SIZE, sizeof(*r->outbox.entries));
-	status = r->outbox.entries ? mac_create(options->key, &r->mac) : DXP_ENOMEM;
+	if (status == DXP_OK)
+		status = r->outbox.entries ? mac_create(options->key, &r->mac) : DXP_ENOMEM;
 	if (status == DXP_OK)
 		status = channels_create(&r->channels);
 	if (status == DXP_OK && !keys_public(options->private_key, r->public_key))
@@ -64,6 +67,7 @@ void registry_destroy(struct registry *r)
 	keys_erase(&r->options, sizeof(r->options));
 	keys_erase(r->proof_key, sizeof(r->proof_key));
 	free(r->outbox.entries);
+	event_journal_destroy(&r->events);
 	grants_free(&r->grants);
 	roster_destroy(&r->roster);
 	free(r);
@@ -117,6 +121,7 @@ void registry_start(struct registry *r, uint64_t now_ns)
 	struct roster_node *n;
 
 	r->rejections_ns = r->started_ns = now_ns;
+	REGISTRY_EVENT(r, EVENT_STARTED, "manager", "the manager started");
 	ROSTER_EACH(&r->roster, n)
 	{
 		if (n->state == NODE_ALIVE)
@@ -161,7 +166,8 @@ bool registry_rejection_allowed(struct registry *r, uint64_t now_ns)
 static bool is_request(uint8_t type)
 {
 	return type == WIRE_JOIN || type == WIRE_RENEW || type == WIRE_STATUS ||
-	       type == WIRE_ASSIGN || type == WIRE_GRANTS || type == WIRE_STATS;
+	       type == WIRE_ASSIGN || type == WIRE_GRANTS || type == WIRE_STATS ||
+	       type == WIRE_EVENTS || type == WIRE_REPORT;
 }
 
 /* Sends a REFUSE that is not authenticated, of at most `bytes` bytes, if the allowance permits. */
@@ -202,6 +208,10 @@ static void wrong_key(struct registry *r, const struct udp_address *from,
 	struct manage_answer answer = {.status = DXP_EAUTH, .text = "wrong key"};
 
 	*(body.key ? &r->counters.key_unknown : &r->counters.unauthentic) += 1;
+	if (is_request(header->type))
+		manager_event_refused(r, from, answer.text,
+				      body.key ? "a request with a key that is not admitted"
+					       : "a request with another fabric key");
 	if (is_request(header->type) && bytes >= MANAGE_ANSWER_MIN &&
 	    manage_prefix(body, &answer.request, &answer.nonce))
 		reject_unproven(r, from, header->src_node, &answer, bytes, now_ns);
@@ -230,9 +240,14 @@ bool registry_key_mac(const struct registry *r, struct key_row *row)
 	return good;
 }
 
+uint64_t registry_wall_ms(const struct registry *r)
+{
+	return r->options.wall_ms ? r->options.wall_ms(r->options.wall_context) : 0;
+}
+
 uint64_t registry_wall_s(const struct registry *r)
 {
-	return r->options.wall ? r->options.wall(r->options.wall_context) : 0;
+	return registry_wall_ms(r) / 1000;
 }
 
 bool registry_saved(const struct registry *r)
@@ -320,6 +335,8 @@ static void time_pass(struct registry *r, uint64_t now_ns)
 		if (n->lease_until_ns > now_ns)
 			break;
 		roster_dead(roster, n, now_ns);
+		REGISTRY_EVENT(r, EVENT_DIED, n->entry.name,
+			       "its lease has expired; start its program again, or see its log");
 		roster_change(roster, n);
 		push_news(r, n, now_ns);
 		r->counters.died++;
@@ -341,6 +358,9 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 	struct manage_body body;
 
 	r->used = 0;
+	r->now_ns = now_ns;
+	r->sender = NULL;
+	r->claimed = NULL;
 	if (bytes > WIRE_OFF_TYPE && data[WIRE_OFF_TYPE] == WIRE_CHANNEL) {
 		channels_receive(r, from, data, bytes, now_ns);
 		return;
@@ -360,6 +380,8 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 		r->counters.stats_limited++;
 		return;
 	}
+	if (header.type == WIRE_EVENTS && !manager_events_allowed(r, now_ns))
+		return;
 	if (!sender_check(r, data, &header, body)) {
 		wrong_key(r, from, &header, body, bytes, now_ns);
 		return;
@@ -475,6 +497,11 @@ bool registry_has_operator(const struct registry *r)
 const uint8_t *registry_public_key(const struct registry *r)
 {
 	return r->public_key;
+}
+
+struct event_journal *registry_events(struct registry *r)
+{
+	return &r->events;
 }
 
 const struct registry_counters *registry_counters(const struct registry *r)

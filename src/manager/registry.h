@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "link/udp.h"
+#include "manager/event_journal.h"
 #include "manager/grants.h"
 #include "manager/keyring.h"
 #include "manager/roster.h"
@@ -32,13 +33,15 @@ struct registry_options {
 	uint64_t lease_ns;  /* 0: FABRIC_LEASE_NS */
 	entropy_fn entropy; /* random source for the epoch and for handshakes */
 	void *entropy_context;
-	/* Returns seconds since 1970, for the expiry of tokens; NULL: the time is always 0. */
-	uint64_t (*wall)(void *context);
+	/* Returns ms since 1970, for the expiry of tokens and for events; NULL: the time is always
+	 * 0. */
+	uint64_t (*wall_ms)(void *context);
 	void *wall_context;
 	/* Stores all changes of the registry now; returns a status. Called before the use of a
 	 * token counts. NULL: such changes are stored like all others. */
 	int (*save)(void *context);
 	void *save_context;
+	uint32_t events; /* bound of the event log; 0: FABRIC_EVENTS */
 	/* for answers to STATS: name of its machine, and its process id */
 	char name[FABRIC_NAME_BYTES];
 	uint32_t pid;
@@ -82,6 +85,10 @@ struct registry_options {
 	X(channel_limited, "handshakes dropped: too many per second or at once")               \
 	X(stats_answered, "requests for counters answered")                                    \
 	X(stats_limited, "requests for counters dropped: too many per second")                 \
+	X(events_answered, "requests for events answered")                                     \
+	X(events_limited, "requests for events dropped: too many per second")                  \
+	X(reports_limited, "reports of paths refused: too many per second")                    \
+	X(refusals_unlogged, "refusals without an event: repeated, or too many per second")    \
 	X(pages, "pages of full tables sent")                                                  \
 	X(deltas, "table differences sent")
 
@@ -151,6 +158,9 @@ size_t registry_send(struct registry *r, struct datagram *out, size_t count, uin
 
 /* Returns the time in ns at which to call registry_send again; UINT64_MAX: nothing is pending. */
 uint64_t registry_deadline(const struct registry *r);
+
+/* Returns the event log. The store loads it, saves what is unsaved, and sets `unsaved`. */
+struct event_journal *registry_events(struct registry *r);
 
 const struct registry_counters *registry_counters(const struct registry *r);
 size_t registry_node_count(const struct registry *r, enum node_state state);

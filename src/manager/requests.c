@@ -63,6 +63,7 @@ static void reject_busy(struct registry *r, const struct udp_address *from,
 		 holder->entry.name, address_format(&holder->entry.address, address),
 		 (double)answer.retry_ns / S_NS);
 	r->counters.busy++;
+	manager_event_refused(r, from, what, answer.text);
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
 
@@ -72,6 +73,8 @@ static void reject(struct registry *r, const struct udp_address *from, uint64_t 
 	struct manage_answer answer = {.request = request, .nonce = nonce, .status = status};
 
 	snprintf(answer.text, sizeof(answer.text), "%s", text);
+	if (status != DXP_OK && status != DXP_ENOENT)
+		manager_event_refused(r, from, text, text);
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
 
@@ -245,6 +248,8 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 /* Ends a node whose name or address now belongs to another node. */
 static void holder_end(struct registry *r, struct roster_node *holder, uint64_t now_ns)
 {
+	REGISTRY_EVENT(r, EVENT_LEFT, holder->entry.name,
+		       "another node now has its name or its address");
 	roster_gone(&r->roster, holder);
 	roster_change(&r->roster, holder);
 	push_news(r, holder, now_ns);
@@ -336,6 +341,7 @@ static void node_begin(struct registry *r, struct roster_node *n, const struct u
 		n->in_flight = n->repeats = 0;
 		n->rewound = false;
 		list_remove(&n->by_push);
+		n->reported = 0;
 		r->counters.joined++;
 	}
 	n->nonce = join->nonce;
@@ -353,6 +359,7 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
+	r->claimed = join.self.name;
 	if (!registry_proved(r, from, join.nonce, join.run, now_ns) &&
 	    !run_admit(r, from, WIRE_NODE_NONE, join.request, join.nonce, join.run))
 		return;
@@ -371,9 +378,12 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		       "the fabric has no free node id; stop some nodes");
 		return;
 	}
+	const bool same = n->nonce == join.nonce, alive = n->state == NODE_ALIVE;
 	bool changed = entry_update(r, n, from, &join);
 	roster_alive(&r->roster, n, now_ns + r->lease_ns);
 	node_begin(r, n, from, &join);
+	if (!same || !alive)
+		manager_event_joined(r, n, same);
 	if (changed) {
 		roster_change(&r->roster, n);
 		push_news(r, n, now_ns);
@@ -432,6 +442,7 @@ static void renew_accept(struct registry *r, const struct udp_address *from, str
 
 static void leave_accept(struct registry *r, struct roster_node *n, uint64_t now_ns)
 {
+	REGISTRY_EVENT(r, EVENT_LEFT, n->entry.name, "left the fabric");
 	roster_gone(&r->roster, n);
 	roster_change(&r->roster, n);
 	push_news(r, n, now_ns);
@@ -473,6 +484,32 @@ static void renew_receive(struct registry *r, const struct udp_address *from,
 	}
 }
 
+/* Logs the change of a path. A node without a lease gets no answer: it joins again, and then
+ * repeats the report. */
+static void report_receive(struct registry *r, const struct udp_address *from,
+			   const struct wire_header *header, struct manage_body body)
+{
+	struct manage_answer answer = {.status = DXP_OK, .epoch = r->epoch};
+	struct event_report report;
+
+	if (event_report_decode(body, &report) != DXP_OK) {
+		r->counters.malformed++;
+		return;
+	}
+	const struct manage_renew *base = &report.base;
+	if (!run_admit(r, from, header->src_node, base->request, base->nonce, base->run) ||
+	    !key_admit(r, from, base->request, base->nonce))
+		return;
+	struct roster_node *n = sender_find(r, header, base);
+	if (!n)
+		r->counters.unknown++;
+	if (!n || !request_admit(r, n, from, base) || !manager_event_report(r, n, &report))
+		return;
+	answer.request = base->request;
+	answer.nonce = base->nonce;
+	requests_answer(r, from, n->entry.id, &answer);
+}
+
 void requests_receive(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, uint64_t now_ns)
 {
@@ -481,6 +518,8 @@ void requests_receive(struct registry *r, const struct udp_address *from,
 	case WIRE_RENEW:
 	case WIRE_TABLE_ACK:
 	case WIRE_LEAVE: renew_receive(r, from, header, body, now_ns); break;
+	case WIRE_REPORT: report_receive(r, from, header, body); break;
+	case WIRE_EVENTS: manager_requests_events(r, from, body); break;
 	case WIRE_ASSIGN: manager_requests_assign(r, from, body, now_ns); break;
 	case WIRE_STATUS: manager_requests_status(r, from, body); break;
 	case WIRE_GRANTS: manager_requests_grants(r, from, body); break;

@@ -42,6 +42,7 @@ struct server {
 	uint64_t store_check_ns;
 	struct datagram out[DATAGRAM_BATCH];
 	bool operator_token;
+	uint64_t log_from; /* first event that is not in the log of the process yet */
 	/* datagrams in `out`; how many of them were sent, which is fewer if the kernel's buffer was
 	 * full */
 	size_t out_count, out_sent;
@@ -55,9 +56,10 @@ static bool acting(const struct server *s)
 
 static uint64_t wall_read(void *context)
 {
-	time_t now = time(NULL);
+	struct timespec now;
 
-	return now > 0 ? (uint64_t)now : 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec > 0 ? (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / MS_NS : 0;
 }
 
 /* Sets what answers to STATS state about this process. */
@@ -80,7 +82,7 @@ static int operator_token_make(struct server *s)
 	    (registry_has_operator(s->registry) && !options->operator_token))
 		return DXP_OK;
 	int status = secrets_operator_token(options->state_folder, s->registry,
-					    wall_read(NULL) + OPERATOR_TOKEN_S);
+					    wall_read(NULL) / 1000 + OPERATOR_TOKEN_S);
 	s->operator_token = status == DXP_OK;
 	return status;
 }
@@ -100,9 +102,10 @@ static int save_now(void *context)
 static int registry_open(struct server *s)
 {
 	struct registry_options registry_options = {.policy = s->options.policy,
+						    .events = s->options.events,
 						    .admission = s->options.admission,
 						    .entropy = rng_entropy_kernel,
-						    .wall = wall_read,
+						    .wall_ms = wall_read,
 						    .save = save_now,
 						    .save_context = s};
 
@@ -115,8 +118,10 @@ static int registry_open(struct server *s)
 		status = store_load(s->store, s->registry);
 	if (status == DXP_OK)
 		status = operator_token_make(s);
-	if (status == DXP_OK)
+	if (status == DXP_OK) {
+		s->log_from = registry_events(s->registry)->next;
 		registry_start(s->registry, clock_now_ns());
+	}
 	return status;
 }
 
@@ -257,10 +262,24 @@ static void receive(struct server *s)
 				 arrivals[i].bytes, now_ns);
 }
 
+/* Writes the new events to the log of the process. */
+static void events_log(struct server *s)
+{
+	const struct event_journal *l = registry_events(s->registry);
+
+	if (log_enabled(LOG_LEVEL_INFO))
+		for (const struct event_row *e = event_journal_next(l, s->log_from); e;
+		     e = event_journal_next(l, e->sequence + 1))
+			log_info("event=%s seq=%llu subject=%s: %s", event_kind_name(e->kind),
+				 (unsigned long long)e->sequence, e->subject, e->text);
+	s->log_from = l->next;
+}
+
 /* Saves changes. If the store fails, the fabric continues from memory, and the save is retried each
  * second. */
 static void save(struct server *s, uint64_t now_ns)
 {
+	events_log(s);
 	if (now_ns >= s->store_check_ns) {
 		int status = store_check(s->store, s->registry);
 		bool soon = status == DXP_OK || status == DXP_EBUSY;

@@ -21,6 +21,7 @@ struct server_options {
 	enum admission admission;
 	/* True: makes a token for one operator at the start, even if an operator exists already. */
 	bool operator_token;
+	uint32_t events; /* bound of the event log; 0: FABRIC_EVENTS */
 };
 
 /* seconds for which the token in FOLDER/operator.token is valid */

@@ -64,7 +64,7 @@ static struct mac *mac_of(const struct standby *s, const struct manage_body *bod
 static bool is_request(uint8_t type)
 {
 	return type == WIRE_JOIN || type == WIRE_RENEW || type == WIRE_STATUS ||
-	       type == WIRE_ASSIGN || type == WIRE_GRANTS;
+	       type == WIRE_ASSIGN || type == WIRE_GRANTS || type == WIRE_EVENTS;
 }
 
 size_t standby_answer(struct standby *s, const uint8_t *data, size_t bytes, const char *other,

@@ -20,7 +20,8 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "manager/secrets.h"
-#include "wire/address.h"
+#include "manager/store_events.h"
+#include "manager/store_rows.h"
 
 #define FILE_NAME "manager.db"
 #define FOUND_MAX 100 /* bad files that are renamed and kept, at most */
@@ -73,6 +74,7 @@ struct sqlite_store {
 	struct store base;
 	sqlite3 *db;
 	sqlite3_stmt *statements[STATEMENTS];
+	struct store_events events;
 	bool failing;     /* the last save failed; this was logged */
 	bool in_use;      /* another manager uses the file at the path; this was logged */
 	struct stat file; /* inode and device of the open file */
@@ -264,6 +266,7 @@ static void database_close(struct sqlite_store *s)
 		sqlite3_finalize(s->statements[i]);
 		s->statements[i] = NULL;
 	}
+	store_events_close(&s->events);
 	sqlite3_close(s->db);
 	s->db = NULL;
 }
@@ -355,10 +358,12 @@ static int database_renew(struct sqlite_store *s, struct registry *r)
 		status = entry_clear(s);
 	if (status == DXP_OK)
 		status = database_open(s);
-	if (status == DXP_OK)
+	if (status == DXP_OK) {
 		registry_store_again(r);
-	else
+		registry_events(r)->unsaved = registry_events(r)->first;
+	} else {
 		database_close(s);
+	}
 	return status;
 }
 
@@ -382,78 +387,6 @@ static int sqlite_check(struct store *base, struct registry *r)
 	}
 	s->in_use = false;
 	return database_renew(s, r);
-}
-
-static void text_copy(char *to, size_t to_bytes, sqlite3_stmt *row, int column)
-{
-	const unsigned char *text = sqlite3_column_text(row, column);
-
-	snprintf(to, to_bytes, "%s", text ? (const char *)text : "");
-}
-
-/* Copies a blob. Returns false if the blob has another size. */
-static bool blob_copy(void *to, size_t bytes, sqlite3_stmt *row, int column)
-{
-	if ((size_t)sqlite3_column_bytes(row, column) != bytes)
-		return false;
-	memcpy(to, sqlite3_column_blob(row, column), bytes);
-	return true;
-}
-
-/* Reads a row of `node`. Returns false if a blob has the wrong size. */
-static bool node_read(sqlite3_stmt *row, struct store_op *op)
-{
-	struct node_entry *e = &op->entry;
-
-	*op = (struct store_op){.kind = STORE_NODE_PUT,
-				.state = (enum node_state)sqlite3_column_int(row, 2)};
-	if (sqlite3_column_bytes(row, 1) != WIRE_UUID_BYTES ||
-	    sqlite3_column_bytes(row, 8) != WIRE_ADDRESS_BYTES)
-		return false;
-	e->id = (uint16_t)sqlite3_column_int(row, 0);
-	memcpy(e->uuid, sqlite3_column_blob(row, 1), WIRE_UUID_BYTES);
-	e->kind = (uint8_t)sqlite3_column_int(row, 3);
-	e->incarnation = (uint64_t)sqlite3_column_int64(row, 4);
-	e->capabilities = (uint32_t)sqlite3_column_int64(row, 5);
-	e->magic = (uint32_t)sqlite3_column_int64(row, 6);
-	e->memory_bytes = (uint64_t)sqlite3_column_int64(row, 7);
-	wire_address_decode(sqlite3_column_blob(row, 8), &e->address);
-	text_copy(e->name, sizeof(e->name), row, 9);
-	text_copy(e->engine, sizeof(e->engine), row, 10);
-	text_copy(e->device, sizeof(e->device), row, 11);
-	e->role = (uint8_t)sqlite3_column_int(row, 12);
-	return e->role == ROLE_NONE || blob_copy(e->key, sizeof(e->key), row, 13);
-}
-
-static bool key_read(sqlite3_stmt *row, struct store_op *op)
-{
-	*op = (struct store_op){.kind = STORE_KEY_PUT,
-				.index = (size_t)sqlite3_column_int64(row, 0),
-				.key.role = (uint8_t)sqlite3_column_int(row, 3),
-				.key.removed = sqlite3_column_int(row, 4) != 0};
-	text_copy(op->key.name, sizeof(op->key.name), row, 2);
-	return blob_copy(op->key.key, sizeof(op->key.key), row, 1);
-}
-
-static bool token_read(sqlite3_stmt *row, struct store_op *op)
-{
-	*op = (struct store_op){.kind = STORE_TOKEN_PUT,
-				.index = (size_t)sqlite3_column_int64(row, 0),
-				.token.role = (uint8_t)sqlite3_column_int(row, 3),
-				.token.uses = (uint32_t)sqlite3_column_int64(row, 4),
-				.token.expires_s = (uint64_t)sqlite3_column_int64(row, 5),
-				.token.revoked = sqlite3_column_int(row, 6) != 0};
-	text_copy(op->token.used_by, sizeof(op->token.used_by), row, 7);
-	return blob_copy(op->token.id, sizeof(op->token.id), row, 1) &&
-	       blob_copy(op->token.psk, sizeof(op->token.psk), row, 2);
-}
-
-static bool grant_read(sqlite3_stmt *row, struct store_op *op)
-{
-	*op = (struct store_op){.kind = STORE_GRANT_PUT};
-	text_copy(op->host, sizeof(op->host), row, 0);
-	text_copy(op->xpu, sizeof(op->xpu), row, 1);
-	return true;
 }
 
 static int rows_load(struct sqlite_store *s, struct registry *r, const char *query,
@@ -483,63 +416,17 @@ static int sqlite_load(struct store *base, struct registry *r)
 {
 	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
 	/* Loads keys before nodes, because nodes refer to keys. */
-	int status = rows_load(s, r, "SELECT * FROM key ORDER BY id", key_read);
+	int status = rows_load(s, r, "SELECT * FROM key ORDER BY id", store_key_read);
 
 	if (status == DXP_OK)
-		status = rows_load(s, r, "SELECT * FROM token ORDER BY id", token_read);
+		status = rows_load(s, r, "SELECT * FROM token ORDER BY id", store_token_read);
 	if (status == DXP_OK)
-		status = rows_load(s, r, "SELECT * FROM node ORDER BY id", node_read);
-	return status == DXP_OK ? rows_load(s, r, "SELECT * FROM permission", grant_read) : status;
-}
-
-static void node_bind(sqlite3_stmt *row, const struct store_op *op)
-{
-	const struct node_entry *e = &op->entry;
-	uint8_t address[WIRE_ADDRESS_BYTES];
-
-	wire_address_encode(&e->address, address);
-	sqlite3_bind_int(row, 1, e->id);
-	sqlite3_bind_blob(row, 2, e->uuid, WIRE_UUID_BYTES, SQLITE_TRANSIENT);
-	sqlite3_bind_int(row, 3, op->state);
-	sqlite3_bind_int(row, 4, e->kind);
-	sqlite3_bind_int64(row, 5, (sqlite3_int64)e->incarnation);
-	sqlite3_bind_int64(row, 6, e->capabilities);
-	sqlite3_bind_int64(row, 7, e->magic);
-	sqlite3_bind_int64(row, 8, (sqlite3_int64)e->memory_bytes);
-	sqlite3_bind_blob(row, 9, address, sizeof(address), SQLITE_TRANSIENT);
-	sqlite3_bind_text(row, 10, e->name, -1, SQLITE_TRANSIENT);
-	sqlite3_bind_text(row, 11, e->engine, -1, SQLITE_TRANSIENT);
-	sqlite3_bind_text(row, 12, e->device, -1, SQLITE_TRANSIENT);
-	sqlite3_bind_int(row, 13, e->role);
-	if (e->role)
-		sqlite3_bind_blob(row, 14, e->key, sizeof(e->key), SQLITE_TRANSIENT);
-	else
-		sqlite3_bind_null(row, 14);
-}
-
-static void key_bind(sqlite3_stmt *row, const struct store_op *op)
-{
-	const struct key_row *k = &op->key;
-
-	sqlite3_bind_int64(row, 1, (sqlite3_int64)op->index);
-	sqlite3_bind_blob(row, 2, k->key, sizeof(k->key), SQLITE_TRANSIENT);
-	sqlite3_bind_text(row, 3, k->name, -1, SQLITE_TRANSIENT);
-	sqlite3_bind_int(row, 4, k->role);
-	sqlite3_bind_int(row, 5, k->removed);
-}
-
-static void token_bind(sqlite3_stmt *row, const struct store_op *op)
-{
-	const struct token_row *t = &op->token;
-
-	sqlite3_bind_int64(row, 1, (sqlite3_int64)op->index);
-	sqlite3_bind_blob(row, 2, t->id, sizeof(t->id), SQLITE_TRANSIENT);
-	sqlite3_bind_blob(row, 3, t->psk, sizeof(t->psk), SQLITE_TRANSIENT);
-	sqlite3_bind_int(row, 4, t->role);
-	sqlite3_bind_int64(row, 5, t->uses);
-	sqlite3_bind_int64(row, 6, (sqlite3_int64)t->expires_s);
-	sqlite3_bind_int(row, 7, t->revoked);
-	sqlite3_bind_text(row, 8, t->used_by, -1, SQLITE_TRANSIENT);
+		status = rows_load(s, r, "SELECT * FROM node ORDER BY id", store_node_read);
+	if (status == DXP_OK)
+		status = rows_load(s, r, "SELECT * FROM permission", store_grant_read);
+	if (status == DXP_OK)
+		store_events_load(&s->events, s->db, s->path, registry_events(r));
+	return status;
 }
 
 static bool op_save(struct sqlite_store *s, const struct store_op *op)
@@ -550,39 +437,51 @@ static bool op_save(struct sqlite_store *s, const struct store_op *op)
 		[STORE_KEY_PUT] = KEY_PUT,     [STORE_TOKEN_PUT] = TOKEN_PUT};
 	sqlite3_stmt *statement = s->statements[of_kind[op->kind]];
 
-	if (op->kind == STORE_NODE_PUT) {
-		node_bind(statement, op);
-	} else if (op->kind == STORE_NODE_DELETE) {
-		sqlite3_bind_int(statement, 1, op->entry.id);
-	} else if (op->kind == STORE_KEY_PUT) {
-		key_bind(statement, op);
-	} else if (op->kind == STORE_TOKEN_PUT) {
-		token_bind(statement, op);
-	} else {
-		sqlite3_bind_text(statement, 1, op->host, -1, SQLITE_TRANSIENT);
-		sqlite3_bind_text(statement, 2, op->xpu, -1, SQLITE_TRANSIENT);
-	}
+	store_op_bind(statement, op);
 	bool good = sqlite3_step(statement) == SQLITE_DONE;
 	sqlite3_reset(statement);
 	return good;
 }
 
-/* Saves all changes in one transaction. Begins it at the first change, so that nothing is written
- * if there are no changes. */
-static bool changes_save(struct sqlite_store *s, struct registry *r)
+static bool run(struct sqlite_store *s, const char *sql)
 {
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* Saves all changes in one transaction, and the new events if `events` is true and this succeeds.
+ * Begins it at the first change, so that nothing is written if there are no changes. */
+static bool changes_save(struct sqlite_store *s, struct registry *r, bool events)
+{
+	struct event_journal *log = registry_events(r);
 	struct store_op op;
 	bool begun = false, good = true;
 
 	while (good && registry_next_store(r, &op)) {
-		good = begun || sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK;
+		good = begun || run(s, "BEGIN");
 		begun = true;
 		good = good && op_save(s, &op);
 	}
-	if (good && begun)
-		good = sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
 	keys_erase(&op, sizeof(op)); /* the last token */
+	events = events && good && store_events_due(&s->events, log);
+	if (events) {
+		good = begun || run(s, "BEGIN");
+		begun = true;
+		events = good && store_events_put(&s->events, s->db, s->path, log);
+	}
+	if (good && begun)
+		good = run(s, "COMMIT");
+	if (good && events)
+		store_events_saved(&s->events, s->path, log);
 	return good;
+}
+
+/* Undoes the transaction that failed. */
+static void changes_undo(struct sqlite_store *s, struct registry *r)
+{
+	if (!sqlite3_get_autocommit(s->db))
+		run(s, "ROLLBACK");
+	store_events_close(&s->events); /* their table may be undone, too */
+	registry_store_again(r);
 }
 
 static int sqlite_save(struct store *base, struct registry *r)
@@ -590,7 +489,17 @@ static int sqlite_save(struct store *base, struct registry *r)
 	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
 	if (!s->db)
 		return DXP_EIO; /* the database is closed; sqlite_check has logged the cause */
-	if (changes_save(s, r)) {
+	bool saved = changes_save(s, r, true);
+	if (!saved) {
+		/* Without the events, the other changes may still fit the disk. */
+		char why[128];
+		snprintf(why, sizeof(why), "%s", sqlite3_errmsg(s->db));
+		changes_undo(s, r);
+		saved = changes_save(s, r, false);
+		if (saved && registry_events(r)->unsaved < registry_events(r)->next)
+			store_events_failed(&s->events, s->path, why);
+	}
+	if (saved) {
 		if (s->failing)
 			log_warn("%s can be written again", s->path);
 		s->failing = false;
@@ -601,9 +510,7 @@ static int sqlite_save(struct store *base, struct registry *r)
 			  "stops; free space or repair the disk; the manager tries again",
 			  s->path, sqlite3_errmsg(s->db));
 	s->failing = true;
-	if (!sqlite3_get_autocommit(s->db))
-		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-	registry_store_again(r);
+	changes_undo(s, r);
 	return DXP_EIO;
 }
 

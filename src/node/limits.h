@@ -55,6 +55,11 @@
 #define PROBE_INTERVAL_NS (1000ull * 1000 * 1000)
 #define PROBE_ROUNDS      8 /* probes of a path before another peer gets its place */
 #define PROBE_BLOCKED     3 /* probes in a row without answer: the path is blocked */
+/* a path is slow if each of the last PROBE_RECENT round trips exceeds PROBE_SLOW_NS and
+ * PROBE_SLOW_FACTOR times the typical one, as in `dxp paths` */
+#define PROBE_RECENT      4
+#define PROBE_SLOW_NS     (1000ull * 1000)
+#define PROBE_SLOW_FACTOR 8
 /* last short probes of a path from which its loss is computed: bits of a word. PROBE_BLOCKED lost
  * ones are less than 1/20, so a peer that stops for a moment does not make its paths lossy. */
 #define PROBE_WINDOW 64

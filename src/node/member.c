@@ -69,7 +69,9 @@ struct member {
 	/* text of the last authentic rejection that may be temporary */
 	char rejection[MANAGE_TEXT_BYTES];
 	int rejection_status;
+	struct reports reports;
 	uint8_t request_frame[MANAGE_FRAME_BYTES], ack_frame[MANAGE_FRAME_BYTES];
+	uint8_t report_frame[MANAGE_FRAME_BYTES];
 };
 
 static void log_status(struct member *m, enum log_level level, const char *format, ...)
@@ -311,6 +313,10 @@ static void answer_receive(struct member *m, uint8_t type, struct manage_body bo
 		m->counters.malformed++;
 		return;
 	}
+	if (reports_answered(&m->reports, answer.request, type == WIRE_ANSWER)) {
+		run_learned(m, &answer, now_ns);
+		return;
+	}
 	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns) ||
 	    run_learned(m, &answer, now_ns))
 		return;
@@ -542,6 +548,18 @@ static void absence_note(struct member *m, uint64_t now_ns)
 	request_soon(m, now_ns);
 }
 
+static size_t report_send(struct member *m, struct datagram *out, uint64_t now_ns)
+{
+	struct event_report *report = reports_next(&m->reports, m->request + 1, now_ns);
+
+	if (!report)
+		return 0;
+	report->base = renew_make(m, ++m->request);
+	datagram_place(out, &m->options.manager, m->report_frame,
+		       event_report_encode(m->id, report, m->mac, m->report_frame));
+	return 1;
+}
+
 size_t member_send(struct member *m, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	size_t sent = 0;
@@ -569,6 +587,8 @@ size_t member_send(struct member *m, struct datagram *out, size_t count, uint64_
 		datagram_place(&out[sent++], &m->options.manager, m->ack_frame, bytes);
 		m->ack_due = false;
 	}
+	if (m->state == MEMBER_JOINED && sent < count)
+		sent += report_send(m, &out[sent], now_ns);
 	return sent;
 }
 
@@ -583,7 +603,8 @@ uint64_t member_deadline(const struct member *m)
 	if (m->state == MEMBER_JOINING)
 		deadline_ns = min_u64(deadline_ns, m->join_until_ns);
 	if (m->state == MEMBER_JOINED)
-		deadline_ns = min_u64(deadline_ns, m->lease_until_ns);
+		deadline_ns = min_u64(deadline_ns,
+				      min_u64(m->lease_until_ns, reports_deadline(&m->reports)));
 	if (m->rejected_key_ns)
 		deadline_ns = min_u64(deadline_ns, m->rejected_key_ns + AUTH_WAIT_NS);
 	return deadline_ns;
@@ -593,6 +614,11 @@ void member_moved(struct member *m, uint64_t now_ns)
 {
 	if (m->state < MEMBER_LEAVING)
 		request_soon(m, now_ns);
+}
+
+void member_report(struct member *m, const struct path_change *change)
+{
+	reports_add(&m->reports, change);
 }
 
 void member_leave(struct member *m, uint64_t now_ns)

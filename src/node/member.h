@@ -23,6 +23,7 @@
 #include "keys/identity.h"
 #include "link/udp.h"
 #include "node/managers.h"
+#include "node/reports.h"
 #include "node/table.h"
 
 enum member_state {
@@ -76,6 +77,9 @@ uint64_t member_deadline(const struct member *m);
 
 /* Reports this node's new address to the manager at once. */
 void member_moved(struct member *m, uint64_t now_ns);
+
+/* Reports a change of a path to the manager, for its event log. */
+void member_report(struct member *m, const struct path_change *change);
 
 /* Starts to leave the fabric. The state becomes LEFT after an answer or after three tries; at once
  * if the node has no id. */

@@ -295,7 +295,9 @@ static uint32_t membership_note(struct node *n)
 	enum log_level level;
 	const char *text = member_notice(n->member, &level);
 
-	if (text)
+	if (text && level == LOG_LEVEL_INFO)
+		log_info("event=joined subject=%s: %s", n->name, text);
+	else if (text)
 		log_write(level, "%s: %s", n->name, text);
 	if (member_id(n->member) != n->id) {
 		n->id = member_id(n->member);

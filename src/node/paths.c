@@ -2,6 +2,7 @@
 /* Connects a node to its measurement of paths (probe.h): which peers, and how long datagrams may
  * be. */
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/util.h"
 #include "node/internal.h"
 
@@ -39,6 +40,17 @@ void paths_start(struct node *n)
 	probe_init(&n->probe, number, clock_now_ns());
 }
 
+static void changes_report(struct node *n, uint64_t now_ns)
+{
+	struct path_change change;
+
+	while (path_changes_next(&n->probe, &change)) {
+		log_info("event=%s subject=%s: path to %s", event_kind_name(change.kind), n->name,
+			 change.peer);
+		member_report(n->member, &change);
+	}
+}
+
 void paths_send(struct node *n, uint64_t now_ns)
 {
 	const struct probe_view view = view_of(n);
@@ -47,6 +59,7 @@ void paths_send(struct node *n, uint64_t now_ns)
 	/* If the kernel has no space, the probe counts as lost. */
 	if (probe_send(&n->probe, &view, &out, now_ns))
 		link_send(n->link, &out, 1);
+	changes_report(n, now_ns);
 }
 
 void paths_receive(struct node *n, const struct datagram_arrival *a, uint64_t now_ns)

@@ -213,6 +213,7 @@ static void reply_process(struct probe *p, uint16_t from, const struct probe_rep
 	outcome_add(path, true);
 	const uint64_t rtt_ns = arrived_ns > p->sent_ns ? arrived_ns - p->sent_ns : 1;
 	path->srtt_ns = path->srtt_ns ? path->srtt_ns - path->srtt_ns / 8 + rtt_ns / 8 : rtt_ns;
+	path->recent_ns[path->recent++ % PROBE_RECENT] = rtt_ns;
 	path->min_rtt_ns = path->min_rtt_ns ? min_u64(path->min_rtt_ns, rtt_ns) : rtt_ns;
 }
 

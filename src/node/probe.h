@@ -23,8 +23,11 @@ struct probe_path {
 	bool recheck;        /* a long probe was lost: the next probe is a short one, at once */
 	unsigned long_lost;  /* long probes without answer since the last answer to a long one */
 	uint64_t srtt_ns, min_rtt_ns;
-	uint64_t answered_ns; /* time of the last answer; 0: none yet */
-	uint64_t pause_ns;    /* no probe before this time: the peer demanded a pause */
+	uint64_t recent_ns[PROBE_RECENT]; /* the last round trips, in any order; 0: none yet */
+	unsigned recent;                  /* index of the oldest of them */
+	uint8_t reported;                 /* kind of the last change (path_changes.h); 0: none */
+	uint64_t answered_ns;             /* time of the last answer; 0: none yet */
+	uint64_t pause_ns;                /* no probe before this time: the peer demanded a pause */
 	/* Bytes of the datagram: the longest answered one; the length of the next long probe; the
 	 * longest that this node's interface permits. */
 	uint16_t answered_bytes, long_bytes, limit_bytes;

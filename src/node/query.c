@@ -30,6 +30,10 @@ struct query {
 	struct node_entry *rows;
 	/* for GRANTS: `count` rows, of version `version` in epoch `epoch` */
 	struct grants_row *grants;
+	/* for EVENTS: `count` rows; the last page, and the number that the next request states */
+	struct event_row *events;
+	struct events_page page;
+	uint64_t from;
 	uint64_t epoch, version;
 	bool explicit;
 	size_t count, space;
@@ -87,6 +91,7 @@ int query_create(const struct query_options *options, uint64_t now_ns, struct qu
 	keys_erase(a->options.key, sizeof(a->options.key));
 	options->entropy(options->entropy_context, &a->nonce, sizeof(a->nonce));
 	a->assign.action = options->kind == QUERY_GRANT ? MANAGE_GRANT : MANAGE_REVOKE;
+	a->from = options->events.from;
 	a->first = options->kind == QUERY_NODES ? WIRE_NODE_FIRST : 0;
 	a->send_ns = now_ns;
 	a->retry_ns = RETRY_FIRST_NS;
@@ -102,6 +107,7 @@ void query_destroy(struct query *a)
 	mac_destroy(a->mac);
 	free(a->rows);
 	free(a->grants);
+	free(a->events);
 	free(a);
 }
 
@@ -210,6 +216,30 @@ static void grants_receive(struct query *a, struct manage_body body, uint64_t no
 		again(a, now_ns);
 }
 
+/* Appends the rows of a page. The query is done at the end of the log, or if no further page fits.
+ */
+static void events_receive(struct query *a, struct manage_body body, uint64_t now_ns)
+{
+	struct events_page page;
+
+	if (events_page_decode(body, &page) != DXP_OK || page.from != a->from)
+		return;
+	struct event_row *rows = realloc(a->events, (a->count + page.count + 1) * sizeof(*rows));
+	if (!rows) {
+		finish(a, DXP_ENOMEM, "not enough memory for the events");
+		return;
+	}
+	memcpy(rows + a->count, page.rows, page.count * sizeof(*rows));
+	a->events = rows;
+	a->count += page.count;
+	a->page = page;
+	a->from = page.next;
+	if (page.next > page.newest || a->count + EVENTS_PAGE_ROWS > QUERY_EVENTS_MAX)
+		finish(a, DXP_OK, "");
+	else
+		again(a, now_ns);
+}
+
 void query_receive(struct query *a, const struct udp_address *from, const uint8_t *data,
 		   size_t bytes, uint64_t now_ns)
 {
@@ -242,6 +272,8 @@ void query_receive(struct query *a, const struct udp_address *from, const uint8_
 		page_receive(a, body, now_ns);
 	else if (header.type == WIRE_GRANTS_PAGE && a->options.kind == QUERY_GRANTS)
 		grants_receive(a, body, now_ns);
+	else if (header.type == WIRE_EVENTS_PAGE && a->options.kind == QUERY_EVENTS)
+		events_receive(a, body, now_ns);
 }
 
 static void advance(struct query *a, uint64_t now_ns)
@@ -264,10 +296,24 @@ static void advance(struct query *a, uint64_t now_ns)
 	} else if (now_ns >= a->until_ns) {
 		snprintf(text, sizeof(text),
 			 a->standing_by ? MEMBER_STANDS_BY
-					: "no manager answers at %s; check that one runs there",
+			 : a->options.kind == QUERY_EVENTS
+				 ? "no manager answers at %s; check that one runs there, of this "
+				   "release or a later one"
+				 : "no manager answers at %s; check that one runs there",
 			 address);
 		finish(a, DXP_ETIMEDOUT, text);
 	}
+}
+
+static size_t events_encode(struct query *a)
+{
+	struct events_request request = a->options.events;
+
+	request.request = a->request;
+	request.nonce = a->nonce;
+	request.from = a->from;
+	request.key = a->key;
+	return events_request_encode(&request, a->mac, a->frame);
 }
 
 static size_t request_encode(struct query *a)
@@ -278,6 +324,8 @@ static size_t request_encode(struct query *a)
 	const struct grants_request grants = {
 		.request = a->request, .nonce = a->nonce, .first = a->first, .key = a->key};
 
+	if (a->options.kind == QUERY_EVENTS)
+		return events_encode(a);
 	if (a->options.kind == QUERY_GRANTS)
 		return grants_request_encode(&grants, a->mac, a->frame);
 	if (a->options.kind == QUERY_NODES)
@@ -333,6 +381,14 @@ size_t query_nodes(const struct query *a, const struct node_entry **rows)
 size_t query_grants(const struct query *a, const struct grants_row **rows)
 {
 	*rows = a->grants;
+	return a->count;
+}
+
+size_t query_events(const struct query *a, const struct event_row **rows,
+		    const struct events_page **last)
+{
+	*rows = a->events;
+	*last = &a->page;
 	return a->count;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One request to a manager: `dxp grant`, `dxp revoke`, `dxp grants`, or `dxp nodes`, which reads
- * the node table with all nodes, granted or not. The sender needs the fabric key, but need not be a
- * node. Pure, like member.h. */
+/* One request to a manager: `dxp grant`, `dxp revoke`, `dxp grants`, `dxp events`, or `dxp nodes`,
+ * which reads the node table with all nodes, granted or not. The sender needs the fabric key, but
+ * need not be a node. Pure, like member.h. */
 #ifndef NODE_QUERY_H
 #define NODE_QUERY_H
 
@@ -9,19 +9,25 @@
 #include "keys/identity.h"
 #include "link/udp.h"
 #include "node/managers.h"
+#include "wire/events.h"
 #include "wire/grants.h"
 
-enum query_kind { QUERY_GRANT, QUERY_REVOKE, QUERY_NODES, QUERY_GRANTS };
+enum query_kind { QUERY_GRANT, QUERY_REVOKE, QUERY_NODES, QUERY_GRANTS, QUERY_EVENTS };
+
+/* events of one query, about 1 MB; a further query reads the next ones */
+#define QUERY_EVENTS_MAX 4096
 
 struct query_options {
 	struct udp_address manager;
 	struct manager_backups others; /* asked in turn if `manager` is silent or stands by */
 	uint8_t key[FABRIC_KEY_BYTES];
-	/* for NODES and GRANTS: key pair of the reader, instead of the fabric key; or NULL */
+	/* for NODES, GRANTS and EVENTS: key pair of the reader, instead of the fabric key; or NULL
+	 */
 	const struct identity *identity;
 	enum query_kind kind;
-	const char *host, *xpu; /* for GRANT and REVOKE: a node's name or "*"; copied */
-	uint64_t timeout_ns;    /* limit for the whole query; 0: FABRIC_JOIN_NS */
+	const char *host, *xpu;       /* for GRANT and REVOKE: a node's name or "*"; copied */
+	struct events_request events; /* for EVENTS: from, since_ms and kind */
+	uint64_t timeout_ns;          /* limit for the whole query; 0: FABRIC_JOIN_NS */
 	entropy_fn entropy;
 	void *entropy_context;
 };
@@ -54,5 +60,10 @@ size_t query_grants(const struct query *a, const struct grants_row **rows);
 /* For GRANTS: returns true if the rows decide who may use an xPU. False: any host may use any
  * xPU. */
 bool query_explicit(const struct query *a);
+
+/* For EVENTS: returns the rows, at most QUERY_EVENTS_MAX. They are valid until query_destroy. *last
+ * is the last page, whose `next` is the number with which the next query begins. */
+size_t query_events(const struct query *a, const struct event_row **rows,
+		    const struct events_page **last);
 
 #endif

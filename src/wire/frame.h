@@ -67,7 +67,10 @@
 	X(GRANTS, 0x50, M)      \
 	X(GRANTS_PAGE, 0x51, M) \
 	X(PROBE, 0x52, M)       \
-	X(PROBE_REPLY, 0x53, M)
+	X(PROBE_REPLY, 0x53, M) \
+	X(EVENTS, 0x54, M)      \
+	X(EVENTS_PAGE, 0x55, M) \
+	X(REPORT, 0x56, M)
 
 #define WIRE_TYPE_ENUM(name, value, kind) WIRE_##name = value,
 enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };

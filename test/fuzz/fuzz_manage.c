@@ -118,6 +118,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		uint8_t type = (uint8_t)(WIRE_JOIN + data[0] % (WIRE_ANSWER - WIRE_JOIN + 1));
 		if (data[0] == 0xff)
 			type = WIRE_GRANTS;
+		else if (data[0] == 0xfe)
+			type = WIRE_EVENTS;
+		else if (data[0] == 0xfd)
+			type = WIRE_REPORT;
 		t.now_ns += (uint64_t)(data[0] >> 4) * 50 * MS_NS;
 		forge(&t, type, data[1], data + 4, body_bytes);
 		exchange(&t);

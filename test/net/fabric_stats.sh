@@ -185,6 +185,9 @@ dxp nodes --wide >"$scratch/table"
 grep -Eq "^ +[0-9]+  xpu2 .* $daemon2 .* dxpd\$" "$scratch/table" ||
 	die "no counters of xpu2: $(cat "$scratch/table")"
 grep -Eq '^ +[0-9]+  xpu3 .* publishes nothing$' "$scratch/table" || die "$(cat "$scratch/table")"
+grep -Eq '^manager  .* nodes_alive [0-9]' "$scratch/table" ||
+	die "no counters of the manager: $(cat "$scratch/table")"
+refuse 2 'needs --wide' dxp nodes --switch 127.0.0.9
 dxp nodes --wide --json >"$scratch/wide.json"
 expect '"stats_answered"' "$scratch/wide.json"
 expect '"missing": "publishes nothing"' "$scratch/wide.json"

@@ -270,6 +270,7 @@ for name in $commands; do
 	run) each dxp run -- true ;;
 	grant | revoke) closed='none' each dxp "$name" host1 xpu1 ;;
 	grants) closed='none' each dxp grants ;;
+	events) closed='none' each dxp events ;;
 	paths) each dxp paths ;;
 	web) each dxp web open ;;
 	top) each dxp top --once --interval 100 ;;

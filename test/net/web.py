@@ -153,6 +153,8 @@ def killed(url, name, kill):
     wait("dead", lambda: health(url, name) == "dead")
     wait("in the log", lambda: [e for e in get(url, "events")["events"]
                                 if e["kind"] == "dead" and e["subject"] == name])
+    wait("in the log of the manager", lambda: [e for e in get(url, "events")["events"]
+                                               if e["kind"] == "died" and e["subject"] == name])
 
 
 def manager_silent(url, stop, go):

@@ -6,7 +6,7 @@ import sys
 
 from browser import Browser
 
-PAGES = {"": "Overview", "nodes": "Nodes", "nodes/xpu1": "Node xpu1", "bridges": "Bridges",
+PAGES = {"": "Overview", "nodes": "Nodes", "nodes/xpu1": "Node xpu1", "bridges": "Bridges", "paths": "Paths",
          "functions": "Functions", "switches": "Switches", "grants": "Grants", "events": "Events", "join": "Join",
          "unknown": "Overview"}
 
@@ -91,4 +91,5 @@ def main():
     browser.close()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -106,7 +106,7 @@ static struct udp_address fabric_address(unsigned n)
 
 static uint64_t fabric_wall(void *context)
 {
-	return ((struct fabric *)context)->wall_s;
+	return ((struct fabric *)context)->wall_s * 1000;
 }
 
 UNUSED static struct fabric *fabric_create(uint64_t seed, enum grants_policy policy)
@@ -124,7 +124,7 @@ UNUSED static struct fabric *fabric_create(uint64_t seed, enum grants_policy pol
 	f->wall_s = 1000000;
 	f->options = (struct registry_options){.key = "the key of this fabric",
 					       .private_key = "the manager's private key",
-					       .wall = fabric_wall,
+					       .wall_ms = fabric_wall,
 					       .wall_context = f,
 					       .policy = policy,
 					       .entropy = rng_entropy_rng,

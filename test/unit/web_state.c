@@ -152,7 +152,35 @@ static void web_changes__overload(void **state)
 	web_state_destroy(w);
 }
 
-/* The number left out is reported. */
+/* The manager's log replaces the events that dxp-web derives from readings. */
+static void web_state_log__replaces(void **state)
+{
+	static const struct event_row rows[] = {
+		{7, 1000, EVENT_DIED, "a", "its lease has expired"},
+		{9, 2000, EVENT_PATH_BLOCKED, "b", "path to c: no answer"}};
+	struct web_rig_node nodes[] = {{.id = 1, .name = "a"}, {.id = 2, .name = "b"}};
+	struct web_state *w = web_rig_state(nodes, 1);
+	struct web_alert_list *list = calloc(1, sizeof(*list));
+
+	web_state_log(w, rows, 2);
+	next(w, nodes, 2);
+	web_alerts_add(list, WEB_CRITICAL, "path-blocked", "b", "to c: no answer");
+	web_alerts_add(list, WEB_WARNING, "path-lossy", "b", "to a: lost");
+	web_state_alerts(w, WEB_SOURCE_PATHS, list, 3000);
+	assert_int_equal(alerts(w), 2);
+	json_t *page = web_state_events(w, 0, 10), *events = json_object_get(page, "events");
+	assert_int_equal(json_array_size(events), 3);
+	static const char *const kinds[] = {"died", "path-blocked", "path-lossy"};
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(
+			json_string_value(json_object_get(json_array_get(events, i), "kind")),
+			kinds[i]);
+	json_decref(page);
+	free(list);
+	web_state_destroy(w);
+}
+
+/* There are more alerts than the server keeps. It still reports how many it left out. */
 static void web_alerts__bounded(void **state)
 {
 	struct web_rig_node nodes[WEB_ALERTS + 10] = {0};
@@ -317,11 +345,12 @@ static void web_connections__expire(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(web_snapshot__health), cmocka_unit_test(web_snapshot__rates),
-		cmocka_unit_test(web_changes__events),  cmocka_unit_test(web_changes__overload),
-		cmocka_unit_test(web_alerts__bounded),  cmocka_unit_test(web_events__wrap),
-		cmocka_unit_test(web_stream__resumes),  cmocka_unit_test(web_feed__slow),
-		cmocka_unit_test(web_feed__many),       cmocka_unit_test(web_connections__expire),
+		cmocka_unit_test(web_snapshot__health),    cmocka_unit_test(web_snapshot__rates),
+		cmocka_unit_test(web_changes__events),     cmocka_unit_test(web_changes__overload),
+		cmocka_unit_test(web_state_log__replaces), cmocka_unit_test(web_alerts__bounded),
+		cmocka_unit_test(web_events__wrap),        cmocka_unit_test(web_stream__resumes),
+		cmocka_unit_test(web_feed__slow),          cmocka_unit_test(web_feed__many),
+		cmocka_unit_test(web_connections__expire),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

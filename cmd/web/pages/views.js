@@ -306,6 +306,98 @@ const GRANT_COLUMNS = [
 	{ title: "xPU", value: (g) => g.xpu },
 ];
 
+const VERDICT_STYLE = { blocked: "bad", lossy: "slow", slow: "slow", short: "slow" };
+const MATRIX_MAX = 16; // nodes of the matrix
+
+function verdictText(p) {
+	if (p.verdict) return (p.verdict === "blocked" ? "\u2717 " : "\u26a0 ") + p.verdict;
+	return p.state === "open" ? "\u2713 open" : "? not measured";
+}
+
+const TROUBLED_COLUMNS = [
+	{ title: "From", value: (p) => p.from, link: (p) => nodeLink({ name: p.from }) },
+	{ title: "To", value: (p) => p.to },
+	{ title: "State", value: verdictText, style: (p) => VERDICT_STYLE[p.verdict] ?? "" },
+	{ title: "Why", value: (p) => p.verdict_text, kind: "text" },
+];
+
+const PATH_COLUMNS = [
+	{ title: "From", value: (p) => p.from },
+	{ title: "To", value: (p) => p.to },
+	{ title: "State", value: verdictText, style: (p) => VERDICT_STYLE[p.verdict] ?? "" },
+	{ title: "Round trip", value: (p) => p.rtt_ns ? format.microseconds(p.rtt_ns) : "-", kind: "number" },
+	{ title: "Shortest", value: (p) => p.min_rtt_ns ? format.microseconds(p.min_rtt_ns) : "-", kind: "number wide" },
+	{ title: "Lost", value: (p) => `${p.sent - p.answered}/${p.sent}`, kind: "number" },
+	{ title: "MTU", value: (p) => p.mtu_bytes || "-", kind: "number wide" },
+];
+
+const MISSING_COLUMNS = [
+	{ title: "Node", value: (m) => m.from },
+	{ title: "Why", value: (m) => m.why, kind: "text" },
+];
+
+// The round trips between all nodes: a row for each sender, a column for each peer.
+class Matrix {
+	constructor() {
+		this.names = "";
+		this.root = element("div");
+	}
+
+	#begin(names) {
+		const columns = [{ title: "From \\ to", value: (row) => row.from }, ...names.map((to) => ({
+			title: to,
+			value: (row) => row.to.get(to) ? this.#cell(row.to.get(to)) : "-",
+			style: (row) => VERDICT_STYLE[row.to.get(to)?.verdict] ?? "",
+			kind: "number",
+		}))];
+		this.table = new Table("Round trips between nodes", columns, (row) => row.from);
+		this.root.replaceChildren(this.table.root);
+	}
+
+	#cell(p) {
+		if (p.verdict === "blocked") return "\u2717 blocked";
+		const rtt = p.rtt_ns ? format.microseconds(p.rtt_ns) : "?";
+		return p.verdict ? `\u26a0 ${rtt} ${p.verdict}` : rtt;
+	}
+
+	update(paths) {
+		const names = [...new Set(paths.flatMap((p) => [p.from, p.to]))].sort();
+		this.root.hidden = names.length === 0 || names.length > MATRIX_MAX;
+		if (this.root.hidden) return;
+		if (this.names !== names.join(" ")) this.#begin(names);
+		this.names = names.join(" ");
+		this.table.update(names.map((from) => ({ from, to: new Map(paths.filter((p) => p.from === from).map((p) => [p.to, p])) })));
+	}
+}
+
+class Paths {
+	title = "Paths";
+
+	constructor() {
+		this.summary = element("p");
+		this.troubles = new Table("Paths that are blocked, lossy, slow or short", TROUBLED_COLUMNS, (p) => `${p.from} ${p.to}`);
+		this.matrix = new Matrix();
+		this.all = new Table("Paths", PATH_COLUMNS, (p) => `${p.from} ${p.to}`);
+		this.missing = new Table("Nodes without measurements", MISSING_COLUMNS, (m) => m.from);
+		this.parts = [this.summary, this.troubles.root, element("h2", {}, "Matrix"), this.matrix.root,
+			element("h2", {}, "All paths"), this.all.root, this.missing.root];
+	}
+
+	async update() {
+		const { paths, missing } = await get("paths");
+		const bad = paths.filter((p) => p.verdict);
+		const text = bad.length ? `${bad.length} of ${paths.length} paths have a problem.`
+			: `None of ${paths.length} measured paths is blocked, lossy, slow or short.`;
+		if (this.summary.textContent !== text) this.summary.textContent = text;
+		this.troubles.root.hidden = bad.length === 0;
+		this.missing.root.hidden = missing.length === 0;
+		this.troubles.update(bad.slice(0, ROWS_MAX), bad.length);
+		this.matrix.update(paths);
+		this.all.update(paths.slice(0, ROWS_MAX), paths.length);
+		this.missing.update(missing.slice(0, ROWS_MAX), missing.length);
+	}
+}
+
 class Grants {
 	title = "Grants";
 
@@ -336,7 +428,7 @@ class EventTable {
 	constructor() {
 		this.last = 0;
 		this.events = [];
-		this.table = new Table("Events since dxp-web started, newest first", EVENT_COLUMNS, (e) => e.id);
+		this.table = new Table("Events, newest first", EVENT_COLUMNS, (e) => e.id);
 		this.root = this.table.root;
 	}
 
@@ -386,7 +478,7 @@ class Join {
 	}
 }
 
-const PAGES = { "": Overview, nodes: Nodes, bridges: Bridges, functions: Functions, switches: Switches, grants: Grants,
+const PAGES = { "": Overview, nodes: Nodes, paths: Paths, bridges: Bridges, functions: Functions, switches: Switches, grants: Grants,
 	events: Events, join: Join };
 
 // Makes the view of a location such as "#/nodes/xpu1".

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "manager/event_journal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#define SCAN_MAX 4096 /* events per page that are looked at: about 10 us */
+
+int event_journal_create(struct event_journal *l, uint32_t space)
+{
+	*l = (struct event_journal){
+		.ring = calloc(space, sizeof(*l->ring)), .space = space, .first = 1, .next = 1};
+	l->unsaved = 1;
+	return l->ring ? DXP_OK : DXP_ENOMEM;
+}
+
+void event_journal_destroy(struct event_journal *l)
+{
+	free(l->ring);
+}
+
+/* Returns the place for the event `sequence`, which becomes the newest. */
+static struct event_row *row_begin(struct event_journal *l, uint64_t sequence)
+{
+	struct event_row *row = &l->ring[sequence % l->space];
+
+	l->next = sequence + 1;
+	l->first = max_u64(l->first, l->next > l->space ? l->next - l->space : 1);
+	return row;
+}
+
+void event_journal_add(struct event_journal *l, uint64_t time_ms, enum event_kind kind,
+		       const char *subject, const char *format, ...)
+{
+	struct event_row *row = row_begin(l, l->next);
+	va_list arguments;
+
+	*row = (struct event_row){
+		.sequence = l->next - 1, .time_ms = time_ms, .kind = (uint8_t)kind};
+	snprintf(row->subject, sizeof(row->subject), "%s", subject);
+	va_start(arguments, format);
+	vsnprintf(row->text, sizeof(row->text), format, arguments);
+	va_end(arguments);
+}
+
+bool event_journal_load(struct event_journal *l, const struct event_row *row)
+{
+	const bool none = l->next == l->first;
+
+	if (row->sequence < l->next || row->sequence > EVENT_SEQUENCE_MAX || row->kind == 0)
+		return false;
+	if (none)
+		l->first = row->sequence;
+	*row_begin(l, row->sequence) = *row;
+	l->unsaved = l->next;
+	return true;
+}
+
+const struct event_row *event_journal_next(const struct event_journal *l, uint64_t from)
+{
+	for (uint64_t at = max_u64(from, l->first); at < l->next; at++) {
+		const struct event_row *row = &l->ring[at % l->space];
+		if (row->sequence == at)
+			return row;
+	}
+	return NULL;
+}
+
+void event_journal_page(const struct event_journal *l, const struct events_request *request,
+			struct events_page *page)
+{
+	const struct event_row *row = event_journal_next(l, request->from);
+
+	page->oldest = l->first;
+	page->newest = l->next - 1;
+	page->from = request->from;
+	page->next = l->next;
+	page->count = 0;
+	for (unsigned scanned = 0; row; row = event_journal_next(l, row->sequence + 1)) {
+		if (scanned++ == SCAN_MAX || page->count == EVENTS_PAGE_ROWS) {
+			page->next = row->sequence;
+			return;
+		}
+		if ((request->kind == 0 || row->kind == request->kind) &&
+		    row->time_ms >= request->since_ms)
+			page->rows[page->count++] = *row;
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The event log of the fabric: the newest events, in order. Bounded; the store has a copy.
+ *
+ * Invariant: the log has the events with first <= sequence < next that exist. Gaps come only from
+ * invalid rows of the store. Events from `unsaved` on are not in the store yet. */
+#ifndef MANAGER_EVENT_JOURNAL_H
+#define MANAGER_EVENT_JOURNAL_H
+
+#include "base/util.h"
+#include "wire/events.h"
+
+struct event_journal {
+	struct event_row *ring; /* the event `sequence` is at index sequence % space */
+	uint32_t space;
+	uint64_t first, next, unsaved;
+};
+
+/* Creates an empty log for `space` events. DXP_ENOMEM. */
+int event_journal_create(struct event_journal *l, uint32_t space);
+void event_journal_destroy(struct event_journal *l);
+
+void event_journal_add(struct event_journal *l, uint64_t time_ms, enum event_kind kind,
+		       const char *subject, const char *format, ...) PRINTF_LIKE(5, 6);
+
+/* Adds a row from the store. Rows come in ascending order. Returns false if the row is invalid. */
+bool event_journal_load(struct event_journal *l, const struct event_row *row);
+
+/* Returns the first event with a number of at least `from`, or NULL. */
+const struct event_row *event_journal_next(const struct event_journal *l, uint64_t from);
+
+/* Fills a page for a request. Looks at a bounded number of events. */
+void event_journal_page(const struct event_journal *l, const struct events_request *request,
+			struct events_page *page);
+
+#endif
