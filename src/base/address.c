@@ -53,7 +53,7 @@ const char *address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEX
 	return out;
 }
 
-/* Parses ":port". If the text is empty, the port is `fallback`. */
+/* Parses ":port"; empty text is `fallback`. */
 static int port_parse(const char *text, uint16_t fallback, uint16_t *port)
 {
 	char *end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Network address of a NIC: IPv4 or IPv6 address and UDP port. An IPv4 address is stored as a
- * mapped IPv6 address (::ffff:a.b.c.d), so one comparison serves both families. */
+/* IP address and UDP port of a NIC. IPv4 is stored as mapped IPv6 (::ffff:a.b.c.d), so one
+ * comparison serves both. */
 #ifndef BASE_ADDRESS_H
 #define BASE_ADDRESS_H
 
@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define UDP_ADDRESS_TEXT_BYTES 64 /* bytes of text, with the final zero */
+#define UDP_ADDRESS_TEXT_BYTES 64 /* with the final zero */
 
 struct udp_address {
 	uint8_t ip[16];
-	uint16_t port; /* port in host order; 0: unknown */
+	uint16_t port; /* host order; 0: unknown */
 };
 
 static inline bool address_equal(const struct udp_address *a, const struct udp_address *b)
@@ -21,15 +21,13 @@ static inline bool address_equal(const struct udp_address *a, const struct udp_a
 	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
-/* Returns true if the address is in fe80::/10. Two nodes may have the same link-local address, so
- * it cannot identify a node. */
+/* Returns true for fe80::/10. Two nodes may have the same such address, so it identifies none. */
 static inline bool address_link_local(const struct udp_address *a)
 {
 	return a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80;
 }
 
-/* Returns true if the address is in 127.0.0.0/8 or is ::1. Only programs on this machine can use
- * such an address. */
+/* Returns true for 127.0.0.0/8 or ::1, which only programs on this machine can use. */
 static inline bool address_loopback(const struct udp_address *a)
 {
 	static const uint8_t v4[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127};
@@ -45,28 +43,28 @@ static inline bool address_ipv4(const struct udp_address *a)
 	return memcmp(a->ip, mapped, sizeof(mapped)) == 0;
 }
 
-/* Returns NULL if other nodes can send to this IP address. Otherwise returns what the address is,
- * such as "a multicast address". Does not check the port. */
+/* Returns NULL if other nodes can send to it, else what it is, such as "a multicast address".
+ * Ignores the port. */
 const char *address_unreachable(const struct udp_address *a);
 
-/* Returns an IPv4 address. `ip` is in host order: 0x0a000001 is 10.0.0.1. */
+/* `ip` in host order: 0x0a000001 is 10.0.0.1. */
 struct udp_address address_v4(uint32_t ip, uint16_t port);
 
-/* Formats an address, for example "10.0.0.2:4795" or "[fe80::1]:4795". Returns `out`. */
+/* Writes "10.0.0.2:4795" or "[fe80::1]:4795". Returns `out`. */
 const char *address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEXT_BYTES]);
 
-/* Parses "a.b.c.d[:port]" or "[v6][:port]". `port` is used if the text has no port. Does not look
- * up names. Returns DXP_EINVAL for other text. */
+/* Parses "a.b.c.d[:port]" or "[v6][:port]", but no names; `port` if the text has none. DXP_EINVAL:
+ * other text. */
 int address_parse(const char *text, uint16_t port, struct udp_address *a);
 
-/* A range of addresses: all addresses that begin with the first `bits` bits of `ip`. */
+/* All addresses that begin with the first `bits` bits of `ip`. */
 struct address_prefix {
 	uint8_t ip[16];
-	uint8_t bits; /* prefix length, 0 .. 128; for IPv4, its prefix length plus 96 */
+	uint8_t bits; /* 0 .. 128; of IPv4, plus 96 */
 };
 
-/* Parses "10.1.0.0/16", "[fd00::]/8", or a single address, which is a range of one. DXP_EINVAL:
- * other text, or a bit after the prefix is not 0. */
+/* Parses "10.1.0.0/16", "[fd00::]/8", or a single address. DXP_EINVAL: other text, or a bit after
+ * the prefix is not 0. */
 int address_prefix_parse(const char *text, struct address_prefix *out);
 bool address_within(const struct udp_address *a, const struct address_prefix *p);
 

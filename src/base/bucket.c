@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Token bucket. Keeps the remainder of each division, so the rate has no rounding error. */
+/* Token bucket. Remainders of divisions are kept, so the rate has no rounding error. */
 #include "base/bucket.h"
 
 #include "base/limits.h"
@@ -37,8 +37,7 @@ void bucket_charge(struct bucket *b, uint64_t bytes, uint64_t now_ns)
 
 	uint64_t start_ns = max_u64(b->paid_ns, saved_ns);
 
-	/* When a wait is over, the next wait will be counted. A wait that is only extended is not
-	 * counted again. */
+	/* After a wait, the next one counts; a wait that is extended counts once. */
 	b->counted = b->counted && now_ns < b->next_ns;
 	b->remainder = owed % b->bytes_per_s;
 	b->paid_ns = start_ns + min_u64(owed / b->bytes_per_s, UINT64_MAX - start_ns);

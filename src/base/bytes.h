@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads and writes big-endian numbers at any alignment. */
+/* Big-endian numbers at any alignment. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clock of all code outside the simulator. Folders without I/O do not call it: they receive the
- * time as an argument. */
+/* Clock of all code outside the simulator. Folders without I/O receive the time as an argument. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 

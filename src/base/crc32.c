@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CRC-32 by libdeflate, and the selection of the implementation. */
+/* CRC-32 by libdeflate, and the choice of implementation. */
 #include "base/crc32.h"
 
 #include <libdeflate.h>
 
-#define FOLD_MIN 64 /* bytes; for shorter input libdeflate is at least as fast */
+#define FOLD_MIN 64 /* for shorter input libdeflate is as fast */
 
 uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		     size_t count)

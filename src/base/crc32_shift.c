@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Advances a CRC over zero bytes. Each zero byte after a message multiplies the message's remainder
- * by x^8. CRCs are linear, so four tables, one for each byte of the CRC, give the product. Bits are
- * reflected: bit 31 is x^0. */
+/* Advances a CRC over zero bytes, each a multiplication by x^8. CRCs are linear, so four tables, by
+ * byte of the CRC, give the product. Reflected: bit 31 is x^0. */
 #include "base/crc32.h"
 
 #define POLYNOMIAL 0xedb88320u
 #define X_0        (1u << 31)
 #define X_8        (1u << 23)
 
-/* Returns the product of two remainders, modulo the polynomial of the CRC. */
+/* Returns the product modulo the polynomial. */
 static uint32_t multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0;

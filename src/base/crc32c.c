@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects the fastest implementation at the first call. Contains the portable implementation, which
- * processes eight bytes at a time by tables. */
+/* Selects the fastest implementation at the first call; has the portable one, eight bytes at a time
+ * by tables. */
 #include "base/crc32c.h"
 
 #include <stdatomic.h>
@@ -66,16 +66,14 @@ static uint32_t choose_and_run(uint32_t crc, const uint8_t *p, size_t bytes);
 
 static _Atomic run_function chosen = choose_and_run;
 
-/* Runs at the first call of crc32c(). Threads that run it at the same time select the same
- * implementation. */
+/* Runs at the first call of crc32c(); concurrent threads select the same. */
 static uint32_t choose_and_run(uint32_t crc, const uint8_t *p, size_t bytes)
 {
 	const struct crc32c_way *way = crc32c_ways;
 
 	while (!way->prepare())
 		way++;
-	/* Pairs with the acquire in crc32c: a thread that reads the selection also sees its
-	 * tables. */
+	/* Pairs with the acquire in crc32c, so that readers of the selection see its tables. */
 	atomic_store_explicit(&chosen, way->run, memory_order_release);
 	return way->run(crc, p, bytes);
 }

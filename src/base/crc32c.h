@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Continues a CRC over `bytes` more bytes. `crc` is the CRC of the data before, at first 0.
- * crc32c(0, "123456789", 9) is 0xe3069283. */
+/* Continues `crc`, at first 0. crc32c(0, "123456789", 9) is 0xe3069283. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
 /* Computes crc32c without special instructions, for tests. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implementations of CRC-32C: crc32c.c selects one, tests compare all. They work on the raw
- * remainder; crc32c() inverts it before and after. */
+/* CRC-32C implementations, on the raw remainder; crc32c() inverts before and after. */
 #ifndef BASE_CRC32C_WAYS_H
 #define BASE_CRC32C_WAYS_H
 
@@ -12,17 +11,17 @@
 
 struct crc32c_way {
 	const char *name;
-	/* creates tables; returns false if this processor cannot run the implementation */
+	/* creates tables; false: this processor cannot run it */
 	bool (*prepare)(void);
-	/* call `prepare` before the first call */
+	/* after `prepare` */
 	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes);
 };
 
-/* Implementations, fastest first. The last one runs on every processor. */
+/* Fastest first; the last one runs anywhere. */
 extern const struct crc32c_way crc32c_ways[];
 extern const size_t crc32c_way_count;
 
-/* Functions of crc32c_x86.c, which other processors do not have. */
+/* Of crc32c_x86.c, which other processors lack. */
 bool crc32c_fold_prepare(void);
 uint32_t crc32c_fold_run(uint32_t crc, const uint8_t *p, size_t bytes);
 bool crc32c_lanes_prepare(void);

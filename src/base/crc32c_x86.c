@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CRC-32C by x86 instructions, in two implementations.
+/* CRC-32C by x86 instructions.
  *
- * Lanes: the crc32 instruction processes 8 bytes with a latency of three cycles. So three
- * independent lanes run in parallel and process 8 bytes per cycle. Carry-less products join the
- * lanes.
+ * Lanes: crc32 takes 8 bytes with a latency of three cycles, so three lanes run in parallel, joined
+ * by carry-less products.
  *
- * Folding: see crc_fold.h; the crc32 instruction reduces the last 16 bytes. With 128-bit registers,
- * lanes are faster than folding (27 against 17 GB/s on Zen 5).
+ * Folding: crc_fold.h, where crc32 reduces the last 16 bytes. With 128-bit registers, lanes are
+ * faster (27 against 17 GB/s on Zen 5).
  *
- * crc_fold.h explains the "- 1" in the exponents. */
+ * crc_fold.h explains "- 1" in exponents. */
 #ifdef __x86_64__
 
 #include <immintrin.h>
@@ -18,14 +17,14 @@
 #include "base/crc32c_ways.h"
 #include "base/crc_fold.h"
 
-#define LONG_LANE  448 /* bytes; three lanes cover 1344 bytes of a payload of 1408 */
+#define LONG_LANE  448 /* three lanes cover 1344 of 1408 bytes */
 #define SHORT_LANE 64
-#define FOLD_MIN   128 /* bytes; for shorter input the crc32 instruction alone is as fast */
+#define FOLD_MIN   128 /* for shorter input crc32 alone is as fast */
 
 #define LANES_TARGET __attribute__((target("sse4.2,pclmul")))
 
 static struct fold_keys fold_keys;
-/* Factors that move a remainder over one lane and over two lanes. */
+/* Move a remainder over one lane, and two. */
 static uint32_t over_long[2], over_short[2];
 static pthread_once_t keys_once = PTHREAD_ONCE_INIT;
 
@@ -33,8 +32,7 @@ static void keys_make(void)
 {
 	fold_keys_make(CRC32C_POLYNOMIAL, &fold_keys);
 	for (unsigned i = 0; i < 2; i++) {
-		/* The crc32 instruction that reduces the product multiplies by x^32, hence "-
-		 * 32". */
+		/* The reducing crc32 multiplies by x^32, hence "- 32". */
 		over_long[i] = fold_power(CRC32C_POLYNOMIAL, 8 * LONG_LANE * (i + 1) - 32 - 1);
 		over_short[i] = fold_power(CRC32C_POLYNOMIAL, 8 * SHORT_LANE * (i + 1) - 32 - 1);
 	}
@@ -48,7 +46,7 @@ static inline uint64_t word_at(const uint8_t *p)
 	return word;
 }
 
-/* Processes short pieces and the rest of long pieces. */
+/* Processes short pieces, and the rest of long ones. */
 LANES_TARGET static inline uint32_t words_run(uint32_t crc, const uint8_t *p, size_t bytes)
 {
 	uint64_t wide = crc;

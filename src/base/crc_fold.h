@@ -16,12 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FOLD_WIDE  256 /* bytes per step: four accumulators hide the latency */
-#define FOLD_BLOCK 64  /* bytes; the shortest foldable block */
+#define FOLD_WIDE  256 /* per step: four accumulators hide the latency */
+#define FOLD_BLOCK 64  /* shortest foldable block */
 
 #define FOLD_TARGET __attribute__((target("sse4.2,pclmul,avx512f,avx512vl,vpclmulqdq")))
 
-/* Factors that move the low and the high half of 16 bytes by one distance. */
+/* Factors for the halves of 16 bytes, over one distance. */
 struct fold_key {
 	_Alignas(16) uint64_t low;
 	uint64_t high;
@@ -29,11 +29,11 @@ struct fold_key {
 
 struct fold_keys {
 	struct fold_key by_256, by_192, by_128, by_64, by_16;
-	/* Factors that move each 16 bytes of a block of 64 to the last 16 bytes. */
+	/* From each 16 bytes of 64 to the last 16. */
 	_Alignas(64) struct fold_key to_last[4];
 };
 
-/* Returns x^exponent modulo `polynomial`. In both the polynomial and the result, bit 31 is x^0. */
+/* Returns x^exponent modulo `polynomial`; bit 31 is x^0. */
 static inline uint32_t fold_power(uint32_t polynomial, unsigned exponent)
 {
 	uint32_t power = 1u << 31;
@@ -79,7 +79,7 @@ FOLD_TARGET static inline __m512i wide_key(const struct fold_key *key)
 	return _mm512_broadcast_i32x4(_mm_load_si128((const __m128i *)(const void *)key));
 }
 
-/* Moves each 16 bytes of `wide` by its key and adds the result to `onto`. */
+/* Moves each 16 bytes by its key, and adds them to `onto`. */
 FOLD_TARGET static inline __m512i wide_fold(__m512i wide, __m512i keys, __m512i onto)
 {
 	__m512i low = _mm512_clmulepi64_epi128(wide, keys, 0x00);
@@ -98,9 +98,8 @@ FOLD_TARGET static inline __m128i wide_finish(const struct fold_keys *keys, __m5
 	return _mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-/* Returns 16 bytes with the same remainder as the first `bytes` & ~63 bytes. `bytes` is at least
- * FOLD_BLOCK. `start`, which is a previous remainder or 16 moved bytes, is added to the first 16
- * bytes. */
+/* Returns 16 bytes with the remainder of `bytes` & ~63, at least FOLD_BLOCK. `start`, a remainder
+ * or 16 moved bytes, is added to the first 16. */
 FOLD_TARGET static inline __m128i fold_run(const struct fold_keys *keys, __m128i start,
 					   const uint8_t *p, size_t bytes)
 {

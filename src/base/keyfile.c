@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Strict parsing of key files, and creation that never replaces a key. */
+/* Parses key files strictly, and never replaces a key by creation. */
 #include "base/keyfile.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static int digit_value(char c)
 	return -1;
 }
 
-/* Parses exactly the digits of a key, with or without one newline. Returns false for other text. */
+/* Parses exactly the digits, with or without one newline. */
 static bool key_parse(const char *text, size_t bytes, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (bytes != TEXT_BYTES && !(bytes == TEXT_BYTES + 1 && text[TEXT_BYTES] == '\n'))
@@ -119,14 +119,13 @@ static bool content_write(int fd, const uint8_t key[FABRIC_KEY_BYTES])
 	return written;
 }
 
-/* Gives the temporary file its final name. link() does not replace an existing file; rename()
- * does. */
+/* Gives the final name: link() does not replace a file; rename() does. */
 static bool name_give(const char *temporary, const char *path, bool replace)
 {
 	return replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
 }
 
-/* Writes a temporary file and renames it, so that the file at `path` never has a part of a key. */
+/* Renames a temporary file, so that `path` never has a part of a key. */
 static int file_create(const char *path, const char *temporary, const uint8_t key[FABRIC_KEY_BYTES],
 		       bool replace)
 {

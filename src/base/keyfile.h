@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* File with a fabric key: 64 hexadecimal digits and a newline, readable by its owner only. A
- * process with the key can act as any node of the fabric. */
+/* A fabric key's file: 64 hexadecimal digits and a newline, for its owner only. A process with the
+ * key can act as any node. */
 #ifndef BASE_KEYFILE_H
 #define BASE_KEYFILE_H
 
@@ -8,17 +8,15 @@
 
 #include "base/limits.h"
 
-/* Reads a key and logs errors. Returns DXP_ENOENT if there is no such file. DXP_EACCESS: other
- * users can access the file, or this user cannot read it. DXP_EMALFORMED: the content is not a key.
- * DXP_EIO: reading failed. */
+/* Errors, logged: DXP_ENOENT: no such file; DXP_EACCESS: others can access it, or this user cannot;
+ * DXP_EMALFORMED: no key; DXP_EIO. */
 int keyfile_read(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
 
-/* Writes a random key to a new file of mode 0600. The file appears complete or not at all. Logs
- * errors. DXP_EEXIST: the file exists and is not changed. DXP_EIO: the file cannot be written. */
+/* Writes a random key to a new file of mode 0600, complete or not at all. Errors, logged:
+ * DXP_EEXIST: unchanged; DXP_EIO. */
 int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
 
-/* Writes a key to a file of mode 0600, and replaces the file if it exists. Logs errors. DXP_EIO:
- * the file cannot be written. */
+/* Writes the file with mode 0600, replacing an old one. DXP_EIO, logged. */
 int keyfile_write(const char *path, const uint8_t key[FABRIC_KEY_BYTES]);
 
 #endif

@@ -19,7 +19,7 @@
 
 #define VERSION_REFER    2
 #define VERSION_TRUNCATE 3
-#define RIGHTS_FIRST     ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1) /* all rights of Landlock 1 */
+#define RIGHTS_FIRST     ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1) /* of Landlock 1 */
 #define RIGHTS_READ \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define RIGHTS_OF_FILES                                              \
@@ -31,7 +31,7 @@ long landlock_version(void)
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* Returns all access rights that rules of this kernel can permit. */
+/* Returns what this kernel's rules can permit. */
 static uint64_t rights_all(void)
 {
 	const long version = landlock_version();
@@ -67,7 +67,7 @@ void landlock_permit(int rules, const char *path, enum landlock_access access)
 		return;
 	if (fstat(rule.parent_fd, &s) == 0 && !S_ISDIR(s.st_mode))
 		rule.allowed_access &= RIGHTS_OF_FILES;
-	/* If the kernel does not add the rule, access to the path fails later with EACCES. */
+	/* without the rule, access fails later with EACCES */
 	syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 	close(rule.parent_fd);
 }

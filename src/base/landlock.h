@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits the files that a process can open, by Landlock. The limit is permanent and needs no root
- * rights. Rules name folders and files; all others are denied. The calls are safe between fork and
- * exec of a program with threads. */
+/* Limits the files that a process can open, by Landlock: permanently, without root rights, denying
+ * what rules do not name. Safe between fork and exec of a program with threads. */
 #ifndef BASE_LANDLOCK_H
 #define BASE_LANDLOCK_H
 
@@ -9,27 +8,26 @@
 #include <stdint.h>
 
 enum landlock_access {
-	LANDLOCK_READ,       /* permits to read and execute files, and to list folders */
-	LANDLOCK_READ_WRITE, /* also permits to write files that exist */
-	/* also permits to make, remove and move files and folders */
+	LANDLOCK_READ,       /* read and execute files, list folders */
+	LANDLOCK_READ_WRITE, /* also write existing files */
+	/* also make, remove and move files and folders */
 	LANDLOCK_ALL,
 };
 
-/* Returns Landlock's version in the kernel; negative: the kernel has no Landlock. */
+/* Returns a negative value without Landlock. */
 long landlock_version(void);
 
-/* Creates rules that permit nothing. Returns a descriptor, closed on exec; -1 with errno set. */
+/* Creates rules that permit nothing. Returns a descriptor, closed on exec; -1 with errno. */
 int landlock_rules(void);
 
-/* Permits access to a file, or to all files and folders below a folder. Does nothing if the path
- * does not exist. */
+/* Permits a file, or all below a folder; does nothing if the path does not exist. */
 void landlock_permit(int rules, const char *path, enum landlock_access access);
 
-/* Permits programs and libraries of the system, and /dev/null. */
+/* Programs and libraries of the system, and /dev/null. */
 void landlock_permit_system(int rules);
 
-/* Applies the rules to this thread, and to all threads and processes that it starts. The process
- * must have PR_SET_NO_NEW_PRIVS. Returns false with errno set. */
+/* Applies the rules to this thread, and to all threads and processes that it starts. Needs
+ * PR_SET_NO_NEW_PRIVS. Returns false with errno. */
 bool landlock_enter(int rules);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes each message with one write(2), so lines of several threads do not mix. */
+/* One write(2) per message, so that lines of threads do not mix. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -16,10 +16,10 @@
 static const char *program = "dxp";
 static _Thread_local bool softened;
 static _Thread_local struct {
-	char *out; /* buffer for errors; NULL: errors are logged */
+	char *out; /* for errors; NULL: they are logged */
 	size_t bytes;
 } diverted;
-/* highest level of messages that are written; -1: not read from the environment yet */
+/* highest level written; -1: not read from the environment yet */
 static _Atomic int threshold = -1;
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
@@ -90,5 +90,5 @@ void log_write(enum log_level level, const char *format, ...)
 	text_clean(line, (size_t)used, TEXT_LINES, NULL);
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)used) < 0)
-		return; /* a lost message cannot be reported */
+		return; /* it cannot be reported */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages for users on standard error: "dxpd: error: ...". The function that detects an error logs
- * it once, with the next step. DXP_LOG=error|warn|info|debug sets the level (default warn). Control
- * characters except tab and newline are replaced (base/text.h). */
+/* Messages on standard error: "dxpd: error: ...". The function that detects an error logs it once,
+ * with the next step. DXP_LOG=error|warn|info|debug (default warn). Control characters except tab
+ * and newline are replaced (base/text.h). */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -12,15 +12,15 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-/* Sets the program name in messages. The text must stay valid until the process exits. */
+/* `name` must stay valid until exit. */
 void log_program_set(const char *name);
 void log_level_set(enum log_level level);
 int log_enabled(enum log_level level);
-/* While `soft` is true, logs this thread's errors and warnings as `info`. Use it for an attempt
- * that may fail because the caller has an alternative. */
+/* While on, logs this thread's errors and warnings as `info`, for an attempt that has an
+ * alternative. */
 void log_soften(bool soft);
-/* From now on, copies this thread's last error to `out`, without newline, and logs errors only as
- * `info`. Use it in a caller that reports errors itself. `out` NULL ends this. */
+/* Copies this thread's last error to `out`, without newline, and logs errors as `info`, for a
+ * caller that reports them. NULL ends this. */
 void log_divert(char *out, size_t bytes);
 void log_write(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* HMAC-SHA-256 by libcrypto's EVP_MAC, keyed once and restarted for each message. */
+/* HMAC-SHA-256 by libcrypto's EVP_MAC, keyed once and restarted per message. */
 #include "base/mac.h"
 
 #include <stdlib.h>
@@ -17,8 +17,8 @@ struct mac {
 	EVP_MAC_CTX *context;
 };
 
-/* Disables libcrypto's exit handler. It would free libcrypto's state while other threads still send
- * packets. Only the first call of this function in a process has an effect. */
+/* Disables libcrypto's exit handler, which would free state that other threads still use. Only the
+ * first call in a process counts. */
 __attribute__((constructor)) static void state_keep(void)
 {
 	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
@@ -38,7 +38,7 @@ static EVP_MAC_CTX *context_create(const uint8_t key[FABRIC_KEY_BYTES])
 	EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
 	EVP_MAC_CTX *context = hmac ? EVP_MAC_CTX_new(hmac) : NULL;
 
-	EVP_MAC_free(hmac); /* the context keeps its own reference to the algorithm */
+	EVP_MAC_free(hmac); /* the context holds its own reference */
 	if (context && EVP_MAC_init(context, key, FABRIC_KEY_BYTES, parameters) != 1) {
 		EVP_MAC_CTX_free(context);
 		context = NULL;
@@ -75,7 +75,7 @@ void mac_compute(struct mac *m, const void *head, size_t head_bytes, const void 
 	uint8_t digest[DIGEST_BYTES];
 	size_t bytes = 0;
 
-	/* The key argument NULL keeps the current key. */
+	/* NULL keeps the current key */
 	if (EVP_MAC_init(m->context, NULL, 0, NULL) != 1 ||
 	    EVP_MAC_update(m->context, head, head_bytes) != 1 ||
 	    EVP_MAC_update(m->context, body, body_bytes) != 1 ||

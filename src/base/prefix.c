@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranges of addresses. IPv4 addresses are stored as mapped IPv6 addresses, so one comparison serves
- * both families. */
+/* Ranges of addresses; IPv4 as mapped IPv6, so one comparison serves both. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,9 +8,8 @@
 #include "base/address.h"
 
 #define ADDRESS_BITS 128u
-#define MAPPED_BITS  96u /* number of bits before the IPv4 address in a mapped address */
+#define MAPPED_BITS  96u /* before the IPv4 address */
 
-/* Returns true if the first `bits` bits of two addresses are equal. */
 static bool bits_equal(const uint8_t a[16], const uint8_t b[16], uint32_t bits)
 {
 	const uint32_t bytes = bits / 8, rest = bits % 8;
@@ -20,7 +18,7 @@ static bool bits_equal(const uint8_t a[16], const uint8_t b[16], uint32_t bits)
 	       (rest == 0 || ((a[bytes] ^ b[bytes]) >> (8 - rest)) == 0);
 }
 
-/* Returns true if all bits of the address after the first `bits` are 0. */
+/* Returns whether the bits after the first `bits` are 0. */
 static bool tail_zero(const uint8_t ip[16], uint32_t bits)
 {
 	for (uint32_t i = bits; i < ADDRESS_BITS; i++)
@@ -29,7 +27,7 @@ static bool tail_zero(const uint8_t ip[16], uint32_t bits)
 	return true;
 }
 
-/* Parses the length of a prefix. Returns false if it is not a number in 0 .. `most`. */
+/* Parses 0 .. `most`; returns false for other text. */
 static bool length_parse(const char *text, uint32_t most, uint32_t *out)
 {
 	char *end;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Drops rights of root. Any node of the network can send packets, so the loop that reads packets
- * should have no more rights than it uses. */
+/* Drops rights of root: any node can send packets to the loop that reads them. */
 #include "base/privileges.h"
 
 #include <errno.h>
@@ -54,13 +53,11 @@ static void bounds_drop(void)
 {
 	for (unsigned long c = 0; c < 64; c++)
 		if (prctl(PR_CAPBSET_DROP, c, 0, 0, 0) != 0)
-			/* the kernel has no such capability, or this process has no right to drop
-			 * it */
+			/* no such capability, or no right to drop it */
 			return;
 }
 
-/* Changes the user, and keeps permitted capabilities. This can fail in a user namespace that does
- * not map the user's number. */
+/* Keeps permitted capabilities. Fails in a user namespace without the user's number. */
 static bool user_set(const struct passwd *p)
 {
 	return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && setgroups(0, NULL) == 0 &&

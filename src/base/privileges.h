@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gives up the rights of root that a program needs only at its start. */
+/* Gives up root rights after a program's start. */
 #ifndef BASE_PRIVILEGES_H
 #define BASE_PRIVILEGES_H
 
@@ -8,14 +8,13 @@
 
 #define PRIVILEGES_USER "nobody"
 
-/* Makes the process run as `user`; NULL: as PRIVILEGES_USER, if that user exists. Drops all
- * capabilities. With `xdp`, keeps the capabilities to change the maps of an attached program. Call
- * it while the process has only one thread. Does nothing if the process has no rights of root.
- * DXP_ENOENT: no such user. DXP_EIO: the kernel does not permit it. Both errors are logged. */
+/* Runs as `user`, or NULL: as PRIVILEGES_USER if it exists, without capabilities, with `xdp` those
+ * for an attached program's maps. Only with one thread; nothing without root rights. DXP_ENOENT: no
+ * such user; DXP_EIO: not permitted; both logged. */
 int privileges_drop(const char *user, bool xdp);
 
-/* Sets the permitted and effective capabilities of this thread: bit i is capability i. Programs
- * that the thread starts inherit none. Returns false with errno set. */
+/* Sets the permitted and effective capabilities of this thread, bit i for capability i; started
+ * programs inherit none. Returns false with errno. */
 bool privileges_capabilities_set(uint64_t all);
 
 #endif

@@ -13,11 +13,10 @@
 
 static struct {
 	bool closed[STDERR_FILENO + 1];
-	bool reported; /* lost output was reported, and must not be reported again */
+	bool reported; /* lost output was reported */
 } program;
 
-/* Opens /dev/null on closed descriptors, lowest first, because open() returns the lowest free
- * number. */
+/* Opens the lowest first, because open() returns the lowest free number. */
 static void descriptors_fill(const char *name)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -27,7 +26,7 @@ static void descriptors_fill(const char *name)
 		int got = open("/dev/null", O_RDWR);
 		if (got >= 0 && got != fd)
 			close(got);
-		if (got != fd) { /* exit, because another file would get this number later */
+		if (got != fd) { /* another file would get this number later */
 			dprintf(STDERR_FILENO,
 				"%s: error: descriptor %d is closed and /dev/null cannot be opened "
 				"in its place: %m\n",
@@ -45,8 +44,7 @@ static void limit_report(void)
 {
 	struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART}, old;
 
-	/* Sets a handler instead of SIG_IGN. exec resets a handler to the default, so programs that
-	 * this process starts keep the usual behaviour. */
+	/* A handler, which exec resets, unlike SIG_IGN, so started programs behave as usual. */
 	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 		sigaction(SIGXFSZ, &action, NULL);
 }
@@ -56,8 +54,7 @@ bool program_was_closed(int fd)
 	return fd >= STDIN_FILENO && fd <= STDERR_FILENO && program.closed[fd];
 }
 
-/* Closes a copy of standard output, because some file systems report lack of space only at
- * close. */
+/* Closes a copy, because some file systems report lack of space only at close. */
 static bool output_close(void)
 {
 	int copy = dup(STDOUT_FILENO);
@@ -67,7 +64,7 @@ static bool output_close(void)
 
 bool program_output_check(void)
 {
-	/* output was lost in an earlier write, whose errno is unknown */
+	/* in an earlier write, errno unknown */
 	bool lost = ferror(stdout) != 0;
 	int error = 0;
 
@@ -92,7 +89,7 @@ static void on_exit_check(void)
 void program_begin(const char *name)
 {
 	descriptors_fill(name);
-	signal(SIGCHLD, SIG_DFL); /* if it were ignored, exit statuses of children would be lost */
+	signal(SIGCHLD, SIG_DFL); /* if it were ignored, children's exit statuses would be lost */
 	log_program_set(name);
 	limit_report();
 	atexit(on_exit_check);

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and exit of our own programs. Libraries must not use this: descriptors, signals and exit
- * belong to the program. */
+/* Start and exit of our own programs. Not for libraries: descriptors, signals and exit belong to
+ * the program. */
 #ifndef BASE_PROGRAM_H
 #define BASE_PROGRAM_H
 
 #include <stdbool.h>
 
-/* Must be the first call of main. `name` appears in messages and must stay valid. Opens /dev/null
- * on each of descriptors 0, 1 and 2 that is closed. A write beyond the file size limit then fails
- * with EFBIG; without this call it would kill the process. At exit, runs program_output_check; if
- * that fails, the exit status is 1. */
+/* Must be the first call of main. `name` is for messages and must stay valid. Opens /dev/null on
+ * closed descriptors 0, 1 and 2. A write beyond the file size limit then fails with EFBIG instead
+ * of killing the process. Runs program_output_check at exit; if that fails, the status is 1. */
 void program_begin(const char *name);
 
-/* Returns true if descriptor 0, 1 or 2 was closed at program start: output to it is dropped, input
- * is empty. */
+/* Returns true if 0, 1 or 2 was closed at the start: output is dropped, input is empty. */
 bool program_was_closed(int fd);
 
-/* Flushes standard output. If text is lost, reports it once on standard error and returns false. */
+/* Flushes standard output; reports lost text once on standard error, with false. */
 bool program_output_check(void);
 
 #endif

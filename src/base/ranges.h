@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A set of bytes, stored as sorted ranges [start, end) that neither overlap nor touch. No I/O. */
+/* A set of bytes as sorted ranges [start, end) that neither overlap nor touch. No I/O. */
 #ifndef BASE_RANGES_H
 #define BASE_RANGES_H
 
@@ -10,18 +10,17 @@ struct range {
 	uint64_t start, end;
 };
 
-/* A struct with all fields 0 is the empty set. */
+/* Zeroed: empty. */
 struct ranges {
 	struct range *at;
 	uint32_t count, space;
 };
 
 void ranges_free(struct ranges *r);
-/* Reserves memory for `more` additional ranges. Each change needs at most one additional range.
- * Returns false if memory is short. */
+/* Reserves memory; each change needs at most one more range. Returns false if memory is short. */
 bool ranges_reserve(struct ranges *r, uint32_t more);
-/* Add or remove a range, which may be empty. If memory is short, they return false and change
- * nothing. After ranges_reserve() they cannot fail. */
+/* Add or remove a range, which may be empty. Without memory, they return false and change nothing;
+ * after ranges_reserve() they cannot fail. */
 bool ranges_add(struct ranges *r, uint64_t start, uint64_t end);
 bool ranges_remove(struct ranges *r, uint64_t start, uint64_t end);
 /* Finds the first part of [start, end) in the set. Returns false if there is none. */

@@ -12,7 +12,7 @@ void rng_entropy_kernel(void *context, void *out, uint64_t bytes)
 	while (bytes > 0) {
 		ssize_t got = getrandom(p, bytes, 0);
 		if (got <= 0)
-			abort(); /* getrandom() cannot fail on a supported kernel */
+			abort(); /* cannot fail on a supported kernel */
 		p += got;
 		bytes -= (uint64_t)got;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Generator of pseudorandom numbers from a seed (SplitMix64), for simulator, tests and jitter. It
- * must not produce secrets. Keys and magics come from an entropy_fn: the kernel's random source in
- * a real node, this generator in the simulator. */
+/* Pseudorandom numbers from a seed (SplitMix64), for simulator, tests and jitter, never secrets.
+ * Keys and magics come from an entropy_fn: the kernel's in a real node, this in the simulator. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
@@ -19,8 +18,8 @@ static inline uint64_t rng_next(struct rng *r)
 	return z ^ (z >> 31);
 }
 
-/* Returns a number in 0 .. bound - 1, each with equal probability; 0 if the bound is 0. The bias of
- * the modulo operation is too small for any test to detect. */
+/* Returns 0 .. bound - 1, equally likely; 0 for bound 0. The modulo's bias is too small for any
+ * test. */
 static inline uint64_t rng_below(struct rng *r, uint64_t bound)
 {
 	return bound ? rng_next(r) % bound : 0;
@@ -32,14 +31,13 @@ static inline int rng_chance_ppm(struct rng *r, uint32_t ppm)
 	return rng_below(r, 1000000) < ppm;
 }
 
-/* Source of secrets: fills `out` with random bytes. It cannot fail, because a node without a random
- * source does not start. */
+/* Fills `out` with random bytes. It cannot fail: a node without a random source does not start. */
 typedef void (*entropy_fn)(void *context, void *out, uint64_t bytes);
 
-/* Fills `out` from the kernel's random source; `context` is unused. */
+/* `context` is unused. */
 void rng_entropy_kernel(void *context, void *out, uint64_t bytes);
 
-/* Fills `out` from the generator `context`, a struct rng. Only the simulator uses it. */
+/* Fills `out` from `context`, a struct rng. Only for the simulator. */
 void rng_entropy_rng(void *context, void *out, uint64_t bytes);
 
 #endif

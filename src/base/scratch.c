@@ -19,20 +19,19 @@
 #include "base/log.h"
 
 #define PREFIX  "dxp-work-"
-#define YOUNG_S 60 /* seconds; the owner of a younger folder may not have locked it yet */
-/* deepest level of folders that is removed; compilers make 6 levels, a hostile kernel any number */
+#define YOUNG_S 60 /* s; the owner of a younger folder may not have locked it yet */
+/* levels removed; compilers make 6, a hostile kernel any number */
 #define DEPTH_MAX   256
 #define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct scratch {
 	char *path;
-	int lock; /* descriptor of the folder; the lock ends when its owner exits */
+	int lock; /* its lock ends with the owner */
 };
 
 /* ---- removing ---- */
 
-/* Removes the content of a folder down to DEPTH_MAX levels, because each level needs a descriptor
- * and memory. */
+/* Removes at most DEPTH_MAX levels, because each needs a descriptor and memory. */
 static void folder_empty(int folder, unsigned depth)
 {
 	DIR *d = depth < DEPTH_MAX ? fdopendir(folder) : NULL;

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#define UTF8_HIGH 0xc2 /* first byte of the encodings of U+0080 .. U+00BF */
+#define UTF8_HIGH 0xc2 /* first byte of U+0080 .. U+00BF */
 
 static bool is_kept(uint8_t c, enum text_keep keep)
 {

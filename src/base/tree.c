@@ -10,8 +10,7 @@ static bool before(const struct tree_node *n, uint64_t key, uint64_t minor)
 	return n->key < key || (n->key == key && n->minor < minor);
 }
 
-/* Returns the next SplitMix64 value. With a secret seed, users cannot choose the shape of the
- * tree. */
+/* Returns the next SplitMix64 value. With a secret seed, users cannot choose the tree's shape. */
 static uint32_t weight_next(struct tree *t)
 {
 	uint64_t z = t->random += 0x9e3779b97f4a7c15u;
@@ -28,8 +27,7 @@ void tree_insert(struct tree *t, struct tree_node *n, uint64_t key, uint64_t min
 	*n = (struct tree_node){.key = key, .minor = minor, .weight = weight_next(t)};
 	while (*at && (*at)->weight >= n->weight)
 		at = before(*at, key, minor) ? &(*at)->right : &(*at)->left;
-	/* Splits the subtree at this position: smaller nodes go to the left of n, others to the
-	 * right. */
+	/* smaller nodes go left of n, others right */
 	for (rest = *at; rest;) {
 		if (before(rest, key, minor)) {
 			*less = rest;

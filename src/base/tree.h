@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ordered set of nodes with two-part keys: a treap. Random weights keep its depth logarithmic.
- * Nodes are embedded in their owners' structs. No I/O; not thread-safe. */
+/* Ordered set of embedded nodes with two-part keys: a treap, of logarithmic depth by random
+ * weights. No I/O; not thread-safe. */
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
 
@@ -8,25 +8,25 @@
 
 struct tree_node {
 	struct tree_node *left, *right;
-	/* order of the node: `key` first, then `minor`; the pair is unique in a tree */
+	/* order; unique in a tree */
 	uint64_t key, minor;
-	uint32_t weight; /* random number; at least the weight of each child */
+	uint32_t weight; /* at least each child's */
 };
 
-/* An all-zero struct is the empty tree. `random` must stay secret, because an attacker who knows it
- * could choose keys that make the tree deep. */
+/* Zeroed: empty. `random` must stay secret, or an attacker could choose keys that make the tree
+ * deep. */
 struct tree {
 	struct tree_node *root;
-	uint64_t random; /* state of the generator of weights */
+	uint64_t random; /* for weights */
 };
 
-/* Inserts n with this key, and sets all fields of n. */
+/* Sets all fields of n. */
 void tree_insert(struct tree *t, struct tree_node *n, uint64_t key, uint64_t minor);
 /* Removes n, which must be in the tree. */
 void tree_remove(struct tree *t, const struct tree_node *n);
-/* Returns the last node whose (key, minor) is not greater, or NULL. */
+/* Returns the last node not above (key, minor), or NULL. */
 struct tree_node *tree_floor(const struct tree *t, uint64_t key, uint64_t minor);
-/* Returns the first node whose (key, minor) is not less, or NULL. */
+/* Returns the first node not below (key, minor), or NULL. */
 struct tree_node *tree_ceiling(const struct tree *t, uint64_t key, uint64_t minor);
 
 #endif

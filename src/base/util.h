@@ -35,8 +35,7 @@ static inline uint64_t clamp_u64(uint64_t v, uint64_t low, uint64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
-/* Returns true if a precedes b in wrapping serial numbers (RFC 1982). Valid if the distance of both
- * is less than half the number space. */
+/* Compares wrapping serial numbers (RFC 1982), less than half the space apart. */
 static inline int seq_before(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) < 0;

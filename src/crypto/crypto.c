@@ -20,7 +20,7 @@ int crypto_open(struct crypto *c)
 		.aes256 = EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL),
 		.cipher = EVP_CIPHER_CTX_new(),
 	};
-	EVP_KDF_free(hkdf); /* The context holds its own reference to the algorithm. */
+	EVP_KDF_free(hkdf); /* the context holds its own reference */
 	if (c->sha256 && c->hkdf && c->aes128 && c->aes256 && c->cipher)
 		return DXP_OK;
 	crypto_close(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Patterns are those of the specification, section 7. All steps are calls of `state`; each public
- * function has its own struct crypto, so a struct noise can be copied and erased. */
+/* Patterns: specification, section 7. Public functions have their own struct crypto, so a struct
+ * noise can be copied and erased. */
 #include "keys/noise.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 
 static const char protocol[] = "Noise_IKpsk2_25519_AESGCM_SHA256";
 
-/* Tokens ee, es, se and ss. */
+/* Processes the tokens ee, es, se and ss. */
 static bool agreement_mix(struct noise *n, const struct crypto *c,
 			  const uint8_t private_key[KEYS_BYTES],
 			  const uint8_t public_key[KEYS_BYTES])
@@ -68,7 +68,7 @@ void noise_end(struct noise *n)
 	keys_erase(n, sizeof(*n));
 }
 
-/* Split: the first key is for what the initiator sends. */
+/* The first key is for what the initiator sends. */
 static bool split(struct noise *n, const struct crypto *c)
 {
 	uint8_t *first = n->initiator ? n->send_key : n->receive_key;

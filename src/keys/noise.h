@@ -16,51 +16,49 @@
 #include "crypto/symmetric.h"
 #include "keys/primitives.h"
 
-/* bytes of the first message without its payload */
+/* without payload */
 #define NOISE_FIRST_BYTES  (2 * KEYS_BYTES + 2 * KEYS_TAG_BYTES)
 #define NOISE_SECOND_BYTES (KEYS_BYTES + KEYS_TAG_BYTES)
 
 struct noise_options {
 	bool initiator;
-	const void *prologue; /* data that both sides must agree on */
+	const void *prologue; /* equal on both sides */
 	size_t prologue_bytes;
-	const uint8_t *private_key; /* this side's static private key */
-	const uint8_t *peer;        /* for the initiator: public key of the responder */
-	const uint8_t *ephemeral;   /* KEYS_BYTES random bytes; never use the same bytes twice */
+	const uint8_t *private_key; /* static, this side's */
+	const uint8_t *peer;        /* initiator: the responder's public key */
+	const uint8_t *ephemeral;   /* KEYS_BYTES random bytes, never used twice */
 };
 
-/* One handshake. A copy is independent of the original. */
+/* A copy is independent. */
 struct noise {
 	bool initiator;
-	unsigned step; /* messages of the handshake that were written or read */
+	unsigned step; /* messages written or read */
 	struct symmetric state;
 	uint8_t private_key[KEYS_BYTES], public_key[KEYS_BYTES];
 	uint8_t ephemeral[KEYS_BYTES], ephemeral_public[KEYS_BYTES];
-	/* public keys of the peer; the responder knows `peer` after step 1 */
+	/* of the peer; the responder knows `peer` after step 1 */
 	uint8_t peer[KEYS_BYTES], peer_ephemeral[KEYS_BYTES];
 	uint8_t psk[KEYS_BYTES];
 	uint8_t send_key[KEYS_BYTES], receive_key[KEYS_BYTES]; /* valid after step 2 */
 	uint64_t sent, received;
 };
 
-/* Begins a handshake. The pre-shared key is zero until noise_psk sets it. Returns false if a key is
+/* Begins a handshake; the pre-shared key is zero until noise_psk. Returns false if a key is
  * unusable. */
 bool noise_begin(struct noise *n, const struct noise_options *options);
-/* Sets the pre-shared key. Call it before the second message. */
+/* Must precede the second message. */
 void noise_psk(struct noise *n, const uint8_t psk[KEYS_BYTES]);
 void noise_end(struct noise *n); /* erases all secrets */
 
-/* Writes the next message of the handshake, with a payload. Returns the message's length in bytes;
- * 0: the peer's key is unusable. */
+/* Returns the length; 0: the peer's key is unusable. */
 size_t noise_write(struct noise *n, const void *payload, size_t bytes, uint8_t *out);
 
-/* Reads the next message of the handshake. `payload` gets the length of the message less
- * NOISE_FIRST_BYTES or NOISE_SECOND_BYTES. Returns false if the message cannot be opened; then call
- * noise_end. */
+/* Reads a message; `payload` gets its length less NOISE_FIRST_BYTES or NOISE_SECOND_BYTES. Returns
+ * false if it cannot be opened; then call noise_end. */
 bool noise_read(struct noise *n, const uint8_t *message, size_t bytes, uint8_t *payload);
 
-/* Seal and open data after the handshake, in the order of sending. Sealed data is KEYS_TAG_BYTES
- * longer than its text. */
+/* Seal and open data after the handshake, in the order of sending; sealed data is KEYS_TAG_BYTES
+ * longer. */
 bool noise_seal(struct noise *n, const void *text, size_t bytes, uint8_t *out);
 bool noise_open(struct noise *n, const uint8_t *sealed, size_t bytes, uint8_t *out);
 

@@ -21,8 +21,7 @@ _Static_assert(ID_LETTERS + 1 == TOKEN_ID_TEXT && KEY_LETTERS + 1 == KEY_TEXT_BY
 		       TOKEN_LETTERS < TOKEN_TEXT_BYTES,
 	       "texts fit");
 
-/* Writes `bytes` bytes in base32, and a zero byte that ends the text. Missing bits of the last
- * letter are zero. */
+/* Writes base32 with a final zero; missing bits of the last letter are zero. */
 static void base32_put(const uint8_t *from, size_t bytes, char *to)
 {
 	for (size_t bit = 0; bit < bytes * 8; bit += LETTER_BITS) {
@@ -42,8 +41,7 @@ static int letter_value(char c)
 	return c >= '2' && c <= '7' ? c - '2' + 26 : -1;
 }
 
-/* Reads `bytes` bytes in base32. Rejects padding bits that are not zero, so that each value has
- * only one text. */
+/* Rejects nonzero padding bits, so each value has one text. */
 static bool base32_get(const char *from, size_t bytes, uint8_t *to)
 {
 	uint32_t bits = 0, held = 0;

@@ -10,11 +10,11 @@
 
 #include "keys/primitives.h"
 
-#define TOKEN_ID_BYTES     5  /* bytes; 8 letters, enough to distinguish tokens */
-#define TOKEN_SECRET_BYTES 16 /* bytes; an attacker cannot try 2^128 values */
-#define TOKEN_ID_TEXT      9  /* bytes of the text, including the zero byte that ends it */
+#define TOKEN_ID_BYTES     5  /* 8 letters, enough to distinguish tokens */
+#define TOKEN_SECRET_BYTES 16 /* 2^128 values cannot be tried */
+#define TOKEN_ID_TEXT      9  /* with the final zero */
 #define TOKEN_TEXT_BYTES   96
-/* bytes of a public key as text, including the zero byte that ends it */
+/* with the final zero */
 #define KEY_TEXT_BYTES 53
 
 struct token {
@@ -23,17 +23,17 @@ struct token {
 	uint8_t manager[KEYS_BYTES];
 };
 
-/* Write the text to `out`, and return `out`. */
+/* Return `out`. */
 const char *token_format(const struct token *token, char out[TOKEN_TEXT_BYTES]);
 const char *token_id_format(const uint8_t id[TOKEN_ID_BYTES], char out[TOKEN_ID_TEXT]);
 const char *key_format(const uint8_t key[KEYS_BYTES], char out[KEY_TEXT_BYTES]);
 
-/* Parse a text of exactly this form. Otherwise return false and leave *out unchanged. */
+/* Parse exactly this form; otherwise return false, and leave *out unchanged. */
 bool token_parse(const char *text, struct token *out);
 bool token_id_parse(const char *text, uint8_t id[TOKEN_ID_BYTES]);
 bool key_parse(const char *text, uint8_t key[KEYS_BYTES]);
 
-/* Computes the pre-shared key of a token. The manager keeps this key instead of the secret. */
+/* Computes the pre-shared key, which the manager keeps instead of the secret. */
 bool token_psk(const struct token *token, uint8_t out[KEYS_BYTES]);
 
 /* Computes the proof that the owner of a new key pair consents to its use in place of the key

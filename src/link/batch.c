@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forms GSO batches. Each datagram is split into pieces, one iovec per piece. Each GSO batch
- * becomes one msghdr with its control messages. */
+/* Forms GSO batches: one iovec per piece of a datagram, one msghdr with control messages per
+ * batch. */
 #include "link/batch.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 
 #include "base/util.h"
 
-#define PIECES_MAX (1 + DATAGRAM_SLICES_MAX) /* iovecs per datagram */
+#define PIECES_MAX (1 + DATAGRAM_SLICES_MAX) /* per datagram */
 
 _Static_assert(LINK_IOVECS >= PIECES_MAX, "a batch holds at least one datagram");
 _Static_assert(LINK_GATHER_BYTES >= DATAGRAM_BYTES_MAX,
@@ -28,8 +28,7 @@ static void pieces_add(struct link_batch *b, const struct datagram *d)
 {
 	assert(d->header_bytes <= DATAGRAM_HEADER_BYTES_MAX &&
 	       d->slice_count <= DATAGRAM_SLICES_MAX);
-	/* The casts remove `const`, because struct iovec has none. The kernel only reads the
-	 * data. */
+	/* The casts remove `const`, which struct iovec lacks; the kernel only reads the data. */
 	if (d->header_bytes)
 		b->iovecs[b->iovec_count++] = (struct iovec){(void *)d->header, d->header_bytes};
 	for (unsigned i = 0; i < d->slice_count; i++)
@@ -38,8 +37,8 @@ static void pieces_add(struct link_batch *b, const struct datagram *d)
 				(struct iovec){(void *)d->slices[i].base, d->slices[i].bytes};
 }
 
-/* Copies the pieces of one GSO batch, which start at `first_iovec`, into one piece, if the copy is
- * faster than many short iovecs. */
+/* Copies the pieces of a GSO batch into one, from `first_iovec` on, if one copy is faster than many
+ * short iovecs. */
 static void pieces_gather(struct link_batch *b, size_t first_iovec, size_t batch_bytes)
 {
 	size_t pieces = b->iovec_count - first_iovec;
@@ -69,8 +68,7 @@ static void control_add(struct msghdr *m, int level, int type, const void *value
 	m->msg_controllen += CMSG_SPACE(bytes);
 }
 
-/* Sets the ECN bits of a message. IPv4 peers of an AF_INET6 socket need the IPv4 control
- * message. */
+/* Sets the ECN bits. IPv4 peers of an AF_INET6 socket need the IPv4 control message. */
 static void control_add_ecn(struct msghdr *m, const struct datagram *d)
 {
 	int tos = d->ecn;
@@ -88,8 +86,8 @@ static void message_write(struct link_batch *b, size_t first_iovec, const struct
 	union link_sockaddr *name = &b->names[b->message_count];
 
 	*m = (struct msghdr){
-		/* Is 0 if this socket's address family cannot reach the peer; the kernel then
-		 * returns EDESTADDRREQ. */
+		/* 0 if this socket cannot reach the peer's family; the kernel then returns
+		 * EDESTADDRREQ. */
 		.msg_namelen = sockaddr_from_wire(&d->to, family, name),
 		.msg_iov = b->iovecs + first_iovec,
 		.msg_iovlen = b->iovec_count - first_iovec,
@@ -107,7 +105,7 @@ static bool goes_alone(const struct batch_limits *limits, const struct datagram 
 	return limits->alone && limits->alone(d);
 }
 
-/* Returns the maximum number of datagrams in a GSO batch whose first datagram is `d`. */
+/* Returns the most datagrams of a GSO batch that starts with `d`. */
 static unsigned segments_max(const struct batch_limits *limits, const struct datagram *d,
 			     size_t bytes)
 {
@@ -117,8 +115,7 @@ static unsigned segments_max(const struct batch_limits *limits, const struct dat
 	return bytes == 0 || refused || goes_alone(limits, d) ? 1 : limits->segments;
 }
 
-/* Forms one GSO batch from the first datagrams of the list. Returns how many it contains, or 0 if
- * too few iovecs are left. */
+/* Returns how many datagrams it contains, or 0 if too few iovecs are left. */
 static size_t batch_form(struct link_batch *b, const struct batch_limits *limits,
 			 const struct datagram *const *datagrams, size_t count)
 {
@@ -138,7 +135,7 @@ static size_t batch_form(struct link_batch *b, const struct batch_limits *limits
 		batch_bytes += bytes;
 		length++;
 		if (bytes < segment_bytes)
-			break; /* only the last datagram of a batch may be shorter */
+			break; /* only the last may be shorter */
 	}
 	if (length == 0)
 		return 0;

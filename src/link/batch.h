@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups datagrams into GSO batches; makes no system calls. A GSO batch is one sendmsg that the
- * kernel splits into datagrams with the same destination, ECN bits and length. Only the last
- * datagram may be shorter. A datagram that matches no other one, or for which `alone` returns true,
- * becomes an ordinary message.
+/* Groups datagrams into GSO batches, without system calls. A GSO batch is one sendmsg, split by the
+ * kernel into datagrams of one destination, ECN bits and length; the last may be shorter. Others,
+ * and those with `alone`, become ordinary messages.
  *
- * Short pieces (headers, slices) are first copied into one buffer, because the kernel has a fixed
- * cost for each piece. With this copy, 44 datagrams of 64 + 1408 bytes outside the cache take 168
- * instead of 201 ns per KB (Zen 4).
+ * Short pieces are copied into one buffer, because each piece has a fixed cost in the kernel: 44
+ * datagrams of 64 + 1408 uncached bytes take 168 instead of 201 ns per KB (Zen 4).
  *
- * Invariant of a filled batch: message i carries lengths[i] consecutive datagrams, in order. So the
- * datagrams that the kernel accepts are always the first ones of the list. */
+ * Invariant of a filled batch: message i carries lengths[i] consecutive datagrams. So the kernel
+ * always accepts the first ones of the list. */
 #ifndef LINK_BATCH_H
 #define LINK_BATCH_H
 
@@ -21,14 +19,13 @@
 #include "link/udp.h"
 
 struct batch_limits {
-	int family;        /* family of the socket; decides the format of destinations */
-	unsigned segments; /* maximum datagrams per GSO batch; 1: no GSO */
-	/* Peer to which the kernel rejected GSO batches, and the datagram length of such a batch.
-	 * Datagrams of at least this length are sent to this peer singly. */
+	int family;        /* of the socket; decides the format of destinations */
+	unsigned segments; /* per GSO batch, at most; 1: no GSO */
+	/* The kernel rejected GSO batches of such datagrams to this peer, so those of at least this
+	 * length go singly. */
 	struct udp_address rejected_to;
-	size_t rejected_bytes; /* 0: the kernel has rejected no GSO batch */
-	/* Returns true for a datagram that must not be in a GSO batch. NULL: all datagrams may
-	 * be. */
+	size_t rejected_bytes; /* 0: none was rejected */
+	/* True for a datagram that must not be in a GSO batch. NULL: all may be. */
 	bool (*alone)(const struct datagram *d);
 };
 
@@ -37,11 +34,11 @@ struct batch_limits {
 struct link_batch {
 	size_t message_count;
 	size_t iovec_count;
-	size_t gathered_bytes; /* bytes of `gather` in use */
+	size_t gathered_bytes; /* in use */
 	struct mmsghdr messages[LINK_MESSAGES];
 	uint16_t lengths[LINK_MESSAGES]; /* datagrams per message */
-	uint32_t bytes[LINK_MESSAGES];   /* bytes of all datagrams per message */
-	uint8_t sockets[LINK_MESSAGES];  /* socket index per message; set by send.c */
+	uint32_t bytes[LINK_MESSAGES];   /* of all datagrams, per message */
+	uint8_t sockets[LINK_MESSAGES];  /* index per message; set by send.c */
 	union link_sockaddr names[LINK_MESSAGES];
 	struct iovec iovecs[LINK_IOVECS];
 	union {
@@ -51,8 +48,8 @@ struct link_batch {
 	uint8_t gather[LINK_GATHER_BYTES];
 };
 
-/* Empties `b`, then adds datagrams from the front of the list. The batch points into the datagrams
- * and their memory. Returns how many datagrams fit: at least one if count > 0. */
+/* Empties `b` first. The batch points into the datagrams and their memory. Returns how many fit: at
+ * least one if count > 0. */
 size_t batch_fill(struct link_batch *b, const struct batch_limits *limits,
 		  const struct datagram *const *datagrams, size_t count);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manages connected sockets for the busiest peers. On a connected socket, the kernel needs no route
- * lookup per send and copies no sender address per arrival. This saves 0.7 us of a round trip of 5
- * us (Zen 5). The kernel delivers a datagram to the socket that is connected to its sender. If
- * there is none, it delivers the datagram to socket 0. */
+/* Connected sockets for the busiest peers: without route lookup per send and sender address per
+ * arrival, they save 0.7 us of a round trip of 5 us (Zen 5). The kernel delivers to the socket
+ * connected to the sender, else to socket 0. */
 #include "link/endpoint.h"
 
 #include "base/util.h"
@@ -15,8 +14,8 @@ unsigned busy_socket(const struct link *l, const struct udp_address *to)
 	return 0;
 }
 
-/* Returns the index of an unused socket. If all are in use, returns the socket that was silent for
- * longest. If even this one received in poll number `since` or later, returns 0. */
+/* Returns a free socket, else the one silent for longest, or 0 if even this one received in poll
+ * `since` or later. */
 static unsigned entry_find(const struct link *l, uint64_t since)
 {
 	unsigned oldest = 1;
@@ -37,8 +36,7 @@ static void peer_connect(struct link *l, const struct udp_address *peer)
 	if (entry == 0)
 		entry = entry_find(l, l->busy.since);
 	else
-		/* the peer has a socket already; these datagrams arrived at socket 0 before its
-		 * connect */
+		/* these arrived at socket 0 before the connect of the peer's socket */
 		return;
 	if (entry == 0)
 		return;

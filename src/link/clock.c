@@ -17,10 +17,8 @@ static uint64_t clock_ns(clockid_t id)
 
 struct clock_pair clock_read(void)
 {
-	/* Reads the wall clock first. So an interruption between the two reads makes arrivals look
-	 * later, never earlier. Users of the arrival times keep the minimum of many delays. A delay
-	 * that is too long is not the minimum. A delay that is too short would become the
-	 * minimum. */
+	/* The wall clock first, so that an interruption makes arrivals look later, never earlier:
+	 * users keep the minimum of many delays, which a long one does not change. */
 	uint64_t wall_ns = clock_ns(CLOCK_REALTIME);
 
 	return (struct clock_pair){.monotonic_ns = clock_ns(CLOCK_MONOTONIC), .wall_ns = wall_ns};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues of the crossbar. Each queue is a ring of records. A record is a head, followed by the
- * bytes of the datagram without a break. If a record does not fit before the end of the ring, it is
- * written at the beginning of the ring.
+/* Queues of the crossbar: rings of records, each a head and the datagram without a break. What does
+ * not fit before the end goes to the beginning.
  *
- * Invariant: released <= read <= written <= released + lines. These are free-running positions in
- * lines of 64 bytes. */
+ * Invariant: released <= read <= written <= released + lines, free-running positions in lines of 64
+ * bytes. */
 #include "link/crossbar.h"
 
 #include <assert.h>
@@ -18,13 +17,13 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-#define LINE 64 /* bytes: each record begins at a cache line, because aligned copies are fast */
+#define LINE 64 /* bytes: records begin at cache lines, because aligned copies are fast */
 
-/* Head of a record; the datagram's bytes are in the lines behind it. */
+/* The datagram is in the lines behind it. */
 struct record {
 	alignas(LINE) struct udp_address from;
 	uint8_t ecn;
-	/* true: no datagram follows, and the next record is at the beginning of the ring */
+	/* no datagram; the next record is at the beginning of the ring */
 	bool gap;
 	uint32_t bytes;
 	uint64_t at_ns;
@@ -35,7 +34,7 @@ struct crossbar_port {
 	struct crossbar *crossbar;
 	const struct link *link;
 	struct record *ring;
-	uint64_t lines; /* size of the ring, in lines */
+	uint64_t lines; /* size of the ring */
 	uint64_t written, read, released;
 	uint64_t drops;
 };
@@ -43,7 +42,7 @@ struct crossbar_port {
 struct crossbar {
 	struct crossbar_port *ports[LINK_CROSSBAR_PORTS];
 	unsigned count;
-	unsigned last; /* index of the port that the last crossbar_find returned */
+	unsigned last; /* of the port that the last crossbar_find returned */
 };
 
 int crossbar_create(struct crossbar **out)
@@ -71,7 +70,7 @@ int crossbar_port_add(struct crossbar *c, const struct link *l, size_t bytes,
 	if (!p)
 		return DXP_ENOMEM;
 	p->lines = max_u64(bytes, 4 * DATAGRAM_BYTES_MAX) / LINE;
-	/* Uses mmap, so that pages that were never written use no memory. */
+	/* mmap, because pages never written use no memory */
 	void *ring = mmap(NULL, p->lines * LINE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ring == MAP_FAILED) {
@@ -132,7 +131,7 @@ static uint64_t record_lines(size_t bytes)
 	return 1 + (bytes + LINE - 1) / LINE;
 }
 
-/* Returns space for a record of `lines` lines, or NULL if the ring is full. */
+/* Returns space for `lines` lines, or NULL if the ring is full. */
 static struct record *record_reserve(struct crossbar_port *p, uint64_t lines)
 {
 	uint64_t left = p->lines - p->written % p->lines;
@@ -174,8 +173,8 @@ bool crossbar_port_pending(const struct crossbar_port *p)
 	return p->read != p->written;
 }
 
-/* Frees the datagrams that the last crossbar_port_dequeue returned. An empty queue starts again at
- * the beginning of the ring, because that memory is still in the cache. */
+/* Frees the datagrams of the last crossbar_port_dequeue. An empty queue starts again at the
+ * beginning, which is still in the cache. */
 static void port_release(struct crossbar_port *p)
 {
 	p->released = p->read;

@@ -7,8 +7,7 @@
 #include "link/udp.h"
 #include "wire/frame.h"
 
-/* Converts a finished control frame into a datagram. `frame` must not change until the datagram is
- * sent. */
+/* `frame` must not change until the datagram is sent. */
 static inline void datagram_place(struct datagram *out, const struct udp_address *to,
 				  const uint8_t *frame, size_t frame_bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of an endpoint, for the files of this folder and their tests. */
+/* State of an endpoint, for this folder and its tests. */
 #ifndef LINK_ENDPOINT_H
 #define LINK_ENDPOINT_H
 
@@ -13,93 +13,90 @@
 #include "link/batch.h"
 #include "link/udp.h"
 
-/* Finds the peer with the most arrivals on socket 0 by majority vote (Boyer and Moore). An arrival
- * from the candidate adds a vote; an arrival from another peer removes one. */
+/* Finds the peer with most arrivals on socket 0 by majority vote (Boyer and Moore): its arrivals
+ * add votes, others remove them. */
 struct busy {
 	struct udp_address candidate;
 	unsigned votes;
-	uint64_t since; /* number of the poll with the candidate's first vote */
+	uint64_t since; /* poll with the candidate's first vote */
 };
 
 struct link {
-	/* Socket 0 is bound and receives from any peer. The other sockets are connected to one peer
-	 * each (busy.c); fd is -1 while unused. */
+	/* Socket 0 is bound and receives from any peer; the others are connected (busy.c), fd -1 if
+	 * unused. */
 	struct link_socket sockets[1 + LINK_BUSY_PEERS];
-	unsigned hot;         /* socket of the last arrival; polled first */
-	unsigned next_socket; /* next socket, other than `hot`, to poll */
+	unsigned hot;         /* of the last arrival; polled first */
+	unsigned next_socket; /* other than `hot`, to poll */
 	uint64_t looks;       /* calls of link_inbox_look */
-	struct busy busy;     /* candidate for a connected socket */
-	int wake_fd;          /* eventfd: readable after link_wake */
-	int epoll_fd;         /* contains wake_fd and, while `watching`, the sockets */
-	/* true: the sockets are in the epoll set, which costs 0.1 us per arrival */
+	struct busy busy;     /* for a connected socket */
+	int wake_fd;          /* eventfd, readable after link_wake */
+	int epoll_fd;         /* has wake_fd and, while `watching`, the sockets */
+	/* the sockets are in the epoll set, at 0.1 us per arrival */
 	bool watching;
-	bool watched_always; /* true: link_fd was called, so the sockets stay in the epoll set */
-	/* true: a watched descriptor was readable; the next link_watched returns it */
+	bool watched_always; /* link_fd was called, so the sockets stay in the epoll set */
+	/* a watched descriptor was readable; for the next link_watched */
 	bool watched;
 	unsigned unslept; /* polls with arrivals since the last sleep */
 	struct spin spin;
 	struct udp_address address;
-	uint32_t buffer_bytes; /* bytes requested for each socket buffer */
+	uint32_t buffer_bytes; /* requested per socket buffer */
 	bool gro;
 	bool whole, unconnected, block; /* see link_options; `block`: block_us is not 0 */
 	size_t receive_buffer_bytes;
 	struct crossbar *crossbar; /* NULL: none */
-	/* this endpoint's port of the crossbar; NULL without crossbar */
+	/* in the crossbar; NULL without one */
 	struct crossbar_port *port;
 	unsigned port_looks;           /* calls of link_receive with a port; wraps */
 	struct fault *fault;           /* NULL without DXP_FAULT */
 	const struct link_tap *tap;    /* NULL: none */
-	struct udp_address too_big_to; /* destination that link_too_big returns */
-	size_t too_big_bytes;          /* datagram length that link_too_big returns; 0: none */
+	struct udp_address too_big_to; /* for link_too_big */
+	size_t too_big_bytes;          /* for link_too_big; 0: none */
 	struct link_counters counters;
-	_Atomic int woken; /* set by link_wake on any thread; cleared by link_wait */
+	_Atomic int woken; /* set on any thread; cleared by link_wait */
 	struct batch_limits limits;
 	struct link_batch batch;
 	struct inbox inbox;
 };
 
-/* socket.c: creates and binds socket 0; sets the endpoint's address and limits.family. DXP_EBUSY or
- * DXP_EIO, logged; then nothing is open. */
+/* socket.c: creates and binds socket 0; sets address and limits.family. DXP_EBUSY or DXP_EIO,
+ * logged, with nothing open. */
 int socket_open(struct link *l, const struct link_options *options);
 
-/* socket.c: creates `s` on the endpoint's port, to receive only from `peer`. Before the connect,
- * some datagrams of other peers may enter the socket; see link_socket.named. Returns false if the
- * kernel rejects the socket; then nothing is open. */
+/* socket.c: creates a socket on the endpoint's port that receives only from `peer`; before its
+ * connect, others may enter (link_socket.named). Returns false if the kernel rejects it; then
+ * nothing is open. */
 bool socket_connect(struct link *l, struct link_socket *s, const struct udp_address *peer);
 void socket_close(struct link_socket *s);
 
-/* socket.c: makes `s` quiet or not, see link_socket. The socket does not become quiet while
- * datagrams wait in it. */
+/* socket.c: makes `s` quiet or not (link_socket), but not quiet while datagrams wait in it. */
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet);
 
-/* socket.c: sets the ECN bits for messages that have no control message. */
+/* socket.c: sets the bits of messages without a control message. */
 void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn);
 
-/* socket.c: returns how many bytes of the receive buffer are in use, in skb truesize; 0 if
- * unknown. */
+/* socket.c: returns the bytes of the receive buffer in use, as skb truesize; 0: unknown. */
 uint32_t socket_waiting_bytes(const struct link_socket *s);
 
-/* busy.c: counts an arrival on socket 0 from peer `from`. May connect a socket to this peer. */
+/* busy.c: counts an arrival on socket 0; may connect a socket to its peer. */
 void busy_note(struct link *l, const struct udp_address *from);
-/* busy.c: returns the index of the socket that sends to `to`: the connected socket, or 0. */
+/* busy.c: returns the index of the socket that sends to `to`: a connected one, or 0. */
 unsigned busy_socket(const struct link *l, const struct udp_address *to);
 
-/* wait.c: adds the new socket `index` to the epoll set. Call it only while `watching`. */
+/* wait.c: adds a new socket to the epoll set. Call it only while `watching`. */
 void link_watch_add(struct link *l, unsigned index);
 
-/* receive.c: polls the socket of the last arrival, and sometimes another one before it. The inbox
- * must be empty. Returns true for an arrival. */
+/* receive.c: polls the last arrival's socket, and sometimes another one before. The inbox must be
+ * empty. Returns true for an arrival. */
 bool link_inbox_look(struct link *l);
 
-/* segments.c: returns the maximum number of datagrams that the kernel accepts in a GSO batch; 1: no
- * GSO. Tests this with a few datagrams to its own socket over loopback. */
+/* segments.c: returns the most datagrams of a GSO batch, by trial over loopback; 1: no GSO. */
 unsigned segments_probe(void);
 
 /* wait.c: creates the eventfd and the epoll set. */
 int wait_open(struct link *l);
 void wait_close(struct link *l);
 
-/* send.c: sends those datagrams that the fault injector delayed and that are due now. */
+/* send.c: sends what the fault injector delayed and is due. */
 void send_held(struct link *l);
 
 #endif

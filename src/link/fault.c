@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps two lists of copies: delayed copies, in the order in which they leave, and copies that the
- * caller still uses. If an allocation fails, the datagram is dropped, which is a valid fault. */
+/* Two lists of copies: delayed ones in the order of leaving, and those in use by the caller.
+ * Without memory, a datagram is dropped, a valid fault. */
 #include "link/fault.h"
 
 #include <stdlib.h>
@@ -12,25 +12,25 @@
 #include "base/util.h"
 #include "link/batch.h"
 
-#define LEAVES_FIRST 0 /* value of leaves_at for datagrams that the kernel had no space for */
+#define LEAVES_FIRST 0 /* leaves_at of datagrams without space in the kernel */
 
 struct copy {
-	struct datagram datagram; /* copy of the datagram; its only slice is `bytes` */
+	struct datagram datagram; /* its only slice is `bytes` */
 	struct copy *next;
-	uint64_t leaves_at; /* the copy leaves when `passed` reaches this number ... */
-	uint64_t until_ns;  /* ... or at this time, whichever is first */
+	uint64_t leaves_at; /* leaves when `passed` reaches this ... */
+	uint64_t until_ns;  /* ... or at this time */
 	uint8_t bytes[];
 };
 
 struct fault {
 	struct fault_options options;
 	struct rng rng;
-	uint64_t passed; /* datagrams passed to the injector */
-	uint64_t count;  /* datagrams that had a fault */
-	unsigned fate;   /* faults of the last datagram, bits of enum link_fate */
+	uint64_t passed; /* datagrams so far */
+	uint64_t count;  /* datagrams with a fault */
+	unsigned fate;   /* of the last datagram, enum link_fate */
 	size_t held_count;
-	struct copy *held;   /* delayed copies; sorted by leaves_at, then age */
-	struct copy *loaned; /* copies that the caller uses until fault_settle; unsorted */
+	struct copy *held;   /* delayed; by leaves_at, then age */
+	struct copy *loaned; /* until fault_settle; unsorted */
 };
 
 int fault_open(const struct fault_options *options, struct fault **out)
@@ -63,8 +63,7 @@ void fault_close(struct fault *f)
 	free(f);
 }
 
-/* Returns a copy of `d` that owns all its bytes, with the header. Returns NULL if memory is
- * short. */
+/* Owns all its bytes, with the header. NULL: no memory. */
 static struct copy *copy_make(const struct datagram *d)
 {
 	size_t slices_bytes = batch_datagram_bytes(d) - d->header_bytes, offset = 0;
@@ -95,7 +94,7 @@ static void bit_flip(struct copy *c, struct rng *rng)
 		c->bytes[byte - c->datagram.header_bytes] ^= (uint8_t)(1u << bit % 8);
 }
 
-/* Delays a copy of `d`. Returns false if too many copies are delayed, or if memory is short. */
+/* Delays a copy of `d`. Returns false if too many are delayed, or memory is short. */
 static bool hold(struct fault *f, const struct datagram *d, uint64_t leaves_at, uint64_t until_ns)
 {
 	struct copy *c = f->held_count < LINK_FAULT_HELD ? copy_make(d) : NULL;
@@ -128,8 +127,7 @@ size_t fault_release(struct fault *f, uint64_t now_ns, const struct datagram **o
 	return count;
 }
 
-/* Returns `in` if `corrupt` is false, otherwise a copy with one bit flipped. Returns NULL if memory
- * is short. */
+/* Returns a copy with one bit flipped if `corrupt`, else `in`. NULL: no memory. */
 static const struct datagram *corrupt_maybe(struct fault *f, const struct datagram *in,
 					    bool corrupt)
 {
@@ -147,8 +145,7 @@ static const struct datagram *corrupt_maybe(struct fault *f, const struct datagr
 size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
 		  const struct datagram **out)
 {
-	/* Always draws four numbers, so that one fault does not decide whether another one is
-	 * drawn. */
+	/* Always four numbers, so that faults are independent. */
 	bool lost = rng_chance_ppm(&f->rng, f->options.loss_ppm);
 	bool twice = rng_chance_ppm(&f->rng, f->options.dup_ppm);
 	bool corrupt = rng_chance_ppm(&f->rng, f->options.corrupt_ppm);
@@ -166,8 +163,7 @@ size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
 		out[count++] = d;
 	if (d && !late && twice)
 		out[count++] = d;
-	/* Releases due datagrams after the new one is written: a datagram that was delayed by one
-	 * must leave after the next datagram. */
+	/* After the new datagram, because one delayed by one must leave behind it. */
 	count += fault_release(f, now_ns, out + count);
 	if (d && late)
 		hold(f, d, f->passed + 1 + rng_below(&f->rng, LINK_FAULT_DISTANCE),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses DXP_FAULT. It converts the digits itself, because strtod expects the decimal point of the
- * locale. */
+/* Parses DXP_FAULT; not by strtod, which expects the locale's decimal point. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "link/fault.h"
 
 #define PPM_PER_PERCENT 10000u
-/* bytes of the longest "name=value", including the zero byte that ends the text */
+/* longest "name=value", with the final zero */
 #define ITEM_BYTES 64
 
 static bool is_digit(char c)
@@ -19,7 +18,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Parses a percentage such as "1%", "0.01%" or "100%", with at most four decimals. */
+/* Parses a percentage such as "1%" or "0.01%", with at most four decimals. */
 static bool rate_parse(const char *text, uint32_t *ppm)
 {
 	uint32_t value = 0, unit = PPM_PER_PERCENT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UNIX sockets for packets (SOCK_SEQPACKET). A path that is too long for a socket address is
- * replaced by /proc/self/fd/N/name, where N is its open folder. So no chdir is needed. */
+/* Packet sockets (SOCK_SEQPACKET). For a path too long for a socket address, /proc/self/fd/N/name
+ * stands, with N its open folder; so no chdir is needed. */
 #include "link/local.h"
 
 #include <assert.h>
@@ -23,9 +23,9 @@
 #include "base/util.h"
 #include "link/limits.h"
 
-/* bytes of a name; it fits in the space that "/proc/self/fd/N/" leaves in a socket address */
+/* that fit behind "/proc/self/fd/N/" in a socket address */
 #define NAME_MAX_BYTES 80
-/* attempts to lock a folder that another process has locked, 1 ms apart */
+/* to lock a folder, 1 ms apart */
 #define LOCK_TRIES 200
 
 static int status_of_errno(void)
@@ -42,10 +42,10 @@ static int status_of_errno(void)
 	}
 }
 
-/* A path as a socket address: its open folder, and the name in that folder. */
+/* As a socket address: open folder, and name in it. */
 struct socket_path {
 	int folder;
-	const char *name; /* points into the caller's path */
+	const char *name; /* in the caller's path */
 	struct sockaddr_un address;
 };
 
@@ -86,7 +86,7 @@ static int address_connect(int fd, const struct socket_path *p)
 	return connect(fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 }
 
-/* Returns true if the path is a socket on which no process listens. */
+/* Returns true for a socket on which no process listens. */
 static bool stale(const struct socket_path *p)
 {
 	struct stat st;
@@ -101,8 +101,8 @@ static bool stale(const struct socket_path *p)
 	return refused;
 }
 
-/* Locks the folder. Two programs may find the same stale socket. The lock keeps the second program
- * from removing the new socket of the first one. */
+/* Locks the folder: two programs may find the same stale socket, and the second must not remove the
+ * first one's new socket. */
 static bool folder_lock(int folder)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};
@@ -126,7 +126,7 @@ static int socket_bind(int fd, const struct socket_path *p)
 {
 	bool locked = folder_lock(p->folder);
 
-	/* Sets the mode before the path exists, so other users can never access the socket. */
+	/* The mode before the path, so other users never have access. */
 	int status = fchmod(fd, 0600) == 0 ? bind_once(fd, p) : -1;
 	if (status != 0 && errno == EADDRINUSE && locked && stale(p) &&
 	    unlinkat(p->folder, p->name, 0) == 0)
@@ -188,8 +188,7 @@ bool local_clear(const char *path)
 
 	if (socket_path_open(path, &p) != DXP_OK)
 		return false;
-	/* Another program may have bound this socket and not called listen yet. The lock keeps this
-	 * code from removing such a socket. */
+	/* Another program may have bound it and not called listen yet; the lock protects it. */
 	if (folder_lock(p.folder)) {
 		cleared = stale(&p) && unlinkat(p.folder, p.name, 0) == 0;
 		flock(p.folder, LOCK_UN);
@@ -228,7 +227,7 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd)
 	if (status == DXP_OK)
 		status = socket_make(&made);
 	if (status == DXP_OK) {
-		/* Bounds the time of connect, which waits while the listener's queue is full. */
+		/* connect waits while the listener's queue is full */
 		setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 		if (address_connect(made, &p) == 0)
 			fcntl(made, F_SETFL, O_NONBLOCK);
@@ -248,7 +247,7 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd)
 
 union control {
 	struct cmsghdr align;
-	/* space for the maximum number of descriptors per packet */
+	/* the most descriptors of a packet */
 	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_ALL)];
 };
 
@@ -274,11 +273,11 @@ int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned 
 	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? DXP_EAGAIN : DXP_ECLOSED;
 }
 
-/* Stores the received descriptors, each above 2, in `fds`. Returns false if there are too many, or
- * if one cannot be moved above 2; then all are closed. */
+/* Stores the received descriptors, each above 2. Returns false if there are too many, or one cannot
+ * be moved; then all are closed. */
 static bool fds_receive(struct msghdr *m, int *fds, unsigned space, unsigned *fd_count)
 {
-	/* The kernel pads `control`, so it may hold one descriptor more than was requested. */
+	/* `control` is padded, so one more may be there. */
 	int got[LOCAL_FDS_ALL + 1];
 	unsigned count = 0;
 	bool raised = true;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Closes descriptors and unmaps memory that untrusted processes passed. Each call uses its own
- * thread, so a close that hangs does not block other calls. LOCAL_DROPS_MAX bounds the waiting
- * descriptors per sender. */
+/* Closes descriptors and unmaps memory of untrusted processes, each call in its own thread, so a
+ * close that hangs blocks no other. LOCAL_DROPS_MAX bounds them per sender. */
 #include "link/local.h"
 
 #include <pthread.h>
@@ -14,15 +13,14 @@
 #include <dxp/status.h>
 
 #define STACK_BYTES (256u << 10)
-/* bytes that are unmapped without a thread; this takes half a millisecond */
+/* unmapped without a thread, in half a millisecond */
 #define AT_ONCE_BYTES (1u << 20)
 
 struct local_drops {
 	_Atomic uint32_t
-		/* references: one by the owner and one by each `struct lot`; dropping the last
-		 * reference frees this struct */
+		/* references of owner and each `struct lot`; the last one frees this */
 		holders;
-	_Atomic uint32_t waiting; /* descriptors not closed yet */
+	_Atomic uint32_t waiting; /* not closed yet */
 };
 
 struct lot {
@@ -74,7 +72,7 @@ static void *lot_close(void *context)
 	return NULL;
 }
 
-/* Starts a detached thread with all signals blocked, because signals are for the program's own
+/* Starts a detached thread with all signals blocked, because they are for the program's own
  * threads. */
 static bool thread_start(void *(*run)(void *), void *lot)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory shared by two processes: a memfd of fixed size. Access beyond the end of a file raises
- * SIGBUS, so a file that can shrink is never mapped. */
+/* Memory of two processes: a memfd of fixed size. Access beyond a file's end raises SIGBUS, so one
+ * that can shrink is never mapped. */
 #include "base/descriptor.h"
 #include "link/local.h"
 
@@ -13,7 +13,7 @@
 
 #include <dxp/status.h>
 
-/* from linux/magic.h; a memfd with huge pages has another file system type */
+/* linux/magic.h; huge pages have another type */
 #define TMPFS_MAGIC 0x01021994
 
 #ifndef MFD_NOEXEC_SEAL
@@ -28,7 +28,7 @@ static int memfd_make(const char *name)
 	int fd = descriptor_raise(
 		memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
 
-	/* Linux before 6.3 rejects MFD_NOEXEC_SEAL, so this tries without that flag. */
+	/* before Linux 6.3, MFD_NOEXEC_SEAL is rejected */
 	return fd >= 0 || errno != EINVAL
 		       ? fd
 		       : descriptor_raise(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -62,8 +62,7 @@ int local_memory_create(const char *name, uint64_t bytes, struct local_memory *o
 	return DXP_OK;
 }
 
-/* Returns true if the range of `fd` can be mapped safely. It reads the seals first. They guarantee
- * that the size, which is read after them, cannot become smaller. */
+/* Seals first: they guarantee that the size, read after them, cannot fall. */
 static bool trustworthy(int fd, uint64_t offset, uint64_t bytes)
 {
 	int seals = fcntl(fd, F_GET_SEALS);

@@ -12,7 +12,7 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-#define ECN_BITS   3 /* ECN bits in the TOS and traffic class bytes */
+#define ECN_BITS   3 /* of the TOS and traffic class bytes */
 #define ECN_MARKED 3 /* "congestion experienced" */
 
 /* Restores the buffer lengths that the kernel overwrote in the first `used` headers. */
@@ -28,7 +28,7 @@ static void headers_reset(struct inbox *in, unsigned used)
 
 int link_inbox_open(struct inbox *in, unsigned count)
 {
-	/* Uses mmap, so that pages that were never written use no memory. */
+	/* mmap, because pages never written use no memory */
 	void *buffers = mmap(NULL, (size_t)count * LINK_RECEIVE_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -89,8 +89,7 @@ static void control_parse(struct inbox *in, const struct cmsghdr *c, struct link
 	}
 }
 
-/* Reads the sender, the ECN bits and the other fields that all datagrams of message `cursor`
- * share. */
+/* Reads what all datagrams of message `cursor` share, such as sender and ECN bits. */
 static void message_start(struct inbox *in, struct link_counters *counters)
 {
 	struct mmsghdr *message = &in->messages[in->cursor];
@@ -122,7 +121,7 @@ static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s, i
 			in->named ? &in->names[0].any : NULL, in->named ? &name_bytes : NULL);
 }
 
-/* Receives one message by recvmsg, which is faster than recvmmsg for one message. */
+/* Receives one message by recvmsg, which is faster for that than recvmmsg. */
 static ssize_t message_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	struct msghdr *m = &in->messages[0].msg_hdr;
@@ -156,9 +155,8 @@ bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 	in->named = s->named > 0;
 	in->filled = messages_receive(in, s, wait);
 	in->cursor = 0;
-	/* Treats any error as if nothing arrived. If the error is an ICMP error, this read has
-	 * cleared it. A receive call that finds nothing costs a tenth of a round trip. So the next
-	 * poll requests only one message. */
+	/* An error, such as one of ICMP that this read clears, counts as no arrival. An empty
+	 * receive costs a tenth of a round trip, so the next poll requests one message. */
 	if (in->filled == 0) {
 		s->wanted = 1;
 		s->streak = 0;
@@ -241,8 +239,8 @@ static bool socket_look(struct link *l, unsigned index, bool wait)
 	return true;
 }
 
-/* Polls the socket of the last arrival. Every LINK_OTHERS_EVERY polls, it first polls another
- * socket, so that no socket waits forever. */
+/* Polls the last arrival's socket. Every LINK_OTHERS_EVERY polls, another socket comes first, so
+ * that none waits forever. */
 bool link_inbox_look(struct link *l)
 {
 	unsigned hot = l->sockets[l->hot].fd >= 0 ? l->hot : 0;
@@ -267,8 +265,8 @@ static size_t arrivals_process(struct link *l, struct datagram_arrival *arrivals
 	return dequeued;
 }
 
-/* Makes no system call while the buffers contain datagrams that were not returned, because a new
- * receive would overwrite them. */
+/* Makes no system call while unreturned datagrams are in the buffers, because it would overwrite
+ * them. */
 static size_t kernel_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	if (!inbox_pending(&l->inbox) && !link_inbox_look(l))
@@ -286,8 +284,8 @@ static size_t port_receive(struct link *l, struct datagram_arrival *arrivals, si
 	return dequeued;
 }
 
-/* Receives from the crossbar first, because this needs no system call. Every LINK_OTHERS_EVERY
- * calls, it receives from the sockets first, so that they do not wait forever. */
+/* Receives first from the crossbar, which needs no system call, except every LINK_OTHERS_EVERY
+ * calls. */
 static size_t both_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	bool sockets_first = l->port_looks++ % LINK_OTHERS_EVERY == 0 || inbox_pending(&l->inbox);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads ICMP errors of the bound socket, such as "port unreachable", from the socket's error
- * queue. */
+/* Reads ICMP errors, such as "port unreachable", from the bound socket's error queue. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>

@@ -11,9 +11,9 @@
 
 #include <dxp/status.h>
 
-#define HOST_BYTES 256 /* bytes of a host name (RFC 1035), including the zero byte that ends it */
+#define HOST_BYTES 256 /* host name (RFC 1035), with the final zero */
 
-/* Splits "HOST:PORT". Returns false if either part is invalid. */
+/* Splits "HOST:PORT". Returns false if a part is invalid. */
 static bool parts_split(const char *text, char host[HOST_BYTES], uint16_t *port)
 {
 	const char *colon = strchr(text, ':');
@@ -52,12 +52,12 @@ static int name_find(const char *host, uint16_t port, struct udp_address *out)
 	struct sockaddr_in6 address;
 
 	if (getaddrinfo(host, NULL, &hints, &found) != 0) {
-		/* A bare system may have no /etc/hosts. RFC 6761 fixes the meaning of this name. */
+		/* A bare system may have no /etc/hosts; RFC 6761 fixes this name. */
 		if (strcasecmp(host, "localhost") == 0)
 			return address_parse("127.0.0.1", port, out);
 		return DXP_ENOENT;
 	}
-	/* Prefers IPv4: managers listen on IPv4 by default, also at `localhost`. */
+	/* IPv4, on which managers listen by default, also at `localhost`. */
 	for (struct addrinfo *a = found; a; a = a->ai_next) {
 		memcpy(&address, a->ai_addr, sizeof(address));
 		if (!best || IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {
@@ -81,8 +81,7 @@ int resolve_address(const char *text, uint16_t port, struct udp_address *out)
 
 	if (address_parse(text, port, out) == DXP_OK || bare_v6(text, port, out))
 		return DXP_OK;
-	/* Rejects text of digits and dots here: getaddrinfo would accept unusual forms, such as
-	 * 127.1. */
+	/* getaddrinfo would accept unusual forms, such as 127.1. */
 	if (!parts_split(text, host, &port) || strspn(host, "0123456789.") == strlen(host))
 		return DXP_EINVAL;
 	return name_find(host, port, out);

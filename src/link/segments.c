@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the maximum number of datagrams in a GSO batch by trial, because no socket option reports
- * it. The first kernels with GSO accept 64 datagrams, later ones 128. */
+/* Finds the longest GSO batch by trial, because no option reports it: 64 datagrams in the first
+ * kernels with GSO, later 128. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -11,11 +11,10 @@
 #include "base/descriptor.h"
 #include "link/endpoint.h"
 
-/* datagrams that all kernels with GSO accept; used if loopback does not work, so that no trial is
- * possible */
+/* accepted by all kernels with GSO; if loopback does not work */
 #define SEGMENTS_SAFE 64
 
-/* Sends one GSO batch of `segments` one-byte datagrams. Returns true if the kernel accepts it. */
+/* Returns whether the kernel accepts a batch of one-byte datagrams. */
 static bool segments_accepted(int fd, unsigned segments)
 {
 	uint8_t bytes[LINK_SEGMENTS_PROBE] = {0};
@@ -23,7 +22,6 @@ static bool segments_accepted(int fd, unsigned segments)
 	return send(fd, bytes, segments, MSG_DONTWAIT) == (ssize_t)segments;
 }
 
-/* Returns a socket connected to itself, or -1. */
 static int self_connected(void)
 {
 	struct sockaddr_in self = {.sin_family = AF_INET,
@@ -53,7 +51,7 @@ unsigned segments_probe(void)
 		close(fd);
 		return 1;
 	}
-	/* Invariant: the kernel accepts `low` and rejects more than `high`. */
+	/* Invariant: `low` is accepted, more than `high` is not. */
 	while (low < high) {
 		unsigned middle = (low + high + 1) / 2;
 		if (segments_accepted(fd, middle))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends GSO batches, always in order. If the kernel rejects a GSO batch, its datagrams are sent
- * singly. If the kernel accepts any of these, GSO batches of this kind are avoided from then on. */
+/* Sends GSO batches in order. A rejected one's datagrams go singly; if any of these is accepted,
+ * such GSO batches are avoided from then on. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -8,14 +8,13 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-/* Datagrams per batch_fill: a multiple of the common GSO batches (44, 64 and 128 datagrams), so
- * that few GSO batches are cut short. */
+/* Datagrams per batch_fill: a multiple of common GSO batches (44, 64, 128), so that few are cut
+ * short. */
 #define ROUND 1408
 
 _Static_assert(ROUND >= 2 * FAULT_OUT_MAX, "a round holds all faulty datagrams");
 
-/* Sends one message. A message with a single piece goes by sendto, which is 0.08 us faster (Zen
- * 5). */
+/* Sends one message; a single piece goes by sendto, which is 0.08 us faster (Zen 5). */
 static ssize_t message_send(int fd, const struct msghdr *m)
 {
 	if (m->msg_iovlen == 1 && m->msg_controllen == 0)
@@ -31,8 +30,8 @@ static int messages_send(int fd, struct mmsghdr *messages, size_t count)
 	return message_send(fd, &messages->msg_hdr) < 0 ? -1 : 1;
 }
 
-/* Changes the ECN bits of a connected socket if the messages keep having other bits. This saves a
- * control message in each message, which costs 0.1 us. Returns true if the bits are equal now. */
+/* Adapts a connected socket's ECN bits to its messages, which saves a control message of 0.1 us
+ * each. Returns true if they are equal now. */
 static bool ecn_follow(const struct link *l, struct link_socket *s, uint8_t ecn)
 {
 	if (s->ecn == ecn)
@@ -42,8 +41,8 @@ static bool ecn_follow(const struct link *l, struct link_socket *s, uint8_t ecn)
 	return s->ecn == ecn;
 }
 
-/* Returns the index of the socket for message `m`, which starts with datagram `first`. On a
- * connected socket, removes the destination from the message. */
+/* Returns the socket for message `m`, which starts with `first`. For a connected socket, removes
+ * the destination. */
 static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
 			     const struct datagram *first)
 {
@@ -53,7 +52,7 @@ static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
 		return 0;
 	bool same = ecn_follow(l, &l->sockets[number], first->ecn);
 	if (!same && first->ecn == 0)
-		/* a control message of value 0 does not override the ECN bits of the socket */
+		/* a control message of value 0 does not override the socket's bits */
 		return 0;
 	m->msg_name = NULL;
 	m->msg_namelen = 0;
@@ -70,7 +69,7 @@ static void sockets_choose(struct link *l, struct link_batch *b, const struct da
 	}
 }
 
-/* Returns how many consecutive messages, starting with `first`, use the same socket. */
+/* Returns how many consecutive messages from `first` on use one socket. */
 static size_t run_length(const struct link_batch *b, size_t first)
 {
 	size_t end = first + 1;
@@ -80,8 +79,8 @@ static size_t run_length(const struct link_batch *b, size_t first)
 	return end - first;
 }
 
-/* Passes the batch to the kernel; *sent is the number of accepted messages. Returns 0 if all were
- * accepted, otherwise the errno of the first message that was not. */
+/* Sends the batch; *sent is the number of accepted messages. Returns 0, or the errno of the first
+ * that was not. */
 static int batch_flush(struct link *l, size_t *sent)
 {
 	struct link_batch *b = &l->batch;
@@ -123,8 +122,7 @@ bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes)
 	return true;
 }
 
-/* Avoids GSO batches of this kind, because the kernel rejected one and accepted its datagrams
- * singly. */
+/* Avoids GSO batches of this kind: one was rejected, but its datagrams were accepted singly. */
 static void batch_blame(struct link *l, const struct datagram *first, int error)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
@@ -154,7 +152,7 @@ static size_t batch_send_singly(struct link *l, const struct datagram *const *li
 	unsigned segments = l->limits.segments;
 	uint64_t sent_before = l->counters.sent_datagrams;
 
-	l->limits.segments = 1; /* without GSO, kernel_send does not call this function again */
+	l->limits.segments = 1; /* so kernel_send does not call this again */
 	size_t accepted = kernel_send(l, list, count);
 	l->limits.segments = segments;
 	if (l->counters.sent_datagrams != sent_before)
@@ -179,9 +177,9 @@ static size_t kernel_send(struct link *l, const struct datagram *const *list, si
 			break;
 		}
 		if (l->batch.sockets[sent] > 0) {
-			/* The error may not apply to socket 0. Examples are a port that rejects
-			 * datagrams, and an address that was removed from this machine. So this
-			 * closes the connected socket and sends again. */
+			/* Socket 0 may not have this error, such as a port that rejects datagrams,
+			 * or an address removed from this machine. So the connected socket
+			 * closes. */
 			socket_close(&l->sockets[l->batch.sockets[sent]]);
 			continue;
 		}
@@ -201,9 +199,8 @@ static size_t kernel_send(struct link *l, const struct datagram *const *list, si
 	return done;
 }
 
-/* Copies the first datagrams of the list into queues of the crossbar, as long as their destinations
- * are ports. Returns how many were copied. *others is how many of the next datagrams have other
- * destinations. */
+/* Copies datagrams to ports, as long as these are the destinations. Returns how many were copied;
+ * *others: next datagrams with other destinations. */
 static size_t crossbar_send(struct link *l, const struct datagram *const *list, size_t count,
 			    size_t *others)
 {
@@ -252,9 +249,8 @@ void send_held(struct link *l)
 	fault_settle(l->fault, out + sent, count - sent);
 }
 
-/* Sends through the fault injector. The injector keeps datagrams for which the kernel has no space,
- * so that the faults of a datagram are drawn only once. Until these are sent, it accepts no new
- * datagrams. */
+/* Sends through the fault injector. It keeps what the kernel has no space for, so that faults are
+ * drawn once, and accepts no new datagrams until these are sent. */
 static size_t send_faulty(struct link *l, const struct datagram *const *list, size_t count)
 {
 	const struct datagram *out[ROUND];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Converts between addresses of the wire format and addresses of the kernel. An AF_INET6 socket
- * reaches IPv4 peers by IPv4-mapped addresses; an AF_INET socket cannot reach IPv6 peers. */
+/* Converts between addresses of wire and kernel. An AF_INET6 socket reaches IPv4 peers by mapped
+ * addresses; an AF_INET socket cannot reach IPv6 peers. */
 #ifndef LINK_SOCKADDR_H
 #define LINK_SOCKADDR_H
 
@@ -18,11 +18,10 @@ union link_sockaddr {
 
 bool sockaddr_is_v4(const struct udp_address *a);
 
-/* Converts for a socket of `family`. Returns the length of the result, or 0 if such a socket cannot
- * reach `a`. */
+/* Converts for a socket of `family`. Returns the length, or 0 if it cannot reach `a`. */
 socklen_t sockaddr_from_wire(const struct udp_address *a, int family, union link_sockaddr *out);
 
-/* Converts an AF_INET or AF_INET6 address of the kernel. */
+/* Converts an AF_INET or AF_INET6 address. */
 void sockaddr_to_wire(const union link_sockaddr *from, struct udp_address *out);
 
 #endif

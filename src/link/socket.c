@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates sockets: sets family, buffer sizes and control messages, and binds or connects them. */
+/* Creates sockets: family, buffers, control messages, bind, connect. */
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -32,8 +32,7 @@ void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn)
 {
 	s->ecn = ecn;
 	s->ecn_other = 0;
-	/* Sets the bits for IPv4 peers. AF_INET6 sockets need this option too, for IPv4-mapped
-	 * peers. */
+	/* AF_INET6 sockets need IP_TOS too, for mapped peers */
 	option_set(s->fd, IPPROTO_IP, IP_TOS, ecn);
 	if (l->limits.family == AF_INET6)
 		option_set(s->fd, IPPROTO_IPV6, IPV6_TCLASS, ecn);
@@ -48,8 +47,8 @@ uint32_t socket_waiting_bytes(const struct link_socket *s)
 	return memory[SK_MEMINFO_RMEM_ALLOC];
 }
 
-/* Requests `bytes` for both socket buffers. The FORCE options need CAP_NET_ADMIN and may exceed the
- * system's limit. The kernel doubles the value for its own overhead. */
+/* Requests `bytes` for both buffers. FORCE options need CAP_NET_ADMIN and may exceed the system's
+ * limit; the kernel doubles the value for its overhead. */
 static void buffers_set(int fd, uint32_t bytes)
 {
 	if (option_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)bytes) < 0)
@@ -67,12 +66,12 @@ static void buffer_report(struct link *l)
 			 l->receive_buffer_bytes / 2, l->buffer_bytes, l->buffer_bytes);
 }
 
-/* Turns the kernel's reports per datagram on or off: time stamp, ECN bits, GRO length. All reports
- * are optional. If one cannot be turned on, its value stays 0. */
+/* Reports per datagram: time stamp, ECN bits, GRO length. All are optional; without one, its value
+ * stays 0. */
 static void reports_set(const struct link *l, const struct link_socket *s, bool on)
 {
 	option_set(s->fd, SOL_SOCKET, SO_TIMESTAMPNS, on);
-	/* IP_RECVTOS also applies to IPv4 peers of an AF_INET6 socket. */
+	/* also for IPv4 peers of AF_INET6 */
 	option_set(s->fd, IPPROTO_IP, IP_RECVTOS, on);
 	if (l->limits.family == AF_INET6)
 		option_set(s->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, on);
@@ -82,10 +81,9 @@ static void reports_set(const struct link *l, const struct link_socket *s, bool 
 
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 {
-	/* A batch that GRO merged may already wait in the socket. With GRO off, the kernel does not
-	 * report where its datagrams begin. So the socket becomes quiet only if nothing waits. If
-	 * another processor adds a batch at this moment, that batch is lost, because it is read as
-	 * one long datagram. */
+	/* Without GRO, the kernel does not report where datagrams of a merged batch begin, so a
+	 * socket becomes quiet only if nothing waits. A batch that another processor adds at this
+	 * moment is lost, read as one long datagram. */
 	reports_set(l, s, !quiet);
 	if (quiet && socket_waiting_bytes(s) > 0) {
 		quiet = false;
@@ -126,7 +124,7 @@ static int bind_rejected(const struct udp_address *address, int error)
 	return DXP_EIO;
 }
 
-/* Returns an unbound socket. On failure, its fd is -1 and errno is set. */
+/* Returns an unbound socket; on failure, fd is -1 and errno is set. */
 static struct link_socket socket_make(const struct link *l)
 {
 	struct link_socket s = {.named = UINT32_MAX, .wanted = 1};
@@ -137,8 +135,8 @@ static struct link_socket socket_make(const struct link *l)
 		return s;
 	if (l->limits.family == AF_INET6)
 		option_set(s.fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-	/* Sets "don't fragment" and ignores ICMP "packet too big". RLTP finds the path MTU itself;
-	 * it does not trust ICMP messages, which any host can send. */
+	/* "Don't fragment", without ICMP "packet too big", which any host can send: RLTP finds the
+	 * path MTU itself. */
 	if (l->whole)
 		option_set(s.fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	if (l->whole && l->limits.family == AF_INET6)
@@ -178,9 +176,8 @@ static void wait_limit(int fd, uint32_t us)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 }
 
-/* Joins a multicast group on the interface with address `own_ip`. Without IP_MULTICAST_ALL 0, a
- * bound socket would also receive groups that other sockets of this machine joined on other
- * interfaces. */
+/* Joins the group on the interface with `own_ip`. Without IP_MULTICAST_ALL 0, groups that other
+ * sockets joined on other interfaces would also arrive. */
 static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 {
 	struct ip_mreq join = {.imr_interface.s_addr = htonl(own_ip)};
@@ -194,8 +191,8 @@ static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 	return DXP_EIO;
 }
 
-/* Connects the bound socket. It may have received datagrams of other peers before the connect, so
- * the reader checks their source. */
+/* Connects the bound socket. It may have received datagrams of other peers before, so the reader
+ * checks their source. */
 static int peer_name(struct link *l, const struct udp_address *peer)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
@@ -271,7 +268,7 @@ int link_move(struct link *l, const struct udp_address *address)
 		socket_close(&new);
 		return DXP_EIO;
 	}
-	/* Closes all sockets, because connected sockets are bound to the old address too. */
+	/* Connected sockets are bound to the old address too. */
 	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
 		socket_close(&l->sockets[i]);
 	l->sockets[0] = new;
@@ -290,8 +287,8 @@ static void sharing_set(const struct link *l, int value)
 			option_set(l->sockets[i].fd, SOL_SOCKET, SO_REUSEADDR, value);
 }
 
-/* Binds `fd` to the endpoint's port, which socket 0 already uses. SO_REUSEADDR is set only during
- * this bind, so another program that binds the port still gets EADDRINUSE. */
+/* Binds `fd` to the port of socket 0. SO_REUSEADDR is set only meanwhile, so another program still
+ * gets EADDRINUSE. */
 static bool port_share(const struct link *l, int fd)
 {
 	union link_sockaddr name;
@@ -321,7 +318,7 @@ bool socket_connect(struct link *l, struct link_socket *s, const struct udp_addr
 	return true;
 }
 
-/* Returns the MTU of the route to `to`, in bytes; 0 if unknown. */
+/* Returns the MTU of the route; 0: unknown. */
 static size_t route_mtu(const struct udp_address *to, int family)
 {
 	union link_sockaddr name;

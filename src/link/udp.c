@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens and closes an endpoint, and reads its state. See send.c and batch.c for sending, receive.c
- * for receiving, wait.c for waiting. */
+/* Opens and closes an endpoint, and reads its state; see send.c, batch.c, receive.c, wait.c. */
 #include "link/udp.h"
 
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 
 #define LEVEL_MAX 31
 
-/* Creates the fault injector if DXP_FAULT is set. */
 static int fault_from_environment(uint16_t port, struct fault **out)
 {
 	const char *text = getenv("DXP_FAULT");
@@ -23,8 +21,7 @@ static int fault_from_environment(uint16_t port, struct fault **out)
 	int status = fault_parse(text, &options);
 	if (status != DXP_OK)
 		return status;
-	/* Adds the port to the seed. Otherwise all endpoints with the same DXP_FAULT would drop the
-	 * same packets. */
+	/* Otherwise all endpoints with the same DXP_FAULT would drop the same packets. */
 	options.seed += (uint64_t)port << 32;
 	return fault_open(&options, out);
 }

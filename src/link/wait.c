@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spins, then sleeps. While spinning, the code receives datagrams, which the next link_receive
- * returns. It sleeps in epoll over the sockets and an eventfd. While spinning, the sockets are not
- * in the epoll set, because each arrival would cost a notification.
+/* Spins while receiving for the next link_receive, then sleeps in epoll over sockets and an
+ * eventfd. While spinning, sockets are not in the epoll set, where each arrival costs a
+ * notification.
  *
- * Invariant: `woken` never stays set while the eventfd is empty, so no wakeup is lost. link_wake
- * sets `woken`; only the first waker that sets it writes the eventfd. The waiting thread drains the
- * eventfd, then clears `woken`. A waker between these two steps finds `woken` set and writes
- * nothing, because the wait returns anyway. A write after the drain ends the next wait early. */
+ * Invariant: `woken` never stays set while the eventfd is empty, so no wakeup is lost. Only the
+ * first waker that sets it writes the eventfd; the waiting thread drains that, then clears `woken`.
+ * A waker in between writes nothing, as the wait returns anyway. A write after the drain ends the
+ * next wait early. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -22,10 +22,10 @@
 #include "link/endpoint.h"
 #include "wire/limits.h"
 
-/* Values of epoll data that are not socket indices. */
-#define WAKE    UINT32_MAX       /* the eventfd */
-#define WATCHED (UINT32_MAX - 1) /* a descriptor of link_watch */
-/* a descriptor of link_watch with `edge`: an event only ends the sleep */
+/* epoll data other than socket indices */
+#define WAKE    UINT32_MAX       /* eventfd */
+#define WATCHED (UINT32_MAX - 1) /* of link_watch */
+/* of link_watch with `edge`: only ends the sleep */
 #define EDGE (UINT32_MAX - 2)
 
 static int watch(int epoll_fd, int fd, uint32_t number)
@@ -48,8 +48,7 @@ int wait_open(struct link *l)
 	return DXP_EIO;
 }
 
-/* Adds a socket to the epoll set. This fails only if memory is short. The socket is then polled
- * when another event ends the sleep. */
+/* Fails only without memory; then another event must end the sleep. */
 void link_watch_add(struct link *l, unsigned index)
 {
 	watch(l->epoll_fd, l->sockets[index].fd, index);
@@ -108,17 +107,17 @@ int link_fd(struct link *l)
 void link_wake(struct link *l)
 {
 	const uint64_t one = 1;
-	int saved = errno; /* the caller may be a signal handler */
+	int saved = errno; /* may be a signal handler */
 
-	/* Pairs with the exchange in wakeup_consume: when link_wait returns, the waiting thread
-	 * sees all earlier writes of the waker. */
+	/* Pairs with the exchange in wakeup_consume: the waiting thread then sees all earlier
+	 * writes of the waker. */
 	if (atomic_exchange(&l->woken, 1) == 0 && write(l->wake_fd, &one, sizeof(one)) < 0)
-		/* EAGAIN: the counter of the eventfd is full, so it is already readable */
+		/* EAGAIN: the counter is full, so it is readable */
 		errno = saved;
 	errno = saved;
 }
 
-/* Consumes a wakeup. `readable`: the eventfd is readable. Returns false if there is no wakeup. */
+/* Consumes a wakeup; `readable`: the eventfd is. Returns false if there is none. */
 static bool wakeup_consume(struct link *l, bool readable)
 {
 	uint64_t count;
@@ -126,13 +125,12 @@ static bool wakeup_consume(struct link *l, bool readable)
 	if (!readable && !atomic_load_explicit(&l->woken, memory_order_relaxed))
 		return false;
 	if (read(l->wake_fd, &count, sizeof(count)) < 0)
-		count = 0; /* the waker has set `woken` but has not written the eventfd yet */
+		count = 0; /* `woken` is set, the eventfd not written yet */
 	atomic_exchange(&l->woken, 0);
 	return true;
 }
 
-/* Sleeps by epoll_pwait2 (Linux 5.11 or later). On older kernels, uses epoll_wait, which rounds the
- * timeout up to milliseconds. */
+/* Sleeps by epoll_pwait2 (Linux 5.11 or later), else by epoll_wait, rounded up to milliseconds. */
 static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint64_t deadline_ns)
 {
 	uint64_t now = clock_now_ns();
@@ -182,8 +180,7 @@ static bool spin_or_sleep(struct link *l, uint64_t begin_ns, uint64_t deadline_n
 		if (wakeup_consume(l, false))
 			return false;
 	} while (clock_now_ns() < spin_end);
-	/* Calls the kernel even after the deadline, with timeout 0: a waker may write the eventfd
-	 * late, and the eventfd must be drained. */
+	/* Even after the deadline: a waker may write late, and the eventfd must be drained. */
 	return sleep_in_kernel(l, deadline_ns);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocators of the crossbar: they choose the packets that cross next. All packets of an input for
- * output d wait in the same queue. So an input and an output identify a packet. */
+/* Allocators of the crossbar, which choose the packets that cross next. Packets of an input for one
+ * output wait in one queue, so input and output identify a packet. */
 #include <strings.h>
 
 #include "model/crossbar_internal.h"
 
-/* Returns the first bit that is set in `mask` (not 0), searching cyclically from bit `next` on. */
+/* Returns the first set bit of `mask` (not 0), cyclically from bit `next` on. */
 static uint32_t round_robin(uint64_t mask, uint32_t next)
 {
 	uint64_t high = mask >> next << next;
@@ -18,8 +18,7 @@ static uint32_t after(const struct model_crossbar *x, uint32_t port)
 	return port + 1 == x->ports ? 0 : port + 1;
 }
 
-/* The idle outputs choose among idle inputs, one output after another. In each cycle, another
- * output chooses first. */
+/* Lets idle outputs choose in turn; each cycle begins with another output. */
 static void outputs_choose(struct model_crossbar *x)
 {
 	uint32_t first = (uint32_t)(x->now % x->ports);
@@ -37,8 +36,8 @@ static void outputs_choose(struct model_crossbar *x)
 	x->changed = false;
 }
 
-/* Makes one iteration of iSLIP: all idle outputs grant, then each input accepts one grant. Pointers
- * move only after a grant that was accepted. Returns true if a packet started to cross. */
+/* Makes one iteration of iSLIP: idle outputs grant, inputs accept one grant, and pointers move only
+ * after that. Returns true if a packet started to cross. */
 static bool islip_iterate(struct model_crossbar *x)
 {
 	uint64_t grants[MODEL_PORTS], granted = 0;

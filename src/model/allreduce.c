@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers ranks by host, and within a host by socket. Switches have the numbers after them, because
- * the schedule treats them as ranks too: first the ToRs, one rank for each ToR and group of
- * leaders, then the spines, one rank for each group. */
+/* Ranks are numbered by host, then by socket. Switches follow, because the schedule treats them as
+ * ranks: one per ToR and group of leaders, then one spine per group. */
 #include "model/allreduce.h"
 
 #include <dxp/status.h>
@@ -29,7 +28,6 @@ static const struct model_allreduce_job *self(const struct model_schedule *s)
 
 /* ---- schedule with switches ---- */
 
-/* Returns the number of hosts below a ToR; the last ToR may have fewer than the others. */
 static uint32_t hosts_below(const struct model_allreduce_job *j, uint32_t tor)
 {
 	return (uint32_t)min_u64(j->tor_hosts, j->of.hosts - tor * j->tor_hosts);
@@ -61,8 +59,8 @@ static uint32_t way_count(const struct model_schedule *s, uint32_t rank)
 	return 2 * model_tree_children(j->group_ranks, rank % j->group_ranks) + 2;
 }
 
-/* Computes an operation of the tree inside a group. The root of this tree also exchanges messages
- * with the ToR. */
+/* Computes an operation inside a group; the root of this tree also exchanges messages with the
+ * ToR. */
 static void member_op(const struct model_allreduce_job *j, uint32_t rank, uint32_t index,
 		      struct model_task *out)
 {
@@ -124,8 +122,8 @@ static void way_op(const struct model_schedule *s, uint32_t rank, uint32_t index
 
 /* ---- network ---- */
 
-/* Returns the time in ps for which a message occupies a NIC: the sum of its gap and the time of its
- * bytes on the wire, or the larger of both, as parameter nic_service selects. */
+/* Returns the ps that a message occupies a NIC: sum or maximum of its gap and its wire time, by
+ * nic_service. */
 static int64_t service_ps(const struct model_parameters *p, int64_t wire_bytes)
 {
 	int64_t wire_ps = wire_bytes * 8 * 1000000 / p->net_rate_mbps;
@@ -159,8 +157,7 @@ static void between_hosts_path(const struct model_allreduce_job *j, uint32_t fro
 		2 * p->nic_latency_ps + (switches + 1) * p->cable_ps + switches * p->forward_ps;
 }
 
-/* Sets the path of a message from or to a switch. A switch computes one packet at a time, and
- * copies a result to all ports at once. */
+/* Sets a path. A switch computes one packet at a time, and copies a result to all ports at once. */
 static void switch_path(const struct model_allreduce_job *j, uint32_t from, uint32_t to,
 			struct model_path *out)
 {
@@ -244,8 +241,7 @@ int model_allreduce_open(struct model_allreduce_job *j, const struct model_allre
 	return DXP_OK;
 }
 
-/* Simulates one case. *out has the mean of the ranks' completion times, and the time of the last
- * rank. */
+/* Simulates a case. *out has the mean of the ranks' completion times, and the last one. */
 static int case_run(const struct model_allreduce *of, const struct model_parameters *p,
 		    struct model_ranks_result *out)
 {
@@ -293,7 +289,7 @@ int model_allreduce_interval(const struct model_allreduce *of, const struct mode
 		struct model_ranks_result r;
 		model_allreduce_setting(p, i, &q);
 		if (q.spine != p->spine && of->way == MODEL_WAY_HOST)
-			continue; /* this setting has no effect, because no switch computes */
+			continue; /* no effect, because no switch computes */
 		int status = case_run(of, &q, &r);
 		if (status != DXP_OK)
 			return status;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fits parameters by the Levenberg-Marquardt method, on the logarithms of parameters and times. The
- * prior adds one row for each parameter, so the equations can be solved for any number of samples.
- * Settings that the sources leave open are tried one by one. */
+/* Levenberg-Marquardt on logarithms of parameters and times. The prior adds a row per parameter, so
+ * any number of samples suffices. Open settings are tried one by one. */
 #include "model/calibrate.h"
 
 #include <math.h>
@@ -13,25 +12,24 @@
 #include "base/util.h"
 
 #define ROUNDS 40
-/* change of a logarithm to compute derivatives: 2 %, which is 600 ps of the smallest prior */
+/* of a logarithm, for derivatives: 2 %, which is 600 ps of the smallest prior */
 #define STEP 0.02
-/* standard deviation of the prior, as a logarithm: a factor of two in each direction */
+/* standard deviation: a factor of two each way */
 #define PRIOR M_LN2
-/* Standard deviation of a measured row, as a logarithm: repetitions of such benchmarks differ by 5
- * %. */
+/* Standard deviation, as a logarithm: repetitions of such benchmarks differ by 5 %. */
 #define MEASUREMENT 0.05
-#define ENOUGH      1e-6 /* relative gain of a round below which the search stops */
+#define ENOUGH      1e-6 /* relative gain below which the search stops */
 #define DAMPING_MAX 1e9
-/* a setting is clearly better if it lowers the cost by more than this: odds of 1.6 to 1 */
+/* gain in cost of a clearly better setting: odds of 1.6 to 1 */
 #define CLEARLY 1
-/* rows needed to choose settings: fewer rows cannot separate settings from parameters */
+/* with fewer rows, settings cannot be separated from parameters */
 #define SETTINGS_LEAST 4
 
 struct fit {
 	const struct model_sample *samples;
 	unsigned count, free_count;
 	const struct model_parameter *rows[MODEL_FREE_MAX];
-	double prior[MODEL_FREE_MAX]; /* logarithms of the parameters before calibration */
+	double prior[MODEL_FREE_MAX]; /* logarithms before calibration */
 	struct model_parameters *p;
 	double residual[MODEL_SAMPLES_MAX];
 	double slope[MODEL_SAMPLES_MAX][MODEL_FREE_MAX];
@@ -58,7 +56,7 @@ static int64_t value_of(const struct fit *f, unsigned i, double logarithm)
 	return (int64_t)llround(fmin(fmax(exp(logarithm), low), high));
 }
 
-/* Sets the parameters to exp(x), and computes the residual of each row. */
+/* Sets the parameters to exp(x). */
 static int residuals_set(struct fit *f, const double *x, double *residual)
 {
 	int status = DXP_OK;
@@ -114,8 +112,7 @@ static void normal_set(const struct fit *f, const double *x, matrix m, double *r
 	}
 }
 
-/* Solves m x = right in place. m is symmetric and positive definite, so rows need not be
- * exchanged. */
+/* Solves m x = right in place. m is symmetric and positive definite, so rows stay in order. */
 static void solve(matrix m, double *right, unsigned count)
 {
 	for (unsigned c = 0; c < count; c++)
@@ -131,8 +128,8 @@ static void solve(matrix m, double *right, unsigned count)
 		right[c] /= m[c][c];
 }
 
-/* Tries steps with growing damping until a step lowers the cost. Returns by how much; 0: no step
- * does. A negative value is a status. */
+/* Raises the damping until a step lowers the cost. Returns by how much; 0: no step does; negative:
+ * a status. */
 static double round_run(struct fit *f, double *x, double *cost, double *damping)
 {
 	int status = slopes_set(f, x);
@@ -170,8 +167,7 @@ static double root_mean_square(const struct fit *f)
 	return sqrt(sum / f->count);
 }
 
-/* Sets the uncertainty that remains for each parameter, from the diagonal of the inverse of the
- * normal equations. */
+/* Sets uncertainties from the diagonal of the inverse of the normal equations. */
 static int result_set(struct fit *f, const double *x, struct model_calibration *out)
 {
 	double right[MODEL_FREE_MAX];
@@ -198,7 +194,7 @@ static int result_set(struct fit *f, const double *x, struct model_calibration *
 	return status;
 }
 
-/* Fits the free parameters under the settings in f->p. *cost is the cost of the best fit. */
+/* Fits under the settings in f->p. */
 static int fit_run(struct fit *f, struct model_calibration *out, double *cost)
 {
 	double x[MODEL_FREE_MAX] = {0}, damping = 1e-3;
@@ -239,7 +235,7 @@ int model_calibrate(const struct model_sample *samples, unsigned count, struct m
 		int status = fit_run(&f, &c, &cost);
 		if (status != DXP_OK)
 			return status;
-		/* The named settings are replaced only if the gain is clear. */
+		/* Only a clear gain replaces the named settings. */
 		if (number > 0 && cost > least - CLEARLY)
 			continue;
 		least = cost;

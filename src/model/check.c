@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives the rows of all parts. Drops plain rows (MODEL_PLAIN) without a published figure, and
- * forwards all others. */
+/* Forwards the rows of all parts, but no MODEL_PLAIN rows without a published figure. */
 #include "model/check.h"
 
 #include <stdio.h>
@@ -23,8 +22,8 @@ static void failure_note(struct model_check *c, const struct model_row *row, dou
 	c->out_of_tolerance++;
 }
 
-/* Writes the measured value to a row that has one in the file of --judge. A row that was used for
- * calibration proves nothing, so it does not count in the tally. */
+/* Sets the measured value. A row of the calibration proves nothing, so it does not count in the
+ * tally. */
 static void row_judge(struct model_check *c, struct model_row *row)
 {
 	double used = c->calibrated ? model_judge_find(c->calibrated, row) : NAN;
@@ -111,8 +110,7 @@ int model_check_run(struct model_check *c, const struct model_check_part *parts,
 	return c->judge ? model_judge_unused(c->judge, c->only != NULL) : DXP_OK;
 }
 
-/* Returns the measured time of a case in us, from the file of --judge; negative: the file has no
- * such case. */
+/* Returns us from the file of --judge; negative: there is no such case. */
 static double judged_us(const struct model_judge *j, const struct model_allreduce *of)
 {
 	for (unsigned i = 0; i < j->count; i++) {
@@ -126,7 +124,7 @@ static double judged_us(const struct model_judge *j, const struct model_allreduc
 	return -1;
 }
 
-/* Returns the way with the shortest time. A way without a time has a negative one. */
+/* A way without a time has a negative one. */
 static int fastest(const double us[MODEL_WAYS])
 {
 	int best = MODEL_WAY_HOST;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operations of each rank in each collective, computed from the operation's number. */
+/* Each rank's operations, computed from their number. */
 #include "model/collective.h"
 
 #include <string.h>
@@ -38,9 +38,8 @@ static const struct model_collective *self(const struct model_schedule *s)
 
 /* ---- recursive doubling ---- */
 
-/* `power` is the largest power of two that is not above the number of ranks; rest = ranks - power.
- * Ranks below 2 x rest form pairs. The even rank of a pair sends its vector to the odd one, and
- * receives the result at the end. */
+/* `power` is the largest power of two up to the ranks; rest = ranks - power. Ranks below 2 x rest
+ * form pairs: the even one sends its vector to the odd one, and gets the result at the end. */
 enum fold { FOLD_NONE, FOLD_SENDS, FOLD_RECEIVES };
 
 static enum fold fold_of(const struct model_collective *c, uint32_t rank)
@@ -105,15 +104,14 @@ static uint32_t ring_count(const struct model_schedule *s, uint32_t rank)
 	return 4 * (s->ranks - 1);
 }
 
-/* Computes an operation of the ring. If the vector does not divide evenly, the first parts are one
- * byte longer than the others. */
+/* If the vector does not divide evenly, the first parts are one byte longer. */
 static void ring_op(const struct model_schedule *s, uint32_t rank, uint32_t index,
 		    struct model_task *out)
 {
 	const struct model_collective *c = self(s);
 	uint32_t n = s->ranks, step = index / 2, sends = index % 2 == 0;
 	uint32_t from = (rank + n - 1) % n;
-	/* In step k, a sender sends part number sender - k. */
+	/* In step k, part number sender - k is sent. */
 	uint32_t part = ((sends ? rank : from) + 2 * n - step % n) % n;
 
 	*out = (struct model_task){

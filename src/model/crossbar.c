@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves packets from the sources, one for each input, through queues and crossbar to the sinks. */
+/* Moves packets from the sources, one per input, through queues and crossbar to the sinks. */
 #include "model/crossbar.h"
 
 #include <stdlib.h>
@@ -9,11 +9,10 @@
 #include "model/crossbar_internal.h"
 #include "model/pcie.h"
 
-/* packets that a source holds at most. With the default parameters it needs about 80,000 cycles to
- * send them. That is more than the latency that counts as saturation: 20 times the latency without
- * load (crossbar_measure.c). */
+/* held at most by a source. With the defaults they take about 80,000 cycles, more than the latency
+ * that counts as saturation (crossbar_measure.c). */
 #define BACKLOG_PACKETS 8192
-#define LOAD_SCALE      1000 /* value of load_permille that stands for load 1 */
+#define LOAD_SCALE      1000 /* load_permille of load 1 */
 
 uint64_t model_crossbar_cycles(const struct model_parameters *p)
 {
@@ -44,12 +43,11 @@ static inline void fifo_add(struct model_fifo *f, struct model_packet packet)
 	f->packets[f->tail++ & (f->size - 1)] = packet;
 }
 
-/* Returns the threshold for a random number below which a message arrives in a cycle. It stands for
- * the probability of an arrival. The link carries datapath_bytes per cycle, or less if PCIe is
- * slower. */
+/* Returns the bound below which a random number means an arrival. The link carries datapath_bytes
+ * per cycle, or less if PCIe is slower. */
 static uint64_t arrival_threshold(const struct model_parameters *p)
 {
-	/* probability: the link's bytes per second / (bytes of a message x cycles per second) */
+	/* link's bytes per second / (bytes of a message x cycles per second) */
 	double link = (double)model_pcie_rate(p) * (double)p->load_permille / LOAD_SCALE;
 	double chance = link / ((double)p->clock_mhz * (double)(p->mtu_bytes * p->message_packets));
 
@@ -118,8 +116,7 @@ static inline struct model_instant *instant(struct model_crossbar *x, uint64_t c
 	return &x->wheel[cycle % MODEL_WHEEL];
 }
 
-/* Adds a message to a source. If the source is full, drops the message, because the load is above
- * saturation then. */
+/* Adds a message; a full source drops it, because the load is above saturation. */
 static void generate(struct model_crossbar *x, uint32_t input)
 {
 	uint32_t choices = x->ports - !x->own_port;
@@ -142,7 +139,7 @@ static void generate(struct model_crossbar *x, uint32_t input)
 	x->inside += x->message_packets;
 }
 
-/* Returns the virtual channel from which a source sends next; x->channels: no channel may send. */
+/* Returns x->channels if none may send. */
 static uint32_t source_choose(struct model_crossbar *x, uint32_t input)
 {
 	const uint32_t *used = &x->used[input * x->channels];
@@ -174,7 +171,7 @@ static void source_start(struct model_crossbar *x, uint32_t input)
 	struct model_fifo *backlog = &x->backlog[queue];
 	x->moving[input] = fifo_first(backlog);
 	backlog->head++;
-	x->order[input].head++; /* with any-order sources, only the number of entries is used */
+	x->order[input].head++; /* sources in any order use only the number of entries */
 	x->used[queue]++;
 	x->source_idle &= ~(1ull << input);
 	instant(x, x->now + x->transfer)->source_done |= 1ull << input;
@@ -203,7 +200,7 @@ void model_crossbar_cross(struct model_crossbar *x, uint32_t input, uint32_t out
 {
 	uint32_t number = input * x->channels + output % x->channels;
 	struct model_fifo *queue = &x->queues[number];
-	/* The packet first crosses, and is then uploaded: two transfers. */
+	/* crossing, then upload: two transfers */
 	uint32_t time = (uint32_t)x->now - fifo_first(queue).born + 2 * x->transfer;
 	struct model_instant *end = instant(x, x->now + x->transfer);
 
@@ -222,7 +219,6 @@ void model_crossbar_cross(struct model_crossbar *x, uint32_t input, uint32_t out
 	x->sums.most_time = max_u64(x->sums.most_time, time);
 }
 
-/* Completes everything that ends in this cycle. */
 static void finish(struct model_crossbar *x)
 {
 	struct model_instant *now = instant(x, x->now);

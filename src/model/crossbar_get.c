@@ -8,23 +8,23 @@
 #include "model/crossbar.h"
 
 #define NICS 2
-/* packets in a queue, at most: a mask has one bit for each */
+/* packets per queue, one bit each in a mask */
 #define QUEUE_MOST 64
 
-/* Kinds of packets; each kind is also the number of its virtual channel. */
+/* Kinds of packets, which are also numbers of virtual channels. */
 enum { DATA, REQUEST };
 
-/* A NIC. A GET that has arrived is `accepted` until the send engine turns it into a PUT. */
+/* A GET is `accepted` until the send engine turns it into a PUT. */
 struct nic {
-	uint32_t gets;     /* this NIC's requests that are not sent yet */
-	uint32_t put_left; /* packets left of the PUT that the send engine sends */
+	uint32_t gets;     /* own requests not sent yet */
+	uint32_t put_left; /* packets of the PUT in the send engine */
 	bool accepted;
-	/* for each virtual channel's queue, bit i: packet i is a request */
+	/* by virtual channel; bit i: packet i is a request */
 	uint64_t requests[2];
-	uint32_t count[2]; /* packets in each queue, at most QUEUE_MOST */
-	/* for each virtual channel: a packet is at the receive engine; this packet is a request */
+	uint32_t count[2]; /* per queue, at most QUEUE_MOST */
+	/* by virtual channel: a packet is at the receive engine; it is a request */
 	bool arrived[2], arrived_request[2];
-	uint64_t received; /* data packets received */
+	uint64_t received; /* data packets */
 };
 
 struct exchange {
@@ -46,9 +46,8 @@ static bool queue_add(const struct exchange *e, struct nic *n, unsigned channel,
 	return true;
 }
 
-/* Lets the send engine move one packet. The engine works in order. So an accepted GET waits for a
- * request of this NIC that is already in the engine. If requests have a virtual channel of their
- * own, they can overtake data. */
+/* Moves one packet, in order: an accepted GET waits for a request already in the engine. With their
+ * own virtual channel, requests can overtake data. */
 static bool engine_move(const struct exchange *e, struct nic *n)
 {
 	if (n->put_left > 0) {
@@ -70,7 +69,7 @@ static bool engine_move(const struct exchange *e, struct nic *n)
 	return false;
 }
 
-/* Moves the first packet of a queue to the receive engine of the peer. */
+/* Moves the first packet to the peer's receive engine. */
 static bool queue_move(struct nic *n, struct nic *peer, unsigned channel)
 {
 	if (n->count[channel] == 0 || peer->arrived[channel])
@@ -82,7 +81,7 @@ static bool queue_move(struct nic *n, struct nic *peer, unsigned channel)
 	return true;
 }
 
-/* Lets the receive engine store data, or pass a request to the send engine of the same NIC. */
+/* Stores data, or passes a request to this NIC's send engine. */
 static bool receive_move(struct nic *n, unsigned channel)
 {
 	if (!n->arrived[channel] || (n->arrived_request[channel] && n->accepted))
@@ -110,9 +109,8 @@ static bool move_all(struct exchange *e)
 	return moved;
 }
 
-/* Writes the cycle of waits. The send engine of NIC i waits for space in its queue. The first
- * packet of that queue waits for the peer's receive engine. The request in that engine waits for
- * the peer's send engine. */
+/* Writes the cycle: the send engine waits for space in its queue, that queue's first packet for the
+ * peer's receive engine, and the request in there for the peer's send engine. */
 static void cycle_write(char *text, size_t text_bytes)
 {
 	size_t at = 0;
@@ -125,7 +123,7 @@ static void cycle_write(char *text, size_t text_bytes)
 				       i % NICS, i % NICS, (i + 1) % NICS);
 }
 
-/* Returns true if NIC i waits for the other NIC, as cycle_write() describes. */
+/* Returns true if NIC i waits as cycle_write() describes. */
 static bool waits(const struct exchange *e, unsigned i)
 {
 	const struct nic *n = &e->nics[i], *peer = &e->nics[!i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures loads as BookSim does (warm-up, batches, confidence intervals), then finds knee and
- * saturation. All decisions use integers, so they are the same on all machines. */
+/* Measures loads as BookSim does (warm-up, batches, confidence intervals), then knee and
+ * saturation. Decisions use integers, so all machines agree. */
 #include <dxp/status.h>
 
 #include "base/error.h"
@@ -10,22 +10,22 @@
 
 #define BATCH_CYCLES  20000
 #define BATCHES_LEAST 10
-#define BATCHES_WARM  20 /* batches of warm-up, at most */
-/* a load is above saturation if its latency is this many times the latency without load */
+#define BATCHES_WARM  20
+/* latency above saturation, by the latency without load */
 #define SATURATED_TIMES 20
-/* multiple of the latency at load IDLE_PERMILLE that defines the knee */
+/* latency of the knee, by the latency at IDLE_PERMILLE */
 #define KNEE_TIMES      2
 #define IDLE_PERMILLE   50
-#define KNEE_STEP       5 /* precision of the knee in permille */
+#define KNEE_STEP       5 /* permille */
 #define CYCLES_MOST     2000000
 #define SATURATION_WARM 200000
 
-/* Result of one batch: mean latency in cycles, throughput in 1/10000 of the link's rate. */
+/* Mean cycles; 1/10000 of the link's rate. */
 struct batch {
 	uint64_t latency, throughput;
 };
 
-/* Sums of the batches' values, and of their squares. */
+/* Of the batches' values. */
 struct moments {
 	uint64_t count, sum, squares;
 };
@@ -46,8 +46,7 @@ static bool moments_narrow(const struct moments *m)
 	return m->count >= BATCHES_LEAST && spread <= m->sum * m->sum / 40000 * (m->count - 1);
 }
 
-/* Returns true if the mean is 3 standard errors away from `bound`, so that more batches will not
- * move it past the bound. */
+/* Returns true at 3 standard errors from `bound`: more batches will not move the mean past it. */
 static bool moments_decided(const struct moments *m, uint64_t bound)
 {
 	uint64_t at = bound * m->count, off = max_u64(at, m->sum) - min_u64(at, m->sum);
@@ -56,9 +55,7 @@ static bool moments_decided(const struct moments *m, uint64_t bound)
 	       off / 3 * (off / 3) * (m->count - 1) > m->count * m->squares - m->sum * m->sum;
 }
 
-/* Returns the part of a latency, in cycles, that the simulation does not cover. It is idle_cycles,
- * the latency of a packet of 1 byte without queueing, minus its three transfers (source, crossbar,
- * sink). */
+/* Cycles that are not simulated: idle_cycles (1 byte, no queueing) minus its three transfers. */
 static int64_t idle_offset(const struct model_parameters *p)
 {
 	uint64_t one = model_pcie_cycles(p, 1, (uint64_t)p->datapath_bytes);
@@ -71,7 +68,7 @@ static uint64_t latency_of(const struct model_parameters *p, uint64_t time)
 	return (uint64_t)((int64_t)time + idle_offset(p));
 }
 
-/* Returns the payload per port and cycle, divided by the link's bytes per cycle, times `scale`. */
+/* Returns the payload per port and cycle, divided by the link's, times `scale`. */
 static uint64_t throughput_of(const struct model_parameters *p, const struct model_crossbar_sums *s,
 			      uint64_t scale)
 {
@@ -96,8 +93,7 @@ static bool moved(uint64_t a, uint64_t b)
 	return max_u64(a, b) - min_u64(a, b) > max_u64(a, b) / 100;
 }
 
-/* Returns true if the load is above saturation: the latency exceeds its limit, or a source is
- * full. */
+/* Returns true if the latency exceeds its limit, or a source is full. */
 static bool past(struct model_crossbar *x, const struct model_parameters *p, uint64_t latency)
 {
 	bool full;
@@ -106,7 +102,7 @@ static bool past(struct model_crossbar *x, const struct model_parameters *p, uin
 	return full || latency > SATURATED_TIMES * latency_of(p, 3 * model_crossbar_cycles(p));
 }
 
-/* Warms up until two consecutive batches differ by less than 1 %. */
+/* Runs until two consecutive batches differ by less than 1 %. */
 static struct batch warm_up(struct model_crossbar *x, const struct model_parameters *p)
 {
 	struct batch last = batch_run(x, p), now = last;
@@ -120,8 +116,7 @@ static struct batch warm_up(struct model_crossbar *x, const struct model_paramet
 	return now;
 }
 
-/* Measures a load. `bound`: stops when the latency is surely above or below this value; 0: no
- * bound. */
+/* Measures a load; stops when the latency is surely above or below `bound` (0: none). */
 static int measure(const struct model_parameters *p, uint64_t seed, uint64_t cycles_most,
 		   uint64_t bound, struct model_crossbar_point *out)
 {

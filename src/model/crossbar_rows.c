@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows about the crossbar: curves, knees, saturation, and what each cause of loss costs. */
+/* Rows about the crossbar: curves, knees, saturation, causes of loss. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -8,9 +8,9 @@
 #include "base/util.h"
 #include "model/crossbar.h"
 
-#define CYCLES_MOST 2000000 /* cycles for one load, at most: they take up to 2 s */
-#define DEEP        1024    /* depth in packets: a queue so long never stops its source */
-/* GETs in each direction: as many as a doorbell FIFO holds */
+#define CYCLES_MOST 2000000 /* of one load: up to 2 s */
+#define DEEP        1024    /* packets; such a queue never stops its source */
+/* each way: as many as a doorbell FIFO holds */
 #define GETS 32
 
 static struct model_row row_of(const struct model_parameters *p, const char *quantity,
@@ -69,7 +69,7 @@ bool model_crossbar_setting(struct model_parameters *p, unsigned index)
 	case 6: p->allocator = MODEL_ALLOCATE_ISLIP; break;
 	case 7: p->allocator = MODEL_ALLOCATE_MAXIMAL; break;
 	case 8: p->source = !p->source; break;
-	case 9: /* the two settings that cost most, together */
+	case 9: /* the two settings that cost most */
 		p->depth = 1;
 		p->message_packets = 16;
 		break;
@@ -78,7 +78,7 @@ bool model_crossbar_setting(struct model_parameters *p, unsigned index)
 	return true;
 }
 
-/* Measures knee or saturation, and its interval over all settings. */
+/* Measures a value, and its interval over all settings. */
 static int interval(const struct model_parameters *p, uint64_t seed,
 		    int (*find)(const struct model_parameters *, uint64_t, uint64_t *),
 		    bool variants, struct model_row *row)
@@ -103,7 +103,7 @@ static int interval(const struct model_parameters *p, uint64_t seed,
 	return status;
 }
 
-/* Emits by how much the saturation grows without each cause of loss, and without all of them. */
+/* Emits the gain of saturation without each cause of loss, and without all. */
 static int gain_rows(const struct model_parameters *p, uint64_t seed, double base,
 		     const struct model_sink *sink, const char *names)
 {

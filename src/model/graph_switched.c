@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Networks of switches. A fat tree is 4-ary, as in LogP. A dragonfly has groups of routers; all
- * routers of a group are linked to each other. It is balanced: a router has h nodes and h links to
- * other groups, and a group has 2 h routers. A slim fly is the graph of McKay, Miller and Siran,
- * whose diameter is 2. */
+/* Fat tree: 4-ary, as in LogP. Dragonfly: groups of 2 h linked routers, each with h nodes and h
+ * links to other groups (balanced). Slim fly: graph of McKay, Miller and Siran, of diameter 2. */
 #include <dxp/status.h>
 
 #include "base/error.h"
@@ -10,13 +8,12 @@
 #include "model/graph_build.h"
 
 #define ARITY 4
-/* links of a router to other groups, at most: enough for 4 M nodes; MODEL_TOPOLOGY_NODES_MAX needs
- * 12 */
+/* links to other groups: enough for 4 M nodes; MODEL_TOPOLOGY_NODES_MAX needs 12 */
 #define GLOBAL_MAX 32
-#define FIELD_MAX  256 /* elements of a slim fly's field, at most: enough for 21 M nodes */
+#define FIELD_MAX  256 /* of a slim fly's field: enough for 21 M nodes */
 
-/* Builds a butterfly of 4-ary switches. Level 0 has the nodes. i and j are switches of levels l and
- * l + 1. They are linked if all base-4 digits of i and j except digit l are equal. */
+/* Builds a butterfly of 4-ary switches with the nodes in level 0. Switches i, j of levels l, l + 1
+ * are linked if their base-4 digits but digit l are equal. */
 int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 {
 	uint32_t levels = 1, width = 1;
@@ -39,9 +36,7 @@ int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 	return links->status == DXP_OK ? graph_host(g, width, ARITY) : links->status;
 }
 
-/* Links pairs of groups in rounds. The k-th link of a group leads to the k-th of the other groups,
- * in the order of their numbers. If groups have more links than there are other groups, another
- * round starts. */
+/* Links groups in rounds: a group's k-th link leads to the k-th other group by number. */
 static void dragonfly_global(struct graph_links *links, uint32_t groups, uint32_t group_routers,
 			     uint32_t global)
 {
@@ -63,7 +58,7 @@ int graph_dragonfly(struct model_graph *g, struct graph_links *links)
 {
 	uint32_t global = 1;
 
-	/* finds the smallest balanced dragonfly with enough nodes */
+	/* smallest balanced dragonfly with enough nodes */
 	while (global < GLOBAL_MAX && 2ull * global * global * (2 * global * global + 1) < g->nodes)
 		global++;
 	uint32_t group_routers = 2 * global, group_nodes = group_routers * global;
@@ -96,8 +91,7 @@ static uint32_t power(uint32_t base, uint32_t exponent, uint32_t modulus)
 	return result;
 }
 
-/* Returns the smallest primitive element of the field with `q` elements, where q is an odd
- * prime. */
+/* Returns the smallest primitive element of the field with `q` elements, an odd prime. */
 static uint32_t primitive(uint32_t q)
 {
 	for (uint32_t candidate = 2; candidate < q; candidate++) {
@@ -110,15 +104,14 @@ static uint32_t primitive(uint32_t q)
 	return 0;
 }
 
-/* Returns the number of nodes on a router: half of the router's links to other routers, rounded
- * up. */
+/* Returns half of a router's links to others, rounded up. */
 static uint32_t slim_fly_hosted(uint32_t q)
 {
 	return ((3 * q - 1) / 2 + 1) / 2;
 }
 
-/* Routers are (0, x, y) and (1, m, c). q = 4w + 1 for a whole number w. So each of the two sets of
- * generators contains the negatives of its elements. */
+/* Routers are (0, x, y) and (1, m, c). As q = 4w + 1, each set of generators contains its elements'
+ * negatives. */
 static void slim_fly_links(struct graph_links *links, uint32_t q)
 {
 	bool even[FIELD_MAX] = {false};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses files of measured values, and finds the value for a row. */
+/* Parses files of measured values, and finds a row's value. */
 #include "model/judge.h"
 
 #include <ctype.h>
@@ -13,14 +13,14 @@
 #include "base/util.h"
 #include "model/published.h"
 
-#define LINE_BYTES 160 /* bytes of a line: quantity, x and value, with blanks */
+#define LINE_BYTES 160 /* quantity, x and value, with blanks */
 
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Cuts the last word off a text, and returns it. Returns NULL if no text is left before it. */
+/* Cuts it off; NULL: no text is left before it. */
 static char *last_word(char *text)
 {
 	size_t end = strlen(text);
@@ -35,8 +35,7 @@ static char *last_word(char *text)
 	return text + end;
 }
 
-/* Units. Units of one kind can be converted into each other. `scale` is the unit's size in the base
- * unit of its kind. */
+/* Units of one kind convert into each other; `scale`: in the kind's base unit. */
 static const struct unit {
 	const char *kind, *name;
 	double scale;
@@ -56,7 +55,7 @@ static const struct unit *unit_find(const char *name)
 	return NULL;
 }
 
-/* Converts a value from one unit to another. NAN: the two units are of different kinds. */
+/* Converts a value; NAN: units of different kinds. */
 static double unit_convert(double value, const char *from, const char *to)
 {
 	if (!from[0] || strcmp(from, to) == 0)
@@ -67,7 +66,7 @@ static double unit_convert(double value, const char *from, const char *to)
 	return value * a->scale / b->scale;
 }
 
-/* Parses a plain decimal number that is not negative, with or without a unit directly behind it. */
+/* Parses a plain decimal that is not negative, with a unit directly behind it or none. */
 static bool value_parse(const char *text, struct model_judged *out)
 {
 	char *end;
@@ -102,8 +101,7 @@ static const struct {
 	unsigned shift;
 } suffixes[] = {{"B", 0}, {"K", 10}, {"KiB", 10}, {"M", 20}, {"MiB", 20}};
 
-/* Rewrites a size such as "1KiB" as a number of bytes. Returns true if the text is only a suffix,
- * without a number. */
+/* Rewrites "1KiB" as bytes. Returns true for a suffix without a number. */
 static bool size_expand(char x[MODEL_ROW_X])
 {
 	char *end;
@@ -119,8 +117,7 @@ static bool size_expand(char x[MODEL_ROW_X])
 	return false;
 }
 
-/* Cuts x off the end of a line. x is the last word, or a size of two words such as "1 KiB". Returns
- * false if x is too long or missing. */
+/* Cuts the last word, or a size such as "1 KiB". Returns false if it is too long or missing. */
 static bool x_cut(char *text, char out[MODEL_ROW_X])
 {
 	const char *word = last_word(text);
@@ -139,7 +136,7 @@ static bool x_cut(char *text, char out[MODEL_ROW_X])
 	return true;
 }
 
-/* Cuts the value off the end of a line. Its unit may be a separate word. */
+/* Cuts the value, whose unit may be a separate word. */
 static bool value_cut(char *text, struct model_judged *out)
 {
 	char *word = last_word(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Computes T in two ways: by the closed form, and by simulating one message with ranks.c. */
+/* T by the closed form, and by one simulated message (ranks.c). */
 #include "model/loggp.h"
 
 #include <dxp/status.h>

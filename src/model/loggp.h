@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Equation (1) of the publication about the NIC (C-05, see docs/reference/seeds.md): T = Oc + Ods +
- * (M - 1) G + H r + Odr. T is the time of a message. */
+/* Equation (1) of C-05 (docs/reference/seeds.md), the time of a message: T = Oc + Ods + (M - 1) G +
+ * H r + Odr. */
 #ifndef MODEL_LOGGP_H
 #define MODEL_LOGGP_H
 
 #include <stdint.h>
 
 struct model_loggp {
-	int64_t start_ps;      /* Oc: the processor's store to the doorbell */
+	int64_t start_ps;      /* Oc: store to the doorbell */
 	int64_t descriptor_ps; /* Ods: doorbell, and read of the descriptor */
-	int64_t byte_ps;       /* G: time for each byte */
+	int64_t byte_ps;       /* G */
 	int64_t hop_ps;        /* r: processing and wire of one hop */
 	int64_t receive_ps;    /* Odr: processing at the receiver */
 	int64_t bytes;         /* M: bytes of the message, at least 1 */
@@ -18,8 +18,7 @@ struct model_loggp {
 /* Returns T in ps by the equation, for a mean distance of `hops` (H). */
 double model_loggp_closed(const struct model_loggp *g, double hops);
 
-/* Returns T in ps for a whole number of hops, by simulating one message with model_ranks. A
- * negative value is DXP_ENOMEM. */
+/* Returns T in ps by model_ranks; negative: DXP_ENOMEM. */
 int64_t model_loggp_simulated(const struct model_loggp *g, uint32_t hops);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Emits rows about LogGP, topologies, tags and allreduce. */
+/* Rows about LogGP, topologies, tags and allreduce. */
 #include "model/net_rows.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "model/tags.h"
 
 #define US_PS 1e6
-/* reads in a simulation: so many that its end changes the rate by less than 0.1 % */
+/* so many that the end changes the rate by less than 0.1 % */
 #define TAGS_REQUESTS 20000
 #define NAMES_BYTES   512
 
@@ -91,7 +91,7 @@ int model_topology_rows(const struct model_parameters *p, enum model_topology ki
 		struct model_row row =
 			model_row_plain("C-07", quantity, rows[i].unit, rows[i].value);
 		if (rows[i].value < 0)
-			continue; /* this topology has no closed form */
+			continue; /* no closed form */
 		snprintf(quantity, sizeof(quantity), "%s %s", model_topology_name(kind),
 			 rows[i].what);
 		x_set(&row, (uint64_t)p->nodes);
@@ -125,7 +125,7 @@ int model_tags_rows(const struct model_parameters *p, const struct model_sink *s
 	x_set(&row, t.request_bytes);
 	model_emit(sink, &row);
 	for (t.tags = 1; t.tags <= (uint32_t)p->tags; t.tags++) {
-		/* (bytes per 1000 cycles) x (millions of cycles per second) = KB/s */
+		/* (bytes per 1000 cycles) x MHz = KB/s */
 		row = model_row_plain("C-35", "rate by tags, closed", "MB/s",
 				      (double)model_tags_closed(&t) * mhz / 1000);
 		x_set(&row, t.tags);
@@ -140,7 +140,7 @@ int model_tags_rows(const struct model_parameters *p, const struct model_sink *s
 
 /* ---- allreduce ---- */
 
-/* Writes the name of a case, such as "9x32x64": hosts, ranks on each host, bytes. */
+/* Writes a name such as "9x32x64": hosts, ranks per host, bytes. */
 static void case_x(struct model_row *row, const struct model_allreduce *of)
 {
 	snprintf(row->x, sizeof(row->x), "%ux%ux%u", of->hosts, of->ranks, of->bytes);
@@ -159,8 +159,7 @@ static int allreduce_emit(const struct model_parameters *p, const struct model_a
 		return status;
 	snprintf(quantity, sizeof(quantity), "allreduce %s", model_way_name(of->way));
 	row.value = *ns / 1000;
-	/* Extends the interval to the named setting, because that may be outside the settings that
-	 * were tried. */
+	/* The named setting may be outside those that were tried. */
 	row.low = fmin(row.low / 1000, row.value);
 	row.high = fmax(row.high / 1000, row.value);
 	row.kind = MODEL_WITHHELD;
@@ -178,8 +177,8 @@ int model_allreduce_row(const struct model_parameters *p, const struct model_all
 	return allreduce_emit(p, of, sink, &ns);
 }
 
-/* Emits the fastest way as a number (0 host, 1 node, 2 socket). Also emits the gain of the best way
- * through switches: host's time / that way's time. */
+/* Emits the fastest way as a number (0 host, 1 node, 2 socket), and host's time divided by that of
+ * the best way through switches. */
 static void compare_emit(const struct model_allreduce *of, const double *ns,
 			 const struct model_sink *sink)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs messages through the pipeline of the NIC. A message has one or two phases: first its
- * descriptor is read, then, in the second phase, its data. */
+/* Runs messages through the NIC's pipeline, in one or two phases: read of the descriptor, then of
+ * the data. */
 #include "model/nic.h"
 
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 
 #define NO_MESSAGE UINT32_MAX
 
-/* State of one run. owner[i] is 2 x number of the job's message + phase, where i is the pipeline's
- * message number in the order of sending. */
+/* owner[i] is 2 x number of the job's message + phase; i: the pipeline's number, in order of
+ * sending. */
 struct nic_run {
 	struct model_pipeline pipeline;
 	struct model_nic_plan plans[2];
-	const struct model_route **routes[2]; /* routes of the packets of each phase */
+	const struct model_route **routes[2]; /* of each phase's packets */
 	uint32_t packets[2];
 	const struct model_parameters *p;
 	const struct model_nic_job *job;
@@ -28,7 +28,7 @@ struct nic_run {
 	uint32_t *owner;
 	uint32_t started, completed;
 	uint64_t store_free_ps, doorbell_ps, returned_ps;
-	uint64_t ends_ps[2][MODEL_NIC_STAGES]; /* times of the first message, by phase */
+	uint64_t ends_ps[2][MODEL_NIC_STAGES]; /* of the first message */
 	uint64_t upload_first_ps;
 	bool failed;
 };
@@ -58,7 +58,7 @@ const char *model_nic_stage_name(enum model_nic_stage stage)
 	return names[stage];
 }
 
-/* Returns the route for packets of this kind, and adds it if it is new. NULL: too many kinds. */
+/* Adds it if it is new. NULL: too many kinds. */
 static const struct model_route *route_of(struct model_nic_plan *plan,
 					  const struct model_nic_kind *kind)
 {
@@ -79,20 +79,18 @@ static const struct model_route *route_of(struct model_nic_plan *plan,
 	return route;
 }
 
-/* Returns how many packets of `most` bytes start before byte number `bytes`. */
+/* Packets of `most` bytes that start before byte `bytes`. */
 static uint64_t started_before(uint64_t bytes, uint64_t most)
 {
 	return (bytes + most - 1) / most;
 }
 
-/* The read of one phase: `bytes` bytes from `address` on. The message's data start at
- * `data_from`. */
+/* Of one phase; the message's data start at `data_from`. */
 struct read {
 	uint64_t address, bytes, data_from;
 };
 
-/* Sets the fields of *kind that depend on the message's data among bytes `from` .. `to` of the
- * read. */
+/* Sets what depends on the message's data among bytes `from` .. `to` of the read. */
 static void kind_data(const struct nic_run *r, const struct read *read, uint64_t from, uint64_t to,
 		      struct model_nic_kind *kind)
 {
@@ -109,9 +107,8 @@ static void kind_data(const struct nic_run *r, const struct read *read, uint64_t
 	kind->upload_cycles = model_nic_upload_cycles(r->p, target + start, to - start);
 }
 
-/* Cuts a read into requests, and the requests into completions, which are the packets of this
- * phase. Writes their routes unless `routes` is NULL. Returns the number of packets; 0: too many
- * kinds. */
+/* Cuts a read into requests, and these into completions, the packets of this phase. Writes routes
+ * unless NULL. Returns the number of packets; 0: too many kinds. */
 static uint32_t phase_cut(struct nic_run *r, unsigned phase, const struct read *read,
 			  const struct model_route **routes)
 {
@@ -185,7 +182,7 @@ static void phase_send(struct nic_run *r, uint32_t message, unsigned phase, uint
 		r->owner[number] = 2 * message + phase;
 }
 
-/* Starts the next message by its doorbell. The processor makes one store at a time. */
+/* Starts a message by its doorbell; the processor makes one store at a time. */
 static void message_start(struct nic_run *r, uint64_t now_ps)
 {
 	uint64_t at_ps = max_u64(now_ps, r->store_free_ps) + (uint64_t)r->p->doorbell_ns * 1000;
@@ -248,8 +245,7 @@ static void stay(void *context, uint32_t stage, uint32_t unit, uint64_t start_ps
 				     start_ps, end_ps);
 }
 
-/* Splits the latency of the first message into parts. The part of a stage ends when the stage has
- * all bytes. */
+/* Splits the first message's latency; a stage's part ends when it has all bytes. */
 static void parts_fill(const struct nic_run *r)
 {
 	bool immediate = model_nic_immediate(r->job->op);
@@ -303,7 +299,7 @@ static void run_release(struct nic_run *r)
 	free(r);
 }
 
-/* Simulates a job. `rest_ps` is time that the engines need in addition to the stages. */
+/* Simulates a job. `rest_ps`: of the engines, besides the stages. */
 static int run_with(const struct model_parameters *p, const struct model_nic_job *job,
 		    uint64_t rest_ps, struct model_nic_result *out)
 {
@@ -343,9 +339,8 @@ static uint64_t engine_cycles(const struct model_parameters *p, enum model_op op
 	return (uint64_t)(op == MODEL_NAP_IMM ? p->nap_engine_cycles : p->put_engine_cycles);
 }
 
-/* Computes the time that the engines need in addition to the stages. The source states the engines'
- * cycles for 1 byte on its own hardware. Other hardware needs the same number of cycles in addition
- * to its stages. */
+/* Computes the engines' rest: the source states their cycles for 1 byte on its hardware; other
+ * hardware needs as many besides its stages. */
 static int rest_of(const struct model_parameters *p, enum model_op op, uint64_t *rest_ps)
 {
 	struct model_parameters source;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of C-25: immediate data pass through the path for descriptors, which is half as wide as the
- * datapath. */
+/* Rows of C-25: immediate data pass the path for descriptors, half as wide as the datapath. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,10 +10,10 @@
 #include "model/nic_internal.h"
 #include "model/pcie.h"
 
-/* bytes that the sources' datapath moves per clock cycle (a beat): 128 bits (C-25) */
+/* a beat of the sources' datapath: 128 bits (C-25) */
 #define BEAT_BYTES 16
 
-/* Adds the time for which a packet occupies the path for descriptors. */
+/* Adds a packet's time on the path for descriptors. */
 static void stay_add(void *context, const char *stage, uint32_t packet, uint64_t start_ps,
 		     uint64_t end_ps)
 {
@@ -35,9 +34,8 @@ static int descriptor_ps(const struct model_parameters *p, uint64_t bytes, uint6
 	return model_nic_run(p, &job, &r);
 }
 
-/* Computes for how many cycles one more beat of immediate data occupies the path for descriptors.
- * Compares a descriptor that fills half of a completion with a descriptor that fills all of a
- * completion. */
+/* Cycles of one more beat of immediate data on the path for descriptors, from descriptors that fill
+ * half and all of a completion. */
 static int beat_cycles(const struct model_parameters *p, double *cycles)
 {
 	uint64_t offset = (uint64_t)p->immediate_offset_bytes;
@@ -60,7 +58,7 @@ static int beat_row(const struct model_parameters *p, const struct model_sink *s
 		model_row_plain("C-25", "descriptor path, cycles a beat", "cycles", 0);
 	int status;
 
-	/* Half of a completion must hold the whole descriptor and some data. */
+	/* Half of a completion must hold the descriptor and some data. */
 	if ((uint64_t)p->descriptor_bytes > model_pcie_payload(p) / 2)
 		return DXP_OK;
 	status = beat_cycles(p, &row.value);
@@ -79,8 +77,8 @@ static int beat_row(const struct model_parameters *p, const struct model_sink *s
 	return status;
 }
 
-/* Tests the sentence of C-25: the advantage over an indirect NAP shrinks with the size, and is less
- * than half at the largest NAP. */
+/* Tests C-25: the advantage over an indirect NAP shrinks with size, to less than half at the
+ * largest NAP. */
 static int advantage_row(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const uint64_t sizes[] = {64, 256, 1024, 2048};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the steps of the receive engine: dispatch and upload, event, and the time until the host
- * sees the result. */
+/* Steps of the receive engine: dispatch and upload, event, until the host sees the result. */
 #include "base/util.h"
 #include "model/nic_internal.h"
 #include "model/pcie.h"
@@ -22,7 +21,7 @@ void model_nic_receive(const struct model_nic_plan *plan, const struct model_nic
 		       struct model_route *route)
 {
 	const struct model_parameters *p = plan->p;
-	/* The link to memory may be slower than the engine. */
+	/* the link to memory may be slower */
 	uint64_t link_ps = kind->data ? model_pcie_link_ps(p, kind->data) : 0;
 	uint64_t hold_ps = max_u64(model_cycles_ps(p, kind->upload_cycles), link_ps);
 	struct model_step *step =
@@ -36,8 +35,7 @@ uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op 
 {
 	uint64_t row = p->base == MODEL_BASE_ROW;
 
-	/* A NAP always has an event. The event of a PUT counts only if the measurement waits for
-	 * it. */
+	/* A NAP always has an event; a PUT's counts only if the measurement waits for it. */
 	if (op == MODEL_NAP_IMM)
 		return row * (uint64_t)p->event_cycles;
 	if (op == MODEL_NAP_IND)
@@ -47,8 +45,7 @@ uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op 
 
 uint64_t model_nic_see_ps(const struct model_parameters *p)
 {
-	/* With base=value, no constant stands for a NAP's event. Its time is then part of the time
-	 * until the host sees the result. */
+	/* With base=value, a NAP's event is part of the time until the host sees the result. */
 	uint64_t event = p->base == MODEL_BASE_VALUE ? (uint64_t)p->event_cycles * 4000 : 0;
 
 	return (uint64_t)p->host_see_ns * 1000 + event;

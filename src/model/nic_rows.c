@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Emits rows about the NIC: named predictions, and intervals over the settings that the source
- * leaves open. */
+/* Rows about the NIC: named predictions, with intervals over settings that the source leaves
+ * open. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +11,12 @@
 #include "model/nic_internal.h"
 #include "model/pcie.h"
 
-/* messages for measuring a rate: twice as many as the doorbell FIFO holds */
+/* for a rate: twice what the doorbell FIFO holds */
 #define BACK_TO_BACK 64
-/* packets for measuring a rate, at most: long messages reach their rate with fewer */
+/* for a rate: enough for long messages */
 #define PACKETS_MOST 32768
 
-/* For an operation, the number of values that each switch can have; 1: the switch has no effect. */
+/* Values that each switch can have for an operation; 1: no effect. */
 struct switch_values {
 	unsigned base, forward, header, overlap, wait, offset;
 };
@@ -35,7 +35,7 @@ static struct switch_values values_of(enum model_op op)
 	};
 }
 
-/* Splits the value of a switch with `count` values off an index. Returns this value. */
+/* Cuts a switch's value off the index. */
 static unsigned digit(unsigned *index, unsigned count)
 {
 	unsigned value = *index % count;
@@ -55,8 +55,7 @@ bool model_nic_setting(struct model_parameters *p, enum model_op op, unsigned in
 		p->nap_overlap = digit(&index, c.overlap);
 	if (c.wait > 1)
 		p->event_wait = digit(&index, c.wait);
-	/* 16, 32 or 48 B: immediate data start behind the header, behind one list, or behind two
-	 * lists. */
+	/* 16, 32 or 48 B: behind the header, one list, or two lists */
 	if (c.offset > 1)
 		p->immediate_offset_bytes = (digit(&index, c.offset) + 1) * p->descriptor_bytes / 4;
 	return index == 0;
@@ -112,12 +111,11 @@ const char *model_nic_assumptions(const struct model_parameters *p, enum model_o
 	return out;
 }
 
-/* C-42: latencies of 1 byte in ns, as the source states them. */
+/* C-42: ns for 1 byte, stated. */
 static const double latency_1[MODEL_OPS] = {1242, 1846, 1762, 1838};
 
-/* Fills in the row for messages of 1 byte, whose value the source states. Uses base=value, whose
- * only free parameter is host_see_ns. base=row would derive three constants from this row, and then
- * compare the row with itself. */
+/* Fills the row of 1 byte by base=value, whose only free parameter is host_see_ns. base=row would
+ * compare the row with constants derived from it. */
 static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row,
 		     char names[MODEL_NIC_NAMES])
 {
@@ -134,7 +132,7 @@ static int given_row(const struct model_parameters *p, enum model_op op, struct 
 	return status;
 }
 
-/* Finds the shortest and the longest latency over all settings. */
+/* Finds the extremes over all settings. */
 static int latency_interval(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			    uint64_t *low_ps, uint64_t *high_ps)
 {
@@ -152,8 +150,7 @@ static int latency_interval(const struct model_parameters *p, enum model_op op, 
 	return DXP_OK;
 }
 
-/* Emits the bandwidth. Its interval reaches from the slowest setting without overlap to the fastest
- * back to back. */
+/* Emits the bandwidth, from the slowest setting without overlap to the fastest back to back. */
 static int bandwidth_row(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			 uint64_t high_ps, const struct model_sink *sink, struct model_row *row,
 			 const char *quantity)
@@ -211,15 +208,13 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 	row.low = (double)low_ps / 1000;
 	row.high = (double)high_ps / 1000;
 	model_emit(sink, &row);
-	/* These assumptions also apply to 1 byte, because the bandwidth uses the parameter `base`
-	 * as it is. */
+	/* also for 1 byte, because the bandwidth uses `base` as it is */
 	row.assumptions = names;
 	snprintf(quantity, sizeof(quantity), "bandwidth %s", model_op_name(op));
 	return bandwidth_row(p, op, bytes, high_ps, sink, &row, quantity);
 }
 
-/* Finds the lowest and the highest bandwidth of a PUT of 2 MB over all settings, with and without
- * overlap of messages. */
+/* Finds the extremes of a PUT of 2 MB, with and without overlap of messages. */
 static int peak_interval(const struct model_parameters *p, uint64_t *low, uint64_t *high)
 {
 	struct model_parameters s = *p;
@@ -228,8 +223,8 @@ static int peak_interval(const struct model_parameters *p, uint64_t *low, uint64
 		for (s.host_overlap = 0; s.host_overlap < 2; s.host_overlap++) {
 			uint64_t kbps;
 			int status;
-			/* For messages back to back, latencies do not count, so base and event_wait
-			 * change nothing. */
+			/* back to back, latencies do not count, so neither do base and
+			 * event_wait */
 			if (s.host_overlap && (s.base != p->base || s.event_wait != p->event_wait))
 				continue;
 			status = model_nic_bandwidth(&s, MODEL_PUT, MODEL_NIC_PEAK_BYTES, &kbps);
@@ -266,7 +261,7 @@ int model_nic_peak(const struct model_parameters *p, const struct model_sink *si
 			status = peak_interval(&s, &low, &high);
 		if (status)
 			return status;
-		/* C-03 states the peak rate of the prototype, for requests of 128 B. */
+		/* C-03: the prototype's peak, for requests of 128 B */
 		bool stated = request == 128 && model_nic_is_source(p);
 		row.published = stated ? 3190 : NAN;
 		row.tolerance = stated ? 3 : 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the steps of the send engine: read request, memory, link, extraction, packet builder and
- * crossbar. */
+/* Steps of the send engine: read request, memory, link, extraction, packet builder, crossbar. */
 #include "base/util.h"
 #include "model/nic_internal.h"
 #include "model/pcie.h"
@@ -16,19 +15,17 @@ struct model_step *model_nic_step(const struct model_parameters *p, struct model
 	return step;
 }
 
-/* Cycles that the engine needs for request and completion. The stated cycles of a read of 1 byte
- * include them. */
+/* for request and completion; in the stated cycles of a read of 1 byte */
 #define READ_ENGINE_CYCLES 4
 
-/* Appends the steps for request, memory and link. A request keeps its tag until its last completion
- * is extracted. */
+/* Appends request, memory and link. A request keeps its tag until its last completion is
+ * extracted. */
 static void read_steps(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 		       struct model_route *route)
 {
 	const struct model_parameters *p = plan->p;
 	uint64_t request_ps = kind->first ? model_cycles_ps(p, 1) : 0;
-	/* Host memory has a clock of its own. The source states its time in cycles of 250 MHz,
-	 * which are 4000 ps. */
+	/* Host memory has its own clock: the source's cycles are of 250 MHz, 4000 ps. */
 	uint64_t memory_ps = (uint64_t)(p->memory_read_cycles - READ_ENGINE_CYCLES) * 4000;
 
 	struct model_step *step =
@@ -39,7 +36,7 @@ static void read_steps(const struct model_nic_plan *plan, const struct model_nic
 		       model_pcie_link_ps(p, 0));
 }
 
-/* Limits how the packets of one NAP may use the engines at the same time. */
+/* Limits how packets of one NAP may use the engines together. */
 static void nap_restrict(const struct model_nic_plan *plan, struct model_step *step)
 {
 	if (!model_nic_is_nap(plan->op))
@@ -50,8 +47,8 @@ static void nap_restrict(const struct model_nic_plan *plan, struct model_step *s
 		step->acquire |= 1u << MODEL_POOL_PIECE;
 }
 
-/* Appends the steps of packet builder and crossbar. Their latency includes the wire, and the time
- * of the engines that no stage has. */
+/* Appends packet builder and crossbar. Their latency includes the wire, and the engines' time
+ * outside the stages. */
 static void crossbar_step(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 			  struct model_route *route)
 {
@@ -92,7 +89,7 @@ uint64_t model_nic_turnaround_cycles(const struct model_parameters *p)
 
 	if (p->base == MODEL_BASE_ROW)
 		return (uint64_t)p->turnaround_cycles;
-	/* The descriptor is sent as the payload of a packet, and extracted again at the peer. */
+	/* sent as payload, and extracted again at the peer */
 	return model_pcie_cycles(p, descriptor, (uint64_t)p->datapath_bytes) +
 	       model_pcie_cycles(p, descriptor, (uint64_t)p->extract_bytes);
 }

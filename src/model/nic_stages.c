@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of C-43: the cycles of each part of a latency, with intervals over the settings that the
- * source leaves open. */
+/* Rows of C-43: cycles of each part of a latency, with intervals over open settings. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -26,12 +25,12 @@ static int clock_row(const struct model_parameters *p, enum model_op op, uint64_
 	return status;
 }
 
-/* Shortest and longest time of each part. */
+/* Of each part. */
 struct spans {
 	uint64_t low_ps[MODEL_NIC_PARTS], high_ps[MODEL_NIC_PARTS];
 };
 
-/* Finds the shortest and longest times over all settings. */
+/* Finds the extremes over all settings. */
 static int spans_find(const struct model_parameters *p, const struct model_nic_job *job,
 		      const struct model_nic_result *named, struct spans *out)
 {
@@ -62,7 +61,7 @@ int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint
 	struct model_nic_result r;
 	struct spans spans;
 	int status = model_nic_run(p, &job, &r);
-	/* Figure 18 of the source shows these two operations with 1 B. */
+	/* In the source's figure 18. */
 	bool shown = bytes == 1 && (op == MODEL_NAP_IMM || op == MODEL_PUT);
 	struct model_row row = {
 		.item = "C-43",
@@ -92,7 +91,7 @@ int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint
 	return clock_row(p, op, bytes, r.latency_ps, sink, &row);
 }
 
-/* Emits the cycles of the engines, without the time of reads in host memory. */
+/* Emits the engines' cycles without reads in host memory. */
 static int engine_row(const struct model_parameters *p, enum model_op op,
 		      const struct model_sink *sink)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of parameters, and access to it by row. parameter_parse.c parses values;
- * parameter_check.c has presets and rejects impossible combinations. */
+/* The table of parameters. parameter_parse.c parses values; parameter_check.c has presets and
+ * impossible combinations. */
 #include "model/parameter.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ const struct model_parameter *model_parameter_at(unsigned index)
 	return index < ARRAY_COUNT(rows) ? &rows[index] : NULL;
 }
 
-/* Returns the number of bytes of a name without its unit; 0: the name has no unit. */
+/* Bytes of a name without its unit; 0: it has none. */
 static size_t bare_bytes(const struct model_parameter *row)
 {
 	const char *suffix = strrchr(row->name, '_');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of the hardware model. One list defines names, units, defaults, ranges and marks. The
- * source is the publication about the NIC (row.h). A function that fails sets error_text() to the
- * reason and the permitted range. */
+/* Parameters of the hardware model; one list defines names, units, defaults, ranges and marks. The
+ * source is the publication about the NIC (row.h). Failures set error_text(), with the permitted
+ * range. */
 #ifndef MODEL_PARAMETER_H
 #define MODEL_PARAMETER_H
 
@@ -22,8 +22,7 @@
 	MODEL_BRIDGE_PARAMETERS(N, S)    \
 	MODEL_LOSS_PARAMETERS(N, S)
 
-/* The values of one run, in the units that their names state. A switch holds the index of its
- * choice. */
+/* In the units of their names; a switch holds the index of its choice. */
 struct model_parameters {
 #define MODEL_FIELD_N(group, name, unit, value, low, high, mark, item, text) int64_t name;
 #define MODEL_FIELD_S(group, name, choices, value, mark, item, text)         int64_t name;
@@ -51,70 +50,66 @@ enum {
 	MODEL_SHARE_NONE
 };
 
-/* A row of the list. choices: "a|b|c" for a switch; NULL: the parameter is a number. */
+/* choices: "a|b|c" of a switch; NULL: a number. */
 struct model_parameter {
 	const char *group, *name, *unit, *choices, *item, *text;
 	int64_t value, low, high;
-	size_t offset; /* offset of the value in struct model_parameters */
+	size_t offset; /* in struct model_parameters */
 	char mark;     /* T, D, A or F, see parameter_list.h */
 };
 
-/* Returns row `index`; NULL: `index` is past the last row. */
+/* Returns NULL past the last row. */
 const struct model_parameter *model_parameter_at(unsigned index);
 
-/* Finds the row by its full name (clock_mhz), or by its name without unit (clock). *bare: the name
- * was without unit. NULL: no such row. */
+/* Finds a full name (clock_mhz), or one without unit (clock), for which *bare is true. NULL: no
+ * such row. */
 const struct model_parameter *model_parameter_find(const char *name, size_t name_bytes, bool *bare);
 
-/* Sets error_text() to a sentence that names the nearest known parameter. Returns DXP_ENOENT. */
+/* Sets error_text() to a sentence with the nearest known parameter. Returns DXP_ENOENT. */
 int model_parameter_unknown(const char *name, size_t name_bytes);
 
 int64_t model_parameter_get(const struct model_parameters *p, const struct model_parameter *row);
 
-/* Sets the value of a row. DXP_EINVAL: out of range. */
+/* DXP_EINVAL: out of range. */
 int model_parameter_put(struct model_parameters *p, const struct model_parameter *row,
 			int64_t value);
 
-/* Writes a value in the format that model_parameters_set() reads. Returns `out`. */
+/* Writes a value as model_parameters_set() reads it. Returns `out`. */
 const char *model_parameter_print(const struct model_parameter *row, int64_t value, char *out,
 				  size_t out_bytes);
 
-/* Parses a value for a row, with or without unit. `bare`: the value must have a unit. */
+/* `bare`: the value must have a unit. */
 int model_parameter_parse(const struct model_parameter *row, bool bare, const char *text,
 			  int64_t *out);
 
-/* Sets all parameters to their defaults, the preset "source". */
+/* Sets the preset "source". */
 void model_parameters_default(struct model_parameters *p);
 
-/* Sets all parameters to a preset: source, gen3, gen4-512 or gen5-1024. DXP_ENOENT: there is no
- * such preset. */
+/* Sets source, gen3, gen4-512 or gen5-1024. DXP_ENOENT: none of these. */
 int model_parameters_preset(struct model_parameters *p, const char *name);
 
-/* Returns the start of the name in "name=value", without blanks around the name, and its length. */
+/* Returns start and length of the name in "name=value", without blanks. */
 const char *model_assignment_name(const char *assignment, size_t *bytes);
 
-/* Applies "name=value"; blanks around name and value are ignored. `pcie=4x16` sets generation and
- * lanes. */
+/* Applies "name=value", with or without blanks; `pcie=4x16` sets generation and lanes. */
 int model_parameters_set(struct model_parameters *p, const char *assignment);
 
-/* Applies a text with one `name = value` on each line; # starts a comment. The error text names the
- * line. DXP_EINVAL: also if no line has a value. */
+/* Lines `name = value`; # starts a comment; errors name the line. DXP_EINVAL also if no line has a
+ * value. */
 int model_parameters_config(struct model_parameters *p, const char *text);
 
-/* Rejects combinations of values that hardware cannot have. */
+/* Rejects what hardware cannot have. */
 int model_parameters_check(const struct model_parameters *p);
 
-/* Returns true if all parameters of the listed groups ("nic pcie") have the source's values. */
+/* Compares all of the listed groups ("nic pcie"). */
 bool model_parameters_are_source(const struct model_parameters *p, const char *groups);
 
-/* Writes the names of all parameters with mark A or F in the listed groups ("nic crossbar"),
- * separated by commas. Returns `out`. */
+/* Parameters with mark A or F in the groups ("nic crossbar"), with commas. Returns `out`. */
 const char *model_assumptions(const char *groups, char *out, size_t out_bytes);
 
-/* Returns the bandwidth of the PCIe link after coding, in MB/s (10^6 bytes/s). */
+/* Returns the rate after coding, in 10^6 bytes/s. */
 int64_t model_pcie_rate(const struct model_parameters *p);
 
-/* Returns the time of one clock cycle in ps. */
 static inline int64_t model_cycle_ps(const struct model_parameters *p)
 {
 	return 1000000 / p->clock_mhz;

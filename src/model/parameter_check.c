@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Presets, and checks for combinations that hardware cannot have. */
+/* Presets, and combinations that hardware cannot have. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "model/parameter.h"
 
-/* A preset: the source's hardware, changed by these assignments. */
+/* The source's hardware, with these assignments. */
 static const struct preset {
 	const char *name;
 	const char *assignments[8];
@@ -42,8 +42,7 @@ int model_parameters_preset(struct model_parameters *p, const char *name)
 			 name);
 }
 
-/* kB/s of one lane, by generation: transfers per second x coding. The coding is 8b/10b up to
- * generation 2, and 128b/130b from generation 3 on. */
+/* kB/s of a lane by generation: transfers per second x coding, 8b/10b up to 2, then 128b/130b. */
 static const int64_t lane_kbps[] = {0, 250000, 500000, 984615, 1969231, 3938462};
 
 int64_t model_pcie_rate(const struct model_parameters *p)
@@ -73,8 +72,7 @@ static int check_powers(const struct model_parameters *p)
 	return DXP_OK;
 }
 
-/* A PCIe tag has 8 bits up to generation 3. From generation 4 on it has 10 bits, of which 768
- * values are usable. */
+/* Tags have 8 bits up to generation 3, then 10 bits with 768 usable values. */
 static int check_tags(const struct model_parameters *p)
 {
 	int64_t most = p->pcie_generation < 4 ? 256 : 768;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of NIC, PCIe, crossbar and sharing. The other parameters are in parameter_list_net.h.
+/* Parameters of NIC, PCIe, crossbar and sharing; others: parameter_list_net.h.
  *
  * N(group, name, unit, default, low, high, mark, item, text): a number; the name ends in its unit.
  * S(group, name, choices, default, mark, item, text): a switch; the value is an index in choices.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of LogGP, topologies, tags, allreduce, bridge and loss. parameter_list.h explains the
- * format. */
+/* Parameters of LogGP, topologies, tags, allreduce, bridge and loss, as in parameter_list.h. */
 #ifndef MODEL_PARAMETER_LIST_NET_H
 #define MODEL_PARAMETER_LIST_NET_H
 
@@ -15,7 +14,7 @@
 	N(topology, nodes, "", 1024, 2, 65536, 'T', "C-07", "P: processors of a network")
 
 /* frame_bytes: Ethernet 14, IP 20, UDP 8, BTH 12, the sources' header 15, ICRC 4, FCS 4, preamble
- * and gap 20. The free values (F) fit a processor of 2019 and its NIC; calibration changes them. */
+ * and gap 20. Free values (F) fit a processor of 2019 and its NIC. */
 #define MODEL_ALLREDUCE_PARAMETERS(N, S)                                                           \
 	N(allreduce, sockets, "", 2, 1, 8, 'T', "N-11", "processor sockets of a host")             \
 	N(allreduce, net_rate_mbps, "Mb/s", 25000, 10, 1000000, 'T', "N-11", "rate of a port")     \
@@ -47,7 +46,7 @@
 	S(allreduce, figure, "mean|last", 0, 'T', "N-11",                                          \
 	  "mean: osu_allreduce prints the mean over the ranks")
 
-/* Rates that the source measured for each stage alone. */
+/* Measured by the source for each stage alone. */
 #define MODEL_BRIDGE_PARAMETERS(N, S)                                                            \
 	N(bridge, read_kbps, "kB/s", 9162100, 1, 1000000000, 'T', "S-07", "READ of the network") \
 	N(bridge, read_latency_ns, "ns", 0, 0, 1000000000, 'A', "S-06",                          \

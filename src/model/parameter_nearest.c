@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the known parameter whose name is nearest to an unknown one, by edit distance. */
+/* Finds the known parameter nearest to an unknown name, by edit distance. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -9,8 +9,7 @@
 #include "base/util.h"
 #include "model/parameter.h"
 
-/* Returns the edit distance to a row's full name, or to its name without unit if that distance is
- * shorter. */
+/* Returns the distance to the full name or to the one without unit, whichever is nearer. */
 static size_t row_distance(const struct model_parameter *row, const char *name, size_t bytes)
 {
 	size_t full = min_u64(strlen(row->name), DISTANCE_BYTES_MAX);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses parameters: values with units, "name=value", and texts with one such assignment on each
- * line. */
+/* Parses values with units, "name=value", and texts of such lines. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +10,9 @@
 #include "base/util.h"
 #include "model/parameter.h"
 
-#define LINE_BYTES 200 /* bytes of the longest line, with name, value and blanks */
+#define LINE_BYTES 200 /* longest line, with blanks */
 
-/* Units that a value may have, for rows whose unit is `of`: one `name` is `scale` times `of`. */
+/* For rows of unit `of`: one `name` is `scale` times `of`. */
 static const struct unit {
 	const char *of, *name;
 	int64_t scale;
@@ -30,7 +29,7 @@ static const struct unit {
 	{"us", "s", 1000000},
 };
 
-/* Returns the scale of a unit for this row; 0: the row cannot have this unit. */
+/* Returns 0 if the row cannot have this unit. */
 static int64_t unit_scale(const struct model_parameter *row, const char *name, size_t bytes)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(units); i++)
@@ -40,7 +39,7 @@ static int64_t unit_scale(const struct model_parameter *row, const char *name, s
 	return 0;
 }
 
-/* Writes the units that values of a row may have, such as "MHz GHz". */
+/* Writes a row's units, such as "MHz GHz". */
 static const char *unit_names(const struct model_parameter *row, char *out, size_t out_bytes)
 {
 	size_t at = 0;
@@ -70,8 +69,7 @@ static int parse_choice(const struct model_parameter *row, const char *text, int
 	}
 }
 
-/* Parses digits with at most 6 decimals, as millionths. Returns the number of bytes read; 0: the
- * text is no number. */
+/* Parses at most 6 decimals. Returns the bytes read; 0: no number. */
 static size_t parse_millionths(const char *text, int64_t *out)
 {
 	int64_t value = 0, weight = 1000000;
@@ -101,7 +99,7 @@ int model_parameter_parse(const struct model_parameter *row, bool bare, const ch
 				 row->name, (long long)row->low, (long long)row->high, text);
 	while (text[at] == ' ')
 		at++;
-	/* A share may also be written as a decimal: 0.05 stands for 50 permille. */
+	/* 0.05 may stand for 50 permille. */
 	bool share = !text[at] && strcmp(row->unit, "permille") == 0 && memchr(text, '.', at);
 	if (!text[at] && bare && !share)
 		return error_set(DXP_EINVAL, "'%s' has no unit; write %s=%s, or one of: %s", text,
@@ -122,7 +120,7 @@ int model_parameter_parse(const struct model_parameter *row, bool bare, const ch
 	return DXP_OK;
 }
 
-/* Copies text without the blanks around it. Returns false if it does not fit. */
+/* Copies text without blanks around it. Returns false if it does not fit. */
 static bool trim(const char *text, size_t bytes, char *out, size_t out_bytes)
 {
 	while (bytes && isspace((unsigned char)*text)) {
@@ -183,7 +181,7 @@ int model_parameters_set(struct model_parameters *p, const char *assignment)
 	return status ? status : model_parameter_put(p, row, value);
 }
 
-/* Applies one line. *values counts the lines that have a value. */
+/* Applies a line; *values counts lines with a value. */
 static int apply_line(struct model_parameters *p, const char *text, size_t bytes, unsigned *values)
 {
 	const char *comment = memchr(text, '#', bytes);

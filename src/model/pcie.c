@@ -55,8 +55,7 @@ uint64_t model_pcie_completion_cycles(const struct model_parameters *p, uint64_t
 
 	if (p->completion_header == MODEL_COMPLETION_16)
 		return model_pcie_cycles(p, payload, bytes_a_cycle);
-	/* The header's beat also carries data. The other data follow at the rate of the
-	 * extraction. */
+	/* The header's beat also carries data; the rest follows at the rate of extraction. */
 	return 1 + (with > first ? beats(with - first, bytes_a_cycle) : 0) +
 	       (uint64_t)p->process_cycles;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The figures that sources (row.h) state, ordered by item. */
+/* Figures that sources (row.h) state, by item. */
 #include "model/published.h"
 
 #include <ctype.h>
@@ -18,9 +18,9 @@
 	}
 
 static const struct model_published figures[] = {
-	/* The parts of T that do not depend on the network: 200 + 528 + 2047 / 4 + 160 ns. */
+	/* T without the network: 200 + 528 + 2047 / 4 + 160 ns. */
 	GIVEN("C-06", "T without hops", "2048", "ns", 1399.75, 0.001),
-	/* Derived from C-06 and the source's mean distances, with three decimals. */
+	/* From C-06 and the source's mean distances, with three decimals. */
 	GIVEN("C-07", "T hypercube", "16", "us", 1.880, 0.05),
 	GIVEN("C-07", "T hypercube", "64", "us", 2.120, 0.05),
 	GIVEN("C-07", "T hypercube", "256", "us", 2.360, 0.05),
@@ -46,8 +46,8 @@ static const struct model_published figures[] = {
 	GIVEN("C-07", "T 2D mesh", "256", "us", 3.960, 0.05),
 	GIVEN("C-07", "T 2D mesh", "1024", "us", 6.520, 0.05),
 	GIVEN("C-07", "T 2D mesh", "4096", "us", 11.640, 0.05),
-	/* From LogP's table, at 1024 processors. LogP's 3D torus is a cube with sides of 10.08,
-	 * which cannot be built. */
+	/* LogP's table at 1024 processors; its 3D torus has sides of 10.08, which cannot be
+	 * built. */
 	GIVEN("C-07", "hypercube distance, formula", "1024", "links", 5, 1),
 	GIVEN("C-07", "3D torus distance, formula", "1024", "links", 7.5, 1),
 	GIVEN("C-07", "3D mesh distance, formula", "1024", "links", 10, 1),
@@ -58,17 +58,15 @@ static const struct model_published figures[] = {
 	GIVEN("C-35", "tags least", "130", "", 13, 0.001),
 	GIVEN("C-35", "tags cover", "32", "cycles", 320, 0.001),
 	GIVEN("C-35", "tags cycles a request", "128", "cycles", 10, 0.001),
-	/* The source does not state sizes and tolerance, so up to three times its figure is
-	 * accepted. */
+	/* Sizes and tolerance are not stated, so up to three times the figure is accepted. */
 	GIVEN("C-37", "level", "message", "cycles", 1500000, 200),
 	DATA("C-39", "slices of the prototype", "", "%", 8),
 	DATA("C-39", "block RAM of the prototype", "", "%", 6),
 	GIVEN("C-40", "rate by tags, simulated", "32", "MB/s", 3200, 0.1),
-	/* The parameters nap_engine_cycles and put_engine_cycles were set from these two sums. */
+	/* nap_engine_cycles and put_engine_cycles were set from these sums. */
 	{"C-43", "engines of NAP-imm without reads", "1", "cycles", 35, 0, MODEL_CALIBRATED_ON},
 	{"C-43", "engines of PUT without reads", "1", "cycles", 48, 0, MODEL_CALIBRATED_ON},
-	/* Ods of C-06 is 528 ns, which is 132 cycles: the memory read of C-43, and the return of
-	 * its data. */
+	/* Ods of C-06 is 528 ns, or 132 cycles: memory read of C-43, and return of its data. */
 	GIVEN("C-43", "parts of NAP-imm 1 B", "descriptor read", "cycles", 132, 3),
 	GIVEN("C-43", "parts of PUT 1 B", "descriptor read", "cycles", 132, 3),
 	DATA("C-45", "latency PEARL", "", "us", 1.2),
@@ -76,9 +74,9 @@ static const struct model_published figures[] = {
 	DATA("C-45", "bandwidth Dolphin Express", "", "GB/s", 1.27),
 	GIVEN("S-04", "bridge naive round trip", "320000000", "s", 0.381, 6),
 	GIVEN("S-04", "bridge naive round trip rate", "320000000", "MiB/s", 801.1, 6),
-	/* 4732.0 MB/s divided by 801.1 MiB/s; the tolerances of both add up. */
+	/* 4732.0 MB/s by 801.1 MiB/s; both tolerances add up. */
 	GIVEN("S-05", "bridge pipelined over naive", "", "", 5.633, 12),
-	/* Parameters of the bridge were set from these two figures. */
+	/* Parameters of the bridge were set from these. */
 	{"S-07", "InfiniBand READ alone", "", "MB/s", 9162.1, 0, MODEL_CALIBRATED_ON},
 	{"S-07", "InfiniBand WRITE alone", "", "MB/s", 11927.3, 0, MODEL_CALIBRATED_ON},
 	GIVEN("S-07", "InfiniBand READ share of the port", "", "%", 73.3, 0.5),
@@ -105,8 +103,8 @@ static const struct model_published figures[] = {
 	 MODEL_CALIBRATED_ON},
 	GIVEN("S-09", "bridge device to host, control", "8388608", "MB/s", 5696.1, 3),
 	GIVEN("S-09", "bridge round trip, control", "8388608", "MB/s", 4732.0, 0),
-	/* One SRR for each host or socket. N-09 has one packet for each SRR, and one partial result
-	 * for each ToR and socket index. An SR sends its data and receives the sum. */
+	/* One SRR per host or socket. N-09: a packet per SRR, a partial result per ToR and socket
+	 * index. An SR sends its data and receives the sum. */
 	GIVEN("N-05", "leaders (SRR) of a host, node", "9x32", "", 1, 0.001),
 	GIVEN("N-05", "leaders (SRR) of a host, socket", "9x32", "", 2, 0.001),
 	GIVEN("N-05", "other ranks (SR) of a host, node", "9x32", "", 31, 0.001),
@@ -132,11 +130,10 @@ const struct model_published *model_published_at(unsigned index)
 	return index < ARRAY_COUNT(figures) ? &figures[index] : NULL;
 }
 
-/* bytes of quantity and x that are compared; longer names differ before this length */
+/* compared of quantity and x; longer names differ before */
 #define NAME_BYTES 128
 
-/* Appends text in lower case. Each run of separators becomes one blank; separators at the start are
- * omitted. */
+/* Appends text in lower case, with one blank for each run of separators, none at the start. */
 static size_t fold(const char *text, char out[NAME_BYTES], size_t at)
 {
 	for (; *text && at + 2 < NAME_BYTES; text++) {
@@ -149,7 +146,7 @@ static size_t fold(const char *text, char out[NAME_BYTES], size_t at)
 	return at;
 }
 
-/* Writes quantity and x as one name, for comparison. */
+/* Writes quantity and x as one name. */
 static void name_fold(const char *quantity, const char *x, char out[NAME_BYTES])
 {
 	size_t at = fold(quantity, out, 0);

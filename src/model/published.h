@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures that the sources (row.h) state. Some belong to rows that the parts emit without a
- * published value. For others the model has no mechanism. Quantity and x identify a row. */
+/* Figures of the sources (row.h), for rows without a published value, or without a mechanism in the
+ * model. Quantity and x identify a row. */
 #ifndef MODEL_PUBLISHED_H
 #define MODEL_PUBLISHED_H
 
@@ -10,23 +10,21 @@
 
 struct model_published {
 	const char *item, *quantity, *x, *unit;
-	double value;         /* NAN: the figure is withheld */
-	double tolerance;     /* percent; 0: the row's error is not judged */
-	enum model_kind kind; /* MODEL_PLAIN: a figure that the model does not predict */
+	double value;         /* NAN: withheld */
+	double tolerance;     /* percent; 0: not judged */
+	enum model_kind kind; /* MODEL_PLAIN: not predicted */
 };
 
-/* Returns entry `index`; NULL: `index` is past the last one. */
+/* Returns NULL past the last one. */
 const struct model_published *model_published_at(unsigned index);
 
-/* Returns true if two rows have the same quantity and x. Ignores case, and whether a blank, '-',
- * '_' or ',' separates two words. */
+/* Ignores case, and whether a blank, '-', '_' or ',' separates words. */
 bool model_name_same(const char *quantity, const char *x, const char *other, const char *other_x);
 
-/* Sets `published`, `tolerance` and `kind` of a row that has an entry here but no published value
- * yet. */
+/* Sets fields of a row that has an entry here, but no published value yet. */
 void model_published_attach(struct model_row *row);
 
-/* Emits the published figures for which the model has no mechanism. Their `value` is NAN. */
+/* Emits figures without a mechanism; their `value` is NAN. */
 void model_published_data(const struct model_sink *sink);
 
 #endif

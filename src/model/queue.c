@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A radix queue. Times only grow, so an event moves at most once for each digit of its time, always
- * to a lower level. A heap would move it once for each level of the heap, through memory that is
- * not cached if the queue is long. */
+/* A radix queue: as times only grow, an event moves down at most once per digit. A heap moves it
+ * once per level, in long queues through uncached memory. */
 #include "model/queue.h"
 
 #include <assert.h>
@@ -42,7 +41,6 @@ static bool grow(struct model_queue *q)
 
 /* ---- lists ---- */
 
-/* Appends the entry to the list that belongs to its time. */
 static inline void list_append(struct model_queue *q, uint32_t entry)
 {
 	struct model_queue_entry *e = &q->entries[entry];
@@ -61,7 +59,7 @@ static inline void list_append(struct model_queue *q, uint32_t entry)
 	q->filled[level][digit / 64] |= bit;
 }
 
-/* Finds the first list of a level that has events. Returns false if the level has none. */
+/* Finds a level's first list with events; returns false if there is none. */
 static inline bool list_find(const struct model_queue *q, unsigned level, unsigned *digit)
 {
 	for (unsigned i = 0; i < MODEL_QUEUE_LISTS / 64; i++)
@@ -83,8 +81,7 @@ static void entry_free(struct model_queue *q, uint32_t entry)
 	q->free = entry;
 }
 
-/* Moves base_ps to the earliest time of a list above level 0, and moves the events of this list to
- * lower levels. */
+/* Moves base_ps to the earliest time of this list (above level 0), and its events down. */
 static void list_spread(struct model_queue *q, unsigned level, unsigned digit)
 {
 	unsigned shift = level * DIGIT_BITS;
@@ -105,7 +102,7 @@ static void list_spread(struct model_queue *q, unsigned level, unsigned digit)
 
 /* ---- events ---- */
 
-/* Returns a free entry; NO_ENTRY: out of memory. */
+/* Returns NO_ENTRY if out of memory. */
 static uint32_t entry_get(struct model_queue *q)
 {
 	uint32_t entry = q->free;
@@ -142,13 +139,13 @@ bool model_queue_cancel(struct model_queue *q, uint64_t id)
 
 	if (entry >= q->used || q->entries[entry].generation != id >> 32)
 		return false;
-	/* the event stays in its list until its time comes, but does not happen */
+	/* it stays in its list, but does not happen */
 	q->entries[entry].generation++;
 	q->live--;
 	return true;
 }
 
-/* Removes the first event of a list in level 0. Returns false if the event was cancelled. */
+/* Removes the first event of a list in level 0. Returns false if it was cancelled. */
 static inline bool event_remove(struct model_queue *q, unsigned digit, struct model_event *out)
 {
 	struct model_queue_list *list = &q->lists[0][digit];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulates ranks. A rank with only one operation in progress runs ahead of the clock. That is
- * possible because no other operation uses its processor, and a message names its sender. So the
- * order in which such events are handled has no influence. Only NIC servers, and ranks with several
- * operations in progress, need events in the order of time. */
+/* A rank with a single operation runs ahead of the clock: nothing else uses its processor, and
+ * messages name their sender, so the order has no influence. NIC servers, and ranks with several
+ * operations, need events by time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,24 +11,23 @@
 #include "base/util.h"
 #include "model/ranks_state.h"
 
-#define TIME_MAX 1000000000000000000ll /* ps; 11 days */
+#define TIME_MAX 1000000000000000000ll /* 11 days */
 
 enum event_kind {
-	EVENT_SENT,     /* the message reaches the transmit server */
-	EVENT_ARRIVED,  /* the message reaches the receive server */
-	EVENT_RECEIVED, /* the receive can complete */
-	EVENT_READY     /* an operation can start */
+	EVENT_SENT,     /* reaches the transmit server */
+	EVENT_ARRIVED,  /* reaches the receive server */
+	EVENT_RECEIVED, /* can complete */
+	EVENT_READY     /* can start */
 };
 
 struct rank {
-	int64_t cpu_ps;  /* time in ps at which the processor is free */
-	uint32_t active; /* number of operations that are ready or in progress */
+	int64_t cpu_ps;  /* when the processor is free */
+	uint32_t active; /* operations ready or in progress */
 	uint32_t left;
 };
 
 struct server {
-	/* [0] transmit server, [1] receive server: time at which it is free; time that it was
-	 * busy */
+	/* [0] transmit, [1] receive server: when it is free; how long it was busy */
 	int64_t free_ps[2], busy_ps[2];
 };
 
@@ -46,13 +44,12 @@ struct run {
 	struct model_queue queue;
 	struct rank *ranks;
 	struct server *servers;
-	/* for a schedule read from text, for each operation: number of requirements that are not
-	 * complete */
+	/* of a schedule from text, by operation: incomplete requirements */
 	uint32_t *unmet;
 	struct ready *stack;
 	uint32_t depth, space;
 	int64_t now_ps;
-	int status; /* status of the first allocation that failed */
+	int status; /* of the first failed allocation */
 };
 
 static void post_event(struct run *r, int64_t at_ps, enum event_kind kind, uint32_t index)
@@ -85,7 +82,7 @@ static void stack_push(struct run *r, uint32_t rank, uint32_t op, int64_t at_ps)
 	r->stack[r->depth++] = (struct ready){at_ps, rank, op};
 }
 
-/* Starts the operations whose last requirement is now complete. */
+/* Starts operations whose last requirement is complete. */
 static void successors_start(struct run *r, uint32_t rank, uint32_t op, int64_t at_ps)
 {
 	const struct model_requirements *q = r->schedule->requirements;
@@ -106,7 +103,7 @@ static void successors_start(struct run *r, uint32_t rank, uint32_t op, int64_t 
 		struct entry e = {.to = rank, .receive_op = next - first};
 		if (r->unmet[next] != 0)
 			continue;
-		r->unmet[next] = UINT32_MAX; /* marks the operation as started */
+		r->unmet[next] = UINT32_MAX; /* marks it as started */
 		uint32_t index = entry_new(r, &e);
 		if (index != NO_ENTRY)
 			post_event(r, at_ps, EVENT_READY, index);
@@ -127,7 +124,7 @@ static void op_complete(struct run *r, uint32_t rank, uint32_t op, int64_t at_ps
 	}
 }
 
-/* Rejects times so long that they could overflow. */
+/* Rejects longer times, which could overflow. */
 static int64_t time_check(struct run *r, int64_t at_ps)
 {
 	if (at_ps > TIME_MAX && r->status == DXP_OK)
@@ -136,8 +133,7 @@ static int64_t time_check(struct run *r, int64_t at_ps)
 	return at_ps;
 }
 
-/* Occupies the processor of a rank from `at_ps` on. Returns the time at which the processor is free
- * again. */
+/* Occupies the processor from `at_ps` on; returns when it is free again. */
 static int64_t cpu_use(struct run *r, uint32_t rank, int64_t at_ps, int64_t for_ps)
 {
 	struct rank *k = &r->ranks[rank];
@@ -166,9 +162,8 @@ static struct model_path path_of(const struct run *r, const struct entry *e)
 	return path;
 }
 
-/* Completes the receive of a message whose entry has a receive_op, and frees the entry. If the
- * message arrives later and the rank has other active operations, only posts an event for the time
- * of the arrival. */
+/* Completes a receive with a receive_op, and frees the entry. If the message is later and the rank
+ * has other operations, posts an event instead. */
 static void receive_complete(struct run *r, uint32_t index)
 {
 	struct entry e = r->match.entries[index];
@@ -182,8 +177,7 @@ static void receive_complete(struct run *r, uint32_t index)
 	op_complete(r, e.to, e.receive_op, cpu_use(r, e.to, e.at_ps, path.receive_ps));
 }
 
-/* Permits the sender of an announced message to send it. The permission needs the latency of the
- * network. */
+/* Permits the message; the permission needs the network's latency. */
 static void grant(struct run *r, uint32_t index)
 {
 	struct entry *e = &r->match.entries[index];
@@ -193,7 +187,7 @@ static void grant(struct run *r, uint32_t index)
 	post_event(r, e->at_ps + path_of(r, e).latency_ps, EVENT_SENT, index);
 }
 
-/* Handles a message, or its announcement, that reaches its receiver at e->at_ps. */
+/* Handles a message or its announcement, at e->at_ps. */
 static void deliver(struct run *r, uint32_t index)
 {
 	struct entry *e = &r->match.entries[index];
@@ -288,7 +282,7 @@ static void stack_drain(struct run *r)
 	}
 }
 
-/* Handles a message that leaves the transmit server, or that needs no server. */
+/* Handles a message that leaves the transmit server, or needs none. */
 static void event_sent(struct run *r, uint32_t index)
 {
 	struct entry e = r->match.entries[index];
@@ -349,7 +343,7 @@ static void rank_begin(struct run *r, uint32_t rank)
 			stack_push(r, rank, i, 0);
 }
 
-/* Sets error_text() to a sentence about the first operation that never completes. */
+/* Reports the first operation that never completes. */
 static int stuck(const struct run *r)
 {
 	const struct entry *e = model_match_any(&r->match, true);
@@ -463,7 +457,7 @@ static void flat_path(const struct model_network *network, uint32_t from, uint32
 		.send_ps = n->send_ps + overhead_ps,
 		.receive_ps = n->receive_ps + overhead_ps,
 		.latency_ps = n->latency_ps,
-		/* LogGP: the last of M bytes follows (M - 1) G after the first one. */
+		/* LogGP: the last of M bytes follows the first by (M - 1) G. */
 		.service_ps = n->gap_ps + n->byte_ps * (int64_t)(bytes ? bytes - 1 : 0),
 		.transmit = from,
 		.receive = MODEL_NO_SERVER,

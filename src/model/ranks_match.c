@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hash table of messages whose receive is not posted yet, and of receives whose message has not
- * arrived yet. */
+/* A hash table of messages without a receive, and receives without a message. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +7,7 @@
 
 #include "model/ranks_state.h"
 
-#define BUCKETS_MIN 1024u /* a schedule in text form may have few ranks but many tags */
+#define BUCKETS_MIN 1024u /* text schedules may have few ranks but many tags */
 
 int model_match_open(struct match *m, uint32_t ranks)
 {

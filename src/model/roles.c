@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts roles and packets by going through the sends of every rank and switch. */
+/* Counts roles and packets by the sends of every rank and switch. */
 #include "model/roles.h"
 
 #include <stdio.h>
@@ -9,11 +9,10 @@
 #include "base/error.h"
 #include "base/util.h"
 
-#define HOSTS 9 /* hosts in a case of N-11 that has two ToRs */
+#define HOSTS 9 /* case of N-11 with two ToRs */
 #define RANKS 32
 
-/* Counts a send from `rank` to `peer`. Ranks of hosts have the lowest numbers, the ToRs have the
- * next ones, and the spines have the highest. */
+/* Counts a send by numbers: ranks of hosts are lowest, then ToRs, then spines. */
 static void send_count(const struct model_allreduce_job *j, uint32_t rank, uint32_t peer,
 		       struct model_roles *out)
 {

@@ -18,58 +18,56 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ranks, at most: four times as many as 4,096 hosts with 64 ranks */
+/* four times 4,096 hosts with 64 ranks */
 #define MODEL_RANKS_MAX (1u << 20)
-/* bytes of a message, at most: they take a second at 32 Gb/s */
+/* of a message: a second at 32 Gb/s */
 #define MODEL_BYTES_MAX   (1ull << 32)
-#define MODEL_CALC_NS_MAX 1000000000ull /* ns of one computation, at most: 1 s */
-/* operations of a schedule read from text, at most: they take 128 MiB of memory */
+#define MODEL_CALC_NS_MAX 1000000000ull /* of one computation: 1 s */
+/* from text: 128 MiB of memory */
 #define MODEL_TEXT_OPS_MAX (1u << 22)
 
 enum model_op_kind { MODEL_SEND, MODEL_RECEIVE, MODEL_CALC };
 
 struct model_task {
-	uint64_t bytes; /* for MODEL_CALC, its duration in ps */
+	uint64_t bytes; /* MODEL_CALC: ps */
 	uint32_t peer;
 	uint32_t tag;
 	enum model_op_kind kind;
 };
 
-/* Requirements of a schedule read from text. Operations are numbered over all ranks. */
+/* Of a schedule from text; operations are numbered over all ranks. */
 struct model_requirements {
-	/* for each rank, number of its first operation; ranks + 1 entries */
+	/* by rank, its first operation; ranks + 1 entries */
 	uint32_t *first;
-	/* for each operation, number of operations that it requires */
+	/* by operation: number of requirements */
 	uint32_t *unmet;
-	/* operations that require operation i: after[next[i]] .. after[next[i + 1] - 1] */
+	/* after[next[i]] .. after[next[i + 1] - 1] require operation i */
 	uint32_t *next;
 	uint32_t *after;
 };
 
 struct model_schedule {
 	uint32_t ranks;
-	/* Returns the number of operations of a rank. */
+	/* Operations of a rank. */
 	uint32_t (*count)(const struct model_schedule *s, uint32_t rank);
 	void (*op)(const struct model_schedule *s, uint32_t rank, uint32_t index,
 		   struct model_task *out);
-	/* NULL: each operation of a rank requires the one before it */
+	/* NULL: each requires the one before it */
 	const struct model_requirements *requirements;
 };
 
-/* A schedule read from text. */
+/* Read from text. */
 struct model_text_schedule {
-	struct model_schedule schedule; /* must be the first member */
+	struct model_schedule schedule; /* must be first */
 	struct model_requirements requirements;
 	struct model_task *ops;
 };
 
-/* Reads a schedule in text form. DXP_ENOMEM; DXP_EINVAL: error_text() has the line and the
- * reason. */
+/* Reads a text. DXP_ENOMEM; DXP_EINVAL: error_text() has the line and the reason. */
 int model_schedule_read(const char *text, size_t text_bytes, struct model_text_schedule **out);
 void model_schedule_destroy(struct model_text_schedule *s);
 
-/* Writes a schedule as text, in pieces, by calling `write`. DXP_EIO: `write` returned false, so no
- * more is written. */
+/* Writes a text in pieces. DXP_EIO: `write` returned false. */
 int model_schedule_write(const struct model_schedule *s,
 			 bool (*write)(void *context, const char *text, size_t bytes),
 			 void *context);

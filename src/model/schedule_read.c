@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads a schedule line by line. Each number is checked against its limit; each error names its
- * line. */
+/* Reads a schedule by line; numbers have limits, and errors name their line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +9,8 @@
 #include "base/util.h"
 #include "model/schedule.h"
 
-#define WORDS_MAX    8  /* words of a line, at most; no valid line has more */
-#define QUOTED_BYTES 24 /* bytes of a word that an error text quotes */
+#define WORDS_MAX    8  /* no valid line has more */
+#define QUOTED_BYTES 24 /* of a quoted word */
 #define NO_RANK      UINT32_MAX
 
 struct word {
@@ -21,16 +20,16 @@ struct word {
 
 struct label {
 	struct word name;
-	uint32_t rank, op; /* operation's number over all ranks */
+	uint32_t rank, op; /* over all ranks */
 };
 
 struct reader {
 	struct model_text_schedule *out;
 	uint32_t line, rank, ops, ops_space;
-	/* number of labels; size of the hash table minus 1. In a free entry, `rank` is NO_RANK. */
+	/* size of the hash table - 1; rank NO_RANK: a free entry */
 	uint32_t labels, labels_mask;
 	struct label *label;
-	/* pairs of operations: the required one, and the one that requires it */
+	/* required operation, and the one that requires it */
 	uint32_t (*pairs)[2];
 	uint64_t pair_count, pair_space;
 	struct word words[WORDS_MAX];
@@ -57,8 +56,7 @@ static bool is(const struct word *w, const char *text)
 	return w->bytes == strlen(text) && memcmp(w->at, text, w->bytes) == 0;
 }
 
-/* Parses digits that are followed by exactly `unit`. Returns false if the text differs, or the
- * number exceeds `most`. */
+/* Digits and exactly `unit`; false: other text, or above `most`. */
 static bool number(const struct word *w, const char *unit, uint64_t most, uint64_t *out)
 {
 	size_t i = 0;
@@ -256,7 +254,7 @@ static int ranks_line(struct reader *r)
 	return s->requirements.first ? DXP_OK : DXP_ENOMEM;
 }
 
-/* Opens a rank. *next is the lowest rank that may be opened. */
+/* Opens a rank; *next: lowest rank that may be opened. */
 static int rank_line(struct reader *r, uint32_t *next)
 {
 	struct model_text_schedule *s = r->out;
@@ -291,7 +289,7 @@ static int line_read(struct reader *r, uint32_t *next)
 	return op_line(r);
 }
 
-/* Splits a line, without its comment, into words. */
+/* Splits a line without its comment. */
 static int words_split(struct reader *r, const char *at, const char *end)
 {
 	r->count = 0;
@@ -310,7 +308,7 @@ static int words_split(struct reader *r, const char *at, const char *end)
 	}
 }
 
-/* Sorts the pairs by the operation that is required. */
+/* Sorts by the required operation. */
 static int pairs_sort(struct reader *r)
 {
 	struct model_requirements *q = &r->out->requirements;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes a schedule as text that schedule_read.c can read. */
+/* Writes what schedule_read.c can read. */
 #include <stdio.h>
 
 #include <dxp/status.h>
 
 #include "model/schedule.h"
 
-#define LINE_BYTES 160 /* bytes of a line: at most four numbers of 20 digits */
+#define LINE_BYTES 160 /* at most four numbers of 20 digits */
 
 struct writer {
 	bool (*write)(void *context, const char *text, size_t bytes);
@@ -35,7 +35,7 @@ static void op_put(struct writer *w, const struct model_task *op, uint32_t index
 	put(w, line, length);
 }
 
-/* Writes which operations require operation `index` of a rank. */
+/* Writes what requires operation `index` of a rank. */
 static void requirements_put(struct writer *w, const struct model_schedule *s, uint32_t rank,
 			     uint32_t index, uint32_t count)
 {

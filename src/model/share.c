@@ -11,10 +11,10 @@
 #include "base/util.h"
 #include "model/pcie.h"
 
-#define QUANTA_LEAST 20000   /* decisions of the arbiter in a run, at least */
-#define QUANTA_MOST  1000000 /* decisions of the arbiter in a run, at most: they take 0.1 s */
-#define RUN_TIMES    8       /* length of a run, as a multiple of the time by the closed form */
-/* deviation of the worst of eight functions, in standard deviations */
+#define QUANTA_LEAST 20000   /* decisions of the arbiter */
+#define QUANTA_MOST  1000000 /* 0.1 s */
+#define RUN_TIMES    8       /* length of a run, by the closed form's time */
+/* of the worst of eight functions, in standard deviations */
 #define Z 2
 
 struct fifo {
@@ -25,16 +25,16 @@ struct fifo {
 struct share_run {
 	const struct model_parameters *p;
 	struct model_share *out;
-	/* for each function, the bytes left of each message that waits */
+	/* by function: bytes left of waiting messages */
 	struct fifo fifos[MODEL_FUNCTIONS];
-	/* For policy `none`: functions in the order of their doorbells. */
+	/* Policy `none`: functions in order of doorbells. */
 	struct fifo order;
 	struct rng rng;
 	uint32_t functions, next, poster;
 	uint64_t weights, weight[MODEL_FUNCTIONS];
 	uint64_t deficit[MODEL_FUNCTIONS];
-	uint64_t served[MODEL_FUNCTIONS]; /* number of messages served */
-	uint64_t packet_cycles;           /* cycles that a full packet takes */
+	uint64_t served[MODEL_FUNCTIONS]; /* messages */
+	uint64_t packet_cycles;           /* of a full packet */
 };
 
 static bool fifo_create(struct fifo *f, uint32_t size)
@@ -63,8 +63,8 @@ static void doorbell(struct share_run *r, uint32_t function)
 		fifo_add(&r->order, function);
 }
 
-/* Rings doorbells. If arrivals are saturated, fills the FIFOs of all functions. If they are random,
- * rings doorbells of random functions until the FIFO of the chosen function is full. */
+/* Rings doorbells: saturated arrivals fill all FIFOs; random ones ring until the chosen function's
+ * FIFO is full. */
 static void post(struct share_run *r)
 {
 	if (r->p->arrival == MODEL_ARRIVAL_RANDOM) {
@@ -79,7 +79,7 @@ static void post(struct share_run *r)
 			doorbell(r, i);
 }
 
-/* Returns the number of cycles that the send engine needs for `bytes` of a message. */
+/* Returns the send engine's cycles for `bytes` of a message. */
 static uint64_t engine_cycles(const struct share_run *r, uint64_t bytes)
 {
 	uint64_t mtu = (uint64_t)r->p->mtu_bytes, cycles = bytes / mtu * r->packet_cycles;
@@ -89,7 +89,7 @@ static uint64_t engine_cycles(const struct share_run *r, uint64_t bytes)
 	return cycles;
 }
 
-/* Sends up to `most` bytes of a function's first message. Returns the number of bytes sent. */
+/* Sends up to `most` bytes of a function's first message. Returns the bytes. */
 static uint64_t serve(struct share_run *r, uint32_t function, uint64_t most)
 {
 	struct fifo *f = &r->fifos[function];
@@ -107,7 +107,7 @@ static uint64_t serve(struct share_run *r, uint32_t function, uint64_t most)
 	return bytes;
 }
 
-/* Serves one quantum of a function, by deficit round robin. */
+/* Serves by deficit round robin. */
 static void serve_quantum(struct share_run *r, uint32_t function)
 {
 	uint64_t weight = r->p->policy == MODEL_SHARE_WEIGHTS ? r->weight[function] : 1;
@@ -150,7 +150,7 @@ static uint64_t fair_weight(const struct share_run *r, uint32_t function)
 	return r->p->policy == MODEL_SHARE_WEIGHTS ? r->weight[function] : 1;
 }
 
-/* Returns the largest deviation of a function from its fair share, in ppm of the fair share. */
+/* Returns a function's largest deviation, in ppm of its fair share. */
 static uint64_t deviation_ppm(const struct share_run *r)
 {
 	double unit = (double)r->out->total_bytes / (double)r->weights, most = 0;
@@ -163,7 +163,7 @@ static uint64_t deviation_ppm(const struct share_run *r)
 	return (uint64_t)(most * 1e6);
 }
 
-/* Returns true if a function's share deviates from its fair share by more than the tolerance. */
+/* Returns true if a share deviates by more than the tolerance. */
 static bool uneven(const struct share_run *r)
 {
 	double unit = (double)r->out->total_bytes / (double)r->weights;
@@ -254,10 +254,9 @@ int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t qu
 	return good ? DXP_OK : error_set(DXP_ENOMEM, "out of memory for the FIFOs");
 }
 
-/* Returns (z cv / e)^2: the number of messages of a function after which its share is within e of
- * the fair share. z is Z, and cv is the standard deviation of the sizes, divided by their mean.
- * Sizes are uniform from 1 to n: the variance is (n^2 - 1) / 12, the mean (n + 1) / 2. If functions
- * are chosen at random, cv^2 grows by 1 - 1 / F, for F functions. */
+/* Returns (z cv / e)^2, the messages after which a share is within e of the fair one. z is Z, cv
+ * the sizes' standard deviation by their mean: uniform from 1 to n, (n^2 - 1) / 12 is the variance
+ * and (n + 1) / 2 the mean. Functions chosen at random, F of them, add 1 - 1 / F to cv^2. */
 static double messages_needed(const struct model_parameters *p)
 {
 	double n = (double)p->largest_bytes, e = (double)p->tolerance_permille / 1000;
@@ -268,7 +267,7 @@ static double messages_needed(const struct model_parameters *p)
 	return Z * Z * spread / (e * e);
 }
 
-/* Returns true if the policy serves whole messages, whatever their size. */
+/* Returns true if whole messages are served, whatever their size. */
 static bool by_message(const struct model_parameters *p)
 {
 	return p->policy == MODEL_SHARE_MESSAGE || p->policy == MODEL_SHARE_NONE;
@@ -283,8 +282,7 @@ uint64_t model_share_closed(const struct model_parameters *p)
 
 	if (by_message(p) || p->arrival == MODEL_ARRIVAL_RANDOM)
 		return (uint64_t)(functions * mean / rate * messages_needed(p));
-	/* From this number of quanta on, one quantum more for a function changes its share by less
-	 * than the tolerance e. */
+	/* quanta from which on one more changes a share by less than the tolerance e */
 	double quantum =
 		p->policy == MODEL_SHARE_PACKET ? (double)p->mtu_bytes : (double)p->quantum_bytes;
 	return (uint64_t)(functions * quantum / rate / e);

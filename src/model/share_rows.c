@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows about shares. The time until the shares are level is random. So `value` is the median over
- * several seeds, and low and high are the extremes. */
+/* Rows about shares. The time until level is random, so `value` is the median over seeds, with the
+ * extremes. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -8,8 +8,8 @@
 #include "base/util.h"
 #include "model/share.h"
 
-#define SEEDS      9 /* number of seeds; it is odd, so that the median is the value of one seed */
-#define GRID_SEEDS 3 /* number of seeds for the grid, so that its 45 points take a few seconds */
+#define SEEDS      9 /* odd, so that the median is one seed's value */
+#define GRID_SEEDS 3 /* so that 45 points take a few seconds */
 
 static const char *const policies[] = {"message", "packet", "bytes", "weights", "none"};
 
@@ -32,8 +32,7 @@ static void sort(uint64_t *values, unsigned count)
 		}
 }
 
-/* Runs `count` seeds, and sorts their `settled` and `swings`. *level: number of runs whose shares
- * became level. */
+/* Sorts results of `count` seeds. *level: runs that became level. */
 static int run_seeds(const struct model_parameters *p, uint64_t seed, unsigned count,
 		     uint64_t settled[SEEDS], uint64_t swings[SEEDS], unsigned *level)
 {
@@ -77,7 +76,7 @@ static int level_rows(const struct model_parameters *p, uint64_t seed, const cha
 	     (double)settled[count - 1]);
 	row.quantity = "level, closed form";
 	row.note = NULL;
-	/* If arrivals are random, there is no closed form for weights. */
+	/* Random arrivals have no closed form for weights. */
 	if (p->policy != MODEL_SHARE_WEIGHTS || p->arrival != MODEL_ARRIVAL_RANDOM)
 		emit(sink, &row, closed, closed, closed);
 	if (!all)
@@ -125,7 +124,7 @@ struct curve {
 	const char *names;
 };
 
-/* Emits Jain's index, and the share of each function at one instant. */
+/* Emits rows of one instant. */
 static void curve_rows(void *context, const struct model_share *s)
 {
 	const struct curve *c = context;

@@ -10,10 +10,10 @@
 
 #define NO_UNIT UINT32_MAX
 
-/* The kind of an event is 2 x number of the step + one of these values; its subject is a unit. */
+/* An event's kind is 2 x step + one of these; its subject is a unit. */
 enum {
-	ARRIVE, /* the first byte of the unit reaches the queue of the step's stage */
-	FREE,   /* the last byte of the unit has left the step's server */
+	ARRIVE, /* first byte reaches the stage's queue */
+	FREE,   /* last byte has left the server */
 };
 
 int model_pipeline_create(struct model_pipeline *p, uint32_t unit_most, uint32_t message_most)
@@ -68,7 +68,7 @@ static const struct model_step *step_of(const struct model_unit *u)
 	return &u->route->steps[u->step];
 }
 
-/* Returns the stage that a unit enters next. NULL: there is none, or it needs no reserved space. */
+/* Returns NULL if there is none, or no reserved space is needed. */
 static struct model_stage *next_stage(struct model_pipeline *p, const struct model_unit *u)
 {
 	if (u->step + 1 >= u->route->count || step_of(u)->barrier)
@@ -92,7 +92,7 @@ static void tokens_add(struct model_pipeline *p, uint8_t mask, uint32_t count)
 			p->pools[i] += count;
 }
 
-/* Returns true if the first unit in the queue of a stage may start. */
+/* Returns true if the first unit in the queue may start. */
 static bool may_start(struct model_pipeline *p, const struct model_stage *s)
 {
 	if (s->head == NO_UNIT || (s->servers && s->busy == s->servers))
@@ -102,7 +102,7 @@ static bool may_start(struct model_pipeline *p, const struct model_stage *s)
 	return (!next || next->queued < next->depth) && tokens_free(p, step_of(u)->acquire);
 }
 
-/* Starts the first unit in the queue of a stage. */
+/* Starts the first unit in the queue. */
 static void start(struct model_pipeline *p, struct model_stage *s)
 {
 	uint32_t number = s->head;
@@ -110,7 +110,7 @@ static void start(struct model_pipeline *p, struct model_stage *s)
 	const struct model_step *step = step_of(u);
 	struct model_stage *next = next_stage(p, u);
 	uint64_t now = p->queue.now_ps;
-	/* The last byte cannot leave the server before it has arrived there. */
+	/* the last byte must arrive before it leaves */
 	uint64_t end = max_u64(now + step->hold_ps, u->tail_ps + step->fill_ps);
 
 	s->head = u->next;
@@ -122,7 +122,7 @@ static void start(struct model_pipeline *p, struct model_stage *s)
 	s->busy_ps += end - now;
 	if (next)
 		next->queued++;
-	tokens_add(p, step->acquire, UINT32_MAX); /* modulo 2^32, so it subtracts one token */
+	tokens_add(p, step->acquire, UINT32_MAX); /* modulo 2^32: subtracts one token */
 	if (p->trace)
 		p->trace(p->context, step->stage, number, now, end);
 	p->moves++;
@@ -134,8 +134,7 @@ static void start(struct model_pipeline *p, struct model_stage *s)
 	}
 }
 
-/* Starts all units that may start. Repeats, because a start may free space or tokens for other
- * units. */
+/* Repeats, because a start may free space or tokens for others. */
 static void start_all(struct model_pipeline *p)
 {
 	bool moved;
@@ -151,8 +150,7 @@ static void start_all(struct model_pipeline *p)
 	} while (moved);
 }
 
-/* Puts a unit into the queue of a step's stage. The space was reserved when the unit's previous
- * step started. */
+/* Its space was reserved when the previous step started. */
 static void arrive(struct model_pipeline *p, uint32_t number, uint32_t step)
 {
 	struct model_unit *u = &p->units[number];
@@ -169,8 +167,7 @@ static void arrive(struct model_pipeline *p, uint32_t number, uint32_t step)
 	s->tail = number;
 }
 
-/* Completes a step: frees its server and tokens. Advances the unit unless it left the step
- * early. */
+/* Frees server and tokens, and advances the unit unless it left early. */
 static void complete(struct model_pipeline *p, uint32_t number, uint32_t step)
 {
 	struct model_unit *u = &p->units[number];

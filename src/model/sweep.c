@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/util.h"
 
-#define PART_BYTES 64 /* bytes of the longest text of one value */
+#define PART_BYTES 64 /* longest text of a value */
 
-/* Copies `bytes` of text, and parses the copy as a value within the row's range. */
+/* Parses a value within the row's range. */
 static int parse_part(const struct model_parameter *row, bool bare, const char *text, size_t bytes,
 		      int64_t *out)
 {
@@ -52,7 +52,7 @@ static int add_value(struct model_sweep *s, int64_t value)
 	return DXP_OK;
 }
 
-/* Adds the values from `low` to `high`. `step`: "*k" multiplies by k, "+s" adds s, "" doubles. */
+/* Adds a range; `step`: "*k" multiplies by k, "+s" adds s, "" doubles. */
 static int add_range(struct model_sweep *s, int64_t low, int64_t high, const char *step)
 {
 	bool adds = step[0] == '+';
@@ -84,7 +84,7 @@ static int add_range(struct model_sweep *s, int64_t low, int64_t high, const cha
 	return DXP_OK;
 }
 
-/* Adds the part of a list between two commas: a value, or a range. */
+/* Adds what is between two commas: a value, or a range. */
 static int add_part(struct model_sweep *s, bool bare, const char *part)
 {
 	const char *dots = strstr(part, "..");
@@ -144,7 +144,7 @@ static int refuse_row(const struct model_grid *g, const char *name, size_t bytes
 
 int model_grid_refuse(const struct model_grid *g, const char *assignment)
 {
-	/* pcie=4x16 sets both parameters. */
+	/* pcie=4x16 sets both */
 	static const char *const pcie[] = {"pcie_generation", "pcie_lanes"};
 	size_t bytes;
 	const char *name = model_assignment_name(assignment, &bytes);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulates reads that are limited by a number of tags. Returned packets share one link. A tag is
- * free after the last packet of its read. */
+/* Simulates reads limited by tags. Returned packets share a link; a tag is free after its read's
+ * last packet. */
 #include "model/tags.h"
 
 #include "base/util.h"
 
 #define MILLI       1000ull
-#define WINDOW_MAX  1024u /* tags, at most: four times as many as an 8-bit field names (C-34) */
+#define WINDOW_MAX  1024u /* four times an 8-bit field's (C-34) */
 #define CYCLES_KILO 1000ull
 
 uint64_t model_tags_return_millicycles(const struct model_tags *t)
@@ -36,7 +36,7 @@ uint32_t model_tags_cover(const struct model_tags *t)
 uint64_t model_tags_simulated(const struct model_tags *t, uint32_t requests)
 {
 	uint64_t occupied = model_tags_return_millicycles(t), link_free = 0;
-	/* latency of a request while no other request uses the link */
+	/* of a request alone on the link */
 	uint64_t idle = MILLI * t->read_cycles;
 	uint64_t tag_free[WINDOW_MAX] = {0};
 	uint32_t tags = (uint32_t)min_u64(t->tags, WINDOW_MAX);
@@ -47,7 +47,7 @@ uint64_t model_tags_simulated(const struct model_tags *t, uint32_t requests)
 		link_free = begin + occupied;
 		tag_free[i % tags] = link_free;
 	}
-	/* The latency of the first read cannot be hidden, so it does not count for the rate. */
+	/* The first latency cannot be hidden, so it does not count. */
 	uint64_t bytes = (uint64_t)requests * t->request_bytes;
 	return bytes * CYCLES_KILO * MILLI / max_u64(link_free - min_u64(idle, link_free), 1);
 }

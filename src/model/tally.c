@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums the errors of rows. Rows with the same quantity are a family, unless families[] joins
- * several quantities. */
+/* Sums errors of rows. One quantity is a family, unless families[] joins several. */
 #include "model/tally.h"
 
 #include <stdio.h>
@@ -80,8 +79,7 @@ static void share_emit(const struct model_sink *sink, const char *quantity, unsi
 	model_emit(sink, &row);
 }
 
-/* Emits the share of pairs of different knees that have the same order in the model as in the
- * measured values. */
+/* Pairs of different knees in the measured order. */
 static void order_emit(const struct model_tally *t, const struct model_sink *sink)
 {
 	unsigned pairs = 0, right = 0;

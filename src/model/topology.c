@@ -69,7 +69,7 @@ int graph_host(struct model_graph *g, uint32_t routers, uint32_t most)
 	return DXP_OK;
 }
 
-/* Finds up to `dimensions` sides whose product is `nodes`, as equal as possible. */
+/* Finds up to `dimensions` sides with product `nodes`, as equal as possible. */
 static bool sides_set(uint32_t nodes, int dimensions, uint32_t sides[3])
 {
 	uint32_t best = 1;
@@ -139,15 +139,15 @@ static int links_collect(struct model_graph *g, struct graph_links *links)
 	}
 }
 
-/* Sorts the links by router: counts them in one pass, and stores them in another. */
+/* Sorts by router: one pass counts, one stores. */
 static int links_sort(struct model_graph *g, const struct graph_links *links)
 {
 	g->first = calloc((size_t)g->routers + 2, sizeof(*g->first));
 	g->edges = malloc(2 * max_u64(links->count, 1) * sizeof(*g->edges));
 	if (!g->first || !g->edges)
 		return DXP_ENOMEM;
-	/* fill[i + 1] first counts the edges of router i. Then fill[i] is the index of its next
-	 * edge. At the end, first[i] is the index of its first edge. */
+	/* fill[i + 1] counts router i's edges, then fill[i] is its next edge; at the end first[i]
+	 * is its first. */
 	uint32_t *fill = g->first + 1;
 	for (uint64_t i = 0; i < links->count; i++)
 		for (int end = 0; end < 2; end++)
@@ -202,8 +202,7 @@ static uint32_t nodes_at(const struct model_graph *g, uint32_t router)
 	return g->hosted ? g->hosted[router] : 1;
 }
 
-/* Adds the distances from the nodes of one router to all nodes. Returns false if a node cannot be
- * reached. */
+/* Adds distances from one router's nodes to all. Returns false if one is out of reach. */
 static bool search_from(const struct model_graph *g, uint32_t from, uint32_t *distance,
 			uint32_t *queue, uint64_t *sum, uint32_t *diameter)
 {
@@ -228,7 +227,7 @@ static bool search_from(const struct model_graph *g, uint32_t from, uint32_t *di
 			queue[tail++] = next;
 		}
 	}
-	/* A node has distance 0 to itself, also in a network of switches. */
+	/* A node has distance 0 to itself, also behind switches. */
 	*sum -= (uint64_t)own_links * nodes_at(g, from);
 	return reached == g->nodes;
 }
@@ -271,8 +270,7 @@ double model_topology_formula(enum model_topology kind, uint32_t nodes)
 	}
 }
 
-/* Returns the mean distance on a line or ring of `side` routers. The mean includes the distance 0
- * of a router to itself. */
+/* Returns the mean on a line or ring, with the distance 0 to itself. */
 static double side_mean(double side, bool ring)
 {
 	if (!ring)
@@ -280,8 +278,7 @@ static double side_mean(double side, bool ring)
 	return fmod(side, 2) == 0 ? side / 4 : (side * side - 1) / (4 * side);
 }
 
-/* Returns the formula of LogP: twice the mean number of levels up to the switch that two nodes have
- * in common. */
+/* Returns LogP's formula: twice the mean levels up to the common switch. */
 static double fat_tree_mean(uint32_t nodes)
 {
 	double sum = 0, below = 1;

@@ -10,8 +10,8 @@
 #include "rc/limits.h"
 
 enum state {
-	STATE_REQUESTING, /* active side: sends REQs until the REP arrives */
-	STATE_REPLIED,    /* passive side: has sent the REP */
+	STATE_REQUESTING, /* active: REQs until the REP arrives */
+	STATE_REPLIED,    /* passive: the REP was sent */
 	STATE_LIVE,
 	STATE_FAILED
 };
@@ -22,15 +22,14 @@ struct rc_connection {
 	struct rc_qp *qp;
 	uint64_t transaction;
 	uint32_t peer_id;
-	struct rc_cm_message own; /* REQ or REP, kept to send it again */
+	struct rc_cm_message own; /* REQ or REP, kept to send again */
 	bool mad_due;
-	uint8_t mad[RC_CM_MAD_BYTES]; /* newest message (REQ, REP or RTU) to send */
-	uint64_t cm_ns, gap_ns;       /* active side: time of the next REQ, and the gap after it */
+	uint8_t mad[RC_CM_MAD_BYTES]; /* newest of REQ, REP, RTU to send */
+	uint64_t cm_ns, gap_ns;       /* active: next REQ, and the gap after it */
 	unsigned tries;
 };
 
-/* Returns the code of the smallest path MTU that holds the message: 1 is 256 bytes, each further
- * code doubles it. */
+/* Returns the smallest path MTU for the message: 1 is 256 bytes, each further code doubles it. */
 static uint8_t mtu_of(size_t message_bytes)
 {
 	uint8_t code = 1;
@@ -191,8 +190,7 @@ static void reply_receive(struct rc_connection *c, const struct rc_cm_message *m
 		rc_qp_connect(c->qp, m->qp, m->psn);
 	}
 	if (c->state == STATE_LIVE)
-		/* A REP that arrives again shows that the RTU was lost, so this side sends the RTU
-		 * again. */
+		/* the RTU was lost */
 		ready_send(c);
 }
 
@@ -226,8 +224,8 @@ const uint8_t *rc_receive(struct rc_connection *c, const uint8_t *data, size_t b
 	    c->state == STATE_FAILED)
 		return NULL;
 	if (c->state == STATE_REPLIED && h.opcode == ROCE_RC_SEND_ONLY)
-		/* a message shows that the peer is ready, even if its RTU was lost or is late
-		 * (InfiniBand specification, 12.9.7.2) */
+		/* the peer is ready, even if its RTU is lost or late (InfiniBand specification,
+		 * 12.9.7.2) */
 		c->state = STATE_LIVE;
 	if (!rc_qp_receive(c->qp, &h, *message_bytes, ready, now_ns))
 		return NULL;

@@ -9,7 +9,7 @@
 
 #include "base/util.h"
 
-/* half of the 24-bit range: a PSN at this distance or more counts as older */
+/* of the 24-bit range: so far away counts as older */
 #define HALF          0x800000u
 #define RNR_UNLIMITED 7
 
@@ -17,9 +17,8 @@ struct message {
 	uint16_t bytes;
 };
 
-/* Requester: oldest <= to_send <= highest <= next, in 24 bits. The messages from `oldest` to before
- * `next` are in the ring at index PSN % window. The messages before `highest` have been sent at
- * least once. */
+/* oldest <= to_send <= highest <= next, in 24 bits. The ring has `oldest` to before `next` at PSN %
+ * window; those before `highest` were sent. */
 struct rc_qp {
 	struct rc_qp_options o;
 	uint32_t peer_number;
@@ -27,16 +26,16 @@ struct rc_qp {
 	struct rc_qp_counters counters;
 
 	uint32_t oldest, to_send, highest, next;
-	uint64_t timer_ns;   /* time of the ACK timeout; UINT64_MAX: not armed */
-	uint64_t rnr_end_ns; /* no message is sent before this time; 0: the peer sent no RNR NAK */
+	uint64_t timer_ns;   /* UINT64_MAX: not armed */
+	uint64_t rnr_end_ns; /* no message before; 0: no RNR NAK */
 	unsigned retries, rnr_retries;
 	struct message *messages;
 	uint8_t *bytes;
 
 	uint32_t expected, msn;
 	bool ack_due;
-	uint8_t nak_due; /* syndrome (kind and code) of the NAK to send; 0: none */
-	bool nak_sent;   /* a NAK was sent since the last message in sequence */
+	uint8_t nak_due; /* kind and code of the NAK to send; 0: none */
+	bool nak_sent;   /* since the last message in sequence */
 };
 
 static uint32_t distance(uint32_t from, uint32_t to)
@@ -125,7 +124,7 @@ static void timer_arm(struct rc_qp *q, uint64_t now_ns)
 	q->timer_ns = q->oldest == q->highest ? UINT64_MAX : now_ns + timeout_ns(q);
 }
 
-/* Completes all messages before `psn`, which is between `oldest` and `highest`. */
+/* Completes messages before `psn`, which is between `oldest` and `highest`. */
 static void complete_before(struct rc_qp *q, uint32_t psn, uint64_t now_ns)
 {
 	if (psn == q->oldest)
@@ -138,7 +137,7 @@ static void complete_before(struct rc_qp *q, uint32_t psn, uint64_t now_ns)
 	timer_arm(q, now_ns);
 }
 
-/* Restarts sending at the oldest message. If the retry count is used up, the queue pair fails. */
+/* Restarts at the oldest message; fails if no retry is left. */
 static void go_back(struct rc_qp *q)
 {
 	if (q->retries++ == q->o.retry_count)
@@ -168,7 +167,7 @@ static void nak_receive(struct rc_qp *q, const struct roce_header *h, uint64_t n
 static void response_receive(struct rc_qp *q, const struct roce_header *h, uint64_t now_ns)
 {
 	if (distance(q->oldest, h->psn) >= distance(q->oldest, q->highest))
-		return; /* response to a message that is already acknowledged */
+		return; /* to an acknowledged message */
 	if ((h->syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_ACK)
 		complete_before(q, after(h->psn), now_ns);
 	else
@@ -198,8 +197,8 @@ static bool request_receive(struct rc_qp *q, const struct roce_header *h, size_t
 		fail(q);
 		return false;
 	}
-	/* After an RNR NAK, later requests are dropped without another NAK until this request
-	 * arrives again. */
+	/* After an RNR NAK, later requests are dropped without another until this one comes
+	 * again. */
 	q->nak_sent = !ready;
 	q->nak_due = ready ? 0 : ROCE_AETH_RNR | q->o.rnr_code;
 	if (!ready)
@@ -244,7 +243,7 @@ static bool response_write(struct rc_qp *q, struct roce_header *h)
 		h->psn = (q->expected - 1) & ROCE_PSN_MASK;
 		q->counters.acks++;
 	}
-	q->nak_due = 0; /* a NAK also acknowledges the requests before its PSN */
+	q->nak_due = 0; /* a NAK acknowledges what is before its PSN */
 	q->ack_due = false;
 	return true;
 }
@@ -255,7 +254,7 @@ static void timeout_check(struct rc_qp *q, uint64_t now_ns)
 		return;
 	q->counters.timeouts++;
 	go_back(q);
-	q->timer_ns = UINT64_MAX; /* the next sent message arms it */
+	q->timer_ns = UINT64_MAX; /* armed by the next message */
 }
 
 bool rc_qp_send(struct rc_qp *q, struct roce_header *h, const uint8_t **payload,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decodes instruction words to steps: each has a handler, rows of the register file and an
- * immediate. */
+/* Decodes words to steps: handler, rows of the register file, immediate. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +20,8 @@ bool rv32_build_runs(enum rv32_build build)
 	return true;
 }
 
-/* Flags of an operand format. FLOAT_x: the operand is a float register. READ_x: the instruction
- * reads the operand. WRITE_D: it writes the x register rd. */
+/* FLOAT_x: a float register; READ_x, WRITE_D: the instruction reads the operand, writes the x
+ * register rd. */
 enum { FLOAT_D = 1, FLOAT_A = 2, FLOAT_B = 4, READ_A = 8, READ_B = 16, READ_C = 32, WRITE_D = 64 };
 
 static unsigned operands_of(enum rv32_format format)
@@ -60,8 +59,7 @@ static unsigned operands_of(enum rv32_format format)
 	}
 }
 
-/* Returns true if a float instruction must run in software: the code may read its flags, or its
- * rounding mode is not the one of the vector handler. */
+/* Returns true if the code may read the flags, or the rounding mode is not the vector handler's. */
 static bool needs_software(const struct rv32_code *code, const struct rv32_op *op)
 {
 	const bool converts = op->code == RV32_FCVT_W_S || op->code == RV32_FCVT_WU_S;
@@ -79,7 +77,7 @@ static bool needs_software(const struct rv32_code *code, const struct rv32_op *o
 	}
 }
 
-/* Returns the distance in steps from the jump or branch at `index` to its target, or NO_TARGET. */
+/* Returns the distance in steps, or NO_TARGET. */
 static int32_t target_of(const struct rv32_code *code, uint32_t index, const struct rv32_op *op)
 {
 	const int64_t target = (int64_t)index + op->imm / 4;
@@ -122,13 +120,13 @@ static void fill(const struct rv32_code *code, uint32_t index, const struct rv32
 		s->imm = op->code | op->rm << 8;
 		s->fn = rv32_lane_float;
 	}
-	/* The vector handler of JAL only jumps. A JAL that also stores its return address needs the
-	 * lane handler. */
+	/* The vector handler only jumps; one that stores its return address needs the lane
+	 * handler. */
 	if (!s->fn || (op->code == RV32_JAL && op->rd))
 		s->fn = rv32_lane_handler(op->code);
 }
 
-/* Marks the rows that an instruction reads. When a warp starts, only marked rows are cleared. */
+/* Marks rows that are read; at a warp's start only these are cleared. */
 static void note_reads(const struct rv32_op *op, bool reads[ROWS])
 {
 	const unsigned o = operands_of(rv32_format_of((enum rv32_opcode)op->code));
@@ -139,7 +137,7 @@ static void note_reads(const struct rv32_op *op, bool reads[ROWS])
 		reads[op->rs2 + (o & FLOAT_B ? ROW_FLOAT : 0)] = true;
 	if (o & READ_C)
 		reads[op->rs3 + ROW_FLOAT] = true;
-	/* The callback of an ecall may read any argument register. */
+	/* Its callback may read any argument register. */
 	for (unsigned i = 0; op->code == RV32_ECALL && i < ROW_SINK; i++)
 		reads[i] = true;
 }
@@ -149,8 +147,7 @@ static bool is_csr(const struct rv32_op *op)
 	return op->code >= RV32_CSRRW && op->code <= RV32_CSRRCI;
 }
 
-/* Finds what holds for the whole code: rows that it reads, and instructions that need special
- * care. */
+/* Finds the rows that the code reads, and instructions that need care. */
 static void survey(struct rv32_code *code)
 {
 	bool reads[ROWS] = {[0] = true};
@@ -180,9 +177,8 @@ static void decode_all(struct rv32_code *code)
 		fill(code, i, &op, code->execute->full, &code->full[i]);
 		fill(code, i, &op, code->execute->masked, &code->masked[i]);
 	}
-	/* Adds two steps after the code, which trap. A group of lanes that runs alone has the
-	 * second one as `meet`, so that it runs on until an event. No group executes this second
-	 * step. */
+	/* Two steps behind the code trap. A lone group has the second one as `meet`, which no group
+	 * executes, so it runs on until an event. */
 	for (uint32_t i = code->count; i < code->count + 2; i++)
 		code->full[i].fn = code->masked[i].fn = illegal;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the work-groups of a launch on one core: memory, warps, barriers, limits. A work-group of
- * more than half a warp has its own warps. Smaller work-groups share a warp. */
+/* Runs work-groups on one core: memory, warps, barriers, limits. A work-group of more than half a
+ * warp has its own warps; smaller ones share a warp. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +38,7 @@ struct rv32_core *rv32_core_create(const struct rv32_core_options *options)
 		rv32_core_destroy(core);
 		return NULL;
 	}
-	/* Marks all private memory as written: it is not zero yet, so the first launch must clear
-	 * it. */
+	/* Not zero yet, so the first launch must clear it. */
 	for (uint32_t i = 0; i < warps; i++)
 		core->dirty[i] = bytes;
 	return core;
@@ -75,7 +74,7 @@ static bool sizes_fit(const struct rv32_core *core, const struct rv32_launch *l)
 	       (l->entry - code->base) / 4 < code->count;
 }
 
-/* Adds the segments that the core itself has: code, private memory and LOCAL memory. */
+/* Adds code, private memory and LOCAL memory. */
 static int add_own(struct rv32_core *core, const struct rv32_launch *l)
 {
 	const uint32_t page = RV32_PAGE_BYTES;
@@ -107,8 +106,8 @@ static int add_own(struct rv32_core *core, const struct rv32_launch *l)
 	return status;
 }
 
-/* Lists the memory that the vector handlers may access: segments without special rules, at the same
- * host address for all lanes. The other segments get limits of 0. */
+/* Lists memory for the vector handlers: segments without special rules, at one host address for all
+ * lanes. Others get limits of 0. */
 static void list_spans(struct rv32_core *core)
 {
 	for (uint32_t i = 0; i < core->memory.count; i++) {
@@ -126,8 +125,7 @@ static void list_spans(struct rv32_core *core)
 	}
 }
 
-/* Computes the local ids of each warp's lanes. They stay valid until the work-group size
- * changes. */
+/* Computes local ids, valid until the work-group size changes. */
 static void local_ids_fill(struct rv32_core *core, const uint32_t local[3])
 {
 	memcpy(core->id_sizes, local, sizeof(core->id_sizes));
@@ -216,7 +214,7 @@ static void set_group_ids(struct warp *w, uint32_t lane, uint32_t lanes, uint64_
 			w->group_id[k][i] = ids[k];
 }
 
-/* Sets the ids of the work-group of each lane. The first work-group has index `first`. */
+/* `first`: index of the first work-group. */
 static void assign_groups(struct warp *w, uint64_t first)
 {
 	const uint32_t items = w->core->group_items, running = w->core->running;
@@ -274,7 +272,6 @@ static void start_warp(struct rv32_core *core, uint32_t k, uint64_t first)
 	rv32_warp_insert(w, (l->entry - l->code->base) / 4, w->live);
 }
 
-/* Stops the launch with a trap at the step with index `pc` of a warp. */
 static void trap_at(struct warp *w, uint32_t pc, uint32_t lane, enum rv32_trap_kind kind)
 {
 	w->steps = w->core->launch->code->full;
@@ -295,8 +292,8 @@ static void trap_barrier(struct warp *w, uint32_t waiting, uint32_t ended)
 	}
 }
 
-/* If all work-items of the work-group wait at the barrier, releases them. Returns false after a
- * trap: some work-items have ended without reaching the barrier. */
+/* Releases the work-items if all of the group wait. false: some have ended without reaching the
+ * barrier, which traps. */
 static bool pass_barrier(struct rv32_core *core)
 {
 	uint32_t waiting = 0, live = 0, ended = 0;
@@ -318,7 +315,7 @@ static bool pass_barrier(struct rv32_core *core)
 	return true;
 }
 
-/* Does what pass_barrier() does, for each of the work-groups that share a warp. */
+/* Does what pass_barrier() does, for each work-group of a shared warp. */
 static bool pass_packed_barriers(struct rv32_core *core)
 {
 	struct warp *w = core->warps;
@@ -348,8 +345,7 @@ static uint64_t items_done(const struct rv32_core *core)
 	return items;
 }
 
-/* Checks the stop flag and the limit of instructions after a warp ran. Returns false after a
- * trap. */
+/* Checks stop flag and limit of instructions. Returns false after a trap. */
 static bool may_continue(struct rv32_core *core, struct warp *w)
 {
 	const struct rv32_launch *l = core->launch;
@@ -365,7 +361,7 @@ static bool may_continue(struct rv32_core *core, struct warp *w)
 	return false;
 }
 
-/* Runs the started warps until all work-items have returned. Returns false after a trap. */
+/* Runs until all work-items have returned. Returns false after a trap. */
 static bool run_batch(struct rv32_core *core)
 {
 	uint32_t live;
@@ -388,8 +384,7 @@ static bool run_batch(struct rv32_core *core)
 	return true;
 }
 
-/* Claims the next work-groups: core->running of them, starting at *first. Returns false if none is
- * left. */
+/* Claims core->running work-groups from *first on. Returns false if none is left. */
 static bool claim(struct rv32_core *core, uint64_t *first)
 {
 	_Atomic uint64_t *shared = core->launch->next_group;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One table gives each instruction its fixed bits; decoding and encoding both use it. */
+/* One table of fixed bits serves decoding and encoding. */
 #include <stddef.h>
 
 #include "rv32/decode.h"
 #include "rv32/nic.h"
 
-/* Major opcodes. */
 #define LOAD     0x03u
 #define LOAD_FP  0x07u
 #define CUSTOM_0 0x0bu
@@ -24,11 +23,11 @@
 #define JAL      0x6fu
 #define SYSTEM   0x73u
 
-/* Fixed bits of an instruction. F3: major opcode and funct3. F7: also funct7. RS2: also rs2. */
+/* F3: major opcode and funct3; F7: also funct7; RS2: also rs2. */
 #define F3(major, f3)          ((major) | (uint32_t)(f3) << 12)
 #define F7(major, f3, f7)      (F3(major, f3) | (uint32_t)(f7) << 25)
 #define RS2(major, f3, f7, r2) (F7(major, f3, f7) | (uint32_t)(r2) << 20)
-/* Fixed bits of an atomic instruction: funct5. Its bits aq and rl are free. */
+/* Fixed bits of an atomic: funct5; aq and rl are free. */
 #define A5(f5) (F3(AMO, 2) | (uint32_t)(f5) << 27)
 
 static const uint32_t match_of[RV32_OPCODES] = {
@@ -131,7 +130,7 @@ static const uint32_t match_of[RV32_OPCODES] = {
 	[RV32_DXP_DEQUEUE] = F3(CUSTOM_1, 3),
 };
 
-/* For each format, the bits that match_of fixes. FORMAT_NONE fixes all bits. */
+/* The bits that match_of fixes; FORMAT_NONE: all. */
 static const uint32_t mask_of[] = {
 	[RV32_FORMAT_NONE] = 0xffffffff,    [RV32_FORMAT_R] = 0xfe00707f,
 	[RV32_FORMAT_I] = 0x0000707f,       [RV32_FORMAT_SHIFT] = 0xfe00707f,
@@ -168,7 +167,6 @@ enum rv32_format rv32_format_of(enum rv32_opcode code)
 	return (enum rv32_format)formats[code];
 }
 
-/* Returns bits [low, low + count) of a word. */
 static uint32_t bits(uint32_t word, unsigned low, unsigned count)
 {
 	return word >> low & ((1u << count) - 1);
@@ -273,7 +271,7 @@ static struct rv32_op fields_of(enum rv32_opcode code, uint32_t word)
 	return op;
 }
 
-/* Returns false if the fixed bits match but the device has no such operands. */
+/* Returns false if the fixed bits match, but the device has no such operands. */
 static bool operands_exist(const struct rv32_op *op)
 {
 	enum rv32_format format = formats[op->code];
@@ -286,8 +284,7 @@ static bool operands_exist(const struct rv32_op *op)
 	return true;
 }
 
-/* Returns the instruction of a word. Instructions without operands are compared with the whole word
- * first, because the word of PAUSE also matches FENCE. */
+/* Words without operands come first, because PAUSE also matches FENCE. */
 static enum rv32_opcode opcode_of(uint32_t word)
 {
 	enum rv32_opcode found = RV32_ILLEGAL;
@@ -336,8 +333,8 @@ uint32_t rv32_encode(const struct rv32_op *op)
 
 	if (format == RV32_FORMAT_NONE)
 		return word;
-	/* Fields that a format lacks are 0 in `op`. The fixed bits in funct3 and rs2 are already in
-	 * `word`. */
+	/* Fields that a format lacks are 0 in `op`; fixed bits of funct3 and rs2 are in `word`
+	 * already. */
 	word |= (uint32_t)op->rd << 7 | (uint32_t)op->rs1 << 15 | (uint32_t)op->rs2 << 20 |
 		(uint32_t)op->rs3 << 27 | (uint32_t)op->aq << 25;
 	if (has_rounding(format))

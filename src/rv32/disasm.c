@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes one line of text for an instruction, as its operand format requires. */
+/* Writes an instruction as its operand format requires. */
 #include "rv32/disasm.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static const char *const f_names[32] = {"ft0", "ft1", "ft2",  "ft3",  "ft4", "ft
 static const char *const rounding_names[8] = {"rne", "rtz", "rdn", "rup", "rmm", "?", "?", "dyn"};
 static const char *const order_names[4] = {"", ".rl", ".aq", ".aqrl"};
 
-/* Writes the operand of a FENCE: a set of the letters i, o, r, w. */
+/* Writes a set of the letters i, o, r, w. */
 static const char *order_set(unsigned bits, char text[5])
 {
 	int n = 0;
@@ -111,8 +111,8 @@ static int floats(const struct rv32_op *op, const char *m, char *text, size_t by
 	}
 }
 
-/* Returns false for a FENCE in which fields that the device ignores are not 0. The text of a FENCE
- * cannot show these fields. */
+/* Returns false for a FENCE with nonzero fields that the device ignores, which the text cannot
+ * show. */
 static bool is_canonical(const struct rv32_op *op)
 {
 	return op->code != RV32_FENCE ||

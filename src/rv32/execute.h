@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of a warp, and the steps of decoded code.
+/* State of a warp, and steps of decoded code.
  *
- * execute_steps.h has the handlers that work on whole vectors. It is built four times: for all
- * lanes and for masked lanes, each for any processor and for AVX2. lane_*.c have the handlers that
- * work lane by lane. These are built once and serve all builds. */
+ * execute_steps.h, with handlers on whole vectors, is built four times: all or masked lanes, any
+ * processor or AVX2. lane_*.c, with handlers by lane, serve all builds. */
 #ifndef RV32_EXECUTE_H
 #define RV32_EXECUTE_H
 
@@ -14,142 +13,140 @@
 
 #include "rv32/core.h"
 
-/* Rows of the register file: x0 .. x31, f0 .. f31, and one row that takes the results for x0, which
- * are discarded. */
+/* x0 .. x31, f0 .. f31, and a row for discarded results of x0. */
 #define ROW_FLOAT 32
 #define ROW_SINK  64
 #define ROWS      65
 
-/* `imm` of a branch or jump that has no instruction at its target. */
+/* `imm` of a jump without an instruction at its target. */
 #define NO_TARGET INT32_MIN
 
-/* Backward branches that a group of lanes makes before another group of its warp runs. */
+/* Backward branches of a group of lanes until another one of the warp runs. */
 #define FAIR_BRANCHES 64
-/* Backward branches that a warp makes before another warp runs and the core reads the stop flag. */
+/* Backward branches of a warp until another one runs and the stop flag is read. */
 #define WARP_BRANCHES 4096
 
 struct warp;
 struct step;
 
-/* Executes one instruction for the lanes that run. Returns the next step. */
+/* Executes an instruction for the running lanes. Returns the next step. */
 typedef struct step *(*step_fn)(struct warp *w, struct step *s);
 
-/* A decoded instruction. d, a, b and c are the rows of rd, rs1, rs2 and rs3. imm is the immediate.
- * For branches and jumps it is instead the distance in steps, and for LUI and AUIPC the result. For
- * lane handlers, see lane.h. */
+/* d, a, b, c: rows of rd, rs1, rs2, rs3. imm: immediate; of jumps the distance in steps, of LUI and
+ * AUIPC the result; see lane.h for lane handlers. */
 struct step {
 	step_fn fn;
 	uint8_t d, a, b, c;
 	int32_t imm;
 };
 
-/* Reasons why the run of a group of lanes stops. */
+/* Why the run of a group of lanes stops. */
 enum event {
-	EVENT_NONE,   /* the group has reached the pc of the next group of lanes */
-	EVENT_SPLIT,  /* the lanes of other_mask continue at `other`, the rest at the next step */
-	EVENT_PASSED, /* the group jumped past the pc of the next group, or made a call or return */
-	EVENT_COUNTDOWN, /* the group has made `countdown` backward branches */
-	EVENT_PAUSE,     /* the group waits, so other warps run */
+	EVENT_NONE,      /* at the pc of the next group */
+	EVENT_SPLIT,     /* other_mask continues at `other`, the rest at the next step */
+	EVENT_PASSED,    /* jumped past the next group, or made a call or return */
+	EVENT_COUNTDOWN, /* `countdown` backward branches */
+	EVENT_PAUSE,     /* it waits, so other warps run */
 	EVENT_BARRIER,
-	EVENT_LEFT, /* all lanes of the group were moved to other groups, or have ended */
+	EVENT_LEFT, /* all lanes moved to other groups, or have ended */
 	EVENT_TRAP
 };
 
-/* A segment as the vector handlers use it: an access of n bytes at `offset` is permitted if offset
- * + n <= limit. Memory that needs the lane handlers has limits of 0. */
+/* An access of n bytes at `offset` is permitted if offset + n <= limit. Memory for lane handlers
+ * has limits of 0. */
 struct span {
 	uint8_t *host;
 	uint32_t base;
 	uint32_t read_limit, write_limit;
 };
 
-/* Lanes of a warp that have the same pc and do not run now. */
+/* With the same pc, not running now. */
 struct lane_group {
-	uint32_t pc; /* index of the step at which the lanes continue */
+	uint32_t pc; /* step at which they continue */
 	uint32_t mask;
-	uint32_t sp;    /* stack pointer of the first lane; it is lower in a deeper call */
-	uint64_t stamp; /* value of the warp's counter of runs when the group last ran */
+	uint32_t sp;    /* of the first lane; lower in a deeper call */
+	uint64_t stamp; /* warp's counter of runs when it last ran */
 };
 
 struct warp {
 	alignas(64) uint32_t row[ROWS][RV32_LANES];
-	/* all bits 1 in the lanes that run, 0 in the other lanes */
+	/* all bits 1 in running lanes, else 0 */
 	alignas(64) uint32_t active[RV32_LANES];
-	alignas(64) uint32_t address[RV32_LANES]; /* scratch space of loads and stores */
-	uint32_t mask;                            /* lanes that run, as bits */
-	/* The run stops before this step: the pc of another group. If there is no other group, it
-	 * is the second step after the code, which no group reaches. */
+	alignas(64) uint32_t address[RV32_LANES]; /* of loads and stores */
+	uint32_t mask;                            /* running lanes */
+	/* The run stops before this step, another group's pc; without one, the second step behind
+	 * the code. */
 	struct step *meet;
-	/* the array of steps in use: the one for all lanes, or the one for masked lanes */
+	/* in use: for all lanes, or for masked ones */
 	struct step *steps;
-	struct step *block; /* first step that is not yet counted in `count` */
-	uint64_t count;     /* instructions executed, counted once for the warp */
-	uint64_t items;     /* instructions executed, counted for each lane */
-	int32_t countdown;  /* backward branches that the group may still make in this run */
+	struct step *block; /* first step not in `count` yet */
+	uint64_t count;     /* executed, once for the warp */
+	uint64_t items;     /* executed, for each lane */
+	int32_t countdown;  /* backward branches left in this run */
 	uint32_t event;     /* enum event */
 	struct step *other;
 	uint32_t other_mask;
-	const struct span *spans; /* segments; the page table holds the indices */
-	const uint8_t *page;      /* page table of the launch */
-	/* private memory, word by word from the lowest address; each word has RV32_LANES values */
+	const struct span *spans; /* the page table holds the indices */
+	const uint8_t *page;      /* of the launch */
+	/* word by word from the lowest address, RV32_LANES values each */
 	uint8_t *private_rows;
-	uint32_t private_base;  /* address of the first word */
-	uint32_t private_bytes; /* bytes of private memory per lane */
-	uint32_t private_low;   /* lowest offset in private memory to which a lane stored */
+	uint32_t private_base;  /* of the first word */
+	uint32_t private_bytes; /* per lane */
+	uint32_t private_low;   /* lowest offset stored to */
 
 	struct rv32_core *core;
-	uint32_t index; /* index of the warp in its work-group */
-	uint32_t live;  /* lanes that have started and not ended */
+	uint32_t index; /* in its work-group */
+	uint32_t live;  /* started and not ended */
 	uint32_t waiting;
-	uint32_t ended; /* lanes that have started and ended */
+	uint32_t ended; /* started and ended */
 	uint32_t group_count, held_count;
 	uint64_t stamp;
 	struct lane_group groups[RV32_LANES];
-	struct lane_group held[RV32_LANES]; /* groups of lanes that wait at a barrier */
-	int32_t quota; /* backward branches that the warp may still make before another warp runs */
-	bool rotate;   /* the group that has waited longest runs next */
+	struct lane_group held[RV32_LANES]; /* waiting at a barrier */
+	int32_t quota;                      /* backward branches left until another warp runs */
+	bool rotate;                        /* the longest waiting group is next */
 
-	const uint32_t (*local_id)[RV32_LANES]; /* local ids of the lanes: x, y, z, linear */
+	const uint32_t (*local_id)[RV32_LANES]; /* x, y, z, linear */
 	alignas(64) uint32_t group_id[3][RV32_LANES];
-	/* work-group of each lane: its index among the work-groups that share the warp */
+	/* by lane, index of its work-group among those in the warp */
 	uint32_t pack[RV32_LANES];
 	uint32_t fcsr[RV32_LANES];
-	/* LR: address + 1 of the reserved word, 0: none; and the value that LR read. */
+	/* LR: reserved address + 1, 0: none; and the value read. */
 	uint32_t reserved[RV32_LANES], reserved_value[RV32_LANES];
 	uint32_t nic[RV32_NIC_REGISTERS][RV32_LANES];
-	/* high words of the total, which the last read of RV32_NIC_TOTAL_LOW stored */
+	/* high words of the total, stored by reads of RV32_NIC_TOTAL_LOW */
 	uint32_t nic_high[RV32_LANES];
 };
 
-/* A build of the execution loop: its handlers, with one entry per instruction, and its loop. */
+/* A build of the execution loop: handlers by instruction, and loop. */
 struct execute {
-	const step_fn *full, *masked; /* NULL entries: the instruction uses a lane handler */
+	const step_fn *full, *masked; /* NULL: a lane handler */
 	void (*run)(struct warp *w, struct step *s);
-	/* Sets the lanes that run. */
+	/* Running lanes. */
 	void (*set_mask)(struct warp *w, uint32_t mask);
 };
 
 extern const struct execute rv32_execute_baseline, rv32_execute_avx2;
 
-/* Does what `run` does, and calls the launch's trace hook before each step. */
+/* Calls the trace hook before each step. */
 void rv32_run_traced(struct warp *w, struct step *s);
 
-/* Decoded code. Each array of steps has two steps more than instructions. These two steps trap. */
+/* Each array of steps has two more, which trap. */
 struct rv32_code {
 	uint32_t base;
 	uint32_t count;
 	const struct execute *execute;
-	/* all float instructions run in software, because the code may read the flags */
+	/* floats in software, because the code may read the flags */
 	bool exact;
-	bool posts;    /* the code has instructions of the NIC */
-	bool reserves; /* the code has LR or SC */
+	bool posts;    /* NIC instructions */
+	bool reserves; /* LR or SC */
 	uint32_t *words;
 	struct step *full, *masked;
-	uint8_t row_count; /* number of rows that the code reads */
+	uint8_t row_count; /* rows that the code reads */
 	uint8_t read_rows[ROWS];
 };
 
-/* Ends the run at step `next`, after `done` (0 or 1) executions of step s. */
+/* Ends the run at step `next`, after `done` (0 or 1) executions of s. */
 static inline struct step *leave(struct warp *w, struct step *s, unsigned done, struct step *next,
 				 enum event event)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The execution loop and its handlers. execute.c builds this text for any processor, and
- * execute_avx2.c builds it for processors with AVX2 and FMA. Define EXECUTE_NAME first. */
+/* The execution loop and its handlers, for execute.c and execute_avx2.c. Define EXECUTE_NAME
+ * first. */
 #include "rv32/execute_vector.h"
 #include "rv32/lane.h"
 
-/* Signed division as RISC-V defines it: x / 0 is -1, and -2^31 / -1 is -2^31. */
+/* Divides as RISC-V does: x / 0 is -1, and -2^31 / -1 is -2^31. */
 INLINE uint32_t divide(uint32_t x, uint32_t y)
 {
 	if (y == 0)
@@ -12,11 +12,11 @@ INLINE uint32_t divide(uint32_t x, uint32_t y)
 	return y == UINT32_MAX ? 0u - x : (uint32_t)((int32_t)x / (int32_t)y);
 }
 
-/* Returns the minimum, or the maximum in lanes where `maximum` is all ones. -0 is below +0. If one
- * operand is NaN, returns the other operand. */
+/* Returns the minimum, or the maximum where `maximum` is all ones. -0 is below +0; of NaN and
+ * another operand, the other is returned. */
 INLINE vec vector_minimum(vec x, vec y, vec maximum)
 {
-	/* Converts the bits of a float to a signed integer with the same order. */
+	/* Signed integers with the floats' order. */
 	const ivec p = (ivec)(x ^ (vec)((ivec)x >> 31) >> 1);
 	const ivec q = (ivec)(y ^ (vec)((ivec)y >> 31) >> 1);
 	const vec x_nan = (vec)((fvec)x != (fvec)x), y_nan = (vec)((fvec)y != (fvec)y);
@@ -27,8 +27,7 @@ INLINE vec vector_minimum(vec x, vec y, vec maximum)
 	return pick(x_nan & y_nan, splat(0x7fc00000), r);
 }
 
-/* Converts towards zero. Values out of range give the nearest limit; NaN gives the largest
- * integer. */
+/* Towards zero; out of range, the nearest limit; NaN: the largest integer. */
 INLINE vec vector_to_signed(vec x)
 {
 	const fvec f = (fvec)x, least = (fvec)splat(0xcf000000); /* -2^31 */

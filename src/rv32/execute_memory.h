@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads and stores; part of execute_steps.h.
  *
- * The first execution of a load or store of words finds the pattern of its addresses. Later
- * executions check that pattern first. Patterns: the same address in all lanes; consecutive words;
- * the same private word; the first or second pattern within each vector (work-groups with rows of 8
- * or 16 work-items); any addresses in one segment. All other accesses go lane by lane. */
+ * The first execution finds the pattern of addresses, which later ones check first: one address;
+ * consecutive words; one private word; these within each vector (rows of 8 or 16 work-items); any
+ * in one segment. Others go lane by lane. */
 
-/* Returns the segment of an address. */
 INLINE const struct span *NAME(span_of)(const struct warp *w, uint32_t address)
 {
 	return &w->spans[w->page[address / RV32_PAGE_BYTES]];
 }
 
-/* Returns true if each lane holds the value of the first lane plus `stride` times its lane
- * number. */
+/* Returns true if each lane holds the first lane's value plus `stride` times the lane. */
 INLINE bool NAME(regular)(struct warp *w, const vec *a, uint32_t stride)
 {
 	const unsigned first = FIRST;
@@ -24,8 +21,7 @@ INLINE bool NAME(regular)(struct warp *w, const vec *a, uint32_t stride)
 	return all_ones(m);
 }
 
-/* Computes the offset of each lane in the segment. Returns false if an access of `bytes` bytes
- * exceeds the limit in any lane. */
+/* Computes offsets in the segment. Returns false if `bytes` bytes exceed the limit in some lane. */
 INLINE bool NAME(offsets)(struct warp *w, const struct step *s, const struct span *span,
 			  uint32_t limit, uint32_t bytes, vec offset[VECTORS])
 {
@@ -43,8 +39,7 @@ INLINE bool NAME(offsets)(struct warp *w, const struct step *s, const struct spa
 	return all_ones(m);
 }
 
-/* If all lanes have the same address in private memory, returns the row of this private word.
- * Otherwise returns NULL. */
+/* Returns the row of one private word for all lanes, or NULL. */
 INLINE vec *NAME(private_row)(struct warp *w, const struct step *s)
 {
 	const uint32_t offset = w->row[s->a][FIRST] + (uint32_t)s->imm - w->private_base;
@@ -95,8 +90,7 @@ INLINE bool NAME(try_load_row)(struct warp *w, const struct step *s)
 	return true;
 }
 
-/* Returns true if in each vector, each lane holds the value of the vector's first lane plus
- * `stride` for each lane in between. */
+/* Returns true if, within each vector, lanes hold the first lane's value plus `stride` per lane. */
 INLINE bool NAME(regular_pieces)(struct warp *w, const struct step *s, uint32_t stride)
 {
 	const vec *a = row(w, s->a);
@@ -106,8 +100,8 @@ INLINE bool NAME(regular_pieces)(struct warp *w, const struct step *s, uint32_t 
 	return all_ones(m);
 }
 
-/* Computes the segment offset of each vector's first word. Returns false if an access of `bytes`
- * bytes there exceeds the limit. */
+/* Computes the offset of each vector's first word. Returns false if `bytes` bytes there exceed the
+ * limit. */
 INLINE bool NAME(piece_offsets)(struct warp *w, const struct step *s, const struct span *span,
 				uint32_t limit, uint32_t bytes, uint32_t offset[VECTORS])
 {
@@ -178,7 +172,7 @@ PATTERN(load_pieces_same, load)
 PATTERN(load_pieces_row, load)
 PATTERN(load_gather, load)
 
-/* Loads words, and selects the handler for their pattern for the next execution. */
+/* Selects the handler of the pattern for the next execution. */
 HANDLER(load)
 {
 	if (NAME(try_load_same)(w, s))
@@ -235,7 +229,7 @@ INLINE bool NAME(try_store_row)(struct warp *w, const struct step *s)
 	return true;
 }
 
-/* Stores `bytes` bytes of each lane in lane order. Returns false if an access is not permitted. */
+/* Stores in lane order. Returns false if an access is not permitted. */
 INLINE bool NAME(scatter)(struct warp *w, const struct step *s, uint32_t bytes)
 {
 	const struct span *span = NAME(span_of)(w, w->row[s->a][FIRST] + (uint32_t)s->imm);
@@ -265,7 +259,7 @@ PATTERN(store_private, store)
 PATTERN(store_row, store)
 PATTERN(store_scatter, store)
 
-/* Stores words, and selects the handler for their pattern for the next execution. */
+/* Selects the handler of the pattern for the next execution. */
 HANDLER(store)
 {
 	if (NAME(try_store_row)(w, s))
@@ -279,8 +273,8 @@ HANDLER(store)
 	return s + 1;
 }
 
-/* Defines a load of `type`, which extends the value to a word. Lanes that do not run have offset 0,
- * so they read the first bytes of the segment; their values are not used. */
+/* Extends `type` to a word. Lanes that do not run read the segment's first bytes, which are not
+ * used. */
 #define LOAD_PART(name, type, opcode)                                                   \
 	HANDLER(name)                                                                   \
 	{                                                                               \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The vector handlers. execute_body.h includes this file twice. With MASKED 0, all lanes run. With
- * MASKED 1, only the lanes of w->active run, and the other lanes keep their registers. NAME(x)
- * gives each copy its own name. */
+/* The vector handlers, included twice by execute_body.h. MASKED 0: all lanes run; 1: only those of
+ * w->active, and others keep their registers. NAME(x) names each copy. */
 
 #if MASKED
 #define NAME(x)    x##_masked
@@ -22,7 +21,7 @@
 
 /* ---- integers ---- */
 
-/* Handler: d = expression of x (rs1) and y (rs2). */
+/* d = expression of x (rs1) and y (rs2). */
 #define BINARY(name, expression)                                \
 	HANDLER(name)                                           \
 	{                                                       \
@@ -38,7 +37,7 @@
 		return s + 1;                                   \
 	}
 
-/* Handler: d = expression of x (rs1) and y (the immediate). */
+/* d = expression of x (rs1) and y (immediate). */
 #define IMMEDIATE(name, expression)                    \
 	HANDLER(name)                                  \
 	{                                              \
@@ -55,8 +54,7 @@
 		return s + 1;                          \
 	}
 
-/* Handler: d = expression of x (rs1) and y (rs2), one lane after the other. Computes it also for
- * lanes that do not run. */
+/* By lane, also for lanes that do not run. */
 #define SCALAR(name, expression)                                     \
 	HANDLER(name)                                                \
 	{                                                            \
@@ -91,7 +89,7 @@ IMMEDIATE(xori, x ^ y)
 IMMEDIATE(ori, x | y)
 IMMEDIATE(andi, x &y)
 
-/* Handler: shifts all lanes by the same number of bits. */
+/* By the same number of bits in all lanes. */
 #define SHIFT(name, type, operator)                                \
 	HANDLER(name)                                              \
 	{                                                          \
@@ -114,7 +112,7 @@ SCALAR(divu, y ? x / y : UINT32_MAX)
 SCALAR(rem_, x - divide(x, y) * y)
 SCALAR(remu, y ? x % y : x)
 
-/* Executes LUI and AUIPC. code.c has computed the result. */
+/* Executes LUI and AUIPC, whose result code.c has computed. */
 HANDLER(constant)
 {
 	const vec v = splat((uint32_t)s->imm);
@@ -145,7 +143,7 @@ HANDLER(jump)
 	return to;
 }
 
-/* Lets the lanes of `branching` branch; they are some or all of the lanes that run. */
+/* Branches with some or all running lanes. */
 INLINE struct step *NAME(branch)(struct warp *w, struct step *s, uint32_t branching)
 {
 	if (branching == 0)
@@ -159,7 +157,7 @@ INLINE struct step *NAME(branch)(struct warp *w, struct step *s, uint32_t branch
 	return leave(w, s, 1, s + 1, EVENT_SPLIT);
 }
 
-/* Handler: lanes branch in which the condition on x (rs1) and y (rs2) is all ones. */
+/* Lanes whose condition is all ones branch. */
 #define BRANCH(name, condition)                                                        \
 	HANDLER(name)                                                                  \
 	{                                                                              \
@@ -203,7 +201,7 @@ IMMEDIATE(fcvt_wu_s, vector_to_unsigned(x) + (y & 0))
 IMMEDIATE(fcvt_s_w, (vec) __builtin_convertvector((ivec)x, fvec) + (y & 0))
 SCALAR(fcvt_s_wu, float_bits((float)x) + (y & 0))
 
-/* Handler: d = x * y + z. product_sign and addend_sign flip the signs of the product and of z. */
+/* d = x * y + z; the signs flip those of product and z. */
 #define FUSED(name, product_sign, addend_sign)                                                   \
 	HANDLER(name)                                                                            \
 	{                                                                                        \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Vectors of eight words for the execution loop. Only execute*.c include this file, after
- * execute.h. */
+/* Vectors of eight words. Only for execute*.c, after execute.h. */
 #ifndef RV32_EXECUTE_VECTOR_H
 #define RV32_EXECUTE_VECTOR_H
 
@@ -23,7 +22,7 @@
 typedef uint32_t vec __attribute__((vector_size(4 * WIDTH)));
 typedef int32_t ivec __attribute__((vector_size(4 * WIDTH)));
 typedef float fvec __attribute__((vector_size(4 * WIDTH)));
-/* A vec at any address, aligned or not. */
+/* At any address. */
 typedef uint32_t loose __attribute__((vector_size(4 * WIDTH), aligned(1)));
 
 INLINE vec *row(struct warp *w, unsigned index)
@@ -42,13 +41,13 @@ INLINE vec lanes_of(unsigned k)
 	return (vec){0, 1, 2, 3, 4, 5, 6, 7} + splat(WIDTH * k);
 }
 
-/* Returns x in lanes where m is all ones, and y in the other lanes. */
+/* Returns x where m is all ones, else y. */
 INLINE vec pick(vec m, vec x, vec y)
 {
 	return (m & x) | (~m & y);
 }
 
-/* Returns a mask with bit i set if lane i is all ones. Every lane must be all ones or 0. */
+/* Returns bit i for lane i; lanes must be all ones or 0. */
 INLINE uint32_t bits_of(vec m)
 {
 #if defined(__AVX2__)
@@ -72,7 +71,7 @@ INLINE bool all_ones(vec m)
 	return bits_of(m) == (1u << WIDTH) - 1;
 }
 
-/* Replaces every NaN by the canonical NaN of RISC-V. */
+/* Replaces NaNs by RISC-V's canonical NaN. */
 INLINE vec canonical(fvec v)
 {
 	return pick((vec)(v != v), splat(0x7fc00000), (vec)v);
@@ -117,8 +116,8 @@ INLINE vec vector_sqrt(vec x)
 }
 
 #if !defined(__FMA__) && !defined(__aarch64__)
-/* Computes a * b + c with one rounding. The product is exact in double. The sum is rounded to odd,
- * so that the conversion to float can account for all bits that the sum lost. */
+/* Computes a * b + c with one rounding. The product is exact in double; rounding the sum to odd
+ * keeps all bits that the conversion needs. */
 INLINE float fused_in_double(float a, float b, float c)
 {
 	const double p = (double)a * (double)b, addend = (double)c, sum = p + addend;
@@ -152,11 +151,11 @@ INLINE vec vector_fused(vec x, vec y, vec z)
 #endif
 }
 
-/* Returns the words at host + offset. Does not read in lanes where m is 0. */
+/* Does not read where m is 0. */
 INLINE vec vector_gather(const uint8_t *host, vec offset, vec m)
 {
 #if defined(__AVX2__)
-	/* The gather instruction has signed offsets, so its base is in the middle of the 4 GiB. */
+	/* Offsets are signed, so the base is in the middle of the 4 GiB. */
 	const __m256i index = (__m256i)(offset ^ splat(0x80000000));
 	const int *base = (const int *)(const void *)((uintptr_t)host + 0x80000000u);
 

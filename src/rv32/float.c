@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Software floats. A finite number is a sign and m * 2^e. An operation computes m exactly, or sets
- * the lowest bit of m if it loses a bit, and then rounds once. */
+/* Software floats: sign and m * 2^e. An operation is exact, or sets the lowest bit of m for a lost
+ * bit, and rounds once. */
 #include "rv32/float.h"
 
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 #define INFINITE 0x7f800000u
 #define QUIET    0x00400000u
 #define BIAS     127
-#define TOP      62         /* bit number of the leading one of m before rounding */
-#define DROPPED  (TOP - 23) /* bits of m below the 24 bits that a normal number keeps */
+#define TOP      62         /* bit of m's leading one before rounding */
+#define DROPPED  (TOP - 23) /* bits of m below a normal number's 24 */
 
 struct number {
 	uint32_t sign; /* SIGN or 0 */
@@ -44,7 +44,7 @@ static uint32_t not_a_number(struct rv32_rounder *r)
 	return RV32_NAN;
 }
 
-/* Returns the result of an operation that has a NaN operand. */
+/* Returns the result with a NaN operand. */
 static uint32_t of_nans(bool signaling, struct rv32_rounder *r)
 {
 	if (signaling)
@@ -52,7 +52,7 @@ static uint32_t of_nans(bool signaling, struct rv32_rounder *r)
 	return RV32_NAN;
 }
 
-/* Unpacks a finite number. m has exactly 24 bits; m is 0 for zero. */
+/* Unpacks; m has 24 bits, or is 0 for zero. */
 static struct number unpack(uint32_t v)
 {
 	struct number n = {v & SIGN, (int32_t)(v >> 23 & 255), v & 0x7fffff};
@@ -68,7 +68,7 @@ static struct number unpack(uint32_t v)
 	return n;
 }
 
-/* Shifts m right. Sets the lowest bit if a 1 bit is lost. */
+/* Sets the lowest bit for lost 1 bits. */
 static uint64_t shift_right(uint64_t m, int32_t count)
 {
 	if (count <= 0)
@@ -78,7 +78,7 @@ static uint64_t shift_right(uint64_t m, int32_t count)
 	return m >> count | ((m & ((1ull << count) - 1)) != 0);
 }
 
-/* Returns true if the magnitude must be rounded up when the low `count` bits of m are dropped. */
+/* Returns whether to round up when the low `count` bits of m are dropped. */
 static bool rounds_up(uint64_t m, int32_t count, uint32_t sign, unsigned rounding)
 {
 	const uint64_t rest = m & ((1ull << count) - 1), half = 1ull << (count - 1);
@@ -101,8 +101,7 @@ static uint32_t overflowed(uint32_t sign, struct rv32_rounder *r)
 	return sign | (to_infinity ? INFINITE : INFINITE - 1);
 }
 
-/* Rounds n and packs it to a float. n.m must not be 0. Tininess is detected after rounding (IEEE
- * 754). */
+/* Rounds and packs; n.m must not be 0. Tininess is detected after rounding (IEEE 754). */
 static uint32_t pack(struct number n, struct rv32_rounder *r)
 {
 	int32_t drop = DROPPED, biased;
@@ -125,14 +124,13 @@ static uint32_t pack(struct number n, struct rv32_rounder *r)
 	kept = (n.m >> drop) + rounds_up(n.m, drop, n.sign, r->rounding);
 	if (n.m & ((1ull << drop) - 1))
 		r->flags |= tiny ? RV32_INEXACT | RV32_UNDERFLOW : RV32_INEXACT;
-	/* The leading one of `kept` adds 1 to the exponent field. A carry of the rounding does that
-	 * too. */
+	/* The leading one of `kept`, or a carry of the rounding, adds 1 to the exponent. */
 	if (biased > 254 || (biased == 254 && kept == 1u << 24))
 		return overflowed(n.sign, r);
 	return n.sign | (((uint32_t)(biased - 1) << 23) + (uint32_t)kept);
 }
 
-/* Adds two numbers. At least one of them is not 0, and both m have at most 62 bits. */
+/* Adds; one number is not 0, and both m have at most 62 bits. */
 static uint32_t add_numbers(struct number a, struct number b, struct rv32_rounder *r)
 {
 	if (a.m == 0 || (b.m && a.e < b.e)) {
@@ -156,7 +154,7 @@ static uint32_t add_numbers(struct number a, struct number b, struct rv32_rounde
 	return pack(a, r);
 }
 
-/* Shifts an m of 24 or 48 bits so that its leading one is at bit 61. */
+/* Shifts 24 or 48 bits so that the leading one is at bit 61. */
 static struct number raise(struct number n)
 {
 	while (n.m && n.m >> 61 == 0) {
@@ -235,8 +233,7 @@ static uint32_t square_root(uint32_t a, struct rv32_rounder *r)
 	if (is_infinite(a))
 		return a;
 	struct number n = unpack(a);
-	/* Makes the exponent even, and m 54 or 55 bits long, so that the square root has 27 or 28
-	 * bits. */
+	/* Even exponent, m of 54 or 55 bits: a square root of 27 or 28. */
 	rest = n.m << (n.e & 1 ? 31 : 30);
 	n.e -= n.e & 1 ? 31 : 30;
 	for (uint64_t bit = 1ull << 54; bit; bit >>= 2) {
@@ -258,14 +255,14 @@ static uint32_t minimum(uint32_t a, uint32_t b, bool maximum, struct rv32_rounde
 		return is_nan(b) ? RV32_NAN : b;
 	if (is_nan(b))
 		return a;
-	/* Converts the bits to signed integers with the same order; -0 is below +0. */
+	/* Signed integers with the floats' order; -0 is below +0. */
 	const int32_t x = (int32_t)(a & SIGN ? ~a ^ SIGN : a);
 	const int32_t y = (int32_t)(b & SIGN ? ~b ^ SIGN : b);
 
 	return (x < y) != maximum ? a : b;
 }
 
-/* Executes FEQ, FLT or FLE. */
+/* FEQ, FLT or FLE. */
 static uint32_t compare(enum rv32_opcode code, uint32_t a, uint32_t b, struct rv32_rounder *r)
 {
 	if (is_nan(a) || is_nan(b)) {
@@ -296,7 +293,7 @@ static uint32_t class_of(uint32_t a)
 	return negative ? 1u << 1 : 1u << 6;
 }
 
-/* Rounds to an integer below 2^40. Returns UINT64_MAX if the magnitude is larger. */
+/* Rounds to an integer below 2^40; UINT64_MAX: larger. */
 static uint64_t to_integer(struct number n, struct rv32_rounder *r, bool *inexact)
 {
 	*inexact = false;
@@ -304,8 +301,7 @@ static uint64_t to_integer(struct number n, struct rv32_rounder *r, bool *inexac
 		return 0;
 	if (n.e >= 0)
 		return n.e > 16 ? UINT64_MAX : n.m << n.e;
-	/* Keeps two bits below the binary point: the half, and one bit that is set if any lower bit
-	 * is. */
+	/* Two bits below the point: the half, and one for any lower bit. */
 	uint64_t m = shift_right(n.m << 2, -n.e);
 
 	*inexact = (m & 3) != 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Single-precision arithmetic of RISC-V with integers: every rounding mode, exact flags, canonical
- * NaN. The execution loop uses it if the arithmetic of this processor differs or the program can
- * observe flags. */
+/* RISC-V's single precision by integers: every rounding mode, exact flags, canonical NaN. For
+ * programs that observe flags, or where this processor differs. */
 #ifndef RV32_FLOAT_H
 #define RV32_FLOAT_H
 
@@ -11,14 +10,12 @@
 
 #define RV32_NAN 0x7fc00000u
 
-/* The rounding mode of an operation, and the flags that it raises. */
 struct rv32_rounder {
 	uint8_t rounding; /* RV32_RNE .. RV32_RMM */
-	uint8_t flags;    /* enum rv32_fflag; operations add flags to it */
+	uint8_t flags;    /* enum rv32_fflag; only added to */
 };
 
-/* Executes an instruction of the F extension that is not a load, a store or fused. a is the value
- * of fs1 or rs1, b the value of fs2. */
+/* Executes F instructions except loads, stores and fused ones. a: fs1 or rs1; b: fs2. */
 uint32_t rv32_float(enum rv32_opcode code, uint32_t a, uint32_t b, struct rv32_rounder *r);
 
 /* Executes FMADD_S, FMSUB_S, FNMSUB_S or FNMADD_S. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks the headers of an ELF object before anything else reads it. */
+/* Checks an ELF object's headers before anything else reads it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static bool range_fits(const struct image_object *o, uint32_t offset, uint64_t b
 	return offset <= o->bytes && bytes <= o->bytes - offset;
 }
 
-/* Returns true if a string table ends with a zero. Then each name in the table ends with a zero. */
+/* Returns true if the table ends with a zero; then so does each name. */
 static bool names_good(const char *names, uint32_t bytes)
 {
 	return bytes > 0 && names[bytes - 1] == '\0';

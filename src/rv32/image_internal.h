@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types and functions that the image_*.c files share. */
+/* Shared by image_*.c. */
 #ifndef RV32_IMAGE_INTERNAL_H
 #define RV32_IMAGE_INTERNAL_H
 
@@ -13,12 +13,12 @@ enum image_place { PLACE_NONE, PLACE_CODE, PLACE_CONSTANT, PLACE_LOCAL, PLACE_KE
 
 struct image_section {
 	uint8_t place; /* enum image_place */
-	/* PLACE_LOCAL: 1 + index of the kernel that owns the section; 0: all kernels share it */
+	/* PLACE_LOCAL: 1 + index of the owning kernel; 0: shared */
 	uint32_t owner;
-	uint32_t address; /* address in the linked program, set by image_place() */
+	uint32_t address; /* linked, set by image_place() */
 };
 
-/* An object with checked headers: every section that has bytes lies inside `data`. */
+/* Headers are checked: sections with bytes lie inside `data`. */
 struct image_object {
 	const uint8_t *data;
 	size_t bytes;
@@ -31,7 +31,7 @@ struct image_object {
 	uint32_t symbol_count;
 	const char *symbol_names;
 	uint32_t symbol_name_bytes;
-	/* the object's kernels: their first index and number in the image */
+	/* in the image */
 	uint32_t first_kernel, kernel_count;
 };
 
@@ -48,45 +48,38 @@ struct image_linker {
 	struct image_global *globals; /* hash table */
 	uint32_t global_mask;
 	char *text;
-	bool executables; /* accept executables also, to list their code */
+	bool executables; /* accept executables too, to list them */
 };
 
-/* Writes the sentence for the user to l->text. Returns `status`. */
+/* Writes to l->text. Returns `status`. */
 int image_fail(struct image_linker *l, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* image_elf.c
- * Opens object `index`. DXP_EMALFORMED, DXP_ENOMEM. */
+/* image_elf.c: opens object `index`. DXP_EMALFORMED, DXP_ENOMEM. */
 int image_object_open(struct image_linker *l, size_t index, const struct rv32_object *from);
 void image_object_close(struct image_object *o);
-/* Return a name whose bounds were checked, or "" if there is none. */
+/* Return a name with checked bounds, or "". */
 const char *image_section_name(const struct image_object *o, uint32_t section);
 const char *image_symbol_name(const struct image_object *o, uint32_t symbol);
 
-/* image_kernel.c
- * Reads the kernel records of all objects into the image. */
+/* image_kernel.c: reads the kernel records of all objects. */
 int image_kernels_read(struct image_linker *l);
 
-/* image_place.c
- * Gives each section its address, and copies code and constants. */
+/* image_place.c: gives sections addresses; copies code and constants. */
 int image_place(struct image_linker *l);
 
-/* image_symbol.c
- * Collect the global symbols and look them up by name; find the kernels' entries; list the
- * functions. */
+/* image_symbol.c: finds global symbols by name and kernels' entries; lists functions. */
 int image_globals_make(struct image_linker *l);
 const struct image_global *image_global_find(const struct image_linker *l, const char *name);
-/* Writes the address of a symbol to *out. DXP_EMALFORMED, DXP_ENOENT. */
+/* DXP_EMALFORMED, DXP_ENOENT. */
 int image_symbol_address(struct image_linker *l, size_t object, uint32_t symbol, uint32_t *out);
 int image_kernels_finish(struct image_linker *l);
 int image_symbols_list(struct image_linker *l);
 
-/* image_relocate.c
- * Applies all relocations. */
+/* image_relocate.c: applies all relocations. */
 int image_relocate(struct image_linker *l);
 
-/* image_lines.c
- * Reads the line tables into the image. DXP_ENOMEM. */
+/* image_lines.c: reads line tables. DXP_ENOMEM. */
 int image_lines_read(struct image_linker *l);
 
 #endif

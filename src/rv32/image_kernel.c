@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the records about kernels, which engine/rv32_edit.h adds to the compiler's output. A record
- * has RV32_KERNEL_HEAD_WORDS words, then RV32_PARAMETER_WORDS words per parameter. Texts follow,
- * which end with a zero: name, attributes, and type and name of each parameter. */
+/* Reads kernel records, added by engine/rv32_edit.h: RV32_KERNEL_HEAD_WORDS words,
+ * RV32_PARAMETER_WORDS per parameter, then texts with final zeros: name, attributes, and each
+ * parameter's type and name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +9,11 @@
 
 #include "rv32/image_internal.h"
 
-/* bytes of one parameter's value at most: more than a launch accepts */
+/* of a parameter, more than a launch accepts */
 #define VALUE_BYTES_MAX (64u << 10)
 
 struct reader {
-	const char *at, *end; /* next byte to read, and end of the record */
+	const char *at, *end; /* next byte, and end of the record */
 };
 
 static uint32_t word_read(struct reader *r)
@@ -29,7 +29,7 @@ static uint32_t word_read(struct reader *r)
 	return word;
 }
 
-/* Returns the next text of the record, or NULL if the record ends before the text does. */
+/* Returns NULL if the record ends first. */
 static const char *text_read(struct reader *r)
 {
 	const char *text = r->at, *zero = memchr(text, '\0', (size_t)(r->end - r->at));
@@ -75,7 +75,7 @@ static bool texts_read(struct reader *r, struct rv32_kernel *k)
 	return true;
 }
 
-/* Reads the record at `at`. Returns its length in bytes, or 0 if it is damaged. */
+/* Returns its bytes, or 0 if it is damaged. */
 static uint32_t record_read(const char *at, const char *end, struct rv32_kernel *k)
 {
 	struct reader r = {at, end};
@@ -122,7 +122,7 @@ static bool is_record_section(const struct image_object *o, uint32_t i)
 	       strcmp(image_section_name(o, i), RV32_KERNEL_SECTION) == 0;
 }
 
-/* Returns the bytes of all texts and symbol names that the image copies. */
+/* Texts and symbol names for the image. */
 static size_t names_bytes(const struct image_linker *l)
 {
 	size_t bytes = 1;
@@ -162,7 +162,7 @@ int image_kernels_read(struct image_linker *l)
 		o->kernel_count = l->image->kernel_count - o->first_kernel;
 		if (o->symbol_name_bytes == 0)
 			continue;
-		/* The image needs the names of symbols after the object is gone. */
+		/* The image needs them after the object is gone. */
 		memcpy(at + used, o->symbol_names, o->symbol_name_bytes);
 		o->symbol_names = at + used;
 		used += o->symbol_name_bytes;

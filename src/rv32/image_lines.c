@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the line tables of the objects (.debug_line, DWARF version 4), so that messages and
- * profiles can show source lines. A table that is damaged or of another version is ignored, because
- * code runs without it. Reads at most LINES_MAX rows. */
+/* Reads .debug_line (DWARF version 4), so that messages and profiles show source lines. Damaged or
+ * other tables are ignored, because code runs without them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,27 +10,27 @@
 
 #include "rv32/image_internal.h"
 
-/* rows of a program at most: as many as the longest code has instructions */
+/* as many rows as the longest code has instructions */
 #define LINES_MAX   (1u << 20)
 #define VERSION     4
 #define OPCODES_MAX 32
 
-/* Standard and extended opcodes of a line program (DWARF 4, 6.2.5). */
+/* Standard and extended opcodes (DWARF 4, 6.2.5). */
 enum { COPY = 1, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC = 8, FIXED_ADVANCE_PC = 9 };
 enum { END_SEQUENCE = 1, SET_ADDRESS = 2 };
 
-/* State while a table is read. `bad` is set by a read beyond the table's end. */
+/* `bad`: read beyond the table's end. */
 struct lines {
 	struct rv32_image *image;
 	const uint8_t *at, *end;
 	bool bad;
 	uint32_t capacity;
-	/* values of the table's header */
+	/* from the header */
 	uint8_t instruction_bytes, line_range, opcode_base;
 	int8_t line_base;
 	uint8_t operands[OPCODES_MAX];
-	uint32_t program_file; /* number of the file that is the program's text; 0: not found */
-	/* registers of the line program's state machine */
+	uint32_t program_file; /* number of the program's text; 0: not found */
+	/* of the line program */
 	uint32_t address, file, line;
 };
 
@@ -50,7 +49,7 @@ static uint32_t number_read(struct lines *s, unsigned bytes)
 	return value;
 }
 
-/* Reads a LEB128 number. Drops bits above the low 32. */
+/* Drops bits above the low 32. */
 static uint32_t leb_read(struct lines *s, bool is_signed)
 {
 	uint32_t value = 0;
@@ -150,7 +149,7 @@ static void program_run(struct lines *s)
 	}
 }
 
-/* Returns the next text of the header, or NULL if the text has no end. */
+/* Returns NULL if the text has no end. */
 static const char *text_read(struct lines *s)
 {
 	const char *text = (const char *)s->at;
@@ -163,28 +162,26 @@ static const char *text_read(struct lines *s)
 	return text;
 }
 
-/* Finds the number of the program's text among the files. The engine compiles it under the name
- * RV32_PROGRAM_FILE. */
+/* Finds the program's text, which the engine compiles as RV32_PROGRAM_FILE. */
 static void files_read(struct lines *s)
 {
 	const char *text;
 
 	s->program_file = 0;
 	do
-		text = text_read(s); /* name of a folder */
+		text = text_read(s); /* folder */
 	while (text && text[0]);
 	text = text_read(s);
 	for (uint32_t number = 1; text && text[0]; number++, text = text_read(s)) {
 		const char *base = strrchr(text, '/');
 		if (strcmp(base ? base + 1 : text, RV32_PROGRAM_FILE) == 0)
 			s->program_file = number;
-		for (int i = 0; i < 3; i++) /* skips folder, time, length */
+		for (int i = 0; i < 3; i++) /* folder, time, length */
 			leb_read(s, false);
 	}
 }
 
-/* Reads the header, up to the line program. Returns false if the header is damaged or of another
- * version. */
+/* Reads up to the line program. Returns false if damaged, or of another version. */
 static bool header_read(struct lines *s)
 {
 	if (number_read(s, 2) != VERSION)
@@ -194,7 +191,7 @@ static bool header_read(struct lines *s)
 		return false;
 	const uint8_t *program = s->at + bytes;
 	s->instruction_bytes = (uint8_t)number_read(s, 1);
-	number_read(s, 2); /* skips operations per instruction, default_is_stmt */
+	number_read(s, 2); /* operations per instruction, default_is_stmt */
 	s->line_base = (int8_t)number_read(s, 1);
 	s->line_range = (uint8_t)number_read(s, 1);
 	s->opcode_base = (uint8_t)number_read(s, 1);
@@ -208,7 +205,7 @@ static bool header_read(struct lines *s)
 	return !s->bad;
 }
 
-/* Reads the tables in a section. The section's relocations must be applied. */
+/* Relocations must be applied. */
 static void units_read(struct lines *s, const uint8_t *data, uint32_t bytes)
 {
 	const uint8_t *end = data + bytes;
@@ -280,8 +277,7 @@ static int by_address(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	/* At equal addresses, a row that ends a sequence (line 0) comes before the row that begins
-	 * the next sequence. */
+	/* At one address, the end of a sequence (line 0) precedes the next begin. */
 	return (x->line > y->line) - (x->line < y->line);
 }
 

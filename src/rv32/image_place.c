@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gives sections their addresses: code, constants on the next page after the code, LOCAL memory. */
+/* Gives sections addresses: code, constants on the next page, LOCAL memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,7 @@ static uint8_t place_of(const Elf32_Shdr *s)
 	return s->sh_flags & SHF_EXECINSTR ? PLACE_CODE : PLACE_CONSTANT;
 }
 
-/* Returns 1 + the index of the object's kernel with this name of `letters` characters. Returns 0 if
- * there is no such kernel. The name need not end with a zero. */
+/* Returns 1 + index; 0: none. The name need not end with a zero. */
 static uint32_t kernel_index(const struct image_linker *l, const struct image_object *o,
 			     const char *name, size_t letters)
 {
@@ -30,8 +29,7 @@ static uint32_t kernel_index(const struct image_linker *l, const struct image_ob
 	return 0;
 }
 
-/* Returns 1 + the index of the kernel that owns section ".bss.KERNEL.NAME" or ".sbss.KERNEL.NAME".
- * Returns 0 if no kernel owns it. */
+/* Returns 1 + index of the owner of ".bss.KERNEL.NAME" or ".sbss.KERNEL.NAME"; 0: none. */
 static uint32_t owner_of(const struct image_linker *l, const struct image_object *o, uint32_t i)
 {
 	const char *name = image_section_name(o, i);
@@ -42,7 +40,7 @@ static uint32_t owner_of(const struct image_linker *l, const struct image_object
 	return name ? kernel_index(l, o, name, strcspn(name, ".")) : 0;
 }
 
-/* Returns 1 + the index of the kernel that owns the code of a section ".text.FUNCTION"; 0: none. */
+/* Returns 1 + index of the owner of ".text.FUNCTION"; 0: none. */
 static uint32_t code_owner(const struct image_linker *l, const struct image_object *o, uint32_t i)
 {
 	const size_t prefix = sizeof(RV32_ENTRY_PREFIX) - 1;
@@ -70,8 +68,7 @@ static void sections_sort(struct image_linker *l)
 	}
 }
 
-/* Looks at references from a section to LOCAL variables. If the section's code does not belong to
- * the kernel that owns a variable, all kernels share the variable. */
+/* Shares a LOCAL variable among all kernels if code outside its kernel refers to it. */
 static void references_see(struct image_linker *l, struct image_object *o, uint32_t table)
 {
 	const Elf32_Shdr *h = &o->headers[table];
@@ -91,7 +88,7 @@ static void references_see(struct image_linker *l, struct image_object *o, uint3
 	}
 }
 
-/* Appends a section after the *used bytes. Returns the section's offset. */
+/* Returns the section's offset. */
 static uint64_t append(uint64_t *used, const Elf32_Shdr *s)
 {
 	const uint64_t align = s->sh_addralign ? s->sh_addralign : 1;
@@ -101,8 +98,7 @@ static uint64_t append(uint64_t *used, const Elf32_Shdr *s)
 	return at;
 }
 
-/* Gives addresses from `base` on to all sections with this place and owner. *used counts the
- * bytes. */
+/* Gives addresses from `base` on; *used counts bytes. */
 static int kind_place(struct image_linker *l, uint8_t place, uint32_t owner, uint32_t base,
 		      uint64_t most, uint64_t *used)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Applies relocations (RISC-V ELF psABI, table "Relocation types"). A PCREL_LO12 refers to the
- * instruction of its PCREL_HI20, not to the symbol. So the values of PCREL_HI20 are stored by
- * instruction. */
+/* RISC-V ELF psABI, "Relocation types". A PCREL_LO12 refers to its PCREL_HI20's instruction, so
+ * values of PCREL_HI20 are stored by instruction. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +8,10 @@
 
 #include "rv32/image_internal.h"
 
-/* One relocation. `at` points to the bytes to change; `value` is symbol + addend. */
+/* `at`: bytes to change; `value`: symbol + addend. */
 struct fix {
 	uint8_t *at;
-	uint32_t address; /* address of the changed bytes in the linked program */
+	uint32_t address; /* of these bytes, linked */
 	uint32_t value;
 	uint32_t type;
 };
@@ -50,7 +49,7 @@ static void lower_s_put(uint8_t *at, uint32_t value)
 	put_le(at, (get_le(at) & 0x01fff07f) | (value & 0xfe0) << 20 | (value & 0x1f) << 7);
 }
 
-/* Writes the distance into a branch. Returns false if the distance is too long. */
+/* Returns false if the distance is too long. */
 static bool branch_put(uint8_t *at, uint32_t distance)
 {
 	const int32_t d = (int32_t)distance;
@@ -75,8 +74,7 @@ static bool jump_put(uint8_t *at, uint32_t distance)
 	return true;
 }
 
-/* Returns how many bytes a relocation of this type needs at its position. 0: the type is unknown;
- * 1: the relocation changes nothing. */
+/* Bytes that it needs; 0: unknown type; 1: changes nothing. */
 static uint32_t type_bytes(uint32_t type)
 {
 	switch (type) {
@@ -106,7 +104,7 @@ static bool is_pcrel_low(uint32_t type)
 	return type == R_RISCV_PCREL_LO12_I || type == R_RISCV_PCREL_LO12_S;
 }
 
-/* Applies one relocation. Returns false if a branch or jump cannot reach its target. */
+/* Returns false if a jump cannot reach its target. */
 static bool fix_apply(const struct fix *f)
 {
 	const uint32_t distance = f->value - f->address;
@@ -134,17 +132,15 @@ static bool fix_apply(const struct fix *f)
 	}
 }
 
-/* State of a pass over all relocations. `pcrels` has one entry per word of code: the value of the
- * PCREL_HI20 there. */
+/* `pcrels`: PCREL_HI20 by word of code. */
 struct pass {
 	struct image_linker *l;
 	size_t object;
 	struct pcrel *pcrels;
-	bool low; /* second pass: only PCREL_LO12, which need the values of the first pass */
+	bool low; /* second pass: only PCREL_LO12, which need the first */
 };
 
-/* Replaces f->value, the address of an auipc instruction, by the distance that this auipc
- * computes. */
+/* Replaces f->value, the address of an auipc, by the distance that it computes. */
 static int pcrel_get(const struct pass *p, struct fix *f)
 {
 	const uint32_t index = (f->value - RV32_CODE_BASE) / 4;

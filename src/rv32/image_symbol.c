@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds global symbols by name, the addresses of symbols, and the entries of kernels. Lists the
- * functions for messages. */
+/* Finds global symbols, addresses and kernels' entries, and lists functions for messages. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ static uint32_t name_hash(const char *name)
 	return hash;
 }
 
-/* Returns the hash table's entry for this name, or the empty entry where the name belongs. */
+/* Returns the name's entry, or an empty one for it. */
 static struct image_global *global_place(const struct image_linker *l, const char *name)
 {
 	uint32_t at = name_hash(name) & l->global_mask;
@@ -171,8 +170,7 @@ int image_symbols_list(struct image_linker *l)
 			if (!is_function(o, s))
 				continue;
 			if (strncmp(name, RV32_ENTRY_PREFIX, prefix) == 0)
-				/* messages show the name of the kernel, not of its entry
-				 * function */
+				/* the kernel's name, not its entry function's */
 				name += prefix;
 			image->symbols[image->symbol_count++] = (struct rv32_symbol){
 				o->sections[s->st_shndx].address + s->st_value, name};

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The instructions of an rv32 xPU: rv32imaf, reads of a work-item's ids, and the project's own
- * instructions in the custom-0 and custom-1 spaces. One list defines the enumeration, the mnemonics
- * and the operand formats. */
+/* Instructions of an rv32 xPU: rv32imaf, reads of ids, and own ones in custom-0 and custom-1. One
+ * list defines enumeration, mnemonics and formats. */
 #ifndef RV32_ISA_H
 #define RV32_ISA_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Operand formats, for the decoder and the disassembler. */
 enum rv32_format {
 	RV32_FORMAT_NONE,   /* no operands */
 	RV32_FORMAT_R,      /* rd, rs1, rs2 */
@@ -17,11 +15,11 @@ enum rv32_format {
 	RV32_FORMAT_LOAD,   /* rd, imm(rs1) */
 	RV32_FORMAT_STORE,  /* rs2, imm(rs1) */
 	RV32_FORMAT_BRANCH, /* rs1, rs2, pc + imm */
-	RV32_FORMAT_U,      /* rd, imm: the upper 20 bits, at their position in the word */
+	RV32_FORMAT_U,      /* rd, imm: upper 20 bits in place */
 	RV32_FORMAT_JUMP,   /* rd, pc + imm */
 	RV32_FORMAT_FENCE,  /* imm: fm << 8 | pred << 4 | succ */
 	RV32_FORMAT_CSR,    /* rd, imm: CSR, rs1 */
-	RV32_FORMAT_CSRI,   /* rd, imm: CSR, rs1: a number 0 .. 31 */
+	RV32_FORMAT_CSRI,   /* rd, imm: CSR, rs1: 0 .. 31 */
 	RV32_FORMAT_LR,     /* rd, (rs1) */
 	RV32_FORMAT_AMO,    /* rd, rs2, (rs1) */
 	RV32_FORMAT_FLOAD,  /* fd, imm(rs1) */
@@ -35,13 +33,13 @@ enum rv32_format {
 	RV32_FORMAT_FTOX_N, /* rd, fs1 */
 	RV32_FORMAT_XTOF,   /* fd, rs1, rm */
 	RV32_FORMAT_XTOF_N, /* fd, rs1 */
-	RV32_FORMAT_SET,    /* imm: communication register, rs1 */
-	RV32_FORMAT_GET,    /* rd, imm: communication register */
+	RV32_FORMAT_SET,    /* imm: register, rs1 */
+	RV32_FORMAT_GET,    /* rd, imm: register */
 	RV32_FORMAT_POST,   /* rd, rs1, rs2, imm: enum dxp_op */
 	RV32_FORMAT_DEQUEUE /* rd */
 };
 
-/* X(name, mnemonic, format). ILLEGAL is first, so that zeroed memory does not run. */
+/* X(name, mnemonic, format). ILLEGAL is first, so that zeros do not run. */
 #define RV32_OP_LIST(X)                 \
 	X(ILLEGAL, "illegal", NONE)     \
 	X(LUI, "lui", U)                \
@@ -146,17 +144,16 @@ enum rv32_format {
 enum rv32_opcode { RV32_OP_LIST(RV32_OP_ENUM) RV32_OPCODES };
 #undef RV32_OP_ENUM
 
-/* Rounding modes, as encoded. */
+/* As encoded. */
 enum rv32_rounding {
 	RV32_RNE,    /* to nearest, ties to even */
 	RV32_RTZ,    /* towards zero */
 	RV32_RDN,    /* down */
 	RV32_RUP,    /* up */
 	RV32_RMM,    /* to nearest, ties away from zero */
-	RV32_DYN = 7 /* the mode in the work-item's frm */
+	RV32_DYN = 7 /* work-item's frm */
 };
 
-/* Bits of fflags. */
 enum rv32_fflag {
 	RV32_INEXACT = 1,
 	RV32_UNDERFLOW = 2,
@@ -165,42 +162,38 @@ enum rv32_fflag {
 	RV32_INVALID = 16
 };
 
-/* Control and status registers (CSRs). All registers above RV32_CSR_FCSR are read-only. Of a
- * register with three dimensions, x is listed; y and z have the next two numbers. */
+/* Those above RV32_CSR_FCSR are read-only. Of three dimensions, x is listed, y and z follow. */
 enum rv32_csr {
 	RV32_CSR_FFLAGS = 0x001,
 	RV32_CSR_FRM = 0x002,
 	RV32_CSR_FCSR = 0x003,
-	RV32_CSR_INSTRET = 0xc02,     /* instructions executed by this warp, low word */
-	RV32_CSR_INSTRETH = 0xc82,    /* instructions executed by this warp, high word */
-	RV32_CSR_GLOBAL_ID = 0xcc0,   /* global ids, including the launch's offset */
-	RV32_CSR_LOCAL_ID = 0xcc3,    /* ids in the work-group */
-	RV32_CSR_GROUP_ID = 0xcc6,    /* ids of the work-group */
-	RV32_CSR_GLOBAL_SIZE = 0xcc9, /* number of work-items */
-	RV32_CSR_LOCAL_SIZE = 0xccc,  /* number of work-items in a work-group */
-	RV32_CSR_GROUPS = 0xccf,      /* number of work-groups */
+	RV32_CSR_INSTRET = 0xc02,     /* by this warp, low word */
+	RV32_CSR_INSTRETH = 0xc82,    /* by this warp, high word */
+	RV32_CSR_GLOBAL_ID = 0xcc0,   /* with the launch's offset */
+	RV32_CSR_LOCAL_ID = 0xcc3,    /* in the work-group */
+	RV32_CSR_GROUP_ID = 0xcc6,    /* of the work-group */
+	RV32_CSR_GLOBAL_SIZE = 0xcc9, /* work-items */
+	RV32_CSR_LOCAL_SIZE = 0xccc,  /* work-items of a work-group */
+	RV32_CSR_GROUPS = 0xccf,      /* work-groups */
 	RV32_CSR_OFFSET = 0xcd2,      /* the launch's offset */
-	RV32_CSR_DIMENSIONS = 0xcd5,  /* number of dimensions, 1 .. 3 */
-	RV32_CSR_LOCAL_INDEX = 0xcd6, /* linear index of the work-item in its work-group */
-	RV32_CSR_LANE = 0xcd7,        /* lane of the work-item, 0 .. 31 */
+	RV32_CSR_DIMENSIONS = 0xcd5,  /* 1 .. 3 */
+	RV32_CSR_LOCAL_INDEX = 0xcd6, /* linear, in the work-group */
+	RV32_CSR_LANE = 0xcd7,        /* 0 .. 31 */
 	RV32_CSR_CORE = 0xcd8,        /* index of the core */
-	RV32_CSR_LOCAL_BYTES = 0xcd9  /* bytes of LOCAL memory of a work-group */
+	RV32_CSR_LOCAL_BYTES = 0xcd9  /* of a work-group */
 };
 
-/* One decoded instruction. Register numbers are 0 .. 31. The operand format determines which
- * members are used. */
+/* Registers are 0 .. 31; the format determines the members in use. */
 struct rv32_op {
 	uint8_t code; /* enum rv32_opcode */
 	uint8_t rd, rs1, rs2, rs3;
-	uint8_t rm;  /* rounding mode: enum rv32_rounding */
+	uint8_t rm;  /* enum rv32_rounding */
 	uint8_t aq;  /* atomics: aq << 1 | rl */
-	int32_t imm; /* sign-extended; branches and jumps: distance in bytes from the instruction */
+	int32_t imm; /* sign-extended; jumps: bytes from the instruction */
 };
 
-/* Returns the mnemonic of an instruction. */
 const char *rv32_mnemonic(enum rv32_opcode code);
 
-/* Returns the operand format of an instruction. */
 enum rv32_format rv32_format_of(enum rv32_opcode code);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lane handlers of jumps, of system instructions and of floats in software. Traps. */
+/* Lane handlers of jumps, system instructions and software floats; traps. */
 #include "rv32/lane.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "rv32/decode.h"
 #include "rv32/float.h"
 
-#define FLAGS     31u /* bits of fcsr that are flags */
+#define FLAGS     31u /* flags in fcsr */
 #define FRM_SHIFT 5
 
 static uint32_t address_of(const struct warp *w, const struct step *s)
@@ -55,7 +55,7 @@ struct step *rv32_lane_trap(struct warp *w, struct step *s, uint32_t lane, enum 
 
 static struct step *illegal(struct warp *w, struct step *s)
 {
-	/* The program continued after its last instruction. */
+	/* It continued after its last instruction. */
 	if ((uint32_t)(s - w->steps) >= w->core->launch->code->count)
 		return rv32_lane_trap(w, s, first_lane(w->mask), RV32_TRAP_JUMP, address_of(w, s),
 				      4);
@@ -74,7 +74,7 @@ static struct step *jump_to(struct warp *w, struct step *s, struct step *to)
 {
 	if (to <= s && --w->countdown <= 0)
 		return leave(w, s, 1, to, EVENT_COUNTDOWN);
-	/* The depth of calls has changed, so another group of lanes may have to run first now. */
+	/* After a call or return, another group may have to run first. */
 	if (w->group_count > 0)
 		return leave(w, s, 1, to, EVENT_PASSED);
 	w->count += (uint64_t)(s - w->block) + 1;
@@ -100,14 +100,14 @@ struct step *rv32_lane_jal(struct warp *w, struct step *s)
 	return jump_to(w, s, s + s->imm);
 }
 
-/* Marks lanes as ended: they return from the entry function. */
+/* Ends lanes: they return from the entry function. */
 static void end_lanes(struct warp *w, uint32_t mask)
 {
 	w->live &= ~mask;
 	w->ended |= mask;
 }
 
-/* Computes the target of each lane. Returns true if all running lanes have the same target. */
+/* Returns true if all running lanes have one target. */
 static bool targets_of(const struct warp *w, const struct step *s, uint32_t target[RV32_LANES])
 {
 	const uint32_t first = (w->row[s->a][first_lane(w->mask)] + (uint32_t)s->imm) & ~1u;
@@ -125,8 +125,7 @@ static bool is_target(const struct rv32_code *code, uint32_t t)
 	return t == RV32_RETURN || (t % 4 == 0 && (t - code->base) / 4 < code->count);
 }
 
-/* Moves the lanes of `mask` to `target`. If the target is the return address of the entry function,
- * ends the lanes. */
+/* Moves lanes; the entry function's return address ends them. */
 static void move_lanes(struct warp *w, uint32_t mask, uint32_t target)
 {
 	if (target == RV32_RETURN)
@@ -164,8 +163,7 @@ static struct step *fence(struct warp *w, struct step *s)
 {
 	const unsigned order = (unsigned)s->imm;
 
-	/* Only the order of a store before a later load needs a full fence: x86 keeps all other
-	 * orders anyway. */
+	/* Only a store before a later load needs a full fence; x86 keeps other orders. */
 	if ((order & 0x10) && (order & 0x2))
 		atomic_thread_fence(memory_order_seq_cst);
 	else
@@ -209,14 +207,13 @@ static struct step *ebreak(struct warp *w, struct step *s)
 
 /* ---- CSRs ---- */
 
-/* Fills `values` with one value. */
 static void fill(uint32_t values[RV32_LANES], uint32_t value)
 {
 	for (int i = 0; i < RV32_LANES; i++)
 		values[i] = value;
 }
 
-/* Reads a CSR that has x, y and z. k selects the dimension. */
+/* `k` is the dimension. */
 static void read_dimension(const struct warp *w, uint32_t csr, uint32_t k,
 			   uint32_t values[RV32_LANES])
 {
@@ -237,7 +234,7 @@ static void read_dimension(const struct warp *w, uint32_t csr, uint32_t k,
 	}
 }
 
-/* Reads a CSR in all lanes. Returns false if no CSR has this number. */
+/* Returns false if there is no such CSR. */
 static bool csr_read(const struct warp *w, const struct step *s, uint32_t csr,
 		     uint32_t values[RV32_LANES])
 {
@@ -292,7 +289,7 @@ struct step *rv32_lane_csr(struct warp *w, struct step *s)
 	const bool immediate = code >= RV32_CSRRWI;
 	const bool swaps = code == RV32_CSRRW || code == RV32_CSRRWI;
 	const bool sets = code == RV32_CSRRS || code == RV32_CSRRSI;
-	/* CSRRS and CSRRC with x0 or immediate 0 change no bit, and so do not write. */
+	/* CSRRS and CSRRC with x0 or 0 do not write. */
 	const bool writes = swaps || s->a != 0;
 
 	uint32_t old[RV32_LANES];

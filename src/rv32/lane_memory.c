@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory accesses of one lane: private memory, LOCAL memory of work-groups that share a warp, the
- * NIC window, misaligned addresses, atomics. Also the functions of struct rv32_item. */
+/* Accesses of one lane: private, shared LOCAL, NIC window, misaligned, atomics; and struct
+ * rv32_item. */
 #include <string.h>
 
 #include "rv32/core_state.h"
 #include "rv32/lane.h"
 
-/* Returns the segment of an address, or NULL if the segment does not permit the whole access. */
+/* Returns NULL if not the whole access is permitted. */
 static const struct rv32_segment *permitted(const struct warp *w, uint32_t address, uint32_t bytes,
 					    unsigned access)
 {
@@ -38,8 +38,7 @@ static uint8_t *host_of(const struct warp *w, uint32_t lane, uint32_t address,
 	return g->host + (address - g->base);
 }
 
-/* Returns the host address of an aligned word, or NULL if the access is not permitted. access: enum
- * rv32_access. */
+/* Returns NULL if not permitted. access: enum rv32_access. */
 static void *word_pointer(const struct warp *w, uint32_t lane, uint32_t address, unsigned access)
 {
 	const struct rv32_segment *g = permitted(w, address, 4, access);
@@ -47,7 +46,7 @@ static void *word_pointer(const struct warp *w, uint32_t lane, uint32_t address,
 	return g ? host_of(w, lane, address, g) : NULL;
 }
 
-/* Loads 1, 2 or 4 aligned bytes of a NIC window by one access of the host. */
+/* Loads 1, 2 or 4 aligned bytes by one access of the host. */
 static uint32_t load_window(const uint8_t *from, uint32_t bytes)
 {
 	const void *p = from;
@@ -197,8 +196,8 @@ static uint32_t fetch_and(enum rv32_opcode code, uint32_t *at, uint32_t operand)
 	return old;
 }
 
-/* Stores if the lane has reserved this address and the word still has the value that LR read.
- * Returns 0 on success, else 1. */
+/* Stores if the address is reserved and the word unchanged since LR. Returns 0 on success, else
+ * 1. */
 static uint32_t store_conditional(struct warp *w, uint32_t lane, uint32_t address, uint32_t *at,
 				  uint32_t value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lane handlers of the NIC instructions. Lanes post and dequeue in lane order. */
+/* Lane handlers of NIC instructions; lanes post and dequeue in order. */
 #include <dxp/status.h>
 
 #include "rv32/core_state.h"
@@ -12,8 +12,7 @@ struct step *rv32_lane_set(struct warp *w, struct step *s)
 	return s + 1;
 }
 
-/* Reads a value of the NIC. If the launch has no NIC, RV32_NIC_ERROR reads as the negated
- * DXP_EUNSUPPORTED, and all other values as 0. */
+/* Reads a value. Without a NIC, RV32_NIC_ERROR is the negated DXP_EUNSUPPORTED, all else 0. */
 static uint32_t nic_value(struct warp *w, uint32_t lane, enum rv32_nic_value which)
 {
 	const struct rv32_nic *nic = w->core->launch->nic;
@@ -48,8 +47,8 @@ static void registers_of(const struct warp *w, uint32_t lane,
 		registers[n] = w->nic[n][lane];
 }
 
-/* Finds the bytes that a post sends. Errors: DXP_ERANGE: the bytes are not all in one argument, or
- * inline data is not readable; DXP_EINVAL: inline data is too long. */
+/* Finds the bytes to send. Errors: DXP_ERANGE: not all in one argument, or inline data is not
+ * readable; DXP_EINVAL: inline data is too long. */
 static int locate(struct warp *w, uint32_t lane, unsigned op, uint32_t address,
 		  struct rv32_nic_source *source)
 {
@@ -93,8 +92,8 @@ struct step *rv32_lane_post(struct warp *w, struct step *s)
 	return s + 1;
 }
 
-/* Executes dxp.take. If no lane got a completion, other warps run next, because the program
- * probably waits for one. */
+/* Executes dxp.take. If no lane got a completion, other warps run, as the program probably
+ * waits. */
 struct step *rv32_lane_dequeue(struct warp *w, struct step *s)
 {
 	uint32_t results = 0;

@@ -16,15 +16,15 @@
 #define NAME_BYTES  96
 #define LABEL_BYTES (NAME_BYTES + 16)
 
-/* A section with code that is being listed. The arrays have an entry for each word. */
+/* A listed section; arrays are by word. */
 struct listing {
 	const struct image_object *o;
 	uint32_t section;
 	uint32_t base, words;
-	uint32_t *symbols;     /* symbol at each word: its index; 0: none */
-	uint32_t *relocations; /* relocation of each word: its offset in `table` + 1; 0: none */
+	uint32_t *symbols;     /* index of a symbol; 0: none */
+	uint32_t *relocations; /* offset in `table` + 1; 0: none */
 	const uint8_t *table;
-	bool *targets; /* whether a branch or jump goes to the word */
+	bool *targets; /* target of a branch or jump */
 	rv32_list_fn line;
 	void *context;
 };
@@ -38,7 +38,7 @@ static uint32_t word_at(const struct listing *s, uint32_t index)
 	return word;
 }
 
-/* Copies a name. Replaces bytes that are not printable ASCII by '?'. */
+/* Replaces bytes that are not printable ASCII by '?'. */
 static const char *name_copy(const char *name, char out[NAME_BYTES])
 {
 	size_t used = 0;
@@ -49,7 +49,7 @@ static const char *name_copy(const char *name, char out[NAME_BYTES])
 	return out;
 }
 
-/* Writes a label for the word at `index`: the name of its symbol, or a local label. */
+/* Its symbol's name, or a local label. */
 static void label_write(const struct listing *s, uint32_t index, char out[LABEL_BYTES])
 {
 	char name[NAME_BYTES];
@@ -68,8 +68,7 @@ static bool is_jump(const struct rv32_op *op)
 	return format == RV32_FORMAT_BRANCH || format == RV32_FORMAT_JUMP;
 }
 
-/* Returns true if a branch or jump has its target in this section, and no relocation changes the
- * target. *target is then the index of the target's word. */
+/* Finds a target in this section that no relocation changes; *target: its word. */
 static bool target_find(const struct listing *s, uint32_t index, uint32_t *target)
 {
 	const struct rv32_op op = rv32_decode(word_at(s, index));
@@ -98,7 +97,7 @@ static const char *relocation_name(uint32_t type)
 	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "?";
 }
 
-/* Returns the name of a symbol. For the symbol of a section, returns the section's name. */
+/* Returns the section's name for a section's symbol. */
 static const char *reference_name(const struct image_object *o, uint32_t symbol)
 {
 	if (symbol == 0 || symbol >= o->symbol_count)
@@ -109,7 +108,7 @@ static const char *reference_name(const struct image_object *o, uint32_t symbol)
 	return image_symbol_name(o, symbol);
 }
 
-/* Writes a note after the text of an instruction: its relocation, or the label of its target. */
+/* Its relocation, or its target's label. */
 static void note_write(const struct listing *s, uint32_t index, char out[LABEL_BYTES + 48])
 {
 	char label[LABEL_BYTES], name[NAME_BYTES];
@@ -144,7 +143,7 @@ static void word_list(const struct listing *s, uint32_t index)
 	s->line(s->context, line);
 }
 
-/* Finds the symbols of the section. If an address has several symbols, prefers a function. */
+/* Finds symbols; of several at an address, a function. */
 static void symbols_find(struct listing *s)
 {
 	for (uint32_t i = 1; i < s->o->symbol_count; i++) {
@@ -160,7 +159,7 @@ static void symbols_find(struct listing *s)
 	}
 }
 
-/* Finds the relocations of the section, except RELAX, which changes nothing. */
+/* Finds relocations except RELAX, which changes nothing. */
 static void relocations_find(struct listing *s)
 {
 	Elf32_Rela r;

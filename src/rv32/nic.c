@@ -6,9 +6,9 @@
 
 #include <dxp/status.h>
 
-#define QUEUE_BITS 8 /* position of the upper number in FLAGS and QUEUE */
+#define QUEUE_BITS 8 /* of the upper number in FLAGS and QUEUE */
 #define LOW_BYTE   255u
-#define ATOMIC     8u /* bytes of the operand of an atomic operation */
+#define ATOMIC     8u /* operand of an atomic */
 
 static uint64_t wide(const uint32_t registers[RV32_NIC_REGISTERS], enum rv32_nic_register low)
 {
@@ -75,8 +75,7 @@ int rv32_nic_post(const struct rv32_nic *nic, unsigned op,
 		head.inline_bytes = (dxp_u16)source->bytes;
 	}
 	head.dst_count = op != DXP_OP_NAP;
-	/* The completion of an atomic operation has the old value. If the post has 8 source bytes,
-	 * the NIC also stores the old value in local memory there. */
+	/* The completion of an atomic has the old value; 8 source bytes get it too. */
 	head.src_count = !rv32_nic_inline(op) && (!is_atomic(op) || source->bytes == ATOMIC);
 	return nic->post(nic->context, &head, fetches ? &remote : &local,
 			 fetches ? &local : &remote, source->data);

@@ -5,9 +5,8 @@
 
 #include <dxp/status.h>
 
-/* Executions of one instruction of the code. */
 struct sample {
-	const struct rv32_symbol *symbol; /* NULL: no function has the instruction */
+	const struct rv32_symbol *symbol; /* NULL: none */
 	uint32_t line;
 	struct rv32_count count;
 };
@@ -25,8 +24,7 @@ static struct rv32_count sum_at(struct rv32_count *const *counts, uint32_t cores
 	return sum;
 }
 
-/* Orders samples by function, then by line. Functions are compared by address, because all symbols
- * are in one array in this order. */
+/* Orders by function, then line; symbols are in one array, so by address. */
 static int compare(const void *left, const void *right)
 {
 	const struct sample *a = left, *b = right;
@@ -52,8 +50,7 @@ static size_t samples_find(const struct rv32_image *image, struct rv32_count *co
 	return count;
 }
 
-/* Sums samples of the same function and line to one row. `samples` are sorted; `rows` must have
- * space for as many rows as samples. Returns the number of rows. */
+/* Joins sorted samples; `rows` has as much space. Returns the number of rows. */
 static size_t rows_join(const struct sample *samples, size_t count, struct rv32_profile_row *rows)
 {
 	size_t used = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Models the time of a launch on another device. The 32 lanes of a warp stand for several warps of
- * that modelled device. These warps fill one or more of its cores; these cores are called the
- * group. The model lets the group execute the whole launch. It then divides the time by the ratio
- * of the device's cores to the group's cores. */
+/* Models the time of a launch on another device. A warp's 32 lanes stand for several modelled
+ * warps, on one or more cores: the group. It executes the whole launch; the time is divided by the
+ * device's cores per group. */
 #include "rv32/time.h"
 
 #include <stdlib.h>
@@ -14,27 +13,27 @@
 #define REGISTERS 64 /* x0 .. x31, f0 .. f31 */
 #define FLOATS    32
 
-/* A line of a modelled data cache. */
+/* Of a modelled data cache. */
 struct line {
 	uint32_t tag;  /* address / line + 1; 0: empty */
-	uint64_t used; /* cycle of the last access */
+	uint64_t used; /* last access */
 };
 
-/* One core of the group, for one assumption about memory. */
+/* A core of the group, under one assumption about memory. */
 struct unit {
-	uint64_t issue;  /* next cycle in which the core can issue an instruction */
-	uint64_t port;   /* next cycle in which the port of the data cache is free */
-	uint64_t memory; /* next cycle in which memory can send a line */
+	uint64_t issue;  /* next issue */
+	uint64_t port;   /* data cache's port is free */
+	uint64_t memory; /* memory can send a line */
 	uint64_t missed;
 	struct line *lines;
 };
 
 struct thread_group {
-	uint64_t next; /* earliest cycle of its next instruction */
+	uint64_t next; /* of its next instruction at the earliest */
 	uint64_t ready[REGISTERS];
 };
 
-/* State of the group for one assumption about memory. */
+/* Under one assumption about memory. */
 struct assumed {
 	uint32_t memory, line_cycles;
 	struct unit units[RV32_LANES];
@@ -45,8 +44,8 @@ struct rv32_time {
 	struct rv32_time_parameters p;
 	uint32_t base, count;
 	struct rv32_op *ops;
-	uint32_t warp_count, unit_count; /* warps and cores of the group */
-	uint32_t line_count;             /* lines of one cache */
+	uint32_t warp_count, unit_count; /* of the group */
+	uint32_t line_count;             /* of one cache */
 	uint64_t issued, accessed;
 	struct assumed assumed[RV32_TIME_CASES];
 	struct line *lines;
@@ -60,10 +59,10 @@ struct rv32_time {
 		.cache_bytes = 16384, .line_bytes = 4 * (t), .memory = 50, .line_cycles = 2 \
 	}
 
-/* Presets. The values come from the Vortex paper of 2021, for an Arria 10. It does not state load,
- * branch, memory and line_cycles; these are assumed. */
+/* Vortex paper of 2021, Arria 10. It does not state load, branch, memory and line_cycles; these are
+ * assumed. */
 static const struct rv32_time_parameters presets[] = {
-	VORTEX("vortex-0.2.3", 1, 4, 4), /* default configuration of release 0.2.3 */
+	VORTEX("vortex-0.2.3", 1, 4, 4), /* default of release 0.2.3 */
 	VORTEX("vortex-4x4", 32, 4, 4),  VORTEX("vortex-2x4", 32, 2, 4),
 	VORTEX("vortex-8x4", 32, 8, 4),  VORTEX("vortex-4x8", 32, 4, 8),
 };
@@ -165,7 +164,7 @@ static uint32_t latency_of(const struct rv32_time_parameters *p, enum rv32_opcod
 	return p->integer;
 }
 
-/* Lists the registers of an instruction: three sources, then the destination. 0 means none. */
+/* Lists three sources, then the destination; 0: none. */
 static void registers_of(const struct rv32_op *op, uint32_t numbers[4])
 {
 	const enum rv32_format f = rv32_format_of((enum rv32_opcode)op->code);
@@ -192,8 +191,7 @@ static bool is_jump(const struct rv32_op *op)
 	return op->code >= RV32_JAL && op->code <= RV32_BGEU;
 }
 
-/* Looks up a line in the data cache. Returns true on a hit. On a miss, the line replaces the oldest
- * one. */
+/* Returns true on a hit; a miss replaces the oldest line. */
 static bool cached(const struct rv32_time *m, struct unit *u, uint32_t line, uint64_t now)
 {
 	const uint32_t sets = m->line_count / RV32_TIME_WAYS;
@@ -212,8 +210,8 @@ static bool cached(const struct rv32_time *m, struct unit *u, uint32_t line, uin
 	return false;
 }
 
-/* Finds the different cache lines that the threads of a warp access. Returns their number. LOCAL
- * memory, private memory and the NIC's window are not cached, so accesses to them add no line. */
+/* Returns the number of different lines. LOCAL memory, private memory and the NIC's window are not
+ * cached. */
 static uint32_t lines_of(const struct rv32_time *m, const struct rv32_op *op, uint32_t mask,
 			 const uint32_t *addresses, uint32_t lines[RV32_LANES])
 {
@@ -235,7 +233,7 @@ static uint32_t lines_of(const struct rv32_time *m, const struct rv32_op *op, ui
 	return count;
 }
 
-/* Accesses lines from cycle `now` on. Returns the cycle in which the last line has arrived. */
+/* Accesses lines from `now` on; returns when the last has arrived. */
 static uint64_t access_lines(const struct rv32_time *m, const struct assumed *a, struct unit *u,
 			     const uint32_t *lines, uint32_t count, uint64_t now)
 {
@@ -256,7 +254,7 @@ static uint64_t access_lines(const struct rv32_time *m, const struct assumed *a,
 	return done;
 }
 
-/* Issues one instruction of a modelled warp, and computes when its result is ready. */
+/* Issues an instruction of a modelled warp; computes when its result is ready. */
 static void issue(const struct rv32_time *m, struct assumed *a, uint32_t warp,
 		  const struct rv32_op *op, const uint32_t *lines, uint32_t line_count)
 {
@@ -276,7 +274,7 @@ static void issue(const struct rv32_time *m, struct assumed *a, uint32_t warp,
 		w->ready[numbers[3]] = done;
 }
 
-/* Lets all warps of the group leave a barrier in the same cycle. */
+/* Lets all warps leave a barrier in one cycle. */
 static void meet(const struct rv32_time *m, struct assumed *a)
 {
 	uint64_t last = 0;
@@ -324,7 +322,7 @@ void rv32_time_read(const struct rv32_time *time, struct rv32_time_result *resul
 
 		for (uint32_t i = 0; i < time->warp_count; i++)
 			last = max_u64(last, a->warps[i].next);
-		/* The group has unit_count cores. All cores of the device share its work evenly. */
+		/* All cores of the device share the group's work evenly. */
 		last = (last * time->unit_count + time->p.cores - 1) / time->p.cores;
 		result->cycles[k] = last;
 		if (last)

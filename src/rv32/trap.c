@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formats the message about a trap: kernel, work-item, cause, code address. */
+/* Formats a trap's message: kernel, work-item, cause, code address. */
 #include "rv32/trap.h"
 
 #include <inttypes.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Schedules the lanes of a warp in groups; the lanes of a group have the same pc. The group with
- * the deepest call runs first; at equal depth, the group with the lowest pc. Groups join where
- * their pcs meet. After FAIR_BRANCHES backward branches, the group that has waited longest runs, so
- * that a spin lock between lanes makes progress. */
+/* Schedules lanes in groups of one pc: the deepest call first, then the lowest pc. Groups join
+ * where their pcs meet. After FAIR_BRANCHES backward branches the longest waiting group runs, so
+ * that a spin lock between lanes progresses. */
 #include "rv32/core_state.h"
 #include "rv32/lane.h"
 
@@ -30,8 +29,7 @@ static bool goes_first(const struct lane_group *a, const struct lane_group *b, b
 	return a->sp != b->sp ? a->sp < b->sp : a->pc < b->pc;
 }
 
-/* Removes and returns the group to run now. If `oldest`, it is the group that has waited
- * longest. */
+/* Removes a group; `oldest`: the longest waiting one. */
 static struct lane_group next_group(struct warp *w, bool oldest)
 {
 	uint32_t best = 0;
@@ -45,8 +43,7 @@ static struct lane_group next_group(struct warp *w, bool oldest)
 	return g;
 }
 
-/* Returns the lowest pc after `pc` at which another group waits, or `far` if there is none. The
- * running group joins the other group there. */
+/* Returns the lowest pc of another group after `pc`, where they join; else `far`. */
 static uint32_t meeting_pc(const struct warp *w, uint32_t pc, uint32_t far)
 {
 	uint32_t least = far;
@@ -57,7 +54,7 @@ static uint32_t meeting_pc(const struct warp *w, uint32_t pc, uint32_t far)
 	return least;
 }
 
-/* Runs a group until an event. w->event then has the event, and w->block the next step. */
+/* Runs a group until w->event; w->block is then the next step. */
 static void run_group(struct warp *w, const struct lane_group *g)
 {
 	const struct rv32_code *code = w->core->launch->code;

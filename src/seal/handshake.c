@@ -51,8 +51,7 @@ void handshake_free(struct rltp_seal *s)
 	s->handshake = NULL;
 }
 
-/* Processes Noise's token "e" of this side: draws an ephemeral key and writes its public key into
- * the frame. */
+/* Noise's token "e": draws an ephemeral key, whose public key goes into the frame. */
 static bool key_draw(const struct seal *o, struct seal_handshake *g, uint8_t *frame)
 {
 	o->entropy(o->entropy_context, g->secret, sizeof(g->secret));
@@ -92,7 +91,7 @@ struct rltp_seal *handshake_accept(void *context, const uint8_t *hello)
 	return NULL;
 }
 
-/* Processes Noise's token "ee": mixes the secret that both ephemeral keys share into the state. */
+/* Noise's token "ee": mixes in the secret of both ephemeral keys. */
 static bool keys_agree(const struct seal *o, struct symmetric *n, const uint8_t *secret,
 		       const uint8_t *peer)
 {
@@ -104,7 +103,7 @@ static bool keys_agree(const struct seal *o, struct symmetric *n, const uint8_t 
 	return good;
 }
 
-/* Derives the secrets of both directions and erases the handshake. */
+/* Derives the secrets of both directions, and erases the handshake. */
 static bool secrets_derive(struct rltp_seal *s, const struct symmetric *n, const uint8_t *hello_ack,
 			   bool initiator)
 {

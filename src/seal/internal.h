@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys of a session and the functions that protect its packets, for the files of this folder. */
+/* Keys of a session, and protection of its packets, for this folder. */
 #ifndef SEAL_INTERNAL_H
 #define SEAL_INTERNAL_H
 
@@ -9,8 +9,7 @@
 #include "seal/seal.h"
 #include "wire/limits.h"
 
-/* bytes of a sealed frame behind its common header; the longest frame is a path probe of the
- * largest size */
+/* behind the common header; a path probe of the largest size is longest */
 #define SEAL_BODY_MAX (WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX + WIRE_SEAL_BYTES)
 
 struct seal {
@@ -19,68 +18,67 @@ struct seal {
 	entropy_fn entropy;
 	void *entropy_context;
 	uint64_t update_packets;
-	/* DATAGRAM_BATCH x SEAL_BODY_MAX bytes for sealed frames; pages that are never written take
-	 * no memory */
+	/* DATAGRAM_BATCH x SEAL_BODY_MAX bytes; pages never written take no memory */
 	uint8_t *staging;
-	size_t staged; /* bytes of `staging` that this batch uses */
+	size_t staged; /* used by this batch */
 	uint8_t opened[WIRE_COMMON_BYTES + SEAL_BODY_MAX];
 };
 
-/* A handshake that waits for the key of the peer. */
+/* Waits for the peer's key. */
 struct seal_handshake {
 	struct symmetric noise;
-	uint8_t secret[CRYPTO_KEY_BYTES]; /* this side's ephemeral private key */
+	uint8_t secret[CRYPTO_KEY_BYTES]; /* ephemeral private key */
 	/* responder: ephemeral public key of the HELLO */
 	uint8_t peer[CRYPTO_KEY_BYTES];
 };
 
 /* AES-128-GCM with one key. */
 struct seal_cipher {
-	EVP_CIPHER_CTX *context; /* NULL: the cipher has no key */
+	EVP_CIPHER_CTX *context; /* NULL: no key */
 	uint8_t iv[CRYPTO_NONCE_BYTES];
 };
 
-/* State of a session that exists only while the session is active. */
+/* Only while the session is active. */
 struct seal_active {
 	struct seal_cipher tx, rx;
 	struct seal_cipher previous; /* key of the previous phase, for late packets */
-	/* key of the next phase, for packets after the peer's update */
+	/* key after the peer's update */
 	struct seal_cipher next;
 	struct replay replay;
-	/* tags of the last sent frames, by counter modulo SEAL_TAGS */
+	/* of the last sent frames, by counter modulo SEAL_TAGS */
 	uint8_t tags[SEAL_TAGS][WIRE_SEAL_BYTES];
 };
 
 struct rltp_seal {
 	struct seal *owner;
 	struct seal_handshake *handshake; /* NULL: the session has its keys */
-	struct seal_active *active;       /* NULL: the session is idle */
+	struct seal_active *active;       /* NULL: idle */
 	uint8_t tx_secret[CRYPTO_KEY_BYTES], rx_secret[CRYPTO_KEY_BYTES];
-	uint64_t tx_next;  /* counter that the next frame gets */
-	uint64_t tx_start; /* first counter of the present sending phase */
-	uint64_t rx_next;  /* one above the highest counter received */
-	uint64_t rx_start; /* counter of the frame that began the present receiving phase */
+	uint64_t tx_next;  /* of the next frame */
+	uint64_t tx_start; /* first of the present sending phase */
+	uint64_t rx_next;  /* above the highest received */
+	uint64_t rx_start; /* of the frame that began the present receiving phase */
 	uint8_t mode;      /* enum wire_protect */
 	bool tx_phase, rx_phase;
-	/* phase bit of the newest sending phase of which the peer has received a frame */
+	/* phase bit of the newest sending phase that has reached the peer */
 	bool tx_seen;
 };
 
-/* keys.c: keys_start stores the secrets of both directions. */
+/* keys.c: stores the secrets of both directions. */
 void keys_start(struct rltp_seal *s, const uint8_t tx[CRYPTO_KEY_BYTES],
 		const uint8_t rx[CRYPTO_KEY_BYTES]);
-/* Allocates s->active if necessary. Returns false if out of memory. */
+/* Allocates s->active if necessary; false: out of memory. */
 bool keys_wake(struct rltp_seal *s);
 void keys_rest(struct rltp_seal *s);
-/* Returns true if a frame may be sent. Begins the next sending phase if the present one is used up.
- * Returns false if that phase is not possible yet and the present one is at its limit. */
+/* Begins the next sending phase if the present one is used up. false: that is not possible yet, and
+ * the present one is at its limit. */
 bool keys_tx_ready(struct rltp_seal *s);
-/* Derives s->active->next if necessary. Returns false if out of memory. */
+/* Derives s->active->next if necessary; false: out of memory. */
 bool keys_next_ready(struct rltp_seal *s);
-/* Makes s->active->next the key of the present receiving phase, from this counter on. */
+/* s->active->next becomes the receiving key from this counter on. */
 void keys_rx_advance(struct rltp_seal *s, uint64_t counter);
 
-/* handshake.c, packet.c: the functions in seal_ops. */
+/* handshake.c, packet.c: functions of seal_ops. */
 struct rltp_seal *handshake_hello(void *context, uint8_t *hello);
 struct rltp_seal *handshake_accept(void *context, const uint8_t *hello);
 bool handshake_answer(struct rltp_seal *s, uint8_t *hello_ack);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Secrets, keys and phases of a session. The secret of a phase gives three values: the key and IV
- * of this phase, and the secret of the next phase. So a key that leaks does not open earlier
- * phases. */
+/* Secrets, keys and phases. A phase's secret gives its key and IV, and the next secret, so a leaked
+ * key does not open earlier phases. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,8 +78,8 @@ void keys_rest(struct rltp_seal *s)
 	s->active = NULL;
 }
 
-/* Begins a new phase only after the peer has received a frame of the present one. So the peer never
- * has to choose among more than three keys. */
+/* Begins a phase only after the peer has received a frame of the present one, so that it never
+ * chooses among more than three keys. */
 bool keys_tx_ready(struct rltp_seal *s)
 {
 	const struct crypto *c = &s->owner->crypto;
@@ -121,7 +120,7 @@ void keys_rx_advance(struct rltp_seal *s, uint64_t counter)
 	struct seal_active *a = s->active;
 	uint8_t secret[CRYPTO_KEY_BYTES];
 
-	/* Out of memory: this phase keeps its key in `next`, where its packets find it again. */
+	/* without memory, the key stays in `next`, where packets find it */
 	if (!secret_next(&s->owner->crypto, s->rx_secret, secret))
 		return;
 	cipher_free(&a->previous);

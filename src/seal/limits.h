@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits of the protection of packets, each with its unit and reason. */
+/* Limits of packet protection, with unit and reason. */
 #ifndef SEAL_LIMITS_H
 #define SEAL_LIMITS_H
 
-/* packets per key: the limit of RFC 9001 for AES-GCM with packets over 2 KiB. A key update costs 2
- * us. At 5 million packets per second it happens every 1.7 s. */
+/* packets: RFC 9001's limit of AES-GCM above 2 KiB. An update costs 2 us, every 1.7 s at 5 million
+ * packets per second. */
 #define SEAL_UPDATE_PACKETS (1ull << 23)
-/* A sender stops after this many times SEAL_UPDATE_PACKETS with one key. That happens only if the
- * peer never acknowledged a packet under this key. */
+/* A sender stops after so many times SEAL_UPDATE_PACKETS, if the peer never acknowledged a packet
+ * under the key. */
 #define SEAL_UPDATE_LATE 2
-/* sent frames whose tags are kept, because a REJECT may quote one. After a restart of the peer, a
- * sender without acknowledgements sends only one probe or retransmission every few ms. */
+/* frames whose tags are kept, because a REJECT may quote one. After a peer's restart, only one
+ * probe or retransmission leaves every few ms. */
 #define SEAL_TAGS 8
 
 #endif

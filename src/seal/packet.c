@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Seals and opens datagrams. Mode `encrypt` authenticates the common header and encrypts all bytes
- * behind it. Mode `integrity` authenticates all bytes. The tag is at the end of each frame, so each
- * datagram of a GSO batch has its own tag. */
+/* Seals and opens datagrams. `encrypt` authenticates the common header and encrypts the rest;
+ * `integrity` authenticates all. Tags are per frame, also in a GSO batch. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -9,7 +8,7 @@
 #include "base/bytes.h"
 #include "seal/internal.h"
 
-/* Writes the nonce: IV XOR counter, as in RFC 9001, section 5.3. */
+/* Writes IV XOR counter, as RFC 9001, section 5.3. */
 static void nonce_make(const struct seal_cipher *k, uint64_t counter,
 		       uint8_t out[CRYPTO_NONCE_BYTES])
 {
@@ -37,8 +36,7 @@ static bool text_seal(EVP_CIPHER_CTX *x, const struct datagram *d, uint8_t *head
 	return good;
 }
 
-/* Copies the payload before it computes the tag, because the payload's owner may change it before
- * the frame is sent. */
+/* Copies the payload first, because its owner may change it before the frame is sent. */
 static bool text_authenticate(EVP_CIPHER_CTX *x, const struct datagram *d, const uint8_t *header,
 			      uint8_t *out, size_t *bytes)
 {
@@ -85,7 +83,7 @@ bool packet_seal(struct rltp_seal *s, struct datagram *d)
 	return true;
 }
 
-/* Returns the cipher for a frame with this phase bit and counter; NULL: no key fits. */
+/* Returns NULL if no key fits. */
 static const struct seal_cipher *cipher_choose(struct rltp_seal *s, bool phase, uint64_t counter)
 {
 	struct seal_active *a = s->active;
@@ -131,7 +129,7 @@ int packet_open(struct rltp_seal *s, const struct datagram_arrival *a,
 	struct seal *o = s->owner;
 	uint16_t flags = get_be16(a->data + WIRE_OFF_FLAGS);
 
-	/* The header permits longer frames than any peer sends. */
+	/* headers permit longer frames than peers send */
 	if (a->bytes > sizeof(o->opened))
 		return DXP_EAUTH;
 	if (!keys_wake(s))

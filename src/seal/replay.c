@@ -13,8 +13,7 @@ uint64_t replay_counter(uint64_t next, uint32_t low)
 {
 	int64_t difference = (int32_t)(low - (uint32_t)next);
 
-	/* The nearest counter would be negative. Counters begin at 0, so the frame has a higher
-	 * one. */
+	/* Counters begin at 0, so the frame has a higher one. */
 	if (difference < 0 && (uint64_t)-difference > next)
 		difference += (int64_t)1 << 32;
 	return next + (uint64_t)difference;

@@ -14,8 +14,8 @@
 
 static int secrets_prepare(struct seal *s, const uint8_t *fabric_key)
 {
-	/* Derives a key for this purpose only, so that data made with the fabric key for other
-	 * purposes is never valid here. */
+	/* A key for this purpose only, so data made with the fabric key for others is not valid
+	 * here. */
 	if (!fabric_key)
 		return DXP_OK;
 	return crypto_hkdf_expand(&s->crypto, fabric_key, "dxp psk", s->psk, sizeof(s->psk))
@@ -71,7 +71,7 @@ static void batch_begin(void *context)
 
 static const uint8_t *sent_tag(const struct rltp_seal *s, uint16_t low)
 {
-	/* Finds the newest sent frame whose counter has these low bits. */
+	/* newest frame with these low bits */
 	uint16_t ago = (uint16_t)((uint16_t)(s->tx_next - 1) - low);
 
 	if (!s->active || ago >= SEAL_TAGS || ago >= s->tx_next)

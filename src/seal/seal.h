@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Protection of the packets of sessions: the implementation of rltp/protect.h.
+/* Implements rltp/protect.h.
  *
- * Handshake: Noise_NNpsk0_25519_AESGCM_SHA256, with the HELLO as prologue. The pre-shared key is
- * derived from the fabric key. The pattern KKpsk0 would have messages of the same layout, and add
- * key agreements with static keys. Packets: AES-128-GCM, with the number of sent frames as nonce, a
- * window against replays, and key updates by a phase bit (docs/reference/wire.md "Sealed frames",
- * docs/design/sessions.md). */
+ * Handshake: Noise_NNpsk0_25519_AESGCM_SHA256 with the HELLO as prologue and a pre-shared key from
+ * the fabric key. KKpsk0 would have the same layout, and add key agreements with static keys.
+ * Packets: AES-128-GCM, number of sent frames as nonce, a replay window, key updates by a phase bit
+ * (docs/reference/wire.md "Sealed frames", docs/design/sessions.md). */
 #ifndef SEAL_SEAL_H
 #define SEAL_SEAL_H
 
@@ -15,13 +14,13 @@
 struct seal;
 
 struct seal_options {
-	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES bytes; NULL: there is no fabric key */
-	entropy_fn entropy;        /* random source for ephemeral keys */
+	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES; NULL: none */
+	entropy_fn entropy;        /* for ephemeral keys */
 	void *entropy_context;
-	uint64_t update_packets; /* packets sent with one key; 0: SEAL_UPDATE_PACKETS */
+	uint64_t update_packets; /* per key; 0: SEAL_UPDATE_PACKETS */
 };
 
-/* Creates the context of seal_ops. It must outlive all sessions. DXP_ENOMEM; DXP_EIO: libcrypto
+/* Creates the context of seal_ops, which must outlive all sessions. DXP_ENOMEM; DXP_EIO: libcrypto
  * lacks an algorithm. */
 int seal_create(const struct seal_options *options, struct seal **out);
 void seal_destroy(struct seal *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A binary heap of hosts that also records where each host is in the heap. */
+/* A binary heap of hosts that records where each host is. */
 #include "sim/alarm.h"
 
 #include <stdbool.h>

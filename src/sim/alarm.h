@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The time of the next poll of each host. The hosts are in a heap that also records where each host
- * is, so that a time can change without a search. The size is fixed at creation, so setting an
- * alarm cannot fail. */
+/* The time of each host's next poll, in a heap that records where each host is, so that a change
+ * needs no search. The size is fixed, so setting an alarm cannot fail. */
 #ifndef SIM_ALARM_H
 #define SIM_ALARM_H
 
@@ -9,17 +8,16 @@
 #include <stdint.h>
 
 struct sim_alarms {
-	/* for each host, time in ns of its next poll; UINT64_MAX: none */
+	/* by host: ns of the next poll; UINT64_MAX: none */
 	uint64_t *time_ns;
-	/* hosts in the order of a heap, earliest first; of equal times, the lowest host number
-	 * first */
+	/* earliest first; of equal times, the lowest host first */
 	uint32_t *heap;
-	/* for each host, its index in `heap` */
+	/* by host: index in `heap` */
 	uint32_t *heap_index;
 	uint32_t count;
 };
 
-/* Creates alarms for `count` hosts, all unset. DXP_ENOMEM. */
+/* Creates unset alarms. DXP_ENOMEM. */
 int sim_alarms_create(struct sim_alarms *a, uint32_t count);
 void sim_alarms_free(struct sim_alarms *a);
 void sim_alarm_set(struct sim_alarms *a, uint32_t host, uint64_t time_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Emits rows about each component of the source's bridge (bridge_source.h). Each component runs in
- * the shipped bridge while all other components are unlimited. */
+/* Rows about each component of the source's bridge (bridge_source.h), in the shipped bridge with
+ * all others unlimited. */
 #include "sim/bridge_alone.h"
 
 #include <stdio.h>
@@ -14,13 +14,13 @@
 #define MB              1e6
 #define BYTES_PER_KB    1000ull
 #define INFINIBAND_MBPS 100000 /* Mb/s of one InfiniBand port (S-01) */
-/* clock of the device memory in MHz; it is 64 bytes (512 bits) wide (S-07) */
+/* MHz of the device memory, which is 64 bytes (512 bits) wide (S-07) */
 #define MEMORY_MHZ   200
 #define MEMORY_BYTES 64
 #define READS_MOST   8
-/* bytes: local DMA is slower in buffers up to this size (S-08) */
+/* bytes: in buffers up to this size, local DMA is slower (S-08) */
 #define LOCAL_FALLS_HERE (256u << 10)
-/* a size counts as slower if its rate is below this share of the rate of the largest buffers */
+/* a slower size has less than this share of the largest buffers' rate */
 #define LOCAL_FALLS_TO 0.9
 
 static void emit(const struct model_sink *sink, const char *item, const char *quantity,
@@ -42,8 +42,7 @@ static void shape_emit(const struct model_sink *sink, const char *item, const ch
 	model_emit(sink, &row);
 }
 
-/* S-05: the rate of a round trip through the pipeline, divided by its rate with the naive method.
- * Both rates are in bytes/s. */
+/* Emits S-05: the rate of a pipelined round trip divided by the naive rate. */
 static int pipeline_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	uint64_t ns = bridge_naive_ns(&bridge_source_naive_stages, BRIDGE_SOURCE_CONTROL_NS,
@@ -67,8 +66,7 @@ static int pipeline_rows(const struct model_parameters *p, const struct model_si
 	return DXP_OK;
 }
 
-/* S-06 names several READs in flight as future work, without a figure. Emits the rate for 1, 2, 4
- * and 8 READs in flight. */
+/* Emits rates of several READs in flight, which S-06 names as future work without a figure. */
 static int reads_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	struct model_parameters q = *p;
@@ -92,7 +90,7 @@ static int reads_rows(const struct model_parameters *p, const struct model_sink 
 	return DXP_OK;
 }
 
-/* S-07: the network steps alone, as rates and as shares of the port's rate. */
+/* Emits S-07: network steps alone, as rates and as shares of the port. */
 static int network_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	const struct {
@@ -122,8 +120,7 @@ static int network_rows(const struct model_parameters *p, const struct model_sin
 	return DXP_OK;
 }
 
-/* S-07: the rate of PCIe from its lanes and coding, as the NIC's model computes it, and the rate of
- * the memory from its clock and width. */
+/* Emits S-07: PCIe from lanes and coding, as in the NIC's model; memory from clock and width. */
 static void limit_rows(const struct model_sink *sink)
 {
 	struct model_parameters link;
@@ -150,8 +147,7 @@ static struct stages_options local_stages(const struct model_parameters *p, uint
 	};
 }
 
-/* S-08: local DMA. For copies within the device, the source states only the rate of the device's
- * memory. */
+/* Emits S-08. For copies, the source states only the rate of the device's memory. */
 static int local_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const struct {

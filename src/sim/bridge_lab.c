@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A minimal owner of a bridge: passes the bridge's actions to the simulated hardware, and the
- * hardware's completions to the bridge. */
+/* A minimal owner of a bridge, which passes actions and completions between bridge and simulated
+ * hardware. */
 #include "sim/bridge_lab.h"
 
 #include <assert.h>
@@ -12,9 +12,9 @@
 #include "base/util.h"
 #include "bridge/limits.h"
 
-#define SCRIBBLE 0xee /* content of each buffer byte that no step has written */
+#define SCRIBBLE 0xee /* buffer bytes that no step has written */
 
-/* An outstanding action. Its index in `steps` is the tag of its step. */
+/* The index in `steps` is the tag of the step. */
 struct step {
 	struct bridge_action action;
 	bool used;
@@ -24,7 +24,7 @@ struct bridge_lab {
 	struct bridge_lab_options options;
 	struct bridge *bridge;
 	struct stages *stages;
-	uint8_t *rings[2]; /* buffers of both rings: [0] towards the device, [1] from the device */
+	uint8_t *rings[2]; /* [0] towards the device, [1] from the device */
 	uint8_t *device;
 	struct step steps[STAGES_STEPS_MAX];
 	struct bridge_lab_peaks peaks;
@@ -252,7 +252,7 @@ static void stalls_end(struct bridge_lab *l)
 	completions_dequeue(l);
 }
 
-/* Returns the bridge's deadline on the clock of the simulated hardware. */
+/* Returns the deadline on the clock of the simulated hardware. */
 static uint64_t deadline_ps(const struct bridge_lab *l)
 {
 	uint64_t ns = bridge_deadline(l->bridge);

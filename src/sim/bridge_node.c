@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC's operations on staged memory (struct nic_staged_ops), by a bridge with simulated DMA.
- * The NIC calls them inside its own functions, so they only record events. The next poll reports
- * these events to the NIC. */
+/* A NIC's staged memory (struct nic_staged_ops) by a bridge with simulated DMA. The NIC calls in
+ * from its own functions, so events are recorded, and reported by the next poll. */
 #include "sim/bridge_node.h"
 
 #include <assert.h>
@@ -13,25 +12,24 @@
 #include "base/util.h"
 #include "bridge/limits.h"
 
-/* A PUT or GET. It is freed when neither the bridge nor the NIC uses it any more. */
+/* Freed when neither bridge nor NIC uses it. */
 struct nic_staged_write {
 	struct bridge_node *node;
-	/* NULL: the transfer has completed with `status` */
+	/* NULL: completed with `status` */
 	struct bridge_transfer *bridge;
-	/* NULL: this is a PUT, or the requester needs no more bytes of the GET */
+	/* NULL: a PUT, or no more bytes of the GET are needed */
 	struct nic_staged_read *read;
-	uint64_t left;          /* for a GET: bytes that the NIC has not received yet */
-	uint64_t device, bytes; /* range in device memory: first byte, and length */
+	uint64_t left;          /* of a GET: bytes that the NIC has not received */
+	uint64_t device, bytes; /* in device memory */
 	bool put;
-	/* for a PUT: the NIC waits for nic_staged_settled */
+	/* of a PUT: the NIC waits for nic_staged_settled */
 	bool requested;
-	bool dropped; /* true: the NIC does not use it any more */
+	bool dropped; /* the NIC does not use it any more */
 	int status;
 	struct nic_staged_write *next;
 };
 
-/* An outstanding action of the bridge. Its index in `steps` is the tag of its DMA, or identifies
- * the piece of an answer to the NIC. */
+/* The index in `steps` is the tag of a DMA or of a piece of an answer. */
 #define STEPS_MAX STAGES_STEPS_MAX
 struct step {
 	struct bridge_action action;
@@ -45,13 +43,13 @@ struct bridge_node {
 	struct bridge *bridge;
 	struct stages *stages;
 	uint8_t *rings[2], *memory;
-	struct nic_staged_write *works; /* list of all PUTs and GETs that are not freed */
+	struct nic_staged_write *works; /* not freed yet */
 	struct step steps[STEPS_MAX];
 	struct bridge_node_counters counters;
-	uint64_t last_ns; /* last value that the simulator's clock returned */
+	uint64_t last_ns; /* last value of the simulator's clock */
 };
 
-/* Returns the time of the simulator's clock. After destruction began, returns the last time. */
+/* Returns the simulator's time; after destruction began, the last one. */
 static uint64_t now_ns(struct bridge_node *n)
 {
 	if (n->sim)
@@ -248,7 +246,7 @@ static bool drain_start(struct bridge_node *n, const struct bridge_action *a, st
 			      now_ns(n)) != DXP_OK)
 		return false;
 	w->left -= a->bytes;
-	if (w->left == 0) { /* the GET is complete, so the NIC does not use it any more */
+	if (w->left == 0) { /* complete, so the NIC does not use it any more */
 		w->read = NULL;
 		w->dropped = true;
 	}
@@ -277,7 +275,7 @@ static void actions_run(struct bridge_node *n)
 	}
 }
 
-/* Copies the bytes when a DMA completes, because device memory changes only then. */
+/* Copies the bytes now, because device memory changes only when a DMA completes. */
 static void dma_end(struct bridge_node *n, struct step *d, int status)
 {
 	const struct nic_staged_write *w = d->action.context;
@@ -312,7 +310,7 @@ static void transfers_end(struct bridge_node *n)
 		if (w->put && !w->dropped && (w->requested || w->status != DXP_OK)) {
 			w->requested = false;
 			nic_staged_settled(nic, w, now_ns(n));
-			continue; /* `w` may be freed now, so do not use it */
+			continue; /* `w` may be freed now */
 		}
 		if (!w->put && !w->dropped) {
 			w->dropped = true;
@@ -417,7 +415,7 @@ int bridge_node_create(struct sim *s, uint32_t host, const struct bridge_node_op
 	return DXP_OK;
 }
 
-/* Cancels all transfers, because no event will complete them any more. */
+/* Cancels all transfers: no event will complete them any more. */
 static void works_end(struct bridge_node *n)
 {
 	struct bridge_end end;

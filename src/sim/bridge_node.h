@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gives a host of sim.h memory that only DMA reaches: a staged region of its NIC, the shipped
- * bridge, and DMA controllers in virtual time. Other hosts PUT to this memory and GET from it as
- * from any memory. */
+/* Gives a host of sim.h memory that only DMA reaches: a staged region, the shipped bridge, and DMA
+ * controllers in virtual time. */
 #ifndef SIM_BRIDGE_NODE_H
 #define SIM_BRIDGE_NODE_H
 
@@ -12,9 +11,8 @@
 #include "sim/sim.h"
 
 struct bridge_node_options {
-	uint64_t memory_bytes; /* bytes of the device's memory */
-	/* simulated DMA controllers and memory; their network is unused, because the simulator is
-	 * the network */
+	uint64_t memory_bytes;
+	/* the network in it is unused, because the simulator is the network */
 	struct stages_options stages;
 	uint32_t buffers, buffer_bytes, dmas; /* see bridge_options */
 	uint64_t stall_ns;
@@ -22,11 +20,11 @@ struct bridge_node_options {
 
 struct bridge_node;
 
-/* Creates the memory and its bridge. Registers the memory with function 0 of the host's NIC, for
- * reading and writing. DXP_ENOMEM, DXP_EINVAL. */
+/* Registers the memory with function 0 of the host's NIC, for reading and writing. DXP_ENOMEM,
+ * DXP_EINVAL. */
 int bridge_node_create(struct sim *s, uint32_t host, const struct bridge_node_options *options,
 		       struct bridge_node **out);
-/* Frees everything. Call it after the host's NIC is destroyed (sim_restart, sim_destroy). */
+/* Call it after the host's NIC is destroyed (sim_restart, sim_destroy). */
 void bridge_node_destroy(struct bridge_node *n);
 
 uint32_t bridge_node_key(const struct bridge_node *n);
@@ -35,12 +33,12 @@ struct bridge *bridge_node_core(struct bridge_node *n);
 struct stages *bridge_node_stages(struct bridge_node *n);
 
 struct bridge_node_counters {
-	uint64_t writes, reads; /* PUTs and GETs that have started */
-	/* largest number of buffers in use: [0] towards the device, [1] from the device */
+	uint64_t writes, reads; /* PUTs and GETs started */
+	/* most buffers in use: [0] towards the device, [1] from it */
 	uint32_t peak[2];
-	uint32_t open;   /* transfers that the NIC or the bridge still uses */
-	uint32_t resets; /* how often the device was reset */
-	/* grants for PUTs that had found no buffer */
+	uint32_t open; /* transfers in use by NIC or bridge */
+	uint32_t resets;
+	/* for PUTs that had found no buffer */
 	uint64_t grants;
 };
 struct bridge_node_counters bridge_node_counters(const struct bridge_node *n);

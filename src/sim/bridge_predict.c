@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predicts the rates of the source's bridge: runs one transfer for each prediction. */
+/* Predicts the rates of the source's bridge, by one transfer each. */
 #include "sim/bridge_predict.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define MB       1e6
 #define LIMIT_NS (100000 * S_NS)
-/* bytes of the shortest ring buffer; shorter ones fail in the source (S-09) */
+/* bytes; shorter buffers fail in the source (S-09) */
 #define BUFFER_LEAST (64u << 10)
 #define BUFFER_MOST  (16u << 20)
 #define STALL_NS     LIMIT_NS
@@ -100,8 +100,8 @@ static struct model_row row_of(const char *item, const char *quantity, const cha
 	return row;
 }
 
-/* Emits the rates of a path, one for each limit. The named prediction is the one limited by the
- * controllers, because none of its parameters comes from S-09, which it predicts. */
+/* Emits one rate for each limit. The named prediction is limited by the controllers, because none
+ * of their parameters comes from S-09, which it predicts. */
 static int path_rows(const struct model_parameters *p, size_t path, const struct model_sink *sink)
 {
 	static const char *const columns[BRIDGE_LIMITS] = {"link limit", "controllers", "control"};
@@ -131,10 +131,10 @@ static int path_rows(const struct model_parameters *p, size_t path, const struct
 	return DXP_OK;
 }
 
-/* Emits the share of the link's rate for each size of a ring buffer, from host to device. */
+/* Emits shares from host to device, for each size of a ring buffer. */
 static int size_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
-	double share[2] = {0}; /* shares for buffers of 1 and of 2 MiB */
+	double share[2] = {0}; /* 1 and 2 MiB */
 
 	for (uint32_t bytes = BUFFER_LEAST; bytes <= BUFFER_MOST; bytes *= 2) {
 		double rate = bridge_predict(p, BRIDGE_IN, BRIDGE_LIMIT_CONTROL, bytes);
@@ -161,7 +161,7 @@ static int size_rows(const struct model_parameters *p, const struct model_sink *
 	return DXP_OK;
 }
 
-/* Emits the time to move 320 MB step by step, with the control time that the source measured. */
+/* Emits the time of 320 MB step by step, with the source's control time. */
 static void naive_rows(const struct model_sink *sink)
 {
 	uint64_t ns = bridge_naive_ns(&bridge_source_naive_stages, BRIDGE_SOURCE_CONTROL_NS,
@@ -175,8 +175,8 @@ static void naive_rows(const struct model_sink *sink)
 	model_emit(sink, &row);
 }
 
-/* Emits the share of payload in PCIe packets. A completion has 20 B besides its payload: 12 B of
- * header, 6 B of sequence number and check, 2 B of framing. */
+/* Besides its payload, a PCIe completion has 12 B of header, 6 B of sequence number and check, 2 B
+ * of framing. */
 static void packet_rows(const struct model_sink *sink)
 {
 	for (uint32_t payload = 128; payload <= 256; payload *= 2) {

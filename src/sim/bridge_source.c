@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The figures of the source (bridge_source.h). Also runs its naive method, step by step, on the
- * simulated hardware. */
+/* The source's figures (bridge_source.h), and its naive method on the simulated hardware. */
 #include "sim/bridge_source.h"
 
 #include <dxp/status.h>
@@ -14,7 +13,7 @@
 #define DMA_NS       2000
 #define INTERRUPT_NS 10000
 
-/* Converts tenths of `unit` to whole numbers. */
+/* Tenths of `unit`. */
 #define TENTHS(n, unit) ((n) * (unit) / 10)
 
 const struct stages_options bridge_source_stages = {
@@ -47,7 +46,7 @@ struct stages_options bridge_source_controllers(uint64_t control_ns)
 	return o;
 }
 
-/* The steps of each path over the network, in the order of execution. */
+/* Each path's steps over the network, in order. */
 static const struct {
 	uint8_t steps[3], count;
 } paths[] = {
@@ -75,7 +74,7 @@ uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_n
 	return ns;
 }
 
-/* Lowers *slowest to `rate` if that is lower; a rate of 0 is unlimited. */
+/* Lowers *slowest to `rate`; 0 is unlimited. */
 static void limit(uint64_t *slowest, uint64_t rate)
 {
 	if (rate != 0 && (*slowest == 0 || rate < *slowest))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulates the hardware. Steps are ordered by their start. A step transfers bytes ("streams") when
- * it is the oldest on each of its lines and its latency has passed. Each change divides the rates
- * anew, and recomputes when the streaming steps complete, from their remaining bytes. */
+/* A step streams when it is the oldest on each of its lines and its latency has passed. Each change
+ * divides the rates anew, and recomputes completions from the remaining bytes. */
 #include "sim/bridge_stages.h"
 
 #include <math.h>
@@ -15,7 +14,7 @@
 
 #define PS_PER_S 1e12
 
-/* Lines are resources through which only one step at a time can stream. */
+/* Through a line, only one step at a time can stream. */
 enum { NET_IN = 1, NET_OUT = 2, TO_DEVICE = 4, FROM_DEVICE = 8, COPY = 16 };
 
 static const struct {
@@ -32,12 +31,12 @@ enum phase { WAITS, CONTROLS, STREAMS, ENDS, ENDED };
 struct step {
 	uint64_t tag;
 	uint8_t kind, phase;
-	/* true: the step never completes, and blocks its lines from its first byte on */
+	/* never completes, and blocks its lines from its first byte on */
 	bool stalls;
 	int status;
-	/* time in ps at which the phase ends; in phase WAITS, at which the latency ends */
+	/* end of the phase; in WAITS, of the latency */
 	uint64_t at_ps;
-	double left; /* bytes that are not transferred yet */
+	double left; /* not transferred yet */
 	double rate; /* bytes/s while streaming */
 };
 
@@ -46,7 +45,7 @@ struct stages {
 	struct rng rng;
 	uint64_t now_ps;
 	uint64_t started[STAGES_KINDS];
-	struct step steps[STAGES_STEPS_MAX]; /* outstanding steps, in the order of their start */
+	struct step steps[STAGES_STEPS_MAX]; /* outstanding, in order of start */
 	uint32_t count;
 };
 
@@ -89,8 +88,8 @@ static double rate_of(uint64_t bytes_per_s)
 	return bytes_per_s ? (double)bytes_per_s : INFINITY;
 }
 
-/* Returns the resource that a step enters first; its latency is the step's latency. A THROUGH step
- * enters at one controller and leaves at the other. */
+/* Returns the resource entered first, whose latency counts. A THROUGH step enters at one controller
+ * and leaves at the other. */
 static const struct stages_rate *entrance(const struct stages *s, uint8_t kind)
 {
 	switch (kind) {
@@ -106,7 +105,7 @@ static const struct stages_rate *leaving(const struct stages *s, uint8_t kind)
 	return kind == STAGES_THROUGH ? &s->options.from_device : entrance(s, kind);
 }
 
-/* Returns the rate in bytes/s that a step's lines permit, without the limit of device memory. */
+/* Returns bytes/s without the limit of device memory. */
 static double line_rate(const struct stages *s, uint8_t kind)
 {
 	if (kind == STAGES_COPY)
@@ -125,9 +124,8 @@ static bool heads_its_lines(const struct stages *s, uint32_t i)
 	return true;
 }
 
-/* Divides the memory's rate equally among streaming steps. If a step cannot use its part, the
- * others get the rest. At most three of these steps stream at once: one for each controller, and a
- * copy. */
+/* Divides the memory's rate equally; what a step cannot use, the others get. At most three such
+ * steps stream: one per controller, and a copy. */
 static void memory_share(struct stages *s)
 {
 	double left = rate_of(s->options.memory_bytes_per_s);
@@ -138,7 +136,7 @@ static void memory_share(struct stages *s)
 		if (s->steps[i].phase == STREAMS && kinds[s->steps[i].kind].memory)
 			users[count++] = &s->steps[i];
 	while (count > 0) {
-		/* Starts with the slowest stream, because it may not use all of its part. */
+		/* The slowest first, because it may not use all of its part. */
 		uint32_t slowest = 0;
 		for (uint32_t i = 1; i < count; i++)
 			if (users[i]->rate < users[slowest]->rate)
@@ -149,7 +147,7 @@ static void memory_share(struct stages *s)
 	}
 }
 
-/* Starts a step that is the oldest on its lines. If it is a DMA, the control time comes first. */
+/* Starts the oldest step on its lines; a DMA begins with the control time. */
 static void step_start(const struct stages *s, struct step *p)
 {
 	bool dma = p->kind != STAGES_READ && p->kind != STAGES_WRITE;
@@ -158,8 +156,6 @@ static void step_start(const struct stages *s, struct step *p)
 	p->at_ps = s->now_ps + s->options.control_ns * STAGES_NS;
 }
 
-/* Starts steps whose time has come, and computes the rates and completion times of streaming
- * steps. */
 static void rates_share(struct stages *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -221,8 +217,8 @@ uint64_t bridge_stages_next_ps(const struct stages *s)
 		const struct step *p = &s->steps[i];
 		if (p->phase == ENDED)
 			return s->now_ps;
-		/* A step that waits behind another step has no event of its own: it starts when
-		 * that step completes. */
+		/* A step that waits behind another starts when that completes, so it has no
+		 * event. */
 		if (p->phase != WAITS || p->at_ps > s->now_ps)
 			next = min_u64(next, p->at_ps);
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements crowd.h. A flow is one direction between two hosts. It posts a message whenever fewer
- * than `outstanding` of its messages are outstanding. Arrivals are counted in the receiver's
- * session. */
+/* A flow is one direction between two hosts, and keeps `outstanding` messages outstanding. Arrivals
+ * are counted in the receiver's session. */
 #include "sim/crowd.h"
 
 #include <stdlib.h>
@@ -30,9 +29,9 @@ struct crowd_message {
 
 struct crowd_flow {
 	uint32_t from, to;
-	struct rltp_session *session; /* the sender's session with the receiver */
+	struct rltp_session *session; /* with the receiver */
 	uint32_t posted;
-	struct crowd_message *messages; /* array of `outstanding` entries */
+	struct crowd_message *messages; /* `outstanding` entries */
 };
 
 struct crowd_host {
@@ -48,7 +47,7 @@ struct crowd {
 	struct crowd_flow *flows;
 	struct crowd_message *messages;
 	uint32_t host_count, flow_count;
-	/* number of messages that are not complete yet, if options.messages is set */
+	/* messages not complete yet, if options.messages is set */
 	uint64_t left;
 	struct histogram latency;
 	struct crowd_result result;
@@ -224,7 +223,7 @@ static void flow_ends(const struct crowd *c, const uint32_t *shuffled, uint32_t 
 	switch (c->options.pattern) {
 	case CROWD_PAIR: f->to = 1; break;
 	case CROWD_INCAST: f->from = i + 1; break;
-	case CROWD_PERMUTATION: /* all hosts form one cycle, in random order */
+	case CROWD_PERMUTATION: /* all hosts in one random cycle */
 		f->from = shuffled[i];
 		f->to = shuffled[(i + 1) % hosts];
 		break;
@@ -335,7 +334,7 @@ static void queues_account(struct crowd *c)
 	r->queue_mean_bytes = packets > 0 ? sum / packets : 0;
 }
 
-/* Computes the payload received, as a share of what the wires to the receivers can carry. */
+/* Computes the payload received as a share of what the wires to the receivers can carry. */
 static void share_account(struct crowd *c)
 {
 	struct crowd_result *r = &c->result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends a datagram: copies it, applies faults, and passes it to the first port of its path. */
+/* Sends a datagram: copy, faults, first port of its path. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -8,8 +8,8 @@
 #include "sim/net_internal.h"
 #include "wire/frame.h"
 
-#define FULL_DATAGRAM 1538 /* bytes of a full datagram with all headers, at an MTU of 1500 */
-#define SPARE         64   /* bytes by which a fault may extend a datagram */
+#define FULL_DATAGRAM 1538 /* full, with all headers, at MTU 1500 */
+#define SPARE         64   /* by which a fault may extend a datagram */
 
 static uint32_t host_of(const struct udp_address *a)
 {
@@ -19,8 +19,7 @@ static uint32_t host_of(const struct udp_address *a)
 static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct datagram *d)
 {
 	uint32_t held = d->header_bytes, bytes = d->header_bytes;
-	/* Stores only the headers of data packets. Other packets are stored whole, because a
-	 * probe's checksum covers its padding. */
+	/* Of data packets only the headers; a probe's checksum covers its padding. */
 	bool whole = !n->options.headers_only || !wire_type_data(d->header[WIRE_OFF_TYPE]);
 
 	for (int i = 0; i < d->slice_count; i++)
@@ -45,7 +44,7 @@ static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct
 	return p;
 }
 
-/* Counts a packet as lost, either by a fault or because memory is short. */
+/* Counts a packet lost by a fault, or because memory is short. */
 static void packet_lose(struct net *n, struct sim_packet *p)
 {
 	n->counters.lost++;
@@ -53,8 +52,7 @@ static void packet_lose(struct net *n, struct sim_packet *p)
 		sim_packet_put(&n->pool, p);
 }
 
-/* Passes the packet to the next port of its path, or to the host at the end. The wire from a host
- * to its own port has no delay. */
+/* Passes the packet on; the wire from a host to its own port has no delay. */
 void net_packet_forward(struct net *n, struct sim_packet *p, uint64_t now_ns, uint64_t extra_ns)
 {
 	uint32_t port = p->port == NET_NO_PORT ? p->from : p->port;
@@ -111,8 +109,7 @@ static void packet_send(struct net *n, struct sim_packet *p)
 		fate.lost = true;
 	}
 	if (fate.lost) {
-		/* A packet that will be lost still uses its host's port, so it passes the port
-		 * here. Its time and mark are not used. */
+		/* A packet that will be lost still uses its host's port. */
 		bool mark;
 		net_port_pass(&n->paths.ports[p->from], n->now_ns - n->start_ns,
 			      p->bytes + WIRE_OVERHEAD, &mark);
@@ -141,8 +138,7 @@ void net_datagram_send(struct net *n, uint32_t from, const struct datagram *d)
 	packet_send(n, p);
 }
 
-/* Returns the number of datagrams that the host's port accepts now. If it is 0, *at_ns is the time
- * from which the port accepts some. */
+/* Datagrams that the port accepts now; if 0, it accepts some from *at_ns on. */
 size_t net_port_space(const struct net *n, uint32_t host, uint64_t *at_ns)
 {
 	const struct net_port *port = &n->paths.ports[host];

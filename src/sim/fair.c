@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements fair.h. The destination function of a packet has the same number as the sending
- * function, so each packet shows its sender. */
+/* Source and destination function have the same number, so each packet shows its sender. */
 #include "sim/fair.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #define HOSTS_MAX 64
 
 struct fair_sender {
-	uint32_t key; /* key of the function's own memory region */
+	uint32_t key; /* of its own region */
 	uint32_t posted[NIC_QPS_PER_FUNCTION], ended[NIC_QPS_PER_FUNCTION];
 	uint64_t bytes, failed;
 };
@@ -23,13 +22,13 @@ struct fair {
 	struct rng rng;
 	uint8_t *memory;
 	uint32_t memory_bytes;
-	/* windows of functions 1 and higher */
+	/* of functions from 1 on */
 	struct dxp_window *windows[HOSTS_MAX][NIC_FUNCTIONS];
 	uint32_t keys[HOSTS_MAX][NIC_FUNCTIONS];
 	struct fair_sender senders[NIC_FUNCTIONS];
 	bool stopped;
 	uint64_t start_ns;
-	/* bytes that all functions have sent; number of bytes at which the run stops */
+	/* sent by all functions; at which the run stops */
 	uint64_t bytes, until;
 };
 
@@ -116,8 +115,7 @@ static bool options_good(const struct fair_options *o)
 	return true;
 }
 
-/* Opens the function, unless it is function 0, which is open already. Registers the function's
- * memory. */
+/* Registers memory; function 0 is open already. */
 static int function_create(struct fair *f, uint32_t host, uint32_t function)
 {
 	struct nic *n = sim_nic(f->sim, host);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decides at random which faults a datagram has. */
 #include "sim/fault.h"
 
 #include "base/bytes.h"
@@ -7,7 +6,7 @@
 #include "wire/frame.h"
 
 #define NO_HOST UINT32_MAX
-/* ns: longer than the assumed maximum lifetime of a datagram, 60 s */
+/* ns: beyond the assumed lifetime of a datagram, 60 s */
 #define LATE_NS       (61 * S_NS)
 #define LATE_SPAN_NS  (30 * S_NS)
 #define EXTENSION_MAX 64

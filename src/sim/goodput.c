@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures one entry of the table of goodput against loss (goodput.h). */
+/* Measures one entry of the table of goodput against loss. */
 #include "sim/goodput.h"
 
 #include <dxp/status.h>
@@ -8,7 +8,7 @@
 
 #define LIMIT_NS (3 * S_NS)
 
-/* The protocols for comparison have no congestion control, as in the papers that describe them. */
+/* Protocols for comparison have no congestion control, as in their papers. */
 const struct goodput_row goodput_rows[GOODPUT_ROWS] = {
 	{RLTP_RACK, CC_SWIFT, 1},   {RLTP_RACK, CC_SWIFT, 8},   {RLTP_RACK, CC_NONE, 1},
 	{RLTP_RACK, CC_NONE, 8},    {RLTP_IRN, CC_NONE, 1},     {RLTP_IRN, CC_NONE, 8},
@@ -18,7 +18,7 @@ const struct goodput_row goodput_rows[GOODPUT_ROWS] = {
 
 const uint32_t goodput_losses_ppm[GOODPUT_LOSSES] = {0, 100, 1000, 10000, 50000, 100000};
 
-/* Returns the smallest retransmission time-out in ns; 0: the transport's own. */
+/* Returns 0 for the transport's own time-out. */
 static uint64_t timeout_of(const struct goodput_options *o)
 {
 	if (o->timeout_ns)
@@ -34,9 +34,7 @@ int goodput_run(const struct goodput_options *options, struct crowd_result *resu
 			.topology = NET_WIRE,
 			.delay_ns = 10 * US_NS,
 			.rate_bps = 10000000000ull,
-			/* Bytes that a NIC's ring holds. The ring is short, so that a
-			 * retransmission does not wait behind all packets of the session's
-			 * window. */
+			/* Short, so that a retransmission does not wait behind a whole window. */
 			.backlog_bytes = 16384,
 			.faults = {.loss_ppm = options->loss_ppm}},
 		.pattern = CROWD_PAIR,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Histogram of durations. Each bucket is 1/128 wide, relative to its values. So the percentiles of
- * any number of samples are accurate to one percent, in fixed memory. */
+/* Durations in buckets of a relative width of 1/128, so percentiles are accurate to one percent in
+ * fixed memory. */
 #ifndef SIM_HISTOGRAM_H
 #define SIM_HISTOGRAM_H
 
@@ -29,7 +29,7 @@ static inline void histogram_add(struct histogram *h, uint64_t value)
 	h->count++;
 }
 
-/* Returns the value that `permille` of 1000 samples do not exceed; 0 if there are no samples. */
+/* Returns the value that `permille` of 1000 samples do not exceed; 0: no samples. */
 static inline uint64_t histogram_at(const struct histogram *h, uint32_t permille)
 {
 	uint64_t wanted = (h->count * permille + 999) / 1000, seen = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements inc_doubling.h. In step 0, each even rank below 2 * `rest` sends its number to the
- * next rank, which adds it. In steps 1 .. `steps`, the other ranks exchange sums by recursive
- * doubling. In step `steps` + 1, the senders of step 0 get the result. A host is at most one
- * operation ahead of a host on which it depends. So each host keeps messages of two operations. */
+/* Step 0: even ranks below 2 * `rest` send to the next rank. Steps 1 .. `steps`: recursive doubling
+ * among the others. Then the senders get the result. A host is at most one operation ahead of one
+ * on which it depends, so it keeps messages of two. */
 #include "sim/inc_doubling.h"
 
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #include "base/util.h"
 
 #define STEPS_MAX     24
-#define MESSAGE_BYTES 16 /* bytes of operation, step and sum */
+#define MESSAGE_BYTES 16 /* operation, step and sum */
 #define PADDING_MAX   4096
 #define PORT          9000
 
@@ -23,11 +22,11 @@ struct doubling;
 struct host {
 	struct doubling *all;
 	uint32_t rank, call, step;
-	bool sent; /* true: the message of this step was sent */
+	bool sent; /* by step: was sent */
 	uint64_t sum;
 	uint64_t here[2][STEPS_MAX];
 	bool came[2][STEPS_MAX];
-	/* destination of the message that must be sent; INC_TREE_NONE: none */
+	/* message to send next; INC_TREE_NONE: none */
 	uint32_t out_to, out_step, out_call;
 	uint64_t out_sum;
 };
@@ -69,7 +68,7 @@ static void message_out(struct host *h, uint32_t to, uint32_t step)
 	h->sent = true;
 }
 
-/* Returns true if the message of this step has arrived, and removes it. */
+/* Removes this step's message, if it has arrived. */
 static bool message_remove(struct host *h, uint32_t step, uint64_t *sum)
 {
 	bool *came = &h->came[h->call & 1][step];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Computes expected results: folds (combines) the contributions of each leaf switch, then those of
- * the next level, along the paths in the members' NOTIFYs. */
+/* Folds (combines) the contributions of each leaf switch, then of the next level, along the
+ * members' NOTIFYs. */
 #include "sim/inc_expect.h"
 
 #include <math.h>
@@ -81,7 +81,7 @@ bool inc_expect_kind(uint32_t index, enum dxp_inc_op *op, enum dxp_inc_type *typ
 	return true;
 }
 
-/* Returns a random number of random magnitude, so that sums in another order give other results. */
+/* Returns a number of random magnitude, so that another order gives another sum. */
 static double number(struct rng *r)
 {
 	double mantissa = (double)(int64_t)rng_next(r) / 9.2e18;
@@ -117,15 +117,14 @@ void inc_expect_fill(const struct inc_spec *spec, uint32_t member, void *out)
 	}
 }
 
-/* A partial fold of some members. The path of the first of them gives its position in the tree. */
+/* Partial fold; its first member's path gives its position in the tree. */
 struct partial {
 	const struct inc_control *way;
-	uint32_t ip; /* address of the switch that has folded it */
+	uint32_t ip; /* of the switch that has folded it */
 	uint8_t *data;
 };
 
-/* Combines the partial folds that belong to one switch of this level, into the first of them.
- * Returns the number of partial folds that are left. */
+/* Combines partial folds into the first of each switch of this level. Returns the number left. */
 static uint32_t level_fold(uint8_t level, struct partial *p, uint32_t count,
 			   const struct kind *kind, uint32_t elements)
 {

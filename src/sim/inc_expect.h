@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Computes expected results of collectives without the code of the switch: simple arithmetic, in
- * the order of docs/reference/inc.md "Segments and aggregators". */
+/* Expected results of collectives without the switch's code, in the order of docs/reference/inc.md
+ * "Segments and aggregators". */
 #ifndef SIM_INC_EXPECT_H
 #define SIM_INC_EXPECT_H
 
@@ -12,17 +12,15 @@ struct inc_spec {
 	enum dxp_inc_type type;
 	uint32_t elements, root;
 	bool in_place;
-	uint64_t seed; /* seed of the members' data */
+	uint64_t seed; /* of the members' data */
 };
 
-/* Writes entry number `index` of all supported pairs of operator and type; returns false past the
- * end. */
+/* Writes entry `index` of the supported pairs; returns false past the end. */
 bool inc_expect_kind(uint32_t index, enum dxp_inc_op *op, enum dxp_inc_type *type);
 
-/* Writes the contribution of a member. */
 void inc_expect_fill(const struct inc_spec *spec, uint32_t member, void *out);
 
-/* Writes the expected result, which has spec->elements elements. DXP_ENOMEM, DXP_EUNSUPPORTED. */
+/* Writes spec->elements elements. DXP_ENOMEM, DXP_EUNSUPPORTED. */
 int inc_expect_result(const struct inc_job *job, const struct inc_spec *spec, void *out);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs on simulated hosts: they create a group, close it, and agree on the outcome, as the members
- * would by MPI. */
+/* Jobs on simulated hosts: groups are created and closed, and members agree, as by MPI. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -90,12 +89,11 @@ static void creations_end(struct inc_job *job)
 		if (seat->create && (i > 0 || job->state != INC_JOB_READY))
 			inc_create_end(seat->create);
 		if (i > 0 || job->state != INC_JOB_READY)
-			seat->create = NULL; /* member 0 still needs its `create` to send KILL */
+			seat->create = NULL; /* member 0 needs its `create` to send KILL */
 	}
 }
 
-/* When the outcomes of all members are known, decides as MPI would: either all members get the
- * group, or none does. */
+/* Decides as MPI would: all members get the group, or none does. */
 static void job_settle(struct inc_job *job, uint64_t now_ns)
 {
 	int status;

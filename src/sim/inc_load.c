@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements inc_load.h. Each member has a ring of operations. The expected result is computed when
- * the first member completes the operation. It is kept until its entry in the ring is reused. */
+/* Each member has a ring of operations. An expected result is computed at the first completion, and
+ * kept until its entry is reused. */
 #include "sim/inc_load.h"
 
 #include <stdarg.h>
@@ -17,14 +17,14 @@
 #define RING      (2 * INC_LOAD_OUTSTANDING_MAX)
 #define UNTOUCHED 0xa5
 
-/* The members' reports about one operation, and its expected result. */
+/* Of one operation. */
 struct verdict {
-	uint32_t number; /* number of the operation; its entry has index number % RING */
-	bool received;   /* true: a member has reported, so `status` and `done_elements` are set */
+	uint32_t number; /* entry: number % RING */
+	bool received;   /* a member has reported, so `status` and `done_elements` are set */
 	int status;
 	size_t done_elements;
-	uint32_t reported; /* number of members that have reported */
-	uint8_t *result;   /* the expected result; NULL: not computed yet */
+	uint32_t reported; /* members that have reported */
+	uint8_t *result;   /* NULL: not computed yet */
 };
 
 struct task {
@@ -38,7 +38,7 @@ struct task {
 struct worker {
 	struct task tasks[INC_LOAD_OUTSTANDING_MAX];
 	uint32_t started, ended;
-	uint32_t reported; /* number of operations that the member has completed and reported */
+	uint32_t reported; /* operations completed and reported */
 	uint64_t think_until_ns;
 	bool over;
 	struct rng rng;
@@ -111,7 +111,7 @@ static size_t spec_bytes(const struct inc_spec *s)
 	return s->elements * dxp_inc_type_bytes(s->type);
 }
 
-/* Fills a receive buffer with its content before the operation. */
+/* Fills a buffer with its content before the operation. */
 static void receive_fill(const struct inc_spec *s, uint32_t member, uint8_t *out)
 {
 	if (s->in_place && (s->collective != INC_BROADCAST || member == s->root))
@@ -178,8 +178,7 @@ static const uint8_t *verdict_result(struct inc_load *l, struct verdict *v,
 	return v->result;
 }
 
-/* Checks that the first `done` elements equal the result, and that the other elements are
- * unchanged. */
+/* Elements after the first `done` must be unchanged. */
 static void data_judge(struct inc_load *l, const struct inc_seat *seat, const struct task *t,
 		       struct verdict *v, size_t done)
 {
@@ -208,8 +207,7 @@ static void data_judge(struct inc_load *l, const struct inc_seat *seat, const st
 	free(was);
 }
 
-/* Returns true if a member that is alive has reported the operation. Reports of dead members do not
- * count. */
+/* Reports of dead members do not count. */
 static bool living_reported(const struct inc_load *l, uint32_t number)
 {
 	for (uint32_t i = 0; i < l->job->options.count; i++)
@@ -233,8 +231,8 @@ static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32
 		v->status = status;
 		v->done_elements = done;
 	}
-	/* If not all elements are done, statuses may differ, because one member may complete an
-	 * operation before the group is lost. */
+	/* Statuses may differ if elements are missing: one member may complete before the group is
+	 * lost. */
 	bool same = v->status == status || (all && elements > 0);
 	if (!same || v->done_elements != done)
 		wrong(l,
@@ -333,13 +331,13 @@ static void task_start(struct inc_load *l, struct inc_seat *seat, struct worker 
 		wrong(l, "operation %u: member %u can start it after a lost one", t->number,
 		      seat->member);
 	w->started++;
-	seat->wake_ns = now_ns; /* so that the next poll sends the packets of this operation */
+	seat->wake_ns = now_ns; /* the next poll sends its packets */
 	l->progress_ns = max_u64(l->progress_ns, now_ns);
 	if (l->view.first_ns == 0)
 		l->view.first_ns = now_ns;
 }
 
-/* Records progress within a long operation, because its results arrive segment by segment. */
+/* Results of long operations arrive segment by segment. */
 static void progress_note(struct inc_load *l, const struct worker *w, uint64_t now_ns)
 {
 	uint32_t sum = 0;

@@ -20,44 +20,42 @@
 struct inc_load_options {
 	uint64_t seed;
 	uint32_t calls;
-	uint32_t elements_max; /* elements of an operation: 1 .. elements_max */
-	/* outstanding operations of a member, 1 .. INC_LOAD_OUTSTANDING_MAX */
+	uint32_t elements_max; /* 1 .. elements_max elements */
+	/* per member, 1 .. INC_LOAD_OUTSTANDING_MAX */
 	uint32_t outstanding;
-	/* ns: longest pause between two operations of a member; pauses are random and uniform */
+	/* ns: longest random pause of a member, uniform */
 	uint64_t think_ns;
-	/* If `collective` is not 0, all operations are of this kind, with elements_max elements. 0:
-	 * all kinds. */
+	/* All operations, with elements_max elements; 0: all kinds. */
 	uint8_t collective;
 	enum dxp_inc_op op;
 	enum dxp_inc_type type;
-	/* From operation `rogue_call` on, member `rogue_member` uses another number of elements
-	 * than the others. A `rogue_call` of 0: never. */
+	/* From operation `rogue_call` on, this member uses another number of elements; 0: never. */
 	uint32_t rogue_member, rogue_call;
-	uint64_t grace_ns; /* ns that an operation may take after its job's last progress; 0: 6 s */
+	uint64_t grace_ns; /* ns after the job's last progress; 0: 6 s */
 };
 
 struct inc_load;
 
-/* Creates the load, and sets `polled` and `context` of the job. DXP_ENOMEM. */
+/* Sets `polled` and `context` of the job. DXP_ENOMEM. */
 int inc_load_create(struct inc_job *job, const struct inc_load_options *options,
 		    struct inc_load **out);
 void inc_load_destroy(struct inc_load *l);
 
-/* Returns true if all members that are alive have finished or lost their work, if the job was
- * rejected, or if a check failed. */
+/* Returns true if all living members have finished or lost their work, the job was rejected, or a
+ * check failed. */
 bool inc_load_ended(const struct inc_load *l);
 
-/* Returns the first check that failed, as text; NULL: none failed. */
+/* Returns the first failed check as text; NULL: none. */
 const char *inc_load_wrong(const struct inc_load *l);
 
 struct inc_load_view {
-	uint32_t calls_done; /* operations that completed with DXP_OK at all members */
+	uint32_t calls_done; /* with DXP_OK at all members */
 	bool lost;
-	int lost_status;  /* status of the operation that ended the work */
-	uint32_t lost_at; /* number of the operation that ended the work */
+	int lost_status;  /* of the operation that ended the work */
+	uint32_t lost_at; /* its number */
 	size_t lost_elements, lost_of;
-	uint64_t first_ns, last_ns; /* start of the first operation; last completion of one */
-	uint64_t longest_ns;        /* duration of the longest operation that a member completed */
+	uint64_t first_ns, last_ns; /* start of the first operation; last completion */
+	uint64_t longest_ns;        /* of completed operations */
 };
 void inc_load_view(const struct inc_load *l, struct inc_load_view *out);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements inc_net.h. Events are packets in a queue, with their time and next node. Behind the
- * bytes of a packet there is space by which a fault may extend it; behind this space, its sender
- * and addresses. */
+/* Events are packets in a queue, by time and next node. Behind a packet's bytes is space for a
+ * fault to extend it, then its sender and addresses. */
 #include "sim/inc_net.h"
 
 #include <assert.h>
@@ -19,8 +18,7 @@
 #define SPINS_MAX     64
 #define START_NS      S_NS
 #define HASH_PRIME    0x100000001b3ull
-/* Flag in `port` of a packet. If it is set, the packet leaves the node with that number; otherwise
- * the packet arrives at that node. */
+/* In a packet's `port`: it leaves the node of that number; otherwise it arrives there. */
 #define LEAVES 0x80000000u
 
 struct node {
@@ -33,12 +31,11 @@ struct node {
 
 struct inc_net {
 	struct inc_net_options options;
-	/* faults of all wires of a packet's path except its first wire. They extend no datagram,
-	 * because a datagram may be extended only once. */
+	/* of all wires but the first; a datagram is extended only once */
 	struct sim_faults further;
 	struct inc_tree tree;
 	struct net_port *ports;
-	bool *cut; /* by port: true if the port's wire is cut */
+	bool *cut; /* by port: the wire is cut */
 	struct node *nodes;
 	struct sim_alarms alarms;
 	struct sim_queue queue;
@@ -191,7 +188,7 @@ static struct sim_packet *packet_make(struct inc_net *n, uint32_t bytes)
 	return p;
 }
 
-/* Queues a packet. If memory is short, the packet is lost, as on a real machine. */
+/* Queues a packet; if memory is short, it is lost. */
 static void packet_push(struct inc_net *n, struct sim_packet *p, uint64_t time_ns)
 {
 	p->time_ns = time_ns;
@@ -241,7 +238,7 @@ static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 		packet_push(n, p, at_ns);
 		return;
 	}
-	/* selects the state of bursts of this node */
+	/* of this node's bursts */
 	p->from = node;
 	struct sim_fate fate = sim_fault_decide(first ? &n->options.faults : &n->further,
 						&n->fault_state, p, &n->counters.packets);
@@ -287,7 +284,7 @@ static uint32_t address_ip(const struct udp_address *a)
 	return get_be32(a->ip + 12);
 }
 
-/* Copies a datagram that a node sends. The copy leaves the node at `at_ns`. */
+/* Copies a datagram, which leaves at `at_ns`. */
 static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagram *d,
 			   uint16_t from_port, uint64_t at_ns)
 {
@@ -323,7 +320,7 @@ static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagr
 		n->counters.packets.unknown++;
 		sim_packet_put(&n->pool, p);
 	} else if (to == node) {
-		/* the packet is for the sending host itself, so it crosses no wire */
+		/* to the sender itself: no wire */
 		p->port = node;
 		packet_push(n, p, at_ns);
 	} else if (at_ns > n->now_ns) {
@@ -390,7 +387,7 @@ static void node_poll(struct inc_net *n, uint32_t node)
 	if (n->tap.polled)
 		n->tap.polled(n->tap.context, node, n->now_ns);
 	if (!h->ops)
-		return; /* the node was removed during its poll */
+		return; /* removed during its poll */
 	uint64_t deadline_ns = max_u64(h->ops->deadline(h->context), n->now_ns);
 	h->spins = busy || deadline_ns > n->now_ns ? 0 : h->spins + 1;
 	if (h->spins > SPINS_MAX) {
@@ -438,7 +435,7 @@ bool inc_net_run(struct inc_net *n, uint64_t limit_ns, bool (*done)(void *contex
 
 	for (;;) {
 		bool finished = done && done(context);
-		polls_run(n); /* handles requests that `done` has started */
+		polls_run(n); /* for requests that `done` has started */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));

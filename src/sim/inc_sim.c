@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulated hosts, each with the seats of its members, and the simulated switches, each with a
- * switch core. */
+/* Simulated hosts with the seats of members, and switches with switch cores. */
 #include "sim/inc_sim_internal.h"
 
 #include <stdio.h>

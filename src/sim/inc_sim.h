@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shipped cores of in-network computing on the network of inc_net.h. Each switch runs a switch
- * core. Hosts run members of any groups, with the state machines of src/inc. This file replaces a
- * host's endpoint: it passes packets to their state machine. MPI exchanges addresses before a group
- * is created, and agrees afterwards that all members have the group. Here, these two tasks take no
- * time and no packets. */
+/* Shipped cores of in-network computing on inc_net.h: switch cores, and members by src/inc. This
+ * file is the hosts' endpoint. What MPI does, to exchange addresses and to agree on the group,
+ * takes no time here. */
 #ifndef SIM_INC_SIM_H
 #define SIM_INC_SIM_H
 
@@ -15,14 +13,13 @@ struct inc_sim;
 
 struct inc_sim_options {
 	struct inc_net_options net;
-	/* options of all switches; name, ip and parents are set for each switch */
+	/* name, ip and parents are set for each switch */
 	struct sw_options hop;
-	uint64_t deadline_ns; /* ns that an operation may take; 0: 2 s */
-	uint64_t create_ns;   /* ns that the creation of a group may take; 0: 1 s */
+	uint64_t deadline_ns; /* of an operation; 0: 2 s */
+	uint64_t create_ns;   /* of a group's creation; 0: 1 s */
 	enum dxp_inc_framing framing;
 };
 
-/* Host of a member, and number of the member's endpoint on this host. */
 struct inc_location {
 	uint32_t host;
 	uint16_t endpoint;
@@ -37,14 +34,13 @@ struct inc_seat {
 	uint32_t member;
 	struct inc_location location;
 	bool dead;
-	/* Time in ns at which this member starts to create the group; it differs between
-	 * members. */
+	/* Start of the group's creation; differs between members. */
 	uint64_t start_ns;
-	/* time in ns at which the owner of the seat needs a poll; UINT64_MAX: none */
+	/* ns of the poll that its owner needs; UINT64_MAX: none */
 	uint64_t wake_ns;
 	struct inc_create *create;
 	struct inc_group *group;
-	/* status of creating the group at this member; DXP_EAGAIN: not known yet */
+	/* of the creation at this member; DXP_EAGAIN: not known yet */
 	int outcome;
 	struct inc_control notice;
 	uint32_t silent;
@@ -52,65 +48,61 @@ struct inc_seat {
 };
 
 struct inc_job_options {
-	const struct inc_location *locations; /* location of each member, `count` entries; copied */
+	const struct inc_location *locations; /* by member, `count` entries; copied */
 	uint32_t count;
-	uint32_t id, qkey; /* 0: a random number */
+	uint32_t id, qkey; /* 0: random */
 	uint16_t epoch;
-	/* largest window of the group in segments, and bytes of the largest segment; 0: as large as
-	 * the switches permit */
+	/* group's window in segments, and largest segment; 0: as the switches permit */
 	uint16_t window, segment_bytes;
-	uint8_t planes;   /* planes that may be used; 0: all that the switches have */
-	uint64_t late_ns; /* ns within which members start, at random times */
+	uint8_t planes;   /* 0: all of the switches */
+	uint64_t late_ns; /* members start at random within */
 };
 
 struct inc_job {
 	struct inc_sim *sim;
 	struct inc_job_options options;
 	enum inc_job_state state;
-	int status; /* error of a rejected job: a status of dxp_inc_group_create() */
+	int status; /* of a rejected job: as of dxp_inc_group_create() */
 	uint64_t created_ns;
 	struct inc_seat *seats;
-	/* Called after each poll of the seat's host. When the job becomes ready or is rejected, a
-	 * poll follows. The function may start operations. */
+	/* After each poll of the seat's host; a poll follows when the job becomes ready or is
+	 * rejected. May start operations. */
 	void (*polled)(void *context, struct inc_seat *seat, uint64_t now_ns);
 	void *context;
 	uint32_t kill_next, kill_rounds;
 	struct inc_job *next;
 };
 
-/* Creates the simulation. DXP_ENOMEM, DXP_EINVAL. */
+/* DXP_ENOMEM, DXP_EINVAL. */
 int inc_sim_create(const struct inc_sim_options *options, struct inc_sim **out);
-void inc_sim_destroy(struct inc_sim *s); /* frees the jobs of the simulation, too */
+void inc_sim_destroy(struct inc_sim *s); /* and its jobs */
 
 struct inc_net *inc_sim_net(struct inc_sim *s);
-/* Returns the core of a switch; NULL: the switch program was killed. */
+/* Returns NULL if the program was killed. */
 struct sw *inc_sim_switch(struct inc_sim *s, uint32_t index);
 uint32_t inc_sim_switches(const struct inc_sim *s);
 uint32_t inc_sim_switch_node(const struct inc_sim *s, uint32_t index);
 
-/* Creates a job, which `s` owns. The job's members start to create the group. DXP_ENOMEM. */
+/* Creates a job, which `s` owns; its members start to create the group. DXP_ENOMEM. */
 int inc_job_open(struct inc_sim *s, const struct inc_job_options *options, struct inc_job **out);
 
-/* Closes a job: member 0 sends KILL, and all state machines are freed. Members that are alive must
- * have no outstanding operation. */
+/* Sends KILL as member 0. Living members must have no outstanding operation. */
 void inc_job_close(struct inc_job *job);
 
-/* Kills the process of a member; no peer is notified. */
+/* Kills without notifying a peer. */
 void inc_seat_kill(struct inc_seat *seat);
 
-/* Returns the options of the member's group, without the list of members. Valid when the job is
- * ready. */
+/* Returns the options without the list of members; valid when the job is ready. */
 struct inc_group_options inc_seat_options(const struct inc_seat *seat);
 
-/* inc_sim_switch_kill kills the switch program; its machine still forwards packets.
- * inc_sim_switch_start starts the program again, without its former state. */
+/* A killed program's machine still forwards packets; a started one has no former state. */
 void inc_sim_switch_kill(struct inc_sim *s, uint32_t index);
 int inc_sim_switch_start(struct inc_sim *s, uint32_t index);
 
 bool inc_sim_run(struct inc_sim *s, uint64_t limit_ns, bool (*done)(void *context), void *context);
 uint64_t inc_sim_now(const struct inc_sim *s);
 
-/* One of several observers. The caller owns it until it is removed. */
+/* The caller owns it until it is removed. */
 struct inc_sim_tap {
 	struct inc_tap tap;
 	struct inc_sim_tap *next;
@@ -118,8 +110,7 @@ struct inc_sim_tap {
 void inc_sim_tap(struct inc_sim *s, struct inc_sim_tap *tap);
 void inc_sim_untap(struct inc_sim *s, struct inc_sim_tap *tap);
 
-/* Numbers of packets that hosts rejected: malformed, with a wrong ICRC, or for no member of the
- * host. */
+/* Packets that hosts rejected; unknown: for no member of the host. */
 struct inc_sim_rejections {
 	uint64_t malformed, icrc_wrong, unknown;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by inc_sim.c (nodes and simulation) and inc_job.c (jobs, from creation to their end). */
+/* Shared by inc_sim.c (nodes and simulation) and inc_job.c (jobs). */
 #ifndef SIM_INC_SIM_INTERNAL_H
 #define SIM_INC_SIM_INTERNAL_H
 

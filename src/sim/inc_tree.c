@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements inc_tree.h. Numbers of nodes and ports are computed, not stored. */
+/* Numbers of nodes and ports are computed, not stored. */
 #include "sim/inc_tree.h"
 
 #include <stdlib.h>
 
 #include <dxp/status.h>
 
-#define HOST_NETWORK   0x0a000000u /* 10.0.0.0/9, for hosts; the other half is for switches */
+#define HOST_NETWORK   0x0a000000u /* 10.0.0.0/9, hosts; the other half: switches */
 #define SWITCH_NETWORK 0x0a800000u
 #define NODES_MAX      0x00100000u
 
@@ -15,7 +15,7 @@ static uint32_t beside(const struct inc_tree *t, uint32_t level)
 	return level <= 1 || t->options.beside[level - 1] == 0 ? 1 : t->options.beside[level - 1];
 }
 
-/* Returns how many pods (or hosts) of the level below are under one pod of this level. */
+/* Pods (or hosts) of the level below, under one pod. */
 static uint32_t below(const struct inc_tree *t, uint32_t level)
 {
 	uint32_t n = t->options.below[level - 1];
@@ -23,7 +23,7 @@ static uint32_t below(const struct inc_tree *t, uint32_t level)
 	return n == 0 || n > t->pods[level - 1] ? t->pods[level - 1] : n;
 }
 
-/* Returns the number of nodes in a pod. A host is a pod of one node. */
+/* Of a pod; a host is a pod of one node. */
 static uint32_t members(const struct inc_tree *t, uint32_t level)
 {
 	return level == 0 ? 1 : beside(t, level);
@@ -66,7 +66,7 @@ int inc_tree_create(struct inc_tree *t, const struct inc_tree_options *o)
 		t->first[level + 1] = (uint32_t)end;
 	}
 	if (t->pods[o->levels] != 1)
-		return DXP_EINVAL; /* the options describe several separate trees */
+		return DXP_EINVAL; /* several separate trees */
 	t->node_count = t->first[o->levels + 1];
 	t->switch_count = t->node_count - o->hosts;
 	t->nodes = calloc(t->node_count, sizeof(*t->nodes));
@@ -109,8 +109,7 @@ static uint64_t hash(uint64_t x)
 	return x ^ x >> 33;
 }
 
-/* Chooses a node among the `count` nodes from `first` on, and returns it if it is alive. If `to` is
- * one of them, chooses `to`. INC_TREE_NONE: no choice is alive. */
+/* Chooses `to` if it is among the nodes, else by hash; INC_TREE_NONE: the choice is dead. */
 static uint32_t choose(const struct inc_tree *t, uint32_t first, uint32_t count, uint32_t to,
 		       uint64_t flow)
 {

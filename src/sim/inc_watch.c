@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements inc_watch.h. Each member has a ring of contributions. There is a ring of results, too.
- * The low bits of a segment's number are its index in a ring. */
+/* Contributions of each member, and results, are in rings by the low bits of a segment's number. */
 #include "sim/inc_watch.h"
 
 #include <stdarg.h>
@@ -22,9 +21,9 @@ struct mark {
 };
 
 struct side {
-	uint32_t next; /* lowest segment whose result the member has not received */
+	uint32_t next; /* first without a result */
 	bool early[INC_WINDOW_MAX * 2];
-	uint32_t fence; /* short segment whose result the member waits for, valid if `fenced` */
+	uint32_t fence; /* short segment awaited, valid if `fenced` */
 	bool fenced;
 	struct mark *sent;
 };
@@ -34,7 +33,7 @@ struct inc_watch {
 	struct inc_sim_tap tap;
 	uint32_t window, ring;
 	struct side *sides;
-	bool *own; /* by node: true for switches, and for hosts of the job */
+	bool *own; /* by node: switches, and hosts of the job */
 	struct mark *results;
 	struct inc_watch_view view;
 	char wrong[200];
@@ -64,8 +63,7 @@ static uint64_t hash(const struct inc_packet *p)
 	return h;
 }
 
-/* Records a packet. Returns true if the same segment was recorded before. Reports a violation if
- * its packet was different. */
+/* Returns true if the segment was recorded before; another packet is then a violation. */
 static bool mark_set(struct inc_watch *w, struct mark *ring, const struct inc_packet *p,
 		     const char *what, uint32_t member)
 {
@@ -102,8 +100,7 @@ static void contribution_watch(struct inc_watch *w, uint32_t member, const struc
 		return;
 	w->view.contributions++;
 	if (seq_before(s, side->next))
-		/* The member may not have processed that result yet, so a retransmission is no
-		 * violation. */
+		/* It may not have processed that result yet. */
 		return;
 	if (s - side->next >= w->window)
 		wrong(w, "member %u contributes to segment %u, but has results only before %u",
@@ -129,7 +126,7 @@ static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_
 		return;
 	w->view.results++;
 	if (seq_before(s, side->next) || s - side->next >= w->window)
-		return; /* the member ignores such results */
+		return; /* the member ignores it */
 	mark_set(w, w->results, p, "receives a second, different result", member);
 	side->early[s % (2 * w->window)] = true;
 	while (side->early[side->next % (2 * w->window)]) {
@@ -140,8 +137,7 @@ static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_
 	}
 }
 
-/* Returns the member of the job at this host and port. If there is none, returns the number of
- * members. */
+/* Returns the member, or the number of members if there is none. */
 static uint32_t member_at(const struct inc_watch *w, uint32_t node, uint16_t port)
 {
 	for (uint32_t i = 0; i < w->job->options.count; i++)

@@ -15,16 +15,16 @@
 
 struct inc_watch;
 
-/* Creates a watch of the network for one job. DXP_ENOMEM. */
+/* For one job. DXP_ENOMEM. */
 int inc_watch_create(struct inc_job *job, struct inc_watch **out);
 void inc_watch_destroy(struct inc_watch *w);
 
-/* Returns the first violation, as text; NULL: there was none. */
+/* Returns the first violation as text; NULL: none. */
 const char *inc_watch_wrong(const struct inc_watch *w);
 
 struct inc_watch_view {
-	uint64_t contributions; /* packets with contributions of members */
-	uint64_t results;       /* packets with results to members */
+	uint64_t contributions; /* packets of members */
+	uint64_t results;       /* packets to members */
 	uint64_t repeats;
 };
 void inc_watch_view(const struct inc_watch *w, struct inc_watch_view *out);

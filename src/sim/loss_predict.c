@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulates the shipped transport and its comparison protocols on a lossy wire of 10 Gb/s. */
+/* The shipped transport and protocols for comparison, on a lossy wire of 10 Gb/s. */
 #include "sim/loss_predict.h"
 
 #include <stdio.h>
@@ -11,23 +11,23 @@
 #include "sim/goodput.h"
 #include "wire/frame.h"
 
-/* ns: InfiniBand's time-outs are 2^n times this unit, 4.096 us */
+/* ns: InfiniBand's time-outs are 2^n times 4.096 us */
 #define TIMEOUT_UNIT_NS 4096
-#define TIMEOUT_FIRST   8 /* smallest and largest n of the time-outs that are tried */
+#define TIMEOUT_FIRST   8 /* n of the time-outs that are tried */
 #define TIMEOUT_LAST    16
-/* seeds that are tried in addition, for the interval of selective repeat */
+/* more seeds, for the interval of selective repeat */
 #define SEEDS_MORE 2
-#define LIMIT_NS   (5 * S_NS) /* ns of virtual time: 74 time-outs of n = 14 */
-#define MESSAGES   20         /* messages of 1 MiB per run: they take 17 ms at full rate */
-/* share of the rate without loss below which a method counts as "almost unusable" */
+#define LIMIT_NS   (5 * S_NS) /* ns: 74 time-outs of n = 14 */
+#define MESSAGES   20         /* of 1 MiB: 17 ms at full rate */
+/* of the rate without loss: below it, "almost unusable" */
 #define UNUSABLE 0.1
-#define STABLE   0.8 /* share above which it counts as "stable" */
-/* bytes of the shortest frame with preamble and gap */
+#define STABLE   0.8 /* above it, "stable" */
+/* shortest frame with preamble and gap */
 #define WIRE_BYTES 84
-/* wires of a round trip: two in each direction, because one switch is on the path */
+/* of a round trip: two each way, by one switch */
 #define XPU_WIRES     4
-#define FRAME_BYTES   66   /* bytes of headers: Ethernet 38, IP 20, UDP 8 */
-#define PAYLOAD_BYTES 1408 /* bytes of payload in a packet, at an MTU of 1500 */
+#define FRAME_BYTES   66   /* headers: Ethernet 38, IP 20, UDP 8 */
+#define PAYLOAD_BYTES 1408 /* of a packet at MTU 1500 */
 
 static const struct {
 	enum rltp_recovery recovery;
@@ -68,16 +68,15 @@ static void shape_emit(const struct model_sink *sink, const char *quantity, bool
 	model_emit(sink, &row);
 }
 
-/* Finds the interval of rates over parameters that the source does not state. For go-back-N, this
- * is the time-out. Selective repeat does not wait for a time-out, so its interval covers several
- * seeds. */
+/* Finds the interval over what the source does not state: the time-out of go-back-N. Selective
+ * repeat does not wait for one, so seeds vary instead. */
 static int interval_find(const struct model_parameters *p, uint64_t seed, size_t way,
 			 uint32_t loss_ppm, struct model_row *row)
 {
 	bool waits = ways[way].recovery != RLTP_IRN;
 	int64_t first = waits ? TIMEOUT_FIRST : 1, last = waits ? TIMEOUT_LAST : SEEDS_MORE;
 
-	/* Without loss, neither the time-out nor the seed changes the rate. */
+	/* Without loss, neither changes the rate. */
 	for (int64_t i = first; loss_ppm && i <= last; i++) {
 		double gbps;
 		int status = rate_run(p, waits ? seed : seed + (uint64_t)i, way, loss_ppm,
@@ -135,14 +134,13 @@ static int timeout_rows(const struct model_parameters *p, uint64_t seed,
 	return DXP_OK;
 }
 
-/* Splits each round trip that the source states into the time of its wires, which is known, and one
- * number for all the rest. The cycles are the stated time in cycles of the xPU's clock. These rows
- * are no predictions, so they are compared with nothing. */
+/* Splits stated round trips into their wires and one rest, in cycles of the xPU's clock. No
+ * predictions, so compared with nothing. */
 static void latency_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const struct {
 		const char *cycles, *rest;
-		double us; /* us, as the source states */
+		double us; /* as stated */
 	} trips[] = {
 		{"xPU trip of a write, in cycles", "xPU trip of a write, beside its wires", 2.65},
 		{"xPU trip of a read, in cycles", "xPU trip of a read, beside its wires", 2.72},

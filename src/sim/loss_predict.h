@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predicts bandwidth against loss for three methods of loss recovery (X-15). Also emits known facts
- * about the xPU's latency and bandwidth (X-16, X-18). The source is the publication whose
- * statements are X-15, ... (docs/reference/seeds.md). */
+/* Predicts bandwidth against loss for three methods of recovery (X-15), and emits known latency and
+ * bandwidth of the xPU (X-16, X-18); source: docs/reference/seeds.md. */
 #ifndef SIM_LOSS_PREDICT_H
 #define SIM_LOSS_PREDICT_H
 

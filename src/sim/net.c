@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts of the network, and the run loop. departure.c sends datagrams. */
+/* Hosts and run loop; departure.c sends. */
 #include "sim/net.h"
 
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "sim/net_internal.h"
 #include "wire/frame.h"
 
-#define FIRST_NS S_NS /* start of the clock in ns; not 0, because some fields use 0 for "never" */
-/* polls of a host at one instant without work, before the simulator reports an error */
+#define FIRST_NS S_NS /* not 0, which some fields use for "never" */
+/* polls at one instant without work, before an error */
 #define SPINS_MAX  64
-#define TRACE_HEAD 56 /* bytes of each datagram that enter the hash of the trace */
+#define TRACE_HEAD 56 /* of each datagram, in the trace's hash */
 
 int net_create(const struct net_options *options, struct net **out)
 {
@@ -106,7 +106,7 @@ void net_tap_set(struct net *n, const struct net_tap *tap)
 	n->tap = *tap;
 }
 
-/* Sets the time of the host's next poll: `time_ns`, or when the host is no longer busy. */
+/* Polls at `time_ns`, or when the host is no longer busy. */
 static void poll_at(struct net *n, uint32_t host, uint64_t time_ns)
 {
 	if (time_ns != UINT64_MAX)
@@ -157,8 +157,7 @@ static void hash_mix(struct net *n, const struct sim_packet *p)
 	n->hash = hash ^ p->bytes;
 }
 
-/* Returns the arrival time, computed as in link/clock.c: now minus the age of the packet's
- * wall-clock stamp. The age has a limit. */
+/* Returns, as link/clock.c does, now minus the bounded age of the packet's wall-clock stamp. */
 static uint64_t arrived_ns(const struct net *n, const struct net_host *h,
 			   const struct sim_packet *p)
 {
@@ -193,7 +192,7 @@ static void socket_drain(struct net *n, struct net_host *h)
 	}
 }
 
-/* Returns true if the host sent anything. */
+/* Returns whether it sent anything. */
 static bool host_send(struct net *n, uint32_t i, uint64_t *blocked_ns)
 {
 	struct net_host *h = &n->hosts[i];
@@ -222,7 +221,7 @@ static void host_poll(struct net *n, uint32_t i)
 	h->busy_ns = busy ? n->now_ns + n->options.poll_ns : h->busy_ns;
 	h->spins = busy || deadline_ns > n->now_ns ? 0 : h->spins + 1;
 	if (h->spins > SPINS_MAX) {
-		/* The host never makes progress at this instant, so advances its time. */
+		/* No progress at this instant, so its time advances. */
 		n->counters.spins++;
 		deadline_ns = n->now_ns + US_NS;
 	}
@@ -281,13 +280,13 @@ bool net_run(struct net *n, uint64_t limit_ns, bool (*done)(void *context), void
 
 	for (;;) {
 		bool finished = done && done(context);
-		polls_run(n); /* handles requests that `done` has posted */
+		polls_run(n); /* for requests that `done` has posted */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));
 		if (next > end_ns) {
 			n->now_ns = next == UINT64_MAX ? n->now_ns : end_ns;
-			/* `done` may become true by the time alone */
+			/* time alone may satisfy `done` */
 			return done && done(context);
 		}
 		n->now_ns = max_u64(n->now_ns, next);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by net.c (hosts and clock) and departure.c (from the sending host onto the path). */
+/* Shared by net.c (hosts and clock) and departure.c (from the sender onto the path). */
 #ifndef SIM_NET_INTERNAL_H
 #define SIM_NET_INTERNAL_H
 
@@ -7,14 +7,14 @@
 #include "sim/net.h"
 
 #define BATCH 64
-#define PAIRS 64 /* number of hosts that can have settings for pairs (net_blackhole, net_mtu) */
+#define PAIRS 64 /* hosts with settings for pairs (net_blackhole, net_mtu) */
 
 struct net_host {
-	const struct net_host_ops *ops; /* NULL: there is no such host */
+	const struct net_host_ops *ops; /* NULL: no such host */
 	void *context;
 	struct sim_packet *head, *tail;
 	uint64_t socket_bytes;
-	uint64_t busy_ns; /* the host is busy until this time in ns */
+	uint64_t busy_ns; /* until then */
 	uint64_t wall_since_ns;
 	int64_t wall_offset_ns;
 	int32_t wall_drift_ppm;
@@ -34,7 +34,7 @@ struct net {
 	struct sim_queue queue;
 	struct sim_pool pool;
 	struct sim_fault_state fault_state;
-	bool faulty; /* true: some fault is set */
+	bool faulty; /* some fault is set */
 	struct net_pair pairs[PAIRS][PAIRS];
 	struct net_tap tap;
 	uint64_t now_ns, start_ns, hash;

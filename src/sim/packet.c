@@ -7,8 +7,8 @@
 
 #include <dxp/status.h>
 
-/* Marks the bytes behind a datagram's end as unreadable. The address sanitizer cannot do that by
- * itself, because the pool's memory is one allocation. */
+/* Bytes behind a datagram become unreadable: the pool is one allocation, so the address sanitizer
+ * cannot do it. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define POISON 1
@@ -137,7 +137,7 @@ struct sim_packet *sim_queue_pop(struct sim_queue *q)
 	}
 	q->heap[i] = last;
 	if (q->count > 0)
-		/* the caller soon needs it, and it is probably not cached */
+		/* soon needed, and probably not cached */
 		__builtin_prefetch(q->heap[0].packet);
 	return top;
 }

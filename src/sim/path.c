@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports are in one array: first the hosts' own ports, then the ports towards hosts, from leaf to
- * spine, from spine to leaf. Time is in picoseconds here, because a byte at 100 Gb/s needs 80
- * ps. */
+/* One array of ports: hosts' own, towards hosts, leaf to spine, spine to leaf. In picoseconds, as a
+ * byte at 100 Gb/s needs 80. */
 #include "sim/path.h"
 
 #include <stdlib.h>
@@ -43,8 +42,7 @@ int net_paths_create(struct net_paths *p, const struct net_path_options *o)
 				 : spine && o->spine_rate_bps ? o->spine_rate_bps
 							      : o->rate_bps;
 		if (own && o->topology != NET_WIRE)
-			/* The host's own port has no limit, because the host waits while the port
-			 * is full. */
+			/* No limit, because the host waits while its port is full. */
 			continue;
 		port->queue_bytes = o->queue_bytes;
 		port->mark_bytes = o->mark_bytes;

@@ -14,58 +14,54 @@
 #include <stdint.h>
 
 #define NET_NO_PORT   UINT32_MAX
-#define WIRE_OVERHEAD 66 /* bytes per datagram: Ethernet with preamble and gap, IPv4, UDP */
+#define WIRE_OVERHEAD 66 /* Ethernet with preamble and gap, IPv4, UDP */
 
 enum net_topology { NET_WIRE, NET_STAR, NET_LEAF_SPINE };
 
 struct net_port {
 	uint64_t rate_bps; /* 0: unlimited */
-	/* `queue_bytes`: most bytes that the queue holds. `mark_bytes`: bytes in the queue from
-	 * which on the port marks packets. 0: no limit. */
+	/* At most in the queue; from which on packets are marked; 0: no limit. */
 	uint32_t queue_bytes, mark_bytes;
-	uint64_t free_ps; /* time in ps at which all queued bytes will have left */
-	/* Counts since the start. Bytes include all headers. */
+	uint64_t free_ps; /* when all queued bytes have left */
+	/* Since the start, with all headers. */
 	uint64_t packets, bytes, dropped, marked;
-	/* bytes that wait when a packet arrives: their maximum, and their sum over all packets */
+	/* waiting when a packet arrives: maximum, and sum over packets */
 	uint64_t queue_max, queue_sum;
 };
 
 struct net_paths {
 	enum net_topology topology;
 	uint32_t hosts, leaf_hosts, leaves, spines;
-	uint64_t seed; /* seed of the ECMP hash */
+	uint64_t seed; /* of the ECMP hash */
 	struct net_port *ports;
 	uint32_t port_count;
 };
 
 struct net_path_options {
 	enum net_topology topology;
-	/* leaf_hosts and spines: only for leaf-spine, at least 1 */
+	/* leaf_hosts, spines: of leaf-spine, at least 1 */
 	uint32_t hosts, leaf_hosts, spines;
 	uint64_t seed;
-	/* Rate of the ports towards hosts; in topology `wire`, of the hosts' own ports; 0:
-	 * unlimited. */
+	/* Towards hosts; in `wire`, of hosts; 0: unlimited. */
 	uint64_t rate_bps;
-	uint64_t host_rate_bps;  /* rate of the hosts' own ports; 0: rate_bps */
-	uint64_t spine_rate_bps; /* rate between leaf and spine; 0: rate_bps */
-	/* Limits of the switches' ports; in topology `wire`, of the hosts' own ports. */
+	uint64_t host_rate_bps;  /* of hosts' ports; 0: rate_bps */
+	uint64_t spine_rate_bps; /* between leaf and spine; 0: rate_bps */
+	/* Of switches; in `wire`, of hosts. */
 	uint32_t queue_bytes, mark_bytes;
 };
 
-/* Creates the ports. DXP_ENOMEM, DXP_EINVAL. */
+/* DXP_ENOMEM, DXP_EINVAL. */
 int net_paths_create(struct net_paths *p, const struct net_path_options *o);
 void net_paths_free(struct net_paths *p);
 
-/* Returns the port that follows `port` on the path between two hosts; if `port` is NET_NO_PORT, the
- * first port. NET_NO_PORT: the destination host follows. */
+/* Returns the port after `port`, or the first after NET_NO_PORT. NET_NO_PORT: the host follows. */
 uint32_t net_path_next(const struct net_paths *p, uint32_t from, uint32_t to, uint32_t port);
 
-/* Passes a packet to a port at now_ns after the start. Returns the time at which the packet has
- * left the port; UINT64_MAX: the port drops it. Sets *mark if the packet must be marked. */
+/* Returns ns after the start at which the packet has left; UINT64_MAX: dropped. *mark: must be
+ * marked. */
 uint64_t net_port_pass(struct net_port *port, uint64_t now_ns, uint32_t bytes, bool *mark);
 
-/* net_port_backlog returns the number of bytes that wait at `now_ns`. net_port_below returns the
- * time in ns from which fewer than `bytes` wait. */
+/* Return the waiting bytes at `now_ns`, and the ns from which fewer than `bytes` wait. */
 uint64_t net_port_backlog(const struct net_port *port, uint64_t now_ns);
 uint64_t net_port_below(const struct net_port *port, uint64_t bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements sim.h: NICs as hosts of the network in net.h. */
+/* NICs as hosts of the network in net.h. */
 #include "sim/sim.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 struct sim_host {
 	struct nic *nic;
-	struct seal *seal; /* NULL: packets have no protection */
+	struct seal *seal; /* NULL: no protection */
 	struct mac *mac;
 	uint8_t protect;
 	struct dxp_window *window;
@@ -26,7 +26,7 @@ struct sim_host {
 
 struct sim {
 	struct sim_options options;
-	struct rng secrets; /* generator of the random numbers that NICs need */
+	struct rng secrets; /* for NICs */
 	struct sim_host hosts[HOSTS_MAX];
 	struct net *net;
 	bool (*done)(void *context);
@@ -51,8 +51,8 @@ static size_t host_send(void *host, struct datagram *out, size_t count, uint64_t
 
 	if (h->beside)
 		h->beside->poll(h->beside_context, now_ns);
-	/* Repeats until nothing is due, as the loop of a node does. With sealed datagrams, runs
-	 * only once, because they are valid only until the next nic_send. */
+	/* Until nothing is due, as a node does. Sealed datagrams are valid only until the next
+	 * nic_send, so those once. */
 	do {
 		nic_doorbells(n, now_ns);
 		more = nic_send(n, out + total, count - total, now_ns);
@@ -96,7 +96,7 @@ static void authenticate(void *host, const uint8_t *frame, size_t bytes,
 	mac_compute(((const struct sim_host *)host)->mac, frame, bytes, NULL, 0, tag);
 }
 
-/* Makes the keys of a host whose sessions are protected. All hosts have the same fabric key. */
+/* Makes the keys; all hosts have the same fabric key. */
 static int host_protect(struct sim *s, struct sim_host *h, struct nic_options *options)
 {
 	static const uint8_t key[FABRIC_KEY_BYTES] = {7, 1, 4};
@@ -248,7 +248,7 @@ struct dxp_target sim_target(struct sim *s, uint32_t host, uint16_t qp)
 				   s->hosts[host].window->qp_magic[qp]};
 }
 
-/* Polls all hosts after each step, because a doorbell is a store that causes no event. */
+/* Polls all hosts, because a doorbell is a store, which causes no event. */
 static bool step_done(void *context)
 {
 	struct sim *s = context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aggregators. They collect contributions in any order, and fold (combine) them in the order of the
- * children. They schedule partial results for the parent, and results for the children.
- * docs/reference/inc.md "Segments and aggregators". */
+/* Aggregators collect contributions in any order, fold (combine) them in that of the children, and
+ * schedule partial results for the parent and results for the children. docs/reference/inc.md
+ * "Segments and aggregators". */
 #include "switch/core.h"
 
 #include <string.h>
@@ -82,8 +82,8 @@ static void aggregator_open(struct aggregator *aggregator, const struct inc_head
 	*aggregator = fresh;
 }
 
-/* Returns true if a contribution belongs to the same operation as the aggregator. Does not compare
- * the element counts of a broadcast, because only the root's contribution has elements. */
+/* Compares operations, except element counts of a broadcast: only the root's contribution has
+ * elements. */
 static bool aggregator_agrees(const struct aggregator *aggregator, const struct inc_header *h)
 {
 	return aggregator->op == h->op && aggregator->type == h->type &&
@@ -136,8 +136,8 @@ static void fold(const struct sw_group *g, struct aggregator *aggregator, unsign
 	fold_waiting(g, aggregator);
 }
 
-/* Stores a broadcast's data. Returns false if the data is there already, or if its sender must not
- * send it. Only the root or a child switch may send data. */
+/* Stores a broadcast's data. Only the root or a child switch may send it, once; returns false
+ * otherwise. */
 static bool broadcast_store(const struct sw_group *g, struct aggregator *aggregator, unsigned child,
 			    const struct inc_packet *p)
 {
@@ -179,7 +179,7 @@ static void aggregator_complete(struct sw *s, struct sw_group *g, struct aggrega
 		return;
 	}
 	if (aggregator->collective == INC_BROADCAST && aggregator->bytes == 0)
-		/* no contribution carried data of the root */
+		/* the root's data never came */
 		aggregator_fail(s, g, aggregator, DXP_EINVAL);
 	result_due_all(s, g, aggregator);
 }
@@ -198,8 +198,8 @@ static void duplicate(struct sw *s, struct sw_group *g, struct aggregator *aggre
 	}
 }
 
-/* Returns the aggregator for a segment, after a reset if it held an older segment. NULL: the
- * segment is older than the aggregator's. */
+/* Returns the segment's aggregator, after a reset if it held an older segment; NULL: it holds a
+ * newer one. */
 static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_header *h,
 					 uint64_t now_ns)
 {
@@ -207,9 +207,8 @@ static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_he
 
 	if (aggregator->state != AGGREGATOR_EMPTY && aggregator->seq == h->req_id)
 		return aggregator;
-	/* The user-space plane and the XDP plane share the sequence numbers. So an aggregator here
-	 * may stay unused while the XDP plane uses many numbers. After SWITCH_STALE_NS the
-	 * aggregator accepts any number. */
+	/* Both planes share the sequence numbers, so an aggregator here may miss many. After
+	 * SWITCH_STALE_NS it accepts any. */
 	if (aggregator->state != AGGREGATOR_EMPTY && seq_before(h->req_id, aggregator->seq) &&
 	    now_ns - aggregator->touched_ns < SWITCH_STALE_NS)
 		return NULL;
@@ -283,12 +282,11 @@ static void result_receive(struct sw *s, struct sw_group *g, const struct arriva
 
 static bool key_right(const struct sw_group *g, const struct inc_packet *p)
 {
-	/* for RC data, connection.c has checked the sender */
+	/* connection.c has checked RC data */
 	return p->roce.opcode == ROCE_RC_SEND_ONLY || p->roce.qkey == g->qkey;
 }
 
-/* Returns the index of the child that sent the packet. Returns -1 if no child did, or if the header
- * does not match the child. */
+/* Returns the child's index, or -1 if no child sent the packet, or the header does not match. */
 static int contributor(const struct sw_group *g, const struct arrival *a)
 {
 	const struct inc_header *h = &a->packet->header;
@@ -301,7 +299,7 @@ static int contributor(const struct sw_group *g, const struct arrival *a)
 	return child;
 }
 
-/* Returns true if the data fits an aggregator, and a member or switch may send such data. */
+/* Returns true if the data fits an aggregator, and a member or switch may send it. */
 static bool data_sound(const struct sw_group *g, const struct inc_packet *p)
 {
 	const struct inc_header *h = &p->header;
@@ -318,7 +316,7 @@ static void group_data_receive(struct sw *s, struct sw_group *g, const struct ar
 	int child;
 
 	if (!key_right(g, a->packet)) {
-		/* no answer, because the source address may be forged */
+		/* no answer: the source may be forged */
 		reject_data(s, a, DXP_EACCESS, false);
 	} else if (h->epoch != g->epoch) {
 		reject_data(s, a, DXP_ENOENT, true);
@@ -332,15 +330,15 @@ static void group_data_receive(struct sw *s, struct sw_group *g, const struct ar
 	} else if ((child = contributor(g, a)) < 0) {
 		reject_data(s, a, DXP_EACCESS, true);
 	} else if (!group_ready(g)) {
-		/* the sender retransmits until all children are known */
+		/* retransmitted until all children are known */
 		reject_data(s, a, DXP_EAGAIN, false);
 	} else {
 		contribution_receive(s, g, (unsigned)child, a);
 	}
 }
 
-/* Completes the header of data in the compatible format, which lacks some fields. The sender shows
- * the direction. The group has the epoch and the high bits of req_id. */
+/* Fields that the format lacks: the sender shows the direction; the group has the epoch and
+ * req_id's high bits. */
 static void compat_complete(struct sw_group *g, const struct arrival *a, struct inc_header *h)
 {
 	int child = group_child(g, a->path->from_ip, a->path->from_port);

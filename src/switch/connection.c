@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reliable connections (RC) of groups with RC framing. Children connect to this switch, and this
- * switch connects to the group's parent. The data of a connection belong to the connection's group
- * and child. */
+/* Reliable connections (RC) of groups: children connect to this switch, and it to the parent. Data
+ * belong to the connection's group and child. */
 #include "switch/core.h"
 
 #include <stdlib.h>
@@ -13,9 +12,9 @@
 struct sw_connection {
 	struct rc_connection *rc;
 	struct sw_group *group;
-	int child; /* index of the child; PARENT: the peer is the parent */
+	int child; /* PARENT: the peer is the parent */
 	uint32_t number;
-	bool due; /* true: in the list that starts at sw.due_first */
+	bool due; /* in the list from sw.due_first */
 	struct sw_connection *due_next;
 };
 
@@ -60,8 +59,7 @@ static uint64_t ring_bytes(const struct sw_group *g)
 	return (uint64_t)ring_of(g) * (g->segment_bytes + INC_HEADER_BYTES);
 }
 
-/* Returns a connection whose `rc` is not created yet, and prepares the options `o` for it. The
- * caller adds private data to `o`. NULL: no memory. */
+/* Makes a connection without `rc`; the caller adds private data to `o`. NULL: no memory. */
 static struct sw_connection *connection_new(struct sw *s, struct sw_group *g, int child,
 					    struct rc_options *o)
 {
@@ -102,8 +100,7 @@ static void connection_free(struct sw *s, struct sw_connection *n)
 	free(n);
 }
 
-/* Enters the connection in its group if `status` is DXP_OK; otherwise frees the connection. Returns
- * `status`. */
+/* Enters the connection if `status` is DXP_OK, else frees it. Returns `status`. */
 static int connection_enter(struct sw *s, struct sw_connection *n, int status)
 {
 	struct sw_group *g = n->group;
@@ -182,7 +179,7 @@ static void request_accept(struct sw *s, struct sw_group *g, int child,
 		due_add(s, n);
 		return;
 	}
-	connection_end(s, g, child); /* the child has restarted, so its old connection ends */
+	connection_end(s, g, child); /* the child has restarted */
 	n = connection_new(s, g, child, &o);
 	if (n)
 		status = connection_enter(s, n, rc_accept(&o, req, &n->rc));
@@ -212,7 +209,7 @@ static void request_receive(struct sw *s, const struct rc_cm_message *req,
 	}
 	child = group_child(g, path->from_ip, path->from_port);
 	if (g->qkey != hello.qkey || child < 0)
-		s->counters.refused++; /* no answer, because the source address may be forged */
+		s->counters.refused++; /* no answer: the source may be forged */
 	else
 		request_accept(s, g, child, req, path, now_ns);
 }
@@ -270,7 +267,7 @@ void connection_receive(struct sw *s, const uint8_t *data, size_t bytes,
 	}
 	n = rc_table_find(&s->numbers, number_of(data, bytes, status == DXP_OK ? &m : NULL));
 	if (!n || !peer_is(n, path)) {
-		s->counters.refused++; /* no answer, as for any unknown queue pair */
+		s->counters.refused++; /* no answer, as for unknown queue pairs */
 		return;
 	}
 	message = rc_receive(n->rc, data, bytes, n->child == PARENT || group_ready(n->group),
@@ -290,7 +287,7 @@ static bool segment_post(struct sw *s, struct sw_connection *n, const struct inc
 	inc_message_encode(h, front);
 	if (rc_post(n->rc, front, sizeof(front), aggregator->data,
 		    aggregator->status ? 0 : aggregator->bytes) != DXP_OK)
-		s->counters.limited++; /* hosts send their contributions again */
+		s->counters.limited++; /* hosts send again */
 	due_add(s, n);
 	return true;
 }
@@ -311,8 +308,7 @@ bool connection_partial_post(struct sw *s, struct sw_group *g, const struct inc_
 	return segment_post(s, g->parent_connection, h, aggregator);
 }
 
-/* Adds the connections whose timers have expired to the list of due ones, and finds the next
- * timer. */
+/* Makes connections with expired timers due, and finds the next timer. */
 static void timers_check(struct sw *s, uint64_t now_ns)
 {
 	if (now_ns < s->timer_ns)
@@ -336,7 +332,7 @@ void connections_give(struct sw *s, struct inc_batch *out, uint64_t now_ns)
 		struct sw_connection *n = s->due_first;
 
 		if (rc_send(n->rc, out, now_ns))
-			continue; /* the batch is full; the connection stays in the list */
+			continue; /* full batch: it stays in the list */
 		due_remove(s, n);
 		s->timer_ns = min_u64(s->timer_ns, rc_deadline(n->rc));
 	}

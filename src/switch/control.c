@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The control plane of a switch: QUERY, NOTIFY, KILL, RENEW, and the parent's report that it has
- * lost a group. docs/reference/inc.md "A group". */
+/* The control plane: QUERY, NOTIFY, KILL, RENEW, and the parent's report of a lost group.
+ * docs/reference/inc.md "A group". */
 #include "switch/core.h"
 
 #include <dxp/status.h>
@@ -45,8 +45,8 @@ static void request_pass(struct sw *s, const struct request *r, uint8_t kind, ui
 	m->bytes = (uint16_t)inc_packet_control_encode(&m->header, &r->control, m->payload);
 }
 
-/* Sends to member 0. The packet comes from this switch's main port, and goes to the port from which
- * member 0 sends. The other socket of member 0 accepts only packets of its own switch. */
+/* Sends from the main port to the port of member 0's requests; its other socket accepts only its
+ * own switch. */
 static void first_pass(struct sw *s, const struct request *r, uint8_t kind, uint8_t status)
 {
 	request_pass(s, r, kind, status, r->control.first_ip, ROCE_PORT, r->control.first_port);
@@ -75,8 +75,7 @@ static void lessen(struct sw *s, struct inc_control *c)
 	c->planes &= planes;
 	c->segment_bytes = (uint16_t)min_u64(c->segment_bytes, s->options.segment_bytes);
 	c->window = (uint16_t)min_u64(c->window, s->options.window);
-	/* Rounds down to a power of two. So the aggregators of consecutive segments follow each
-	 * other without a gap when segment numbers wrap. */
+	/* A power of two, so that aggregators have no gap when segment numbers wrap. */
 	while (c->window & (c->window - 1))
 		c->window &= c->window - 1;
 	c->free_groups = (uint32_t)min_u64(c->free_groups, s->drained ? 0 : free_groups);
@@ -103,7 +102,7 @@ static unsigned query_cause(const struct sw *s, const struct request *r)
 	return s->group_count == s->options.groups_max ? INC_CAUSE_GROUPS : INC_CAUSE_NONE;
 }
 
-/* Returns true if the query cannot go on: its path is full, or contains this switch already. */
+/* Its path is full, or has this switch already. */
 static bool query_lost(const struct sw *s, const struct request *r)
 {
 	const struct inc_control *c = &r->control;
@@ -162,8 +161,7 @@ void control_query_receive(struct sw *s, const struct arrival *a)
 
 /* ---- notify and kill ---- */
 
-/* Returns this switch's index in the path of a NOTIFY that goes down; -1: this switch is not the
- * next one. */
+/* Returns this switch's index in the path of a NOTIFY going down; -1: another switch is next. */
 static int index_of(const struct sw *s, const struct inc_control *c)
 {
 	int position = (int)c->path_count - 1 - c->hop;
@@ -171,8 +169,7 @@ static int index_of(const struct sw *s, const struct inc_control *c)
 	return position >= 0 && c->path[position].ip == s->options.ip ? position : -1;
 }
 
-/* Returns true if the request comes from member 0 (at the root), or from the switch above this one
- * on the path. */
+/* Returns true for member 0 (at the root), or the switch above on the path. */
 static bool sender_right(const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -241,8 +238,7 @@ static bool notice_sound(const struct sw *s, const struct request *r, int positi
 	       !(below.is_switch && below.ip == s->options.ip);
 }
 
-/* Returns true if the mode of a compatible group permits this child. The switch must support the
- * mode. In mode Node, only one member per host is allowed. */
+/* Checks the mode: the switch must support it, and mode Node allows one member per host. */
 static bool mode_permits(const struct sw *s, const struct sw_group *g, const struct sw_child *child,
 			 unsigned index)
 {
@@ -255,8 +251,8 @@ static bool mode_permits(const struct sw *s, const struct sw_group *g, const str
 	return true;
 }
 
-/* Installs the group of a NOTIFY if it is new, and records the child of this switch through which
- * the NOTIFY came. Returns INC_CAUSE_NONE or the cause of a failure. */
+/* Records the child through which the NOTIFY came; installs a new group. Returns INC_CAUSE_NONE or
+ * a cause. */
 static unsigned notice_install(struct sw *s, const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -268,7 +264,7 @@ static unsigned notice_install(struct sw *s, const struct request *r, int positi
 	bool changed;
 
 	if (g && same_owner(g, c) && (int16_t)(h->epoch - g->epoch) > 0) {
-		group_free(s, g); /* the creator has replaced the group by one with a newer epoch */
+		group_free(s, g); /* replaced by a newer epoch */
 		g = NULL;
 	}
 	if (g && !same_group(g, r, position, parent_ip))
@@ -318,8 +314,7 @@ static void notify(struct sw *s, struct request *r, int position)
 		notice_reject(s, r, cause);
 }
 
-/* Frees the group of a KILL and forwards the KILL. Forwards it even if the group does not exist
- * here any more, because the KILL of another member may have freed it. */
+/* Forwards the KILL even without the group, which another member's KILL may have freed. */
 static void end_group(struct sw *s, struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -385,8 +380,8 @@ void control_renew_receive(struct sw *s, const struct arrival *a)
 
 /* ---- rejection by the parent ---- */
 
-/* Handles the parent's report that it has lost the group. Frees the group, and sends REFUSED to the
- * children, so that they need not wait for a timeout. */
+/* Frees a group that the parent has lost, and sends REFUSED, which spares the children a
+ * timeout. */
 void control_rejected_receive(struct sw *s, const struct arrival *a)
 {
 	const struct inc_packet *p = a->packet;

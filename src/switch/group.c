@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups: the table by id, the memory of groups, and the addresses of their children. */
+/* Groups: table by id, memory, addresses of children. */
 #include "switch/core.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static uint32_t bucket_first(const struct sw_group *g, uint32_t ip, uint16_t por
 
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port)
 {
-	/* At most half of the entries are used, so the search always reaches a free entry. */
+	/* At least half is free, so the search ends. */
 	for (uint32_t at = bucket_first(g, ip, port); g->buckets[at];
 	     at = (at + 1) & g->bucket_mask) {
 		unsigned index = g->buckets[at] - 1u;
@@ -95,8 +95,7 @@ static bool group_allocate(struct sw_group *g)
 	g->buckets = calloc(buckets, sizeof(*g->buckets));
 	g->aggregators = calloc(aggregators, sizeof(*g->aggregators));
 	g->queue = calloc(aggregators, sizeof(*g->queue));
-	/* Does not clear this memory, because all data is written before it is read. Pages that are
-	 * never touched take no memory. */
+	/* Not cleared: data is written before it is read. Untouched pages take no memory. */
 	g->data = malloc(aggregators * aggregator_bytes(g));
 	if (!g->children || !g->connections || !g->buckets || !g->aggregators || !g->queue ||
 	    !g->data)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements input.h by two rings, which are served by weighted round robin. */
+/* Two rings, by weighted round robin. */
 #include "switch/input.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 #include "wire/inc_compat.h"
 #include "wire/limits.h"
 
-/* Invariant: 0 <= tail - head <= INPUT_QUEUE_PACKETS, in arithmetic that wraps. */
+/* Invariant: 0 <= tail - head <= INPUT_QUEUE_PACKETS, wrapping. */
 struct queue {
 	uint32_t head, tail;
 	struct input_packet packets[INPUT_QUEUE_PACKETS];
@@ -21,8 +21,8 @@ struct queue {
 
 struct input {
 	uint8_t weights[INPUT_CLASSES];
-	enum input_class served; /* class that is served next */
-	/* packets of class `served` that may still be dequeued before the other class is served */
+	enum input_class served; /* next class */
+	/* packets of `served` until the other class */
 	unsigned left;
 	struct input_counters counters;
 	struct queue queues[INPUT_CLASSES];
@@ -32,7 +32,7 @@ _Static_assert((INPUT_QUEUE_PACKETS & (INPUT_QUEUE_PACKETS - 1)) == 0, "a power 
 
 int input_create(const uint8_t weights[INPUT_CLASSES], struct input **out)
 {
-	struct input *a = calloc(1, sizeof(*a)); /* pages that are never touched take no memory */
+	struct input *a = calloc(1, sizeof(*a)); /* untouched pages take no memory */
 
 	if (!a)
 		return DXP_ENOMEM;
@@ -108,7 +108,7 @@ const struct input_packet *input_next(struct input *a)
 		return NULL;
 	if (a->left == 0 || queue_empty(&a->queues[a->served]))
 		served_change(a);
-	/* If only this class has packets, it is served again. */
+	/* A class alone is served again. */
 	if (queue_empty(&a->queues[a->served]))
 		served_change(a);
 	a->left--;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates the output of the core: first messages, then results and partial results, group by group.
- * Within a group, packets are ordered by child, then by segment, so that all packets to one child
- * form GSO batches. */
+/* Output of the core: messages, then results and partial results by group, ordered by child, then
+ * segment, so that a child's packets form GSO batches. */
 #include "switch/core.h"
 
 #include <assert.h>
@@ -10,8 +9,7 @@
 
 /* ---- messages ---- */
 
-/* Makes space for a message. Drops messages that were sent, then doubles the array, up to
- * SWITCH_MESSAGES_MAX entries. Returns false if there is still no space. */
+/* Drops sent messages, then doubles the array up to SWITCH_MESSAGES_MAX; false: no space. */
 static bool message_space(struct sw *s)
 {
 	uint32_t waiting = s->message_end - s->message_first, space = 2 * s->message_space;
@@ -125,8 +123,7 @@ static struct inc_header segment_header(const struct sw_group *g,
 	};
 }
 
-/* Appends one packet. A result goes to many children, so the CRC of a full segment is computed only
- * once. */
+/* Appends a packet. A result goes to many children, so a full segment's CRC is computed once. */
 static void segment_give(const struct sw *s, const struct sw_group *g,
 			 struct aggregator *aggregator, const struct inc_header *h,
 			 const struct roce_path *path, struct inc_batch *out)
@@ -169,7 +166,7 @@ static void result_give(struct sw *s, struct sw_group *g, struct aggregator *agg
 	struct roce_path path = {s->options.ip, to->ip, to->port, ROCE_PORT};
 	struct inc_header h = segment_header(g, aggregator);
 
-	/* src_rank stays 0, because the lowest member below the root is member 0. */
+	/* src_rank stays 0: the lowest member below the root. */
 	h.flags |= INC_FLAG_RESULT | (aggregator->sent_once ? INC_FLAG_REPEAT : 0);
 	if (!connection_result_post(s, g, child, &h, aggregator))
 		segment_give(s, g, aggregator, &h, &path, out);
@@ -177,8 +174,7 @@ static void result_give(struct sw *s, struct sw_group *g, struct aggregator *agg
 	aggregator->due_count--;
 }
 
-/* Appends all packets that are due to the destination g->cursor. Returns false if the batch is
- * full. */
+/* Appends all that is due to g->cursor. Returns false if the batch is full. */
 static bool group_output_give(struct sw *s, struct sw_group *g, struct inc_batch *out, size_t space,
 			      uint64_t now_ns)
 {
@@ -214,7 +210,7 @@ static void queue_clean(struct sw_group *g)
 	g->queue_count = kept;
 }
 
-/* Appends up to one quantum of the group's packets. Returns true if the group has more packets. */
+/* Appends up to a quantum. Returns true if there are more packets. */
 static bool group_give(struct sw *s, struct sw_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	size_t space = min_u64(out->space, out->count + SWITCH_QUANTUM);
@@ -233,7 +229,7 @@ size_t switch_send(struct sw *s, struct inc_batch *out, uint64_t now_ns)
 	size_t before = out->count, space = out->space;
 
 	assert(out->count <= out->space);
-	/* While results wait, messages may use only half of the batch. */
+	/* While results wait, messages get half of the batch. */
 	messages_give(s, out, s->output_first ? before + (space - before + 1) / 2 : space);
 	while (s->output_first && out->count < space) {
 		struct sw_group *g = s->output_first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The callbacks of the XDP plane that the core calls. */
+/* Callbacks of the XDP plane for the core. */
 #include "switch/plane_group.h"
 
 static bool install(void *context, const struct sw_group *group)

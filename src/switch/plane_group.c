@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Installs groups in the maps of the XDP program, and removes them. To install a group, clears its
- * aggregators and sets its ports before it adds the group's entry. To remove a group, removes its
- * entry first. */
+/* Groups in the XDP program's maps. To install: clear aggregators, set ports, then add the entry.
+ * To remove: the entry first. */
 #include "switch/plane_group.h"
 
 #include <errno.h>
@@ -22,18 +21,16 @@ static int index_of(const struct plane_groups *g, uint32_t id)
 	return -1;
 }
 
-/* Returns true if the entry has been free for so long that no run of the program can still use the
- * group that had it. */
+/* Returns true if no run of the program can still use the group that had the entry. */
 static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 {
 	return now_ns - g->at[at].freed_ns >= PLANE_REST_NS;
 }
 
-/* Returns a free entry, or -1. To store a port map in an entry blocks this thread for some 10 ms,
- * until no run of the program uses the old map. So plane_groups_fill stores port maps before the
- * first group. This function prefers entries that have a map and have been free for PLANE_REST_NS.
- * Next come entries without a map. Last come entries that were freed recently, because they need a
- * new map. */
+/* Returns a free entry, or -1. Storing a port map blocks for some 10 ms, until no run uses the old
+ * one, so plane_groups_fill stores them before the first group. Preferred are entries with a map,
+ * free for PLANE_REST_NS; then those without a map; last those freed recently, which need a new
+ * map. */
 static int index_free(const struct plane_groups *g, uint64_t now_ns)
 {
 	int fresh = -1, tired = -1;
@@ -53,8 +50,7 @@ static int index_free(const struct plane_groups *g, uint64_t now_ns)
 	return fresh >= 0 ? fresh : tired;
 }
 
-/* Finds the interface from which an address sends. Returns false if the address is unknown, or its
- * interface is not a port of this plane. */
+/* Returns false if the address is unknown, or its interface is no port of this plane. */
 static bool neighbour_of(const struct plane *p, uint32_t ip, struct kernel_neighbour *out)
 {
 	uint32_t ip_be = __builtin_bswap32(ip);

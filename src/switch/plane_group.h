@@ -9,11 +9,11 @@ struct plane_groups {
 	struct {
 		bool used;
 		uint32_t id;
-		int ports; /* descriptor of the entry's port map; 0: none yet */
-		/* time in ns at which the entry became free; 0: it was never used */
+		int ports; /* of the entry's port map; 0: none yet */
+		/* 0: never used */
 		uint64_t freed_ns;
 	} at[SWITCH_KERNEL_GROUPS];
-	/* entry at which the search for a free one starts, so that freed entries are reused late */
+	/* start of the search, so that freed entries are reused late */
 	uint32_t next;
 };
 
@@ -25,13 +25,12 @@ struct plane {
 	unsigned port_count;
 	struct {
 		int ifindex;
-		/* descriptor of the BPF link; while it is open, the program is attached */
+		/* BPF link; while open, the program is attached */
 		int link;
 	} ports[SWITCH_KERNEL_PORTS];
 };
 
-/* Stores a port map in each entry. If that fails for an entry, the entry gets its map with its
- * first group. */
+/* Stores a port map in each entry; one that fails gets its map with its first group. */
 void plane_groups_fill(struct plane *p);
 /* Implement `install`, `remove` and `last_ns` of struct sw_kernel. */
 bool plane_install(struct plane *p, const struct sw_group_view *view);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists and detaches XDP programs with the name of this program, also programs of other
- * processes. */
+/* Lists and detaches XDP programs of this name, also of other processes. */
 #include "switch/plane.h"
 
 #include <errno.h>
@@ -31,8 +30,7 @@ static bool is_dxp(uint32_t program_id)
 	return own;
 }
 
-/* Returns the id of the XDP program on an interface if it has this program's name; 0: none is
- * attached. */
+/* Returns the program's id if it has this program's name; 0: none. */
 static uint32_t program_on(unsigned ifindex, bool *native)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, q);
@@ -65,8 +63,7 @@ int plane_list(void (*row)(void *context, const char *interface, uint32_t progra
 	return DXP_OK;
 }
 
-/* Returns a descriptor of the BPF link that attaches the program to the interface; -1: there is
- * none. */
+/* Returns the BPF link to the interface; -1: none. */
 static int link_of(uint32_t program_id, unsigned ifindex)
 {
 	uint32_t id = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads the XDP program with libbpf. Logs messages of libbpf and of the kernel's verifier at level
- * debug. The last informative line becomes part of the error text for the user. */
+/* Loads the XDP program with libbpf. Messages of libbpf and the verifier are logged at level debug;
+ * the last informative line goes into the error text. */
 #include "switch/plane_load.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define ICRC_MAP        ".rodata.icrc"
 #define ICRC_WAYS       8
 
-/* Last informative line of libbpf or the verifier. */
+/* Of libbpf or the verifier. */
 static _Thread_local char reported[PLANE_WHY_BYTES];
 
 static int on_message(enum libbpf_print_level level, const char *format, va_list args)
@@ -41,8 +41,7 @@ static int on_message(enum libbpf_print_level level, const char *format, va_list
 	return 0;
 }
 
-/* Fills the tables for a CRC by slices of 8 bytes: table[n][b] is the CRC of byte b followed by n
- * zero bytes. */
+/* Fills tables of a CRC by slices of 8: table[n][b] is byte b followed by n zeros. */
 static void icrc_fill(uint32_t table[ICRC_WAYS][256])
 {
 	for (uint32_t byte = 0; byte < 256; byte++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads the XDP program and its maps. Does not attach the program. */
+/* Loads the XDP program and its maps, without attaching. */
 #ifndef SWITCH_PLANE_LOAD_H
 #define SWITCH_PLANE_LOAD_H
 
@@ -11,21 +11,20 @@ struct bpf_object;
 
 struct plane_program {
 	struct bpf_object *object;
-	/* descriptor of the program; `object` owns it and the descriptors of the maps */
+	/* `object` owns this and the maps' descriptors */
 	int program;
 	int neighbours, groups, aggregators, ports, counters;
 };
 
-/* Loads the program. DXP_EUNSUPPORTED: the program cannot be loaded; `why` gets the reason and the
- * next step. */
+/* DXP_EUNSUPPORTED: `why` has the reason and the next step. */
 int plane_load(uint32_t own_ip, bool check_icrc, struct plane_program *out,
 	       char why[PLANE_WHY_BYTES]);
 void plane_unload(struct plane_program *p);
 
-/* Writes the sum of each counter over all CPUs. */
+/* Sums over all CPUs. */
 void plane_counts(const struct plane_program *p, uint64_t counts[KERNEL_COUNTERS]);
 
-/* The compiled XDP program, which the build embeds. */
+/* Embedded by the build. */
 extern const unsigned char plane_object[];
 extern const size_t plane_object_bytes;
 

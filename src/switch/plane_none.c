@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stands in for the XDP plane in builds without it: opening the plane fails, and states the
- * reason. */
+/* Builds without the XDP plane: opening it fails with the reason. */
 #include "switch/plane.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contains the portable loops, and selects the portable build or the AVX2 build. */
+/* The portable loops, and the choice between them and AVX2. */
 #include "switch/reduce_loops.h"
 #include "switch/reduce_ways.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops of reduce_loops.h, built for AVX2. For fp16 they use conversion instructions (F16C): 26
- * to 38 GB/s instead of 3 GB/s. */
+/* The loops for AVX2; fp16 by conversion instructions (F16C): 26 to 38 GB/s instead of 3. */
 #include "switch/reduce_ways.h"
 
 #ifdef __AVX2__
@@ -16,7 +15,7 @@
 #define ROUND_EVEN (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define FP16_OF(v) _mm256_cvtps_ph(v, ROUND_EVEN)
 
-/* Returns eight 16-bit masks. All bits of a mask are ones where the comparison is true. */
+/* Returns all ones where the comparison is true. */
 static inline __m128i halves_of(__m256 mask)
 {
 	__m256i wide = _mm256_castps_si256(mask);
@@ -24,8 +23,7 @@ static inline __m128i halves_of(__m256 mask)
 	return _mm_packs_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
 }
 
-/* Defines a loop that computes `result` from the floats a and b. They are converted from the fp16
- * vectors p and q. */
+/* `result` from floats a and b, of fp16 vectors p and q. */
 #define FP16_EIGHT(name, result)                                                                  \
 	static void name##_eight(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                         \
@@ -54,9 +52,8 @@ static const reduce_fn fp16_loops[DXP_INC_OPS] = {
 	[DXP_INC_MAX] = max_fp16_eight,
 };
 
-/* Returns true if the processor has F16C. Caches the result, because the instruction CPUID can take
- * microseconds under a hypervisor. Executes CPUID itself, because clang 14 has no name for this
- * feature. */
+/* Detects F16C. The result is cached, because CPUID can take microseconds under a hypervisor; clang
+ * 14 has no name for F16C. */
 static bool f16c_here(void)
 {
 	static _Atomic int known = -1;

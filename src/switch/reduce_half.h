@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Converts 16-bit floating-point numbers to float and back, rounded to nearest even. Handles
- * subnormal numbers, infinities and NaNs. A NaN becomes quiet, and keeps the payload bits that fit.
- * The code has no branches, so that compilers vectorize its loops. It uses integers, because clang
- * 14 has no _Float16 on x86. */
+/* 16-bit floats to float and back, to nearest even, with subnormals, infinities and NaNs; a NaN
+ * becomes quiet and keeps payload bits that fit. No branches, so that loops vectorize; integers,
+ * because clang 14 has no _Float16 on x86. */
 #ifndef SWITCH_REDUCE_HALF_H
 #define SWITCH_REDUCE_HALF_H
 
@@ -25,24 +24,21 @@ static inline uint32_t bits_of_float(float f)
 	return bits;
 }
 
-/* Returns `a` if `choice` is 1, and `b` if `choice` is 0. Uses masks, because gcc compiles ?: to a
- * branch here. */
+/* Returns `a` if `choice` is 1, `b` if 0; by masks, because gcc makes ?: a branch here. */
 static inline uint32_t pick(uint32_t choice, uint32_t a, uint32_t b)
 {
 	return b ^ ((a ^ b) & -choice);
 }
 
-/* Exponent and fraction of an fp16 number, shifted to their positions in a float. 112 is the
- * difference of the exponents' biases. */
+/* fp16 shifted into a float; 112: difference of biases. */
 #define FP16_SHIFT     13
 #define FP16_EXPONENT  (0x7c00u << FP16_SHIFT)
 #define FP16_REBIAS    (112u << 23)
-#define FP16_TINY      (113u << 23) /* 2^-14, the smallest normal fp16 number */
+#define FP16_TINY      (113u << 23) /* 2^-14, smallest normal fp16 */
 #define FP16_OVER      (143u << 23) /* 2^16, too large for fp16 */
 #define FLOAT_INFINITY (255u << 23)
-/* If this number is added to a float below 2^-14, the low bits of the sum are the rounded subnormal
- * fp16. */
-#define FP16_ALIGN (126u << 23) /* 2^-1; the last bit of this float counts 2^-24 */
+/* Added to a float below 2^-14, it leaves the rounded subnormal fp16 in the low bits. */
+#define FP16_ALIGN (126u << 23) /* 2^-1; its last bit counts 2^-24 */
 
 static inline float fp16_to_float(uint16_t h)
 {

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops, one for each operator and type, and their table. Only reduce.c (any processor) and
- * reduce_avx2.c include this file.
+/* The loops by operator and type, and their table; only for reduce.c and reduce_avx2.c.
  *
- * Floating-point MIN and MAX are into < from ? into : from (MAX: with >), as in Open MPI. A
- * comparison with a NaN is false, so the later operand is the result: a number replaces an earlier
- * NaN, a NaN replaces an earlier number, and the later of two zeros stays. MPI leaves these cases
- * undefined. Contributions are folded in a fixed order, so each run gives the same result. A sum or
- * product with a NaN is a NaN. If both operands are NaNs, the compiler decides which payload the
- * result has. */
+ * Floating-point MIN and MAX are into < from ? into : from (MAX: >), as in Open MPI. Comparisons
+ * with NaN are false, so the later operand stays, also of two zeros. MPI leaves this undefined; the
+ * fixed order of folding repeats results. A sum or product with a NaN is one; of two NaNs, the
+ * compiler decides the payload. */
 #ifndef SWITCH_REDUCE_LOOPS_H
 #define SWITCH_REDUCE_LOOPS_H
 
 #include "switch/reduce.h"
 #include "switch/reduce_half.h"
 
-/* Element types that need no alignment. */
+/* Without alignment. */
 #define ANYWHERE __attribute__((aligned(1)))
 typedef int8_t any_int8;
 typedef uint8_t any_uint8;
@@ -27,7 +24,7 @@ typedef uint64_t any_uint64 ANYWHERE;
 typedef float any_float ANYWHERE;
 typedef double any_double ANYWHERE;
 
-/* Defines a loop. `result` is an expression of the elements a (from `into`) and b (from `from`). */
+/* `result`: of elements a (`into`) and b (`from`). */
 #define LOOP(name, type, result)                                                          \
 	static void name(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                 \
@@ -40,8 +37,7 @@ typedef double any_double ANYWHERE;
 		}                                                                         \
 	}
 
-/* Integers wrap, so sums are computed as unsigned. The factor 1u prevents that 16-bit factors are
- * promoted to int, whose overflow is undefined. */
+/* Sums wrap as unsigned. 1u keeps 16-bit factors from int, whose overflow is undefined. */
 #define INTEGER_ORDER(type)                   \
 	LOOP(min_##type, type, a < b ? a : b) \
 	LOOP(max_##type, type, a > b ? a : b)
@@ -86,8 +82,8 @@ FLOATING(double)
 HALF(fp16)
 HALF(bf16)
 
-/* Defines a loop on pairs: a value, its index directly behind it, and zeros up to `bytes`. Of two
- * equal values, the one with the lower index stays. */
+/* Pairs: value, index directly behind, zeros up to `bytes`. Of equal values, the lower index
+ * stays. */
 #define PAIR(name, type, bytes, before)                                                   \
 	static void name(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                 \
@@ -126,7 +122,7 @@ PAIRS(double, 16)
 #define FLOATING_PART(op)                                                                     \
 	[DXP_INC_FP16] = op##_fp16, [DXP_INC_BF16] = op##_bf16, [DXP_INC_FLOAT] = op##_float, \
 	[DXP_INC_DOUBLE] = op##_double
-/* Loops that signed and unsigned types share, because the results have the same bits. */
+/* Signed and unsigned have the same bits. */
 #define INTEGER_PART(op)                                                                           \
 	[DXP_INC_INT8] = op##_uint8, [DXP_INC_INT16] = op##_uint16, [DXP_INC_INT32] = op##_uint32, \
 	[DXP_INC_INT64] = op##_uint64, [DXP_INC_UINT8] = op##_uint8,                               \

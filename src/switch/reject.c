@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts rejections by reason, and answers them within rate limits. So no peer can make a switch
- * flood other hosts, and no peer can use up all answers. */
+/* Counts rejections, and answers within limits: no peer can make a switch flood hosts, or use up
+ * all answers. */
 #include "switch/core.h"
 
 #include <dxp/status.h>
 
-/* Returns true if the rate allows an event now. limiter_charge counts the event, and saves unused
- * rate for up to SWITCH_BURST_NS. */
+/* limiter_charge counts events, and saves unused rate for up to SWITCH_BURST_NS. */
 static bool limiter_allows(const struct limiter *l, uint64_t now_ns)
 {
 	return l->next_ns <= now_ns;

@@ -16,10 +16,10 @@
 #include "link/datagram.h"
 #include "wire/stats_service.h"
 
-/* ns that the thread waits for the loop; after that the reader repeats its request */
+/* the thread's wait for the loop; then the reader repeats its request */
 #define LOOP_WAIT_NS (500 * MS_NS)
 
-/* Values of a switch: X(field of struct inc_switch_row, whether it can fall). */
+/* X(field of struct inc_switch_row, whether it can fall). */
 #define ROW_VALUES(X)                  \
 	X(groups, true)                \
 	X(groups_max, true)            \
@@ -48,7 +48,7 @@
 	X(forwarded_dropped, false)    \
 	X(computed_dropped, false)
 
-/* Counters of requests for counters. */
+/* Of requests. */
 struct served {
 	uint64_t answered, malformed, unauthentic, limited;
 };
@@ -64,7 +64,7 @@ struct report {
 	pthread_cond_t served;
 	struct inc_switch_row row;
 	bool fresh;
-	/* only the thread uses these */
+	/* only the thread's */
 	struct served counters;
 	struct stats_service_limit limit;
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
@@ -89,7 +89,7 @@ void report_serve(struct report *r, const struct sw *s, uint64_t now_ns)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* Waits for new counters of the loop. Returns false if the loop does not run. */
+/* Waits for the loop's counters. Returns false if it does not run. */
 static bool row_get(struct report *r, struct inc_switch_row *out)
 {
 	const uint64_t until_ns = clock_now_ns() + LOOP_WAIT_NS;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event loop of a switch: passes packets to the core, sends the core's output, frees groups
- * with expired leases, then spins and sleeps. */
+/* The event loop: packets to the core, its output, expired leases, then spin and sleep. */
 #include "switch/serve.h"
 
 #include <dirent.h>
@@ -37,14 +36,13 @@
 
 /* ---- interfaces: that with the switch's address, and the ports for the XDP program ---- */
 
-#define SERVE_NAME_BYTES 16 /* bytes of an interface's name (IF_NAMESIZE) */
+#define SERVE_NAME_BYTES 16 /* IF_NAMESIZE */
 
 struct serve_ports {
-	char own[SERVE_NAME_BYTES]; /* first interface with the switch's address */
-	unsigned owners;            /* number of interfaces with this address */
-	unsigned mtu;               /* MTU of `own` in bytes */
-	/* Number of ports in `names`. They are the ports of `own` if it is a bridge; otherwise
-	 * `own` itself. */
+	char own[SERVE_NAME_BYTES]; /* first with the switch's address */
+	unsigned owners;            /* interfaces with it */
+	unsigned mtu;               /* of `own` */
+	/* Ports in `names`: those of `own` if it is a bridge, else `own`. */
 	unsigned count;
 	char names[SWITCH_KERNEL_PORTS][SERVE_NAME_BYTES];
 };
@@ -57,8 +55,7 @@ static uint32_t host_order(const struct sockaddr *any)
 	return ntohl(v4.sin_addr.s_addr);
 }
 
-/* Returns true if the interface has this address. On the loopback interface, all addresses of its
- * network count, because all of them belong to this host. */
+/* Compares addresses. On loopback, all addresses of its network are this host's. */
 static bool address_is(const struct ifaddrs *a, uint32_t ip)
 {
 	if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET)
@@ -109,8 +106,7 @@ static int name_order(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Fills in the ports of the bridge `own`. Returns false if `own` is not a bridge. *more: the bridge
- * has more than SWITCH_KERNEL_PORTS ports. */
+/* Returns false if `own` is no bridge. *more: above SWITCH_KERNEL_PORTS. */
 static bool bridge_ports(struct serve_ports *out, bool *more)
 {
 	char path[64 + SERVE_NAME_BYTES];
@@ -134,9 +130,8 @@ static bool bridge_ports(struct serve_ports *out, bool *more)
 	return true;
 }
 
-/* Finds the interface with this address, and its ports. DXP_ENOENT: no interface has the address.
- * DXP_EIO: the kernel did not list interfaces. Both are logged. DXP_EUNSUPPORTED: the bridge has
- * more ports than `names` holds; the other fields are valid. */
+/* DXP_ENOENT: no interface has it; DXP_EIO: not listed; both logged. DXP_EUNSUPPORTED: more ports
+ * than `names` holds; other fields are valid. */
 static int serve_ports_find(uint32_t ip, struct serve_ports *out)
 {
 	bool more = false;
@@ -157,14 +152,14 @@ static int serve_ports_find(uint32_t ip, struct serve_ports *out)
 
 struct server {
 	const struct serve_options *options;
-	struct sw_options core; /* core options of `options`, completed by addresses_find */
+	struct sw_options core; /* of `options`, completed by addresses_find */
 	struct serve_ports ports;
 	struct plane *plane;
-	struct link *link; /* socket of UDP port 4791 */
+	struct link *link; /* UDP port 4791 */
 	struct senders *senders;
 	struct input *input;
 	struct sw *sw;
-	struct report *report; /* NULL: the options have no key */
+	struct report *report; /* NULL: no key */
 	struct spin spin;
 	uint64_t expire_ns;
 	bool draining;
@@ -176,8 +171,7 @@ struct server {
 
 /* ---- XDP plane ---- */
 
-/* Attaches the XDP program to the ports in the options; if the options have none, to the ports that
- * serve_ports_find found. */
+/* Attaches XDP to the options' ports, else to those that serve_ports_find found. */
 static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 {
 	const struct serve_options *o = v->options;
@@ -207,8 +201,8 @@ static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 	return plane_open(&p, &v->plane, why);
 }
 
-/* Opens the XDP plane if the options want it. With SERVE_PLANE_AUTO, only logs a failure; user
- * space then computes all segments. */
+/* Opens the XDP plane. With SERVE_PLANE_AUTO, a failure is only logged, and user space computes
+ * all. */
 static int kernel_open(struct server *v)
 {
 	char why[PLANE_WHY_BYTES] = "";
@@ -231,8 +225,7 @@ static int kernel_open(struct server *v)
 
 /* ---- start and close ---- */
 
-/* Returns the bytes of a segment that fit one packet at this MTU, rounded down to a multiple of
- * 16. */
+/* Returns the segment bytes in one packet, a multiple of 16. */
 static uint16_t segment_of(unsigned mtu)
 {
 	unsigned header_bytes = IP_UDP_BYTES + INC_UD_BYTES + INC_TRAILER_BYTES;
@@ -316,7 +309,7 @@ static int input_start(struct server *v)
 	return status;
 }
 
-/* Opens all parts of the server. After a failure the caller closes the parts that are open. */
+/* Opens all parts; after a failure the caller closes what is open. */
 static int server_start(struct server *v)
 {
 	int status = addresses_find(v);
@@ -325,7 +318,7 @@ static int server_start(struct server *v)
 		status = link_start(v);
 	if (status == DXP_OK)
 		status = kernel_open(v);
-	/* Drops privileges before threads start. The steps below need no root rights. */
+	/* Before threads start; the steps below need no root rights. */
 	if (status == DXP_OK)
 		status = privileges_drop(v->options->user, v->plane != NULL);
 	if (status == DXP_OK)
@@ -374,7 +367,7 @@ static struct roce_path path_from(const struct server *v, uint32_t ip, uint16_t 
 		.from_ip = ip, .from_port = port, .to_ip = v->core.ip, .to_port = ROCE_PORT};
 }
 
-/* Returns true if all packets of the batch have the same class, and no packet waits in a queue. */
+/* Returns true if all packets have one class, and none waits in a queue. */
 static bool batch_alike(const struct server *v, size_t count)
 {
 	if (!input_empty(v->input))
@@ -386,8 +379,7 @@ static bool batch_alike(const struct server *v, size_t count)
 	return true;
 }
 
-/* Passes the packets of the batch to the core. If both classes have packets, queues them in the
- * arbiter instead. */
+/* Packets of both classes go through the arbiter. */
 static void batch_accept(struct server *v, size_t count, uint64_t now_ns)
 {
 	bool alike = batch_alike(v, count);
@@ -404,8 +396,7 @@ static void batch_accept(struct server *v, size_t count, uint64_t now_ns)
 	}
 }
 
-/* Passes at most one batch of queued packets to the core, in the order of the weights; more packets
- * would delay the sending of results. Returns their number. */
+/* Passes at most a batch to the core, by weights; more would delay results. Returns the number. */
 static size_t queued_accept(struct server *v, uint64_t now_ns)
 {
 	const struct input_packet *p;
@@ -420,9 +411,8 @@ static size_t queued_accept(struct server *v, uint64_t now_ns)
 	return count;
 }
 
-/* Receives a batch of packets. If both classes have packets, receives several batches, so that the
- * arbiter decides the order of packets, and not the socket's buffer. Returns the number of packets
- * received or passed to the core. */
+/* Receives several batches if both classes have packets, so that the arbiter decides the order, not
+ * the socket. Returns the packets received or passed to the core. */
 static size_t receive(struct server *v)
 {
 	size_t total = 0, count;
@@ -474,7 +464,7 @@ static bool has_groups(const struct server *v, uint64_t now_ns)
 	return a.self.groups > 0;
 }
 
-/* Returns false if the server must stop. Starts to drain groups if that is requested. */
+/* Returns false to stop. Starts to drain groups on request. */
 static bool goes_on(struct server *v, uint64_t now_ns)
 {
 	if (*v->options->stop)
@@ -489,9 +479,8 @@ static bool goes_on(struct server *v, uint64_t now_ns)
 	return has_groups(v, now_ns);
 }
 
-/* Polls until packets arrive, the deadline passes, or the time to spin is over. Returns the number
- * of packets. Yields between polls, because the sender of the awaited packets may need this
- * processor. */
+/* Polls until packets, the deadline or the end of the spin; returns the number of packets. Yields,
+ * because the sender may need this processor. */
 static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 {
 	uint64_t until_ns = min_u64(now_ns + v->spin.budget_ns, deadline_ns);
@@ -505,13 +494,12 @@ static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 	return count;
 }
 
-/* Waits for packets, and returns their number. Spins only if packets were just handled (`busy`), so
- * that an idle switch sleeps. */
+/* Returns their number. Spins only after packets (`busy`), so an idle switch sleeps. */
 static size_t await(struct server *v, bool busy, uint64_t now_ns)
 {
 	uint64_t deadline_ns = switch_deadline(v->sw);
 
-	/* While draining, wakes early enough to check whether all groups are gone. */
+	/* Draining: checks whether groups are gone. */
 	if (v->draining)
 		deadline_ns = min_u64(deadline_ns, now_ns + SERVE_EXPIRE_NS);
 	if (deadline_ns <= now_ns || !input_empty(v->input))

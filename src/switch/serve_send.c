@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends packets, ordered by child. In a batch, a `way` is a pair of source port and destination.
- * Ways are numbered by first use. Sorting the packets by way keeps their order within a way. */
+/* Sends packets by child. In a batch, a `way` is a source port and destination, numbered by first
+ * use; sorting by way keeps its order. */
 #include "switch/serve_send.h"
 
 #include <sched.h>
@@ -14,20 +14,20 @@
 #include "link/udp.h"
 #include "switch/limits.h"
 
-#define PORT_IN_USE UINT8_MAX /* marks a source port that another process uses */
-/* hash entries: a power of two, of which at most half are used */
+#define PORT_IN_USE UINT8_MAX /* another process uses the port */
+/* power of two, at most half used */
 #define WAYS_BUCKETS (2 * SERVE_BATCH)
 
 _Static_assert((WAYS_BUCKETS & (WAYS_BUCKETS - 1)) == 0, "a power of two");
 _Static_assert(SERVE_SENDERS_MAX < UINT8_MAX, "a sender's number and none fit a byte");
 
 struct sender {
-	struct link *link; /* NULL: the entry is unused */
+	struct link *link; /* NULL: unused */
 	uint16_t port;
 	uint64_t used_ns;
 };
 
-/* Packets of a batch that have the same source port and destination. */
+/* Of one source port and destination. */
 struct way {
 	struct udp_address to;
 	uint16_t from_port;
@@ -39,17 +39,16 @@ struct senders {
 	int priority;
 	struct link *main;
 	uint64_t lost;
-	/* Time in ns at which ports of other processes are tried again; 0: no such ports are
-	 * known. */
+	/* When used ports are tried again; 0: none known. */
 	uint64_t forgive_ns;
-	/* for each source port: 1 + its index in `table`; 0: no socket; PORT_IN_USE */
+	/* by source port: 1 + index in `table`; 0: no socket; PORT_IN_USE */
 	uint8_t numbers[ROCE_SOURCE_PORTS];
 	struct sender table[SERVE_SENDERS_MAX];
 
-	/* The fields from here on are about the current batch. */
+	/* From here on: current batch. */
 	uint32_t way_count;
 	struct way ways[SERVE_BATCH];
-	uint16_t ways_table[WAYS_BUCKETS]; /* 1 + number of a way; 0: free entry */
+	uint16_t ways_table[WAYS_BUCKETS]; /* 1 + way; 0: free */
 	uint16_t way_of[SERVE_BATCH];
 	const struct datagram *list[SERVE_BATCH];
 };
@@ -91,8 +90,7 @@ void serve_senders_counters(const struct senders *s, struct senders_counters *ou
 		out->open += s->table[i].link != NULL;
 }
 
-/* Returns the index of a free entry of `table`. If there is none, first closes the socket that was
- * unused for longest. */
+/* Returns a free entry; without one, closes the socket unused for longest. */
 static unsigned entry_make(struct senders *s)
 {
 	unsigned oldest = 0;
@@ -107,7 +105,7 @@ static unsigned entry_make(struct senders *s)
 	return oldest;
 }
 
-/* Marks a port as used by another process. Logs that only once until such ports are tried again. */
+/* Marks a used port, logged once until such ports are tried again. */
 static void in_use_note(struct senders *s, uint8_t *number, uint64_t now_ns)
 {
 	*number = PORT_IN_USE;
@@ -157,9 +155,8 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 	*number = (uint8_t)(entry + 1);
 }
 
-/* Returns true if the packet may open a socket. A REFUSED packet may answer a port scan. So it
- * opens a socket only while fewer than SERVE_SENDERS_REJECTED are open, and never makes another
- * socket close. */
+/* Limits REFUSED, which may answer a port scan: it opens a socket only below
+ * SERVE_SENDERS_REJECTED, and never closes another. */
 static bool worth_opening(const struct senders *s, const struct datagram *d)
 {
 	unsigned open = 0;
@@ -172,7 +169,7 @@ static bool worth_opening(const struct senders *s, const struct datagram *d)
 	return open < SERVE_SENDERS_REJECTED;
 }
 
-/* Returns the socket that sends from source port `port`; NULL: there is none. */
+/* Returns the socket of `port`; NULL: none. */
 static struct link *sender_of(struct senders *s, uint16_t port, const struct datagram *first,
 			      uint64_t now_ns)
 {
@@ -214,8 +211,7 @@ static uint16_t way_number(struct senders *s, const struct udp_address *to, uint
 	return (uint16_t)(s->way_count - 1);
 }
 
-/* Sorts the packets of the batch by way into `list`. Afterwards `next` of each way is the end of
- * its packets in `list`. */
+/* Sorts packets by way into `list`; `next` is then the end of a way's packets. */
 static void batch_order(struct senders *s, const struct inc_batch *batch)
 {
 	uint16_t begin = 0;
@@ -264,8 +260,7 @@ void serve_senders_send(struct senders *s, const struct inc_batch *batch, uint64
 	batch_order(s, batch);
 	for (uint32_t w = 0; w < s->way_count; w++) {
 		size_t end = s->ways[w].next;
-		/* Ways that follow each other and have the same source port are sent by one system
-		 * call. */
+		/* Ways in a row with one source port are one system call. */
 		if (w + 1 < s->way_count && s->ways[w + 1].from_port == s->ways[w].from_port)
 			continue;
 		list_send(s, s->ways[w].from_port, s->list + begin, end - begin, now_ns);

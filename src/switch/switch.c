@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch: its options, its lifetime, the dispatch of packets, and leases. */
+/* The switch: options, lifetime, dispatch of packets, leases. */
 #include "switch/core.h"
 
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static void control_receive(struct sw *s, const struct arrival *a)
 	case INC_KILL: control_notify_receive(s, a); break;
 	case INC_RENEW: control_renew_receive(s, a); break;
 	case INC_INQUIRE: inquiry_receive(s, a); break;
-	/* a kind of packet that switches do not handle */
+	/* not for switches */
 	default: reject_data(s, a, DXP_EINVAL, false);
 	}
 }
@@ -150,8 +150,7 @@ void switch_receive(struct sw *s, const uint8_t *data, size_t bytes, const struc
 {
 	struct inc_packet p;
 	struct arrival a = {&p, path, now_ns};
-	/* Accepts only packets to port 4791. Answers to hosts go to other ports, so answers cannot
-	 * loop between switches. */
+	/* Only port 4791. Answers to hosts go elsewhere, so they cannot loop between switches. */
 	bool own = path->to_port == ROCE_PORT, rc = own && rc_packet(data, bytes);
 	int status = rc ? DXP_OK : own ? inc_packet_decode(data, bytes, &p) : DXP_ENOENT;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes attach messages. One table lists the fields of each type. The head (magic,
- * version, type, status) is the same in all versions, so that each side can report a version
- * mismatch. */
+/* Encodes and decodes attach messages, by one table of each type's fields. The head (magic,
+ * version, type, status) is the same in all versions, so that each side can report a mismatch. */
 #include "wire/attach.h"
 
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "wire/manage.h"
 
 #define RIGHTS_ALL 7
-/* lowest status in a row or answer: an event stores a status in one byte */
+/* lowest status: an event stores it in one byte */
 #define STATUS_MIN (-127)
 
 enum field {
@@ -27,7 +26,7 @@ enum field {
 	VALUE = 1 << 8,
 	LABEL = 1 << 9,
 	LABEL_OR_NONE = 1 << 10,
-	/* `qp` holds a choice of queue pairs: ATTACH_QP_ALL, ATTACH_QP() or ATTACH_QP_ANY */
+	/* `qp` is ATTACH_QP_ALL, ATTACH_QP() or ATTACH_QP_ANY */
 	QP_CHOICE = 1 << 11,
 };
 
@@ -70,7 +69,7 @@ static int head_get(struct get_cursor *c, uint8_t *type)
 	return version == ATTACH_VERSION ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
-/* Reads a byte; sets `bad` if it exceeds `high`. */
+/* Sets `bad` above `high`. */
 static uint8_t get_small(struct get_cursor *c, uint8_t high)
 {
 	uint8_t v = get_8(c);
@@ -79,7 +78,7 @@ static uint8_t get_small(struct get_cursor *c, uint8_t high)
 	return v;
 }
 
-/* Reads a choice of queue pairs to open: ATTACH_QP_ALL, ATTACH_QP() or ATTACH_QP_ANY. */
+/* Reads ATTACH_QP_ALL, ATTACH_QP() or ATTACH_QP_ANY. */
 static uint8_t get_choice(struct get_cursor *c)
 {
 	uint8_t v = get_8(c);
@@ -206,7 +205,7 @@ static void row_get(struct get_cursor *c, struct attach_row *r)
 	c->bad |= r->error > -STATUS_MIN;
 }
 
-/* Fields of the registers that a device stores and loads, in the order of the register block. */
+/* Registers of a device, in the order of the register block. */
 #define REGISTER_LIST(X)  \
 	X(64, send_vaddr) \
 	X(32, send_bytes) \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes the bodies of control frames. Offsets in frame.h count from the start of the
- * frame. */
+/* Encodes and decodes bodies of control frames. Offsets in frame.h count from the frame's start. */
 #include "wire/frame.h"
 
 #include <string.h>
@@ -23,7 +22,7 @@ _Static_assert(WIRE_COMMON_BYTES + WIRE_HELLO_BYTES <= DATAGRAM_HEADER_BYTES_MAX
 _Static_assert(WIRE_HELLO_TAG_OFFSET + WIRE_TAG_BYTES == WIRE_COMMON_BYTES + WIRE_HELLO_BYTES,
 	       "the tag covers all that is before it");
 
-/* Returns true if the function and the queue pair in `qp` exist. Receivers use both as an index. */
+/* Receivers use function and queue pair as an index. */
 static bool queue_pair_good(uint16_t qp)
 {
 	return qp >> 8 < WIRE_FUNCTIONS && (qp & 0xff) < DXP_QPS;
@@ -137,7 +136,7 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 		.recovery = *AT(HELLO_RECOVERY),
 		.protect = *AT(HELLO_PROTECT),
 	};
-	/* A peer must state a session, a window and a payload size, or it could not receive. */
+	/* Without session, window and payload size, the peer could not receive. */
 	if (h.session == 0 || h.rwnd == 0 || h.rwnd > WIRE_WINDOW_MAX ||
 	    h.payload_bytes < WIRE_PAYLOAD_MIN || h.payload_bytes > WIRE_PAYLOAD_MAX ||
 	    h.payload_bytes % 64 != 0 || h.recovery > WIRE_RECOVERY_LAST)
@@ -231,8 +230,7 @@ void wire_ping_encode(uint64_t opaque, uint8_t *body)
 	put_be64(AT(PING_OPAQUE), opaque);
 }
 
-/* Decodes a path MTU probe. Rejects a probe if its length differs from the length that it states:
- * the network cut the probe or merged it with another packet. */
+/* Rejects a probe whose length differs from the stated one: the network cut or merged it. */
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu)
 {
 	if (bytes < WIRE_PMTU_BYTES || WIRE_COMMON_BYTES + bytes != get_be16(AT(PMTU_BYTES)))
@@ -334,7 +332,7 @@ int wire_atomic_decode(const uint8_t *body, size_t bytes, struct wire_atomic *at
 
 void wire_atomic_encode(const struct wire_atomic *atomic, uint8_t *body)
 {
-	/* the operation is one byte; the three reserved bytes after it become zero */
+	/* one byte; the reserved bytes after it become zero */
 	put_be32(AT_DATA(ATOMIC_OP), (uint32_t)atomic->op << 24);
 	put_be32(AT_DATA(ATOMIC_REPLY_MSG_ID), atomic->reply_msg_id);
 	put_be64(AT_DATA(ATOMIC_OPERAND), atomic->operand);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes frames and messages of the channel to the manager. A message has all fields
- * at fixed offsets, used or not, so the length of a sealed message reveals little about its
- * content. */
+/* Encodes and decodes the channel to the manager. A message has all fields at fixed offsets, so
+ * that its length reveals little. */
 #include "wire/channel.h"
 
 #include <assert.h>
@@ -13,7 +12,7 @@
 #include "wire/frame.h"
 #include "wire/ids.h"
 
-#define FRAME_HEAD    11 /* bytes of a frame's body before the message */
+#define FRAME_HEAD    11 /* body before the message */
 #define OPEN_VERSION  1
 #define REQUEST_BYTES 117
 
@@ -81,7 +80,7 @@ int channel_frame_decode(const uint8_t *data, size_t bytes, struct channel_frame
 	return DXP_OK;
 }
 
-/* Reads the remaining bytes; sets `bad` unless all are zero. */
+/* Sets `bad` unless the rest is zero. */
 static void zeros_get(struct get_cursor *c)
 {
 	uint8_t any = 0;
@@ -138,7 +137,7 @@ int channel_opened_decode(const uint8_t *data, size_t bytes, struct channel_open
 	return DXP_OK;
 }
 
-/* Writes a name with a fixed length, padded with zeros. */
+/* Writes a name, padded with zeros. */
 static void name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};
@@ -147,7 +146,7 @@ static void name_put(struct put_cursor *c, const char *name)
 	put_bytes(c, padded, sizeof(padded));
 }
 
-/* Reads a name with a fixed length. It may be "*" or empty. */
+/* Reads a name; it may be "*" or empty. */
 static void name_get(struct get_cursor *c, char name[FABRIC_NAME_BYTES])
 {
 	get_bytes(c, name, FABRIC_NAME_BYTES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes commands; docs/reference/wire.md "Commands" has the tables. Both directions
- * use command_valid(), so a message that a receiver would reject is never sent. */
+/* Encodes and decodes commands (docs/reference/wire.md "Commands"). Both directions use
+ * command_valid(), so no message is sent that a receiver would reject. */
 #include "wire/command.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "wire/command_codec.h"
 #include "wire/limits.h"
 
-#define LAZY_BIT 0x80 /* bit of the wait count's byte in a message: the command is lazy */
+#define LAZY_BIT 0x80 /* in the wait count's byte: lazy */
 
 static bool op_asynchronous(uint8_t op)
 {
@@ -17,7 +17,7 @@ static bool op_asynchronous(uint8_t op)
 	       op == COMMAND_SETTLE;
 }
 
-/* Checks the fields of a BRIDGE command, but not address ranges: only the xPU knows its memory. */
+/* Checks a BRIDGE, but no address ranges: only the xPU knows its memory. */
 static bool bridge_valid(const struct command *c)
 {
 	return c->path <= COMMAND_BRIDGE_THROUGH && c->mode <= COMMAND_BRIDGE_SEQUENTIAL &&
@@ -41,8 +41,7 @@ static bool data_valid(const struct command *c, uint32_t most)
 	return c->data && c->data_bytes >= 1 && c->data_bytes <= most;
 }
 
-/* Returns true if the package of a BUILD is inside the message, or is `bytes` bytes at
- * `address`. */
+/* Returns whether the package is inside the message, or `bytes` bytes at `address`. */
 static bool build_valid(const struct command *c)
 {
 	return c->data_bytes ? c->data_bytes <= COMMAND_PACKAGE_BYTES && c->data &&
@@ -305,8 +304,8 @@ int command_decode(const uint8_t *data, size_t bytes, struct command *c)
 {
 	struct get_cursor t = {.at = data, .end = data + bytes};
 
-	/* Does not clear the fields from `text` on (3.5 KiB), to save time. Readers use only the
-	 * part of these fields that is filled. */
+	/* The 3.5 KiB from `text` on are not cleared, to save time; readers use only their filled
+	 * part. */
 	memset(c, 0, offsetof(struct command, text));
 	c->text[0] = '\0';
 	get_head(&t, c);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAPs between hosts and xPUs on an xPU's service queue pair, as bytes: commands, replies and
- * events. Big-endian, no alignment. docs/reference/wire.md "Commands"; sources X-02, X-09, X-12.
+/* NAPs between hosts and xPUs on the service queue pair: commands, replies, events. Big-endian, no
+ * alignment. docs/reference/wire.md "Commands"; sources X-02, X-09, X-12.
  *
- * A command names its completion event (0: none) and the events for which it waits. An event name
- * is host << 48 | xPU << 32 | count, with the requesting host and the executing xPU. The count
- * grows with each command and never repeats while the host runs, even over CLOSE and OPEN, because
- * other xPUs may still refer to the event. Each command with an event sends exactly one EVENT to
- * the host. SEND and SIGNAL also send an EVENT to their target node, after the data. A reply
- * answers a synchronous command and has the same `sequence`. */
+ * A command names its completion event (0: none) and those for which it waits: host << 48 | xPU <<
+ * 32 | count, of requesting host and executing xPU. The count grows with each command and never
+ * repeats while the host runs, even over CLOSE and OPEN, as other xPUs may still refer to it. Each
+ * command with an event sends exactly one EVENT to the host; SEND and SIGNAL also one to their
+ * target, after the data. A reply to a synchronous command has its `sequence`. */
 #ifndef WIRE_COMMAND_H
 #define WIRE_COMMAND_H
 
@@ -17,67 +16,64 @@
 
 #include <dxp/async.h>
 
-#define COMMAND_BYTES_MAX 2048 /* bytes of one NAP */
+#define COMMAND_BYTES_MAX 2048 /* one NAP */
 #define COMMAND_WAITS_MAX 8
-/* Bytes that hosts and xPUs count for a pending command. A launch adds COMMAND_KEPT_ARGUMENTS. The
- * first arguments add nothing, because they fit into the 512 bytes that an xPU keeps for a
- * command. */
+/* Bytes that hosts and xPUs count for a pending command. Arguments beyond COMMAND_ARGS_FREE add to
+ * the 512 that an xPU keeps anyway. */
 #define COMMAND_KEPT_BYTES(message_bytes) (512u + (message_bytes))
 #define COMMAND_KEPT_ARGUMENTS(count) \
 	((count) > COMMAND_ARGS_FREE ? 16u * ((count)-COMMAND_ARGS_FREE) : 0u)
 #define COMMAND_ARGS_FREE     8u
 #define COMMAND_ARGS_MAX      DXP_ARGUMENTS_MAX
-#define COMMAND_VALUE_BYTES   1024 /* bytes of one argument's value */
-#define COMMAND_NAME_BYTES    512  /* bytes of a kernel's name, with the final zero */
-#define COMMAND_PACKAGE_BYTES 2000 /* bytes of a package inside BUILD */
-#define COMMAND_LOG_PART      1536 /* bytes of data in one reply to FETCH */
-#define COMMAND_PRINT_BYTES   1900 /* bytes of kernel output in one PRINT */
-#define COMMAND_FAILURE_BYTES 256  /* bytes of the sentence in FAILED, with the final zero */
-#define COMMAND_IMAGE_BYTES   48   /* bytes of an encoded struct dxp_image */
-#define COMMAND_SAMPLER_BYTES 12   /* bytes of an encoded struct dxp_sampler */
+#define COMMAND_VALUE_BYTES   1024 /* of one argument */
+#define COMMAND_NAME_BYTES    512  /* kernel's name, with the final zero */
+#define COMMAND_PACKAGE_BYTES 2000 /* package inside BUILD */
+#define COMMAND_LOG_PART      1536 /* data in one reply to FETCH */
+#define COMMAND_PRINT_BYTES   1900 /* output in one PRINT */
+#define COMMAND_FAILURE_BYTES 256  /* sentence in FAILED, with the final zero */
+#define COMMAND_IMAGE_BYTES   48   /* encoded struct dxp_image */
+#define COMMAND_SAMPLER_BYTES 12   /* encoded struct dxp_sampler */
 #define COMMAND_PACKED_BYTES \
-	(COMMAND_ARGS_MAX * COMMAND_IMAGE_BYTES) /* bytes: all image values of a RUN */
-/* bytes of one EVENT; a NAP to a host may hold several EVENTs */
+	(COMMAND_ARGS_MAX * COMMAND_IMAGE_BYTES) /* all image values of a RUN */
+/* bytes; a NAP to a host may hold several EVENTs */
 #define COMMAND_EVENT_BYTES 41
-/* bytes of the device name in the reply to OPEN, with the final zero */
+/* device name in the reply to OPEN, with the final zero */
 #define COMMAND_TEXT_BYTES 96
 #define COMMAND_QPS        4 /* queue pairs per function */
 /* bytes per operation of the switches: all members of an ALLREDUCE cut it into the same pieces */
 #define COMMAND_ALLREDUCE_PIECE (1u << 20)
 
 enum command_op {
-	/* Synchronous commands: COMMAND_REPLY answers them. They have no event and no waits. */
-	COMMAND_OPEN = 1, /* opens the xPU; must precede all other commands; idempotent */
-	COMMAND_CLOSE,    /* frees memory and programs; cancels commands that have not started */
+	/* Synchronous: answered by COMMAND_REPLY, without event and waits. */
+	COMMAND_OPEN = 1, /* must come first; idempotent */
+	COMMAND_CLOSE,    /* frees memory and programs; cancels what has not started */
 	COMMAND_ALLOC,
 	COMMAND_FREE,
-	COMMAND_BUILD,   /* builds a package (wire/package.h), inline or in device memory */
-	COMMAND_FETCH,   /* returns part of the data about a program or its device */
-	COMMAND_RELEASE, /* releases a program */
-	/* Asynchronous commands: COMMAND_EVENT completes them. */
+	COMMAND_BUILD,   /* a package (wire/package.h), inline or in device memory */
+	COMMAND_FETCH,   /* part of the data about a program or its device */
+	COMMAND_RELEASE, /* of a program */
+	/* Asynchronous: completed by COMMAND_EVENT. */
 	COMMAND_RUN,
 	COMMAND_SEND,   /* PUT to a peer, then EVENT to the peer */
-	COMMAND_SIGNAL, /* only EVENT to a peer, after the events in `waits` */
-	/* Other messages. */
+	COMMAND_SIGNAL, /* only EVENT to a peer, after `waits` */
 	COMMAND_REPLY,
-	/* reports an event: the xPU sends it to the host; a host sends it for its own events, on
-	 * any queue pair */
+	/* from xPU to host; or of a host's own events, on any queue pair */
 	COMMAND_EVENT,
-	/* synchronous, answered by COMMAND_REPLY: */
+	/* synchronous: */
 	/* opens a NIC function for this host's kernels, unless a working one is open */
 	COMMAND_NIC,
-	/* asynchronous: the xPU moves data between its memory and memory of the requesting node or
-	 * of another xPU, by GET and PUT (S-03, S-05) */
+	/* asynchronous: the xPU moves data by GET and PUT between its memory and the requesting
+	 * node's or another xPU's (S-03, S-05) */
 	COMMAND_BRIDGE,
-	/* asynchronous, executed in order with RUN on the engine's queue: */
-	COMMAND_WRITE, /* writes inline bytes to device memory */
-	COMMAND_COPY,  /* copies within device memory */
+	/* asynchronous, in order with RUN on the engine's queue: */
+	COMMAND_WRITE, /* inline bytes to device memory */
+	COMMAND_COPY,  /* within device memory */
 	COMMAND_FILL,
-	COMMAND_MARK,  /* does no work; only completes its event */
-	COMMAND_CLOCK, /* synchronous: reads the node's clock */
-	COMMAND_PRINT, /* xPU to host: kernel output; precedes the kernel's EVENT */
-	/* host to xPU, no answer: requests that the xPU sends the delayed EVENTs of lazy commands
-	 * now, up to event `upto` */
+	COMMAND_MARK,  /* only completes its event */
+	COMMAND_CLOCK, /* synchronous: the node's clock */
+	COMMAND_PRINT, /* xPU to host: output, before the kernel's EVENT */
+	/* host to xPU, no answer: send the delayed EVENTs of lazy commands up to event `upto`
+	 * now */
 	COMMAND_HURRY,
 	COMMAND_BEGUN,    /* xPU to host: a command has been running for some time */
 	COMMAND_FAILED,   /* xPU to host: sentence about a failed command; precedes its EVENT */
@@ -98,16 +94,15 @@ enum command_op {
 enum command_switches { SWITCHES_OPEN, SWITCHES_SHARE, SWITCHES_CLOSE };
 
 enum command_fetch {
-	FETCH_LOG,    /* log of a program's build */
-	FETCH_ABOUT,  /* records about the program's kernels (dxp/about.h) */
-	FETCH_BINARY, /* the program's binary for the device */
+	FETCH_LOG,    /* of a build */
+	FETCH_ABOUT,  /* records about kernels (dxp/about.h) */
+	FETCH_BINARY, /* of the program, for the device */
 	FETCH_DEVICE, /* records about the device; `program` is 0 */
-	/* records of a program's profile; the first FETCH of them starts the counting */
+	/* records of a profile; the first FETCH starts the counting */
 	FETCH_PROFILE,
 };
 
-/* Paths and modes of a bridge transfer; the values are those of enum bridge_path and enum
- * bridge_mode. */
+/* As enum bridge_path and enum bridge_mode. */
 enum command_bridge_path { COMMAND_BRIDGE_IN, COMMAND_BRIDGE_OUT, COMMAND_BRIDGE_THROUGH };
 enum command_bridge_mode { COMMAND_BRIDGE_PIPELINED, COMMAND_BRIDGE_SEQUENTIAL };
 
@@ -121,45 +116,42 @@ enum command_argument_kind {
 	COMMAND_ARG_BYTES,
 	COMMAND_ARG_BUFFER,
 	COMMAND_ARG_LOCAL,
-	COMMAND_ARG_NIC, /* window of the NIC function that COMMAND_NIC opened */
+	COMMAND_ARG_NIC, /* window of COMMAND_NIC's function */
 	COMMAND_ARG_IMAGE,
 	COMMAND_ARG_SAMPLER,
 };
 
-/* Address of a BUFFER argument: a null pointer. Address of a FETCH: the reply carries the data. */
+/* BUFFER: a null pointer; FETCH: the reply carries the data. */
 #define COMMAND_NO_ADDRESS UINT64_MAX
 
-/* An argument of a launch. After decoding, `value` points into the message. */
+/* After decoding, `value` points into the message. */
 struct command_argument {
 	uint8_t kind; /* enum command_argument_kind */
-	/* BYTES: length of `value`, 1 .. COMMAND_VALUE_BYTES. IMAGE, SAMPLER: length of `value`.
-	 * LOCAL: bytes of local memory. BUFFER: bytes that the kernel may access; 0: up to the end
-	 * of the allocation. */
+	/* BYTES: length of `value`, 1 .. COMMAND_VALUE_BYTES; IMAGE, SAMPLER: length of `value`;
+	 * LOCAL: local memory; BUFFER: accessible, 0: to the end of the allocation. */
 	uint32_t bytes;
 	uint64_t address; /* BUFFER, IMAGE: device address */
-	/* BYTES: the argument's value. IMAGE, SAMPLER: the bytes that command_image_put() or
-	 * command_sampler_put() wrote. */
+	/* IMAGE, SAMPLER: of command_image_put() or command_sampler_put(). */
 	const uint8_t *value;
 };
 
-/* One command; `op` selects the valid fields. command_decode() clears all fields except `text` and
- * `arguments`. In these two it sets only the used part. */
+/* `op` selects the valid fields. command_decode() clears all but `text` and `arguments`, whose used
+ * part it sets. */
 struct command {
 	uint8_t op;
 	uint8_t wait_count;
-	/* asynchronous commands; 1: the EVENT may be delayed and sent together with other EVENTs */
+	/* asynchronous; 1: the EVENT may be delayed, to share a message */
 	uint8_t lazy;
-	uint32_t sequence; /* synchronous commands; the reply repeats it */
-	uint64_t event; /* asynchronous commands: name of the completion event; 0: send no EVENT */
-	/* count of the oldest event of this host on this xPU for which a later command may still
-	 * wait */
+	uint32_t sequence; /* synchronous; repeated in the reply */
+	uint64_t event;    /* asynchronous: completion event; 0: send no EVENT */
+	/* oldest event of this host on this xPU for which a later command may wait */
 	uint32_t oldest;
 	uint64_t waits[COMMAND_WAITS_MAX];
 
-	uint16_t reply_qp;    /* OPEN: queue pair of the host for replies and events */
-	uint32_t reply_magic; /* OPEN: magic of reply_qp */
-	/* Device address. FREE: the allocation; BUILD: the package; SEND, COPY: the source; WRITE,
-	 * FILL: the destination; FETCH: the destination, or COMMAND_NO_ADDRESS. */
+	uint16_t reply_qp;    /* OPEN: host's, for replies and events */
+	uint32_t reply_magic; /* OPEN: of reply_qp */
+	/* Device address. FREE: allocation; BUILD: package; SEND, COPY: source; WRITE, FILL:
+	 * destination; FETCH: destination, or COMMAND_NO_ADDRESS. */
 	uint64_t address;
 	uint64_t bytes;   /* ALLOC, BUILD, SEND: length; FETCH: length at most */
 	uint32_t program; /* FETCH, RELEASE, RUN: program id */
@@ -171,22 +163,20 @@ struct command {
 	 * After decoding, it points into the message. */
 	const uint8_t *data;
 	uint32_t data_bytes;
-	struct dxp_rect rect; /* COPY: both sides; FILL: only the to_ fields */
-	/* SEND, SIGNAL: node that gets the EVENT. BRIDGE: node with the other memory: an xPU or the
-	 * requesting host. */
+	struct dxp_rect rect; /* COPY; FILL: only to_ fields */
+	/* SEND, SIGNAL: gets the EVENT; BRIDGE: has the other memory, an xPU or the requesting
+	 * host. */
 	uint16_t to_node;
-	/* SEND: key of the target's device memory. BRIDGE OUT, THROUGH: key of the memory to
-	 * write. */
+	/* SEND: of the target's device memory; BRIDGE OUT, THROUGH: of the memory to write. */
 	uint32_t to_key;
-	/* SEND; BRIDGE OUT, THROUGH: address in the memory of to_key. COPY: device address of the
-	 * destination. */
+	/* SEND; BRIDGE OUT, THROUGH: in the memory of to_key. COPY: destination on the device. */
 	uint64_t to_address;
-	uint32_t from_key;     /* BRIDGE IN, THROUGH: key of the memory to read */
-	uint64_t from_address; /* BRIDGE IN, THROUGH: address in the memory of from_key */
-	/* BRIDGE: enum command_bridge_path, command_bridge_mode. For BRIDGE, `address` is the
-	 * device address (THROUGH: 0) and `bytes` the length. */
+	uint32_t from_key;     /* BRIDGE IN, THROUGH: of the memory to read */
+	uint64_t from_address; /* BRIDGE IN, THROUGH: in it */
+	/* BRIDGE: enum command_bridge_path, command_bridge_mode; `address` on the device (THROUGH:
+	 * 0), `bytes`: length. */
 	uint8_t path, mode;
-	/* BRIDGE: bytes of a piece, as in struct bridge_order; 0: the xPU chooses */
+	/* BRIDGE: as in struct bridge_order; 0: the xPU chooses */
 	uint32_t piece_bytes;
 	uint32_t group;           /* SWITCHES, ALLREDUCE: the host's number for the group */
 	uint16_t member, members; /* SWITCHES_OPEN: this xPU's number in the group, and the count */
@@ -203,29 +193,27 @@ struct command {
 };
 
 struct command_reply {
-	uint8_t op; /* op of the command that this reply answers */
+	uint8_t op; /* answered */
 	uint32_t sequence;
 	int32_t status; /* enum dxp_status */
-	/* OPEN: key with which the host reaches device memory by PUT and GET. NIC: key with which
-	 * peers reach the opened function. */
+	/* OPEN: for the host's PUT and GET of device memory; NIC: for peers of the function. */
 	uint32_t memory_key;
 	uint64_t memory_bytes;  /* OPEN */
-	uint64_t free_bytes;    /* OPEN, ALLOC, FREE: bytes of device memory that are free */
+	uint64_t free_bytes;    /* OPEN, ALLOC, FREE: of device memory */
 	uint32_t compute_units; /* OPEN */
 	uint8_t memory_kind;    /* OPEN: enum dxp_memory_kind */
-	uint8_t streams;        /* OPEN: 1 if the xPU can execute BRIDGE THROUGH */
-	/* OPEN: buffers per ring of the bridge, and their length; 0: no bridge */
+	uint8_t streams;        /* OPEN: 1: BRIDGE THROUGH is possible */
+	/* OPEN: per ring, and their length; 0: no bridge */
 	uint32_t buffers, buffer_bytes;
-	char text[COMMAND_TEXT_BYTES]; /* OPEN: name of the device */
-	uint64_t address;              /* ALLOC: device address of the new memory */
-	uint32_t program; /* BUILD: program id, which FETCH accepts even after DXP_EBUILD */
-	int32_t native;   /* BUILD: error number of the device's driver, see struct command_event */
-	uint32_t log_bytes;    /* BUILD: length of the log */
-	uint32_t about_bytes;  /* BUILD: length of the records about kernels; 0: none */
-	uint64_t binary_bytes; /* BUILD: length of the binary; 0: none, or not known yet */
-	uint8_t function;      /* NIC: number of the opened function */
-	/* NIC: magics of the opened function's queue pairs. OPEN: magics of the queue pairs of the
-	 * node's function 0. */
+	char text[COMMAND_TEXT_BYTES]; /* OPEN: device */
+	uint64_t address;              /* ALLOC: on the device */
+	uint32_t program;              /* BUILD: valid for FETCH even after DXP_EBUILD */
+	int32_t native;                /* BUILD: see struct command_event */
+	uint32_t log_bytes;            /* BUILD */
+	uint32_t about_bytes;          /* BUILD: records about kernels; 0: none */
+	uint64_t binary_bytes;         /* BUILD: 0: none, or not known yet */
+	uint8_t function;              /* NIC: opened */
+	/* NIC: of the opened function's queue pairs; OPEN: of the node's function 0. */
 	uint32_t qp_magic[COMMAND_QPS];
 	uint64_t clock_ns; /* CLOCK: value of clock_now_ns() on the node */
 	uint64_t total;    /* FETCH: length of the whole data, of which `part` is a piece */
@@ -240,31 +228,29 @@ struct command_reply {
 struct command_event {
 	uint64_t event;
 	int32_t status;
-	int32_t native;                           /* error number of the device's driver, or 0 */
-	uint64_t queued_ns, started_ns, ended_ns; /* ns of the xPU's clock */
+	int32_t native;                           /* of the device's driver, or 0 */
+	uint64_t queued_ns, started_ns, ended_ns; /* of the xPU's clock */
 };
 
-/* Encode to `out`, of COMMAND_BYTES_MAX bytes; return the length. DXP_EINVAL: a field is out of
- * bounds, or the message is too long. */
+/* Encode to `out`, of COMMAND_BYTES_MAX bytes; return the length. DXP_EINVAL: a field out of
+ * bounds, or too long. */
 int command_encode(const struct command *c, uint8_t *out);
 int command_reply_encode(const struct command_reply *r, uint8_t *out);
 int command_event_encode(const struct command_event *e, uint8_t *out);
 
-/* Returns the op of a message, or 0 if the message is empty. */
 uint8_t command_op(const uint8_t *data, size_t bytes);
 
-/* Decode. Pointers in *c point into `data`; texts end with a zero. DXP_EMALFORMED: a length or
- * bound does not hold, or bytes remain. After an error *c is undefined, because this large struct
- * is filled in place. */
+/* Decode; pointers in *c point into `data`, texts end with a zero. DXP_EMALFORMED: a wrong length
+ * or bound, or bytes remain. Then *c is undefined, because this large struct is filled in place. */
 int command_decode(const uint8_t *data, size_t bytes, struct command *c);
 int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply *r);
 int command_event_decode(const uint8_t *data, size_t bytes, struct command_event *e);
 
-/* Encode and decode BEGUN. `event` is the name of the command's event, not 0. */
+/* Encode and decode BEGUN; `event` is the command's, not 0. */
 int command_begun_encode(uint64_t event, uint8_t *out);
 int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event);
 
-/* Encode and decode FAILED. `event` is the name of the command's event, not 0. The text has 1 ..
+/* Encode and decode FAILED; `event` is the command's, not 0. The text has 1 ..
  * COMMAND_FAILURE_BYTES - 1 bytes without control characters. */
 int command_failed_encode(uint64_t event, const char *text, uint8_t *out);
 int command_failed_decode(const uint8_t *data, size_t bytes, uint64_t *event,
@@ -288,13 +274,11 @@ void command_sampler_put(const struct dxp_sampler *sampler, uint8_t out[COMMAND_
 void command_sampler_get(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_sampler *out);
 
 enum command_rect_side { RECT_FROM, RECT_TO };
-/* Returns the row and slice pitch of one side in bytes. A pitch of 0 in `r` becomes the pitch of
- * rows or slices without gaps. */
+/* Returns row and slice pitch of one side; 0 in `r` becomes the pitch without gaps. */
 void command_rect_pitches(const struct dxp_rect *r, enum command_rect_side side,
 			  uint64_t *row_pitch, uint64_t *slice_pitch);
-/* Computes the bytes from the first to the last byte of one side. Returns false if a length is 0, a
- * pitch is smaller than its row or slice, or the result exceeds 64 bits. Returns true for every
- * decoded COPY and FILL. */
+/* Bytes from the first to the last byte of one side. false: a length is 0, a pitch is too small, or
+ * above 64 bits; never for decoded COPY and FILL. */
 bool command_rect_span(const struct dxp_rect *r, enum command_rect_side side, uint64_t *bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions common to the files of the command codec. */
+/* Shared by the files of the command codec. */
 #ifndef WIRE_COMMAND_CODEC_H
 #define WIRE_COMMAND_CODEC_H
 
@@ -13,7 +13,7 @@
 /* Returns true if the xPU answers this command with a REPLY. */
 bool command_op_synchronous(uint8_t op);
 
-/* defined in command_run.c: the body of RUN */
+/* command_run.c: the body of RUN */
 bool command_run_valid(const struct command *c);
 void command_run_put(struct put_cursor *p, const struct command *c);
 void command_run_get(struct get_cursor *g, struct command *c);

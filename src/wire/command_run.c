@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes the body of RUN: kernel name, index space, arguments. */
+/* Encodes and decodes the body of RUN: name, index space, arguments. */
 #include "wire/command_codec.h"
 
-/* Kind of an argument only on the wire: an image whose description equals the description of an
- * earlier argument. The message then has the index of that argument. The descriptions of a kernel's
- * 128 images would not fit in one message. */
+/* On the wire only: an image described like the argument whose index follows. 128 descriptions
+ * would not fit in a message. */
 #define ARG_IMAGE_LIKE 6
-/* Kind of an argument only on the wire: a buffer with its size. */
+/* On the wire only: a buffer with its size. */
 #define ARG_BUFFER_SIZED 7
 
 static bool argument_valid(const struct command_argument *a)
@@ -50,7 +49,7 @@ static void get_name(struct get_cursor *g, char *to)
 	to[bytes] = '\0';
 }
 
-/* Returns the index of the first image argument that has the same description as argument i. */
+/* Returns the first image argument with argument i's description. */
 static uint8_t image_like(const struct command *c, uint8_t i)
 {
 	const struct command_argument *a = c->arguments;
@@ -183,8 +182,7 @@ void command_run_put(struct put_cursor *p, const struct command *c)
 	put_arguments(p, c, true);
 	if (!p->bad || before.bad)
 		return;
-	/* If the message has no space for the sizes of buffers, it is encoded again without
-	 * sizes. */
+	/* without space for sizes of buffers: encode again without them */
 	*p = before;
 	put_arguments(p, c, false);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounded cursors that write and read fields in sequence, for bodies without fixed offsets. A field
- * that does not fit or is invalid sets `bad`, and the cursor stops. Callers check `bad` once, after
- * the last field. */
+/* Bounded cursors that write and read fields in sequence. A field that does not fit or is invalid
+ * sets `bad` and stops the cursor; callers check it once, after the last field. */
 #ifndef WIRE_CURSOR_H
 #define WIRE_CURSOR_H
 
@@ -128,8 +127,7 @@ static inline uint64_t get_64(struct get_cursor *c)
 	return at ? get_be64(at) : 0;
 }
 
-/* Reads a text that put_text() wrote into to[to_bytes]. Sets `bad` if the text does not fit with
- * its final zero, or has control characters. */
+/* Sets `bad` if it does not fit with its final zero, or has control characters. */
 static inline void get_text(struct get_cursor *c, char *to, size_t to_bytes)
 {
 	size_t bytes = get_8(c);
@@ -149,7 +147,7 @@ static inline void get_text(struct get_cursor *c, char *to, size_t to_bytes)
 	to[bytes] = '\0';
 }
 
-/* Returns true if all fields that were read are valid and no bytes remain. */
+/* Returns true if all fields are valid and no bytes remain. */
 static inline bool get_done(const struct get_cursor *c)
 {
 	return !c->bad && c->at == c->end;

@@ -193,8 +193,7 @@ static void extension_decode(const uint8_t *p, struct wire_header *h)
 		h->trailer = get_be64(p);
 }
 
-/* Returns true for packets that may have a trailer: the last packet of a NAP, or of a PUT that
- * makes an event at its target. */
+/* Returns true for the last packet of a NAP, or of a PUT that makes an event. */
 static bool trailer_allowed(uint8_t type, uint16_t flags)
 {
 	const uint16_t end = WIRE_FLAG_LAST | WIRE_FLAG_SOL;
@@ -203,7 +202,7 @@ static bool trailer_allowed(uint8_t type, uint16_t flags)
 	       (type == WIRE_PUT && (flags & end) == end);
 }
 
-/* Returns the header length for type and flags; 0: the combination is invalid. */
+/* Returns 0 for an invalid combination. */
 static size_t header_bytes_expected(uint8_t type, uint16_t flags)
 {
 	size_t bytes = WIRE_DATA_BYTES;
@@ -226,7 +225,7 @@ static bool crc_good(const uint8_t *data, const struct wire_header *h)
 	return crc == get_be32(data + WIRE_OFF_CRC);
 }
 
-/* Returns true for types whose frames are sealed in sessions with protection. */
+/* Returns true for types that sessions with protection seal. */
 static bool type_sealed(uint8_t type)
 {
 	return kinds[type] == KIND_R ||

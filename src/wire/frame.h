@@ -18,14 +18,14 @@
 #include "wire/limits.h"
 
 #define WIRE_VERSION          1
-#define WIRE_VERSION_SEALED   2 /* version of the frames in sessions with protection */
+#define WIRE_VERSION_SEALED   2 /* of frames in sessions with protection */
 #define WIRE_COMMON_BYTES     32
-#define WIRE_DATA_BYTES       64 /* common header and extension: one cache line */
+#define WIRE_DATA_BYTES       64 /* with the extension: one cache line */
 #define WIRE_IMM_BYTES        8
 #define WIRE_TRAILER_BYTES    8
 #define WIRE_HEADER_BYTES_MAX (WIRE_DATA_BYTES + WIRE_IMM_BYTES + WIRE_TRAILER_BYTES)
 
-/* X(name, value, kind). Kinds: C control, R reliable data, M management. */
+/* Kinds: C control, R reliable data, M management. */
 #define WIRE_TYPE_LIST(X)       \
 	X(HELLO, 0x01, C)       \
 	X(HELLO_ACK, 0x02, C)   \
@@ -76,43 +76,42 @@
 enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };
 #undef WIRE_TYPE_ENUM
 
-/* Flags of the common header. In version 1, a frame with unknown bits is malformed. */
+/* In version 1, unknown bits make a frame malformed. */
 enum wire_flag {
-	WIRE_FLAG_AR = 1 << 0,     /* acknowledge at once; in CREDIT: the sender requests credits */
-	WIRE_FLAG_ACKV = 1 << 1,   /* cum_ack is valid */
-	WIRE_FLAG_RTX = 1 << 2,    /* retransmission */
-	WIRE_FLAG_FIRST = 1 << 3,  /* first packet of its message */
-	WIRE_FLAG_LAST = 1 << 4,   /* last packet of its message */
-	WIRE_FLAG_SOL = 1 << 5,    /* after the message, the target gets an event */
-	WIRE_FLAG_FENCE = 1 << 6,  /* reserved for ordered placement */
-	WIRE_FLAG_IMM = 1 << 7,    /* 8 bytes of immediate data follow the header */
-	WIRE_FLAG_NACK = 1 << 8,   /* ACK: the receiver found a new hole (X-05's NACK field) */
-	WIRE_FLAG_BMP = 1 << 9,    /* ACK: a bitmap follows */
-	WIRE_FLAG_PROBE = 1 << 10, /* tail loss probe */
-	WIRE_FLAG_CRCP = 1 << 11,  /* crc also covers the bytes after the header */
-	WIRE_FLAG_CREDIT = 1 << 12, /* ACK: the credit fields are valid */
-	/* Last packet of a NAP, or of a PUT with SOL: 8 bytes for higher software (the trailer)
-	 * follow the extension and the immediate data. */
+	WIRE_FLAG_AR = 1 << 0,      /* acknowledge at once; CREDIT: requests credits */
+	WIRE_FLAG_ACKV = 1 << 1,    /* cum_ack is valid */
+	WIRE_FLAG_RTX = 1 << 2,     /* retransmission */
+	WIRE_FLAG_FIRST = 1 << 3,   /* of its message */
+	WIRE_FLAG_LAST = 1 << 4,    /* of its message */
+	WIRE_FLAG_SOL = 1 << 5,     /* the target gets an event after the message */
+	WIRE_FLAG_FENCE = 1 << 6,   /* reserved for ordered placement */
+	WIRE_FLAG_IMM = 1 << 7,     /* 8 bytes of immediate data follow the header */
+	WIRE_FLAG_NACK = 1 << 8,    /* ACK: a new hole (X-05's NACK field) */
+	WIRE_FLAG_BMP = 1 << 9,     /* ACK: a bitmap follows */
+	WIRE_FLAG_PROBE = 1 << 10,  /* tail loss probe */
+	WIRE_FLAG_CRCP = 1 << 11,   /* crc covers the bytes after the header too */
+	WIRE_FLAG_CREDIT = 1 << 12, /* ACK: credit fields are valid */
+	/* Last packet of a NAP, or of a PUT with SOL: 8 bytes for higher software (trailer) follow
+	 * extension and immediate data. */
 	WIRE_FLAG_TRAILER = 1 << 13,
 };
 #define WIRE_FLAGS_KNOWN 0x3fffu
-/* Flags that only sealed frames have, see wire_sealed_decode(). */
-#define WIRE_FLAG_PHASE_SEEN 0x4000u /* parity of the newest key phase received from the peer */
-#define WIRE_FLAG_PHASE      0x8000u /* parity of the key phase of this frame */
+/* Only in sealed frames, see wire_sealed_decode(). */
+#define WIRE_FLAG_PHASE_SEEN 0x4000u /* parity of the newest key phase received */
+#define WIRE_FLAG_PHASE      0x8000u /* parity of this frame's key phase */
 
-/* Features that the sender of a HELLO supports. The first nodes of version 1 have none. Receivers
- * ignore unknown bits. */
+/* Features of a HELLO's sender; the first nodes have none. Receivers ignore unknown bits. */
 enum wire_feature {
-	WIRE_FEATURE_ATOMIC = 1 << 0,  /* ATOMIC and its answer */
-	WIRE_FEATURE_TRAILER = 1 << 1, /* frames with WIRE_FLAG_TRAILER */
-	WIRE_FEATURE_HELD = 1 << 2,    /* a NACK with WIRE_NACK_HELD */
-	WIRE_FEATURE_WAIT = 1 << 3,    /* a NACK with WIRE_NACK_WAIT */
+	WIRE_FEATURE_ATOMIC = 1 << 0,  /* and its answer */
+	WIRE_FEATURE_TRAILER = 1 << 1, /* WIRE_FLAG_TRAILER */
+	WIRE_FEATURE_HELD = 1 << 2,    /* NACK with WIRE_NACK_HELD */
+	WIRE_FEATURE_WAIT = 1 << 3,    /* NACK with WIRE_NACK_WAIT */
 };
 #define WIRE_FEATURES                                                               \
 	((uint32_t)WIRE_FEATURE_ATOMIC | WIRE_FEATURE_TRAILER | WIRE_FEATURE_HELD | \
 	 WIRE_FEATURE_WAIT)
 
-/* Offsets of the common header: X(field, offset, bytes). */
+/* Common header: X(field, offset, bytes). */
 #define WIRE_COMMON_FIELDS(X)   \
 	X(VERSION_HEADER, 0, 1) \
 	X(TYPE, 1, 1)           \
@@ -127,7 +126,7 @@ enum wire_feature {
 	X(CE_COUNT, 26, 2)      \
 	X(CRC, 28, 4)
 
-/* Offsets of the data extension, from the start of the frame. */
+/* Data extension, from the frame's start. */
 #define WIRE_DATA_FIELDS(X)    \
 	X(DST_QP, 32, 2)       \
 	X(DST_FUNCTION, 34, 1) \
@@ -139,7 +138,7 @@ enum wire_feature {
 	X(KEY, 56, 4)          \
 	X(MSG_LEN, 60, 4)
 
-/* Body of an ACK; offsets from the start of the frame. */
+/* Body of an ACK, from the frame's start. */
 #define WIRE_ACK_FIELDS(X)            \
 	X(ACK_ECHO_TS, 32, 4)         \
 	X(ACK_ECHO_PSN, 36, 4)        \
@@ -182,7 +181,7 @@ enum wire_feature {
 	X(HELLO_RESERVED_32, 100, 4) \
 	X(HELLO_TAG, 104, 16)
 
-/* Last fields of a HELLO in a session with protection. They take the place of HELLO_TAG. */
+/* In sessions with protection, in place of HELLO_TAG. */
 #define WIRE_HELLO_SEALED_FIELDS(X) \
 	X(HELLO_KEY, 104, 32)       \
 	X(HELLO_KEY_TAG, 136, 16)   \
@@ -202,8 +201,7 @@ enum wire_feature {
 
 #define WIRE_PING_FIELDS(X) X(PING_OPAQUE, 32, 8)
 
-/* Body of PMTU_PROBE and PMTU_ACK. A PMTU_ACK has only these fields; in a PMTU_PROBE zeros follow
- * as padding. */
+/* A PMTU_ACK has only these; in a PMTU_PROBE zeros follow. */
 #define WIRE_PMTU_FIELDS(X)  \
 	X(PMTU_ID, 32, 4)    \
 	X(PMTU_BYTES, 36, 2) \
@@ -214,20 +212,20 @@ enum wire_feature {
 	X(BYE_CODE, 40, 4)  \
 	X(BYE_RESERVED, 44, 4)
 
-/* One entry of a CREDIT; a CREDIT may have several entries. */
+/* One of the entries of a CREDIT. */
 #define WIRE_CREDIT_FIELDS(X)     \
 	X(CREDIT_QP, 32, 2)       \
 	X(CREDIT_RESERVED, 34, 2) \
 	X(CREDIT_LIMIT, 36, 4)
 
-/* Body of a GET request, after the data extension. */
+/* After the data extension. */
 #define WIRE_GET_FIELDS(X)         \
 	X(GET_REPLY_ADDR, 64, 8)   \
 	X(GET_REPLY_KEY, 72, 4)    \
 	X(GET_REPLY_MSG_ID, 76, 4) \
 	X(GET_LENGTH, 80, 8)
 
-/* Body of an ATOMIC, after the data extension. */
+/* After the data extension. */
 #define WIRE_ATOMIC_FIELDS(X)         \
 	X(ATOMIC_OP, 64, 1)           \
 	X(ATOMIC_RESERVED, 65, 3)     \
@@ -251,41 +249,41 @@ enum wire_offset {
 
 #define WIRE_ACK_BODY_BYTES  32
 #define WIRE_NACK_BODY_BYTES 16
-#define WIRE_HELLO_BYTES     88 /* bytes of the body of HELLO and HELLO_ACK */
-#define WIRE_TAG_BYTES       16 /* bytes of the authentication tag at the end of HELLO */
-/* bytes of the body of HELLO and HELLO_ACK in a session with protection */
+#define WIRE_HELLO_BYTES     88 /* body of HELLO and HELLO_ACK */
+#define WIRE_TAG_BYTES       16 /* at the end of HELLO */
+/* body of HELLO and HELLO_ACK in a session with protection */
 #define WIRE_HELLO_SEALED_BYTES 136
 #define WIRE_HELLO_SEALED_FRAME (WIRE_COMMON_BYTES + WIRE_HELLO_SEALED_BYTES)
 #define WIRE_REJECT_BYTES       24
-#define WIRE_SEAL_BYTES         16 /* bytes of the tag at the end of a sealed frame */
+#define WIRE_SEAL_BYTES         16 /* tag at the end of a sealed frame */
 #define WIRE_RESET_BYTES        16
 #define WIRE_PING_BYTES         8
-/* bytes of the body of PMTU_ACK, and of PMTU_PROBE without its padding */
+/* body of PMTU_ACK, and of PMTU_PROBE without padding */
 #define WIRE_PMTU_BYTES   8
 #define WIRE_BYE_BYTES    16
-#define WIRE_CREDIT_BYTES 8 /* bytes of one entry */
+#define WIRE_CREDIT_BYTES 8 /* per entry */
 #define WIRE_GET_BYTES    24
 #define WIRE_ATOMIC_BYTES 24
-/* bytes of the body of an answer: the previous value; a rejection has no body */
+/* body of an answer: the previous value; a rejection has none */
 #define WIRE_ATOMIC_OLD 8
 
-/* Bytes of a HELLO or HELLO_ACK before its key or its tag, whichever comes first. */
+/* Bytes before key or tag, whichever comes first. */
 #define WIRE_HELLO_TAG_OFFSET WIRE_OFF_HELLO_TAG
 
-/* Protection of the packets of a session; the values are on the wire. */
+/* Of a session's packets; values on the wire. */
 enum wire_protect {
-	WIRE_PROTECT_NONE = 0, /* the packets have a checksum */
-	/* the packets have a tag: others can read the payload, but cannot change or replay it */
+	WIRE_PROTECT_NONE = 0, /* checksum */
+	/* tag: others can read the payload, but not change or replay it */
 	WIRE_PROTECT_INTEGRITY = 1,
-	/* the packets have a tag, and all bytes behind the common header are encrypted */
+	/* tag, and all behind the common header is encrypted */
 	WIRE_PROTECT_ENCRYPT = 2,
 };
 #define WIRE_PROTECT_LAST WIRE_PROTECT_ENCRYPT
 
-/* A decoded header: the common header and, for reliable data, its extension. */
+/* For reliable data, with its extension. */
 struct wire_header {
 	uint8_t type;
-	uint8_t header_bytes; /* bytes before the body or payload: 32, 64, 72 or 80 */
+	uint8_t header_bytes; /* before body or payload: 32, 64, 72 or 80 */
 	uint16_t flags;
 	uint32_t dst_session;
 	uint16_t src_node, dst_node;
@@ -294,7 +292,7 @@ struct wire_header {
 	uint32_t cum_ack;
 	uint16_t payload_bytes;
 	uint16_t ce_count;
-	/* The members below are valid only in reliable data. */
+	/* Only in reliable data: */
 	uint16_t dst_qp;
 	uint8_t dst_function;
 	uint8_t vc_tc;
@@ -304,137 +302,130 @@ struct wire_header {
 	uint64_t addr;
 	uint32_t key;
 	uint32_t msg_bytes;
-	uint64_t imm;     /* valid with WIRE_FLAG_IMM */
-	uint64_t trailer; /* valid with WIRE_FLAG_TRAILER */
+	uint64_t imm;     /* with WIRE_FLAG_IMM */
+	uint64_t trailer; /* with WIRE_FLAG_TRAILER */
 };
 
-/* Value of `key` in a PUT into the receive area of the function's registers. */
+/* `key` of a PUT into the receive area of registers. */
 #define WIRE_KEY_REGISTERS 0
 
-/* Reasons of a NACK; the values are on the wire. */
+/* Values on the wire. */
 enum wire_nack {
-	WIRE_NACK_RNR = 1,      /* the target has no receive buffer; retry after retry_us */
-	WIRE_NACK_WINDOW = 2,   /* the packet number is outside the receiver's window */
-	WIRE_NACK_SESSION = 3,  /* the receiver does not know the session */
-	WIRE_NACK_KEY = 4,      /* the receiver does not know the memory key */
-	WIRE_NACK_MAGIC = 5,    /* wrong magic of the queue pair */
-	WIRE_NACK_BOUNDS = 6,   /* address or length outside the region */
-	WIRE_NACK_RIGHTS = 7,   /* the key does not permit the operation */
-	WIRE_NACK_RESOURCE = 8, /* the message exceeds a limit of the receiver */
+	WIRE_NACK_RNR = 1,      /* no receive buffer; retry after retry_us */
+	WIRE_NACK_WINDOW = 2,   /* outside the receiver's window */
+	WIRE_NACK_SESSION = 3,  /* unknown session */
+	WIRE_NACK_KEY = 4,      /* unknown memory key */
+	WIRE_NACK_MAGIC = 5,    /* of the queue pair */
+	WIRE_NACK_BOUNDS = 6,   /* outside the region */
+	WIRE_NACK_RIGHTS = 7,   /* not permitted by the key */
+	WIRE_NACK_RESOURCE = 8, /* above a limit of the receiver */
 	WIRE_NACK_CLOSING = 9,
 	WIRE_NACK_VERSION = 10,
 	WIRE_NACK_UNSUPPORTED = 11,
-	/* the receiver has not placed the packet yet; unless an acknowledgement comes first,
-	 * retransmit it after retry_us */
+	/* not placed yet; unless acknowledged first, retransmit after retry_us */
 	WIRE_NACK_HELD = 12,
-	WIRE_NACK_DEVICE = 13, /* the device that contains the memory failed */
-	/* the target has no receive buffer; `granted` limits the packets of the message that may be
-	 * sent */
+	WIRE_NACK_DEVICE = 13, /* the device with the memory failed */
+	/* no receive buffer; `granted` limits the message's packets */
 	WIRE_NACK_WAIT = 14,
-	/* in REJECT: the HELLO has another protection than its receiver requires */
+	/* REJECT: the receiver requires another protection */
 	WIRE_NACK_PROTECTION = 15,
 };
 
 struct wire_ack {
-	uint32_t echo_ts, echo_psn, hold; /* echo_ts and hold: in units of WIRE_TS_NS */
+	uint32_t echo_ts, echo_psn, hold; /* echo_ts, hold: units of WIRE_TS_NS */
 	uint16_t sack_off;
 	uint8_t sack_words;
-	uint8_t rx_level; /* fill level of the receive buffer, 0 .. WIRE_RX_LEVEL_MAX */
+	uint8_t rx_level; /* of the receive buffer, 0 .. WIRE_RX_LEVEL_MAX */
 	uint16_t rwnd, dup_count;
 	uint32_t rx_count;
-	bool credit; /* the packet has WIRE_FLAG_CREDIT, and the next two fields are valid */
-	/* queue pair to which credit_limit applies, see struct wire_credit_entry */
+	bool credit; /* WIRE_FLAG_CREDIT: the next two are valid */
+	/* of credit_limit, see struct wire_credit_entry */
 	uint16_t credit_qp;
 	uint32_t credit_limit;
-	const uint8_t *bitmap; /* sack_words big-endian words in the datagram */
+	const uint8_t *bitmap; /* big-endian, in the datagram */
 };
 
 struct wire_nack_body {
 	uint8_t code;
-	/* WIRE_NACK_WAIT: function and queue pair, as wire_nack_position() returns them */
+	/* WIRE_NACK_WAIT: see wire_nack_position() */
 	uint16_t qp;
 	uint32_t msg_id, psn;
 	union {
 		uint32_t retry_us;
-		uint32_t granted; /* WIRE_NACK_WAIT: packets of the message that may be sent */
+		uint32_t granted; /* WIRE_NACK_WAIT: packets of the message */
 	};
 };
 
-/* Returns the value of `qp` in a NACK with WIRE_NACK_WAIT: function and queue pair in one
- * number. */
+/* Returns `qp` of a NACK with WIRE_NACK_WAIT: function and queue pair in one number. */
 static inline uint16_t wire_nack_position(uint32_t function, uint32_t qp)
 {
 	return (uint16_t)(function << 8 | qp);
 }
 
-/* Method of loss recovery of a sender. The receiver adapts to the method. The values are on the
- * wire. */
+/* A sender's loss recovery, to which the receiver adapts; values on the wire. */
 enum wire_recovery {
-	WIRE_RECOVERY_RACK = 0,    /* detects losses by time, with bitmap acknowledgements */
-	WIRE_RECOVERY_IRN = 1,     /* detects losses by gap, with bitmap acknowledgements */
+	WIRE_RECOVERY_RACK = 0,    /* by time, with bitmaps */
+	WIRE_RECOVERY_IRN = 1,     /* by gap, with bitmaps */
 	WIRE_RECOVERY_GBN_NAK = 2, /* go-back-N, by NACK */
 	WIRE_RECOVERY_GBN_RTO = 3, /* go-back-N, by timeout */
 };
 #define WIRE_RECOVERY_LAST WIRE_RECOVERY_GBN_RTO
 
 struct wire_hello {
-	uint64_t incarnation; /* incarnation of the sender's process; grows with each restart */
-	/* number of the session, which grows with each session of the incarnation */
+	uint64_t incarnation; /* of the process; grows with each restart */
+	/* of the session; grows within an incarnation */
 	uint32_t epoch;
-	uint32_t session; /* session id, which packets to the sender carry as dst_session */
-	uint32_t psn;     /* the sender's first packet number */
+	uint32_t session; /* dst_session of packets to the sender */
+	uint32_t psn;     /* sender's first */
 	uint16_t rwnd;    /* packets in flight that the sender accepts */
-	/* bytes of the largest data payload that the sender accepts on this path */
+	/* largest data payload that the sender accepts on this path */
 	uint16_t payload_bytes;
 	uint32_t features; /* enum wire_feature */
 	uint8_t uuid[16];
-	uint64_t token;        /* secret number: a RESET of `session` must carry it */
-	uint32_t echo_session; /* HELLO_ACK: session and psn of the answered HELLO; HELLO: 0 */
+	uint64_t token;        /* secret; a RESET of `session` must carry it */
+	uint32_t echo_session; /* HELLO_ACK: of the answered HELLO; HELLO: 0 */
 	uint32_t echo_psn;
-	uint16_t nap_credit; /* NAPs that each queue pair of the sender accepts before its first
-				CREDIT */
-	uint8_t recovery;    /* enum wire_recovery of the sender */
-	uint8_t protect;     /* enum wire_protect of the session */
-	uint8_t tag[WIRE_TAG_BYTES]; /* authentication tag; zero in a fabric without a key */
+	uint16_t nap_credit;         /* per queue pair, before the sender's first CREDIT */
+	uint8_t recovery;            /* enum wire_recovery */
+	uint8_t protect;             /* enum wire_protect */
+	uint8_t tag[WIRE_TAG_BYTES]; /* zero in a fabric without a key */
 };
 
 struct wire_reset {
-	uint32_t session; /* session id that the sender of the RESET does not know */
+	uint32_t session; /* unknown to the RESET's sender */
 	uint32_t code;    /* enum wire_nack */
 	uint64_t token;
 };
 
-/* Body of a REJECT. Answers a sealed frame of an unknown session, or a HELLO with a protection that
- * the receiver does not accept. */
+/* Answers a sealed frame of an unknown session, or a HELLO with an unacceptable protection. */
 struct wire_reject {
-	uint32_t session; /* session id that is unknown, or hello_session of the answered HELLO */
+	uint32_t session; /* unknown, or hello_session of the answered HELLO */
 	uint8_t code;     /* WIRE_NACK_SESSION or WIRE_NACK_PROTECTION */
-	/* WIRE_NACK_PROTECTION: enum wire_protect that the sender of the REJECT requires */
+	/* WIRE_NACK_PROTECTION: required enum wire_protect */
 	uint8_t protect;
-	uint16_t echo; /* WIRE_NACK_SESSION: low bits of the counter of the answered frame */
+	uint16_t echo; /* WIRE_NACK_SESSION: low bits of the answered frame's counter */
 	uint8_t proof[WIRE_TAG_BYTES];
 };
 
-/* A path MTU probe, or the answer to one. */
+/* Or the answer to one. */
 struct wire_pmtu {
 	uint32_t id;
-	uint16_t bytes; /* bytes of the probe's UDP payload, with its padding */
+	uint16_t bytes; /* UDP payload of the probe, with padding */
 };
 
 struct wire_bye {
-	uint64_t token; /* token that the receiver stated in its HELLO */
-	uint32_t code;  /* reason: 0, or enum wire_nack */
+	uint64_t token; /* from the receiver's HELLO */
+	uint32_t code;  /* 0, or enum wire_nack */
 };
 
-/* Permission to send NAPs of a stream to this queue pair: a NAP may be sent if its number precedes
- * `limit`. The numbers are compared as serial numbers, because they wrap. A limit only grows. */
+/* NAPs of a stream to this queue pair may be sent if their number precedes `limit`, as wrapping
+ * serial numbers. A limit only grows. */
 struct wire_credit_entry {
-	uint16_t qp; /* function << 8 | queue pair; decoders check that both exist */
+	uint16_t qp; /* function << 8 | queue pair; decoders check both */
 	uint32_t limit;
 };
 
-/* Body of a CREDIT. Without WIRE_FLAG_AR it grants credits. With WIRE_FLAG_AR it requests credits,
- * because its sender waits for a higher limit. */
+/* Grants credits; with WIRE_FLAG_AR it requests them, as its sender waits for a higher limit. */
 struct wire_credit {
 	uint32_t count; /* 1 .. WIRE_CREDIT_ENTRIES_MAX */
 	struct wire_credit_entry entries[WIRE_CREDIT_ENTRIES_MAX];
@@ -447,78 +438,73 @@ struct wire_get {
 };
 
 struct wire_atomic {
-	/* enum dxp_op, DXP_OP_FETCH_ADD .. FETCH_XOR; the receiver rejects other values */
+	/* DXP_OP_FETCH_ADD .. FETCH_XOR; the receiver rejects others */
 	uint8_t op;
 	uint32_t reply_msg_id;
-	uint64_t operand, swap; /* `swap` is used only for COMPARE_SWAP */
+	uint64_t operand, swap; /* `swap`: only COMPARE_SWAP */
 };
 
 #define WIRE_RX_LEVEL_MAX 31
 
-/* ns per unit of tx_ts, echo_ts and hold; these values wrap after 274 s */
+/* ns per unit of tx_ts, echo_ts and hold; wraps after 274 s */
 #define WIRE_TS_NS 64
-/* value of hold: no packet came since the last ACK, so the ACK echoes no time */
+/* hold: no packet since the last ACK, so no time to echo */
 #define WIRE_HOLD_NONE UINT32_MAX
 
 bool wire_type_known(uint8_t type);
 bool wire_type_reliable(uint8_t type);
-/* Returns true if frames of this type have the data extension. All reliable types have it. */
 bool wire_type_data(uint8_t type);
 bool wire_type_management(uint8_t type);
-const char *wire_type_name(uint8_t type);       /* "PUT"; "?" for unknown types */
-const char *wire_nack_name(uint8_t code);       /* "bad key"; "?" for unknown codes */
-const char *wire_protect_name(uint8_t protect); /* "encrypt"; "?" for unknown values */
-/* Parses a name that wire_protect_name() returns; returns false for other text. */
+const char *wire_type_name(uint8_t type);       /* "PUT"; "?": unknown */
+const char *wire_nack_name(uint8_t code);       /* "bad key"; "?": unknown */
+const char *wire_protect_name(uint8_t protect); /* "encrypt"; "?": unknown */
+/* Parses a name of wire_protect_name(); returns false for other text. */
 bool wire_protect_parse(const char *text, uint8_t *out);
 
-/* Writes header->header_bytes bytes with crc 0. wire_crc_set() then completes them. */
+/* Writes header->header_bytes bytes with crc 0, for wire_crc_set(). */
 void wire_header_encode(const struct wire_header *header, uint8_t *out);
 
-/* Compute and store the crc of an encoded header. Call wire_crc_begin(). If the header has
- * WIRE_FLAG_CRCP, then call crc32c() for each part of the payload. Then call wire_crc_set(). */
+/* Compute the crc of an encoded header: wire_crc_begin(), with WIRE_FLAG_CRCP crc32c() for each
+ * part of the payload, then wire_crc_set(). */
 uint32_t wire_crc_begin(const uint8_t *header, size_t header_bytes);
 void wire_crc_set(uint8_t *header, uint32_t crc);
 
-/* Complete a control frame: set CRCP, length and crc. The body already follows the header. In
- * wire_control_seal_tail(), `tail` continues the body (padding of a PMTU_PROBE). */
+/* Complete a control frame whose body is in place: CRCP, length and crc. `tail` continues the body
+ * (padding of a PMTU_PROBE). */
 void wire_control_seal(uint8_t *frame, size_t frame_bytes);
 void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail,
 			    size_t tail_bytes);
 
-/* Returns the version of a frame if this release does not support it. Returns 0 if it does, or if
- * the frame is too short. Version and type are at the same offsets in all versions. */
+/* Returns the version of a frame that this release does not support; 0: supported, or too short.
+ * Version and type have the same offsets in all versions. */
 uint8_t wire_other_version(const uint8_t *data, size_t bytes);
 
-/* Decodes a header, after checking all lengths and the crc. *header is written only on success. The
- * payload starts at data + header->header_bytes.
- * Errors: DXP_EMALFORMED: the frame is too short, has trailing bytes, has an unknown version, type
- * or flag, or its flags or header length do not fit the type. DXP_EIO: the crc is wrong. */
+/* Checks all lengths and the crc first; *header is written only on success. The payload starts at
+ * data + header->header_bytes. Errors: DXP_EMALFORMED: too short, trailing bytes, an unknown
+ * version, type or flag, or flags or header length do not fit the type. DXP_EIO: wrong crc. */
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
 
-/* Makes a sealed frame of an encoded frame. Sets the version, the bits `phases` (WIRE_FLAG_PHASE
- * and _SEEN), and the length with the tag. The low half of the frame's counter replaces the
- * checksum. */
+/* Makes an encoded frame a sealed one: version, `phases` (WIRE_FLAG_PHASE and _SEEN), length with
+ * the tag, and the low half of the counter in place of the checksum. */
 void wire_seal_header(uint8_t *frame, uint16_t phases, uint32_t counter);
-/* Checks lengths, type and flags of a sealed frame and decodes its common header. The header has
- * its final value but is not authentic yet. payload_bytes excludes the tag. Errors:
- * DXP_EMALFORMED. */
+/* Checks lengths, type and flags, and decodes the common header, which is not authentic yet.
+ * payload_bytes excludes the tag. Errors: DXP_EMALFORMED. */
 int wire_sealed_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
-/* Decodes the data extension of a sealed frame after it was opened (checked and decrypted). */
+/* Decodes the data extension after the frame was opened (checked and decrypted). */
 void wire_opened_decode(const uint8_t *opened, struct wire_header *header);
 static inline bool wire_is_sealed(const uint8_t *data, size_t bytes)
 {
 	return bytes > 0 && data[0] >> 4 == WIRE_VERSION_SEALED;
 }
 
-/* Copies the first `bytes` bytes of a HELLO or HELLO_ACK. Fields that change when the frame is sent
- * again become zero. */
+/* Copies `bytes` bytes of a HELLO or HELLO_ACK; fields that change when it is sent again become
+ * zero. */
 void wire_hello_constant(const uint8_t *frame, size_t bytes, uint8_t *out);
 
-/* Encode and decode bodies. `body` follows the header; `flags` are the header's flags. Decoders
- * return DXP_EMALFORMED for a wrong length or an invalid field, and write the output only on
- * success. Encoders write as many bytes as the constants above state. An ack has
- * WIRE_ACK_BODY_BYTES and the bitmap, a credit WIRE_CREDIT_BYTES per entry. If ack->credit is set,
- * the caller sets WIRE_FLAG_CREDIT in the header. */
+/* Encode and decode bodies. `body` follows the header; `flags` are the header's. Decoders return
+ * DXP_EMALFORMED for a wrong length or field, and write only on success. Encoders write as many
+ * bytes as the constants above state: an ack WIRE_ACK_BODY_BYTES and the bitmap, a credit
+ * WIRE_CREDIT_BYTES per entry. With ack->credit, the caller sets WIRE_FLAG_CREDIT. */
 int wire_ack_decode(const uint8_t *body, size_t bytes, uint16_t flags, struct wire_ack *ack);
 void wire_ack_encode(const struct wire_ack *ack, uint8_t *body);
 int wire_nack_decode(const uint8_t *body, size_t bytes, struct wire_nack_body *nack);
@@ -534,7 +520,7 @@ void wire_ping_encode(uint64_t opaque, uint8_t *body);
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);
 int wire_pmtu_ack_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);
 void wire_pmtu_encode(const struct wire_pmtu *pmtu,
-		      uint8_t *body); /* for PMTU_PROBE and PMTU_ACK, without padding */
+		      uint8_t *body); /* PMTU_PROBE and PMTU_ACK, without padding */
 int wire_bye_decode(const uint8_t *body, size_t bytes, struct wire_bye *bye);
 void wire_bye_encode(const struct wire_bye *bye, uint8_t *body);
 int wire_credit_decode(const uint8_t *body, size_t bytes, struct wire_credit *credit);

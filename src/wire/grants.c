@@ -7,9 +7,8 @@
 
 #include "wire/manage_entry.h"
 
-#define HEAD_BYTES 38 /* bytes of a page's body before its rows */
-/* zero bytes that make a request as long as the longest rejection, so that a rejection is no
- * amplification */
+#define HEAD_BYTES 38 /* page's body before its rows */
+/* zeros: a request is as long as the longest rejection, so that this is no amplification */
 #define PADDING 46
 
 size_t grants_request_encode(const struct grants_request *request, struct mac *mac, uint8_t *out)
@@ -84,7 +83,7 @@ static bool page_sound(const struct grants_page *p)
 	if ((p->rule != GRANTS_RULE_ANY && p->rule != GRANTS_RULE_EXPLICIT) ||
 	    p->count > GRANTS_PAGE_ROWS)
 		return false;
-	/* Each page but the last has rows, so a reader reaches the last page. */
+	/* all pages but the last have rows, so a reader reaches the last */
 	return p->next == 0 || (p->count > 0 && p->next == p->first + p->count);
 }
 

@@ -12,17 +12,15 @@
 
 #include "wire/manage.h"
 
-/* rows in one page at most: so many fit if the two names of a row have at most 15 characters
- * together */
+/* as many as fit if the names of a row have 15 characters together */
 #define GRANTS_PAGE_ROWS 64
 
 enum grants_rule { GRANTS_RULE_ANY = 1, GRANTS_RULE_EXPLICIT = 2 };
 
 struct grants_request {
 	uint64_t request, nonce;
-	uint16_t first; /* number of the first row wanted */
-	/* public key of the sender, which selects the key of the MAC, or NULL; decoders do not set
-	 * it */
+	uint16_t first; /* first row wanted */
+	/* of the sender, selects the key of the MAC, or NULL; not set by decoders */
 	const uint8_t *key;
 };
 
@@ -33,22 +31,21 @@ struct grants_row {
 
 struct grants_page {
 	uint64_t request, nonce;
-	/* epoch: number of the manager's run; version: version of the grants */
+	/* number of the manager's run; version of the grants */
 	uint64_t epoch, version;
 	uint8_t rule; /* enum grants_rule */
-	/* first: number of the first row in this page. next: number of the first row in the next
-	 * page; 0: no further rows */
+	/* first row of this page; of the next page, 0: none */
 	uint16_t first, next;
 	uint8_t count;
 	struct grants_row rows[GRANTS_PAGE_ROWS];
 };
 
-/* Encode into MANAGE_FRAME_BYTES, or into FABRIC_DATAGRAM_BYTES for a page; return the length. If a
- * row does not fit, the page ends before the row, and `next` is the number of that row. */
+/* Encode into MANAGE_FRAME_BYTES, a page into FABRIC_DATAGRAM_BYTES; return the length. `next`
+ * becomes the first row that does not fit. */
 size_t grants_request_encode(const struct grants_request *request, struct mac *mac, uint8_t *out);
 size_t grants_page_encode(const struct grants_page *page, struct mac *mac, uint8_t *out);
 
-/* Decode a body. DXP_EMALFORMED: wrong length or invalid field; the output is unchanged. */
+/* DXP_EMALFORMED: wrong length or field; the output is unchanged. */
 int grants_request_decode(struct manage_body body, struct grants_request *out);
 int grants_page_decode(struct manage_body body, struct grants_page *out);
 

@@ -16,7 +16,7 @@
 enum compat_offset { INC_COMPAT_FIELDS(OFFSET_ENUM) };
 #undef OFFSET_ENUM
 
-/* Fields of the control payload and of its extension, with the source's names. */
+/* Of control payload and extension, with the source's names. */
 #define MEMBER(bits, field) uint##bits##_t field;
 struct compat_control {
 	INC_COMPAT_CONTROL_FIELDS(MEMBER)
@@ -34,7 +34,7 @@ static bool kind_control(uint8_t kind)
 	return kind >= INC_QUERY && kind <= INC_RENEW;
 }
 
-/* Returns whether packets of this kind go down the tree, from member 0 to the member. */
+/* Returns whether packets go down, from member 0 to the member. */
 static bool kind_down(uint8_t kind)
 {
 	return kind == INC_NOTIFY || kind == INC_KILL;
@@ -133,8 +133,7 @@ size_t inc_compat_control_encode(const struct inc_header *h, const struct inc_co
 	return (size_t)(p.at - out);
 }
 
-/* Decodes the path into *out. Returns false if a switch follows a missing one, or if an index is
- * not below its switch's number of children. */
+/* Returns false if a switch follows a missing one, or an index is not below the children. */
 static bool path_get(const struct compat_control *from, struct inc_control *out)
 {
 	const struct inc_hop hops[INC_COMPAT_PATH_MAX] = {

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The compatible format: MPI header and control payload with exactly the fields of the source paper
- * (N-03, N-04). Packets of kind DATA and QUERY .. RENEW have this format if their header has
- * INC_FLAG_COMPAT; inc_packet_encode() and inc_packet_decode() handle both formats. Fields of
- * struct inc_header that the source lacks have fixed values: an operation is one allreduce of one
- * packet.
+/* The compatible format: exactly the source paper's fields (N-03, N-04), in DATA and QUERY .. RENEW
+ * with INC_FLAG_COMPAT. inc_packet_encode() and inc_packet_decode() handle both formats. Fields
+ * that the source lacks are fixed: an operation is one allreduce of one packet.
  *
- * In the source, switches observe packets between hosts and can read addresses from them. In this
- * project, packets are addressed to switches. So an extension follows the control payload. It has
- * the fields that an addressed switch cannot observe. */
+ * The source's switches observe packets and their addresses; here packets are addressed to
+ * switches. So an extension behind the control payload has what these cannot observe. */
 #ifndef WIRE_INC_COMPAT_H
 #define WIRE_INC_COMPAT_H
 
 #include "wire/inc.h"
 
-/* Fields of the MPI header: X(field, offset, bytes), offsets from its start. */
+/* MPI header: X(field, offset, bytes). */
 #define INC_COMPAT_FIELDS(X)    \
 	X(TAG, 0, 4)            \
 	X(SRC_RANK, 4, 4)       \
@@ -25,7 +22,7 @@
 #define INC_COMPAT_HEADER_BYTES 15
 #define INC_COMPAT_OFF_COMM     8 /* COMM_ID */
 
-/* X(bits, field): fields of the control payload in the source paper. */
+/* X(bits, field): control payload of the source. */
 #define INC_COMPAT_CONTROL_FIELDS(X) \
 	X(16, sup_mpi_type)          \
 	X(8, fail_cause)             \
@@ -47,7 +44,7 @@
 	X(32, c_id)                  \
 	X(32, world_rank)
 
-/* X(bits, field): fields of the extension after the control payload. */
+/* X(bits, field): extension behind it. */
 #define INC_COMPAT_EXTENSION_FIELDS(X) \
 	X(32, qkey)                    \
 	X(32, lease_ms)                \
@@ -67,32 +64,28 @@
 #define INC_COMPAT_CONTROL_BYTES   56
 #define INC_COMPAT_EXTENSION_BYTES 40
 
-#define INC_COMPAT_TAG 0xff3344f4u /* the value in the code of the source paper */
-/* comm_id of control packets; the ids of groups are 1 .. 0xfffe */
+#define INC_COMPAT_TAG 0xff3344f4u /* as in the source's code */
+/* of control packets; groups are 1 .. 0xfffe */
 #define INC_COMPAT_COMM 0xffffu
-/* bits of query_notify_hop from this bit on hold kind - INC_QUERY; lower bits hold
- * inc_control.hop */
+/* query_notify_hop: from this bit on kind - INC_QUERY, below it inc_control.hop */
 #define INC_COMPAT_HOP_SHIFT 5
 #define INC_COMPAT_PATH_MAX  3 /* switches on a path: tor1, spine, tor2 */
 
-/* Returns whether a packet with this header has the compatible format. */
 bool inc_compat_is(const struct inc_header *h);
 
-/* Returns the req_id that is nearest to `near` among those with these low 24 bits. */
+/* Returns the req_id nearest to `near` with these low 24 bits. */
 uint32_t inc_compat_req_id(uint32_t near, uint32_t low);
 
-/* Writes the MPI header of a packet. */
 void inc_compat_header_put(const struct inc_header *h, uint8_t out[INC_COMPAT_HEADER_BYTES]);
 
-/* Decodes the bytes after DETH or BTH; the caller has set out->roce. The header of a data packet
- * gets epoch 0, INC_FLAG_SHORT, INC_FLAG_LAST and a req_id of 24 bits. It lacks the direction,
- * which the receiver derives from the sender. A data packet without elements gets status
- * -DXP_EINVAL. DXP_EMALFORMED: the packet is invalid. */
+/* Decodes what follows DETH or BTH; the caller has set out->roce. Data get epoch 0, INC_FLAG_SHORT,
+ * INC_FLAG_LAST and a req_id of 24 bits; the receiver derives the direction from the sender.
+ * Without elements, their status is -DXP_EINVAL. DXP_EMALFORMED. */
 int inc_compat_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
-/* Encode and decode the control payload. The encoder reads src_rank, epoch, kind and status from
- * `h`; the decoder writes them. The payload has src_rank only in packets down the tree. The path
- * has at most INC_COMPAT_PATH_MAX switches. Sizes above 65535 become 65535. */
+/* Encode and decode the control payload; src_rank, epoch, kind and status are in `h`. src_rank is
+ * sent only down the tree. The path has at most INC_COMPAT_PATH_MAX switches; sizes above 65535
+ * become 65535. */
 size_t inc_compat_control_encode(const struct inc_header *h, const struct inc_control *c,
 				 uint8_t out[INC_CONTROL_BYTES_MAX]);
 int inc_compat_control_decode(const uint8_t *data, size_t bytes, struct inc_header *h,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fields of the control payload and of rows, in wire order. The encoder, the decoder, and the test
- * that compares them with docs/reference/wire.md use these lists. X(bits, field). */
+/* Fields of control payload and rows in wire order, for codec and the test against
+ * docs/reference/wire.md. X(bits, field). */
 #ifndef WIRE_INC_FIELDS_H
 #define WIRE_INC_FIELDS_H
 
-/* Fields of the control payload. Two zero bytes and path_count hops follow these fields. */
+/* Two zero bytes and path_count hops follow. */
 #define INC_CONTROL_FIELDS(X) \
 	X(8, master_num)      \
 	X(8, hop)             \
@@ -35,7 +35,7 @@
 	X(16, children)   \
 	X(16, index)
 
-/* INC_NAME_BYTES of name, padded with zeros, precede these fields. */
+/* INC_NAME_BYTES of name, padded with zeros, precede. */
 #define INC_SWITCH_ROW_FIELDS(X)    \
 	X(32, ip)                   \
 	X(32, parents[0])           \

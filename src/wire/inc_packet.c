@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes packets of in-network computing: the MPI header inside RoCEv2. */
+/* Encodes and decodes packets of in-network computing: MPI header inside RoCEv2. */
 #include "wire/inc.h"
 
 #include <assert.h>
@@ -57,8 +57,7 @@ static struct inc_header header_get(const uint8_t *in)
 	};
 }
 
-/* Checks a contribution or result. A packet with a status may omit the data, and so may a
- * contribution to a broadcast. */
+/* Checks data, which a packet with a status, or a contribution to a broadcast, may lack. */
 static bool data_sound(const struct inc_header *h, size_t payload_bytes)
 {
 	bool computes = h->collective == INC_ALLREDUCE || h->collective == INC_REDUCE;
@@ -179,7 +178,7 @@ static void trailer_put(struct datagram *d, unsigned pad_bytes, uint32_t icrc,
 		(struct datagram_slice){trailer, pad_bytes + (size_t)ROCE_ICRC_BYTES};
 }
 
-/* Computes the ICRC over header and payload of `d`, and appends pad and ICRC. */
+/* Appends pad and ICRC. */
 static void seal(struct datagram *d, const struct roce_path *path, unsigned pad_bytes,
 		 uint8_t trailer[INC_TRAILER_BYTES])
 {
@@ -193,7 +192,7 @@ static void seal(struct datagram *d, const struct roce_path *path, unsigned pad_
 	trailer_put(d, pad_bytes, roce_icrc(path, pieces, count), trailer);
 }
 
-/* Builds a packet in `d` without its trailer. Returns the length of the pad. */
+/* Builds a packet without its trailer. Returns the length of the pad. */
 static unsigned packet_begin(const struct inc_header *h, const struct roce_header *roce,
 			     const struct roce_path *path, const void *payload,
 			     size_t payload_bytes, struct datagram *d)
@@ -220,8 +219,8 @@ static unsigned packet_begin(const struct inc_header *h, const struct roce_heade
 static struct roce_header roce_of(const struct inc_header *h, uint8_t opcode, uint32_t qkey,
 				  uint32_t dest_qp, uint32_t source_qp, size_t payload_bytes)
 {
-	/* The pad makes the packet's length a multiple of 4. INC_HEADER_BYTES is such a multiple,
-	 * so only the compatible header counts. */
+	/* The packet's length is a multiple of 4, as is INC_HEADER_BYTES, so only the compatible
+	 * header counts. */
 	size_t bytes = payload_bytes + (inc_compat_is(h) ? INC_COMPAT_HEADER_BYTES : 0);
 
 	return (struct roce_header){

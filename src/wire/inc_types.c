@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sizes of types, and the types for which each operator is defined. */
+/* Sizes of types, and types for which operators are defined. */
 #include <dxp/inc.h>
 
 size_t dxp_inc_type_bytes(enum dxp_inc_type type)
@@ -15,7 +15,7 @@ size_t dxp_inc_type_bytes(enum dxp_inc_type type)
 #define BIT(type)       (1u << (type))
 #define RANGE(from, to) (BIT((to) + 1) - BIT(from))
 
-/* Sets of types for which an operator is defined: bits 1 << enum dxp_inc_type. */
+/* Sets of types: 1 << enum dxp_inc_type. */
 #define INTEGERS RANGE(DXP_INC_INT8, DXP_INC_UINT64)
 #define NUMBERS  RANGE(DXP_INC_INT8, DXP_INC_DOUBLE)
 #define PAIRS    RANGE(DXP_INC_INT32_INT, DXP_INC_DOUBLE_INT)

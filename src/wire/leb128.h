@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LEB128 numbers: 7 bits in each byte, lowest bits first, bit 7 set in all bytes but the last. */
+/* LEB128: 7 bits per byte, lowest first, bit 7 set in all but the last. */
 #ifndef WIRE_LEB128_H
 #define WIRE_LEB128_H
 
 #include "wire/cursor.h"
 
-#define LEB128_BYTES 10 /* bytes of the longest number of 64 bits */
+#define LEB128_BYTES 10 /* longest number of 64 bits */
 
 static inline void leb128_put(struct put_cursor *c, uint64_t v)
 {
@@ -14,7 +14,7 @@ static inline void leb128_put(struct put_cursor *c, uint64_t v)
 	put_8(c, (uint8_t)v);
 }
 
-/* Reads a number. Rejects one of more than 64 bits, or an encoding longer than needed. */
+/* Rejects more than 64 bits, or an encoding longer than needed. */
 static inline uint64_t leb128_get(struct get_cursor *c)
 {
 	uint64_t v = 0;

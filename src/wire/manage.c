@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes requests and answers of the management protocol, and seals all its frames. */
+/* Encodes and decodes the management protocol, and seals its frames. */
 #include "wire/manage.h"
 
 #include <assert.h>
@@ -9,17 +9,14 @@
 
 #include "wire/manage_entry.h"
 
-/* Values of `dst_session` in the header of a management frame. FORM_KEYED: the body ends with the
- * sender's public key. */
+/* `dst_session` of a management frame. FORM_KEYED: the sender's public key is behind the body. */
 #define FORM_PLAIN 0
 #define FORM_KEYED 1
 
-/* zero bytes that make a STATUS request as long as the longest rejection, so that a rejection is no
- * amplification */
+/* zeros: a STATUS request is as long as the longest rejection, so that this is no amplification */
 #define STATUS_PADDING 46
 
-/* Computes the mac of a frame. The NIC may still change some header fields before it sends the
- * frame; these count as zero. */
+/* Computes the mac. Header fields that the NIC may still change count as zero. */
 static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes,
 			 uint8_t out[MAC_BYTES])
 {
@@ -130,8 +127,7 @@ static size_t body_end(const struct put_cursor *c, uint8_t type, uint16_t source
 			   out);
 }
 
-/* Completes the frame of a request. If `key` is not NULL, the request states this public key of its
- * sender. */
+/* Completes a request; `key`: the sender's public key, or NULL. */
 static size_t request_end(const struct put_cursor *c, uint8_t type, uint16_t source,
 			  const uint8_t *key, struct mac *mac, uint8_t *out)
 {
@@ -247,8 +243,8 @@ int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 	return DXP_OK;
 }
 
-/* Writes a name of an ASSIGN, padded with zeros. The fixed length makes the request as long as the
- * longest rejection that needs no authentication, so that a rejection is no amplification. */
+/* Writes a name, padded with zeros: an ASSIGN is then as long as the longest unauthenticated
+ * rejection, so that this is no amplification. */
 static void fixed_name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};

@@ -30,17 +30,15 @@
 #include "wire/frame.h"
 #include "wire/ids.h"
 
-#define MANAGE_TEXT_BYTES 192 /* bytes of the text in a REFUSE or ANSWER, with the final zero */
+#define MANAGE_TEXT_BYTES 192 /* of REFUSE or ANSWER, with the final zero */
 
-/* Kinds of rows. GONE and REVOKED remove a row: the node has left, or the reader of the table may
- * not use the node any more. */
+/* GONE and REVOKED remove a row: the node left, or the reader may not use it any more. */
 enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVOKED = 3 };
 
-/* Abilities of a node beyond version 1, as bits. The manager passes unknown bits on. */
+/* Beyond version 1; the manager passes unknown bits on. */
 #define MANAGE_CAPABILITIES_NONE  0u
-#define MANAGE_CAPABILITY_BRIDGED (1u << 0) /* only DMA engines reach the node's memory */
-/* Other nodes reach this node at the address in its JOIN, not at the address from which it
- * sends. */
+#define MANAGE_CAPABILITY_BRIDGED (1u << 0) /* only DMA engines reach the memory */
+/* reached at the address in its JOIN, not at the one it sends from */
 #define MANAGE_CAPABILITY_ADVERTISED (1u << 1)
 #define MANAGE_CAPABILITY_PROBED     (1u << 2) /* the node answers PROBE (wire/probe.h) */
 #define MANAGE_CAPABILITY_SWITCH     (1u << 3) /* the node uses a switch for allreduces */
@@ -48,20 +46,19 @@ enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVO
  * before these bits. */
 #define MANAGE_RELEASE_SHIFT 8
 
-/* Role of a public key. ROLE_HOST may join as a host; ROLE_XPU may also join as an xPU;
- * ROLE_OPERATOR may also make tokens and grants. */
+/* ROLE_HOST may join as a host, ROLE_XPU also as an xPU; ROLE_OPERATOR may also make tokens and
+ * grants. */
 enum manage_role { ROLE_NONE = 0, ROLE_HOST = 1, ROLE_XPU = 2, ROLE_OPERATOR = 3 };
 
-/* A row of the node table. `granted` and `magic` depend on the node that receives the row. */
+/* `granted` and `magic` depend on the receiving node. */
 struct node_entry {
 	uint16_t id;
 	uint8_t kind; /* enum manage_kind */
-	bool alive;   /* the node holds a lease */
-	/* The reader is a host, the row an xPU: this host may use the xPU. The reader is an xPU,
-	 * the row a host: this host may use the reader. Both are xPUs: true. */
+	bool alive;   /* holds a lease */
+	/* Host and xPU, either as the reader: this host may use this xPU. Both xPUs: true. */
 	bool granted;
 	uint32_t capabilities;
-	/* magic of the node's service queue pair; 0: the reader may not use the node */
+	/* service queue pair; 0: the reader may not use the node */
 	uint32_t magic;
 	uint64_t incarnation;
 	uint64_t memory_bytes;
@@ -70,48 +67,44 @@ struct node_entry {
 	char name[FABRIC_NAME_BYTES];   /* [A-Za-z0-9._-], never empty */
 	char engine[FABRIC_NAME_BYTES]; /* printable; may be empty */
 	char device[FABRIC_DEVICE_BYTES];
-	/* Role and public key of the node's machine or user. ROLE_NONE: the node joined with the
-	 * fabric key. */
+	/* Of the node's machine or user. ROLE_NONE: joined with the fabric key. */
 	uint8_t role; /* enum manage_role */
 	uint8_t key[PUBLIC_KEY_BYTES];
 };
 
-/* State of a node's copy of the table. cursor 0: complete as of `sequence` of `epoch`. Otherwise a
- * full table of `sequence` is being received, and rows with id >= cursor are missing. epoch 0: no
- * table yet. */
+/* A node's copy of the table. cursor 0: complete as of `sequence` of `epoch`; else a full table is
+ * being received, without rows from id `cursor` on. epoch 0: none yet. */
 struct manage_progress {
 	uint64_t epoch, sequence;
 	uint16_t cursor;
 };
 
-/* `run` of a request is the epoch of the manager's run, which the sender knows from earlier
- * answers; 0: unknown. The manager accepts only its own epoch, so datagrams recorded before its
- * restart have no effect. */
+/* `run`: the manager's epoch, as known from answers; 0: unknown. The manager accepts only its own,
+ * so datagrams from before its restart have no effect. */
 struct manage_join {
 	uint64_t request, nonce, run;
-	/* id: the node's previous id, or 0. address: used only with MANAGE_CAPABILITY_ADVERTISED.
-	 * alive, granted, role and key are not used. */
+	/* id: the previous one, or 0. address: only with MANAGE_CAPABILITY_ADVERTISED. alive,
+	 * granted, role and key are unused. */
 	struct node_entry self;
-	const uint8_t *key; /* public key of the sender or NULL, see struct manage_renew */
+	const uint8_t *key; /* or NULL, see struct manage_renew */
 };
 
 struct manage_lease {
 	uint64_t request, nonce;
-	uint64_t epoch;    /* number of this run of the manager; random, so never repeated */
-	uint64_t sequence; /* number of the newest change */
-	uint64_t lease_ns; /* ns from the time at which the node sent the request */
+	uint64_t epoch;    /* of this run of the manager; random, so never repeated */
+	uint64_t sequence; /* newest change */
+	uint64_t lease_ns; /* from when the node sent the request */
 	uint16_t node;
 };
 
-/* Body of RENEW, LEAVE and TABLE_ACK. */
+/* RENEW, LEAVE and TABLE_ACK. */
 struct manage_renew {
 	uint64_t request, nonce, run;
 	uint64_t incarnation;
 	uint8_t uuid[WIRE_UUID_BYTES];
 	struct manage_progress progress;
-	/* Public key of the sender. The secret that it shares with the manager is then the key of
-	 * the mac. NULL: the fabric key is the key of the mac. Decoders do not set this member, see
-	 * manage_body. */
+	/* Sender's public key; the mac's key is then the secret shared with the manager. NULL: the
+	 * fabric key. Not set by decoders, see manage_body. */
 	const uint8_t *key;
 };
 
@@ -119,34 +112,32 @@ enum manage_action { MANAGE_GRANT = 1, MANAGE_REVOKE = 2 };
 
 struct manage_assign {
 	uint64_t request, nonce;
-	/* epoch and version of the grants that the sender learned from a REFUSE; with older values
-	 * the request changes nothing, so a replay has no effect */
+	/* of the grants, from a REFUSE; older values change nothing, so a replay has no effect */
 	uint64_t epoch, version;
 	uint8_t action;
-	char host[FABRIC_NAME_BYTES]; /* a node's name or "*" */
+	char host[FABRIC_NAME_BYTES]; /* name or "*" */
 	char xpu[FABRIC_NAME_BYTES];
 };
 
 struct manage_status {
 	uint64_t request, nonce;
-	uint16_t first;     /* requests rows with this id or a higher id */
-	const uint8_t *key; /* public key of the sender or NULL, see struct manage_renew */
+	uint16_t first;     /* rows from this id on */
+	const uint8_t *key; /* or NULL, see struct manage_renew */
 };
 
-/* Body of REFUSE and ANSWER. */
+/* REFUSE and ANSWER. */
 struct manage_answer {
 	uint64_t request, nonce;
 	int32_t status; /* enum dxp_status */
-	/* DXP_EBUSY: ns until the lease of the other node expires, unless that node renews it */
+	/* DXP_EBUSY: until the other node's lease expires without renewal */
 	uint64_t retry_ns;
-	/* epoch of the manager; version of the grants, which the next ASSIGN must state */
+	/* of the manager; of the grants, for the next ASSIGN */
 	uint64_t epoch, version;
 	char text[MANAGE_TEXT_BYTES];
 };
 
-/* First fields of NODE_TABLE and NODE_DELTA. NODE_TABLE: rows with first <= id < next, not older
- * than sequence `from`; next 0: all further rows; `to` equals `from`. NODE_DELTA: changes after
- * `from` up to `to`; first and next are 0. */
+/* NODE_TABLE: rows with first <= id < next, not older than `from`, which `to` equals; next 0: all
+ * further. NODE_DELTA: changes after `from` up to `to`; first and next are 0. */
 struct manage_rows {
 	uint64_t request, nonce;
 	uint64_t epoch, from, to;
@@ -154,14 +145,14 @@ struct manage_rows {
 	uint16_t count;
 };
 
-/* Appends rows to a manage_rows until the datagram is full. */
+/* Appends rows until the datagram is full. */
 struct manage_writer {
 	uint8_t *frame;
 	size_t used, space;
 	uint16_t count;
 };
 
-/* Reads rows one by one. manage_rows_decode() has checked their lengths. */
+/* manage_rows_decode() has checked their lengths. */
 struct manage_reader {
 	const uint8_t *at, *end;
 	uint16_t left;
@@ -169,17 +160,16 @@ struct manage_reader {
 
 bool manage_name_valid(const char *name);
 
-#define MANAGE_RELEASE_BYTES 12 /* "255.255.255" and the final zero */
-/* Writes the release of a node, such as "0.1.0"; "" if it is unknown. Returns `out`. */
+#define MANAGE_RELEASE_BYTES 12 /* "255.255.255", with the final zero */
+/* Writes a release such as "0.1.0"; "": unknown. Returns `out`. */
 const char *manage_release_format(uint32_t capabilities, char out[MANAGE_RELEASE_BYTES]);
 
-/* bytes of the longest frame except NODE_TABLE and NODE_DELTA, for buffers of requests and
- * answers */
+/* longest frame except NODE_TABLE and NODE_DELTA */
 #define MANAGE_FRAME_BYTES 512
 
-/* Encode header, body and mac into `out`, which has MANAGE_FRAME_BYTES, or FABRIC_DATAGRAM_BYTES
- * for rows. Return the length. `source` and `target` are node ids. The structs must hold values
- * that a decoder accepts (asserted). */
+/* Encode header, body and mac into `out`, of MANAGE_FRAME_BYTES, or FABRIC_DATAGRAM_BYTES for rows;
+ * return the length. `source` and `target` are node ids. Values must be acceptable to a decoder
+ * (asserted). */
 size_t manage_join_encode(const struct manage_join *join, struct mac *mac, uint8_t *out);
 size_t manage_lease_encode(const struct manage_lease *lease, struct mac *mac, uint8_t *out);
 size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_renew *renew,
@@ -187,41 +177,36 @@ size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_re
 size_t manage_assign_encode(const struct manage_assign *assign, struct mac *mac, uint8_t *out);
 size_t manage_status_encode(const struct manage_status *status, struct mac *mac, uint8_t *out);
 
-/* Encodes a REFUSE or ANSWER. mac is NULL if the request had a wrong key: 16 zero bytes are then in
- * the place of the MAC. Cuts the text so that the frame has at most bytes_max (>=
- * MANAGE_ANSWER_MIN) bytes. */
+/* REFUSE or ANSWER. mac NULL, after a wrong key: 16 zero bytes. Cuts the text to bytes_max (>=
+ * MANAGE_ANSWER_MIN). */
 #define MANAGE_ANSWER_MIN 93
 size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_answer *answer,
 			    size_t bytes_max, struct mac *mac, uint8_t *out);
 
 void manage_rows_begin(struct manage_writer *w, uint8_t *out, size_t out_bytes);
-/* This function and manage_rows_remove() return false, and write nothing, if the row does not
- * fit. */
+/* This and manage_rows_remove() return false, and write nothing, without space. */
 bool manage_rows_add(struct manage_writer *w, const struct node_entry *entry);
-/* Appends a row that removes a node. `kind` is MANAGE_GONE or MANAGE_REVOKED. */
+/* `kind`: MANAGE_GONE or MANAGE_REVOKED. */
 bool manage_rows_remove(struct manage_writer *w, uint16_t id, enum manage_kind kind);
 size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target,
 			  const struct manage_rows *rows, struct mac *mac);
 
-/* Checks header, crc and mac of a management frame. *header and *body are valid after DXP_OK and
- * DXP_EAUTH.
- * Errors: DXP_EMALFORMED: not a valid management frame; DXP_EIO: damaged in transit; DXP_EAUTH: the
- * MAC was made with another key. */
+/* Checks header, crc and mac. *header and *body are valid after DXP_OK and DXP_EAUTH. Errors:
+ * DXP_EMALFORMED: no management frame; DXP_EIO: damaged; DXP_EAUTH: another key. */
 struct manage_body {
 	const uint8_t *data;
 	size_t bytes;
-	const uint8_t *key; /* public key that the sender states; NULL: the body has none */
+	const uint8_t *key; /* as stated; NULL: none */
 };
 int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header,
 		struct manage_body *body);
 
-/* The two halves of manage_open(), for a receiver that selects the mac by the public key in the
- * body. */
+/* Halves of manage_open(), for a mac that depends on the public key in the body. */
 int manage_parse(const uint8_t *data, size_t bytes, struct wire_header *header,
 		 struct manage_body *body);
 bool manage_authentic(const uint8_t *data, struct manage_body body, struct mac *mac);
 
-/* Decode a body. DXP_EMALFORMED: wrong length or invalid field; the output is unchanged. */
+/* DXP_EMALFORMED: wrong length or field; the output is unchanged. */
 int manage_join_decode(struct manage_body body, struct manage_join *out);
 int manage_lease_decode(struct manage_body body, struct manage_lease *out);
 int manage_renew_decode(struct manage_body body, struct manage_renew *out);
@@ -229,15 +214,14 @@ int manage_assign_decode(struct manage_body body, struct manage_assign *out);
 int manage_status_decode(struct manage_body body, struct manage_status *out);
 int manage_answer_decode(struct manage_body body, struct manage_answer *out);
 
-/* Checks all rows, so that manage_rows_next() cannot fail. The ids of a NODE_TABLE must grow and
- * lie in [first, next). */
+/* Checks all rows, so manage_rows_next() cannot fail. Ids of a NODE_TABLE grow and lie in [first,
+ * next). */
 int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows *out,
 		       struct manage_reader *reader);
-/* Reads the next row; returns false if no row is left. If *removed is true, only entry->id is
- * set. */
+/* Reads the next row; returns false if none is left. If *removed, only entry->id is set. */
 bool manage_rows_next(struct manage_reader *reader, struct node_entry *entry, bool *removed);
 
-/* Reads `request` and `nonce`, the first 16 bytes of a body, even if the body is not authentic. */
+/* Reads the first 16 bytes of a body, even if it is not authentic. */
 bool manage_prefix(struct manage_body body, uint64_t *request, uint64_t *nonce);
 
 #endif

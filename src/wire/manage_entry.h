@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interface between manage.c and manage_rows.c: encodes a row of the node table, and completes the
- * frame around a body. */
+/* Between manage.c and manage_rows.c: a row, and the frame around a body. */
 #ifndef WIRE_MANAGE_ENTRY_H
 #define WIRE_MANAGE_ENTRY_H
 
@@ -8,15 +7,14 @@
 #include "wire/manage.h"
 
 void manage_entry_put(struct put_cursor *c, const struct node_entry *entry);
-/* Reads a row: writes every field of *entry, or sets c->bad. */
+/* Sets every field of *entry, or c->bad. */
 void manage_entry_get(struct get_cursor *c, struct node_entry *entry);
 
-/* Completes a frame: its body of body_bytes is already at out + WIRE_COMMON_BYTES. Returns the
- * frame's length. */
+/* Completes a frame whose body is at out + WIRE_COMMON_BYTES. Returns the frame's length. */
 size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_bytes,
 		   struct mac *mac, uint8_t *out);
-/* Does what manage_seal() does, for a request. If `key` is not NULL, the body then ends with this
- * public key of the sender. `out` has MANAGE_FRAME_BYTES. */
+/* Does what manage_seal() does, for a request; `key`, if not NULL, follows the body. `out` has
+ * MANAGE_FRAME_BYTES. */
 size_t manage_seal_keyed(uint8_t type, uint16_t source, size_t body_bytes, const uint8_t *key,
 			 struct mac *mac, uint8_t *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes rows of the node table. A row begins with id and kind. A row of kind GONE or
- * REVOKED removes an entry of the table, and ends after the kind. */
+/* Encodes and decodes rows of the node table: id, kind, and unless GONE or REVOKED, which remove an
+ * entry, the rest. */
 #include "wire/manage.h"
 
 #include <assert.h>
@@ -12,10 +12,10 @@
 #include "wire/address.h"
 #include "wire/manage_entry.h"
 
-#define ROWS_HEAD    46 /* bytes of a manage_rows in the body, before its first row */
+#define ROWS_HEAD    46 /* before the first row */
 #define FLAG_ALIVE   1u
 #define FLAG_GRANTED 2u
-#define FLAG_KEYED   4u /* the row has role and key, after its texts */
+#define FLAG_KEYED   4u /* role and key follow the texts */
 #define FLAGS        (FLAG_ALIVE | FLAG_GRANTED | FLAG_KEYED)
 
 bool manage_name_valid(const char *name)
@@ -63,7 +63,7 @@ void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
 	put_bytes(c, entry->key, sizeof(entry->key));
 }
 
-/* Reads the fields of a row that follow id and kind. */
+/* Reads what follows id and kind. */
 static void entry_rest_get(struct get_cursor *c, struct node_entry *entry)
 {
 	uint8_t flags = get_8(c), address[WIRE_ADDRESS_BYTES] = {0};
@@ -165,8 +165,7 @@ size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target
 			   w->frame);
 }
 
-/* Checks all rows. In a NODE_TABLE, also checks that each row sets an entry, and that the ids grow
- * and are in [first, next). */
+/* Checks all rows. Those of a NODE_TABLE set entries, and their ids grow within [first, next). */
 static bool rows_sound(uint8_t type, const struct manage_rows *rows, struct get_cursor c)
 {
 	uint32_t at_least = rows->first;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The input of BUILD as bytes: kind, options, files and ids of other programs.
- * docs/reference/wire.md "Packages". Texts end with a zero, so pointers into a package are C
- * strings. The functions allocate nothing.
+/* Input of BUILD as bytes: kind, options, files, ids of other programs. docs/reference/wire.md
+ * "Packages". Texts end with a zero, so pointers into it are C strings; nothing is allocated.
  *
- * The host can change a package in device memory at any time, so copy the package before decoding
- * it. */
+ * The host can change a package in device memory at any time: copy it before decoding. */
 #ifndef WIRE_PACKAGE_H
 #define WIRE_PACKAGE_H
 
@@ -13,12 +11,12 @@
 
 #include <dxp/async.h>
 
-#define PACKAGE_OPTIONS_BYTES 65536 /* bytes of the build options, with the final zero */
-#define PACKAGE_NAME_BYTES    1024  /* bytes of a file's name, with the final zero */
+#define PACKAGE_OPTIONS_BYTES 65536 /* with the final zero */
+#define PACKAGE_NAME_BYTES    1024  /* of a file, with the final zero */
 #define PACKAGE_FILES_MAX     4096
 #define PACKAGE_INPUTS_MAX    4096
 
-/* The input of a build. Same members as struct dxp_program_source, but inputs are program ids. */
+/* Has the members of struct dxp_program_source, but inputs are program ids. */
 struct package_source {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
@@ -28,26 +26,25 @@ struct package_source {
 	uint32_t input_count;
 };
 
-/* Returns NULL for a valid source, otherwise a text that names the fault. */
+/* Returns NULL for a valid source, else a text that names the fault. */
 const char *package_fault(const struct package_source *s);
 /* Returns the encoded length of a valid source. */
 uint64_t package_bytes(const struct package_source *s);
 void package_encode(const struct package_source *s, uint8_t *out);
 
-/* A package that package_decode() has checked. All pointers point into the package's bytes. */
+/* Checked by package_decode(); pointers point into its bytes. */
 struct package {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
 	uint32_t file_count, input_count;
-	const uint8_t *files, *inputs, *end; /* the functions below read these */
+	const uint8_t *files, *inputs, *end; /* for the functions below */
 };
 
-/* Decodes and checks a package. DXP_EMALFORMED: wrong length, a name that violates dxp/async.h, or
- * files and inputs that do not fit the kind. */
+/* DXP_EMALFORMED: wrong length, a name that violates dxp/async.h, or files and inputs that do not
+ * fit the kind. */
 int package_decode(const uint8_t *data, size_t bytes, struct package *out);
 
-/* Reads the file after *at (NULL: the first file) and advances *at. Returns false if no file is
- * left. */
+/* Reads the file after *at (NULL: the first) and advances *at. Returns false if none is left. */
 bool package_file(const struct package *p, const uint8_t **at, struct dxp_file *out);
 uint32_t package_input(const struct package *p, uint32_t index);
 

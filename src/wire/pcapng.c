@@ -29,7 +29,7 @@ enum option_code {
 #define ORDER_MAGIC    0x1a2b3c4du
 #define LENGTH_UNKNOWN UINT64_MAX
 #define LINK_ETHERNET  1
-#define NANOSECONDS    9 /* time resolution: 10^-9 s */
+#define NANOSECONDS    9 /* resolution: 10^-9 s */
 #define FLAG_INBOUND   1u
 #define FLAG_OUTBOUND  2u
 #define ETHERNET_BYTES 14
@@ -39,9 +39,9 @@ enum option_code {
 #define PROTOCOL_UDP   17
 #define TIME_TO_LIVE   64
 #define DONT_FRAGMENT  0x4000
-#define OPTION_SPACE   4 /* bytes before each value: code and length */
+#define OPTION_SPACE   4 /* before each value: code and length */
 
-/* A block of the file under construction. The numbers are little-endian, as on this machine. */
+/* Under construction; little-endian, as this machine. */
 struct block {
 	uint8_t *start, *at;
 };
@@ -79,7 +79,7 @@ static struct block block_begin(uint8_t *out, enum block_type type)
 	struct block b = {out, out};
 
 	put_u32(&b, type);
-	put_u32(&b, 0); /* length; block_end() sets it */
+	put_u32(&b, 0); /* set by block_end() */
 	return b;
 }
 
@@ -117,7 +117,7 @@ static void options_end(struct block *b)
 	put_u16(b, 0);
 }
 
-/* Writes a time as two words. The high word comes first, in little-endian files too. */
+/* Writes the high word first, as even little-endian files have it. */
 static void put_time(struct block *b, uint64_t time_ns)
 {
 	put_u32(b, (uint32_t)(time_ns >> 32));
@@ -166,7 +166,7 @@ size_t pcapng_statistics(uint8_t *out, uint32_t interface, uint64_t time_ns, uin
 	return block_end(&b);
 }
 
-/* Adds bytes to an Internet checksum (RFC 1071) in which the carries are not folded yet. */
+/* Adds bytes to a checksum (RFC 1071) whose carries are not folded yet. */
 static uint64_t sum_add(uint64_t sum, const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i += 2)
@@ -188,7 +188,7 @@ static bool both_v4(const struct udp_address *a)
 	return memcmp(a->ip, mapped, sizeof(mapped)) == 0;
 }
 
-/* Writes a locally administered address: 02:00 and the low bytes of the IP address. */
+/* Writes a locally administered address: 02:00, and the low bytes of the IP address. */
 static void put_mac(uint8_t *out, const struct udp_address *a)
 {
 	out[0] = 2;
@@ -238,7 +238,7 @@ static void udp_write(uint8_t *udp, const struct pcapng_packet *p, uint32_t udp_
 	put_be16(udp + 6, checksum ? checksum : 0xffff); /* 0 means no checksum */
 }
 
-/* Writes a packet's headers; returns their length. */
+/* Returns their length. */
 static uint32_t headers_write(uint8_t out[PCAPNG_HEADERS], const struct pcapng_packet *p)
 {
 	bool v4 = both_v4(&p->from) && both_v4(&p->to);

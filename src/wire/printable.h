@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts for terminals: ASCII without control characters. */
+/* ASCII without control characters, for terminals. */
 #ifndef WIRE_PRINTABLE_H
 #define WIRE_PRINTABLE_H
 
@@ -8,15 +8,14 @@
 
 #include "wire/cursor.h"
 
-#define PRINTABLE_BYTES 256 /* bytes of the longest field, with its final zero */
+#define PRINTABLE_BYTES 256 /* longest field, with the final zero */
 
 static inline bool printable(char letter)
 {
 	return letter >= 0x20 && letter < 0x7f;
 }
 
-/* Writes a text from a field of `space` bytes, which includes the final zero. '?' replaces
- * unprintable characters. */
+/* Writes a field of `space` bytes, the final zero included; '?' replaces unprintable characters. */
 static inline void printable_put(struct put_cursor *c, const char *text, size_t space)
 {
 	char copy[PRINTABLE_BYTES];
@@ -29,7 +28,7 @@ static inline void printable_put(struct put_cursor *c, const char *text, size_t 
 	put_text(c, copy);
 }
 
-/* Reads a text to a field of `space` bytes. Rejects one with an unprintable character. */
+/* Rejects an unprintable character. */
 static inline void printable_get(struct get_cursor *c, char *text, size_t space)
 {
 	text[0] = '\0';

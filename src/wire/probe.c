@@ -8,7 +8,7 @@
 
 #include "wire/manage_entry.h"
 
-#define BODY_MIN 9 /* bytes of the body of the shortest PROBE, and of a reply */
+#define BODY_MIN 9 /* body of the shortest PROBE, and of a reply */
 
 size_t probe_encode(uint64_t number, size_t bytes, uint16_t source, uint16_t target,
 		    struct mac *mac, uint8_t *out)

@@ -9,25 +9,25 @@
 
 #include "wire/manage.h"
 
-/* bytes of the shortest PROBE, and of a PROBE_REPLY */
+/* shortest PROBE, and a PROBE_REPLY */
 #define PROBE_BYTES_MIN (WIRE_COMMON_BYTES + 9 + MAC_BYTES)
-/* bytes of the longest PROBE: the longest data packet */
+/* longest data packet */
 #define PROBE_BYTES_MAX (WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX)
 
 struct probe_reply {
 	uint64_t number;
-	uint8_t pause_s; /* s for which the sender of the PROBE must not send another one */
+	uint8_t pause_s; /* s without another PROBE */
 };
 
-/* Encode a frame into `out`, and return its length. A PROBE has `bytes`, PROBE_BYTES_MIN ..
- * PROBE_BYTES_MAX, as does `out`; a reply has PROBE_BYTES_MIN. */
+/* Encode into `out`, and return the length: a PROBE has `bytes`, PROBE_BYTES_MIN ..
+ * PROBE_BYTES_MAX; a reply PROBE_BYTES_MIN. */
 size_t probe_encode(uint64_t number, size_t bytes, uint16_t source, uint16_t target,
 		    struct mac *mac, uint8_t *out);
 size_t probe_reply_encode(const struct probe_reply *reply, uint16_t source, uint16_t target,
 			  struct mac *mac, uint8_t *out);
 
-/* Decode a body that manage_open() returned. DXP_EMALFORMED: wrong length or invalid field. The
- * output is written only on success. */
+/* Decode a body of manage_open(). DXP_EMALFORMED: wrong length or field; the output is
+ * unchanged. */
 int probe_decode(struct manage_body body, uint64_t *number);
 int probe_reply_decode(struct manage_body body, struct probe_reply *out);
 

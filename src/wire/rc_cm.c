@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 
-/* X(field, offset, bytes), from the start of the MAD. The CM message starts at offset 24. */
+/* X(field, offset, bytes) of the MAD; the CM message starts at 24. */
 #define RC_CM_FIELDS(X)            \
 	X(BASE_VERSION, 0, 1)      \
 	X(CLASS, 1, 1)             \
@@ -47,11 +47,10 @@ enum rc_cm_offset { RC_CM_FIELDS(FIELD_ENUM) };
 #define CLASS_VERSION  2
 #define METHOD_SEND    3
 #define LID_PERMISSIVE 0xffff /* RoCE has no LIDs */
-/* code of the time for a CM response: 4.096 us << 20 = 4 s; lower bits 0: service type RC, no flow
- * control */
+/* time for a CM response: 4.096 us << 20 = 4 s; lower bits 0: service type RC, no flow control */
 #define RESPONSE_TIME (20 << 3)
 #define CM_RETRIES    (15 << 4)
-#define SERVICE_TYPE  6 /* bits of REQ_RESPONSE that hold the service type; 0: RC */
+#define SERVICE_TYPE  6 /* in REQ_RESPONSE; 0: RC */
 #define HOP_LIMIT     64
 
 static void put_be24(uint8_t *p, uint32_t v)

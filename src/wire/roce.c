@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RoCEv2 headers and the ICRC: Ethernet's CRC-32 over eight bytes of ones (InfiniBand's local
- * header), the IP and UDP headers and the rest of the packet. Fields that routers may change count
- * as ones: TOS, TTL, both checksums, BTH byte 4. */
+/* RoCEv2 headers and ICRC: Ethernet's CRC-32 over eight bytes of ones (InfiniBand's local header),
+ * then IP, UDP and the rest, where TOS, TTL, checksums and BTH byte 4, which routers may change,
+ * count as ones. */
 #include "wire/roce.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@
 enum field_offset { ROCE_FIELDS(FIELD_ENUM) };
 #undef FIELD_ENUM
 
-#define VERSION_MASK 0x0fu /* bits of BTH_FLAGS that hold TVer (transport version) */
+#define VERSION_MASK 0x0fu /* TVer (transport version) in BTH_FLAGS */
 #define PAD_SHIFT    4
 #define PAD_MASK     3u
 #define PKEY_DEFAULT 0xffffu
@@ -39,8 +39,7 @@ static uint32_t get_be24(const uint8_t *p)
 
 uint64_t roce_rnr_ns(unsigned code)
 {
-	/* In units of 10 us, the time doubles every two codes: 1, 2, 3, 4, 6, 8, 12 ... Code 0 is
-	 * the longest time. */
+	/* In 10 us, doubling every two codes: 1, 2, 3, 4, 6, 8, 12 ... Code 0 is the longest. */
 	uint64_t units = code == 0   ? 65536
 			 : code == 1 ? 1
 			 : code % 2  ? 3ull << (code - 3) / 2
@@ -49,7 +48,7 @@ uint64_t roce_rnr_ns(unsigned code)
 	return units * 10000;
 }
 
-/* Returns whether an ACK, RNR NAK or NAK can have this syndrome. */
+/* Returns whether an ACK, RNR NAK or NAK can have it. */
 static bool syndrome_known(uint8_t syndrome)
 {
 	switch (syndrome & ROCE_AETH_KIND_MASK) {
@@ -127,8 +126,7 @@ int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 
 /* ---- ICRC ---- */
 
-/* First bytes that the ICRC covers: eight bytes of ones, then IP, UDP and BTH headers. Each word
- * holds its first byte in its lowest bits. */
+/* Eight bytes of ones, IP, UDP, BTH; a word's first byte is in its low bits. */
 struct icrc_head {
 	uint64_t words[CRC32_HEAD_WORDS];
 };
@@ -155,8 +153,7 @@ static uint32_t half_at(const uint8_t *p)
 	return v;
 }
 
-/* Makes the icrc_head of a packet from its path and BTH. `bytes` is the length of the UDP payload
- * with the ICRC. */
+/* Makes it from path and BTH. `bytes`: UDP payload with the ICRC. */
 static void head_make(struct icrc_head *head, const struct roce_path *path, size_t bytes,
 		      const uint8_t *bth)
 {
@@ -173,7 +170,6 @@ static void head_make(struct icrc_head *head, const struct roce_path *path, size
 	head->words[5] = word_at(bth + OFF_BTH_RESERVED) | 0xff;
 }
 
-/* Makes the icrc_head of a packet from its IP, UDP and BTH headers. */
 static void head_read(struct icrc_head *head, const uint8_t *ip)
 {
 	const uint8_t *bth = ip + IP_BYTES + UDP_BYTES;

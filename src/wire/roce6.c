@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 
-/* bytes of ones that the ICRC covers in place of InfiniBand's local header */
+/* ones, for InfiniBand's local header */
 #define ONES_BYTES 8
 #define IP_BYTES   40
 #define UDP_BYTES  8
@@ -14,7 +14,7 @@
 
 #define PROTOCOL_UDP 17
 
-/* Fields of the IP and UDP headers: X(field, offset, bytes), from the start of the IP header. */
+/* IP and UDP: X(field, offset, bytes), from the IP header's start. */
 #define IP6_FIELDS(X)        \
 	X(VERSION, 0, 4)     \
 	X(LENGTH, 4, 2)      \
@@ -31,8 +31,7 @@
 enum ip6_offset { IP6_FIELDS(FIELD_ENUM) };
 #undef FIELD_ENUM
 
-/* Overwrites the fields that routers may change with ones. `head` starts with eight bytes of ones;
- * the IP, UDP and BTH headers follow. */
+/* Ones where routers change. `head`: eight bytes of ones, IP, UDP, BTH. */
 static void variant_mask(uint8_t head[HEAD_BYTES])
 {
 	uint8_t *ip = head + ONES_BYTES;
@@ -41,7 +40,7 @@ static void variant_mask(uint8_t head[HEAD_BYTES])
 	put_be32(ip + OFF_VERSION, 0x6fffffff);
 	ip[OFF_HOP_LIMIT] = 0xff;
 	put_be16(ip + OFF_UDP_CHECKSUM, 0xffff);
-	ip[IP_BYTES + UDP_BYTES + 4] = 0xff; /* BTH byte 4: FECN, BECN, reserved bits */
+	ip[IP_BYTES + UDP_BYTES + 4] = 0xff; /* FECN, BECN, reserved bits */
 }
 
 uint32_t roce_icrc6(const struct roce_ends *ends, const struct roce_piece *pieces, size_t count)
@@ -65,7 +64,7 @@ uint32_t roce_icrc6(const struct roce_ends *ends, const struct roce_piece *piece
 	crc = crc32_ieee(0, head, sizeof(head));
 	crc = crc32_ieee(crc, pieces[0].data + ROCE_BTH_BYTES, pieces[0].bytes - ROCE_BTH_BYTES);
 	for (size_t i = 1; i < count; i++)
-		if (pieces[i].bytes > 0) /* at a null pointer, libdeflate starts a new CRC */
+		if (pieces[i].bytes > 0) /* at NULL, libdeflate starts a new CRC */
 			crc = crc32_ieee(crc, pieces[i].data, pieces[i].bytes);
 	return crc;
 }

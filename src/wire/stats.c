@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes the frames that read counters. Values are LEB128 numbers: most counters are
- * small, so a page holds several sessions. */
+/* Encodes and decodes frames that read counters. Values are LEB128: most are small, so a page holds
+ * several sessions. */
 #include "wire/stats.h"
 
 #include <assert.h>
@@ -12,9 +12,9 @@
 #include "wire/printable.h"
 #include "wire/manage_entry.h"
 
-#define HEAD_BYTES    25 /* bytes of a page's body before its rows */
+#define HEAD_BYTES    25 /* before the rows */
 #define ADDRESS_BYTES (STATS_ADDRESS - 1)
-/* bytes of the longest row of STATS_PART_NODE: 6 plain fields, 3 texts, the values */
+/* longest row of STATS_PART_NODE: 6 plain fields, 3 texts, values */
 #define NODE_BYTES                                                       \
 	(1 + 4 + 3 * 8 + 4 + 2 * FABRIC_NAME_BYTES + 1 + ADDRESS_BYTES + \
 	 (STATS_NODE_FIELDS + STATS_SESSION_FIELDS) * LEB128_BYTES)
@@ -142,8 +142,7 @@ static void path_get(struct get_cursor *c, struct stats_path *p)
 		  p->node > WIRE_NODE_LAST;
 }
 
-/* Returns the number of row i: index of a queue pair, or node id of a session. Returns 0 for
- * STATS_PART_NODE, which has only one row. */
+/* Returns the index of a queue pair, or the node id; 0 for STATS_PART_NODE, which has one row. */
 static uint16_t row_number(const struct stats_page *page, unsigned i)
 {
 	switch (page->part) {
@@ -249,7 +248,7 @@ static bool head_sound(const struct stats_page *page)
 	return page->next == 0 || (page->next > page->first && page->count > 0);
 }
 
-/* Checks that the row numbers grow, that none is below `first`, and that all are below `next`. */
+/* Numbers grow within [`first`, `next`). */
 static bool order_sound(const struct stats_page *page)
 {
 	uint32_t at_least = page->first;

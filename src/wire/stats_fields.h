@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of a node, for its file (node/stats.h) and its STATS_PAGE frames (wire/stats.h). A
- * change of these lists or structs needs a new STATS_VERSION. */
+/* Counters of a node, for its file (node/stats.h) and STATS_PAGE (wire/stats.h). A change here
+ * needs a new STATS_VERSION. */
 #ifndef WIRE_STATS_FIELDS_H
 #define WIRE_STATS_FIELDS_H
 
@@ -11,11 +11,10 @@
 
 #define STATS_VERSION 4
 #define STATS_QPS     (WIRE_FUNCTIONS * DXP_QPS)
-#define STATS_ADDRESS 64 /* bytes of an address as text, with the final zero */
+#define STATS_ADDRESS 64 /* as text, with the final zero */
 
-/* Values of a session, 64 bits each. COUNT marks values that only grow while the node runs; LEVEL
- * marks values that can also fall. `protect` is an enum wire_protect. Times are in ns; values
- * without a unit in their name are in packets. */
+/* COUNT only grows while the node runs; LEVEL can fall. `protect`: enum wire_protect. Times in ns;
+ * without a unit, packets. */
 #define STATS_SESSION_LIST(COUNT, LEVEL) \
 	LEVEL(open)                      \
 	LEVEL(payload_bytes)             \
@@ -58,8 +57,7 @@
 	LEVEL(reorder_window_ns)         \
 	LEVEL(pace_bytes_per_s)
 
-/* Counters of a node, which only grow. The four lists are the counters of its link, its RLTP
- * endpoint, its NIC, and its answers to requests for counters. */
+/* Only grow: link, RLTP endpoint, NIC, and answers to requests for counters. */
 #define STATS_LINK_LIST(X)    \
 	X(sent_datagrams)     \
 	X(sent_bytes)         \
@@ -112,7 +110,7 @@
 	X(atomics_received) \
 	X(cfg_sent)         \
 	X(cfg_received)
-/* Counters of requests for counters that arrive over the network (node/stats_serve.h). */
+/* Requests over the network (node/stats_serve.h). */
 #define STATS_SERVE_LIST(X)  \
 	X(stats_answered)    \
 	X(stats_malformed)   \
@@ -132,41 +130,40 @@ enum stats_node_field {
 };
 
 struct stats_session {
-	/* name of the session's peer; "" if the node table does not have the peer */
+	/* of the peer; "": not in the node table */
 	char peer[FABRIC_NAME_BYTES];
 	uint16_t node;
-	uint16_t active; /* 1: active session; 0: idle session */
+	uint16_t active; /* 1: active; 0: idle */
 	uint32_t reserved;
 	uint64_t values[STATS_SESSION_FIELDS];
 };
 
-/* Counts of one queue pair. */
+/* Of one queue pair. */
 struct stats_qp {
 	uint64_t sent_messages, sent_bytes, failed;
 	uint64_t received_messages, received_bytes, refused;
 	uint64_t waits_for_credit;
 };
 
-/* Identity of a node, and the values that a node has once. */
+/* Identity, and values that a node has once. */
 struct stats_node {
 	char name[FABRIC_NAME_BYTES];
-	char program[FABRIC_NAME_BYTES]; /* name of the process */
+	char program[FABRIC_NAME_BYTES]; /* of the process */
 	char address[STATS_ADDRESS];
-	uint16_t id; /* node id; WIRE_NODE_NONE before the first lease */
+	uint16_t id; /* WIRE_NODE_NONE before the first lease */
 	uint8_t xpu; /* 1: xPU; 0: host */
 	uint8_t reserved[5];
-	uint64_t started_ns;   /* ns of the monotonic clock, like published_ns */
-	uint64_t published_ns; /* time of this snapshot */
-	uint32_t session_rows; /* session rows that follow this struct */
+	uint64_t started_ns;   /* monotonic clock */
+	uint64_t published_ns; /* of this snapshot */
+	uint32_t session_rows; /* rows behind this struct */
 	uint32_t session_count;
 	uint64_t values[STATS_NODE_FIELDS];
-	/* Totals of the values of sessions. COUNT: over all sessions, also closed ones. LEVEL: sum
-	 * over open sessions; 0 for times. */
+	/* COUNT: over all sessions, also closed ones; LEVEL: over open ones, 0 for times. */
 	uint64_t totals[STATS_SESSION_FIELDS];
 	struct stats_qp qps[STATS_QPS];
 };
 
-/* Returns true if the field only grows (COUNT in STATS_SESSION_LIST). */
+/* Returns true for COUNT in STATS_SESSION_LIST. */
 bool stats_session_counts(enum stats_session_field field);
 const char *stats_session_name(enum stats_session_field field);
 const char *stats_node_name(enum stats_node_field field);

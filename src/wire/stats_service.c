@@ -12,9 +12,8 @@
 #include "wire/manage_entry.h"
 #include "wire/printable.h"
 
-#define HEAD_BYTES 25 /* bytes of a page's body before the service, as in wire/stats.c */
-/* zero bytes that make a request as long as the longest rejection, so that a rejection is no
- * amplification */
+#define HEAD_BYTES 25 /* before the service, as in wire/stats.c */
+/* zeros: a request is as long as the longest rejection, so that this is no amplification */
 #define PADDING    45
 #define REQUEST_NS (S_NS / STATS_SERVICE_PER_S)
 
@@ -80,7 +79,7 @@ int stats_service_request_decode(struct manage_body body, struct stats_request *
 	return DXP_OK;
 }
 
-/* Returns whether the text is the name of a value: a letter of a-z, then a-z 0-9 _. */
+/* Returns true for a letter of a-z, then a-z 0-9 _. */
 static bool name_sound(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
@@ -165,7 +164,7 @@ int stats_service_page_decode(struct manage_body body, struct stats_service_page
 		return DXP_EMALFORMED;
 	if (version != STATS_SERVICE_VERSION)
 		return DXP_EUNSUPPORTED;
-	/* Each page but the last has rows, so a reader reaches the last page. */
+	/* all pages but the last have rows, so a reader reaches the last */
 	if (published != 1 || page.count > STATS_SERVICE_ROWS ||
 	    (page.next != 0 && (page.count == 0 || page.next != page.first + page.count)))
 		return DXP_EMALFORMED;

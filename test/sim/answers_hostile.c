@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hostile peer answers a GET with duplicate and overlapping parts and omits other parts. The GET
- * may succeed only if all bytes have arrived: a missing part would expose old memory. In a bridge
- * buffer, the old memory belongs to another tenant. */
+/* A hostile peer omits, repeats and overlaps parts of the answer to a GET. The GET must fail
+ * without all bytes: a gap exposes old memory, in a bridge buffer another tenant's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +40,7 @@ static bool never(void *context)
 	return false;
 }
 
-/* Sends a GET from host 0 to host 1. Host 1 accepts the request and never answers; the test makes
- * the answers. */
+/* Host 1 never answers; the test makes the answers. */
 static struct nic_peer *request_send(void)
 {
 	static const struct nic_staged_ops ops = {.read_begin = never_answer,

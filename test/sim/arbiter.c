@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of one NIC share its output equally or by weight, with any sets of peers, and within
- * their limits. A function with a lost peer delays no other function. DXP_SHARES=1 prints the
- * shares over time. */
+/* Functions of one NIC share its output equally or by weight, within their limits, whatever their
+ * peers. DXP_SHARES=1 prints the shares over time. */
 #include "test/sim/arbiter_rig.h"
 
 /* ---- shares ---- */
@@ -14,7 +13,7 @@ static void equal_check(const struct fair_options *o)
 	if (s.jain < 0.999)
 		fail_msg("Jain's index %f; replay with DXP_SEED=%llu", s.jain,
 			 (unsigned long long)seed());
-	/* at the full rate of the port, so the port was never idle */
+	/* the port was never idle */
 	near((double)s.time_ns, 10e6 / PORT * 1e9, 0.02);
 	fair_close(f);
 }
@@ -72,9 +71,8 @@ static void arbiter__by_weight(void **state)
 	fair_close(f);
 }
 
-/* A function of high priority gets the whole rate except the part that the guard reserves for the
- * others. The others share that part by weight. When the function returns to normal priority, it
- * gets its normal share at once. */
+/* High priority gets the whole rate except the part that the guard reserves for the others, by
+ * weight. */
 static void arbiter__by_priority(void **state)
 {
 	struct fair_options o = one_and_many(3);
@@ -110,7 +108,6 @@ static void arbiter__by_priority(void **state)
 	fair_close(f);
 }
 
-/* A function of high priority has a limit. The others get the rest of the rate. */
 static void arbiter__priority_within_a_limit(void **state)
 {
 	struct fair_options o = one_and_many(3);
@@ -144,9 +141,8 @@ static void arbiter__alone_has_everything(void **state)
 	fair_close(f);
 }
 
-/* Function 0 sends to a single peer, which is lost: the other functions share the rate of function
- * 0. Host 2 is lost too. It is one of the four peers of each other function, so the remaining three
- * get that function's whole rate. */
+/* Function 0 has one peer, which is lost, so the others share its rate. Host 2 is lost too, so each
+ * function's other three peers get its whole rate. */
 static void arbiter__a_peer_that_is_gone_holds_back_no_other(void **state)
 {
 	struct fair_options o = one_and_many(4);
@@ -161,8 +157,7 @@ static void arbiter__a_peer_that_is_gone_holds_back_no_other(void **state)
 	assert_true(rate[0] < PORT / 100);
 	for (int i = 1; i < 4; i++)
 		near(rate[i], PORT / 3, 0.02);
-	/* when the lost peer returns, function 0 gets its share, but no compensation for the lost
-	 * time */
+	/* function 0 gets its share, but no compensation for the lost time */
 	sim_heal(fair_sim(f));
 	run(f, 400 * MB);
 	rates(f, 20 * MS_NS, rate);
@@ -177,8 +172,7 @@ struct ping {
 	uint32_t key, own_key, ended;
 };
 
-/* Host 8 sends one request at a time to host 0, which sends at full rate, and measures the longest
- * completion time. */
+/* Host 8 measures the longest completion of single requests to host 0, which sends at full rate. */
 static bool ping_step(void *context)
 {
 	struct ping *p = context;
@@ -190,7 +184,7 @@ static bool ping_step(void *context)
 
 	if (dxp_sent_dequeue(w, &event)) {
 		assert_int_equal(event.status, DXP_OK);
-		/* the first completion includes the handshake, so it is not measured */
+		/* the first one includes the handshake */
 		if (p->ended++ > 0)
 			p->worst_ns = max_u64(p->worst_ns, sim_now(sim) - p->posted_ns);
 		p->posted_ns = 0;
@@ -202,8 +196,7 @@ static bool ping_step(void *context)
 	return p->ended == 100;
 }
 
-/* Host 0 sends each acknowledgement before all data that its functions have queued. So an
- * acknowledgement waits only for the port's queue and the path. */
+/* Acknowledgements precede queued data, so they wait only for the port's queue and the path. */
 static void arbiter__acknowledgements_do_not_wait(void **state)
 {
 	struct fair_options o = one_and_many(NIC_FUNCTIONS);
@@ -246,8 +239,8 @@ static struct fair_options drawn(uint64_t seed)
 	return o;
 }
 
-/* Limits and weights change, and peers become unreachable and reachable, in an order drawn from the
- * seed. Afterwards all operations have completed, and no host has requested a poll without work. */
+/* After random changes of limits, weights and reachability, all operations complete, without polls
+ * for no work. */
 static bool seed_good(uint64_t seed)
 {
 	struct fair_options o = drawn(seed);

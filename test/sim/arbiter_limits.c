@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests functions with limits: each gets the rate of its limit, and the other functions get the
- * rest. */
+/* Tests functions with limits, and that the others get the rest. */
 #include "test/sim/arbiter_rig.h"
 
 static void limited_check(uint64_t limit, uint64_t duration_ns)
@@ -27,8 +26,7 @@ static void arbiter__limited_has_its_rate_and_others_the_rest(void **state)
 	limited_check(250 * MB, 50 * MS_NS);
 }
 
-/* Checks that a single function keeps its limit for any number of peers. While it waits, it
- * requests no polls without work. */
+/* For any number of peers, without polls for no work. */
 static void limited_alone(uint64_t limit, uint64_t duration_ns)
 {
 	struct fair_options o = functions(1, NIC_QPS_PER_FUNCTION);
@@ -61,7 +59,7 @@ static void arbiter__limits_of_any_size(void **state)
 	limited_alone(10000 * MB, 10 * MS_NS);
 }
 
-/* A limit is so low that seconds pass between packets. The peer is not declared lost. */
+/* Seconds pass between packets, but the peer is not lost. */
 static void arbiter__slower_than_silence(void **state)
 {
 	struct fair_options o = functions(1, 1);
@@ -95,8 +93,7 @@ static void arbiter__limits_change_in_flight(void **state)
 		run(f, 2 * MB);
 		rates(f, 50 * MS_NS, rate);
 		near(rate[0], 50e6, 0.03);
-		/* without its limit the function gets its share, but no compensation for the
-		 * limited time */
+		/* its share, but no compensation for the limited time */
 		assert_int_equal(nic_function_limit(n, 0, 0), DXP_OK);
 		run(f, 2 * MB);
 		rates(f, 10 * MS_NS, rate);
@@ -124,7 +121,7 @@ static void arbiter__limited_and_lossy(void **state)
 	fair_close(f);
 }
 
-/* A function with a low limit closes. Its operations complete soon. */
+/* Its operations complete soon. */
 static void arbiter__limited_function_can_close(void **state)
 {
 	struct fair_options o = one_and_many(2);
@@ -136,7 +133,7 @@ static void arbiter__limited_function_can_close(void **state)
 	assert_int_equal(nic_user_close(n, 1, DXP_OK, sim_now(fair_sim(f))), DXP_OK);
 	fair_run(f, UINT64_MAX, 50 * MS_NS);
 	assert_true(nic_user_idle(n, 1));
-	/* nodes 3 to 6 are the peers of the closed function */
+	/* peers of the closed function */
 	for (uint16_t node = 3; node <= 6; node++)
 		assert_false(rltp_session_busy(rltp_endpoint_session(nic_endpoint(n), node)));
 	fair_close(f);

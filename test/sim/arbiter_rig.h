@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of shares and limits: functions that compete for one port, and their
- * rates. */
+/* Helpers of the tests of shares and limits: functions that compete for a port. */
 #ifndef TEST_SIM_ARBITER_RIG_H
 #define TEST_SIM_ARBITER_RIG_H
 
@@ -22,7 +21,7 @@
 
 #define MB   1000000ull
 #define RATE 10000000000ull /* bits per second of the port */
-/* bytes per second that full packets carry */
+/* in full packets */
 #define PORT                                                  \
 	(RATE / 8.0 * (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES) / \
 	 (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES + WIRE_OVERHEAD))
@@ -32,8 +31,7 @@ UNUSED static uint64_t seed(void)
 	return getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
 }
 
-/* Returns options of `count` functions that compete for one port with a queue of realistic
- * length. Each function sends to hosts 1 .. `peers`. */
+/* The port has a queue of realistic length. Each function sends to hosts 1 .. `peers`. */
 UNUSED static struct fair_options functions(uint32_t count, uint32_t peers)
 {
 	struct fair_options o = {.sim = {.seed = seed(),
@@ -50,8 +48,7 @@ UNUSED static struct fair_options functions(uint32_t count, uint32_t peers)
 	return o;
 }
 
-/* Returns options of `count` functions: the first sends to one peer, each other function to the
- * same four other peers. */
+/* The first function sends to one peer, all others to the same four other peers. */
 UNUSED static struct fair_options one_and_many(uint32_t count)
 {
 	struct fair_options o = functions(count, NIC_QPS_PER_FUNCTION);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests atomics between nodes: the effect of each operation, their order on a queue pair, many adds
- * to one word, and rejections with their counters and statuses. */
+/* Tests atomics between nodes: effects, order on a queue pair, many adds to one word,
+ * rejections. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,8 +62,7 @@ static void atomics__each_operation(void **state)
 	accounts_good(r, 2);
 }
 
-/* An atomic writes the previous value also to the requester's own memory if the request has an
- * entry for it. */
+/* If the request has an entry for it. */
 static void atomics__value_before_into_own_memory(void **state)
 {
 	struct rig *r = *state;
@@ -110,8 +109,7 @@ static bool counting(void *context)
 	return finished;
 }
 
-/* Many nodes add to one counter while packets are lost. The sum is exact, and no two adds return
- * the same previous value. */
+/* The sum is exact, and no two adds return the same value. */
 static void atomics__many_nodes_one_counter_under_loss(void **state)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++) {
@@ -133,8 +131,8 @@ static void atomics__many_nodes_one_counter_under_loss(void **state)
 	}
 }
 
-/* Condition for sim_run. Both hosts post atomics to each other until ADDS have completed at each.
- * The NICs have space for one outstanding request, one answer and one packet in flight. */
+/* Both hosts post atomics until ADDS complete at each. The NICs have space for one request, one
+ * answer and one packet. */
 static bool crossing(void *context)
 {
 	struct rig *r = context;
@@ -172,7 +170,7 @@ static void atomics__with_space_for_one_of_everything(void **state)
 /* ---- order ---- */
 
 #define ROUNDS    10
-#define PUT_BYTES 20000 /* bytes; the atomic changes the last word of the PUT */
+#define PUT_BYTES 20000 /* bytes; the last word is the atomic's */
 #define LAST      (PUT_BYTES / 8 - 1)
 
 static void completions_dequeue(struct rig *r)
@@ -220,8 +218,7 @@ static void order_round(struct rig *r, uint64_t round)
 	assert_true(sim_run(r->sim, 20 * S_NS, three_completed, r));
 }
 
-/* An atomic executes after the PUTs before it on its queue pair, and a NAP behind it arrives after
- * it has executed. */
+/* After the PUTs before it, and before a NAP behind it arrives. */
 static void atomics__in_the_order_of_the_queue_pair(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -249,8 +246,8 @@ static void refused(struct rig *r, struct dxp_entry at, const struct dxp_target 
 	assert_int_equal(*count, before + 1);
 }
 
-/* The target counts each rejected atomic by its reason, and the requester receives the reason. The
- * target's memory is unchanged, and the queue pair continues. */
+/* Counted by reason, which the requester gets. Memory is unchanged, and the queue pair
+ * continues. */
 static void atomics__rejections(void **state)
 {
 	struct rig *r = *state;
@@ -284,8 +281,7 @@ static void atomics__rejections(void **state)
 	accounts_good(r, 2);
 }
 
-/* An atomic is rejected if its region starts at an unaligned address, because the word is then
- * unaligned in memory. */
+/* The word is unaligned in memory, because its region is. */
 static void atomics__region_off_its_alignment(void **state)
 {
 	struct rig *r = *state;
@@ -339,8 +335,7 @@ static void atomics__descriptors_that_cannot_be(void **state)
 	assert_int_equal(nic_counters(sim_nic(r->sim, 0))->atomics_sent, 0);
 }
 
-/* A node of an older version cannot decode atomics, so none is sent to it. Other requests to this
- * node continue. */
+/* An older node cannot decode atomics, so it gets none; other requests continue. */
 static void atomics__peer_of_an_older_version(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up hosts with memory for atomics, and has a helper that posts one atomic and waits for it.
- * Include cmocka.h first. */
+/* Sets up hosts with memory for atomics. Include cmocka.h first. */
 #ifndef TEST_SIM_ATOMICS_H
 #define TEST_SIM_ATOMICS_H
 
@@ -14,22 +13,21 @@
 #include "test/support/invariants.h"
 
 #define HOSTS  4
-#define WORDS  4096 /* words in each host's memory */
-#define ADDS   300  /* adds of each host to one counter */
+#define WORDS  4096 /* per host */
+#define ADDS   300  /* of each host to one counter */
 #define RIGHTS (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
 
 struct rig {
 	struct sim *sim;
 	uint64_t memory[HOSTS][WORDS];
 	uint32_t key[HOSTS];
-	struct dxp_nic_event event; /* the last completion at host 0 */
+	struct dxp_nic_event event;
 	uint32_t completions;
-	/* operations posted and completed by each host, for tests in which many hosts add to one
-	 * counter */
+	/* operations of each host */
 	uint32_t posted[HOSTS], ended[HOSTS];
-	/* number of completions that returned each previous value; the index is the value */
+	/* by previous value: completions that returned it */
 	uint8_t found[HOSTS * ADDS];
-	/* number of sent datagrams after which `mishap` injects its fault; 0: never */
+	/* datagrams until `mishap` injects its fault; 0: never */
 	uint64_t at_sent;
 	void (*mishap)(struct rig *r);
 };
@@ -77,8 +75,7 @@ static inline bool completed(void *context)
 	return true;
 }
 
-/* Posts one atomic as host 0 and runs until its completion. Returns the status of the
- * completion. */
+/* As host 0, until its completion. Returns the status. */
 static inline int atomic(struct rig *r, uint8_t op, struct dxp_entry at, uint64_t operand,
 			 uint64_t swap, const struct dxp_target *to)
 {

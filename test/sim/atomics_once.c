@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomics execute at most once if any datagram is lost, or the session or the function closes. */
+/* Atomics execute at most once if a datagram is lost, or the session or function closes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "test/sim/atomics.h"
 
-/* For each k, datagram k is lost once. The atomic still executes exactly once. */
+/* The atomic still executes exactly once. */
 static void atomics_once__drop_each_datagram_once(void **state)
 {
 	uint64_t k = 0, sent;
@@ -24,7 +24,7 @@ static void atomics_once__drop_each_datagram_once(void **state)
 					 DXP_OK);
 			assert_true(r->event.imm == i);
 		}
-		/* lets duplicates and acknowledgements that are still in flight arrive */
+		/* for duplicates and acknowledgements in flight */
 		sim_run(r->sim, S_NS, NULL, NULL);
 		assert_int_equal(r->memory[1][0], 3);
 		accounts_good(r, 2);
@@ -59,9 +59,8 @@ static void requests_end(struct rig *r)
 	sim_blackhole(r->sim, 0, 1, true);
 }
 
-/* The session closes before the answer arrives, so the requester cannot determine whether the
- * atomic executed. The status reports this. The atomic executes at most once, even if the two nodes
- * connect again. */
+/* The session closes before the answer, so the requester cannot know whether the atomic executed.
+ * It executes at most once, even if the nodes connect again. */
 static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 {
 	void (*const mishaps[])(struct rig * r) = {peer_restarts, peer_restarts_and_announces_it,
@@ -78,8 +77,7 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 			int status = atomic(r, DXP_OP_FETCH_ADD, word_of(r, 0), 1, 0, &to);
 			assert_true(status == DXP_OK || status == DXP_EPEERRESET ||
 				    status == DXP_EPEERLOST || status == DXP_ETIMEDOUT ||
-				    /* the request reached the restarted peer, which has a new
-				     * magic */
+				    /* the restarted peer has a new magic */
 				    status == DXP_EACCESS);
 			assert_true(r->memory[1][0] <= 1);
 			if (status == DXP_OK)
@@ -93,8 +91,7 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 			sim_introduce(r->sim, 0, 1);
 			sim_run(r->sim, 10 * S_NS, NULL, NULL);
 			assert_true(r->memory[1][0] == value ||
-				    /* a request in flight may still execute after the requester got
-				     * its error */
+				    /* may execute after the requester got its error */
 				    (status != DXP_OK && r->memory[1][0] == 1));
 			sim_destroy(r->sim);
 		}
@@ -105,8 +102,7 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 
 #define PUT_BYTES 20000
 
-/* Returns true when host 1 holds the atomic because the PUT before it lost a packet and is
- * incomplete. */
+/* The PUT before the atomic lost a packet. */
 static bool atomic_waits(void *context)
 {
 	struct rig *r = context;
@@ -116,8 +112,7 @@ static bool atomic_waits(void *context)
 	return s && s->next == 0 && s->records[1].state == RECORD_WHOLE;
 }
 
-/* The target's function closes while an atomic waits for an incomplete PUT before it. The requester
- * gets an error, and the atomic does not execute. */
+/* The requester gets an error, and the atomic does not execute. */
 static void atomics_once__function_closed_while_one_waits(void **state)
 {
 	struct rig *r =

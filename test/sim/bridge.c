@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the bridge in virtual time with devices and networks of many speeds: its speed, right
- * bytes, use of buffers, and its state after a failed step. DXP_SEED=n replays seed n. */
+/* Tests the bridge in virtual time with many devices and networks: speed, bytes, buffers, failed
+ * steps. DXP_SEED=n replays seed n. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 #define KIB      1024u
 #define MIB      (1u << 20)
 
-/* For each path of the bridge, the steps that it passes in the simulated stages, in order. */
+/* For each path, its steps in the simulated stages. */
 static const enum stages_step steps[BRIDGE_PATHS][3] = {
 	[BRIDGE_IN] = {STAGES_READ, STAGES_IN, STAGES_KINDS},
 	[BRIDGE_OUT] = {STAGES_OUT, STAGES_WRITE, STAGES_KINDS},
@@ -50,8 +50,7 @@ static void rings_are_free(struct bridge_lab *l)
 
 /* ---- speed ---- */
 
-/* Returns the bytes per second of a single transfer on the simulated machine of the source
- * (sim/bridge_source.h). */
+/* Of one transfer on the machine of the source (sim/bridge_source.h), in bytes per second. */
 static double source_rate(enum bridge_path path, uint64_t bytes)
 {
 	const struct bridge_lab_options o = {.stages = bridge_source_stages,
@@ -85,8 +84,8 @@ static void bridge__source_machine_runs_at_its_bottleneck(void **state)
 
 #define REPEATS 300
 
-/* Returns the total seconds of REPEATS transfers, one after the other. During them the bridge
- * measures and adapts the size of its pieces. Writes the number of their pieces. */
+/* Total of REPEATS transfers, during which the bridge adapts its pieces; *pieces is their
+ * number. */
 static double repeated_seconds(const struct bridge_lab_options *o, enum bridge_path path,
 			       enum bridge_mode mode, uint64_t bytes, uint64_t *pieces)
 {
@@ -108,8 +107,8 @@ static double repeated_seconds(const struct bridge_lab_options *o, enum bridge_p
 	return sum;
 }
 
-/* Each DMA has a fixed cost, so many short pieces could cost more than overlap gains. The pipeline
- * is never more than 3 % slower than sequential transfers. 64 KiB are one piece in both modes. */
+/* Each DMA has a fixed cost, so short pieces could cost more than overlap gains. At most 3 % are
+ * allowed. 64 KiB are one piece in both modes. */
 static void bridge__never_slower_than_sequential(void **state)
 {
 	static const uint64_t sizes[] = {64 * KIB, 256 * KIB, MIB, 16 * MIB};
@@ -133,7 +132,6 @@ static void bridge__never_slower_than_sequential(void **state)
 		}
 }
 
-/* The simulator and the preset of the engine `board` describe the same machine. */
 static void bridge__source_machine_is_the_boards_preset(void **state)
 {
 	const struct stages_options *o = &bridge_source_stages;
@@ -147,7 +145,6 @@ static void bridge__source_machine_is_the_boards_preset(void **state)
 	assert_int_equal(o->from_device.end_ns, c.interrupt_ns);
 }
 
-/* The simulator and the file measured.conf of the engine `board` describe the same controllers. */
 static void bridge__source_controllers_are_a_boards_file(void **state)
 {
 	const struct stages_options o = bridge_source_controllers(57 * US_NS);
@@ -161,9 +158,8 @@ static void bridge__source_controllers_are_a_boards_file(void **state)
 	assert_int_equal(o.control_ns, c.control_ns);
 }
 
-/* The simulated controllers have the rates that the source measured. The shipped bridge then
- * reaches the source's shares of PCIe (81.0, 72.3, 60.1 %) within 6 %. None of the rates is from
- * S-09. */
+/* With the source's measured rates, the bridge reaches its shares of PCIe (81.0, 72.3, 60.1 %)
+ * within 6 %. None of the rates is from S-09. */
 static void bridge__controllers_lose_what_the_source_did(void **state)
 {
 	static const struct {
@@ -194,8 +190,7 @@ static void bridge__controllers_lose_what_the_source_did(void **state)
 	}
 }
 
-/* The pipeline is faster than the naive transfer by at least the factor of the source. Both use the
- * stages of the source. */
+/* With the source's stages, by at least its factor. */
 static void bridge__pipeline_gains_what_the_source_did(void **state)
 {
 	uint64_t bytes = BRIDGE_SOURCE_NAIVE_BYTES;
@@ -206,7 +201,7 @@ static void bridge__pipeline_gains_what_the_source_did(void **state)
 
 	print_message("naive %.1f MB/s (source: %.1f), pipelined %.1f MB/s\n", naive / 1e6,
 		      BRIDGE_SOURCE_NAIVE / 1e6, own / 1e6);
-	/* the source's times of the single parts sum to 5 % less than its total time */
+	/* the source's single parts sum to 5 % less than its total */
 	assert_true(naive >= (double)BRIDGE_SOURCE_NAIVE &&
 		    naive <= 1.05 * (double)BRIDGE_SOURCE_NAIVE);
 	assert_true(own / naive >= BRIDGE_SOURCE_GAIN);
@@ -255,8 +250,7 @@ static struct draw draw_of(uint64_t seed)
 	return d;
 }
 
-/* Returns the fixed seconds that one piece spends in this step, without the time to move its
- * bytes. */
+/* Seconds of one piece that do not depend on its bytes. */
 static double latency(const struct stages_options *o, enum stages_step step)
 {
 	const struct stages_rate *enters = &o->to_device, *leaves = &o->to_device;
@@ -277,10 +271,8 @@ static double least(double a, double b)
 	return a < b ? a : b;
 }
 
-/* Returns an upper bound for the seconds of a pipelined transfer. It is the time of all bytes at
- * the slowest rate, plus one piece's time through all stages. A stage limits the rate by its
- * bandwidth and by its number of outstanding pieces. A ring limits the rate because its buffers
- * serve two stages alternately. */
+/* Upper bound in seconds: all bytes at the slowest rate, plus one piece through all stages.
+ * Bandwidth and outstanding pieces limit a stage; a ring's buffers serve two stages alternately. */
 static double time_bound(const struct draw *d)
 {
 	const struct stages_options *o = &d->lab.stages;
@@ -315,7 +307,6 @@ static void pattern(uint8_t *out, uint64_t bytes, uint64_t seed)
 		out[i] = (uint8_t)rng_next(&r);
 }
 
-/* Host memory of one transfer: the bytes sent, and the bytes received. */
 struct memory {
 	uint8_t source[4 * MIB], sink[4 * MIB];
 };
@@ -347,7 +338,7 @@ static bool bytes_right(struct bridge_lab *l, const struct bridge_lab_transfer *
 	}
 }
 
-/* Runs the drawn transfer and writes its seconds to *elapsed. Returns the first error, or NULL. */
+/* Returns the first error, or NULL. */
 static const char *draw_run(const struct draw *d, uint64_t seed, double *elapsed)
 {
 	static struct memory m;
@@ -376,8 +367,7 @@ static const char *draw_run(const struct draw *d, uint64_t seed, double *elapsed
 	return wrong;
 }
 
-/* Draws a bridge, stages and a transfer from the seed. Checks that the bytes are right and the time
- * is within its bounds. Returns the first error, or NULL. */
+/* Checks bytes and time. Returns the first error, or NULL. */
 static const char *seed_check(uint64_t seed)
 {
 	struct draw d = draw_of(seed);
@@ -394,8 +384,7 @@ static const char *seed_check(uint64_t seed)
 		return NULL;
 	if (d.order.piece_bytes && elapsed > 1.0001 * time_bound(&d) + 1e-6)
 		return "slower than its pipeline must be";
-	/* not compared with a sequential run: one buffer forms no pipeline, and jitter changes the
-	 * times at random */
+	/* not comparable: one buffer is no pipeline, and jitter is random */
 	if (d.lab.stages.jitter_ns || d.lab.buffers == 1)
 		return NULL;
 	d.order.mode = BRIDGE_SEQUENTIAL;
@@ -434,8 +423,8 @@ static void bridge__same_seed_same_time(void **state)
 	assert_true(a != c);
 }
 
-/* If the device is 100 times slower or faster than the network, the slower side determines the
- * speed. The transfer uses no memory besides the buffers of the rings. */
+/* The slower side, by a factor of 100, sets the speed; no memory besides the rings' buffers is
+ * used. */
 static void bridge__slow_side_holds_the_fast_one(void **state)
 {
 	for (int slow_device = 0; slow_device < 2; slow_device++)
@@ -461,7 +450,7 @@ static void bridge__slow_side_holds_the_fast_one(void **state)
 			assert_true(p.to_device <= BRIDGE_BUFFERS &&
 				    p.from_device <= BRIDGE_BUFFERS);
 			assert_int_equal(p.ring_bytes, 2 * BRIDGE_BUFFERS * 64 * KIB);
-			/* if the device is slow, the network fills every buffer in advance */
+			/* the network fills every buffer in advance */
 			if (path == BRIDGE_IN)
 				assert_int_equal(p.to_device,
 						 slow_device ? BRIDGE_BUFFERS : p.to_device);
@@ -470,8 +459,7 @@ static void bridge__slow_side_holds_the_fast_one(void **state)
 		}
 }
 
-/* Several concurrent reads hide the latency of the network: 8 are over 4 times as fast as 1
- * (S-06). */
+/* 8 reads at once are over 4 times as fast as 1 (S-06). */
 static void bridge__reads_in_flight_hide_the_network(void **state)
 {
 	double elapsed[2];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many hosts PUT to one host whose memory is behind a few bridge buffers. The DMA stays busy, the
- * senders share it equally, and few packets are rejected. Virtual time makes the asserted shares
- * the same on every machine. */
+/* Many hosts PUT to a host behind a few bridge buffers: the DMA stays busy, the shares are equal,
+ * and few packets are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,21 +15,20 @@
 #define LIMIT_NS (100 * S_NS)
 #define KIB      1024u
 #define MIB      (1u << 20)
-#define UNIT     1408 /* payload bytes per packet */
+#define UNIT     1408 /* payload per packet */
 
 struct scene {
-	/* number of senders; PUTs that each sender keeps outstanding; PUTs of each sender in
-	 * total */
+	/* senders; outstanding PUTs and total PUTs of each */
 	uint32_t senders, depth, puts;
-	uint32_t bytes; /* bytes of a PUT; 0: random, up to 256 KiB */
+	uint32_t bytes; /* per PUT; 0: random, up to 256 KiB */
 	uint32_t dma_mb, link_gb, buffer_kib;
 	uint32_t loss_ppm;
 };
 
 struct outcome {
-	double share; /* reached throughput divided by the rate of the slower of DMA and port */
-	double sent;  /* packets sent, retransmissions included, divided by packets needed */
-	double jain;  /* Jain's fairness index at the time when the first sender finished */
+	double share; /* throughput by the rate of the slower of DMA and port */
+	double sent;  /* packets sent, with retransmissions, by packets needed */
+	double jain;  /* Jain's fairness index when the first sender finished */
 };
 
 static struct rig *scene_rig(const struct scene *c)
@@ -62,8 +60,7 @@ static uint32_t size_draw(const struct scene *c, struct rng *g)
 	return (uint32_t)rng_below(g, KIB << rng_below(g, 9)) + 1;
 }
 
-/* Posts all PUTs. All write the same bytes to the same address, so the content stays right although
- * the PUTs overwrite each other. Returns the total bytes, and adds the number of needed packets to
+/* All PUTs write the same bytes to one address. Returns the total bytes; adds needed packets to
  * *packets. */
 static uint64_t work_begin(struct rig *r, const struct scene *c, uint64_t *packets)
 {
@@ -98,7 +95,7 @@ static uint64_t packets_sent(struct rig *r)
 	return sent;
 }
 
-/* Bytes that the device received from each sender until the first sender finished. */
+/* From each sender, until the first one finished. */
 struct shares {
 	struct rig *rig;
 	uint64_t bytes[RIG_HOSTS_MAX];
@@ -216,7 +213,7 @@ static void bridge_crowd__with_losses(void **state)
 	}
 }
 
-/* One sender keeps two PUTs outstanding, the others keep eight. All get the same share. */
+/* Two outstanding PUTs get the same share as eight. */
 static void bridge_crowd__more_at_once_is_no_more(void **state)
 {
 	const struct scene c = {8, 8, 64, 64 * KIB, 500, 10, 64, 0};
@@ -236,9 +233,8 @@ static void bridge_crowd__more_at_once_is_no_more(void **state)
 	rig_destroy(r);
 }
 
-/* Returns the MB/s of one PUT to memory outside the bridge, at the same host as the device. With
- * `crowd`, PUTs of all sessions wait for a device of 100 MB/s at the same time. The measured PUT
- * shares one of these sessions. */
+/* MB/s of one PUT to memory outside the bridge. With `crowd`, it shares a session with PUTs that
+ * wait for a device of 100 MB/s. */
 static double plain_rate(bool crowd)
 {
 	const struct scene c = {8, 8, 16, 64 * KIB, 100, 10, 64, 0};

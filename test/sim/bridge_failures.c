@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the bridge when a step of any piece fails or stalls, in virtual time. The transfer
- * completes with an error that names the step, and the reported bytes are in place. The rings then
- * serve the next transfer. DXP_SEED=n replays seed n. */
+/* Tests failing and stalling steps of the bridge in virtual time: the error names the step, and the
+ * reported bytes are in place. DXP_SEED=n replays seed n. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +27,7 @@
 
 static uint8_t source[BYTES], sink[BYTES];
 
-/* For each path, one step under its name in the bridge and its name in the simulated stages. */
+/* A step by its names in the bridge and in the simulated stages. */
 static const struct {
 	enum bridge_path path;
 	enum bridge_step step;
@@ -118,8 +117,7 @@ static void rings_work(struct bridge_lab *l)
 	}
 }
 
-/* Makes the step of `cases[which]` fail or stall at its `nth` piece, and checks the reported
- * error. */
+/* At the `nth` piece. */
 static void one_fails(size_t which, uint8_t mode, uint64_t nth, bool stall)
 {
 	struct bridge_lab_options o = options();
@@ -158,8 +156,7 @@ static void bridge_failures__each_step_of_each_piece(void **state)
 			}
 }
 
-/* If piece 8 of a sequential transfer fails, the transfer reports the bytes of the 7 pieces before
- * it. */
+/* Piece 8 fails after 7. */
 static void bridge_failures__pieces_before_are_reported(void **state)
 {
 	struct bridge_lab_options o = options();
@@ -231,8 +228,7 @@ static void crowd_begin(struct bridge_lab *l, struct crowd *c, uint64_t seed)
 	}
 }
 
-/* Checks that a successful transfer is completely in place, and a failed one up to the bytes that
- * it reports. Counts the failed transfers in *failed. */
+/* Successful transfers are in place completely, failed ones up to their reported bytes. */
 static void crowd_check(struct bridge_lab *l, const struct crowd *c, uint32_t *failed)
 {
 	*failed = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests whole nodes: hosts PUT to and GET from a host whose memory is behind the shipped bridge.
- * The shipped NIC and RLTP run on a virtual network. DXP_SEED=n replays seed n. */
+/* Tests whole nodes with the shipped bridge, NIC and RLTP on a virtual network. DXP_SEED=n replays
+ * seed n. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define KIB      1024u
 #define MIB      (1u << 20)
 
-/* Returns options with a device that is faster than its link, and a path of 2 us. */
+/* The device is faster than its link; the path takes 2 us. */
 static struct rig_options options(uint32_t hosts, uint64_t seed)
 {
 	return (struct rig_options){
@@ -73,12 +73,10 @@ static void bridge_nodes__out_of_bounds_is_rejected(void **state)
 
 /* ---- goodput ---- */
 
-/* Returns the bytes per second of one operation of `bytes`, divided by the rate of the slower of
- * link and DMA. */
+/* Bytes per second of one operation, by the rate of the slower of link and DMA. */
 static double share(uint64_t rate_bps, uint64_t dma_bytes_per_s, bool get, uint32_t bytes)
 {
-	/* the raw rate in bytes per second; headers use a part of it, so payload reaches less than
-	 * 1 */
+	/* raw bytes per second; headers use a part */
 	double link = (double)rate_bps / 8;
 	struct rig_options o = options(2, 3);
 
@@ -137,15 +135,13 @@ static struct rig_options draw(uint64_t seed)
 	s->to_device.end_ns = rng_below(&r, 50000);
 	s->jitter_ns = rng_below(&r, 2) ? 0 : 50000;
 	o.device.buffer_bytes = 4 * KIB << rng_below(&r, 6);
-	/* at least 4 if buffers are small, because one payload can cross the border of two
-	 * buffers */
+	/* at least 4 small ones, because a payload can cross a border */
 	o.device.buffers = (o.device.buffer_bytes < 16 * KIB ? 4 : 2) + (uint32_t)rng_below(&r, 8);
 	o.depth = 1 + (uint32_t)rng_below(&r, 12);
 	return o;
 }
 
-/* Assigns a separate range of the device to each host and to each operation, so that operations do
- * not overlap. A GET reads bytes that the host wrote before. */
+/* Operations do not overlap. A GET reads what its host wrote. */
 static void work_draw(struct rig *r, uint64_t seed, uint32_t count, bool get)
 {
 	struct rng g = {seed};
@@ -240,8 +236,8 @@ static void bridge_nodes__drop_each_datagram_once(void **state)
 
 /* ---- slow and failing devices ---- */
 
-/* Many senders each have more outstanding bytes than all buffers hold, and the device is 100 times
- * slower than the link. All operations still complete. */
+/* Even with more outstanding bytes than all buffers hold, and a device 100 times slower than the
+ * link. */
 static void bridge_nodes__slow_device_holds_many_senders(void **state)
 {
 	for (uint32_t buffers = 2; buffers <= 8; buffers *= 2) {
@@ -267,8 +263,7 @@ static void bridge_nodes__slow_device_holds_many_senders(void **state)
 	}
 }
 
-/* Many senders have more PUTs than the bridge has buffers. All PUTs complete. bridge_crowd.c checks
- * the senders' shares of the DMA, with more PUTs. */
+/* More PUTs than buffers; bridge_crowd.c checks shares. */
 static void bridge_nodes__many_senders_share(void **state)
 {
 	static const struct {
@@ -296,7 +291,7 @@ static void bridge_nodes__many_senders_share(void **state)
 	}
 }
 
-/* Makes DMA number `nth` fail, or stall until the device is reset. */
+/* A stall lasts until the device is reset. */
 static void dma_fails(uint64_t nth, bool get, bool stall)
 {
 	struct rig_options o = options(2, 4);
@@ -331,8 +326,7 @@ static void bridge_nodes__each_dma_fails_or_stalls(void **state)
 
 /* ---- lost peers ---- */
 
-/* Restarts host 0 after `at_ns`, with or without an announcement. Host 1 continues. Returns the
- * first error, or NULL. */
+/* Of host 0. Returns the first error, or NULL. */
 static const char *sender_restarts(uint64_t at_ns, bool announce)
 {
 	struct rig_options o = options(3, 5);
@@ -343,8 +337,7 @@ static const char *sender_restarts(uint64_t at_ns, bool announce)
 	struct rig *r = rig_create(&o);
 	work_draw(r, 5, 6, false);
 	sim_run(r->sim, at_ns, rig_step, r);
-	/* the new process of host 0 gets no completions of the old one, so the test marks them as
-	 * ended */
+	/* the new process gets no completions of the old one */
 	for (uint32_t i = 0; i < r->count; i++)
 		if (r->ops[i].host == 0 && !r->ops[i].ended) {
 			r->ops[i].ended = r->ops[i].posted = true;
@@ -375,8 +368,7 @@ static void bridge_nodes__sender_restarts_midway(void **state)
 		}
 }
 
-/* Restarts the device's node after `at_ns`. Outstanding operations complete with an error, later
- * ones succeed. Returns the first error, or NULL. */
+/* Outstanding operations fail, later ones succeed. Returns the first error, or NULL. */
 static const char *device_restarts(uint64_t at_ns, bool get)
 {
 	struct rig_options o = options(3, 6);
@@ -389,8 +381,7 @@ static const char *device_restarts(uint64_t at_ns, bool get)
 	assert_int_equal(sim_restart(r->sim, r->device_host, true), DXP_OK);
 	bridge_node_destroy(old);
 	assert_int_equal(bridge_node_create(r->sim, r->device_host, &o.device, &r->device), DXP_OK);
-	/* the rig posts its remaining operations to the new process, which must not complete
-	 * operations that were outstanding at the old one */
+	/* the new process must not complete operations of the old one */
 	const char *wrong = rig_run(r, LIMIT_NS);
 	if (!wrong) {
 		rig_op(r, 1, false, 0, 100, 70000);
@@ -415,8 +406,7 @@ static void bridge_nodes__device_restarts_midway(void **state)
 		}
 }
 
-/* A host becomes unreachable during a PUT and a GET. Its buffers are released when the device's
- * node declares it lost, and other hosts continue. */
+/* Its buffers are released when it is declared lost; others continue. */
 static void bridge_nodes__peer_disappears(void **state)
 {
 	for (uint64_t at_ns = 10 * US_NS; at_ns < 3 * MS_NS; at_ns += 210 * US_NS) {

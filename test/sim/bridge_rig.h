@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up hosts that PUT to and GET from a device host whose memory is behind a bridge, for tests
- * of whole nodes. The device host has the last index. Include cmocka.h first. */
+/* Sets up hosts that PUT to and GET from the last host, whose memory is behind a bridge. Include
+ * cmocka.h first. */
 #ifndef TEST_SIM_BRIDGE_RIG_H
 #define TEST_SIM_BRIDGE_RIG_H
 
@@ -23,22 +23,22 @@
 struct rig_op {
 	uint32_t host;
 	bool get;
-	/* the target memory is at the device's host, but outside the bridge */
+	/* at the device's host, but outside the bridge */
 	bool plain;
-	uint64_t local, remote; /* offset in the host's memory; offset in the target memory */
+	uint64_t local, remote; /* in the host's memory; in the target's */
 	uint32_t bytes;
-	uint16_t qp; /* queue pair, 0 .. 3 */
+	uint16_t qp;
 	bool posted, ended;
 	int status;
 	uint64_t end_ns;
 };
 
 struct rig_options {
-	struct sim_options sim; /* options of the simulator; `hosts` includes the device host */
+	struct sim_options sim; /* `hosts` includes the device host */
 	struct bridge_node_options device;
-	uint64_t memory_bytes;          /* bytes of memory at each host except the device host */
-	uint32_t depth;                 /* outstanding operations of each host; 0: 8 */
-	uint32_t depths[RIG_HOSTS_MAX]; /* overrides `depth` for one host; 0: `depth` applies */
+	uint64_t memory_bytes;          /* per host, except the device host */
+	uint32_t depth;                 /* outstanding operations per host; 0: 8 */
+	uint32_t depths[RIG_HOSTS_MAX]; /* of single hosts; 0: `depth` */
 };
 
 struct rig {
@@ -46,7 +46,7 @@ struct rig {
 	struct sim *sim;
 	uint32_t device_host;
 	struct bridge_node *device;
-	uint8_t *plain; /* memory at the device's host outside the bridge, or NULL */
+	uint8_t *plain; /* outside the bridge, or NULL */
 	uint32_t plain_key;
 	uint8_t *memory[RIG_HOSTS_MAX];
 	uint32_t key[RIG_HOSTS_MAX], outstanding[RIG_HOSTS_MAX];
@@ -140,7 +140,7 @@ static inline void rig_completions_dequeue(struct rig *r, uint32_t host)
 		op->end_ns = sim_now(r->sim);
 		r->outstanding[host]--;
 		r->left--;
-		/* the bytes must be right when the completion arrives, not only later */
+		/* right when the completion arrives, not only later */
 		if (op->status == DXP_OK && !rig_same(r, op))
 			r->wrong = op->get ? "a GET brought wrong bytes"
 					   : "a PUT ended before its bytes were in the device";
@@ -173,7 +173,7 @@ static inline void rig_post(struct rig *r, struct rig_op *op)
 	r->outstanding[op->host]++;
 }
 
-/* Condition for sim_run: returns true when all operations have completed, or on an error. */
+/* Until all have completed, or an error. */
 static inline bool rig_step(void *context)
 {
 	struct rig *r = context;
@@ -187,8 +187,7 @@ static inline bool rig_step(void *context)
 	return r->wrong || r->left == 0;
 }
 
-/* Runs until all operations have completed, at most for `limit_ns`. Returns the first error, or
- * NULL. */
+/* Returns the first error, or NULL. */
 static inline const char *rig_run(struct rig *r, uint64_t limit_ns)
 {
 	bool finished = sim_run(r->sim, limit_ns, rig_step, r);
@@ -198,7 +197,7 @@ static inline const char *rig_run(struct rig *r, uint64_t limit_ns)
 	return r->wrong;
 }
 
-/* Drops the lost peers. Returns NULL if no transfer left state behind, otherwise the error. */
+/* Returns NULL if no transfer left state behind, else the error. */
 static inline const char *rig_clean(struct rig *r)
 {
 	uint32_t used[2];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests chains: descriptors that refer to lists of ranges at the peer, over a network that loses,
- * duplicates and reorders packets. The last message of a request raises its event. If a range at
- * the peer is invalid, the request completes with an error. */
+/* Tests chains over a network that loses, duplicates and reorders: the last message raises the
+ * event, and an invalid range fails the request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,9 +52,8 @@ static bool completed(void *context)
 	return dxp_sent_dequeue(sim_window(r->sim, 0), &r->event);
 }
 
-/* Copies the 16-byte ranges of one host to the other host in reverse order. The destination has
- * ranges of 8 and 24 bytes. `op` is a PUT to host 1 or a GET from it. `bad_key` is XORed into the
- * key of the last range at host 1. */
+/* In reverse order, to ranges of 8 and 24 bytes. `op`: PUT to host 1 or GET from it; `bad_key`:
+ * XORed into its last key. */
 static void chain_run(struct rig *r, uint8_t op, uint32_t bad_key)
 {
 	const struct dxp_target to = sim_target(r->sim, 1, 0);

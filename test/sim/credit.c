@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests NAP credits. No NAP is sent without space at the receiver, and every sender progresses. The
- * smallest pools do not deadlock, and a sender without credit delays no other sender. Each NAP
- * carries its number on its queue pair, so loss, duplicates and reordering are detected. */
+/* Tests NAP credits: no NAP without space, progress of every sender, smallest pools, senders
+ * without credit. Numbered NAPs show loss, duplicates and reordering. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,17 +23,17 @@
 #define QPS       NIC_QPS_PER_FUNCTION
 
 struct pools {
-	/* receive buffers of a pool; first credit of a new sender; 0: the shipped value */
+	/* buffers of a pool; first credit of a sender; 0: as shipped */
 	uint16_t entries, credit;
 };
 
 struct host {
-	/* index of the host it sends to; its own index: it sends nothing */
+	/* to itself: it sends nothing */
 	uint32_t to;
-	uint32_t most;               /* NAPs to send from each queue pair */
-	uint32_t posted[QPS];        /* NAPs posted on each queue pair */
-	uint32_t ended;              /* number of completions; each must be successful */
-	uint32_t dequeued_each_step; /* events that the host's user dequeues in each step */
+	uint32_t most;               /* per queue pair */
+	uint32_t posted[QPS];        /* per queue pair */
+	uint32_t ended;              /* each must be successful */
+	uint32_t dequeued_each_step; /* by the host's user */
 	uint32_t seen[HOSTS_MAX][QPS];
 	uint32_t received;
 };
@@ -104,7 +103,7 @@ static void naps_post(struct rig *r, uint32_t i)
 	}
 }
 
-/* Condition for sim_run: returns true on an error, or when all NAPs have completed and arrived. */
+/* Until an error, or all NAPs have completed and arrived. */
 static bool step(void *context)
 {
 	struct rig *r = context;
@@ -141,8 +140,7 @@ static const struct rltp_counters *session_of(struct rig *r, uint32_t host, uint
 			->counters;
 }
 
-/* A receiver dequeues nothing. The sender sends exactly as many NAPs as the receiver has space for,
- * about the same number from each queue pair. The receiver rejects none. */
+/* As many as the receiver has space for, about equally from each queue pair; none is rejected. */
 static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 {
 	struct rig r;
@@ -162,7 +160,7 @@ static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 		assert_in_range(at.received_messages, 12, 20);
 		assert_true(from.waits_for_credit > 0);
 	}
-	/* when the receiver dequeues its events, credit requests of the sender get new credit */
+	/* credit requests now get new credit */
 	r.host[1].dequeued_each_step = UINT32_MAX;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	assert_null(r.broken);
@@ -170,8 +168,7 @@ static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 	sim_destroy(r.sim);
 }
 
-/* If the user dequeues fast enough, credit arrives before the sender needs it. Most credit travels
- * in frames that are sent for another reason. */
+/* Credit arrives in time, mostly in frames sent for another reason. */
 static void credit__few_frames_and_no_waiting(void **state)
 {
 	struct rig r;
@@ -187,9 +184,8 @@ static void credit__few_frames_and_no_waiting(void **state)
 	sim_destroy(r.sim);
 }
 
-/* Runs one seed: each host sends to its neighbour, or all send to one host, over a bad network.
- * Pools have 1 .. 4 buffers, and the first credit may exceed the pool. Users dequeue one event at a
- * time. */
+/* Over a bad network. Pools have 1 .. 4 buffers, the first credit may exceed them, and users
+ * dequeue one event at a time. */
 static void tiny_run(uint64_t seed)
 {
 	struct rng rng = {seed};
@@ -199,7 +195,7 @@ static void tiny_run(uint64_t seed)
 	struct pools pools = {.entries = (uint16_t)(1 + rng_below(&rng, 4)),
 			      .credit = (uint16_t)(1 + rng_below(&rng, 6))};
 	uint32_t hosts = 2 + (uint32_t)rng_below(&rng, HOSTS_MAX - 1);
-	bool crowd = rng_below(&rng, 2); /* all hosts send to host 0 */
+	bool crowd = rng_below(&rng, 2); /* to host 0 */
 	struct rig r;
 
 	rig_open(&r, seed, hosts, &faults, pools);
@@ -228,8 +224,7 @@ static void credit__tiny_pools_never_lock(void **state)
 		tiny_run(seed);
 }
 
-/* A sender counts a NAP even if the receiver rejects it. The receiver must count it too; otherwise
- * the credit of this NAP would be lost for ever. */
+/* Both must count a rejected NAP, or its credit is lost for ever. */
 static void credit__rejected_naps_cost_none(void **state)
 {
 	struct rig r;
@@ -252,7 +247,7 @@ static void credit__rejected_naps_cost_none(void **state)
 	sim_destroy(r.sim);
 }
 
-/* An idle sender does not use its credit. The receiver soon grants this credit to other senders. */
+/* The receiver soon grants it to others. */
 static void credit__idle_credit_is_promised_again(void **state)
 {
 	struct rig r;
@@ -262,7 +257,7 @@ static void credit__idle_credit_is_promised_again(void **state)
 	r.host[0].most = 20;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	const struct nic_user *u = &sim_nic(r.sim, 2)->users[0];
-	assert_true(u->promised > 4); /* host 0 holds more than 4 credits and does not use them */
+	assert_true(u->promised > 4); /* not used */
 	sim_run(r.sim, 20 * MS_NS, NULL, NULL);
 	r.host[1].to = 2;
 	r.host[1].most = 200;
@@ -280,13 +275,12 @@ struct streams {
 	struct rig *rig;
 	uint8_t *memory[2];
 	uint32_t key[2];
-	uint32_t blocked_qp; /* index of the blocked queue pair; QPS: none is blocked */
+	uint32_t blocked_qp; /* QPS: none */
 	uint64_t puts;
 	uint32_t outstanding;
 };
 
-/* Sends PUTs on queue pair 1 without pause. Meanwhile NAPs on queue pair 0 wait, because their
- * receiver dequeues none. */
+/* PUTs on queue pair 1, while NAPs on queue pair 0 wait for a receiver that dequeues none. */
 static bool put_step(void *context)
 {
 	struct streams *s = context;
@@ -346,8 +340,7 @@ static void credit__waiting_requests_delay_no_other(void **state)
 	assert_true(beside * 100 > alone * 97);
 }
 
-/* A receiver becomes silent. The requests that wait for its credit fail when it is declared
- * lost. */
+/* They fail when the receiver is declared lost. */
 static void credit__silent_receiver_ends_waiting_requests(void **state)
 {
 	struct rig r;
@@ -371,7 +364,7 @@ static void credit__silent_receiver_ends_waiting_requests(void **state)
 	sim_destroy(r.sim);
 }
 
-/* A slow receiver that answers credit requests is not declared lost, so no request to it fails. */
+/* It answers credit requests, so it is not lost. */
 static void credit__slow_receiver_is_not_dead(void **state)
 {
 	struct rig r;

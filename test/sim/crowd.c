@@ -14,15 +14,14 @@
 #include "sim/sim.h"
 
 #define HOSTS 8
-#define NAPS  60 /* NAPs that each host sends from each queue pair */
+#define NAPS  60 /* per host and queue pair */
 #define TOTAL (NAPS * NIC_QPS_PER_FUNCTION * (HOSTS - 1))
 
-/* Seven hosts send more NAPs than host 0 has buffers. Host 0 dequeues a few of them at
- * intervals. */
+/* Host 0 has fewer buffers, and dequeues at intervals. */
 struct crowd {
 	struct sim *sim;
 	uint32_t posted[HOSTS][NIC_QPS_PER_FUNCTION], completed, received;
-	uint64_t next_ns; /* virtual time at which the receiver dequeues next */
+	uint64_t next_ns; /* next dequeue */
 };
 
 static bool crowd_step(void *context)
@@ -51,8 +50,8 @@ static bool crowd_step(void *context)
 	return c->received == TOTAL && c->completed == TOTAL;
 }
 
-/* The number of early messages, which wait for earlier ones of their stream, is bounded. Otherwise
- * early messages could hold all buffers, and the earlier ones could never arrive. */
+/* Without a bound, early messages could hold all buffers, and the ones that they wait for could not
+ * arrive. */
 static void crowd__early_messages_leave_space_for_those_due(void **state)
 {
 	struct sim_options o = {.seed = 9, .hosts = HOSTS, .faults = {.reorder_ppm = 300000}};
@@ -60,8 +59,7 @@ static void crowd__early_messages_leave_space_for_those_due(void **state)
 	bool finished = false;
 
 	assert_int_equal(sim_create(&o, &c.sim), DXP_OK);
-	/* a pause of the receiver is no event of the simulator, so sim_run may stop; the next call
-	 * then ends the pause */
+	/* a pause is no event of the simulator, so sim_run may stop */
 	for (int i = 0; i < 200 && !finished; i++, c.next_ns = 0)
 		finished = sim_run(c.sim, 10 * MS_NS, crowd_step, &c);
 	sim_destroy(c.sim);
@@ -91,7 +89,7 @@ static void crowd__busy_session_leaves_space_for_others(void **state)
 		assert_int_equal(dxp_post_nap(sim_window(c.sim, 0), 0, &to[host], "opens", 5, 0, 0),
 				 DXP_OK);
 	assert_true(sim_run(c.sim, S_NS, all_sent, &c));
-	/* each of the two sessions has enough NAPs to fill both batches */
+	/* both sessions can fill both batches */
 	for (uint8_t i = 0; i < NIC_DOORBELLS; i++)
 		assert_int_equal(
 			dxp_post_nap(sim_window(c.sim, 0), i % 4, &to[1 + i / 16], "busy", 4, 0, 0),

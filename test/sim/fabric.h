@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulates a fabric in virtual time: a manager's registry with its store (a database) in memory,
- * members, and a network. The network loses, duplicates and delays datagrams as drawn from a seed.
- * Everything except the network is shipped code. Each test that includes this header has its own
- * copy of its state. */
+/* Simulates a fabric in virtual time: manager with store in memory, members, and a network that
+ * loses, duplicates and delays by seed. Only network and store are not shipped code. Each including
+ * test has its own state. */
 #ifndef TEST_SIM_FABRIC_H
 #define TEST_SIM_FABRIC_H
 
@@ -28,7 +27,7 @@
 #define FABRIC_MANAGER_PORT 4795
 #define FABRIC_PACKETS_MAX  65536
 #define FABRIC_MEMBERS_MAX  512
-#define FABRIC_IDS          8192 /* more node ids than any test assigns */
+#define FABRIC_IDS          8192 /* more than any test assigns */
 
 struct fabric_packet {
 	uint64_t due_ns, order;
@@ -37,8 +36,7 @@ struct fabric_packet {
 	uint8_t *data;
 };
 
-/* State of one peer that a test derives from a member's change notifications. It must match the
- * member's table. */
+/* Derived from change notifications; must match the member's table. */
 struct fabric_peer {
 	bool alive, granted;
 	uint64_t incarnation;
@@ -47,17 +45,17 @@ struct fabric_peer {
 };
 
 struct fabric_member {
-	struct member *m; /* the running process of the member; NULL: none runs */
+	struct member *m; /* NULL: no process runs */
 	struct udp_address address;
 	struct node_entry self;
-	bool keyed; /* the member joins with the key pair `identity` instead of the fabric key */
+	bool keyed; /* joins with `identity` instead of the fabric key */
 	struct identity identity;
-	bool cut; /* the network carries nothing from or to the member */
-	/* mute: the network carries nothing from the member; deaf: nothing to the member */
+	bool cut; /* the network carries nothing */
+	/* nothing from the member; nothing to it */
 	bool mute, deaf;
-	bool stopped; /* the process is stopped, as by SIGSTOP; its socket keeps arrivals */
+	bool stopped; /* as by SIGSTOP; its socket keeps arrivals */
 	uint64_t deadline_ns;
-	struct fabric_peer *peers; /* one entry for each node id */
+	struct fabric_peer *peers; /* by node id */
 };
 
 struct fabric {
@@ -70,29 +68,28 @@ struct fabric {
 	struct udp_address manager;
 	struct fabric_member members[FABRIC_MEMBERS_MAX];
 	size_t count;
-	/* identity that fabric_request uses; NULL: the fabric key */
+	/* of fabric_request; NULL: the fabric key */
 	const struct identity *requester;
 	struct query *query;
 	struct channel *channel;
-	uint64_t wall_s; /* the manager's wall clock in seconds */
+	uint64_t wall_s; /* the manager's */
 	struct udp_address request_address;
-	/* the manager's stored nodes, by id; kind is NODE_PUT for a valid entry */
+	/* by id; kind is NODE_PUT if valid */
 	struct store_op nodes[FABRIC_IDS];
 	bool stored[FABRIC_IDS];
 	struct store_op grants[64];
 	size_t grant_count;
-	/* the stored keys and tokens; the first `key_count` and `token_count` entries are valid */
+	/* only the first `key_count` and `token_count` are valid */
 	struct store_op keys[64], tokens[FABRIC_TOKENS_MAX];
 	size_t key_count, token_count;
 	struct fabric_packet *heap;
 	size_t packets;
-	bool stopped; /* the manager's process is stopped; its socket keeps arrivals */
+	bool stopped; /* the manager; its socket keeps arrivals */
 	struct fabric_packet held[64];
 	size_t held_count;
 	uint64_t order;
 	uint64_t manager_bytes_out, manager_datagrams_out;
-	/* Copies of the datagrams to the manager, made while `recording` is true. A test replays
-	 * them, like an attacker on the path. */
+	/* Datagrams to the manager while `recording`, for replays like an attacker's. */
 	bool recording;
 	struct fabric_packet records[64];
 	size_t record_count;
@@ -300,7 +297,7 @@ UNUSED static void fabric_store_lose(struct fabric *f)
 
 /* ---- members ---- */
 
-/* Adds a member that does not run yet. Its name is "host-N" or "xpu-N", with its index N. */
+/* Named "host-N" or "xpu-N" by its index; does not run yet. */
 UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum manage_kind kind)
 {
 	unsigned n = (unsigned)f->count++;
@@ -318,7 +315,7 @@ UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum man
 	return member;
 }
 
-/* Starts a process of this member. Its incarnation is larger than before, and its magic is new. */
+/* With a larger incarnation and a new magic. */
 UNUSED static void fabric_member_start(struct fabric *f, struct fabric_member *member)
 {
 	struct member_options options = {.manager = f->manager,
@@ -344,8 +341,7 @@ UNUSED static void fabric_member_kill(struct fabric_member *member)
 	member->deadline_ns = UINT64_MAX;
 }
 
-/* Dequeues the member's change notifications and applies them to `peers`, as a NIC would. Checks
- * that each change is valid. */
+/* Applied to `peers`, as a NIC would; each change must be valid. */
 static void changes_follow(struct fabric_member *member)
 {
 	struct table_change change;
@@ -360,7 +356,7 @@ static void changes_follow(struct fabric_member *member)
 			assert_true(peer->alive);
 		if (change.what & TABLE_JOINED)
 			assert_int_equal(change.what, TABLE_JOINED);
-		/* a lost peer has no other change, except TABLE_GRANT if its grant was revoked */
+		/* no other change, except a revoked grant */
 		if (change.what & TABLE_LOST)
 			assert_int_equal(change.what & ~TABLE_GRANT, TABLE_LOST);
 		*peer = (struct fabric_peer){!(change.what & TABLE_LOST), change.entry.granted,
@@ -394,8 +390,7 @@ static struct fabric_member *fabric_member_at(struct fabric *f, const struct udp
 
 /* ---- time ---- */
 
-/* Returns true if the receiver of this packet is stopped. Then keeps the packet for later, like a
- * socket, while `held` has space. */
+/* A stopped receiver's packet is kept, while `held` has space, as in a socket. */
 static bool fabric_held(struct fabric *f, const struct fabric_packet *p)
 {
 	const struct fabric_member *member = fabric_member_at(f, &p->to);
@@ -423,7 +418,7 @@ static void fabric_record(struct fabric *f, const struct fabric_packet *p)
 	f->record_count++;
 }
 
-/* Sends all recorded datagrams to the manager again, from another address. */
+/* To the manager, from another address. */
 UNUSED static void fabric_replay(struct fabric *f, const struct udp_address *from)
 {
 	for (size_t i = 0; i < f->record_count; i++)
@@ -470,7 +465,6 @@ static uint64_t fabric_next(const struct fabric *f)
 	return next_ns;
 }
 
-/* Runs all events of the next `duration_ns`. */
 UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 {
 	uint64_t end_ns = f->now_ns + duration_ns, next_ns;
@@ -493,8 +487,7 @@ UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 	f->now_ns = end_ns;
 }
 
-/* Stops the process of this member, or of the manager if `member` is NULL, for `duration_ns`. Then
- * the process reads the packets that its socket kept. */
+/* NULL: the manager. Afterwards the process reads what its socket kept. */
 UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fabric_member *member)
 {
 	*(member ? &member->stopped : &f->stopped) = true;
@@ -507,8 +500,7 @@ UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fa
 	f->held_count = 0;
 }
 
-/* Sends one request to the manager and waits for its completion. Returns the status. `f->query`
- * stays valid, so that tests can read its text and rows. */
+/* Until completion. `f->query` stays valid for its text and rows. */
 UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const char *host,
 				 const char *xpu)
 {
@@ -520,7 +512,7 @@ UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const c
 					.entropy = rng_entropy_rng,
 					.entropy_context = &f->rng};
 
-	/* the channel uses the same local address as the query, so it must be closed first */
+	/* it has the query's local address */
 	channel_destroy(f->channel);
 	f->channel = NULL;
 	query_destroy(f->query);
@@ -534,8 +526,7 @@ UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const c
 	return query_status(f->query);
 }
 
-/* Makes one request over a new channel and waits for its completion. Returns the status.
- * `f->channel` stays valid, so that tests can read its text and answer. */
+/* Until completion, over a new channel. `f->channel` stays valid. */
 UNUSED static int fabric_channel(struct fabric *f, const struct identity *identity,
 				 const struct token *token, const struct channel_request *request)
 {
@@ -569,8 +560,7 @@ static bool fabric_granted(const struct fabric *f, const char *host, const char 
 	return false;
 }
 
-/* Checks one row in the table of `viewer`. If the process of `subject` runs, the row is alive and
- * right in every field. If it does not run, the row may also be missing. */
+/* The row of a running process is right in every field; other rows may also be missing. */
 static void row_check(const struct fabric *f, const struct fabric_member *viewer,
 		      const struct fabric_member *subject)
 {
@@ -608,8 +598,8 @@ static void row_check(const struct fabric *f, const struct fabric_member *viewer
 	assert_true(address_equal(&peer->address, &row->address) && peer->magic == row->magic);
 }
 
-/* Checks that every running member has joined and has exactly the right rows. Each peer that a
- * member believes to be alive must exist. */
+/* All running members have joined and have exactly the right rows; peers that count as alive
+ * exist. */
 UNUSED static void fabric_check(const struct fabric *f)
 {
 	for (size_t v = 0; v < f->count; v++) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes every allocation of NIC, transport and simulator fail once: the n-th for n = 1, 2, 3, ...,
- * until a run needs fewer than n. During creation, the result is DXP_ENOMEM without leaks (the
- * sanitizer build checks this). Later, a failed allocation causes a delay but never a wrong
- * result. */
+/* Makes the n-th allocation of NIC, transport and simulator fail, n = 1, 2, ...: DXP_ENOMEM without
+ * leaks (sanitizers check) during creation, later a delay but never a wrong result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,9 +76,8 @@ static bool received(void *context)
 	return nic_user_received_peek(sim_window(context, 1), &data) != NULL;
 }
 
-/* The first message of a stream arrives before the stream exists and is rejected. The receiver
- * fails to allocate memory for the record of this rejection. It must not treat the rejection as
- * recorded: otherwise all later messages would wait for ever. */
+/* The record of a rejection finds no memory. It must not count as recorded, or all later messages
+ * of the new stream would wait for ever. */
 static void faults__the_first_message_is_rejected(void **state)
 {
 	bool failed = true;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Closes functions in the middle of an operation. One host has a process with its own function. The
- * function closes after each possible number of network steps. Its window and memory are freed at
- * once, so that AddressSanitizer detects late accesses. A second pair of processes continues
- * unaffected, and a new process reuses the function. */
+/* Closes a function after each possible number of network steps. Its memory is freed at once, so
+ * AddressSanitizer detects late accesses. Others continue, and a new process reuses it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +26,7 @@ static const struct {
 static void all_at_rest(struct rig *r)
 {
 	r->stop_at = 0;
-	/* makes the operation count unreachable, so that `step` runs until the time limit */
+	/* unreachable, so `step` runs until the time limit */
 	r->process.posted++;
 	sim_run(r->sim, 2 * S_NS, step, r);
 	assert_null(r->broken);
@@ -45,8 +43,7 @@ static void all_at_rest(struct rig *r)
 	}
 }
 
-/* Closes the function at step `at` of an operation. Returns true if the operation had completed
- * before. */
+/* At step `at`; true: the operation had completed before. */
 static bool death_at(const struct sim_options *o, uint32_t which, uint32_t at, bool split)
 {
 	struct rig r;
@@ -67,10 +64,10 @@ static bool death_at(const struct sim_options *o, uint32_t which, uint32_t at, b
 	assert_int_equal(r.honest[0].status, DXP_OK);
 	assert_int_equal(r.honest[1].status, DXP_OK);
 	assert_memory_equal(r.honest[0].memory, r.honest[1].memory, BYTES);
-	/* old NAPs that are still in flight must not count as NAPs of the next process */
+	/* they must not count for the next process */
 	sim_run(r.sim, 10 * MS_NS, NULL, NULL);
 	events_dequeue(&r.peer);
-	/* a new process opens the same function, or the same queue pairs of it */
+	/* or the same queue pairs of it */
 	user_open(&r, &r.process, OWN, r.process.index);
 	pair_works(&r, &r.process, &r.peer);
 	pair_works(&r, &r.honest[0], &r.honest[1]);
@@ -115,8 +112,7 @@ static void function__dies_at_each_step_on_a_bad_path(void **state)
 	death_at_each_step(&o);
 }
 
-/* Two users share one function. One user dies at every fifth step; the other continues. The network
- * is good or loses packets. */
+/* At every fifth step; the network is good or loses packets. */
 static void function__one_of_two_users_dies(void **state)
 {
 	const struct sim_options o[] = {
@@ -138,7 +134,7 @@ static void function__one_of_two_users_dies(void **state)
 	}
 }
 
-/* A process dies while its peer does not answer. Its memory is still released. */
+/* Its memory is still released. */
 static void function__dies_while_its_peer_is_silent(void **state)
 {
 	const struct sim_options o = {.seed = 3, .hosts = 2, .cfg = &cfg_ops};
@@ -156,15 +152,14 @@ static void function__dies_while_its_peer_is_silent(void **state)
 		sim_heal(r.sim);
 		user_open(&r, &r.process, OWN, FUNCTION);
 		transfer_post(&r.honest[0], &r.honest[1], false);
-		/* waits until the session has closed if the memory is released only then */
+		/* memory may be released only when the session closes */
 		run_all(&r);
 		pair_works(&r, &r.process, &r.peer);
 		rig_close(&r);
 	}
 }
 
-/* NAPs wait at their sender for credit of a function. The function closes. The NAPs must fail and
- * not wait for ever. */
+/* They must fail and not wait for ever. */
 static void function__dies_while_others_wait_for_its_credit(void **state)
 {
 	const struct sim_options o = {.seed = 4, .hosts = 2};
@@ -173,7 +168,7 @@ static void function__dies_while_others_wait_for_its_credit(void **state)
 	rig_open(&r, &o);
 	r.process.nic->options.receive_entries = 4;
 	struct dxp_window *window = r.process.window;
-	/* the rig then does not dequeue the events, so the receive buffers stay full */
+	/* events are not dequeued, so the receive buffers stay full */
 	r.process.window = NULL;
 	struct dxp_target target = {.node = 1, .function = FUNCTION, .magic = window->qp_magic[0]};
 	for (uint32_t i = 0; i < 90; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up two hosts: a process with its own function on one, its peer on the other, and a second,
- * honest pair of processes beside them. Posts the operations that tests interrupt by closing
- * functions. Include cmocka.h first. */
+/* Sets up a process with a function, its peer on another host, and an honest pair beside them, with
+ * operations that closes interrupt. Include cmocka.h first. */
 #ifndef TEST_SIM_FUNCTION_H
 #define TEST_SIM_FUNCTION_H
 
@@ -15,28 +14,27 @@
 #include "sim/sim.h"
 #include "test/support/invariants.h"
 
-#define BYTES    12000 /* bytes of a transfer; they need nine packets */
-#define FUNCTION 1     /* function index of the process */
-#define OWN      0     /* index of the host on which the process runs */
+#define BYTES    12000 /* nine packets */
+#define FUNCTION 1     /* of the process */
+#define OWN      0     /* its host */
 #define PEER     1
 
-/* One user of a function. */
 struct user {
 	struct nic *nic;
 	struct dxp_window *window;
 	uint8_t *memory;
-	/* `index`: number of the user as in nic.h; memory key; node id */
+	/* `index` as in nic.h; memory key; node id */
 	uint32_t index, key, node;
-	bool sims; /* the simulator owns the window */
+	bool sims; /* the simulator's window */
 	uint32_t posted, ended, naps;
-	int status; /* status of the last completion */
+	int status; /* of the last completion */
 };
 
 struct rig {
 	struct sim *sim;
 	struct user process, peer, honest[2];
-	uint32_t steps, stop_at; /* network steps so far; step at which the run stops */
-	bool split;              /* the honest pair uses other queue pairs of the same functions */
+	uint32_t steps, stop_at; /* so far; to stop at */
+	bool split;              /* the honest pair has other queue pairs of the same functions */
 	const char *broken;
 };
 
@@ -55,7 +53,7 @@ static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint3
 {
 	*u = (struct user){
 		.nic = sim_nic(r->sim, host), .index = index, .node = host + 1, .sims = index == 0};
-	u->memory = malloc(BYTES); /* malloc aligns to 16 bytes; atomics need 8 */
+	u->memory = malloc(BYTES); /* malloc aligns to 16; atomics need 8 */
 	assert_non_null(u->memory);
 	for (uint32_t i = 0; i < BYTES; i++)
 		u->memory[i] = (uint8_t)(i * 7 + host);
@@ -73,8 +71,7 @@ static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint3
 			 DXP_OK);
 }
 
-/* Closes the user of a process that has died, and frees its memory. The NIC must not access this
- * memory afterwards. */
+/* As of a dead process; the NIC must not access the memory any more. */
 static inline void user_die(struct rig *r, struct user *u)
 {
 	assert_int_equal(nic_user_close(u->nic, u->index, DXP_ECLOSED, sim_now(r->sim)), DXP_OK);
@@ -98,8 +95,7 @@ static inline void rig_open(struct rig *r, const struct sim_options *o)
 	user_open(r, &r->honest[1], PEER, 0);
 }
 
-/* Opens the same four users as rig_open, but both users of a host share one function. Each gets two
- * queue pairs. */
+/* Both users of a host share one function, with two queue pairs each. */
 static inline void rig_open_split(struct rig *r, const struct sim_options *o)
 {
 	memset(r, 0, sizeof(*r));
@@ -145,7 +141,7 @@ static inline void transfer_post(struct user *from, const struct user *to, bool 
 
 static inline void naps_post(struct user *from, const struct user *to, uint32_t count)
 {
-	static const uint8_t data[DXP_NAP_BYTES]; /* a NAP of the largest size needs two packets */
+	static const uint8_t data[DXP_NAP_BYTES]; /* the largest NAP needs two packets */
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct dxp_target target = target_of(to, (uint8_t)(i % 2));
@@ -209,8 +205,7 @@ static inline void atomics_in(struct rig *r)
 	atomics_post(&r->peer, &r->process);
 }
 
-/* Posts short operations from the peer behind long ones on the same queue pair, so that the short
- * ones must wait for their order. */
+/* Short operations behind long ones, which must wait for their order. */
 static inline void mix_in(struct rig *r)
 {
 	struct dxp_target target = target_of(&r->process, 0);
@@ -282,8 +277,7 @@ static inline void run_all(struct rig *r)
 	assert_true(finished);
 }
 
-/* Checks that every kind of operation works in both directions between two users, with fresh
- * memory. */
+/* In both directions, with fresh memory. */
 static inline void pair_works(struct rig *r, struct user *a, struct user *b)
 {
 	struct user *users[] = {a, b, a};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function loses a right during an operation, because its user broke the rules or a key was
- * revoked. Also tests the rules for opening and closing functions. */
+/* A function loses a right during an operation, by a broken rule or a revoked key; also rules to
+ * open and close. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,7 @@
 
 #include "test/sim/function.h"
 
-/* A user breaks the rules, so its function is stopped. The user can read the reason, and its
- * operations complete. Other functions continue. */
+/* The user reads the reason, and its operations complete; other functions continue. */
 static void function__is_stopped_alone(void **state)
 {
 	const struct sim_options o = {.seed = 5, .hosts = 2, .cfg = &cfg_ops};
@@ -29,14 +28,14 @@ static void function__is_stopped_alone(void **state)
 		dxp_store_release(&w->sent_consumer, w->sent_consumer - 1);
 		struct dxp_descriptor bad = {.op = DXP_OP_NAP, .qp = 9};
 		dxp_post(w, &bad, NULL, NULL);
-		/* the rig then does not wait for completions of the stopped process */
+		/* no completions of the stopped process */
 		r.process.window = NULL;
 		run_all(&r);
 		assert_int_equal(dxp_error(w), DXP_EINVAL);
 		assert_int_equal(w->state, DXP_FUNCTION_STOPPED);
 		assert_false(nic_region_busy(r.process.nic, r.process.key));
 		r.process.window = w;
-		/* operations of the peer to the stopped function are rejected */
+		/* rejected by the stopped function */
 		transfer_post(&r.peer, &r.process, false);
 		r.process.window = NULL;
 		run_all(&r);
@@ -50,7 +49,7 @@ static void function__is_stopped_alone(void **state)
 	}
 }
 
-/* A key is revoked during a transfer. This transfer may complete; the next one is rejected. */
+/* The running transfer may complete, the next one is rejected. */
 static void function__revokes_a_key(void **state)
 {
 	const struct sim_options o = {.seed = 6, .hosts = 2};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests guarded regions over the network. If one part of a message is out of bounds, the whole
- * message is rejected. If memory is revoked during a message, no further bytes are written. If
- * memory is not ready, the request is retried. If memory gets a new owner, a GET from it sends no
- * further bytes. */
+/* Tests guarded regions over the network: a message out of bounds is rejected whole, revoked memory
+ * is neither written nor sent, and memory that is not ready is retried. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +19,8 @@
 #define BYTES (4u << 20)
 #define RATE  10000000000ull
 
-/* Memory of host 1 that host 0 accesses. The bytes that `open` states are accessible. The first
- * `not_yet` accesses get the answer that the memory is not ready. */
+/* Memory of host 1 for host 0. `open`: accessible bytes; `not_yet`: accesses that find it not
+ * ready. */
 static struct {
 	struct sim *sim;
 	uint8_t *memory, *own;
@@ -31,9 +29,9 @@ static struct {
 	uint64_t epoch;
 	uint32_t requested, not_yet;
 	struct dxp_nic_event end;
-	/* number of bytes that arrive before the memory is revoked; 0: never revoked */
+	/* bytes until the revocation; 0: never */
 	int revoked_bytes;
-	uint8_t *snapshot; /* copy of the memory at the time of the revocation */
+	uint8_t *snapshot; /* memory at the revocation */
 } g;
 
 static uint8_t reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
@@ -77,8 +75,7 @@ static int unmake(void **state)
 	return 0;
 }
 
-/* Condition for sim_run. Revokes the memory for a new owner when `revoked_bytes` bytes have
- * arrived. Returns true at the completion. */
+/* Revokes after `revoked_bytes` bytes; true at the completion. */
 static bool ended(void *context)
 {
 	const uint8_t *there = context;
@@ -151,7 +148,7 @@ static void guard__not_ready_yet(void **state)
 	assert_int_equal(g.not_yet, 0);
 }
 
-/* Memory is revoked during a PUT. Packets in flight do not change it. */
+/* Packets in flight do not change it. */
 static void guard__withdrawn_under_a_put(void **state)
 {
 	g.revoked_bytes = BYTES / 2;
@@ -160,8 +157,7 @@ static void guard__withdrawn_under_a_put(void **state)
 	assert_memory_equal(g.memory, g.snapshot, BYTES);
 }
 
-/* Memory gets a new owner during a GET. No byte of the new owner is sent, not even in a
- * retransmission. */
+/* No byte of the new owner is sent, not even in a retransmission. */
 static void guard__withdrawn_under_a_get(void **state)
 {
 	g.revoked_bytes = BYTES / 4;

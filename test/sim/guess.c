@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host 0 guesses memory keys and magics of host 1 (TARGET). The NIC of host 1 admits only few
- * guesses per second. Host 0's requests with right keys continue, and host 2 is not affected. */
+/* Host 0 guesses keys and magics of host 1 (TARGET), which admits few per second. Right keys in
+ * use, and host 2, are not affected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,9 +25,9 @@ struct rig {
 	struct sim *sim;
 	uint8_t memory[3][MEMORY];
 	uint32_t key[3], second_key;
-	uint64_t tries; /* guesses that completed with DXP_EACCESS */
+	uint64_t tries; /* completed with DXP_EACCESS */
 	uint32_t from, posted;
-	/* context of the completion that `completed` waits for; guesses have context 1 */
+	/* awaited by `completed`; guesses have 1 */
 	uint64_t context;
 	bool magics, get;
 	struct dxp_nic_event event;
@@ -80,8 +80,7 @@ static void next_try(struct rig *r)
 		      r->magics ? value : 0, 1);
 }
 
-/* Condition for sim_run. Posts the next guess as soon as the previous guess is rejected. Returns
- * true after SECONDS. */
+/* Posts a guess at each rejection; true after SECONDS. */
 static bool searches(void *context)
 {
 	struct rig *r = context;
@@ -129,12 +128,11 @@ static void guess__one_key_a_second(void **state)
 	search(r);
 	const struct nic_counters *c = nic_counters(sim_nic(r->sim, TARGET));
 	assert_in_range(c->key_reject, r->tries, r->tries + 1);
-	/* a key that host 0 used before still works at once, also on the queue pair of the
-	 * guesses */
+	/* a key in use works, even on the queue pair of the guesses */
 	assert_int_equal(transfer(r, SEARCH, 1, r->key[TARGET], S_NS / 10), DXP_OK);
-	/* a right key that host 0 has not used yet must wait, like a guess */
+	/* a right key not used before waits like a guess */
 	assert_int_equal(transfer(r, SEARCH, 2, r->second_key, S_NS / 10), DXP_EAGAIN);
-	/* host 2 does not wait, neither for a used key nor for a new one */
+	/* host 2 does not wait */
 	assert_int_equal(transfer(r, HONEST, 0, r->key[TARGET], S_NS / 10), DXP_OK);
 	assert_int_equal(transfer(r, HONEST, 0, r->second_key, S_NS / 10), DXP_OK);
 }
@@ -159,8 +157,8 @@ static void guess__one_magic_a_second(void **state)
 	assert_int_equal(transfer(r, HONEST, 0, r->key[TARGET], S_NS / 10), DXP_OK);
 }
 
-/* A peer leaves and connects again for each guess, so its own allowance is always full. The
- * allowance for all peers together bounds its guesses. */
+/* A new connection for each guess fills only the peer's allowance; that of all peers together
+ * bounds it. */
 static void guess__peer_that_comes_back(void **state)
 {
 	struct rig *r = *state;

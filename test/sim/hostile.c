@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host 0 is a hostile peer with an open session. It sends invalid frames with a right checksum to
- * host 1. Host 1 writes nothing outside its regions and loses none of its state. */
+/* Host 0 sends invalid frames with a right checksum in an open session; host 1 must write nothing
+ * outside its regions and lose no state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,13 +20,13 @@
 #include "sim/sim.h"
 #include "test/support/invariants.h"
 
-/* bytes before and after the region; larger than a packet's payload, so a stray write hits them */
+/* bytes around the region; more than a payload, so that a stray write hits them */
 #define GUARD  9000
 #define MEMORY 4096
 
 struct rig {
 	struct sim *sim;
-	/* memory of host 1; only the middle part, MEMORY bytes, is registered */
+	/* only the middle is registered */
 	uint8_t memory[GUARD + MEMORY + GUARD];
 	uint8_t local[MEMORY];
 	uint32_t key, local_key;
@@ -66,7 +66,7 @@ static int rig_open(void **state)
 	nic_region_register(sim_nic(r.sim, 1), 0, r.memory + GUARD, MEMORY,
 			    NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, &r.key);
 	nic_region_register(sim_nic(r.sim, 1), 0, r.local, MEMORY, NIC_LOCAL, &r.local_key);
-	/* opens the session with a valid NAP, which is accepted */
+	/* a valid NAP opens the session */
 	struct dxp_target to = sim_target(r.sim, 1, 0);
 	const uint8_t *data;
 	dxp_post_nap(sim_window(r.sim, 0), 0, &to, "first", 5, 0, 0);
@@ -86,8 +86,7 @@ static int rig_close(void **state)
 	return 0;
 }
 
-/* Returns the header of a data packet to queue pair 0 of host 1, with the next packet number and
- * the next message id. */
+/* To queue pair 0 of host 1, with the next packet number and message id. */
 static struct wire_header packet(struct rig *r, uint8_t type)
 {
 	const struct nic_peer *p = nic_peer_find(sim_nic(r->sim, 1), 1);
@@ -124,8 +123,7 @@ static void packet_give(struct rig *r, struct wire_header *h, const void *payloa
 		fail_msg("%s", broken);
 }
 
-/* Delivers a control frame to host 1. The caller sets the type and the fields of that type in
- * `h`. */
+/* `h` has the type and its fields. */
 static void control_give(struct rig *r, struct wire_header h, const uint8_t *body, size_t bytes)
 {
 	struct nic *n = sim_nic(r->sim, 1);
@@ -156,8 +154,7 @@ static void nack_give(struct rig *r, uint32_t psn, uint8_t code, uint32_t retry_
 	control_give(r, (struct wire_header){.type = WIRE_NACK}, body, sizeof(body));
 }
 
-/* Delivers an ACK. `bitmap` is the first word of the bitmap of received packets, which starts at
- * packet `cum`. 0: no bitmap. */
+/* `bitmap`: first word of received packets, from `cum` on; 0: none. */
 static void ack_give(struct rig *r, uint32_t cum, uint64_t bitmap, struct wire_ack ack)
 {
 	uint8_t body[WIRE_ACK_BODY_BYTES + 8], word[8];
@@ -171,7 +168,7 @@ static void ack_give(struct rig *r, uint32_t cum, uint64_t bitmap, struct wire_a
 		body, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
 }
 
-/* Host 1 sends `count` NAPs. The simulator discards them before host 0 receives them. */
+/* Discarded before host 0 receives them. */
 static struct rltp_session *naps_send(struct rig *r, uint32_t count)
 {
 	static struct datagram batch[16];
@@ -198,15 +195,13 @@ static void hostile__payload_longer_than_its_message(void **state)
 	static const uint8_t ones[200] = {1, 1, 1};
 	struct wire_header put = packet(r, WIRE_PUT), nap = packet(r, WIRE_NAP);
 
-	/* a packet of 200 bytes claims to complete a message of 10 bytes: its start would be 190
-	 * bytes before the region */
+	/* 200 bytes claim to end a message of 10: it would start 190 bytes before the region */
 	put.msg_bytes = nap.msg_bytes = 10;
 	put.addr = (uint64_t)-190;
 	packet_give(r, &put, ones, sizeof(ones));
 	packet_give(r, &nap, ones, sizeof(ones));
 	memory_untouched(r);
-	/* a packet that is not the last one of its message, at an offset past the end of the
-	 * message */
+	/* not the last packet, but past the end */
 	put.flags &= ~WIRE_FLAG_LAST;
 	put.sub = UINT32_MAX;
 	put.addr = (uint64_t)UINT32_MAX * 200;
@@ -244,7 +239,7 @@ static void hostile__wrong_answer_ends_the_request(void **state)
 	struct nic_lists lists = {&local, &remote, 1, 1};
 	const uint8_t zeros[200] = {0};
 
-	/* host 1's GET request is discarded on the way, so that the test can forge its answer */
+	/* discarded, so that the test forges the answer */
 	sim_blackhole(r->sim, 1, 0, true);
 	assert_int_equal(nic_user_get(sim_window(r->sim, 1), 0, &to, &lists, 7), DXP_OK);
 	nic_doorbells(sim_nic(r->sim, 1), sim_now(r->sim));
@@ -268,8 +263,7 @@ static void atomic_give(struct rig *r, struct wire_header *h, uint8_t op)
 	packet_give(r, h, body, sizeof(body));
 }
 
-/* Delivers atomics that no valid descriptor creates: unknown operations, wrong lengths, and a
- * message of two packets. */
+/* Unknown operations, wrong lengths, two packets. */
 static void hostile__atomics_that_are_none(void **state)
 {
 	struct rig *r = *state;
@@ -288,7 +282,7 @@ static void hostile__atomics_that_are_none(void **state)
 		h.msg_bytes = bytes;
 		packet_give(r, &h, zeros, bytes);
 	}
-	/* every wrong length is rejected here; the right length is rejected for its operation 0 */
+	/* for the right length, operation 0 is wrong */
 	assert_int_equal(c->bounds_reject, sizeof(zeros));
 	h.flags &= ~WIRE_FLAG_LAST;
 	atomic_give(r, &h, DXP_OP_FETCH_ADD);
@@ -296,8 +290,7 @@ static void hostile__atomics_that_are_none(void **state)
 	memory_untouched(r);
 }
 
-/* A packet with a new packet number repeats the id of an atomic that has executed. The atomic does
- * not execute again. */
+/* A new packet number with the id of an executed atomic. */
 static void hostile__atomic_repeated_as_another_packet(void **state)
 {
 	struct rig *r = *state;
@@ -331,8 +324,7 @@ static void hostile__answer_to_an_atomic_that_is_none(void **state)
 					nic_peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].id;
 		packet_give(r, &answer, nines, bytes);
 		assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->work->read_count, 0);
-		/* the answer of exactly 8 bytes is accepted; shorter and longer ones change no
-		 * memory */
+		/* only 8 bytes change memory */
 		assert_int_equal(r->local[0], bytes < 8 ? 0 : 9);
 		assert_int_equal(r->local[8], 0);
 	}
@@ -344,8 +336,7 @@ static void hostile__part_of_a_nap_sent_twice(void **state)
 	uint8_t part[10];
 	const uint8_t *data;
 
-	/* fills a block and frees it: the receive record that is allocated next probably reuses
-	 * this memory */
+	/* the next receive record probably reuses this block */
 	memset(part, 5, sizeof(part));
 	void *secret = malloc(NIC_NAP_BYTES_MAX);
 	memset(secret, 9, NIC_NAP_BYTES_MAX);
@@ -368,7 +359,7 @@ static void hostile__register_index_beyond_32_bits(void **state)
 	struct rig *r = *state;
 	struct wire_header h = packet(r, WIRE_CFG_WR);
 
-	h.addr = 4ull << 32; /* 2^34: truncated to 32 bits, this address would be register 0 */
+	h.addr = 4ull << 32; /* 2^34: cut to 32 bits, register 0 */
 	h.msg_bytes = 4;
 	packet_give(r, &h, "word", 4);
 	assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 1);
@@ -379,8 +370,7 @@ static void hostile__rejected_then_acknowledged(void **state)
 	struct rig *r = *state;
 	const struct rltp_session *s = naps_send(r, 2);
 
-	/* a NACK with a retry time of an hour: the sender must not use this time as the packet's
-	 * arrival time */
+	/* the retry time of an hour must not count as the packet's arrival */
 	nack_give(r, s->io->tx_una, WIRE_NACK_RNR, UINT32_MAX);
 	ack_give(r, s->io->tx_una + 1, 0, (struct wire_ack){.hold = WIRE_HOLD_NONE});
 	assert_int_equal(s->io->sent.count, 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests in-network computing on whole trees without faults: all collectives, and long operations
- * that exceed the group's window. The trees have one to four levels, with members in any order and
- * several members on one host. */
+/* Tests in-network computing without faults: all collectives and long operations, on trees of one
+ * to four levels, members in any order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,8 +66,7 @@ static void inc_calls__more_levels_and_spines(void **state)
 	}
 }
 
-/* Members are mapped to hosts as a job scheduler may do it: not contiguous, unevenly, several on a
- * host. */
+/* As by a job scheduler: scattered, unevenly, several on a host. */
 static void inc_calls__members_anywhere(void **state)
 {
 	struct inc_location locations[20];
@@ -93,7 +91,7 @@ static void inc_calls__members_anywhere(void **state)
 	}
 }
 
-/* A member computes for longer than the deadline. It is treated as late, not as dead. */
+/* A member that computes beyond the deadline is late, not dead. */
 static void inc_calls__late_members(void **state)
 {
 	struct inc_sim_options o = rig_options(3);
@@ -104,8 +102,7 @@ static void inc_calls__late_members(void **state)
 	all_done(&o, &job, &load);
 }
 
-/* For an allreduce each host sends one packet per segment, and no packet is retransmitted
- * (N-11). */
+/* One packet per host and segment, none retransmitted (N-11). */
 static void inc_calls__one_packet_of_each_member(void **state)
 {
 	static struct rig r;
@@ -151,7 +148,7 @@ static void inc_calls__members_disagree(void **state)
 	}
 }
 
-/* Two runs with the same seed are equal, with every event at the same nanosecond. */
+/* With the same seed, each event has the same nanosecond. */
 static void inc_calls__replays(void **state)
 {
 	uint64_t hash[2];

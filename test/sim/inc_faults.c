@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests in-network computing with network faults and deaths of processes. First each packet of a
- * small job is lost once. Then longer runs with many faults, called storms, are drawn from seeds.
- * No result is wrong, all members agree, and every operation keeps its deadline. DXP_SEED=n replays
- * storm n. */
+/* Tests in-network computing under faults and deaths: each packet of a small job lost once, then
+ * random storms. No result is wrong, members agree, and deadlines hold. DXP_SEED=n replays storm
+ * n. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +13,7 @@
 
 #define STORMS 300
 
-/* Drops one packet on a wire: among the packets that `concerns` selects, the one that makes `left`
- * reach 0. If `left` is 0 at the start, it drops none. */
+/* Drops the packet of `concerns` at which `left` reaches 0; 0 at the start: none. */
 struct loser {
 	struct inc_sim_tap tap;
 	uint64_t left;
@@ -35,8 +33,7 @@ static bool loses_one(void *context, uint32_t node, uint32_t next, const struct 
 	return l->left > 0 && --l->left == 0;
 }
 
-/* Runs a job, including the creation of its group, and loses the `k`-th packet on a wire. Returns
- * false if fewer than `k` packets were sent. */
+/* The `k`-th packet on a wire is lost, from the creation on; false: there were fewer. */
 static bool drop_one(const struct inc_sim_options *o, uint32_t members,
 		     const struct inc_load_options *load, uint64_t k)
 {
@@ -135,7 +132,6 @@ static struct inc_load_options storm_load(uint64_t seed, struct rng *r)
 						 rng_below(r, 3) ? 0 : rng_below(r, 100 * US_NS)};
 }
 
-/* A group survives storms of lost, duplicated, delayed and damaged packets. */
 static void inc_faults__storms_of_packets(void **state)
 {
 	uint64_t crossings = 0;
@@ -170,8 +166,8 @@ struct disaster {
 	uint32_t which[3];
 	uint64_t start_ns;
 	uint32_t done, returned, count;
-	bool later;  /* times count from the creation of the group, not from the start of the job */
-	bool member; /* a member dies too, not only switches */
+	bool later;  /* from the creation of the group, not the start of the job */
+	bool member; /* not only switches */
 	uint64_t member_ns;
 	uint32_t target;
 };
@@ -215,8 +211,7 @@ static void disaster_draw(struct disaster *d, struct rng *r, uint32_t switches, 
 	}
 }
 
-/* A switch process dies, with or without a restart, while packets are lost. All members still have
- * the same results. */
+/* With or without a restart, while packets are lost; results are still the same. */
 static void inc_faults__switches_die(void **state)
 {
 	uint32_t lost = 0, in_creation = 0;
@@ -247,7 +242,7 @@ static void inc_faults__switches_die(void **state)
 	assert_true(getenv("DXP_SEED") || lost > STORMS / 10);
 }
 
-/* A member dies. The other members complete in time, agree, and have no wrong result. */
+/* The others complete in time, agree, and have no wrong result. */
 static void inc_faults__members_die(void **state)
 {
 	uint32_t lost = 0;

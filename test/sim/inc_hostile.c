@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host outside all jobs sends hostile packets to switches and members at the full rate of its
- * wire. They are noise, or copies of other hosts' packets with a right ICRC, some with changed
- * fields. The host uses only its own address and knows no Q_Key. Jobs stay unaffected. */
+/* An outside host floods switches and members with noise and copies of packets, some changed, with
+ * a right ICRC. It uses its own address and knows no Q_Key; jobs stay unaffected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +58,7 @@ static size_t noise_make(struct attacker *a, struct roce_path *path)
 	return bytes;
 }
 
-/* Replaces the keys in the copied packet by others, because an unknown peer does not know them. */
+/* An unknown peer does not know them. */
 static void keys_forget(struct attacker *a, size_t bytes)
 {
 	struct inc_packet p;
@@ -76,8 +75,7 @@ static void keys_forget(struct attacker *a, size_t bytes)
 	}
 }
 
-/* Copies a received packet of another host, changed or not, and addresses it to its receiver or to
- * another host. Returns the packet's bytes. */
+/* To the copy's receiver or another host. Returns the bytes. */
 static size_t repeat_make(struct attacker *a, struct roce_path *path)
 {
 	const struct inc_tree *tree = inc_net_tree(inc_sim_net(a->rig->sim));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs several jobs on one tree. The jobs share switches, need more groups than the switches have,
- * and start and stop. They die without KILL, and continue after the loss of a switch. */
+/* Runs jobs that share switches, need more groups than there are, die without KILL, and continue
+ * after the loss of a switch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void all_free(struct rig *r)
 	}
 }
 
-/* Draws the members of a job: some of the hosts, in random order. */
+/* Some of the hosts, in random order. */
 static void locations_draw(struct rng *r, uint32_t hosts, struct inc_location *out, uint32_t count)
 {
 	uint32_t order[64];
@@ -95,7 +95,7 @@ static void inc_jobs__more_than_there_are(void **state)
 			inc_job_close(job);
 		}
 		assert_true(ready <= 2);
-		/* Completed and rejected jobs leave no state: KILL or an expired lease frees it. */
+		/* No state is left: KILL or an expired lease frees it. */
 		inc_sim_run(r.sim, 65 * S_NS, NULL, NULL);
 		all_free(&r);
 		struct rig_job *next = rig_job(&r, 8, &some_work);
@@ -106,8 +106,7 @@ static void inc_jobs__more_than_there_are(void **state)
 	}
 }
 
-/* Each switch has space for one group, so jobs use it one after another. If KILL is lost, the lease
- * frees the group. */
+/* One group per switch, one job after another. If KILL is lost, the lease frees the group. */
 static void inc_jobs__come_and_go(void **state)
 {
 	for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -131,7 +130,7 @@ static void inc_jobs__come_and_go(void **state)
 	}
 }
 
-/* All members of a job die at once, so no KILL is sent. The leases expire and free the groups. */
+/* No KILL is sent; expired leases free the groups. */
 static void inc_jobs__die_without_a_word(void **state)
 {
 	static struct rig r;
@@ -143,7 +142,7 @@ static void inc_jobs__die_without_a_word(void **state)
 	assert_true(rig_make(&r, &o));
 	struct rig_job *j = rig_job(&r, 8, &load);
 	rig_right(&r, S_NS);
-	/* the job has no operations but is alive, so its lease is renewed and its group stays */
+	/* an alive job's lease is renewed without operations */
 	inc_sim_run(r.sim, 3 * S_NS, NULL, NULL);
 	for (uint32_t i = 0; i < inc_sim_switches(r.sim); i++)
 		assert_int_equal(switch_row(&r, i).groups, 1);
@@ -154,7 +153,7 @@ static void inc_jobs__die_without_a_word(void **state)
 	rig_free(&r);
 }
 
-/* A second job uses the id of a running job. It gets no group, and the running job continues. */
+/* It gets no group, and the running job continues. */
 static void inc_jobs__anothers_id(void **state)
 {
 	static struct rig r;
@@ -178,8 +177,7 @@ static void inc_jobs__anothers_id(void **state)
 	rig_free(&r);
 }
 
-/* Every switch restarts without state. The job creates its group again with the next epoch, while
- * packets of the last epoch are still in flight. */
+/* The job creates its group again, one epoch later, while old packets are in flight. */
 static void inc_jobs__begin_again(void **state)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -221,7 +219,7 @@ static void inc_jobs__begin_again(void **state)
 	}
 }
 
-/* A job's memory does not grow from operation 1000 to operation 3900. */
+/* From operation 1000 to 3900. */
 static void inc_jobs__no_memory_grows(void **state)
 {
 	static struct rig r;
@@ -240,8 +238,7 @@ static void inc_jobs__no_memory_grows(void **state)
 	uint64_t pool = inc_net_pool_bytes(inc_sim_net(r.sim));
 	while (rig_view(j).calls_done < 3900 && !inc_load_wrong(j->load))
 		inc_sim_run(r.sim, 10 * MS_NS, NULL, NULL);
-	/* allows for the buffers of outstanding operations at 8 members (2 * 8 KiB each) and 128
-	 * KiB more */
+	/* outstanding operations of 8 members (2 * 8 KiB each), and 128 KiB */
 	assert_true(mallinfo2().uordblks <= before + 8 * 2 * 8192 + 65536 * 2);
 	assert_true(inc_net_pool_bytes(inc_sim_net(r.sim)) <= 2 * pool);
 	rig_right(&r, 600 * S_NS);

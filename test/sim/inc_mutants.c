@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the checkers of in-network computing. An adapter changes the packets that one node sends,
- * with a right ICRC, as if that node had one defect. The checkers must detect every such mutant,
- * and must pass the correct node. */
+/* Tests the checkers of in-network computing: they must detect each defect that an adapter adds to
+ * one node's packets, and pass the correct node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,31 +13,30 @@
 
 enum mutation {
 	SOUND,
-	WINDOW_IGNORED,  /* a host sends beyond the group's window */
-	WRONG_SUM,       /* a leaf's partial result has one wrong bit */
-	ANOTHERS_RESULT, /* one member receives a different result */
-	OLD_RESULT,      /* the root sends the data of the previous segment */
-	/* a leaf sums contributions in another order than the order of the members */
+	WINDOW_IGNORED,  /* beyond the group's window */
+	WRONG_SUM,       /* one bit of a leaf's partial result */
+	ANOTHERS_RESULT, /* at one member */
+	OLD_RESULT,      /* data of the previous segment */
+	/* not the order of the members */
 	OTHER_ORDER,
-	REPEATS_OTHERS, /* a retransmitted contribution differs from the first */
+	REPEATS_OTHERS, /* a retransmission differs from the first */
 	NEVER_REPEATS,
 	WRONG_ICRC,
-	FREEZE_BOASTS, /* a member reports more results than it has when the group is frozen */
-	FREEZE_HIDES,  /* a member reports fewer results than it has when the group is frozen */
-	FREEZE_MUTE,   /* a member does not answer the request FREEZE */
+	FREEZE_BOASTS, /* more results than it has, when the group is frozen */
+	FREEZE_HIDES,  /* fewer than it has */
+	FREEZE_MUTE,   /* no answer to FREEZE */
 };
 
 #define SEEDS 20
-/* index of the host with the defect, or 1 in a run with deaths; if a leaf has the defect, the first
- * leaf has it */
+/* host with the defect, 1 in a run with deaths; a defect of a leaf is in the first */
 #define VICTIM 2
-/* number of hosts, one below each leaf; few hosts make it likely that one is ahead of the other */
+/* hosts, one per leaf; with so few, one is likely ahead */
 #define PAIR 2
 
 struct mutant {
 	struct inc_sim_tap tap;
 	enum mutation what;
-	uint32_t leaf, root, victim; /* node numbers in the simulator */
+	uint32_t leaf, root, victim;
 	uint8_t old[2048];
 	size_t old_bytes;
 	uint32_t old_segment;
@@ -75,7 +73,7 @@ static void old_result(struct mutant *m, const struct inc_packet *p, uint8_t *pa
 	size_t bytes = p->payload_bytes;
 
 	if (p->header.req_id == m->old_segment && bytes == m->old_bytes) {
-		/* sends the previous segment's data again, to the next child */
+		/* the previous segment's data, to the next child */
 		memcpy(payload, m->old, bytes);
 		return;
 	}
@@ -141,8 +139,7 @@ static bool changes(void *context, uint32_t node, const struct roce_path *path, 
 	return leaves;
 }
 
-/* Kills switches some time after the creation of the group, because some mutants show their defect
- * only in the agreement after a death. */
+/* Some defects show only in the agreement after a switch's death. */
 static void death(struct rig *r, void *context)
 {
 	const struct inc_job *job = r->jobs[0].job;
@@ -156,7 +153,7 @@ static void death(struct rig *r, void *context)
 	}
 }
 
-/* Runs one mutant with one seed. Returns the first error that the checkers report, or NULL. */
+/* Returns the checkers' first error, or NULL. */
 static const char *verdict(enum mutation what, uint64_t seed, bool dies)
 {
 	static struct rig r;
@@ -212,8 +209,7 @@ static void inc_mutants__sound_one_passes(void **state)
 	}
 }
 
-/* Checks that the mutant is detected with at least one seed. A defect need not appear in every
- * run. */
+/* By at least one seed, as a defect need not appear in every run. */
 static void found(enum mutation what, bool dies)
 {
 	uint32_t times = 0;

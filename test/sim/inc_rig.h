@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs jobs of in-network computing on a simulated tree, with all checkers. A failure prints its
- * seed; DXP_SEED=n runs only seed n. Include cmocka.h first. */
+/* Runs jobs of in-network computing on a simulated tree with all checkers. DXP_SEED=n runs only
+ * seed n. Include cmocka.h first. */
 #ifndef TEST_SIM_INC_RIG_H
 #define TEST_SIM_INC_RIG_H
 
@@ -30,14 +30,13 @@ struct rig {
 	uint64_t seed;
 	struct rig_job jobs[RIG_JOBS];
 	uint32_t job_count;
-	bool close_jobs; /* closes each job when all its operations have completed */
+	bool close_jobs; /* when all its operations have completed */
 	void (*step)(struct rig *r, void *context);
 	void *context;
 	char wrong[320];
 };
 
-/* Returns options of a tree with two leaf switches of four hosts each, one spine, and a delay of 2
- * us per wire. */
+/* Two leaf switches of four hosts each, one spine, 2 us per wire. */
 static inline struct inc_sim_options rig_options(uint64_t seed)
 {
 	return (struct inc_sim_options){.net = {.tree = {.hosts = 8, .levels = 2, .below = {4, 0}},
@@ -65,8 +64,7 @@ static inline void rig_free(struct rig *r)
 	inc_sim_destroy(r->sim);
 }
 
-/* Adds a job with one member on each of hosts 0 .. count - 1, or on the hosts of o.locations if it
- * is set. */
+/* One member on each of hosts 0 .. count - 1, or on o.locations. */
 static inline struct rig_job *rig_job_with(struct rig *r, struct inc_job_options o,
 					   const struct inc_load_options *load)
 {
@@ -121,8 +119,7 @@ static inline bool rig_done(void *context)
 	return all || r->wrong[0];
 }
 
-/* Runs until all jobs have completed, at most for `limit_ns`. Returns NULL on success, else the
- * first error. */
+/* Returns NULL, or the first error. */
 static inline const char *rig_run(struct rig *r, uint64_t limit_ns)
 {
 	bool ended = inc_sim_run(r->sim, limit_ns, rig_done, r);
@@ -142,7 +139,7 @@ static inline struct inc_load_view rig_view(const struct rig_job *j)
 	return v;
 }
 
-/* Prints, for each member of a job, why its group was rejected. */
+/* Why each member's group was rejected. */
 static inline void rig_rejection(const struct rig_job *j)
 {
 	for (uint32_t i = 0; i < j->job->options.count; i++) {
@@ -162,7 +159,7 @@ static inline void rig_right(struct rig *r, uint64_t limit_ns)
 		fail_msg("%s", text);
 }
 
-/* Returns true if this seed is to run: every seed, or only DXP_SEED if it is set. */
+/* All, or only DXP_SEED if it is set. */
 static inline bool rig_seed_wanted(uint64_t seed)
 {
 	const char *text = getenv("DXP_SEED");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests in-network computing with thousands of hosts below three levels of switches. For an
- * allreduce each host sends one packet and receives one packet, whatever the number of hosts. */
+/* Tests in-network computing with thousands of hosts: in an allreduce each sends and receives one
+ * packet. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

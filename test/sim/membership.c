@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs whole fabrics in virtual time. Members and the manager start, leave, die, move and restart
- * while the network loses, duplicates and reorders datagrams. Then all faults stop, and within 15
- * seconds every member has exactly the right table. DXP_SEED=n replays seed n, DXP_SEEDS=n runs
- * seeds 1 .. n. */
+/* Runs whole fabrics through all faults, moves and restarts; 15 seconds after these stop, every
+ * table is right. DXP_SEED=n replays seed n, DXP_SEEDS=n runs seeds 1 .. n. */
 #include "test/sim/fabric.h"
 
 #define SEEDS 200
@@ -15,7 +13,7 @@ static void member_disturb(struct fabric *f, struct fabric_member *member)
 		if (member->m)
 			fabric_member_kill(member);
 		break;
-	case 2: /* the process restarts and keeps its socket address */
+	case 2: /* keeps its socket address */
 		if (member->m)
 			fabric_member_kill(member);
 		fabric_member_start(f, member);
@@ -121,8 +119,7 @@ static void membership__converges_after_any_disturbance(void **state)
 	}
 }
 
-/* 500 nodes start at once while one datagram in ten is lost. All join and have the full table
- * within seconds. The manager sends fewer than 400 datagrams per node. */
+/* All join within seconds under 10 % loss, at fewer than 400 datagrams of the manager per node. */
 static void membership__five_hundred_nodes(void **state)
 {
 	struct fabric *f = fabric_create(500, GRANTS_ANY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes allocations fail at a test's request. One file of a test program includes this header; the
- * linker of this program wraps malloc, calloc and realloc (CMakeLists.txt). */
+/* Makes allocations fail on request. One file of a program includes this; its linker wraps malloc,
+ * calloc and realloc (CMakeLists.txt). */
 #ifndef TEST_SIM_MEMORY_H
 #define TEST_SIM_MEMORY_H
 
@@ -15,9 +15,9 @@ void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *p, size_t bytes);
 
-/* number of allocations until one fails; 1: the next one fails; 0: none fails */
+/* allocations until one fails; 1: the next; 0: none fails */
 static _Atomic uint64_t countdown;
-static _Atomic bool memory_gone; /* true: every allocation fails */
+static _Atomic bool memory_gone; /* every allocation fails */
 
 static bool fails_now(void)
 {

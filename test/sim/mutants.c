@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the checkers of the transport. An adapter between NIC and network adds one defect to the
- * correct transport. The checkers must detect every such mutant, and must pass the correct
- * transport. */
+/* Tests the checkers of the transport: they must detect each defect that an adapter between NIC and
+ * network adds, and pass the correct transport. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,24 +18,24 @@
 
 enum mutation {
 	SOUND,
-	/* a payload byte changes between the check of the checksum and its placement in memory */
+	/* a byte changes between checksum and memory */
 	CORRUPT_AFTER_CHECKSUM,
-	MISPLACE,             /* PUTs write 64 bytes behind their address */
-	REPLAY_NAP,           /* an old NAP arrives again */
-	REPLAY_AFTER_RESTART, /* an old NAP arrives again after a restart, at the new process */
-	ACKNOWLEDGE_TOO_MUCH, /* acknowledges packets that have not arrived */
-	WITHDRAW,             /* an acknowledgement covers fewer packets than an earlier one */
-	RESEND_ACKNOWLEDGED,  /* retransmits packets that were acknowledged */
-	REUSE_NUMBER,         /* two packets with one number */
+	MISPLACE, /* 64 bytes behind their address */
+	REPLAY_NAP,
+	REPLAY_AFTER_RESTART, /* at the new process */
+	ACKNOWLEDGE_TOO_MUCH, /* packets that have not arrived */
+	WITHDRAW,             /* fewer packets than before */
+	RESEND_ACKNOWLEDGED,
+	REUSE_NUMBER, /* two packets with one number */
 	SKIP_NUMBER,
-	OVERSPEND,  /* NAPs beyond the granted credit */
-	ALWAYS_DUE, /* requests polls without work, again and again */
-	NEVER_DUE,  /* forgets its timers, so it never requests a poll in time */
+	OVERSPEND,  /* beyond the granted credit */
+	ALWAYS_DUE, /* polls without work, again and again */
+	NEVER_DUE,  /* never a poll in time */
 };
 
 #define RUNS   4
-#define CREDIT 32 /* credit that the mutant OVERSPEND assumes, although its peer grants 1 */
-#define REPEAT 50 /* data packets that a mutant sends correctly before its defect */
+#define CREDIT 32 /* assumed by OVERSPEND; its peer grants 1 */
+#define REPEAT 50 /* correct data packets before the defect */
 
 struct mutant {
 	struct sim *sim;
@@ -73,8 +72,8 @@ static void reseal_datagram(struct datagram *d)
 	wire_crc_set(d->header, crc);
 }
 
-/* Makes a copy of an old NAP acceptable again: sets a new packet number, message id, session and
- * magic. Returns the frame's bytes. */
+/* With new packet number, message id, session and magic, so that it is acceptable. Returns the
+ * bytes. */
 static size_t nap_replay(struct mutant *m, uint8_t *frame, size_t bytes)
 {
 	static const struct {
@@ -188,7 +187,7 @@ static uint64_t deadline(void *host)
 
 static const struct net_host_ops mutant_ops = {receive, send, deadline};
 
-/* Runs one mutant with one seed. Returns the first error that the checkers report, or NULL. */
+/* Returns the checkers' first error, or NULL. */
 static const char *verdict(enum mutation what, uint64_t seed)
 {
 	const struct sim_options o = {

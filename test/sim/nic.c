@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests requests that a NIC rejects, and the statuses and counters of the rejections. Also tests
- * outstanding operations when a peer is slow, restarts or disappears. */
+/* Tests rejections of a NIC, and outstanding operations when a peer is slow, restarts or
+ * disappears. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct rig {
 	struct sim *sim;
 	uint8_t memory[2][MEMORY];
 	uint32_t key[2];
-	struct dxp_nic_event event; /* the last completion that `completed` dequeued */
+	struct dxp_nic_event event; /* dequeued by `completed` */
 	uint32_t completions;
 };
 
@@ -129,7 +129,7 @@ static void nic__wrong_magic_is_rejected_and_writes_nothing(void **state)
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	assert_true(nic_counters(sim_nic(r->sim, 1))->magic_reject > 0);
-	/* after the rejection, requests with the right magic succeed on the same queue pair */
+	/* the right magic still succeeds on this queue pair */
 	to.magic ^= 1;
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
 	assert_memory_equal(r->memory[1], r->memory[0], 5000);
@@ -172,8 +172,7 @@ static void nic__rights_are_kept(void **state)
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	assert_int_equal(transfer(r, true, local, remote, &to), DXP_OK);
-	/* the region stays busy until the last packet of the answer is acknowledged; after that,
-	 * deregistration voids the key */
+	/* busy until the answer's last packet is acknowledged; then the key becomes void */
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 1), key), DXP_EBUSY);
 	sim_run(r->sim, MS_NS, NULL, NULL);
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 1), key), DXP_OK);
@@ -221,7 +220,7 @@ static void nic__registers(void **state)
 	assert_true(sim_run(r->sim, S_NS, completed, r));
 	assert_int_equal(r->event.status, DXP_OK);
 	assert_memory_equal(r->memory[0], values, 12);
-	/* the owner of the registers rejects each of these requests with another reason */
+	/* each is rejected for another reason */
 	assert_int_equal(nic_user_cfg_write(w, 0, &to, 0, values, 1, 3), DXP_OK);
 	assert_true(sim_run(r->sim, S_NS, completed, r));
 	assert_int_equal(r->event.status, DXP_EACCESS);
@@ -243,8 +242,7 @@ static bool posts_naps(void *context)
 	return false;
 }
 
-/* A receiver does not dequeue its events, so the sender stops. Nothing is lost, and the sender
- * continues when the receiver dequeues again. */
+/* Nothing is lost; the sender continues when the receiver dequeues. */
 static void nic__slow_receiver_holds_the_sender(void **state)
 {
 	struct rig *r = *state;
@@ -289,13 +287,11 @@ static void nic__silent_peer_ends_work(void **state)
 	sim_blackhole(r->sim, 0, 1, true);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_ETIMEDOUT);
 	assert_in_range(sim_now(r->sim) - begin_ns, RLTP_DEAD_NS, RLTP_DEAD_NS + 500 * MS_NS);
-	/* a peer that was lost can be reached again after the network heals */
 	sim_blackhole(r->sim, 0, 1, false);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
 }
 
-/* A peer restarts. Outstanding operations to it complete with PEERRESET, and none of them reaches
- * the new process. */
+/* Outstanding operations complete with PEERRESET, and none reaches the new process. */
 static void restart_case(struct rig *r, bool announce)
 {
 	struct dxp_target to = sim_target(r->sim, 1, 0);
@@ -306,7 +302,7 @@ static void restart_case(struct rig *r, bool announce)
 	assert_int_equal(sim_restart(r->sim, 1, announce), DXP_OK);
 	if (!announce)
 		assert_int_equal(transfer(r, false, local, remote, &to), DXP_EPEERRESET);
-	/* the new process rejects the magic and key of the old process */
+	/* magic and key of the old process */
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	to = sim_target(r->sim, 1, 0);
@@ -327,8 +323,7 @@ static void nic__restart_is_reported_by_the_table(void **state)
 	restart_case(*state, true);
 }
 
-/* A doorbell waits because the queue is full. The node may sleep meanwhile; otherwise it would spin
- * until the peer is declared lost. */
+/* The queue is full; if the doorbell counted, the node would spin until the peer is lost. */
 static void nic__doorbell_of_a_full_queue_is_not_ready(void **state)
 {
 	struct rig *r = *state;
@@ -345,8 +340,7 @@ static void nic__doorbell_of_a_full_queue_is_not_ready(void **state)
 	assert_int_equal(dxp_post_nap(w, 0, &to, "x", 1, 0, 0), DXP_OK);
 	assert_false(nic_doorbell_ready(n));
 	assert_int_equal(nic_doorbells(n, sim_now(r->sim)), 0);
-	/* when requests to the lost peer fail, the queue has space again, and the doorbell is
-	 * ready */
+	/* failed requests leave space, so the doorbell is ready */
 	nic_peer_lost(n, 2, DXP_EPEERLOST);
 	assert_int_equal(nic_deadline(n), 0);
 	assert_true(nic_doorbell_ready(n));
@@ -380,9 +374,8 @@ static void nic__queue_pairs_share_the_table_of_reads(void **state)
 	assert_true(r->completions <= 3);
 }
 
-/* A peer is silent, and more requests wait than its stream accepts. The NIC cuts the last requests
- * into packets only after the first requests have failed; no event occurs in between. The NIC is
- * polled only at its deadlines, as in a node without other wakeups. */
+/* Requests beyond the stream's space are cut into packets only after the first ones have failed,
+ * without an event in between. The NIC is polled at its deadlines only. */
 static void nic__silent_peer_ends_what_waits_for_space(void **state)
 {
 	struct rig *r = *state;
@@ -410,7 +403,7 @@ static void nic__silent_peer_ends_what_waits_for_space(void **state)
 	assert_true(now_ns < 20 * S_NS);
 }
 
-/* Returns true when host 0's request is acknowledged and a part of the answer has arrived. */
+/* The request is acknowledged, and a part of the answer is there. */
 static bool answer_begun(void *context)
 {
 	struct rig *r = context;

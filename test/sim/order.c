@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Posts a PUT with data and a NAP behind it on the same queue pair. Under every network fault, all
- * data is in place when the NAP arrives. So a program can send data and the command that reads it
- * without waiting for a round trip between them. Different queue pairs have no such order; the test
- * uses this to show that it detects early NAPs. */
+/* Under every fault, a NAP arrives behind all data of the PUTs before it on its queue pair, so a
+ * program need not wait in between. Between queue pairs early NAPs do occur, which shows that the
+ * test detects them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +19,7 @@
 
 #define SEEDS      1000
 #define QPS        4
-#define WRITES     24 /* number of writes in the run of one seed */
+#define WRITES     24 /* per seed */
 #define MOST_BYTES 20000
 
 struct rig {
@@ -28,11 +27,11 @@ struct rig {
 	uint8_t from[WRITES][MOST_BYTES], to[WRITES][MOST_BYTES];
 	uint32_t bytes[WRITES];
 	uint32_t from_key, to_key;
-	/* number of posted requests; each write has two: its data, then its NAP */
+	/* two per write: data, then NAP */
 	uint32_t posted;
-	/* NAPs completed; NAPs received; NAPs that arrived before their data */
+	/* NAPs completed, received, and received before their data */
 	uint32_t ended, received, early;
-	/* the NAP uses queue pair (qp + apart); 0: the queue pair of its data */
+	/* distance of the NAP's queue pair; 0: the data's */
 	uint32_t apart;
 };
 
@@ -46,10 +45,10 @@ static void rig_make(struct rig *r, const struct sim_options *o, uint32_t apart)
 	r->apart = apart;
 	assert_int_equal(sim_create(o, &r->sim), DXP_OK);
 	for (uint32_t i = 0; i < WRITES; i++) {
-		/* a short PUT travels in one batch with its NAP, a long one has many packets */
+		/* a short PUT shares a batch with its NAP */
 		r->bytes[i] = 1 + (uint32_t)rng_below(&rng, rng_below(&rng, 2) ? MOST_BYTES : 300);
 		for (uint32_t k = 0; k < r->bytes[i]; k++)
-			/* never 0, so that a missing byte is visible */
+			/* never 0, to show missing bytes */
 			r->from[i][k] = (uint8_t)(1 + (k * 31 + i) % 255);
 	}
 	assert_int_equal(nic_region_register(sim_nic(r->sim, 0), 0, r->from, sizeof(r->from),
@@ -60,7 +59,7 @@ static void rig_make(struct rig *r, const struct sim_options *o, uint32_t apart)
 			 DXP_OK);
 }
 
-/* Posts request k: the data of write k / 2 if k is even, else its NAP. */
+/* Even k: the data of write k / 2; odd: its NAP. */
 static int half_post(struct rig *r, uint32_t k)
 {
 	struct dxp_window *w = sim_window(r->sim, 0);
@@ -102,8 +101,7 @@ static bool all_received(void *context)
 	return r->received == WRITES && r->ended == 2 * WRITES;
 }
 
-/* Runs one seed with the NAP `apart` queue pairs away from its data. Returns the number of NAPs
- * that arrived before their data. */
+/* Returns the NAPs that came before their data. */
 static uint32_t early_words(uint64_t seed, uint32_t apart)
 {
 	struct rng rng = {~seed};
@@ -141,8 +139,6 @@ static void order__data_is_there_when_its_word_is(void **state)
 				 (unsigned long long)seed, rig.early);
 }
 
-/* If data and NAP use different queue pairs, some NAPs arrive early. This shows that the test
- * detects them. */
 static void order__none_between_queue_pairs(void **state)
 {
 	uint32_t early = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the cost of a peer: no memory after it has vanished, and little memory and work while it is
- * idle. Also tests that two functions of a NIC share the path to one peer by weight. */
+/* Tests the cost of a peer: no memory after it vanished, little memory and work while idle; and
+ * shares of two functions by weight. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void rig_open(struct rig *r, uint64_t rate_bps, bool lose_last)
 {
 	struct sim_options o = {.seed = 9, .hosts = 2, .rate_bps = rate_bps, .backlog_bytes = 100};
 
-	if (lose_last) /* host 1 never receives the last packet of a message from host 0 */
+	if (lose_last) /* of a message from host 0 */
 		o.faults = (struct sim_faults){
 			.only = SIM_ONLY_LAST, .only_from = 1, .loss_ppm = 1000000};
 
@@ -66,7 +66,7 @@ static bool held_in_part(void *context)
 	return session_of(context, 1, 0)->partial > 0;
 }
 
-/* Posts a PUT of `bytes` that raises an event at host 1 when it is complete. */
+/* The event comes when it is complete. */
 static void put_notify(struct rig *r, uint32_t bytes)
 {
 	struct dxp_target to = sim_target(r->sim, 1, 1);
@@ -85,13 +85,13 @@ static void vanish(struct rig *r)
 	assert_true(sim_run(r->sim, S_NS, held_in_part, r));
 	sim_blackhole(r->sim, 0, 1, true);
 	sim_run(r->sim, 2 * RLTP_DEAD_NS - S_NS, NULL, NULL);
-	/* host 1 keeps the state of the partial message for a time, because the peer may return */
+	/* for a time, because the peer may return */
 	assert_true(session_of(r, 1, 0)->partial > 0);
 	sim_run(r->sim, 2 * S_NS, NULL, NULL);
 	assert_int_equal(session_of(r, 1, 0)->partial, 0);
 	assert_int_equal(u->received_reserved, 0);
 	assert_null(invariants_broken(sim_nic(r->sim, 1)));
-	/* a partial message raises no event */
+	/* no event of a partial message */
 	assert_null(nic_user_received_peek(sim_window(r->sim, 1), &data));
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 1), r->key[1]), DXP_OK);
 }
@@ -126,8 +126,7 @@ static bool region_used(void *context)
 	return region_find(&sim_nic(r->sim, 1)->users[0], r->key[1])->uses > 0;
 }
 
-/* The sender vanishes while its GET waits behind an incomplete PUT to the same queue pair. The
- * waiting GET holds the region that it will read; the region must be released. */
+/* The GET behind an incomplete PUT holds its region, which must be released. */
 static void peer__sender_that_vanishes_before_its_get(void **state)
 {
 	struct rig r;
@@ -250,8 +249,7 @@ static void drain(struct end *e, uint32_t *good)
 		dxp_received_release(e->window);
 }
 
-/* Exchanges messages between hub and guest in both directions, then runs until the session is
- * idle. */
+/* In both directions, until the session is idle. */
 static void visit(struct end *hub, struct end *guest, uint64_t *now_ns)
 {
 	uint32_t good = 0;
@@ -287,7 +285,7 @@ static void peer__costs_little_at_rest(void **state)
 		visit(&hub, &guest, &now_ns);
 		end_close(&guest);
 		if (i == 0)
-			/* measured after the first visit, which has filled the NIC's pools */
+			/* the first visit fills the NIC's pools */
 			before = mallinfo2().uordblks;
 	}
 	size_t each = (mallinfo2().uordblks - before) / PEERS;
@@ -297,8 +295,7 @@ static void peer__costs_little_at_rest(void **state)
 	end_close(&hub);
 }
 
-/* A session is idle between many visits. Message ids and credits continue from their previous
- * values at both peers. */
+/* Message ids and credits continue at both peers. */
 static void peer__goes_on_after_a_rest(void **state)
 {
 	static struct end a, b;
@@ -316,8 +313,7 @@ static void peer__goes_on_after_a_rest(void **state)
 	end_close(&b);
 }
 
-/* A request that finds no free memory sets a timer and is tried again, because no other event would
- * wake the NIC. */
+/* A timer tries again, because no other event would wake the NIC. */
 static void peer__request_waits_for_memory(void **state)
 {
 	static struct end a, b;
@@ -328,7 +324,7 @@ static void peer__request_waits_for_memory(void **state)
 	end_open(&b, 2);
 	introduce(&a, &b, now_ns);
 	introduce(&b, &a, now_ns);
-	/* first round: no session exists yet; second round: the session is idle */
+	/* without a session; with an idle one */
 	for (int round = 0; round < 2; round++) {
 		talk(&a, &b, 0);
 		memory_gone = true;
@@ -352,8 +348,8 @@ static void peer__request_waits_for_memory(void **state)
 
 struct share {
 	struct rig rig;
-	struct dxp_window *windows[2]; /* windows of both functions of host 0 */
-	uint32_t keys[2];              /* each function's key for the same memory of host 0 */
+	struct dxp_window *windows[2]; /* of host 0 */
+	uint32_t keys[2];              /* for the same memory of host 0 */
 	uint64_t bytes[2];
 };
 
@@ -368,7 +364,7 @@ static bool puts_step(void *context)
 		struct nic_lists lists = {&local, &remote, 1, 1};
 		while (dxp_sent_dequeue(s->windows[f], &event))
 			s->bytes[f] += event.bytes;
-		/* function f sends to queue pair f of host 1 */
+		/* to queue pair f of host 1 */
 		to.qp = (uint8_t)f;
 		to.magic = sim_window(s->rig.sim, 1)->qp_magic[f];
 		while (nic_user_put(s->windows[f], 0, &to, &lists, 0) == DXP_OK)
@@ -397,13 +393,13 @@ static void peer__functions_share_by_weight(void **state)
 	assert_int_equal(nic_function_weight(n, 1, 0), DXP_EINVAL);
 	assert_int_equal(nic_function_weight(n, 1, RLTP_WEIGHT_MAX + 1), DXP_EINVAL);
 	assert_int_equal(nic_function_weight(n, NIC_FUNCTIONS, 1), DXP_EINVAL);
-	for (int round = 0; round < 2; round++) { /* the second round starts after an idle time */
+	for (int round = 0; round < 2; round++) { /* the second after an idle time */
 		puts_step(&s);
 		s.bytes[0] = s.bytes[1] = 0;
 		sim_run(s.rig.sim, 400 * MS_NS, puts_step, &s);
 		double share = (double)s.bytes[1] / (double)(s.bytes[0] + s.bytes[1]);
 		print_message("a weight of 3 beside 1 has %.1f %%\n", 100 * share);
-		/* function 1 should have 75 % of the bytes; tolerance: 5 % of these 75 % */
+		/* 75 % for function 1, within 5 % of that */
 		assert_true(share > 0.7125 && share < 0.7875);
 		sim_run(s.rig.sim, 10 * S_NS, NULL, NULL);
 		assert_null(session_of(&s.rig, 0, 1)->io);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests sessions with protection. A frame is accepted only with a tag under the current keys. A
- * replayed handshake opens no session. Both peers must have the same protection. A RESET without a
- * proof closes no session. */
+/* Tests protected sessions: only current keys' tags count, no replayed handshake opens one, and no
+ * RESET closes one without a proof. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +28,7 @@ static int encrypted(void **state)
 	return 0;
 }
 
-/* Delivers recorded datagram i to its receiver again. Flips one bit of the byte at offset `at`,
- * unless `at` is 0. */
+/* Flips one bit at offset `at`; 0: none. */
 static void deliver_again(struct rig *r, uint32_t i, uint32_t at)
 {
 	uint8_t frame[2048];
@@ -64,8 +62,8 @@ static void protect__all_but_handshakes_is_sealed(void **state)
 	rig_destroy(r);
 }
 
-/* Sends many messages under loss and reordering; a key lasts for RIG_UPDATE_PACKETS packets. A
- * packet delayed beyond the lifetime of its key fails the tag check and is sent again. */
+/* A key lasts for RIG_UPDATE_PACKETS packets. A packet delayed beyond that fails the tag check and
+ * is sent again. */
 static void protect__keys_change_under_loss(void **state)
 {
 	const struct sim_faults faults = {
@@ -102,8 +100,7 @@ static void protect__copies_and_changes_are_counted(void **state)
 			continue;
 		deliver_again(r, i, 0);
 		replayed++;
-		/* the changed byte is part of the packet counter in the frame, which is then far
-		 * ahead */
+		/* the packet counter is then far ahead */
 		deliver_again(r, i, WIRE_OFF_CRC);
 		wrong++;
 	}
@@ -117,8 +114,7 @@ static void protect__copies_and_changes_are_counted(void **state)
 	rig_destroy(r);
 }
 
-/* A protected session receives a frame of version 1, which has no tag. The frame is dropped,
- * although its session id and checksum are valid. */
+/* Version 1 has no tag; session id and checksum are valid. */
 static void protect__plain_frames_are_dropped(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -145,8 +141,7 @@ static void protect__plain_frames_are_dropped(void **state)
 	rig_destroy(r);
 }
 
-/* A RESET has the token that would close a session without protection. It does not close a session
- * with protection. */
+/* The token would close a session without protection. */
 static void protect__resets_need_a_proof(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -167,8 +162,7 @@ static void protect__resets_need_a_proof(void **state)
 	net_address(1, &a.from);
 	rltp_endpoint_receive(r->nodes[0].endpoint, &a, net_now(r->net));
 	assert_int_equal(counters(r, 0)->resets_refused, 1);
-	/* a REJECT with a guessed proof does not close the session either, for any of 20 sent
-	 * frames */
+	/* a guessed proof, for any of 20 sent frames */
 	h.type = WIRE_REJECT;
 	for (uint16_t echo = 0; echo < 20; echo++) {
 		const struct wire_reject reject = {
@@ -184,8 +178,7 @@ static void protect__resets_need_a_proof(void **state)
 	rig_destroy(r);
 }
 
-/* A recorded REJECT that closed one session is delivered to a later session. It does not close the
- * later session. */
+/* The REJECT is of an earlier session. */
 static void protect__recorded_rejects_are_refused(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -193,7 +186,7 @@ static void protect__recorded_rejects_are_refused(void **state)
 	rig_open(r, 0, 1);
 	r->keep = true;
 	assert_int_equal(rig_restart(r, 1, false), DXP_OK);
-	rig_post(r, 0, 1, 100); /* the restarted node 1 answers this message with a REJECT */
+	rig_post(r, 0, 1, 100); /* the restarted node 1 answers with a REJECT */
 	assert_true(rig_finish(r, 0, S_NS));
 	r->keep = false;
 	assert_int_equal(r->nodes[0].reset, 1);
@@ -236,7 +229,7 @@ static void mismatch_check(uint8_t a, uint8_t b)
 	struct rltp_mismatch m;
 
 	r->nodes[1].protect = b;
-	/* the restart gives node 1 the protection `b` */
+	/* node 1 now has the protection `b` */
 	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
 	assert_false(rltp_endpoint_mismatch(r->nodes[0].endpoint, &m));
 	uint64_t begun_ns = net_now(r->net);
@@ -265,9 +258,8 @@ static void protect__another_protection_is_refused(void **state)
 				mismatch_check(a, b);
 }
 
-/* A session without protection exists when the policy of node 0 starts to require protection for
- * this address. The session then sends and accepts nothing. It continues when the policy changes
- * back. */
+/* While node 0's policy requires protection for this address, the plain session neither sends nor
+ * accepts. */
 static void protect__none_does_not_follow_an_address(void **state)
 {
 	rig_protect = WIRE_PROTECT_NONE;
@@ -291,7 +283,7 @@ static void protect__none_does_not_follow_an_address(void **state)
 	rig_destroy(r);
 }
 
-/* Opens a session, restarts node 1, and delivers the recorded HELLOs to node 1 again. */
+/* To the restarted node 1. */
 static struct rig *hellos_replay(void)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -306,9 +298,8 @@ static struct rig *hellos_replay(void)
 	return r;
 }
 
-/* A recorded HELLO of a live peer is replayed to a restarted node and opens a session on it that
- * the peer never confirms. If the node then has a message to send, it opens a new session after
- * RLTP_CONFIRM_NS. So the message is only delayed. */
+/* The replayed HELLO opens a session that the peer never confirms. A message opens a new one after
+ * RLTP_CONFIRM_NS, so it is only delayed. */
 static void protect__replayed_handshakes_delay_a_message_only(void **state)
 {
 	struct rig *r = hellos_replay();
@@ -324,8 +315,7 @@ static void protect__replayed_handshakes_delay_a_message_only(void **state)
 	rig_destroy(r);
 }
 
-/* A replayed HELLO has opened a session. If the node sends no message, it forgets this session
- * after a time. */
+/* Without a message, the session is forgotten after a time. */
 static void protect__replayed_handshakes_leave_nothing(void **state)
 {
 	struct rig *r = hellos_replay();
@@ -354,7 +344,7 @@ static void protect__a_rest_keeps_the_keys(void **state)
 	rig_destroy(r);
 }
 
-/* The BYE of a node that exits has a tag, and the peer accepts it. */
+/* With a tag, which the peer accepts. */
 static void protect__bye_is_sealed(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -372,8 +362,7 @@ static void protect__bye_is_sealed(void **state)
 	rig_destroy(r);
 }
 
-/* The tag reduces the payload of a packet, so the longest datagram is not longer than without
- * protection. */
+/* The tag is part of the longest datagram, not added to it. */
 static void protect__datagrams_are_not_longer(void **state)
 {
 	size_t longest[2] = {0};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET requests have their own scheduling class (C-22). All answers arrive with the smallest and the
- * largest read tables, and with tables of different sizes at the two hosts. Requests go in both
- * directions at once, also beside PUTs on the same queue pairs. */
+/* GET requests have their own scheduling class (C-22): all are answered with read tables of any
+ * size, both ways at once, also beside PUTs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,12 +18,12 @@
 #include "test/support/invariants.h"
 
 #define GETS   1000
-#define BYTES  1400 /* bytes of a GET: one packet */
-#define STRIDE 4096 /* bytes from one GET to the next, in source and target memory */
+#define BYTES  1400 /* one packet */
+#define STRIDE 4096 /* bytes between GETs, in source and target */
 #define QPS    NIC_QPS_PER_FUNCTION
 
 struct side {
-	uint8_t *source, *target; /* memory for GETS operations, at a distance of STRIDE */
+	uint8_t *source, *target; /* GETS operations at STRIDE */
 	uint32_t source_key, target_key;
 	uint32_t posted, ended;
 };
@@ -32,7 +31,7 @@ struct side {
 struct rig {
 	struct sim *sim;
 	struct side sides[2];
-	bool puts; /* every other operation of a queue pair is a PUT */
+	bool puts; /* every other operation is a PUT */
 	const char *broken;
 };
 
@@ -125,8 +124,7 @@ static void all_gets_arrive(struct rig *r)
 						 i < BYTES ? pattern(1 - s, g, i) : 0);
 }
 
-/* All GETs complete although each NIC has space for only one outstanding request, one answer and
- * one packet in flight. */
+/* Space for one outstanding request, one answer, one packet. */
 static void reads__with_space_for_one_of_everything(void **state)
 {
 	const struct sim_options o = {.seed = 1, .hosts = 2, .window_packets = 1};
@@ -152,7 +150,7 @@ static void reads__with_space_for_one_and_loss(void **state)
 	rig_close(&r);
 }
 
-/* PUTs and answers have one packet in flight, and neither stops the other. */
+/* PUTs and answers have one packet in flight each. */
 static void reads__beside_puts(void **state)
 {
 	const struct sim_options o[] = {
@@ -172,7 +170,7 @@ static void reads__beside_puts(void **state)
 	}
 }
 
-/* All GETs complete with the largest read table (NIC_READS_MAX) at both hosts. */
+/* NIC_READS_MAX at both hosts. */
 static void reads__as_many_as_there_may_be(void **state)
 {
 	const struct sim_options o = {
@@ -184,8 +182,7 @@ static void reads__as_many_as_there_may_be(void **state)
 	rig_close(&r);
 }
 
-/* The requester has more space for reads than the responder. The responder defers requests, and all
- * GETs complete. */
+/* The responder defers requests beyond its space. */
 static void reads__more_requested_than_answered(void **state)
 {
 	const struct sim_options o = {.seed = 4, .hosts = 2};

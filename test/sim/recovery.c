@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests RLTP and the NIC under every fault of the simulator: the loss of each single datagram, then
- * 200 seeds with all faults at once. */
+/* Tests RLTP and the NIC with each single datagram lost, then 200 seeds of all faults at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +16,7 @@
 
 #define SEEDS 200
 
-/* Runs the workload. Returns the first error, or NULL. Writes the number of sent datagrams and a
- * hash of the run. */
+/* Returns the first error, or NULL. */
 static const char *run(const struct sim_options *options, const struct workload_options *load,
 		       uint64_t *sent, uint64_t *hash)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests register mode over the network (P-02 .. P-05): a device sends and receives only by storing
- * words in registers, under all network faults and with many senders. */
+/* Tests register mode over the network (P-02 .. P-05): devices only store words, under all faults
+ * and with many senders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void registers__by_ip_and_port(void **state)
 		assert_int_equal(finish(r, 0), DXP_OK);
 	}
 	assert_true(total(r, 2) == 30);
-	++*word(r, 0, REGISTER(ip)); /* no host has the changed address */
+	++*word(r, 0, REGISTER(ip)); /* no host has it */
 	*word(r, 0, REGISTER(port)) = a.port + 1u;
 	go(r, 0);
 	assert_int_equal(finish(r, 0), DXP_EPEERLOST);
@@ -52,8 +52,7 @@ static void registers__by_ip_and_port(void **state)
 	assert_int_equal(finish(r, 0), DXP_EINVAL);
 }
 
-/* Two devices play ping-pong: each waits until its count of received bytes grows, then answers, as
- * in P-04. */
+/* Each waits for received bytes, then answers, as in P-04. */
 struct game {
 	struct rig *rig;
 	uint32_t rounds[2];
@@ -71,7 +70,7 @@ static bool play(void *context)
 		assert_int_equal(r->memory[i][256], ball & 0xff);
 		assert_int_equal(r->memory[i][511], ball & 0xff);
 		memset(r->memory[i], (int)(ball + 1), 256);
-		/* the new receive area must be set before the answer can arrive */
+		/* set before the answer can arrive */
 		arm(r, i, BASE + 256, 256);
 		send_words(r, i, 1 - i, BASE, 256);
 		go(r, i);
@@ -97,8 +96,7 @@ static void registers__ping_pong(void **state)
 
 #define MESSAGES 40
 
-/* Returns the length of message i from host `from`. The number of a message also determines its
- * content. */
+/* Derived from the number, as is the content. */
 static uint32_t message_bytes(uint32_t from, uint32_t i)
 {
 	return 40 + (i * 977 + from * 311) % 6000;
@@ -106,7 +104,7 @@ static uint32_t message_bytes(uint32_t from, uint32_t i)
 
 struct crowd {
 	struct rig *rig;
-	uint32_t next[HOSTS]; /* index of the message that each host sends next */
+	uint32_t next[HOSTS]; /* next message of each host */
 };
 
 static bool crowd_step(void *context)
@@ -130,8 +128,7 @@ static bool crowd_step(void *context)
 	return finished;
 }
 
-/* Checks that the receive area holds whole messages one after another, with the messages of each
- * sender in order. */
+/* Whole messages, one after another, in order for each sender. */
 static void crowd_check(const struct rig *r)
 {
 	uint32_t next[HOSTS] = {0}, at = 0;
@@ -174,8 +171,7 @@ static void registers__several_senders_under_loss(void **state)
 	crowd_run(r);
 }
 
-/* Many descriptors address the receive registers of a host at once. Their messages keep their order
- * under loss. */
+/* Many descriptors to a host's receive registers keep their order under loss. */
 struct stream {
 	struct rig *rig;
 	uint32_t posted, ended;
@@ -215,8 +211,7 @@ static void order_check(struct rig *r)
 	assert_true(total(r, 0) == 200000);
 }
 
-/* The case includes the loss of the very first message, even twice. The receiver rejects later
- * messages meanwhile; these rejections must not hide the loss. */
+/* Even if the first message is lost twice: rejections of later ones must not hide that loss. */
 static void registers__descriptors_keep_their_order(void **state)
 {
 	const struct sim_faults faults = {
@@ -228,7 +223,7 @@ static void registers__descriptors_keep_their_order(void **state)
 
 /* ---- GO ---- */
 
-/* A second GO during a send starts the second send after the first has completed. */
+/* The second send starts when the first has completed. */
 static void registers__go_while_busy(void **state)
 {
 	struct rig *r = *state;
@@ -244,7 +239,7 @@ static void registers__go_while_busy(void **state)
 	assert_int_equal(finish(r, 0), DXP_OK);
 	assert_true(total(r, 1) == 1500);
 	nic_doorbells(sim_nic(r->sim, 0), sim_now(r->sim));
-	sim_run(r->sim, S_NS, NULL, NULL); /* storing the same GO value again starts nothing */
+	sim_run(r->sim, S_NS, NULL, NULL); /* the same value again starts nothing */
 	assert_true(total(r, 1) == 1500);
 }
 
@@ -276,7 +271,7 @@ static void registers__by_the_header(void **state)
 	struct dxp_target to = sim_target(r->sim, 1, 3);
 
 	assert_int_equal(dxp_register_receive(sim_window(r->sim, 1), BASE, 100, 1), DXP_ETIMEDOUT);
-	/* returns at once, because no send was outstanding */
+	/* no send was outstanding */
 	assert_int_equal(dxp_register_wait(w, 1), DXP_OK);
 	pattern(r, 0, 0, 60, 8);
 	assert_int_equal(dxp_register_send(w, 0, &to, BASE, 60), DXP_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up hosts whose devices use register mode only: the devices load and store words. Include
- * cmocka.h first. DXP_SEED=n changes the random faults of the network. */
+/* Sets up hosts whose devices use register mode only. Include cmocka.h first. DXP_SEED=n changes
+ * the network's faults. */
 #ifndef TEST_SIM_REGISTERS_H
 #define TEST_SIM_REGISTERS_H
 
@@ -15,13 +15,13 @@
 
 #define MEMORY 262144
 #define HOSTS  3
-#define BASE   0x7f0000000000ull /* first address that a device uses for its own memory */
+#define BASE   0x7f0000000000ull /* of each device's own memory */
 
 struct rig {
 	struct sim *sim;
 	uint8_t memory[HOSTS][MEMORY];
 	uint32_t key[HOSTS];
-	bool halves; /* the devices store 64-bit registers as two words of 32 bits */
+	bool halves; /* 64-bit registers are stored as two words */
 };
 
 static inline uint64_t seed(void)
@@ -147,8 +147,7 @@ static inline bool all_sent(void *context)
 	return true;
 }
 
-/* Runs until the sends of all hosts have completed. Returns the error register of `host` as a
- * status. */
+/* Until all sends have completed. Returns `host`'s error register as a status. */
 static inline int finish(struct rig *r, uint32_t host)
 {
 	assert_true(sim_run(r->sim, 30 * S_NS, all_sent, r));
@@ -175,8 +174,7 @@ static inline void pattern(struct rig *r, uint32_t host, uint32_t at, uint32_t b
 		r->memory[host][at + i] = (uint8_t)(i * 7 + (i >> 8) * 3 + salt);
 }
 
-/* Checks that the rings of all hosts have no completions and no events: register mode does not use
- * rings. */
+/* Register mode does not use rings. */
 static inline void rings_empty(const struct rig *r)
 {
 	struct dxp_nic_event event;
@@ -195,7 +193,7 @@ static inline void message_goes(struct rig *r)
 	assert_memory_equal(r->memory[1] + 64, r->memory[0] + 1000, 5000);
 	assert_true(total(r, 1) == 5000);
 	assert_int_equal(*word(r, 1, REGISTER(recv_used)), 5000);
-	/* a second message is stored behind the first one */
+	/* behind the first one */
 	assert_int_equal(send(r, 0, 1, BASE + 1000, 1), DXP_OK);
 	assert_int_equal(r->memory[1][64 + 5000], r->memory[0][1000]);
 	assert_int_equal(r->memory[1][64 + 5001], 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests register mode between nodes that are not in each other's node table (P-03). They address
- * each other by IP address and port, if the policies of both admit these addresses. Host 0 sends,
- * host 2 receives. */
+/* Tests register mode between nodes that are not in each other's table (P-03), by address and port
+ * as policies admit. Host 0 sends, host 2 receives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,14 +35,13 @@ static void policy(struct rig *r, uint32_t host, bool (*admits)(void *, const st
 	nic_outside_set(sim_nic(r->sim, host), &outside);
 }
 
-/* Removes hosts 0 and 2 from each other's node table. */
+/* From each other's node table. */
 static void part(struct rig *r)
 {
 	nic_peer_lost(sim_nic(r->sim, 0), 3, DXP_EPEERLOST);
 	nic_peer_lost(sim_nic(r->sim, 2), 1, DXP_EPEERLOST);
 }
 
-/* Starts a send from host `from` to the address and port of host `to`. */
 static void send_start(struct rig *r, uint32_t from, uint32_t to)
 {
 	struct udp_address a;
@@ -85,14 +83,13 @@ static void outside__admitted_by_both(void **state)
 		message_arrives(r, 0, 2);
 		message_arrives(r, 2, 0);
 	}
-	/* both directions used one session, so host 2 received a single HELLO */
+	/* one session for both directions, so one HELLO */
 	assert_int_equal(rltp_endpoint_counters(nic_endpoint(sim_nic(r->sim, 2)))->hellos_received,
 			 1);
-	message_goes(r); /* nodes of the table still reach each other */
+	message_goes(r); /* through the table */
 }
 
-/* Each fabric assigns node ids independently, so nodes of two fabrics can have the same id. They
- * still reach each other by address. */
+/* Nodes of two fabrics can have the same id. */
 static void outside__both_have_the_same_id(void **state)
 {
 	struct rig *r = *state;
@@ -135,7 +132,7 @@ static void outside__a_restarted_peer(void **state)
 	const struct nic_area area = {BASE, MEMORY, 0, r->key[2]};
 	assert_int_equal(nic_area_add(n, 0, &area), DXP_OK);
 	policy(r, 2, admits_all);
-	/* this send fails, because its answer shows that host 2 has restarted */
+	/* its answer shows host 2's restart */
 	assert_int_not_equal(send_outside(r, 0, 2), DXP_OK);
 	message_arrives(r, 0, 2);
 }
@@ -180,8 +177,7 @@ static bool dequeued(void *context)
 	return dxp_sent_dequeue(d->window, &d->event);
 }
 
-/* A node outside of the table has the magic and the key of memory. It may still send only to the
- * receive registers. */
+/* Magic and key of memory are right, but only the receive registers are allowed. */
 static void outside__only_receive_registers(void **state)
 {
 	struct rig *r = *state;
@@ -210,7 +206,7 @@ static void outside__only_receive_registers(void **state)
 	message_arrives(r, 0, 2);
 }
 
-/* Copies the first datagram that the NIC sends to `frame`. Returns its bytes. */
+/* Returns the bytes. */
 static size_t frame_copy(struct nic *n, uint64_t now_ns, uint8_t frame[FRAME])
 {
 	struct datagram out[4];
@@ -221,7 +217,7 @@ static size_t frame_copy(struct nic *n, uint64_t now_ns, uint8_t frame[FRAME])
 	return out[0].header_bytes;
 }
 
-/* A node sends another node's own HELLO back to it. The tag is valid, but no session opens. */
+/* The tag is valid, but no session opens. */
 static void outside__own_handshake_reflected(void **state)
 {
 	struct rig *r = *state;
@@ -240,8 +236,8 @@ static void outside__own_handshake_reflected(void **state)
 	assert_int_equal(rltp_endpoint_counters(nic_endpoint(n))->hellos_received, 0);
 }
 
-/* The NIC assigns numbers to addresses outside of the table, and reuses the numbers of idle peers.
- * A new peer of the table has such a number as its node id, so the NIC gives it this number. */
+/* Addresses outside of the table have numbers, which the NIC reuses or gives up when a new peer of
+ * the table has that id. */
 static void outside__more_addresses_than_space(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests rejections in register mode (P-06): the device can read the reason, nothing else changes,
- * and later messages arrive. */
+/* Tests rejections in register mode (P-06): the device reads the reason, nothing changes, and later
+ * messages arrive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void registers_rejected__lookup_misses(void **state)
 	assert_int_equal(receive(r, 2, BASE, UINT32_MAX), DXP_ENOENT);
 	assert_int_equal(send(r, 0, 1, BASE, 0), DXP_EINVAL);
 	assert_int_equal(send(r, 0, 1, BASE, 0x80000000u), DXP_EINVAL);
-	/* DXP_EBUSY, because host 2 has no receive area: all that it has set failed the lookup */
+	/* no receive area: all that host 2 has set failed the lookup */
 	assert_int_equal(send(r, 0, 2, BASE, 10), DXP_EBUSY);
 	assert_true(total(r, 1) == 0 && total(r, 2) == 0);
 	message_goes(r);
@@ -60,7 +60,7 @@ static void registers_rejected__bad_words(void **state)
 	} bad[] = {
 		{REGISTER(node), 99, DXP_EPEERLOST},
 		{REGISTER(node), 0x10002, DXP_EINVAL},
-		/* node 0 selects sending by IP address and port, but the port is not valid */
+		/* node 0: by address and port, which is invalid */
 		{REGISTER(node), 0, DXP_EINVAL},
 		{REGISTER(queue), 4, DXP_EINVAL},
 		{REGISTER(queue), 8 << 8, DXP_EINVAL},
@@ -94,7 +94,7 @@ static void registers_rejected__longer_than_the_area(void **state)
 	assert_int_equal(*word(r, 1, REGISTER(recv_error)), -DXP_ERANGE);
 	assert_true(total(r, 1) == 0);
 	pattern(r, 0, 0, 4000, 9);
-	/* the rejection did not change the receive area */
+	/* the receive area is as before */
 	assert_int_equal(send(r, 0, 1, BASE, 4000), DXP_OK);
 	assert_memory_equal(r->memory[1] + 8, r->memory[0], 4000);
 	assert_int_equal(r->memory[1][4008], 0);
@@ -105,7 +105,7 @@ static void registers_rejected__no_register_mode_there(void **state)
 	struct rig *r = *state;
 	struct dxp_window *w = sim_window(r->sim, 1);
 
-	/* after the restart, the lookup table of host 1 is empty */
+	/* host 1's lookup table is empty */
 	assert_int_equal(sim_restart(r->sim, 1, true), DXP_OK);
 	w = sim_window(r->sim, 1);
 	arm(r, 1, BASE, MEMORY);
@@ -157,8 +157,7 @@ static bool late(void *context)
 	return sent(r, 0);
 }
 
-/* The receiver sets its receive area after the message was sent. The sender's NIC retries until
- * then. */
+/* The sender's NIC retries until then. */
 static void registers_rejected__receiver_comes_late(void **state)
 {
 	struct rig *r = *state;
@@ -196,14 +195,13 @@ static void registers_rejected__full_until_named_again(void **state)
 	assert_int_equal(receive(r, 1, BASE, 5000), DXP_OK);
 	assert_int_equal(*word(r, 1, REGISTER(recv_used)), 0);
 	assert_int_equal(send(r, 0, 1, BASE, 3000), DXP_OK);
-	assert_int_equal(receive(r, 1, BASE, 0), DXP_OK); /* length 0 removes the receive area */
+	assert_int_equal(receive(r, 1, BASE, 0), DXP_OK); /* removes the receive area */
 	assert_int_equal(send(r, 0, 1, BASE, 1), DXP_EBUSY);
 	assert_true(total(r, 1) == 8000);
 }
 
-/* Condition for sim_run in the next test. There, the device sets another receive area in the middle
- * of a message. No further byte is written to the old receive area, and no byte of the message to
- * the new one. */
+/* In the next test, another receive area is set in the middle of a message: no further byte goes to
+ * the old one, and none of the message to the new. */
 static bool half_there(void *context)
 {
 	return total(context, 1) > MEMORY / 2;
@@ -225,15 +223,14 @@ static void registers_rejected__area_changed_in_the_middle(void **state)
 	uint64_t seen = total(r, 1);
 	assert_true(seen < MEMORY);
 	memset(r->memory[1], 0, MEMORY);
-	/* the NIC sends the message again, but it is longer than the new receive area */
+	/* longer than the new receive area */
 	assert_int_equal(finish(r, 0), DXP_ERANGE);
 	assert_true(total(r, 1) == seen);
 	for (uint32_t i = 0; i < MEMORY; i++)
 		assert_int_equal(r->memory[1][i], 0);
 }
 
-/* Condition for sim_run in the next test. There, the first packets of a message are rejected,
- * because no receive area is set. One is set before the last packets arrive. The message is sent
+/* In the next test, a receive area is set when the first packets were rejected. The message is sent
  * again completely, and counted once. */
 static bool one_rejected(void *context)
 {
@@ -260,8 +257,8 @@ static void registers_rejected__area_named_in_the_middle(void **state)
 
 /* ---- hostile ---- */
 
-/* Condition for sim_run. Stores random words in random registers of hosts 0 and 1 at every step. No
- * access may leave the registered memory, host 2 is unaffected, and later operations work. */
+/* Random words in registers of hosts 0 and 1: no access leaves registered memory, host 2 is
+ * unaffected, and later operations work. */
 static bool scribble(void *context)
 {
 	struct rig *r = context;
@@ -283,8 +280,7 @@ static bool scribble(void *context)
 	return false;
 }
 
-/* Condition for sim_run: returns true when the engines of hosts 0 and 1 are idle and have handled
- * every GO. Then corrects the registers that the test overwrote. */
+/* True when both engines are idle and handled every GO; then corrects overwritten registers. */
 static bool quiet(void *context)
 {
 	const struct rig *r = context;

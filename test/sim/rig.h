@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up and tears down tests of sessions between bare endpoints, without NICs. DXP_SEED=n changes
- * the random faults of the network. Include cmocka.h first. */
+/* Sets up bare endpoints without NICs. DXP_SEED=n changes the network's faults. Include cmocka.h
+ * first. */
 #ifndef TEST_SIM_RIG_H
 #define TEST_SIM_RIG_H
 
@@ -29,7 +29,7 @@ static inline struct rig *rig_make(uint32_t count, uint16_t path)
 	return r;
 }
 
-/* Opens a session between nodes a and b by one message in each direction. */
+/* By a message in each direction. */
 static inline void rig_open(struct rig *r, uint32_t a, uint32_t b)
 {
 	rig_post(r, a, b, 100);
@@ -39,7 +39,6 @@ static inline void rig_open(struct rig *r, uint32_t a, uint32_t b)
 	assert_int_equal(rig_session(r, b, a)->state, RLTP_OPEN);
 }
 
-/* Checks that no endpoint delivered a message twice. */
 static inline void once_check(const struct rig *r)
 {
 	for (uint32_t i = 0; i < r->count; i++)

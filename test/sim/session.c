@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests sessions between bare endpoints, without NICs, in virtual time: how they open, live and
- * close, and which peers may open one. Every case is deterministic; DXP_SEED=n changes the random
- * faults of the network. */
+/* Tests sessions between bare endpoints in virtual time: how they open, live and close, and with
+ * which peers. DXP_SEED=n changes the network's faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,12 +27,12 @@ static void session__close_notifies_the_peers(void **state)
 	for (uint32_t i = 1; i < 4; i++)
 		rig_open(r, 0, i);
 	net_blackhole(r->net, 1, 2, true);
-	/* node 1 sends a message, but does not receive the answer of node 0 */
+	/* without the answer of node 0 */
 	net_blackhole(r->net, 0, 1, true);
 	rig_post(r, 1, 0, 3000);
 	rig_run(r, MS_NS);
 	net_blackhole(r->net, 0, 1, false);
-	rig_session(r, 1, 0)->awaited = 1; /* node 1 also waits for the answer to a request */
+	rig_session(r, 1, 0)->awaited = 1; /* an awaited answer */
 	rig_post(r, 0, 3, 3000);
 	uint32_t closed = r->nodes[0].closed;
 	rltp_endpoint_close(r->nodes[0].endpoint);
@@ -52,8 +51,7 @@ static void session__close_notifies_the_peers(void **state)
 	rig_destroy(r);
 }
 
-/* Delivers to node `to` a control frame that claims to come from node `from`, on the session of
- * both. The frame's body already follows the space for the header. */
+/* On the session of both; the body already follows the header's space. */
 static void control_give(struct rig *r, uint32_t to, uint32_t from, uint8_t type, uint8_t *frame,
 			 size_t bytes)
 {
@@ -86,7 +84,7 @@ static void session__bye_without_its_token(void **state)
 	bye_give(r, 1, 0, rig_session(r, 1, 0)->peer_token);
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_OPEN);
 	assert_int_equal(rltp_endpoint_counters(r->nodes[1].endpoint)->byes_rejected, 1);
-	/* the right token: the one that node 1 sent to node 0 */
+	/* right: as node 1 sent it to node 0 */
 	bye_give(r, 1, 0, rig_session(r, 0, 1)->peer_token);
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);
 	rig_destroy(r);
@@ -99,7 +97,7 @@ static void session__slow_answers_live_and_dead_peers_die(void **state)
 	struct rig *r = rig_make(2, 1408);
 
 	rig_open(r, 0, 1);
-	/* node 1 has accepted a request, and its answer takes a minute */
+	/* the answer takes a minute */
 	rig_session(r, 0, 1)->awaited = 1;
 	rig_post(r, 0, 1, 100);
 	rig_run(r, 60 * S_NS);
@@ -177,8 +175,7 @@ static void session__another_key_opens_nothing(void **state)
 	struct rig *r = rig_make(3, 1408);
 	const struct rltp_endpoint_counters *c = rltp_endpoint_counters(r->nodes[1].endpoint);
 
-	/* a hostile node at node 1's address (index 0) uses another key and claims a very new
-	 * incarnation */
+	/* at node 1's address, with another key and a very new incarnation */
 	r->nodes[0].key = 9;
 	r->nodes[0].incarnation = UINT64_MAX - 200;
 	assert_int_equal(rig_restart(r, 0, false), DXP_OK);
@@ -189,7 +186,6 @@ static void session__another_key_opens_nothing(void **state)
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);
 	assert_null(rig_session(r, 1, 0)->io);
 	assert_int_equal(r->nodes[1].sent_type[WIRE_HELLO_ACK], 0);
-	/* a node with the right key can still connect */
 	r->nodes[0].key = 7;
 	r->nodes[0].incarnation = 5000;
 	assert_int_equal(rig_restart(r, 0, false), DXP_OK);
@@ -210,7 +206,7 @@ static void session__handshake_changed_on_the_way(void **state)
 	rig_run(r, MS_NS);
 	assert_int_equal(r->kept_count, 1);
 	net_address(0, &a.from);
-	/* flips each bit that the tag covers; another check may fail before the check of the tag */
+	/* each bit under the tag; another check may fail first */
 	for (uint32_t bit = 0; bit < 8 * sizeof(frame); bit++) {
 		memcpy(frame, r->kept[0], sizeof(frame));
 		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -220,8 +216,7 @@ static void session__handshake_changed_on_the_way(void **state)
 				continue;
 		wire_control_seal(frame, sizeof(frame));
 		rltp_endpoint_receive(r->nodes[1].endpoint, &a, net_now(r->net) + bit * S_NS);
-		/* wire_control_seal sets length and flags again, so it undoes a flip of their
-		 * bits */
+		/* wire_control_seal undoes a flip in length or flags */
 		if (memcmp(frame, r->kept[0], sizeof(frame)) != 0)
 			assert_int_equal(c->hellos_received, 0);
 		else
@@ -255,8 +250,7 @@ static void flood_frame(struct hello_flood *f, uint16_t node, uint64_t incarnati
 	wire_control_seal(f->frame, sizeof(f->frame));
 }
 
-/* Sends HELLOs from unknown nodes, and from known nodes at wrong addresses. Also sends HELLOs with
- * the id and address of a known node but a guessed tag. */
+/* From unknown nodes, known ones at wrong addresses, and with a guessed tag. */
 static void session__a_hundred_thousand_hostile_handshakes(void **state)
 {
 	struct rig *r = rig_make(3, 1408);
@@ -283,7 +277,7 @@ static void session__a_hundred_thousand_hostile_handshakes(void **state)
 	assert_true(victim->tags <= seconds * RLTP_HANDSHAKES_PEER_PER_S);
 	assert_true(c->unknown_peer > 60000 && c->flooded > 30000);
 	assert_true(r->sent == sent);
-	/* the flood does not affect the session of node 2 */
+	/* node 2's session is not affected */
 	messages_work(r, 2, 1);
 	rig_destroy(r);
 }
@@ -296,7 +290,7 @@ static void session__unknown_peers_get_no_answer(void **state)
 	struct datagram out[4];
 
 	for (uint16_t node = 1; node < 4;
-	     node += 2) { /* 1: a known peer, but at a wrong address; 3: an unknown node */
+	     node += 2) { /* 1: known, but at a wrong address; 3: unknown */
 		struct wire_header h = {.type = WIRE_ACK,
 					.header_bytes = WIRE_COMMON_BYTES,
 					.dst_session = 77,
@@ -308,7 +302,7 @@ static void session__unknown_peers_get_no_answer(void **state)
 		rltp_endpoint_receive(r->nodes[1].endpoint, &a, S_NS);
 		assert_int_equal(rltp_endpoint_send(r->nodes[1].endpoint, out, 4, S_NS), 0);
 	}
-	/* a known peer at its own address gets a RESET */
+	/* known, at its own address: a RESET */
 	struct wire_header h = {.type = WIRE_ACK,
 				.header_bytes = WIRE_COMMON_BYTES,
 				.dst_session = 77,
@@ -340,8 +334,7 @@ static void session__window_is_shared_by_active_sessions(void **state)
 		messages_work(r, i, 0);
 		assert_int_equal(rig_session(r, i, 0)->peer_window, 80);
 	}
-	/* after 3 s all sessions are idle, so the next session gets the node's whole receive
-	 * window */
+	/* all are idle after 3 s, so the next gets the whole receive window */
 	rig_run(r, 3 * S_NS);
 	messages_work(r, 2, 0);
 	assert_int_equal(rig_session(r, 2, 0)->peer_window, 240);
@@ -359,8 +352,7 @@ static void session__level_is_reported(void **state)
 	rig_destroy(r);
 }
 
-/* Three active sessions share each batch: none has to wait until another one has sent all its
- * data. */
+/* No session waits until another has sent all its data. */
 static void session__every_session_is_served(void **state)
 {
 	struct rig *r = rig_make(4, 1408);

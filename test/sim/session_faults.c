@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes every allocation of endpoints, sessions and network fail once: the n-th for n = 1, 2, 3,
- * ..., until a run needs fewer than n. During creation, the result is DXP_ENOMEM without leaks (the
- * sanitizer build checks this). Later, a message is rejected at once or arrives late. */
+/* Makes the n-th allocation of endpoints, sessions and network fail, n = 1, 2, ...: DXP_ENOMEM
+ * without leaks (sanitizers check) during creation, later a rejected or late message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,10 +48,10 @@ static void lifetime(struct rig *r)
 {
 	talk(r, 0, 1, 10);
 	talk(r, 1, 0, 10);
-	/* the session becomes idle, and the next message makes it active again */
+	/* idle, then active again */
 	rig_run(r, 3 * S_NS);
 	talk(r, 0, 1, 4);
-	/* from now on the path drops long packets without notice (a path-MTU black hole) */
+	/* a path-MTU black hole: long packets vanish */
 	net_mtu(r->net, 0, 1, 1472);
 	talk(r, 0, 1, 4);
 	net_mtu(r->net, 0, 1, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the path MTU of a session, and a session whose node moves to another address, in virtual
- * time. DXP_SEED=n changes the random faults of the network. */
+/* Tests the path MTU of a session, and a move to another address, in virtual time. DXP_SEED=n
+ * changes the network's faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,6 @@
 #include "sim/sim.h"
 #include "test/sim/rig.h"
 
-/* Delivers every recorded datagram to node `to` once more. */
 static void replay(struct rig *r, uint32_t to)
 {
 	uint32_t count = r->kept_count;
@@ -42,7 +41,7 @@ static void session_path__long_packets_after_a_probe(void **state)
 	struct rig *r = rig_make(2, 8896);
 
 	rig_post(r, 0, 1, 100);
-	rig_run(r, 65 * US_NS); /* the session is open, and its path-MTU probe is outstanding */
+	rig_run(r, 65 * US_NS); /* its path-MTU probe is outstanding */
 	assert_int_equal(rig_session(r, 0, 1)->unit, 1408);
 	assert_true(rig_finish(r, 0, S_NS));
 	rig_run(r, MS_NS);
@@ -63,8 +62,8 @@ static void session_path__no_probe_where_all_paths_carry_it(void **state)
 	rig_destroy(r);
 }
 
-/* Interfaces allow 9000 bytes, but the path carries only `datagram` bytes. Only probes are lost,
- * and the search finds a size close to the largest size of the path. */
+/* The path carries only `datagram` of the interfaces' 9000 bytes. Only probes are lost, and the
+ * search comes close to the limit. */
 static void narrow_check(uint32_t datagram)
 {
 	struct rig *r = rig_make(2, 8896);
@@ -99,8 +98,7 @@ static void session_path__a_path_that_becomes_narrow(void **state)
 	for (uint32_t i = 0; i < 20; i++)
 		rig_post(r, 0, 1, 100000);
 	assert_true(rig_finish(r, 0, 2 * S_NS));
-	/* messages that were cut into long packets before the detection complete with DXP_EPATH;
-	 * they fill at most the session's window */
+	/* cut before the detection: DXP_EPATH, at most a window of them */
 	assert_true(r->nodes[0].path_less > 0);
 	assert_int_equal(r->nodes[0].ok + r->nodes[0].path_less, 21);
 	assert_int_equal(rig_session(r, 0, 1)->counters.black_holes, 1);
@@ -108,8 +106,7 @@ static void session_path__a_path_that_becomes_narrow(void **state)
 	messages_work(r, 0, 1);
 	rig_run(r, S_NS);
 	assert_in_range(rig_session(r, 0, 1)->unit, 1152, 1408);
-	/* the path is wide again; the session detects it after RLTP_PMTU_AGAIN_NS (ten minutes), if
-	 * it has traffic */
+	/* wide again, detected after RLTP_PMTU_AGAIN_NS (ten minutes) of traffic */
 	net_mtu(r->net, 0, 1, 0);
 	rig_run(r, RLTP_PMTU_AGAIN_NS);
 	messages_work(r, 0, 1);
@@ -168,8 +165,7 @@ static bool sent_event(void *context)
 	return dxp_sent_dequeue(sim_window(g->sim, 0), &g->event);
 }
 
-/* The path becomes narrow after the answer to a GET was cut into long packets. The answer is lost;
- * the requester gets DXP_EPATH and does not wait for ever. */
+/* Cut before the path became narrow, the answer is lost; the requester gets DXP_EPATH. */
 static void session_path__an_answer_lost_to_a_narrow_path(void **state)
 {
 	static uint8_t here[1 << 20], there[1 << 20];
@@ -248,7 +244,7 @@ static void session_path__frames_from_elsewhere(void **state)
 	r->keep = true;
 	rig_open(r, 0, 1);
 	r->keep = false;
-	/* a hostile node 3 replays node 1's datagrams from its own address */
+	/* node 3 replays node 1's datagrams */
 	r->nodes[0].host_index = 2;
 	replay(r, 1);
 	r->nodes[0].host_index = 0;

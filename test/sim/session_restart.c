@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer restarts at any moment. Outstanding operations complete and are never replayed. No packet
- * of the earlier process is accepted as one of the new process. All runs in virtual time;
- * DXP_SEED=n changes the random faults of the network. */
+/* A peer restarts at any moment: outstanding operations complete without a replay, and no old
+ * packet reaches the new process. DXP_SEED=n changes the network's faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +33,7 @@ static void moment_reach(struct rig *r, enum moment moment)
 		break;
 	case UNDER_WAY:
 		rig_open(r, 0, 1);
-		/* the packet arrives, but its acknowledgement is lost */
+		/* its acknowledgement is lost */
 		net_blackhole(r->net, 1, 0, true);
 		rig_post(r, 0, 1, 3000);
 		rig_run(r, MS_NS);
@@ -55,14 +54,12 @@ static void restart_check(enum moment moment, bool announce)
 	moment_reach(r, moment);
 	assert_int_equal(rig_restart(r, 1, announce), DXP_OK);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
-	/* a message in flight completes at once and is not replayed; messages that were not sent
-	 * yet arrive */
+	/* one in flight completes and is not replayed; others arrive */
 	assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
 	assert_int_equal(r->nodes[0].timed_out + r->nodes[0].failed, 0);
 	rig_post(r, 0, 1, 100);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
-	/* without an announcement, node 0 detects the restart only by the answer to its next
-	 * packet, so that message fails */
+	/* unannounced: this message shows node 0 the restart by failing */
 	if (announce || moment == NEVER_MET || moment == HANDSHAKE || moment == UNDER_WAY)
 		assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
 	else
@@ -103,7 +100,7 @@ static void session_restart__restart_twice_quickly(void **state)
 	moment_reach(r, UNDER_WAY);
 	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
 	rig_post(r, 0, 1, 3000);
-	rig_run(r, 30 * US_NS); /* node 0's HELLO is in flight when node 1 restarts again */
+	rig_run(r, 30 * US_NS); /* at the second restart */
 	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
 	assert_int_equal(r->nodes[0].timed_out, 0);
@@ -113,7 +110,6 @@ static void session_restart__restart_twice_quickly(void **state)
 	rig_destroy(r);
 }
 
-/* Delivers every recorded datagram to node `to` once more. */
 static void replay(struct rig *r, uint32_t to)
 {
 	uint32_t count = r->kept_count;
@@ -157,8 +153,7 @@ static void session_restart__packets_of_an_earlier_incarnation(void **state)
 	rig_destroy(r);
 }
 
-/* A session has closed. A copy of its HELLO that arrives later opens no session, because no state
- * of the old session is left. */
+/* No state of the old session is left, and the copy opens none. */
 static void session_restart__late_handshake_of_a_session_that_ended(void **state)
 {
 	struct rig *r = rig_make(2, 1408);

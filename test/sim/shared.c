@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of one NIC use the same queue pair of the same peer, and so share one stream and one
- * table of reads. Each function gets its share. Data that a function requests counts against its
- * limit like data that it sends. */
+/* Functions of one NIC share a stream and reads to one queue pair: each gets its share, and
+ * requested data counts against its limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,10 +27,10 @@ struct user {
 
 struct scene {
 	struct sim *sim;
-	struct user users[NIC_FUNCTIONS]; /* the users of host 0, one for each function */
-	uint32_t key;                     /* key of the memory of host 1 */
+	struct user users[NIC_FUNCTIONS]; /* of host 0, one per function */
+	uint32_t key;                     /* of host 1's memory */
 	uint8_t op;
-	/* bytes of one operation; bit i of `active`: function i posts operations */
+	/* per operation; bit i of `active`: function i posts */
 	uint32_t bytes, active;
 	uint8_t *memory;
 };
@@ -139,8 +138,8 @@ static void run(struct scene *s, uint64_t duration_ns)
 
 static void none_starves(uint8_t op, uint32_t bytes)
 {
-	/* one-way delays in ns; with 2250, table entries become free at the pace at which functions
-	 * rotate, so that always the same functions could win */
+	/* one-way, ns; at 2250, entries become free at the pace of the functions' rotation, so the
+	 * same ones could always win */
 	static const uint64_t delays[] = {1000, 2250, 8500, 15000, 26000};
 
 	for (size_t k = 0; k < ARRAY_COUNT(delays); k++) {
@@ -197,8 +196,7 @@ static void limited(uint8_t op, uint32_t bytes, uint32_t wire_bytes)
 	scene_close(&s);
 }
 
-/* A peer reads registers of a function that has a limit. The bytes of the answers count against
- * that limit. */
+/* The answers count against the limit of the function whose registers are read. */
 static void shared__limits_hold_for_answers(void **state)
 {
 	const uint64_t limit = 1000000, duration_ns = 500 * MS_NS;
@@ -220,8 +218,7 @@ static void shared__limits_hold_for_requests(void **state)
 	limited(DXP_OP_GET, 64, WIRE_DATA_BYTES + WIRE_GET_BYTES);
 }
 
-/* One function has a limit, and shares its queue pair with functions that have none. These others
- * use most of the rest of the rate. */
+/* The others on its queue pair use most of the rest. */
 static void shared__limited_holds_back_no_other(void **state)
 {
 	static const uint64_t limits[] = {20000, 100000, 10000000};

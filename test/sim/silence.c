@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network is silent for 2.9 s, at any moment and in any direction. No session closes, and no
- * transfer, register access or lease fails. A lost peer is still detected. A stopped process
- * resumes its sessions if it continues within the time for which its peers keep them. */
+/* Silence of the network for 2.9 s closes no session and fails no operation or lease, but a lost
+ * peer is detected. A stopped process resumes sessions that its peers keep. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,8 +36,7 @@ static void rig_cut(struct rig *r, enum direction direction, bool on)
 	net_blackhole(r->net, 1, 0, on && cuts(direction, BACK));
 }
 
-/* Sends a message, then pauses, until `duration_ns` has passed. 3000 bytes need more than one
- * packet. */
+/* 3000 bytes: more than one packet. */
 static void rig_talk(struct rig *r, uint64_t pause_ns, uint64_t duration_ns)
 {
 	for (uint64_t passed_ns = 0; passed_ns < duration_ns; passed_ns += pause_ns) {
@@ -58,7 +56,7 @@ static void session_survives(enum direction direction, uint64_t phase_ns, uint32
 		rig_open(r, 0, 1);
 	if ((load & AWAITS) && (load & OPEN)) {
 		rig_session(r, 0, 1)->awaited = 1;
-		rig_post(r, 0, 1, 100); /* a request, so that node 0 awaits an answer */
+		rig_post(r, 0, 1, 100); /* node 0 awaits an answer */
 	}
 	rig_talk(r, 50 * MS_NS, talks ? phase_ns : 0);
 	rig_run(r, talks ? 0 : phase_ns);
@@ -84,8 +82,7 @@ static void silence__of_2900_ms_ends_no_session(void **state)
 				session_survives(d, phase_ns + 7 * MS_NS, load);
 }
 
-/* The network becomes silent at any phase between two keepalives, so up to one keepalive period is
- * added to the silence. The session stays open. */
+/* At any phase, so the silence grows by up to a keepalive period. */
 static void silence__counts_from_the_last_keepalive(void **state)
 {
 	for (uint64_t phase_ns = 0; phase_ns < 2 * RLTP_PING_NS; phase_ns += 5 * MS_NS) {
@@ -99,7 +96,7 @@ static void silence__counts_from_the_last_keepalive(void **state)
 		rig_cut(r, BOTH, false);
 		rig_run(r, S_NS);
 		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
-		rig_cut(r, BOTH, true); /* a lost peer is still detected */
+		rig_cut(r, BOTH, true); /* a loss is still detected */
 		rig_run(r, RLTP_DEAD_NS + 10 * MS_NS);
 		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_IDLE);
 		rig_destroy(r);
@@ -115,8 +112,8 @@ static bool session_watch(struct rig *r, struct rltp_session *s, bool on)
 	return watched;
 }
 
-/* A watched session pings its peer although it is idle. It stays open while the peer answers, and
- * closes soon after the answers stop. If it is no longer watched, it is idle again. */
+/* It pings although it is idle, and closes soon after answers stop. When no longer watched, it is
+ * idle. */
 static void silence__is_noticed_by_a_watched_session(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -169,7 +166,7 @@ static uint8_t cfg_read(void *context, uint16_t node, uint32_t first, uint32_t c
 static uint8_t cfg_write(void *context, uint16_t node, uint32_t first, uint32_t count,
 			 const uint32_t *values)
 {
-	cfg_value += values[0]; /* a sum, so that a second execution of the same write is visible */
+	cfg_value += values[0]; /* a sum shows a second execution */
 	return 0;
 }
 
@@ -177,7 +174,7 @@ static const struct nic_cfg_ops cfg_ops = {cfg_read, cfg_write};
 
 static void nics_open(struct nics *n)
 {
-	/* at this rate 1 MiB takes 80 ms */
+	/* 1 MiB in 80 ms */
 	struct sim_options o = {.seed = 3, .hosts = 2, .rate_bps = 100000000, .cfg = &cfg_ops};
 
 	*n = (struct nics){0};
@@ -323,8 +320,7 @@ static void silence__of_2900_ms_ends_no_lease(void **state)
 			lease_survives(d, phase_ns);
 }
 
-/* The network is silent while a member joins, and during an operator's request to the manager. Both
- * succeed. */
+/* During a join and an operator's request. */
 static void silence__of_2900_ms_ends_no_question(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -352,8 +348,7 @@ static void silence__of_2900_ms_ends_no_question(void **state)
 
 /* ---- stopped processes ---- */
 
-/* The manager is stopped for a time. Renewals wait in its socket, so it declares no node dead when
- * it continues. */
+/* Renewals wait in its socket, so no node is declared dead. */
 static void silence__of_a_stopped_manager_kills_no_node(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -368,8 +363,7 @@ static void silence__of_a_stopped_manager_kills_no_node(void **state)
 	fabric_destroy(f);
 }
 
-/* A member is stopped until the manager declares it dead. When it runs again, the manager restores
- * it with the same id and incarnation. */
+/* After it was declared dead, the manager restores it with its id and incarnation. */
 static void silence__of_a_stopped_member_is_no_new_incarnation(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -383,7 +377,7 @@ static void silence__of_a_stopped_member_is_no_new_incarnation(void **state)
 	assert_int_equal(registry_counters(f->registry)->died, 1);
 	fabric_run(f, 500 * MS_NS);
 	assert_int_equal(member_state(host->m), MEMBER_JOINED);
-	/* users are not notified of the interruption */
+	/* users get no notice */
 	assert_null(member_notice(host->m, &level));
 	assert_int_equal(member_id(host->m), id);
 	assert_int_equal(registry_counters(f->registry)->joined, 2);
@@ -391,8 +385,7 @@ static void silence__of_a_stopped_member_is_no_new_incarnation(void **state)
 	fabric_destroy(f);
 }
 
-/* Stops the process of node 0 while messages wait in both directions. Node 1 keeps the session for
- * a minute, so all messages arrive when node 0 runs again. */
+/* Node 1 keeps the session for a minute, so all messages arrive. */
 static void stopped_resumes(uint64_t stopped_ns, uint64_t phase_ns)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -431,7 +424,7 @@ static void silence__of_a_stopped_host_ends_no_session(void **state)
 			stopped_resumes(seconds[i] * S_NS, phase_ns);
 }
 
-/* A process is stopped for more than a minute. The session is lost, and both nodes are notified. */
+/* The session is lost, and both nodes are notified. */
 static void silence__of_more_than_a_minute_ends_the_session(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -445,7 +438,7 @@ static void silence__of_more_than_a_minute_ends_the_session(void **state)
 	rig_open(r, 0, 1);
 	net_stall(r->net, 0, 65 * S_NS);
 	rig_post(r, 1, 0, 500);
-	/* waits at the stopped node, and is sent on the old session when the process runs again */
+	/* sent on the old session when the process runs again */
 	rig_post(r, 0, 1, 500);
 	rig_run(r, FABRIC_HOST_KEEP_NS - S_NS);
 	assert_int_equal(r->nodes[1].timed_out, 0);
@@ -458,8 +451,7 @@ static void silence__of_more_than_a_minute_ends_the_session(void **state)
 	rig_destroy(r);
 }
 
-/* A peer dies while this process is stopped. When this process runs again, it first sends a probe.
- * Soon after, it declares the peer lost. */
+/* The process first sends a probe, and declares the peer lost soon after. */
 static void silence__of_our_own_hides_no_death(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -476,8 +468,7 @@ static void silence__of_our_own_hides_no_death(void **state)
 	rig_destroy(r);
 }
 
-/* The peer is dead, and this process stops again and again. Each stop extends the deadline for the
- * peer, but only RLTP_AWAY_MAX times. */
+/* Stops of this process extend the deadline only RLTP_AWAY_MAX times. */
 static void silence__is_not_excused_for_ever(void **state)
 {
 	struct rig *r = rig_make(2, 1408);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests staged memory, which a NIC cannot address, over the network (docs/guide/bridge.md). Cases
- * are any latency of the device, every loss, rings too small for the traffic, device failures, and
- * restarts of peers. */
+/* Tests staged memory over the network (docs/guide/bridge.md): device latency, losses, small rings,
+ * device failures, restarts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +13,7 @@
 
 #define SEEDS 60
 
-/* Runs the plan and checks that all started operations have completed and were released. Returns
- * the first error, or NULL. */
+/* All is completed and released. Returns the first error, or NULL. */
 static const char *run(const struct staged_plan *plan, struct staged_scene *out)
 {
 	static char verdict[200];
@@ -60,8 +58,7 @@ static void staged__any_latency(void **state)
 	}
 }
 
-/* Each DMA takes five seconds. The peer is not declared lost, and only few packets are
- * retransmitted. */
+/* No peer is lost, and few packets are retransmitted. */
 static void staged__five_seconds(void **state)
 {
 	struct staged_plan plan = plain(5 * S_NS);
@@ -73,7 +70,7 @@ static void staged__five_seconds(void **state)
 	const struct rltp_session *from =
 		rltp_endpoint_session(nic_endpoint(sim_nic(s.sim, 0)), STAGED_HOST + 1);
 	assert_true(finished);
-	/* each of 3 PUTs is rejected as held about every 80 ms, for 5 s */
+	/* each of 3 PUTs is held about every 80 ms, for 5 s */
 	assert_in_range(from->counters.held, 50, 600);
 	assert_int_equal(from->counters.spurious, 0);
 	assert_int_equal(from->counters.timeouts, 0);
@@ -107,9 +104,7 @@ static void staged__drop_each_datagram_once(void **state)
 	}
 }
 
-/* Two senders each use one queue pair to several queue pairs of the target, which has buffers for
- * two packets. A buffered message waits for packets that arrive only after other senders have got a
- * buffer. */
+/* With buffers for two packets, a buffered message waits for packets behind those of others. */
 static void staged__two_buffers(void **state)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -130,7 +125,7 @@ static void staged__two_buffers(void **state)
 	}
 }
 
-/* The device accepts two reads at once, but more are requested. The others wait in the NIC. */
+/* Further reads wait in the NIC. */
 static void staged__two_reads(void **state)
 {
 	struct staged_plan plan = plain(50 * US_NS);
@@ -159,8 +154,7 @@ static void staged__recoveries(void **state)
 	}
 }
 
-/* For each n, makes the n-th DMA fail with `status`. Checks that exactly one operation completes
- * with `expected`. */
+/* The n-th DMA fails with `status`; one operation completes with `expected`. */
 static void each_fails(struct staged_plan plan, int status, int expected)
 {
 	struct staged_scene s;
@@ -180,8 +174,7 @@ static void each_fails(struct staged_plan plan, int status, int expected)
 	}
 }
 
-/* The device fails. The bytes of successful operations are in place, the other operations fail, and
- * the rings still work. */
+/* Successful operations are in place, the others fail, and the rings still work. */
 static void staged__device_fails(void **state)
 {
 	struct staged_plan plan = plain(30 * US_NS);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts PUT to, GET from and send NAPs to a host with staged memory. Each operation has its own
- * range of this memory. The rules hold for all faults of network and device. When a PUT has
- * completed successfully, its bytes are in the device. An event arrives after the PUTs before it. A
- * successful GET returns the bytes of the device. Every operation completes. Each test that
- * includes this header has its own copy of its state. Include cmocka.h first. */
+/* Hosts PUT to, GET from and NAP a host with staged memory, each in its own range. Under all
+ * faults, a completed PUT is in the device, an event comes after its PUTs, a GET has the device's
+ * bytes, and all completes. Include cmocka.h first; each including test has its own state. */
 #ifndef TEST_SIM_STAGED_H
 #define TEST_SIM_STAGED_H
 
@@ -20,16 +18,16 @@
 #include "test/support/staged_device.h"
 #include "test/support/witness.h"
 
-#define STAGED_HOST      1 /* index of the host with the staged memory */
+#define STAGED_HOST      1 /* with the staged memory */
 #define STAGED_SENDERS   4
-#define STAGED_PUTS      200 /* largest number of PUTs from one sender */
+#define STAGED_PUTS      200 /* of one sender */
 #define STAGED_STRIDE    24576
 #define STAGED_QPS       4
 #define STAGED_UNIT      SIM_PAYLOAD_BYTES
-#define STAGED_NOT_ENDED 1 /* operation not started or not completed; differs from every status */
+#define STAGED_NOT_ENDED 1 /* differs from every status */
 
 struct staged_operation {
-	/* length; number of the PUT, or for a NAP the number of the last PUT before it */
+	/* length; number of the PUT, for a NAP of the last PUT before it */
 	uint32_t bytes, index;
 	uint8_t op, qp, to_qp;
 	bool notify;
@@ -50,12 +48,12 @@ struct staged_scene {
 	uint32_t key, senders, puts, operations;
 	struct staged_sender sender[STAGED_SENDERS];
 	uint32_t good, bad, events;
-	/* virtual time of the next poll of the device, or of the end of the run */
+	/* next poll of the device, or end of the run */
 	uint64_t until_ns;
-	bool all; /* all operations have completed */
+	bool all;
 	bool may_fail;
-	/* network allocations fail too, so the witness (support/witness.h) may miss frames and its
-	 * checks do not apply */
+	/* allocations of the network fail too, so the witness (support/witness.h) may miss
+	 * frames */
 	bool blind;
 	char wrong[160];
 };
@@ -63,9 +61,9 @@ struct staged_scene {
 struct staged_plan {
 	struct sim_options sim;
 	struct staged_options device;
-	uint32_t senders, puts; /* number of senders; PUTs from each sender */
-	uint32_t bytes_max;     /* largest PUT in bytes; 0: STAGED_STRIDE */
-	/* all PUTs of a sender use one queue pair, to several queue pairs of the target */
+	uint32_t senders, puts; /* PUTs: per sender */
+	uint32_t bytes_max;     /* 0: STAGED_STRIDE */
+	/* each sender has one queue pair, to several of the target */
 	bool one_flow;
 	bool may_fail;
 };
@@ -90,8 +88,7 @@ static inline bool staged_there(const struct staged_scene *s, uint32_t sender, u
 		      s->sender[sender].source + (size_t)index * STAGED_STRIDE, bytes) == 0;
 }
 
-/* Draws the sender's operations: PUTs. After some PUTs a NAP and a GET of the same bytes follow on
- * the same queue pair. */
+/* After some PUTs, a NAP and a GET of the same bytes on the queue pair. */
 static inline void staged_draw(struct staged_scene *s, struct staged_sender *sender,
 			       const struct staged_plan *plan, struct rng *rng)
 {
@@ -172,8 +169,7 @@ static inline void staged_open(struct staged_scene *s, const struct staged_plan 
 		staged_sender_open(s, i, plan, &rng);
 }
 
-/* Closes the scene. Checks that every started operation was released, and that the device holds no
- * buffer. */
+/* All is released, and the device holds no buffer. */
 static inline void staged_close(struct staged_scene *s)
 {
 	sim_destroy(s->sim);
@@ -233,8 +229,7 @@ static inline void staged_ended(struct staged_scene *s, uint32_t index,
 		staged_wrong(s, "a GET fetched other bytes", index, i);
 }
 
-/* Checks one event of the target: all earlier PUTs of its sender on that queue pair must be in the
- * device. */
+/* Earlier PUTs of this sender and queue pair are in the device. */
 static inline void staged_event(struct staged_scene *s, const struct dxp_nic_event *event)
 {
 	uint32_t index = (uint32_t)(event->imm >> 32), i = (uint32_t)event->imm;
@@ -284,8 +279,7 @@ static inline bool staged_step(void *context)
 	return s->all || staged_device_next(&s->device) < s->until_ns;
 }
 
-/* Runs until all operations have completed, at most for `limit_ns`. Polls the device at its
- * deadlines. Returns true if all have completed. */
+/* Polls the device at its deadlines. false: not all completed within `limit_ns`. */
 static inline bool staged_run(struct staged_scene *s, uint64_t limit_ns)
 {
 	uint64_t end_ns = sim_now(s->sim) + limit_ns;

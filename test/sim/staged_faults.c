@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes every allocation fail once during PUTs and GETs of staged memory. A failed allocation
- * causes a delay, but never a wrong byte or a leak. */
+/* Makes each allocation fail once during PUTs and GETs of staged memory: a delay, but no wrong byte
+ * or leak. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

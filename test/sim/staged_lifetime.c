@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests staged memory while processes restart, peers are lost and functions close, at many moments.
- * The device's buffers and requests are all released, and all operations of its users complete. */
+/* Tests staged memory while processes restart, peers are lost and functions close: all buffers,
+ * requests and operations end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ enum ending {
 	ENDINGS
 };
 
-/* Does what staged_step does, but posts no operations and checks no completions. */
+/* Without new operations and checks. */
 static bool quiet_step(void *context)
 {
 	struct staged_scene *s = context;
@@ -44,8 +44,7 @@ static void quiet_run(struct staged_scene *s, uint64_t for_ns)
 
 	while (sim_now(s->sim) < end_ns && !s->wrong[0]) {
 		s->until_ns = min_u64(staged_device_next(&s->device), end_ns);
-		/* an idle network does not advance the clock; the last polls of the device do, so
-		 * run until both stop */
+		/* an idle network does not advance the clock, but the device's last polls do */
 		if (sim_now(s->sim) == before_ns && !staged_device_poll(&s->device, s->until_ns))
 			break;
 		before_ns = sim_now(s->sim);
@@ -79,8 +78,7 @@ static void end_bring(struct staged_scene *s, enum ending what)
 		net_touch(sim_net(s->sim), i);
 }
 
-/* Checks that the device is idle and that all posted operations have completed. Operations of a
- * restarted sender are not checked. */
+/* The device is idle; a restarted sender's operations do not count. */
 static void ended_check(struct staged_scene *s, enum ending what)
 {
 	struct dxp_nic_event event;
@@ -130,7 +128,7 @@ static void staged_lifetime__ends_at_any_moment(void **state)
 	}
 }
 
-/* A sender becomes silent during its PUTs. The target declares it lost and releases its buffers. */
+/* The target declares it lost and releases its buffers. */
 static void staged_lifetime__silent_sender(void **state)
 {
 	const struct staged_plan plan = {

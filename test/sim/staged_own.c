@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a user whose own memory is behind DMA, over the network (P-01). Descriptors send from this
- * memory and fetch into it; register mode uses it in both directions. Host 1 has the device. */
+/* Tests a user at host 1 whose own memory is behind DMA (P-01): descriptors send from and fetch
+ * into it, register mode uses it both ways. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "test/support/staged_device.h"
 
 #define OWNER 1
-/* address that the device uses for the first byte of the memory behind DMA */
+/* of the first byte behind DMA */
 #define DEVICE 0x10000ull
 #define BYTES  (1u << 19)
 #define SEEDS  20
@@ -23,7 +23,7 @@ struct scene {
 	struct rig *rig;
 	struct staged_device device;
 	uint32_t key;
-	uint64_t now_ns; /* virtual time of the device's last poll */
+	uint64_t now_ns; /* last poll of the device */
 };
 
 static void device_poll(void *context, uint64_t now_ns)
@@ -35,8 +35,7 @@ static void device_poll(void *context, uint64_t now_ns)
 		;
 }
 
-/* Starts the DMA that the NIC has requested since the last poll. Returns the time of the device's
- * next event. */
+/* Starts requested DMAs; returns the next event's time. */
 static uint64_t device_deadline(void *context)
 {
 	struct scene *s = context;
@@ -98,8 +97,7 @@ static bool all_ended(void *context)
 	return t->ended == t->expected;
 }
 
-/* PUTs `bytes` from offset 0 of the device to host 0. Then GETs them back into the second half of
- * the device. */
+/* GETs come back into the second half of the device. */
 static void put_and_get(struct scene *s, uint32_t bytes)
 {
 	struct sim *sim = s->rig->sim;
@@ -162,7 +160,7 @@ static void staged_own__registers_send(void **state)
 	assert_int_equal(send(s.rig, OWNER, 0, DEVICE + 3, 100000), DXP_OK);
 	assert_memory_equal(s.rig->memory[0], s.device.memory + 3, 100000);
 	assert_true(total(s.rig, 0) == 100000);
-	/* changes the device, to show that the next send reads the device and not an old copy */
+	/* so an old copy would show */
 	s.device.memory[7]++;
 	assert_int_equal(send(s.rig, OWNER, 0, DEVICE + 7, 1), DXP_OK);
 	assert_int_equal(s.rig->memory[0][100000], s.device.memory[7]);
@@ -175,8 +173,7 @@ static void staged_own__registers_send(void **state)
 	scene_end(&s);
 }
 
-/* Host 1 sends to itself, from device to device. Another function of the same NIC could receive in
- * the same way. */
+/* From device to device; another function could also receive. */
 static void staged_own__registers_inside(void **state)
 {
 	struct scene s;
@@ -191,8 +188,7 @@ static void staged_own__registers_inside(void **state)
 	scene_end(&s);
 }
 
-/* Condition for sim_run: returns true when the message has been counted. The count may grow only
- * after the bytes are in the device. */
+/* The count may grow only after the bytes are in the device. */
 static bool arrived(void *context)
 {
 	struct scene *s = context;
@@ -219,8 +215,8 @@ static void staged_own__registers_receive(void **state)
 	scene_end(&s);
 }
 
-/* Two senders send to a device with buffers for few packets. A message that is sent again must not
- * take space twice. The receive area must hold whole messages, one after another. */
+/* With few buffers, a message sent again takes space once, and the receive area holds whole
+ * messages in turn. */
 struct pair {
 	struct scene *scene;
 	uint32_t next[HOSTS];
@@ -304,7 +300,7 @@ static bool area_adopted(void *context)
 static void staged_own__a_new_area_waits_for_dma(void **state)
 {
 	struct staged_options o = usual;
-	const uint32_t bytes = 60000; /* bytes; more than the device's buffers hold */
+	const uint32_t bytes = 60000; /* more than the device's buffers */
 	uint8_t before[60000];
 	struct scene s;
 
@@ -318,7 +314,7 @@ static void staged_own__a_new_area_waits_for_dma(void **state)
 	arm(s.rig, OWNER, DEVICE + 100000, bytes);
 	assert_true(sim_run(s.rig->sim, 10 * S_NS, area_adopted, &s));
 	memcpy(before, s.device.memory, sizeof(before));
-	/* the message is sent again, to the new receive area */
+	/* sent again, to the new receive area */
 	assert_int_equal(finish(s.rig, 0), DXP_OK);
 	assert_memory_equal(s.device.memory, before, sizeof(before));
 	assert_memory_equal(s.device.memory + 100000, s.rig->memory[0], bytes);

@@ -28,16 +28,16 @@
 
 #define SLICES       40
 #define LIVENESS_NS  (20 * RLTP_RTO_MAX_NS)
-#define HELD_BACK    12 /* operations posted while copies of old datagrams arrive */
+#define HELD_BACK    12 /* while copies of old datagrams arrive */
 #define LATE_NS      (95 * S_NS)
 #define HOUR_NS      (3600 * S_NS)
-#define FAILURES_MAX 20 /* number of failed seeds after which the program stops */
-/* bytes for each host and its network: three times the largest use seen */
+#define FAILURES_MAX 20 /* failed seeds until the program stops */
+/* per host and its network: three times the largest use seen */
 #define MEMORY_MAX     (12u << 20)
 #define DATAGRAM       1538
-#define UPDATE_PACKETS 64 /* packets per key of a session with protection */
+#define UPDATE_PACKETS 64 /* per key of a protected session */
 
-/* Bytes that are allocated now, and their maximum. The wrapped allocation functions count them. */
+/* Allocated now, and at most, by the wrapped functions. */
 static struct {
 	uint64_t live, most;
 } memory;
@@ -91,15 +91,14 @@ struct stress {
 	struct world world;
 	struct rng rng;
 	struct rng secrets;
-	bool mishaps;   /* restarts, blackholes and similar faults */
-	bool may_fail;  /* mishaps occur, or so many packets are lost that a session may close */
-	bool old;       /* packet numbers and indices start close to their wrap */
-	uint32_t edges; /* number of first packet numbers drawn so far */
+	bool mishaps;   /* restarts, blackholes and the like */
+	bool may_fail;  /* by mishaps, or so much loss that a session may close */
+	bool old;       /* packet numbers and indices are close to their wrap */
+	uint32_t edges; /* first packet numbers drawn */
 	struct sim_options options;
 };
 
-/* Sets the counters of packets, doorbells, events and reads of host i close to their wrap. Sets
- * message ids only if no session can close: both peers must agree on them. */
+/* Close to their wrap. Message ids only if no session can close, because both peers must agree. */
 static void indices_age(struct stress *t, uint32_t i)
 {
 	struct nic *n = sim_nic(t->world.sim, i);
@@ -119,10 +118,8 @@ static void indices_age(struct stress *t, uint32_t i)
 	}
 }
 
-/* Draws the first packet number just before the wrap, and everything else at random. A request for
- * 8 bytes draws a first packet number, in its first word. Only the first sessions get such numbers.
- * Later sessions must differ, because only the number identifies a late packet of an earlier
- * session between the same nodes. */
+/* The first word of 8 bytes is a first packet number, just before the wrap. Later sessions get
+ * random ones, which alone identify late packets of earlier sessions. */
 static void entropy_edge(void *context, void *out, uint64_t bytes)
 {
 	struct stress *t = context;
@@ -164,15 +161,13 @@ static struct sim_faults faults_draw(struct rng *r, uint64_t delay_ns)
 	return f;
 }
 
-/* Returns true if the faults may close a session. About 20 transmissions fit into a session's
- * timeout, so losing a third of them does not close it. */
+/* A timeout has about 20 transmissions, so losing a third closes no session. */
 static bool harsh(const struct sim_faults *f)
 {
 	return f->burst_ppm > 0 || f->loss_ppm > 300000;
 }
 
-/* Draws the protection: none, integrity or encryption, each for a third of the seeds. Keys change
- * often. */
+/* None, integrity or encryption by thirds; keys change often. */
 static void protection_draw(struct sim_options *o, uint64_t seed)
 {
 	struct rng r = {~seed * 3};
@@ -206,8 +201,7 @@ static void options_draw(struct stress *t, struct rng *r, uint64_t seed)
 	}
 }
 
-/* Steps the wall clock of `host` by an hour or not at all, and makes it drift. Only the reported
- * ages of time stamps may change. */
+/* By an hour or not at all, then it drifts; only reported ages may change. */
 static void clock_mishap(struct stress *t, uint32_t host)
 {
 	int64_t step_ns = rng_below(&t->rng, 2) ? (int64_t)HOUR_NS : -(int64_t)HOUR_NS;
@@ -256,8 +250,7 @@ static void network_heal(struct stress *t)
 	}
 }
 
-/* Posts the last operations of a run. Meanwhile copies of datagrams arrive that are older than a
- * minute. */
+/* Meanwhile copies older than a minute arrive. */
 static void late_run(struct stress *t)
 {
 	struct world *w = &t->world;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests trailers: 8 bytes for upper layers that arrive unchanged with the event of a NAP or a PUT,
- * under all packet faults. */
+/* Tests trailers: 8 bytes that arrive unchanged with the event of a NAP or PUT, under all packet
+ * faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct rig {
 	uint32_t key[2];
 	struct rng rng;
 	uint32_t posted, ended, received;
-	uint32_t each; /* number of messages that each host sends */
+	uint32_t each; /* per host */
 };
 
 static struct rig the_rig;
@@ -47,8 +47,8 @@ static struct rig *rig_make(const struct sim_options *o)
 	return r;
 }
 
-/* Message k, derived from k alone. Half of the messages are nearly as long as one packet can carry,
- * with and without immediate data and trailer. */
+/* Derived from k. Half of them nearly fill a packet, with and without immediate data and
+ * trailer. */
 struct message {
 	bool put;
 	uint32_t bytes;
@@ -120,7 +120,7 @@ static void all_arrive(const struct sim_options *o)
 {
 	struct rig *r = rig_make(o);
 
-	/* the path carries at most a full packet without immediate data and without trailer */
+	/* a full packet without immediate data and trailer */
 	net_mtu(sim_net(r->sim), 0, 1, WIRE_DATA_BYTES + SIM_PAYLOAD_BYTES);
 	if (!sim_run(r->sim, 1000 * S_NS, all_received, r))
 		fail_msg("seed %llu: not all arrive", (unsigned long long)o->seed);
@@ -137,7 +137,7 @@ static void trailer__comes_with_its_event(void **state)
 	all_arrive(&o);
 }
 
-/* Packets are lost and reordered, so that some messages wait for earlier ones. */
+/* So that some messages wait for earlier ones. */
 static void trailer__under_loss_and_reordering(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -166,7 +166,7 @@ static void trailer__is_not_sent_without_an_event(void **state)
 	assert_int_equal(dxp_post(sim_window(r->sim, 0), &d, entries, NULL), DXP_OK);
 	sim_run(r->sim, S_NS, NULL, NULL);
 	assert_null(nic_user_received_peek(sim_window(r->sim, 1), &data));
-	/* one packet was enough for the message with its trailer */
+	/* with its trailer in one packet */
 	assert_int_equal(
 		rltp_endpoint_session(nic_endpoint(sim_nic(r->sim, 0)), 2)->counters.sent_packets,
 		1);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests keys and tokens at a manager: admission, rejections, roles, grants, removal. The whole
- * exchange runs in virtual time. Only the manager's files and the network are replaced by test
- * versions. */
+/* Tests keys and tokens at a manager: admission, roles, grants and removal, in virtual time. */
 #include "test/unit/admission_rig.h"
 
-#define REMOVED_NS (3 * S_NS) /* ns; a removal reaches all nodes within this time */
+#define REMOVED_NS (3 * S_NS) /* ns; bound on the spread of a removal */
 
 static void admission__a_token_admits_a_key(void **state)
 {
@@ -41,7 +39,7 @@ static void admission__each_bad_token_has_its_reason(void **state)
 	assert_int_equal(admit(f, &machine, &used, "machine"), DXP_EACCESS);
 	TEXT_HAS(f, "was used by other; make another");
 	assert_int_equal(COUNTER(f, token_used), 1);
-	f->wall_s += 24 * 3600; /* a clock that is wrong by a day has the same effect */
+	f->wall_s += 24 * 3600; /* same effect as a clock that is wrong by a day */
 	assert_int_equal(admit(f, &machine, &old, "machine"), DXP_EACCESS);
 	TEXT_HAS(f, "has expired; make another");
 	assert_int_equal(COUNTER(f, token_expired), 1);
@@ -57,8 +55,7 @@ static void admission__each_bad_token_has_its_reason(void **state)
 	fabric_destroy(f);
 }
 
-/* An admission with the id of a token and a wrong secret fails with EAUTH and a message. It uses up
- * nothing: the owner of the secret is admitted afterwards. */
+/* A wrong secret fails with EAUTH and does not use up the token. */
 static void admission__a_wrong_secret(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -102,8 +99,7 @@ static void admission__a_name_has_one_key(void **state)
 	TEXT_HAS(f, "choose another with --name");
 	assert_int_equal(COUNTER(f, name_used), 1);
 	assert_int_equal(admit(f, &second, &token, "machine2"), DXP_OK);
-	/* Another key cannot join as the node of the first key, even after the lease of that node
-	 * has expired. */
+	/* Another key cannot join as that node, even after its lease has expired. */
 	struct fabric_member *node = keyed_start(f, MANAGE_XPU, &first);
 	struct fabric_member *copy = fabric_member_add(f, MANAGE_XPU);
 	copy->self = node->self;
@@ -145,7 +141,6 @@ static void admission__roles_limit_keys(void **state)
 	fabric_destroy(f);
 }
 
-/* A program with only the fabric key cannot join, read the table or change grants. */
 static void admission__the_fabric_key_does_not_suffice(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT);
@@ -163,8 +158,7 @@ static void admission__the_fabric_key_does_not_suffice(void **state)
 	fabric_destroy(f);
 }
 
-/* An admitted key can read the list of grants, as it can read the node table. After its removal it
- * cannot. */
+/* An admitted key can read the list of grants until its removal. */
 static void admission__admitted_keys_read_the_grants(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT);
@@ -187,8 +181,6 @@ static void admission__admitted_keys_read_the_grants(void **state)
 	fabric_destroy(f);
 }
 
-/* A key pair that no token admitted cannot join, although it has a valid shared secret with the
- * manager. */
 static void admission__an_unknown_key_cannot_join(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -230,7 +222,6 @@ static void admission__removal_reaches_all_nodes(void **state)
 	assert_int_equal(admit(f, &machine, &token, "machine"), DXP_EACCESS);
 	TEXT_HAS(f, "removed from the fabric");
 	assert_int_equal(fabric_channel(f, &admin, NULL, &remove), DXP_ENOENT);
-	/* With a new key, the machine joins again as the same node. */
 	struct identity again = identity_of(f, 4);
 	assert_int_equal(admit(f, &again, &token, "machine"), DXP_OK);
 	fabric_member_kill(gone);
@@ -242,7 +233,7 @@ static void admission__removal_reaches_all_nodes(void **state)
 	fabric_destroy(f);
 }
 
-/* A grant belongs to a key. Another key does not get it by using the name of that node. */
+/* Another key does not get it by using the name of that node. */
 static void admission__grants_are_the_keys(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT);
@@ -272,7 +263,7 @@ static void admission__grants_are_the_keys(void **state)
 	fabric_destroy(f);
 }
 
-/* An attacker replays recorded datagrams of an admission and of a removal. They have no effect. */
+/* Replayed datagrams of an admission and of a removal have no effect. */
 static void admission__records_have_no_effect(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -302,8 +293,7 @@ static void admission__records_have_no_effect(void **state)
 	fabric_destroy(f);
 }
 
-/* With packet loss and duplicates, each admission uses the token once. This also holds if the
- * admission is run again because no answer arrived. */
+/* With packet loss and duplicates, and after a lost answer, each admission uses the token once. */
 static void admission__a_bad_network_uses_a_token_once(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -353,7 +343,6 @@ static void admission__tokens_are_made_and_listed(void **state)
 	fabric_destroy(f);
 }
 
-/* A restarted manager still knows all keys and tokens, and which node belongs to which key. */
 static void admission__restarts_change_nothing(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -372,7 +361,6 @@ static void admission__restarts_change_nothing(void **state)
 	fabric_destroy(f);
 }
 
-/* A key cannot renew, move or remove a node of another key. */
 static void admission__a_key_cannot_act_for_others(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -403,8 +391,8 @@ static void admission__a_key_cannot_act_for_others(void **state)
 	fabric_destroy(f);
 }
 
-/* A flood of handshakes gets at most FABRIC_CHANNELS_PER_S answers. No answer is longer than its
- * request, so the manager does not amplify an attack. */
+/* Answers are limited in number and are never longer than requests, so they cannot amplify an
+ * attack. */
 static void admission__a_flood_of_handshakes(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);

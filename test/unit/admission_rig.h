@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of admission: a manager that admits by token, identities, tokens, and
- * members of its fabric. */
+/* Helpers of the tests of admission: a manager that admits by token, identities and members. */
 #ifndef TEST_UNIT_ADMISSION_RIG_H
 #define TEST_UNIT_ADMISSION_RIG_H
 
@@ -10,7 +9,6 @@
 #include "manager/internal.h"
 #include "node/limits.h"
 
-/* Makes the identity of a machine or user: a key pair, and the public key of this manager. */
 UNUSED static struct identity identity_of(const struct fabric *f, uint8_t seed)
 {
 	uint8_t private_key[KEYS_BYTES] = {8, seed, 2, 3}, manager[KEYS_BYTES];
@@ -21,7 +19,6 @@ UNUSED static struct identity identity_of(const struct fabric *f, uint8_t seed)
 	return out;
 }
 
-/* Adds a token to the manager's registry, as the manager does when it creates one. */
 UNUSED static struct token token_make(struct fabric *f, uint8_t number, enum manage_role role,
 				      uint32_t uses)
 {
@@ -51,7 +48,6 @@ UNUSED static int admit(struct fabric *f, const struct identity *identity,
 	return fabric_channel(f, identity, token, &request);
 }
 
-/* Admits a new key with this role. Returns its identity. */
 UNUSED static struct identity admitted(struct fabric *f, uint8_t seed, enum manage_role role,
 				       const char *name)
 {

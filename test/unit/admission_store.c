@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests admission and grants if the manager cannot record them, or has no space for a key. Nothing
- * counts that a restart would lose. */
+/* Tests admission and grants if the manager cannot record them or has no space for a key. */
 #include "test/unit/admission_rig.h"
 
-/* A store that can fail, for registry_options.save. */
 struct failing_store {
 	struct fabric *f;
 	int status;
 	unsigned calls;
-	/* as stored by the last call: the uses of the first token, and the number of keys and the
-	 * role of the first key */
+	/* values of the last call; uses: of the first token; role: of the first key */
 	uint32_t uses;
 	size_t keys;
 	uint8_t role;
@@ -32,7 +29,6 @@ static int failing_save(void *context)
 	return DXP_OK;
 }
 
-/* Creates a fabric whose manager admits by token and stores by this store. */
 static struct fabric *world_failing(struct failing_store *store)
 {
 	struct fabric *f = fabric_create(1, GRANTS_ANY);
@@ -45,7 +41,7 @@ static struct fabric *world_failing(struct failing_store *store)
 	return f;
 }
 
-/* Without a record of its use, a token could be used again after a restart. */
+/* Without a record of its use, a token would be valid again after a restart. */
 static void admission_store__no_key_without_a_record_of_the_token(void **state)
 {
 	struct failing_store store = {.status = DXP_EIO};
@@ -63,12 +59,11 @@ static void admission_store__no_key_without_a_record_of_the_token(void **state)
 	store.status = DXP_OK;
 	assert_int_equal(admit(f, &machine, &token, "machine"), DXP_OK);
 	assert_int_equal(store.uses, 0);
-	assert_int_equal(store.keys, 1); /* stored at the same time */
+	assert_int_equal(store.keys, 1);
 	assert_int_equal(COUNTER(f, admitted), 1);
 	fabric_destroy(f);
 }
 
-/* The same for a key that gets the role of another token. */
 static void admission_store__no_role_without_a_record_of_the_token(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -86,11 +81,11 @@ static void admission_store__no_role_without_a_record_of_the_token(void **state)
 
 	store.status = DXP_OK;
 	assert_int_equal(admit(f, &machine, &token, "machine"), DXP_OK);
-	assert_int_equal(store.role, ROLE_XPU); /* stored at the same time as the token's use */
+	assert_int_equal(store.role, ROLE_XPU); /* stored together with the token's use */
 	fabric_destroy(f);
 }
 
-/* Fills the manager's keyring, as a start does that finds these keys in the store. */
+/* Fills the manager's keyring, as keys in a store do at a start. */
 static void keyring_fill(struct fabric *f)
 {
 	struct store_op op = {.kind = STORE_KEY_PUT, .key = {.role = ROLE_HOST}};
@@ -103,8 +98,7 @@ static void keyring_fill(struct fabric *f)
 	}
 }
 
-/* A token stays valid if the manager has no space for its key, and a failed admission leaves the
- * keys as they were. */
+/* If the keyring is full, a token stays valid and all keys stay. */
 static void admission_store__a_full_keyring_uses_no_token(void **state)
 {
 	struct failing_store store = {.status = DXP_EIO};
@@ -132,8 +126,7 @@ static void admission_store__a_full_keyring_uses_no_token(void **state)
 	fabric_destroy(f);
 }
 
-/* An operator learns that a change is lost when the manager restarts: a removal, a grant, and the
- * end of a grant. */
+/* The operator is notified that a restart will lose the change. */
 static void admission_store__an_unrecorded_change_is_reported(void **state)
 {
 	static const uint8_t changes[] = {CHANNEL_GRANT, CHANNEL_REVOKE, CHANNEL_NODE_REMOVE};
@@ -162,7 +155,6 @@ static void admission_store__an_unrecorded_change_is_reported(void **state)
 	fabric_destroy(f);
 }
 
-/* The same for an operator with the fabric key. */
 static void admission_store__an_unrecorded_grant_of_the_fabric_key(void **state)
 {
 	struct fabric *f = fabric_create(1, GRANTS_EXPLICIT);

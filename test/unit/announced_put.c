@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the announced PUT (C-20) between two functions: request and address come before the data,
- * the announcement after it. If one of these parts is missing, the other side waits. */
+/* Tests the announced PUT (C-20): if request, address, data or announcement is missing, the other
+ * side waits. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>
@@ -16,10 +16,10 @@ enum { REQUEST = 1, ADDRESS, DATA, DONE };
 
 struct rig {
 	struct dxp_nic *nic;
-	struct dxp_function *a, *b; /* `a` sends, `b` receives */
+	struct dxp_function *a, *b;
 	struct dxp_memory from, to;
 	struct dxp_announced_put send, receive;
-	int status; /* result of the sender's thread */
+	int status;
 };
 
 static void puts_reset(struct rig *r)
@@ -92,8 +92,7 @@ static void announced_put__moves(void **state)
 	rig_close(&r);
 }
 
-/* One thread calls sender and receiver alternately. Each call continues where the previous call of
- * that side stopped. */
+/* Each call continues where the previous call of its side stopped, so one thread can do both. */
 static void announced_put__continues(void **state)
 {
 	int send = DXP_ETIMEDOUT, receive = DXP_ETIMEDOUT, calls = 0;
@@ -133,7 +132,7 @@ static void message_expect(struct dxp_function *f, int kind, uint8_t message[16]
 	dxp_received_release(w);
 }
 
-/* The receiver sends no address. No data moves, and the sender does not return success. */
+/* Without the address, no data moves and the send does not succeed. */
 static void announced_put__without_address(void **state)
 {
 	struct rig r;
@@ -150,7 +149,7 @@ static void announced_put__without_address(void **state)
 	rig_close(&r);
 }
 
-/* The data arrives, but its announcement does not. The sender does not return success. */
+/* Without the announcement of its data, the send does not succeed. */
 static void announced_put__without_announcement(void **state)
 {
 	const uint8_t empty[16] = {0};
@@ -175,7 +174,7 @@ static void announced_put__without_announcement(void **state)
 	rig_close(&r);
 }
 
-/* Request and address are exchanged, but no data arrives. The receiver announces nothing. */
+/* The receiver announces nothing while no data has arrived. */
 static void announced_put__without_data(void **state)
 {
 	uint8_t message[16] = {0};

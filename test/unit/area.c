@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the lookup table of register mode: which entries it accepts, and which entry it finds for
- * an address. If a memory key is revoked, its entry is removed. */
+/* Tests the lookup table of register mode: accepted entries, lookups, and revoked keys. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +63,7 @@ static int add(struct rig *r, uint64_t vaddr, uint64_t bytes, uint64_t offset)
 	return nic_area_add(r->nic, 0, &area);
 }
 
-/* Returns the offset of `vaddr` in its region, or UINT64_MAX if no entry covers the range. */
+/* Returns an offset in the region, or UINT64_MAX. */
 static uint64_t find(struct rig *r, uint64_t vaddr, uint64_t bytes)
 {
 	uint32_t key;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the allocator of device memory: which owner gets which range. No range is allocated twice
- * at the same time. */
+/* Tests the allocator of device memory: owners, ranges, and memory that is freed while in use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,8 +66,7 @@ static void arena_alloc__rejections(void **state)
 	assert_int_equal(arena_free(arena, A, 0), DXP_ENOENT);
 }
 
-/* The arena has no limit on the number of allocations, and each takes the same time. If an
- * allocation searched all others, this test would take seconds. */
+/* Each allocation takes the same time; if it searched all others, this test would take seconds. */
 static void arena_alloc__as_many_as_fit(void **state)
 {
 	const uint64_t many = 200000;
@@ -90,8 +88,7 @@ static void arena_alloc__as_many_as_fit(void **state)
 		assert_int_equal(arena_free(large, A, i * XPU_ALIGN), DXP_OK);
 	for (a = 0, bytes = 0; arena_next(large, A, &a, &bytes); a += bytes)
 		assert_int_equal(a % (2 * XPU_ALIGN), XPU_ALIGN);
-	/* Best fit: the arena uses the smallest block that fits; of several, the one with the
-	 * lowest address. */
+	/* Best fit; of several blocks of one size, the lowest address. */
 	assert_int_equal(arena_alloc(large, B, 1, &a), DXP_OK);
 	assert_int_equal(a, 0);
 	arena_free_owner(large, A);
@@ -157,7 +154,7 @@ static void arena_drop__gives_back_what_was_freed(void **state)
 	assert_int_equal(arena_alloc(arena, B, 1, &b), DXP_OK);
 }
 
-/* Random use by two owners: ranges never overlap, and freeing everything leaves one block. */
+/* Ranges never overlap; freeing everything leaves one block. */
 static void arena__random(void **state)
 {
 	static uint8_t owner_of[BYTES / XPU_ALIGN];
@@ -189,8 +186,7 @@ static void arena__random(void **state)
 	assert_int_equal(arena_alloc(arena, A, BYTES, &address), DXP_OK);
 }
 
-/* After arena_unmap the arena manages addresses without memory of its own. It allocates, holds and
- * frees as before. */
+/* Without memory of its own, the arena still manages addresses. */
 static void arena_unmap__only_the_bytes_go(void **state)
 {
 	uint64_t a, b;
@@ -223,7 +219,6 @@ static void arena_reach__own_and_nobodys(void **state)
 	assert_int_equal(reach(A, false, a + 1, 1024, &s), DXP_EACCESS);
 	assert_int_equal(reach(A, true, b, 1, &s), DXP_EACCESS);
 	assert_int_equal(reach(A, false, c + 1024, 1, &s), DXP_EACCESS);
-	/* One access may cover an own allocation and adjacent free memory. */
 	assert_int_equal(reach(A, true, c + 1000, 100, &s), DXP_OK);
 	assert_true(s.start == c && s.end == BYTES);
 	assert_int_equal(reach(B, true, c + 1024, BYTES - c - 1024, &s), DXP_OK);
@@ -231,8 +226,7 @@ static void arena_reach__own_and_nobodys(void **state)
 	assert_int_equal(reach(B, true, c + 1023, 2, &s), DXP_EACCESS);
 }
 
-/* An allocation is freed while it is held. arena_reach returns DXP_EACCESS until the hold ends.
- * Then it returns DXP_EAGAIN for a range that includes freed memory which is not cleared yet. */
+/* Freed memory is out of reach while a hold lasts, and afterwards until it is cleared. */
 static void arena_reach__not_what_was_left_there(void **state)
 {
 	uint64_t a, epoch = *arena_epoch(arena);
@@ -260,8 +254,7 @@ static void arena_reach__not_what_was_left_there(void **state)
 	assert_int_equal(reach(B, true, 0, BYTES, &s), DXP_OK);
 }
 
-/* In a separate arena, allocations are whole pages. An access may cover only allocated or only free
- * memory. Freed memory holds no old bytes, so it need not be cleared. */
+/* Freed memory holds no old bytes, so it need not be cleared. */
 static void arena_separate__two_memories(void **state)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the attach codec: every message decodes to the values encoded; shorter, longer and
- * out-of-bounds messages are rejected. */
+/* Tests the attach codec: round trips, and rejection of messages with a wrong length or field. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,7 +18,7 @@
 #define OFF_VERSION 4
 #define OFF_TYPE    5
 #define OFF_STATUS  6
-#define OFF_BODY    6 /* offset of the body in a request */
+#define OFF_BODY    6
 
 static const struct attach_request requests[] = {
 	{.type = ATTACH_OPEN, .function = 7, .label = "left.sensor_1-a"},
@@ -66,7 +65,6 @@ static struct attach_row row_of(uint8_t function)
 	return r;
 }
 
-/* Returns the longest answer of a type. */
 static struct attach_answer answer_of(int i)
 {
 	struct attach_answer a = {.type = (uint8_t)(i % ANSWERS)};
@@ -101,7 +99,7 @@ static struct attach_answer answer_of(int i)
 	return a;
 }
 
-/* Decodes from an allocation of exactly this size, so that a sanitizer detects reads past it. */
+/* An exact allocation lets a sanitizer detect reads past it. */
 static int decode_exact(const uint8_t *data, size_t bytes, bool request, void *out)
 {
 	uint8_t *copy = malloc(bytes ? bytes : 1);
@@ -114,8 +112,6 @@ static int decode_exact(const uint8_t *data, size_t bytes, bool request, void *o
 	return status;
 }
 
-/* Checks that a message that is shorter, or one byte longer, is rejected and leaves the output
- * unchanged. */
 static void lengths_rejected(const uint8_t *wire, size_t bytes, bool request)
 {
 	static union {
@@ -161,7 +157,6 @@ static void attach_answer_decode__what_was_encoded_and_no_other_length(void **st
 	}
 }
 
-/* Sets the byte at offset `at` of a valid request. Returns the status of decoding it. */
 static int changed(const struct attach_request *r, size_t at, uint8_t to)
 {
 	uint8_t wire[ATTACH_BYTES_MAX];
@@ -186,19 +181,18 @@ static void attach_request_decode__bounds(void **state)
 	assert_int_equal(changed(&list, OFF_VERSION, ATTACH_VERSION + 1), DXP_EUNSUPPORTED);
 	assert_int_equal(changed(&list, OFF_TYPE, 0), DXP_EMALFORMED);
 	assert_int_equal(changed(&list, OFF_TYPE, ATTACH_PRIORITY + 1), DXP_EMALFORMED);
-	assert_int_equal(changed(&open, OFF_BODY, 8), DXP_EMALFORMED); /* field: function */
-	/* field: choice of queue pairs */
+	assert_int_equal(changed(&open, OFF_BODY, 8), DXP_EMALFORMED); /* function */
+	/* choice of queue pairs */
 	assert_int_equal(changed(&open, OFF_BODY + 1, ATTACH_QP(3)), DXP_OK);
 	assert_int_equal(changed(&open, OFF_BODY + 1, ATTACH_QP(4)), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY + 1, 254), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY + 3, ' '), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY + 3, '/'), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY + 4, 0), DXP_EMALFORMED);
-	assert_int_equal(changed(&find, OFF_BODY, 4), DXP_EMALFORMED); /* field: queue pair */
+	assert_int_equal(changed(&find, OFF_BODY, 4), DXP_EMALFORMED); /* queue pair */
 	assert_int_equal(changed(&arm, OFF_BODY, 2), DXP_EMALFORMED);
-	assert_int_equal(changed(&memory, OFF_BODY, 1), DXP_EMALFORMED); /* field: rights */
+	assert_int_equal(changed(&memory, OFF_BODY, 1), DXP_EMALFORMED); /* rights */
 	assert_int_equal(changed(&memory, OFF_BODY + 3, 8), DXP_EMALFORMED);
-	/* FIND needs a label. */
 	size_t bytes = attach_request_encode(&none, wire);
 	assert_int_equal(attach_request_decode(wire, bytes, &out), DXP_EMALFORMED);
 }
@@ -213,7 +207,7 @@ static void attach_answer_decode__bounds(void **state)
 	wire[rows] = ATTACH_ROWS + 1;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	attach_answer_encode(&a, wire);
-	wire[rows + 3] = 0; /* field: number of queue pairs */
+	wire[rows + 3] = 0; /* number of queue pairs */
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	wire[rows + 3] = DXP_QPS + 1;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
@@ -221,14 +215,13 @@ static void attach_answer_decode__bounds(void **state)
 	wire[rows + 4] = DXP_FUNCTION_CLOSED + 1;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	attach_answer_encode(&a, wire);
-	wire[rows + 10] = 128; /* field: error */
+	wire[rows + 10] = 128; /* error */
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	attach_answer_encode(&a, wire);
 	wire[OFF_VERSION] = 9;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EUNSUPPORTED);
 
-	/* Rejected are an undefined status, success with an undefined type, and an error with an
-	 * undefined type. */
+	/* undefined status; success or error with an undefined type */
 	a = (struct attach_answer){.type = ATTACH_ARM, .status = 1};
 	bytes = attach_answer_encode(&a, wire);
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);

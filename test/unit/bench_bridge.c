@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the limit of a pipeline, which is computed from measurements of its single stages. */
+/* Tests the limit of a pipeline that follows from the times of its stages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void limit__slowest_stage_as_fast_as_its_fastest_way(void **state)
 	(void)state;
 	assert_string_equal(l.name, "DMA in");
 	assert_float_equal(l.gb_per_s, 2.5, 1e-9);
-	/* 1 KB takes 500 + 125 + 175 ns of processor time, shared by two processors. */
+	/* 1 KB uses 500 + 125 + 175 ns of two processors */
 	assert_float_equal(l.processors_gb_per_s, 2.5, 1e-9);
 	l = bridge_limit_of(ways, ARRAY_COUNT(ways) - 1, 1);
 	assert_string_equal(l.name, "pulled");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a board on a machine without OpenCL. The board opens, logs once that it runs no kernels,
- * and moves bytes. */
+/* Tests a board without OpenCL: it logs once that it runs no kernels, and moves bytes. */
 #include <stdlib.h>
 
 #include "test/unit/board_rig.h"
@@ -34,14 +33,12 @@ static void engine_open__without_opencl(void **state)
 	RUN(dma_in(0, source, 4096));
 	engine_close(board);
 
-	/* A board that needs no OpenCL logs nothing. */
 	board = open_listening("preset = fast\ncompute = none\n");
 	assert_string_equal(reported, "");
 	engine_close(board);
 }
 
-/* If the board's description names an engine, and that engine is missing, opening the board
- * fails. */
+/* An engine that the board's description names is required. */
 static void engine_open__without_the_requested_engine(void **state)
 {
 	struct engine_options options = {.memory_bytes = MEMORY};
@@ -79,7 +76,7 @@ static int run_all(void)
 
 int main(void)
 {
-	/* The OpenCL loader searches this folder for drivers, and finds none. */
+	/* a folder without OpenCL drivers */
 	setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
 	return rig_main(run_all);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests board descriptions: how each line is parsed, and the message for each mistake. The table in
- * the manual must match the parser. */
+/* Tests the parser of board descriptions and its messages; the manual's table must match. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +24,6 @@
 static char log_text[LOG];
 static struct board_config config;
 
-/* Parses `text`; the parser's standard error goes to log_text. */
 static int parse_as(const char *name, const char *text)
 {
 	FILE *log = tmpfile();
@@ -51,7 +49,6 @@ static void parses(const char *text)
 	assert_string_equal(log_text, "");
 }
 
-/* Checks that the text is rejected with a message that contains `a` and `b`. */
 static void refused(const char *text, const char *a, const char *b)
 {
 	if (parse_as("a.conf", text) != DXP_EINVAL || !strstr(log_text, a) || !strstr(log_text, b))
@@ -117,7 +114,6 @@ static void kernel_is(const char *file, const char *line, const char *path)
 	assert_string_equal(config.core_kernel, "stir");
 }
 
-/* The path of a kernel's file is relative to the board's file. */
 static void board_config_parse__kernel(void **state)
 {
 	kernel_is("a.conf", "core = kernel b.cl stir", "b.cl");
@@ -199,14 +195,12 @@ static void board_config_load__files(void **state)
 	assert_int_equal(
 		board_config_load(DXP_SOURCE_DIR "/examples/boards/pac-a10.conf", &written),
 		DXP_OK);
-	/* a comment in this example file states that it equals the preset */
+	/* the file states that it equals the preset */
 	assert_memory_equal(&preset, &written, sizeof(preset));
 	assert_int_equal(board_config_load("no such board", &config), DXP_EINVAL);
 	assert_int_equal(board_config_load(DXP_SOURCE_DIR "/examples", &config), DXP_EIO);
 }
 
-/* Reads the next row of the manual's table into name and values. Returns false if there are no more
- * rows. */
 static bool row_read(FILE *manual, char name[64], char values[128])
 {
 	char line[512];
@@ -229,7 +223,7 @@ static void board_config_settings__as_in_the_manual(void **state)
 	assert_non_null(manual);
 	while (!strstr(line, "| setting | meaning | values |"))
 		assert_non_null(fgets(line, sizeof(line), manual));
-	assert_non_null(fgets(line, sizeof(line), manual)); /* skips |---| */
+	assert_non_null(fgets(line, sizeof(line), manual));
 	for (; row_read(manual, name, values); rows++) {
 		assert_true(rows < count);
 		assert_string_equal(name, settings[rows].name);

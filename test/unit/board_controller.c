@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the DMA controllers of a board: faults at every DMA, resets, and timing. Only lower bounds
- * of time are tested, because the machine of the test may be busy. */
+/* Tests the DMA controllers of a board: faults, resets and timing. Only lower bounds of time are
+ * tested, because the machine may be busy. */
 #include "test/unit/board_rig.h"
 
 #include <dirent.h>
@@ -37,7 +37,7 @@ static void engine_dma__fails_part_way(void **state)
 		assert_int_equal(sink[i], 0xee);
 }
 
-/* The n-th DMA stalls, for each n. Later DMAs wait behind it, and a reset completes all of them. */
+/* Later DMAs wait behind the stalled one; a reset completes all of them. */
 static void engine_dma__stall_and_reset(void **state)
 {
 	for (unsigned n = 1; n <= 6; n++) {
@@ -71,8 +71,7 @@ static void engine_dma__stall_and_reset(void **state)
 	}
 }
 
-/* Resets a board so slow that all DMAs are outstanding; afterwards it does not access host
- * memory. */
+/* After a reset, the board does not access host memory. */
 static void engine_dma_reset__host_memory_is_free(void **state)
 {
 	struct engine_dma d[3];
@@ -122,12 +121,10 @@ int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in
 	return __real_board_core_step(c, out, in, bytes);
 }
 
-/* Controller Tx moves the bytes of a stream, and controller Rx reports its completion. After a
- * reset, the completion is reported only after the last byte is written. */
+/* After a reset, the completion of a stream is reported only when its last byte is written. */
 static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 {
-	/* The caller's thread moves streams of at most BOARD_SHORT_BYTES itself; this one is
-	 * longer. */
+	/* Longer than BOARD_SHORT_BYTES, so the caller's thread does not move it. */
 	struct engine_dma d = dma_through(sink, source, 2 * BOARD_SHORT_BYTES);
 	struct engine_dma_end end;
 
@@ -146,8 +143,7 @@ static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 	RUN(dma_through(sink, source, 4096));
 }
 
-/* A stream needs both controllers. While a DMA of controller Rx stalls, no byte of the stream
- * moves. */
+/* A stream needs both controllers, so it waits for a stalled DMA of controller Rx. */
 static void engine_dma__through_waits_for_rx(void **state)
 {
 	struct engine_dma d[2] = {dma_out(sink, 0, 100), dma_through(sink + 100, source, 100)};
@@ -175,10 +171,9 @@ static unsigned threads_now(void)
 	return count;
 }
 
-static unsigned threads_alone; /* number of threads before this process opens a board */
+static unsigned threads_alone;
 
-/* Waits until all threads of boards have exited. The kernel may list a joined thread for a short
- * time. */
+/* The kernel may list a joined thread for a short time. */
 static void threads_end(void)
 {
 	uint64_t until_ns = clock_now_ns() + LONGEST;
@@ -190,11 +185,11 @@ static void threads_end(void)
 	assert_int_equal(threads_now(), threads_alone);
 }
 
-/* engine_close stops all DMAs in the middle, even a stalled one. Afterwards no thread accesses host
- * memory, and no completion is reported. */
+/* After engine_close, even of a stalled DMA, no thread accesses host memory and no completion is
+ * reported. */
 static void engine_close__with_all_outstanding(void **state)
 {
-	enum { WHOLE_NS = 1000000000 }; /* minimum time for HOST bytes at 1 MB/s */
+	enum { WHOLE_NS = 1000000000 }; /* HOST bytes at 1 MB/s */
 
 	engine_close(board);
 	board = NULL;
@@ -214,7 +209,7 @@ static void engine_close__with_all_outstanding(void **state)
 		board = NULL;
 		bool early = clock_now_ns() - start_ns < WHOLE_NS;
 		threads_end();
-		if (early) { /* skips the check if the machine delayed this thread */
+		if (early) { /* unless the machine delayed this thread */
 			assert_int_equal(atomic_load(&interrupts), 0);
 			assert_int_equal(sink[HOST - 1], 0xee);
 		}
@@ -226,8 +221,7 @@ static void engine_close__with_all_outstanding(void **state)
 
 /* ---- timing ---- */
 
-/* Starts `count` DMAs without waiting in between. Returns the time from the first start to the last
- * completion, in ns. */
+/* Returns ns from the first start to the last completion. */
 static uint64_t time_all(const struct engine_dma *d, uint32_t count)
 {
 	uint64_t start_ns = clock_now_ns();
@@ -248,7 +242,7 @@ static void lasts_at_least(uint64_t least_ns, const struct engine_dma *d, uint32
 			 (unsigned long long)least_ns);
 }
 
-/* A controller moves at most the configured number of MB/s. 1 MB/s is 1000 ns per byte. */
+/* 1 MB/s is 1000 ns per byte. */
 static void engine_dma__not_faster_than_the_controllers(void **state)
 {
 	struct engine_dma d[3];
@@ -266,7 +260,7 @@ static void engine_dma__not_faster_than_the_controllers(void **state)
 	for (int i = 0; i < 3; i++)
 		d[i] = dma_out(sink, 0, 1 + 100000 * (unsigned)i);
 	lasts_at_least(6000060, d, 3);
-	/* Controller Rx is busy with d[0] when the stream d[1] starts, so the stream waits. */
+	/* Controller Rx is busy with d[0], so d[1] waits. */
 	d[0] = dma_out(sink, 0, 100000);
 	d[1] = dma_through(sink + 500000, source, 100000);
 	lasts_at_least(4000000, d, 2);
@@ -291,8 +285,7 @@ static void engine_dma__latency_and_interrupt(void **state)
 	lasts_at_least(5000000, d + 1, 1);
 }
 
-/* The option `control` adds its time (ns) before each DMA. Concurrent DMAs of one controller do not
- * hide it. */
+/* The option `control` adds ns before each DMA, which concurrent DMAs do not hide. */
 static void engine_dma__control_before_each(void **state)
 {
 	struct engine_dma d[3];
@@ -317,8 +310,7 @@ static void engine_dma__streams_not_faster_than_through(void **state)
 	lasts_at_least(2000000, &d, 1);
 }
 
-/* After a long delay, a controller does not exceed its configured speed to make up for lost
- * time. */
+/* A controller does not exceed its speed to make up for a delay. */
 static void engine_dma__no_burst_after_a_delay(void **state)
 {
 	struct engine_dma d = dma_in(0, source, HOST);
@@ -329,19 +321,18 @@ static void engine_dma__no_burst_after_a_delay(void **state)
 	start(&d);
 	pthread_mutex_lock(&dma->lock);
 	uint64_t moved =
-		/* the controller may be moving one more slice now */
+		/* one more slice may be moving */
 		dma->tx.jobs[0].moved + BOARD_SLICE_BYTES;
 	usleep(50000);
 	uint64_t start_ns = clock_now_ns();
 	pthread_mutex_unlock(&dma->lock);
 	assert_int_equal(end_wait().status, DXP_OK);
-	/* if this thread was delayed, all bytes have moved and nothing remains to check */
+	/* else all bytes have moved */
 	if (moved < HOST)
 		assert_true(clock_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
 }
 
-/* Returns the number of DMAs that controller Rx has moved but not yet reported as complete. Returns
- * -1 if all are complete. */
+/* DMAs that controller Rx has moved but not reported; -1: all are reported. */
 static int rx_passed(void)
 {
 	struct board_dma *d = engine_board_of(board)->dma;
@@ -352,8 +343,8 @@ static int rx_passed(void)
 	return count;
 }
 
-/* A DMA moves its bytes while the interrupt of the previous DMA is pending. On a busy machine, this
- * thread may miss that interval; the test then tries again. */
+/* A DMA moves bytes while the previous interrupt is pending. A busy machine may miss that interval,
+ * so the test tries again. */
 static void engine_dma__interrupts_hide(void **state)
 {
 	struct engine_dma d[3] = {dma_out(sink, 0, 50), dma_out(sink + 50, 50, 50),
@@ -385,7 +376,7 @@ static struct board_dma *at_rest(void)
 	return d;
 }
 
-/* The call that starts a short DMA also completes it, and raises no interrupt. */
+/* The call that starts a short DMA completes it without an interrupt. */
 static void engine_dma__short_ones_end_at_once(void **state)
 {
 	struct engine_dma d[] = {dma_in(0, source, BOARD_SHORT_BYTES),
@@ -406,8 +397,7 @@ static void engine_dma__short_ones_end_at_once(void **state)
 	assert_int_equal(atomic_load(&interrupts), 0);
 }
 
-/* The calling thread does not help with a stream through a kernel, because a kernel may never
- * return. Only a controller's thread runs kernels. */
+/* Only a controller's thread runs kernels, because a kernel may never return. */
 static void engine_dma_help__no_kernels(void **state)
 {
 	struct engine_dma d = dma_through(sink, source, 100);
@@ -426,7 +416,7 @@ static void engine_dma_help__no_kernels(void **state)
 	atomic_store(&kernel, false);
 }
 
-/* The controller's thread is not scheduled. Each call of the helper moves one slice of the DMA. */
+/* Without the controller's thread, each call of the helper moves one slice. */
 static void engine_dma_help__slice_by_slice(void **state)
 {
 	struct board_dma *d = at_rest();
@@ -448,8 +438,7 @@ static void engine_dma_help__slice_by_slice(void **state)
 	assert_memory_equal(sink, source, 3 * BOARD_SLICE_BYTES);
 }
 
-/* This thread helps with DMAs while the controllers' threads run, also during resets. No DMA is
- * lost. */
+/* The helper and the controllers' threads together lose no DMA, even during resets. */
 static void engine_dma_help__beside_the_threads(void **state)
 {
 	enum { COUNT = 300, BYTES = BOARD_SLICE_BYTES + 5000 };

@@ -30,7 +30,7 @@ static int setup(void **state)
 
 	for (uint32_t i = 0; i < BYTES; i++)
 		in[i] = (uint8_t)rng_below(&rng, 256);
-	memset(in + 100, 0xff, 50); /* all ones, so that a carry crosses whole words */
+	memset(in + 100, 0xff, 50); /* carries cross whole words */
 	return board_core_create(&config, NULL, engine_open, &core);
 }
 
@@ -40,8 +40,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Computes the result of the core as the header board_core.h defines it: word by word, the last
- * word padded with zeros. */
+/* By the definition in board_core.h: word by word, the last one padded with zeros. */
 static uint64_t reference(uint32_t operand, uint32_t bytes)
 {
 	uint64_t sum = 0;
@@ -70,7 +69,6 @@ static uint64_t result_get(void)
 	return result;
 }
 
-/* Passes `bytes` bytes through the core, in random steps of 1 to `longest` bytes. */
 static void pass(uint32_t kind, uint32_t operand, uint32_t bytes, uint32_t longest, uint64_t seed)
 {
 	struct board_core_task task = {kind, operand};
@@ -129,14 +127,14 @@ static void board_core_begin__starts_afresh(void **state)
 	assert_true(result_get() != 0);
 	pass(ENGINE_CORE_CHECKSUM, 0, 0, 1, 1);
 	assert_true(result_get() == 0);
-	/* leaves a carry, which the next stream must not use */
+	/* leaves a carry that the next stream must not use */
 	pass(ENGINE_CORE_ADD, UINT32_MAX, 3, 3, 1);
 	reference(1, 8);
 	pass(ENGINE_CORE_ADD, 1, 8, 3, 1);
 	assert_memory_equal(out, wanted, 8);
 }
 
-/* Each owner has its own core setting. Other owners neither read nor change it. */
+/* Owners neither read nor change each other's core setting. */
 static void board_core_set__of_one_owner(void **state)
 {
 	struct board_core_task set;
@@ -208,8 +206,7 @@ static int kernel_open(const char *text, const char *name, struct board_core **c
 
 #define SIGNATURE "(global const uchar *in, global uchar *out, uint bytes, ulong at)\n"
 
-/* This kernel mixes each byte with its position, so a chunk at a wrong position changes the
- * result. */
+/* Mixes each byte with its position, to detect chunks at wrong positions. */
 static const char stir[] =
 	"kernel void stir" SIGNATURE
 	"{ size_t i = get_global_id(0) * 64, end = min(i + 64, (size_t)bytes);\n"
@@ -268,7 +265,6 @@ static void board_core_create__wrong_kernels(void **state)
 	assert_int_equal(board_core_create(&config, NULL, engine_open, &c), DXP_EINVAL);
 }
 
-/* Returns whether this machine has an engine that runs kernels. */
 static bool runs_kernels(void)
 {
 	struct board_core *c;

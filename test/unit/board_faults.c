@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes every fallible call of opening a board fail once: in run n = 1, 2, 3 ... the n-th call
- * fails, until a board opens. After a failure the caller gets an error, no memory leaks, and the
+/* Tests that each failed call while a board opens returns an error and leaks nothing, and that the
  * next try succeeds. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,11 +24,10 @@
 #include "engine/engine.h"
 
 #define MEMORY   (1u << 20)
-#define CALLS    1000 /* upper bound of n; opening a board makes far fewer calls */
+#define CALLS    1000 /* bound of n, far above the calls of an open */
 #define PATIENCE 600000
 
-/* Wraps function `name`: if the countdown reaches this call, it sets errno to `error` and returns
- * `result`. */
+/* If the countdown reaches this call of `name`, it fails. */
 #define FALLIBLE(type, name, parameters, arguments, error, result) \
 	type __real_##name parameters;                             \
 	type __wrap_##name parameters;                             \
@@ -58,8 +56,6 @@ static void write_file(const char *name, const char *text)
 	close(fd);
 }
 
-/* Checks that an open board works. Its core adds 1 to each word, or the kernel in its stream adds 1
- * to each byte. */
 static void use(struct engine *e)
 {
 	static uint8_t in[64], out[64];
@@ -85,8 +81,7 @@ static void use(struct engine *e)
 		assert_true(out[i] == 0x5b || (out[i] == 0x5a && i % 4 != 0));
 }
 
-/* Opens the board again and again; in try n the n-th call fails, until the open succeeds. Returns
- * the number of calls that failed. */
+/* The n-th call fails, n = 1, 2, ... until an open succeeds. Returns the number of failed calls. */
 static uint32_t open_until_it_does(const char *name)
 {
 	struct engine_options options = {.name = name, .memory_bytes = MEMORY};
@@ -98,7 +93,7 @@ static uint32_t open_until_it_does(const char *name)
 		bool all_well = countdown > 0;
 		countdown = 0;
 		if (status != DXP_OK) {
-			assert_null(e); /* the output is written only on success */
+			assert_null(e);
 			continue;
 		}
 		use(e);
@@ -115,12 +110,11 @@ static void engine_open__every_call_fails_once(void **state)
 	uint32_t count = open_until_it_does("board:" DXP_SOURCE_DIR "/examples/boards/usb3.conf");
 
 	print_message("%u calls failed\n", count);
-	/* calls for file, text, copy, board, memory, core, controllers and threads */
+	/* file, text, copy, board, memory, core, controllers and threads */
 	assert_true(count >= 9);
 }
 
-/* Lets each call fail once while opening a board with an inner engine and a kernel in its stream.
- * Skipped without OpenCL. */
+/* Opens an inner engine and a kernel in the stream; skipped without OpenCL. */
 static void engine_open__every_call_of_a_kernel_fails_once(void **state)
 {
 	static const char kernel[] = "kernel void next(global const uchar *in, global uchar *out, "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels in a board's memory, in its stream, and in both at once. Skipped without OpenCL. */
+/* Tests kernels in a board's memory and in its stream, also both at once. Skipped without
+ * OpenCL. */
 #include "test/unit/board_rig.h"
 
 #include <pthread.h>
@@ -70,7 +71,7 @@ static void engine_run__in_board_memory(void **state)
 			assert_int_equal(out, word + round * n);
 		}
 	}
-	/* the engine does not reveal the address to the caller */
+	/* the engine does not reveal its address */
 	assert_null(l.arguments[0].memory);
 }
 
@@ -108,8 +109,7 @@ static void *run_often(void *argument)
 	return good ? argument : NULL;
 }
 
-/* Moves a stream through a kernel. Meanwhile the thread that owns the engine runs kernels in
- * memory. */
+/* A kernel in a stream and kernels in memory run at the same time. */
 static void engine_run__beside_a_stream_kernel(void **state)
 {
 	const uint32_t bytes = BOARD_CHUNK_BYTES + 1001;
@@ -151,7 +151,7 @@ static void engine_run__beside_a_stream_kernel(void **state)
 	}
 }
 
-/* A board without an inner engine rejects builds and launches with a message. */
+/* There is no inner engine. */
 static void engine_build__none(void **state)
 {
 	const struct engine_file file = {.data = ""};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the board's tests: one board, opened anew for each test, and host memory. */
+/* Helpers of the board's tests: a board for each test, and host memory. */
 #ifndef TEST_UNIT_BOARD_RIG_H
 #define TEST_UNIT_BOARD_RIG_H
 
@@ -23,7 +23,7 @@
 
 #define MEMORY  (8u << 20)
 #define HOST    (1u << 20)
-#define LONGEST (60 * S_NS) /* ns; a test fails if it waits longer */
+#define LONGEST (60 * S_NS) /* ns */
 
 static struct engine *board;
 static char file_name[64];
@@ -48,7 +48,6 @@ UNUSED static struct engine *open_named(const char *name)
 	return e;
 }
 
-/* Writes `lines` to a file, and opens the board that this file describes. */
 UNUSED static struct engine *open_lines(const char *lines)
 {
 	char name[80];
@@ -113,7 +112,6 @@ UNUSED static struct engine_dma dma_through(void *to, const void *from, uint64_t
 				   .first = true};
 }
 
-/* Waits for the next completion, of any DMA. */
 UNUSED static struct engine_dma_end end_wait(void)
 {
 	struct engine_dma_end end;
@@ -145,7 +143,6 @@ UNUSED static int run(const struct engine_dma *dma)
 		assert_int_equal(run(&run_dma), DXP_OK); \
 	} while (0)
 
-/* Allocates host memory and runs `tests`. Returns the result of `tests`. */
 UNUSED static int rig_main(int (*tests)(void))
 {
 	snprintf(file_name, sizeof(file_name), "board-%d.conf", (int)getpid());

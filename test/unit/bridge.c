@@ -5,8 +5,7 @@
 #include "bridge/ring.h"
 #include "test/sim/memory.h"
 
-/* Each row is a state. Its digits are the possible next states; 1 means that the transition is
- * legal. */
+/* The digits of a row are the legal (1) next states of its state. */
 static void ring_legal__is_the_documented_table(void **state)
 {
 	static const char *const to_device[BUFFER_STATES] = {
@@ -103,7 +102,7 @@ static void bridge__in_step_by_step(void **state)
 	assert_int_equal(two.at, BUFFER_BYTES);
 	assert_int_equal(two.bytes, 1);
 	assert_true(one.in && two.in && one.in != two.in && !one.out);
-	done(two, DXP_OK); /* steps may complete in any order */
+	done(two, DXP_OK); /* in any order */
 	struct bridge_action dma = next(BRIDGE_DMA_IN);
 	assert_ptr_equal(dma.in, two.in);
 	assert_int_equal(dma.at, two.at);
@@ -127,13 +126,13 @@ static void bridge__counts_the_time_of_dma(void **state)
 
 	begin(BRIDGE_IN, 2 * BUFFER_BYTES);
 	struct bridge_action one = next(BRIDGE_FILL), two = next(BRIDGE_FILL);
-	now_ns += 1000; /* filling a buffer is not counted as DMA time */
+	now_ns += 1000; /* a FILL is not DMA time */
 	done(one, DXP_OK);
 	done(two, DXP_OK);
 	one = next(BRIDGE_DMA_IN);
 	now_ns += 10;
 	two = next(BRIDGE_DMA_IN);
-	now_ns += 100; /* the time of two concurrent DMAs is counted once */
+	now_ns += 100; /* concurrent DMAs count once */
 	done(one, DXP_OK);
 	now_ns += 7;
 	assert_int_equal(c->to_device_ns, 110);
@@ -157,7 +156,7 @@ static void bridge__through_holds_a_buffer_of_each_ring(void **state)
 	uint32_t to, from;
 
 	done(two, DXP_OK);
-	nothing(); /* piece `one` is not full yet, and the core needs pieces in order */
+	nothing(); /* the core needs pieces in order */
 	done(one, DXP_OK);
 	struct bridge_action dma = next(BRIDGE_DMA_THROUGH);
 	assert_int_equal(dma.at, 0);
@@ -233,7 +232,7 @@ static void bridge__limits_of_steps(void **state)
 		done(fills[i], DXP_OK);
 	struct bridge_action dma = next(BRIDGE_DMA_IN);
 	struct bridge_action fourth = next(BRIDGE_FILL);
-	nothing(); /* all buffers and the only DMA are in use */
+	nothing();
 	bridge_cancel(b, in, DXP_ECLOSED);
 	nothing();
 	done(dma, DXP_OK);
@@ -242,15 +241,14 @@ static void bridge__limits_of_steps(void **state)
 	assert_int_equal(ended(in).bytes, BUFFER_BYTES);
 }
 
-/* The reader of transfer `slow` holds its buffers. Transfer `quick` continues with the reserved
- * buffer. */
+/* A slow reader holds its buffers; transfer `quick` continues with the reserved buffer. */
 static void bridge__slow_reader_holds_up_no_other(void **state)
 {
 	struct bridge_transfer *slow = begin(BRIDGE_OUT, 1u << 30);
 	struct bridge_action drains[BUFFERS];
 
 	for (int i = 0; i < BUFFERS; i++) {
-		done(next(BRIDGE_DMA_OUT), DXP_OK); /* a lone transfer gets all buffers */
+		done(next(BRIDGE_DMA_OUT), DXP_OK);
 		drains[i] = next(BRIDGE_DRAIN);
 	}
 	struct bridge_transfer *quick = begin(BRIDGE_OUT, 5 * BUFFER_BYTES);
@@ -264,7 +262,7 @@ static void bridge__slow_reader_holds_up_no_other(void **state)
 		done(next(BRIDGE_DRAIN), DXP_OK);
 	}
 	assert_int_equal(ended(quick).status, DXP_OK);
-	/* transfer `slow` may use the reserve, as no other transfer waits */
+	/* the reserve is free, as no other transfer waits */
 	struct bridge_action last = next(BRIDGE_DMA_OUT);
 	assert_ptr_equal(last.transfer, slow);
 	bridge_cancel_all(b, DXP_ECLOSED);
@@ -302,9 +300,8 @@ static bool is_dma(const struct bridge_action *a)
 	return a->step != BRIDGE_FILL && a->step != BRIDGE_DRAIN;
 }
 
-/* A stream through the core needs both controllers at once. Other transfers need one controller
- * each, and do not starve the stream. The network is fast here and the oldest DMA completes first,
- * so the controllers are never both idle by chance. */
+/* A stream needs both controllers at once; transfers that need one each must not starve it. The
+ * network is fast and the oldest DMA completes first, so both are never idle by chance. */
 static void bridge__core_is_not_starved(void **state)
 {
 	struct bridge_action a, dmas[8];
@@ -313,8 +310,7 @@ static void bridge__core_is_not_starved(void **state)
 	bridge_with(8, 0, 1);
 	begin(BRIDGE_IN, 1u << 30);
 	begin(BRIDGE_OUT, 1u << 30);
-	/* The stream is one buffer long, so it gets few buffers. The buffers of the other transfers
-	 * are not available to it. */
+	/* It gets few buffers, because it is one buffer long. */
 	for (int i = 0; bridge_counters(b)->pieces[BRIDGE_DMA_THROUGH] == 0; i++) {
 		assert_true(i < 10);
 		if (i == 3)
@@ -349,7 +345,7 @@ static void bridge__failure_reports_where(void **state)
 	done(a[1], DXP_EPEERLOST);
 	assert_int_equal(bridge_settled(t), DXP_EPEERLOST);
 	nothing();
-	none_ended(); /* step a[3] is still running */
+	none_ended();
 	done(a[3], DXP_EIO);
 	struct bridge_end end = ended(t);
 	assert_int_equal(end.status, DXP_EPEERLOST);
@@ -367,7 +363,7 @@ static void bridge_done__reported_twice(void **state)
 	done(one, DXP_OK);
 	bridge_done(b, one.id, DXP_OK, now_ns);
 	struct bridge_action dma = next(BRIDGE_DMA_IN);
-	/* This piece is already in its next step, so the id of its FILL step is stale. */
+	/* The id of the FILL step is stale. */
 	bridge_done(b, one.id, DXP_EIO, now_ns);
 	bridge_done(b, UINT32_MAX, DXP_EIO, now_ns);
 	assert_int_equal(bridge_counters(b)->stale, 3);
@@ -394,12 +390,12 @@ static void bridge_later__comes_again(void **state)
 	assert_int_equal(again.at, 0);
 	bridge_later(b, again.id);
 	nothing();
-	done(a, DXP_OK); /* step `a` completes */
+	done(a, DXP_OK);
 	done(next(BRIDGE_DMA_IN), DXP_OK);
 	again = next(BRIDGE_FILL);
 	assert_ptr_equal(again.in, refused.in);
 	bridge_cancel(b, t, DXP_ECLOSED);
-	/* The transfer is cancelled first. Then the owner returns a step of it for a later try. */
+	/* A step of the cancelled transfer is returned for a later try. */
 	bridge_later(b, again.id);
 	ended(other);
 	assert_int_equal(ended(t).bytes, 0);

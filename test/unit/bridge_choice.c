@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how the bridge chooses the way to cut a transfer by measurement. The test sets the time
- * that each way takes on its machine. */
+/* Tests how the bridge chooses by measurement how to cut a transfer, with times that the test
+ * sets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,10 +18,10 @@
 #define MIB (1024 * KIB)
 #define ALL ((1u << CHOICE_WAYS) - 1)
 
-/* A machine on which a transfer by way w takes ns[w] nanoseconds. */
+/* Way w takes ns[w] nanoseconds. */
 struct machine {
 	uint64_t ns[CHOICE_WAYS];
-	uint32_t disturbed; /* one of this many transfers takes ten times as long; 0: none */
+	uint32_t disturbed; /* one in this many takes ten times as long; 0: none */
 	struct rng random;
 };
 
@@ -40,7 +40,7 @@ static uint64_t transfer(struct choice *c, struct machine *m, uint64_t bytes, ui
 	return ns;
 }
 
-/* Returns how many times longer `count` transfers take than they would by the fastest way. */
+/* Returns the ratio of the time to that of the fastest way. */
 static double times_best(struct choice *c, struct machine *m, uint64_t bytes, uint32_t count)
 {
 	uint32_t counts[CHOICE_WAYS] = {0};
@@ -65,7 +65,7 @@ static void choice__first_by_the_formula(void **state)
 	assert_false(choice_covers(UINT64_MAX));
 }
 
-/* Each way is the fastest on one machine. The search finds it and takes little time. */
+/* The search finds the fastest way of each machine, and costs little time. */
 static void choice__finds_the_fastest(void **state)
 {
 	for (int best = 0; best < CHOICE_WAYS; best++) {
@@ -88,8 +88,7 @@ static void choice__despite_disturbances(void **state)
 	}
 }
 
-/* While the machine is loaded, another way is the fastest. The choice follows this change, and the
- * change back. */
+/* The choice follows a change of the fastest way, and the change back. */
 static void choice__follows_changes(void **state)
 {
 	struct choice c = {0};
@@ -104,9 +103,7 @@ static void choice__follows_changes(void **state)
 	}
 }
 
-/* On a loaded machine the times of a way vary by more than two ways differ: here to three times as
- * long, beside a difference of 8 %. Transfers still take at most 1.5 % more time than in mode
- * SEQUENTIAL. */
+/* Under load, times of a way vary by a factor of three, and ways differ by 8 %. */
 static void choice__no_slower_than_sequential_under_load(void **state)
 {
 	static const uint32_t masks[] = {1u << CHOICE_RAMP | 1u << CHOICE_BUFFERS, ALL};
@@ -131,7 +128,7 @@ static void choice__no_slower_than_sequential_under_load(void **state)
 	assert_true((double)sum < 1.015 * (double)sequential);
 }
 
-/* Transfers that are too short to be timed are one piece, as in mode SEQUENTIAL. */
+/* Transfers too short to be timed are one piece. */
 static void choice__several_pieces_are_timed(void **state)
 {
 	for (uint64_t bytes = 1; bytes < CHOICE_BYTES_MIN; bytes++) {
@@ -141,7 +138,6 @@ static void choice__several_pieces_are_timed(void **state)
 	}
 }
 
-/* The choice keeps separate times for each class of lengths and each path. */
 static void choice__by_class_and_path(void **state)
 {
 	struct choice c = {0};
@@ -154,8 +150,7 @@ static void choice__by_class_and_path(void **state)
 	assert_int_equal(choice_next(&c, BRIDGE_OUT, 64 * KIB, ALL), CHOICE_RAMP);
 }
 
-/* A way that cuts a transfer exactly as another way does is never chosen. The argument `ways`
- * leaves it out. */
+/* A way that cuts exactly as another does is left out. */
 static void choice__only_ways_that_differ(void **state)
 {
 	const uint32_t ways = 1u << CHOICE_RAMP | 1u << CHOICE_BUFFERS;

@@ -109,7 +109,7 @@ static void cut_chosen__immense(void **state)
 	assert_int_equal(cut_next(&c, UINT64_MAX - 1), 1);
 }
 
-/* Each of 16 joined transfers of 1 MiB is cut like the middle part of one transfer of 16 MiB. */
+/* A joined transfer is cut like the middle of the whole. */
 static void cut_joined__as_the_whole(void **state)
 {
 	struct cut whole, one;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests fed transfers: bytes arrive in any order, buffers are scarce, and several senders share
- * them. */
+/* Tests fed transfers: bytes in any order, scarce buffers, and several senders. */
 #include "test/unit/bridge_rig.h"
 
 static uint8_t data[1u << 20];
@@ -23,7 +22,7 @@ static int feed(struct bridge_transfer *t, uint64_t at, uint32_t bytes, bool fir
 	return bridge_feed(b, t, at, data + at % (sizeof(data) / 2), bytes, first, now_ns);
 }
 
-/* Runs and completes the DMA of each full buffer. Returns the number of DMAs. */
+/* Returns the number of DMAs. */
 static uint32_t drain_all(void)
 {
 	struct bridge_action a;
@@ -74,7 +73,7 @@ static void bridge_feed__twice_fails(void **state)
 	static const struct {
 		uint64_t at;
 		uint32_t bytes;
-		bool in_place; /* the first block was drained before this feed */
+		bool in_place; /* after the first block was drained */
 	} rows[] = {{0, 1, false}, {0, 1, true}, {BUFFER_BYTES - 1, 2, true}, {20000, 1001, true}};
 
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
@@ -97,15 +96,14 @@ static void bridge_feed__last_buffers_are_for_the_first(void **state)
 	struct bridge_transfer *one = begin_fed(8 * BUFFER_BYTES);
 	struct bridge_transfer *two = begin_fed(8 * BUFFER_BYTES);
 
-	/* Occupies two of the four buffers. The other two are the reserve. */
+	/* Occupies all but the reserve of two buffers. */
 	assert_int_equal(feed(one, 4 * BUFFER_BYTES, 10, false), DXP_OK);
 	assert_int_equal(feed(two, 4 * BUFFER_BYTES, 10, false), DXP_OK);
 	assert_int_equal(feed(one, 5 * BUFFER_BYTES, 10, false), DXP_EAGAIN);
-	/* this block has a buffer already */
+	/* this block has a buffer */
 	assert_int_equal(feed(one, 4 * BUFFER_BYTES + 10, 10, false), DXP_OK);
 	assert_int_equal(feed(one, 0, BUFFER_BYTES - 5, true), DXP_OK);
-	/* Now transfer `one` owns the reserve, because it needs a second buffer to cross the block
-	 * border. */
+	/* Transfer `one` owns the reserve, because it needs a second buffer. */
 	assert_int_equal(feed(two, 0, 100, true), DXP_EAGAIN);
 	assert_int_equal(feed(one, BUFFER_BYTES - 5, 10, true), DXP_OK);
 	assert_int_equal(drain_all(), 1);
@@ -143,8 +141,8 @@ static void bridge_feed__far_ahead_waits(void **state)
 	assert_int_equal(feed(t, 0, BUFFER_BYTES, true), DXP_OK);
 	assert_int_equal(drain_all(), 1);
 	assert_int_equal(feed(t, BRIDGE_FED_BLOCKS * (uint64_t)BUFFER_BYTES, 1, false), DXP_OK);
-	/* Blocks are tracked in a ring, which wraps in this loop. Block BRIDGE_FED_BLOCKS stays
-	 * incomplete, so the ring is full from block 2 * BRIDGE_FED_BLOCKS on. */
+	/* The ring that tracks blocks wraps in this loop. Block BRIDGE_FED_BLOCKS stays incomplete,
+	 * so the ring is full from block 2 * BRIDGE_FED_BLOCKS on. */
 	for (uint64_t block = 1; block < 3000; block++) {
 		if (block == BRIDGE_FED_BLOCKS)
 			continue;
@@ -180,7 +178,7 @@ static void bridge_feed__pulled_ones_leave_some(void **state)
 	}
 	assert_int_equal(accepted, 16);
 	assert_true(bridge_counters(b)->pieces[BRIDGE_FILL] >=
-		    16 + 12); /* fair shares of the fed and the pulled transfer */
+		    16 + 12); /* shares of the fed and the pulled transfer */
 	bridge_cancel_all(b, DXP_ECLOSED);
 	for (int i = 0; i < BUFFERS; i++) {
 		if (a[i].in)
@@ -204,8 +202,7 @@ static void bridge_feed__fed_ones_leave_some(void **state)
 	assert_int_equal(feed(fed, 0, BUFFER_BYTES, true), DXP_OK);
 	assert_int_equal(feed(fed, BUFFER_BYTES, BUFFER_BYTES, true), DXP_EAGAIN);
 	done(next(BRIDGE_DMA_IN), DXP_OK);
-	/* The pulled transfer gets its share of buffers, although the fed transfer also requests
-	 * buffers. */
+	/* The pulled transfer gets its share although the fed one requests buffers. */
 	a = next(BRIDGE_FILL);
 	assert_ptr_equal(a.transfer, pulled);
 	bridge_cancel_all(b, DXP_ECLOSED);
@@ -225,7 +222,7 @@ static void bridge_feed__hunger_ends(void **state)
 	assert_int_equal(feed(fed, 0, 10, true), DXP_EAGAIN);
 	done(a, DXP_OK);
 	done(next(BRIDGE_DMA_IN), DXP_OK);
-	nothing(); /* the buffer is reserved for the fed transfer, which sends nothing */
+	nothing(); /* reserved for the fed transfer, which sends nothing */
 	now_ns += BRIDGE_HUNGER_NS;
 	assert_true(bridge_deadline(b) <= now_ns);
 	a = next(BRIDGE_FILL);
@@ -244,7 +241,7 @@ static void bridge_feed__half_a_block_stalls(void **state)
 	now_ns += MS_NS / 2;
 	assert_int_equal(feed(t, 10, BUFFER_BYTES / BRIDGE_FED_STEPS, true), DXP_OK);
 	now_ns += MS_NS / 2;
-	assert_false(bridge_expire(b, now_ns)); /* the time limit starts anew when bytes arrive */
+	assert_false(bridge_expire(b, now_ns)); /* the limit starts anew when bytes arrive */
 	assert_int_equal(bridge_settled(t), DXP_EAGAIN);
 	now_ns += MS_NS / 2;
 	assert_int_equal(bridge_deadline(b), now_ns);
@@ -252,8 +249,7 @@ static void bridge_feed__half_a_block_stalls(void **state)
 	assert_int_equal(ended(t).status, DXP_ETIMEDOUT);
 }
 
-/* Bytes that arrive slowly do not occupy a buffer for long. A block expires after at most
- * BRIDGE_FED_STEPS stall times. */
+/* A block expires after at most BRIDGE_FED_STEPS stall times, however slowly its bytes arrive. */
 static void bridge_feed__dribbled_block_stalls(void **state)
 {
 	struct bridge_transfer *t = begin_fed(2 * BUFFER_BYTES);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests grants for fed transfers that find no buffer: fair order, reserved buffers, and expiry. */
+/* Tests grants for fed transfers without a buffer: fair order, reserved buffers, and expiry. */
 #include "test/unit/bridge_rig.h"
 
 #define UNIT      4096u
-#define PACKETS   (BUFFER_BYTES / UNIT) /* packets per block */
+#define PACKETS   (BUFFER_BYTES / UNIT)
 #define RESERVE   2
 #define TRANSFERS 6
 
@@ -29,7 +29,6 @@ static void feed_block(struct bridge_transfer *t, uint64_t block)
 		assert_int_equal(feed(t, block * BUFFER_BYTES + i * UNIT), DXP_OK);
 }
 
-/* Checks that the next grant is for `t`, up to `bytes`. */
 static void granted(const struct bridge_transfer *t, uint64_t bytes)
 {
 	struct bridge_grant grant = {0};
@@ -60,8 +59,7 @@ static void drain_all(void)
 		done(a, DXP_OK);
 }
 
-/* Fills all buffers except the reserve with the blocks of one complete transfer. The test then
- * drains block by block. */
+/* Fills all buffers except the reserve; the test drains block by block. */
 static struct bridge_transfer *buffers_fill(void)
 {
 	struct bridge_transfer *t = begin_from(99, (BUFFERS - RESERVE) * BUFFER_BYTES);
@@ -89,7 +87,7 @@ static void bridge_grant__in_order_of_arrival(void **state)
 		t[i] = begin_from(i, BUFFER_BYTES);
 		assert_int_equal(feed(t[i], 0), DXP_EBUSY);
 	}
-	/* No block is partly filled, so the grant may use the reserve. */
+	/* The grant may use the reserve, because no block is partly filled. */
 	granted(t[0], BUFFER_BYTES);
 	none_granted();
 	drain();
@@ -97,7 +95,7 @@ static void bridge_grant__in_order_of_arrival(void **state)
 	drain();
 	granted(t[1], BUFFER_BYTES);
 	none_granted();
-	/* The free buffers are reserved for t[0] and t[1], which have grants. */
+	/* Free buffers are reserved for t[0] and t[1]. */
 	assert_int_equal(feed(t[2], 0), DXP_EBUSY);
 	feed_block(t[1], 0);
 	feed_block(t[0], 0);
@@ -139,8 +137,8 @@ static void bridge_grant__sources_alternate(void **state)
 	all_end(6);
 }
 
-/* Transfer `t` waits for a grant. Transfers that start later, fed or pulled, do not overtake it,
- * even if buffers are free. */
+/* Later transfers, fed or pulled, do not overtake one that waits for a grant, even if buffers are
+ * free. */
 static void bridge_grant__none_is_overtaken(void **state)
 {
 	struct bridge_transfer *t, *late, *pulled;
@@ -150,7 +148,7 @@ static void bridge_grant__none_is_overtaken(void **state)
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
 	pulled = begin(BRIDGE_IN, 8 * BUFFER_BYTES);
-	struct bridge_action fill = next(BRIDGE_FILL); /* the pulled transfer's share: one buffer */
+	struct bridge_action fill = next(BRIDGE_FILL); /* its share */
 	nothing();
 	granted(t, BUFFER_BYTES);
 	late = begin_from(2, BUFFER_BYTES);
@@ -167,8 +165,8 @@ static void bridge_grant__none_is_overtaken(void **state)
 	all_end(4);
 }
 
-/* An unused grant expires. Then the transfer gets grants of one packet, at growing intervals. When
- * that packet arrives, the transfer queues again for grants of whole blocks. */
+/* After a grant expires unused, the transfer gets grants of one packet, at growing intervals. Once
+ * that packet arrives, it is granted whole blocks again. */
 static void bridge_grant__in_vain(void **state)
 {
 	struct bridge_transfer *t, *other;
@@ -180,7 +178,7 @@ static void bridge_grant__in_vain(void **state)
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
 	granted(t, BUFFER_BYTES);
-	assert_int_equal(feed(other, 0), DXP_OK); /* accepted, as no transfer waits for a grant */
+	assert_int_equal(feed(other, 0), DXP_OK); /* no transfer waits for a grant */
 	for (uint32_t i = 1; i < PACKETS; i++)
 		assert_int_equal(feed(other, i * UNIT), DXP_OK);
 	drain_all();
@@ -194,7 +192,7 @@ static void bridge_grant__in_vain(void **state)
 		patience_ns *= 2;
 	}
 	assert_int_equal(bridge_counters(b)->withdrawn, 1);
-	/* succeeds because no buffer is reserved now */
+	/* no buffer is reserved now */
 	struct bridge_transfer *again = buffers_fill();
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
@@ -205,8 +203,8 @@ static void bridge_grant__in_vain(void **state)
 	all_end(4);
 }
 
-/* A block begins in a reserved buffer, without a grant. Its sender is granted the rest of this
- * block. The next block gets its own grant. */
+/* A block that begins in a reserved buffer is granted its rest, and the next block gets its own
+ * grant. */
 static void bridge_grant__the_rest_of_a_block(void **state)
 {
 	struct bridge_transfer *t;
@@ -214,7 +212,6 @@ static void bridge_grant__the_rest_of_a_block(void **state)
 	buffers_fill();
 	t = begin_from(1, 2 * BUFFER_BYTES);
 	assert_int_equal(feed(t, BUFFER_BYTES), DXP_EBUSY);
-	/* uses the reserve */
 	assert_int_equal(bridge_feed(b, t, 0, data, UNIT, true, now_ns), DXP_OK);
 	granted(t, BUFFER_BYTES);
 	now_ns += BRIDGE_GRANT_NS / 4;
@@ -242,14 +239,14 @@ static void bridge_grant__is_withdrawn_with_its_transfer(void **state)
 	bridge_cancel(b, t, DXP_ECANCELED);
 	bridge_cancel(b, other, DXP_ECANCELED);
 	none_granted();
-	/* the buffer reserved for `t` is free again */
+	/* including the one reserved for `t` */
 	struct bridge_transfer *free = buffers_fill();
 	drain_all();
 	assert_int_equal(bridge_settled(free), DXP_OK);
 	all_end(4);
 }
 
-/* A transfer gets no grants if its packets are larger than a buffer or have no fixed length. */
+/* Packets larger than a buffer, or of no fixed length, get no grants. */
 static void bridge_grant__not_without_a_unit(void **state)
 {
 	static const uint32_t units[] = {0, BUFFER_BYTES + 64};

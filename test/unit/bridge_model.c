@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the bridge with a simple owner and real memory. Transfers of all paths run at the same
- * time. Steps complete in any order, fail, are returned for a later try, or stall. Afterwards every
- * byte was moved once to its destination, and every buffer is free. The test prints its seed;
- * DXP_SEED replays it. */
+/* Tests that the bridge moves every byte once and frees all buffers, while random steps of many
+ * transfers complete, fail, return or stall. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,22 +21,21 @@
 #define OUTSTANDING_MAX 256
 #define BUFFER_BYTES    16384u
 #define STALL_NS        (100 * MS_NS)
-#define FEEDS_MAX       160 /* packets per transfer */
+#define FEEDS_MAX       160
 #define ROUNDS          150
 
 enum fate { FATE_WELL, FATE_FAILS, FATE_HANGS };
 
-/* One transfer and its expected result. The bytes of `source` must arrive at `sink`. If the
- * transfer passes the core, the core adds 1 to each byte. */
+/* The bytes of `source` must arrive at `sink`, each plus 1 if they pass the core. */
 struct user {
 	struct bridge_transfer *t;
 	struct bridge_order order;
 	uint8_t *source, *sink;
-	uint8_t *moves; /* for each byte, how often a last step moved it */
+	uint8_t *moves; /* per byte: last steps that moved it */
 	uint64_t core_at;
 	uint32_t packet_bytes, packets;
 	uint8_t fed[FEEDS_MAX];
-	int expect; /* first failure that the test injected into this transfer; DXP_OK: none */
+	int expect; /* first failure injected here; DXP_OK: none */
 	bool over;
 	struct bridge_end end;
 };
@@ -56,7 +53,7 @@ struct model {
 	uint32_t count;
 	uint32_t steps[BRIDGE_STEPS];
 	uint32_t fail_ppm, hang_ppm, later_ppm, cancel_ppm;
-	struct user *core; /* transfer whose stream is in the core */
+	struct user *core; /* whose stream is in the core */
 	uint64_t now_ns;
 };
 
@@ -111,8 +108,7 @@ static void limits_hold(const struct model *m)
 	assert_true(n[BRIDGE_DMA_OUT] + n[BRIDGE_DMA_THROUGH] <= m->o.dmas);
 }
 
-/* Checks that the core gets whole streams one after another, and the bytes of each stream in
- * order. */
+/* The core gets whole streams, one after another and in order. */
 static void core_sees(struct model *m, const struct bridge_action *a)
 {
 	struct user *u = a->context;
@@ -148,7 +144,6 @@ static bool is_core(const struct bridge_action *a)
 	return a->step == BRIDGE_DMA_THROUGH || (a->step == BRIDGE_DMA_DIRECT && u->order.core);
 }
 
-/* Performs a step: moves its bytes. */
 static void act(struct bridge_action *a)
 {
 	struct user *u = a->context;
@@ -217,7 +212,7 @@ static void finish(struct model *m, uint32_t i, int status)
 	uint64_t stale = bridge_counters(m->b)->stale;
 	bridge_done(m->b, a.id, status, m->now_ns);
 	assert_int_equal(bridge_counters(m->b)->stale, stale);
-	if (below(m, 20) == 0) { /* the interrupt of this step is raised a second time */
+	if (below(m, 20) == 0) { /* a second interrupt of this step */
 		bridge_done(m->b, a.id, DXP_OK, m->now_ns);
 		assert_int_equal(bridge_counters(m->b)->stale, stale + 1);
 	}
@@ -235,8 +230,8 @@ static bool finish_any(struct model *m)
 	return false;
 }
 
-/* Models a network. Each fed transfer is its own stream; some packets overtake others, and rejected
- * packets are retried. Returns whether any packet was accepted. */
+/* Each fed transfer is a stream; packets overtake others, and rejected ones are retried. Returns
+ * whether any was accepted. */
 static bool feed_some(struct model *m, bool first_only)
 {
 	bool any = false;
@@ -264,7 +259,7 @@ static bool feed_some(struct model *m, bool first_only)
 	return any;
 }
 
-/* Advances the time to the next deadline. Steps that stall are then reset, or complete late. */
+/* At the next deadline, stalled steps are reset or complete late. */
 static void wait_for_deadline(struct model *m)
 {
 	uint64_t deadline = bridge_deadline(m->b);
@@ -277,8 +272,7 @@ static void wait_for_deadline(struct model *m)
 	bool reset = bridge_expire(m->b, m->now_ns);
 	if (bridge_counters(m->b)->stalls == stalls)
 		return;
-	/* A stall occurs only if the test injects stalls: blocks never wait for each other
-	 * forever. */
+	/* Only injected stalls occur: blocks never wait for each other forever. */
 	assert_true(m->hang_ppm > 0);
 	for (uint32_t i = 0; i < TRANSFERS && i < m->begun; i++) {
 		struct user *u = &m->users[i];
@@ -309,8 +303,7 @@ static void result_is_right(struct user *u)
 		wrong += i < n && u->sink[i] != (uint8_t)(u->source[i] + add);
 	}
 	assert_int_equal(wrong, 0);
-	/* A failed transfer reports the number of bytes moved, so the byte after them was not
-	 * moved. */
+	/* The reported number of bytes is exact. */
 	if (u->expect != DXP_OK && !u->order.fed && n < u->order.bytes)
 		assert_int_equal(u->moves[n], 0);
 }
@@ -398,8 +391,8 @@ static void model_run(uint64_t seed)
 		m.now_ns += below(&m, 500);
 		if (fed || ended || m.begun < TRANSFERS || m.over == TRANSFERS)
 			continue;
-		/* No step is outstanding. Now the first packet of a stream, a new step or a
-		 * deadline must make progress. */
+		/* No step is outstanding, so a first packet, a new step or a deadline must make
+		 * progress. */
 		if (!feed_some(&m, true) && m.over < TRANSFERS)
 			wait_for_deadline(&m);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the bridge's tests: a bridge with its own buffer rings, and functions that dequeue,
- * complete and check its actions. */
+/* Helpers of the bridge's tests: a bridge, and functions that dequeue, complete and check its
+ * actions. */
 #ifndef TEST_UNIT_BRIDGE_RIG_H
 #define TEST_UNIT_BRIDGE_RIG_H
 
@@ -76,7 +76,6 @@ UNUSED static struct bridge_transfer *begin(enum bridge_path path, uint64_t byte
 		.path = (uint8_t)path, .bytes = bytes, .piece_bytes = BUFFER_BYTES});
 }
 
-/* Returns the next action, which must be `step`. */
 UNUSED static struct bridge_action next(enum bridge_step step)
 {
 	struct bridge_action a = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares the rate of a pipeline with the rate of its slowest stage, in virtual time. Each stage
- * has a given speed (S-07) and a latency after each step. Nothing else takes time. */
+/* Compares the rate of a pipeline with that of its slowest stage (S-07), in virtual time; only the
+ * stages take time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #define STEPS_MAX  256
 
 struct stage {
-	/* mb_s: speed in MB/s; free_ns: time when the stage can accept the next bytes */
+	/* free_ns: when the stage accepts the next bytes */
 	uint64_t mb_s, free_ns;
 };
 
@@ -80,11 +80,11 @@ static void land_next(struct pipeline *p)
 	bridge_done(p->b, f.id, DXP_OK, p->now_ns);
 }
 
-/* Returns the rate of one transfer from start to completion, in MB/s. */
+/* MB/s from start to completion */
 static uint64_t speed(uint32_t buffer_bytes, enum bridge_path path, enum bridge_mode mode,
 		      uint64_t bytes)
 {
-	static uint8_t nowhere; /* no byte is moved */
+	static uint8_t nowhere;
 	struct bridge_options o = {.buffer_bytes = buffer_bytes,
 				   .to_device = &nowhere,
 				   .from_device = &nowhere,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the time limits of the bridge for DMA, for network steps, and while a peer is silent. */
+/* Tests the time limits of DMA and network steps, and their pause while a peer is silent. */
 #include "test/unit/bridge_rig.h"
 
 static void bridge_expire__fails_and_waits(void **state)
@@ -14,11 +14,11 @@ static void bridge_expire__fails_and_waits(void **state)
 	assert_false(bridge_expire(b, now_ns + MS_NS - 1));
 	now_ns += MS_NS;
 	assert_true(bridge_expire(b, now_ns));
-	assert_false(bridge_expire(b, now_ns)); /* a transfer expires only once */
+	assert_false(bridge_expire(b, now_ns)); /* only once */
 	assert_true(bridge_deadline(b) == UINT64_MAX);
 	assert_int_equal(bridge_settled(t), DXP_ETIMEDOUT);
 	bridge_buffers_used(b, &to, &from);
-	assert_int_equal(to, 1); /* the buffer stays in use, as the stalled DMA may still read it */
+	assert_int_equal(to, 1); /* the stalled DMA may still read this buffer */
 	none_ended();
 	done(dma, DXP_EDEVICE);
 	struct bridge_end end = ended(t);
@@ -29,16 +29,16 @@ static void bridge_expire__fails_and_waits(void **state)
 	t = begin(BRIDGE_IN, BUFFER_BYTES);
 	struct bridge_action fill = next(BRIDGE_FILL);
 	now_ns += MS_NS;
-	assert_false(bridge_expire(b, now_ns)); /* network steps may take twice the stall time */
+	assert_false(bridge_expire(b, now_ns)); /* their limit is twice the stall time */
 	assert_int_equal(bridge_settled(t), DXP_EAGAIN);
 	now_ns += MS_NS;
-	assert_false(bridge_expire(b, now_ns)); /* false: no DMA stalled, so no reset is needed */
+	assert_false(bridge_expire(b, now_ns)); /* no DMA stalled, so no reset is needed */
 	done(fill, DXP_OK);
 	assert_int_equal(ended(t).status, DXP_ETIMEDOUT);
 }
 
-/* bridge_stuck reports a stalled FILL or DRAIN again after each stall time, until its buffer is
- * returned. It does not report a stalled DMA. */
+/* A stalled network step is reported after each stall time until its buffer returns; a DMA is
+ * not. */
 static void bridge_stuck__reports_the_network_only(void **state)
 {
 	int contexts[2];
@@ -77,8 +77,8 @@ static bool patient(void *context)
 	return peer_silent;
 }
 
-/* While a peer is silent but its session is kept, network steps do not expire. Once the peer
- * answers again, they get the full time limit. A DMA expires even while the peer is silent. */
+/* Network steps do not expire while the peer is silent but its session is kept, and then get the
+ * full limit. A DMA does expire. */
 static void bridge_expire__waits_for_a_silent_peer(void **state)
 {
 	struct bridge_options o = {.buffers = BUFFERS,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the verdict about a bridge. Each bottleneck of docs/guide/observe.md has one row. If
- * several apply, the test checks which one is reported. */
+/* Tests the verdict about a bridge: one row for each bottleneck of docs/guide/observe.md, and which
+ * one wins if several apply. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the pool of NAP buffers (C-30). Buffer numbers are prefetched, and returned in any order,
- * each once, only by their user. Buffers that the user keeps are not available for new NAPs. */
+/* Tests the pool of NAP buffers (C-30): each number returns once, in any order, only from its
+ * user. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,13 +11,13 @@
 
 #include "test/unit/local_rig.h"
 
-#define LAPS 5 /* times that the ring of buffer numbers wraps */
+#define LAPS 5
 
 struct pool {
 	struct rig rig;
 	struct nic_user *user;
 	struct dxp_window *window;
-	uint16_t dequeued[NIC_EVENTS]; /* numbers of buffers in use, oldest first */
+	uint16_t dequeued[NIC_EVENTS]; /* in use, oldest first */
 	uint32_t count;
 };
 
@@ -74,8 +74,7 @@ static void buffer__all_of_them(void **state)
 	rig_end(&p.rig);
 }
 
-/* The NIC copies the buffer numbers that it prefetches. The user may then overwrite their entries
- * in the ring. */
+/* The NIC copies prefetched numbers, so the user may overwrite their entries. */
 static void buffer__fetched_ahead(void **state)
 {
 	struct pool p;
@@ -115,8 +114,7 @@ static void buffer__any_order(void **state)
 	rig_end(&p.rig);
 }
 
-/* The user keeps the buffers of received NAPs until none is left. The next NAP waits until the user
- * returns a buffer. */
+/* If the user keeps all buffers, the next NAP waits for a return. */
 static void buffer__kept_is_no_space(void **state)
 {
 	uint16_t kept[NIC_EVENTS];
@@ -179,7 +177,7 @@ static void buffer__returned_twice(void **state)
 	stopped_check(&p);
 }
 
-/* The user returns a buffer, the NIC fetches its number, and the user returns it again. */
+/* The second return comes after the NIC has fetched the first. */
 static void buffer__returned_twice_apart(void **state)
 {
 	struct pool p;
@@ -218,7 +216,7 @@ static void buffer__more_than_there_are(void **state)
 	stopped_check(&p);
 }
 
-/* The user reports an impossible number of returned buffers. No buffer is added. */
+/* An impossible count adds no buffer. */
 static void buffer__count_is_nonsense(void **state)
 {
 	struct pool p;

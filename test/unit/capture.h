@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-/* Captures text that is written to standard error between stderr_capture_begin and
- * stderr_capture_end. Tests use it for messages that users rely on. */
+/* Tests use it for messages that users rely on. */
 struct stderr_capture {
 	FILE *file;
 	int saved;

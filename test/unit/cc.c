@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests congestion control: rules of single congestion modules, and every module with arbitrary
- * input. cc_loop.c runs the modules in a loop with a bottleneck. */
+/* Tests rules of single congestion modules, and every module with arbitrary input; cc_loop.c tests
+ * them with a bottleneck. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,8 +79,7 @@ static struct cc_ack ack_at(uint64_t now_ns, uint32_t delay_ns)
 			       .limited = true};
 }
 
-/* Acknowledges packets during `count` round trips of 100 us each. Returns the time after these
- * round trips. */
+/* Round trips of 100 us; returns the time after them. */
 static uint64_t rounds(struct cc *c, uint64_t now_ns, int count, uint32_t delay_ns)
 {
 	for (int i = 0; i < 4 * count; i++) {
@@ -92,8 +91,7 @@ static uint64_t rounds(struct cc *c, uint64_t now_ns, int count, uint32_t delay_
 	return now_ns;
 }
 
-/* `swift` treats a loss as congestion only in one of three cases: the delay is long, a packet
- * carries a congestion mark, or many packets are lost. */
+/* `swift` treats a loss as congestion only after a long delay, a mark or many losses. */
 static void cc__swift_gates_losses(void **state)
 {
 	struct cc c;
@@ -112,7 +110,7 @@ static void cc__swift_gates_losses(void **state)
 	cc_lost(&c, 1, 100, now_ns + 1);
 	assert_true(c.window < before);
 	before = c.window;
-	cc_lost(&c, 1, 100, now_ns + 2); /* a loss reduces the window at most once per round trip */
+	cc_lost(&c, 1, 100, now_ns + 2); /* at most once per round trip */
 	assert_int_equal(c.window, before);
 
 	cc_init(&c, CC_SWIFT, 1024, 0);
@@ -132,8 +130,7 @@ static void cc__swift_gates_losses(void **state)
 	assert_int_equal(cc_window(&c), c.window / CC_ONE);
 }
 
-/* The delay of the path becomes longer than the target delay. The window falls to its minimum; then
- * `swift` learns the new delay. */
+/* On a longer path, the window falls to its minimum until `swift` learns the delay. */
 static void cc__swift_learns_a_longer_path(void **state)
 {
 	struct cc c;
@@ -150,8 +147,8 @@ static void cc__swift_learns_a_longer_path(void **state)
 	assert_true(c.window > 10 * CC_ONE);
 }
 
-/* Sessions that start together fill a queue, and their first samples include its delay. So `swift`
- * learns a long path slowly. If the handshake has measured the path, `swift` uses it at once. */
+/* First samples include the queue of sessions that start together, so `swift` learns a long path
+ * slowly. It uses a delay that the handshake measured at once. */
 static void cc__swift_believes_a_long_path_slowly(void **state)
 {
 	struct cc c;
@@ -209,8 +206,7 @@ static void cc__full_receive_buffer(void **state)
 		cc_acked(&c, &a);
 	}
 	assert_true(cc_window(&c) < before / 20);
-	/* The full receive buffer, not the path, reduces cc_window(). So c.window, which `swift`
-	 * adjusts to the path, stays. */
+	/* The full receive buffer limits cc_window(); c.window stays. */
 	assert_true(c.window >= before * CC_ONE);
 	rounds(&c, now_ns, 100, 20000);
 	assert_true(cc_window(&c) >= before);
@@ -240,7 +236,7 @@ static void cc__timeouts(void **state)
 	assert_int_equal(cc_window(&c), 77);
 }
 
-/* Returns a random value: below `usual` in most cases, otherwise 0, the maximum or any value. */
+/* Mostly below `usual`, otherwise 0, the maximum or any value. */
 static uint32_t value(struct rng *r, uint32_t usual)
 {
 	switch (rng_below(r, 8)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests congestion control in a closed loop with a bottleneck, in virtual time. The bounds in the
- * tests show the purpose of each congestion module. */
+/* Tests congestion control in a loop with a bottleneck, in virtual time. The bounds show the
+ * purpose of each module. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +16,7 @@
 
 static struct bottleneck loop;
 
-/* Returns the path of docs/design/congestion.md: a bottleneck of 10 Gb/s with a queue of 256
- * packets, a delay of 20 us, and senders at 40 Gb/s. */
+/* docs/design/congestion.md: 10 Gb/s, a queue of 256 packets, 20 us, senders at 40 Gb/s. */
 static struct bottleneck_options path(enum cc_kind kind, uint32_t flows)
 {
 	return (struct bottleneck_options){
@@ -44,8 +43,7 @@ static uint64_t seed_last(uint64_t default_last)
 	return getenv("DXP_SEED") ? seed_first() : default_last;
 }
 
-/* Runs 5 ms as a warm-up, then measures for `ms` milliseconds. Returns the utilisation of the
- * bottleneck, 0 to 1. */
+/* Returns 0 to 1, after a warm-up of 5 ms. */
 static double utilisation(const struct bottleneck_options *o, uint64_t ms)
 {
 	bottleneck_create(&loop, o);
@@ -71,8 +69,7 @@ static double utilisation(const struct bottleneck_options *o, uint64_t ms)
 			fail_msg("%s is %.4f, not %g", #value, value_, bound); \
 	} while (0)
 
-/* If packets are lost without congestion, `swift` loses little more throughput than the lost
- * packets. */
+/* Loss without congestion costs `swift` little more than the lost packets. */
 static void cc_loop__swift_keeps_its_rate_under_loss(void **state)
 {
 	static const struct {
@@ -89,8 +86,7 @@ static void cc_loop__swift_keeps_its_rate_under_loss(void **state)
 		}
 }
 
-/* Shows that the model is realistic: on the same paths, `reno` loses most of its throughput, as it
- * is known to do. */
+/* Shows that the model is realistic: on these paths `reno` collapses, as is known. */
 static void cc_loop__reno_collapses_under_loss(void **state)
 {
 	struct bottleneck_options o = path(CC_RENO, 1);
@@ -117,23 +113,20 @@ static void cc_loop__swift_incast(void **state)
 				      (unsigned long long)seed);
 			bottleneck_create(&loop, &o);
 			bottleneck_run(&loop, 200 * MS_NS);
-			/* This interval includes the start, when each flow sends as if it had the
-			 * path for itself. */
+			/* Includes the start, when each flow sends as if alone. */
 			ASSERT_AT_MOST(bottleneck_drops(&loop), 0.02);
 			ASSERT_AT_LEAST(bottleneck_fairness(&loop, o.flows), 0.98);
 			ASSERT_AT_LEAST(bottleneck_utilisation(&loop, 200 * MS_NS), 0.97);
 			bottleneck_reset(&loop);
 			bottleneck_run(&loop, 240 * MS_NS);
-			/* This interval starts after 200 ms, so it excludes the start of the
-			 * flows. */
+			/* Excludes the start. */
 			ASSERT_AT_MOST(bottleneck_drops(&loop), 0.0005);
 			ASSERT_AT_MOST(bottleneck_queue(&loop), 100.0);
 			bottleneck_destroy(&loop);
 		}
 }
 
-/* With `none`, each flow has only a fixed bound on packets in flight. On the same path, most
- * packets are dropped. */
+/* Only a fixed bound on packets in flight: most are dropped. */
 static void cc_loop__none_drops_most_of_an_incast(void **state)
 {
 	struct bottleneck_options o = path(CC_NONE, 8);
@@ -145,8 +138,7 @@ static void cc_loop__none_drops_most_of_an_incast(void **state)
 	bottleneck_destroy(&loop);
 }
 
-/* A flow that starts late measures a delay that includes the queue of the earlier flows. It still
- * converges to a fair share. */
+/* The late flow measures a delay with the earlier flows' queue, and still gets a fair share. */
 static void cc_loop__late_joiner_converges(void **state)
 {
 	for (uint32_t delay_ns = 20000; delay_ns <= 200000; delay_ns *= 10)
@@ -184,8 +176,8 @@ static void cc_loop__dctcp_keeps_the_queue_at_the_mark(void **state)
 	}
 }
 
-/* The host itself adds delay by batches and late polls, which looks like a queue in the network.
- * The link is fast and the path short. Each sample is up to 40 us too long, some up to 1 ms. */
+/* Batches and late polls of the host add up to 40 us to samples, sometimes 1 ms, which look like a
+ * queue. */
 static void cc_loop__swift_bears_a_noisy_host(void **state)
 {
 	for (uint64_t seed = seed_first(); seed <= seed_last(3); seed++)
@@ -206,8 +198,7 @@ static void cc_loop__swift_bears_a_noisy_host(void **state)
 		}
 }
 
-/* A session pauses, and other flows may use the path meanwhile. Afterwards the session sends no
- * more than a new session, and soon recovers its rate. */
+/* After a pause a session sends no more than a new one, and soon recovers its rate. */
 static void cc_loop__a_pause_forgets_the_window(void **state)
 {
 	struct bottleneck_options o = path(CC_SWIFT, 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests descriptors by reference between functions of one NIC. Lists of any length are compared
- * with a model of bytes. Wrong chains have no effect. Chains change, or their key is revoked, while
- * they run. Memory and the work of each poll are bounded. */
+/* Tests descriptors by reference: lists compared with a model, wrong chains, changes while they
+ * run, and bounds of memory and work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +13,7 @@
 #define LIST   65536u
 #define ROUNDS 40
 
-/* A chain under construction, in memory that is registered for function 0. */
+/* in memory registered for function 0 */
 struct draft {
 	uint8_t *memory;
 	uint32_t key;
@@ -56,8 +55,7 @@ static void draft_end(struct rig *r, struct draft *d)
 	free(d->memory);
 }
 
-/* Fills both lists with entries of `bytes` bytes each. Source entries ascend in memory; destination
- * entries descend. */
+/* Source entries ascend in memory; destination entries descend. */
 static void draft_fill(const struct rig *r, struct draft *d, uint32_t bytes)
 {
 	const bool reading = d->chain->head.op == DXP_OP_GET;
@@ -106,8 +104,7 @@ static void chain__65536_entries_on_both_sides(void **state)
 	}
 }
 
-/* Cuts `total` bytes into `count` entries of random lengths. The entries do not overlap and have
- * gaps between them. */
+/* Entries have random lengths and gaps between them. */
 static void cut(struct rng *rng, struct dxp_entry *out, uint32_t count, uint32_t total,
 		uint32_t key)
 {
@@ -141,7 +138,6 @@ static void model_check(const struct draft *d, const uint8_t *from, const uint8_
 	free(want);
 }
 
-/* Covers short chains, and a list of one entry paired with a list of many. */
 static void chain__random_lists_match_a_model(void **state)
 {
 	struct rng rng = {20260101};
@@ -289,7 +285,7 @@ static void chain__wrong_ones_move_no_byte(void **state)
 
 /* ---- chains that run over several polls ---- */
 
-/* Posts a chain on queue pair 0, and polls until the engine has checked it. */
+/* Returns when the engine has checked the chain. */
 static void checked_begin(struct rig *r, struct draft *d)
 {
 	rig_two(r);
@@ -317,7 +313,7 @@ static void chain__change_after_the_copy_has_no_effect(void **state)
 	rig_end(&r);
 }
 
-/* The key of the source or of the target is revoked after the engine has checked the chain. */
+/* The key is revoked after the engine has checked the chain. */
 static void chain__key_revoked_midway(void **state)
 {
 	for (uint32_t which = 0; which < 2; which++) {
@@ -333,8 +329,7 @@ static void chain__key_revoked_midway(void **state)
 	}
 }
 
-/* During a long chain, no poll moves more than the quantum. Other queue pairs and functions
- * complete their requests meanwhile. */
+/* No poll moves more than the quantum, so others complete meanwhile. */
 static void chain__others_make_progress(void **state)
 {
 	struct rig r;
@@ -360,16 +355,15 @@ static void chain__others_make_progress(void **state)
 		rig_received(&r, 1);
 	}
 	assert_int_equal(e.status, DXP_OK);
-	/* Least number of polls: each entry of both lists is copied, checked and cut, and each of
-	 * these steps has a cost in bytes. */
+	/* Each entry is copied, checked and cut, at a cost in bytes. */
 	assert_true(2 * polls >= 2 * LIST * (16 + 2 * LOCAL_COST_BYTES) / NIC_QUANTUM_BYTES);
 	assert_true(naps + 2 >= polls);
 	draft_end(&r, &d);
 	rig_end(&r);
 }
 
-/* Three chains use all memory for chains. The NIC does not read the descriptor of the fourth. This
- * descriptor does not count for nic_doorbell_ready(), so the engine may sleep. */
+/* With all chain memory in use, the next descriptor waits and does not keep the engine from
+ * sleeping. */
 static void chain__memory_is_bounded(void **state)
 {
 	struct rig r;
@@ -395,7 +389,6 @@ static void chain__memory_is_bounded(void **state)
 	rig_end(&r);
 }
 
-/* The function closes while a chain is in progress, after a different number of polls each time. */
 static void chain__closed_midway(void **state)
 {
 	for (int polls = 1; polls < 40; polls += 6) {

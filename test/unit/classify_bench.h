@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs one operator on the local device and compares the result with the result that a test
- * expects. The operator is translated to kernels as in a normal run. Each tensor has its own
- * buffer. */
+/* Compares one operator on the local device with expected values; it is translated as in a normal
+ * run. */
 #ifndef CLASSIFY_BENCH_H
 #define CLASSIFY_BENCH_H
 
@@ -16,14 +15,13 @@
 
 static struct backend *device;
 static struct rng rng = {.state = 1};
-static const char *source = kernels_source; /* source of the kernels under test */
+static const char *source = kernels_source;
 
-/* A network of one operator. Each test case fills it in. */
 struct bench {
 	struct model m;
 	struct tensor tensors[TENSORS_MAX];
 	struct op op;
-	float *values[TENSORS_MAX]; /* floats of each input, and of the expected output */
+	float *values[TENSORS_MAX]; /* of each input and of the expected output */
 	uint8_t *constants[TENSORS_MAX];
 	float scale[TENSORS_MAX];
 	int32_t zero[TENSORS_MAX];
@@ -52,7 +50,7 @@ static inline void bench_close(struct bench *b)
 	}
 }
 
-/* Adds a tensor of random floats, not yet constant. Returns its index. */
+/* Adds a tensor of random floats; returns its index. */
 static inline int32_t add_tensor(struct bench *b, int32_t dims, const int32_t *shape)
 {
 	int32_t i = b->m.tensor_count++;
@@ -76,8 +74,7 @@ static inline int32_t add_input(struct bench *b, int32_t dims, const int32_t *sh
 	return i;
 }
 
-/* Adds a constant input. If `quantised`, its elements have 8 bits, and `values` holds the floats
- * that these bytes represent. */
+/* Elements have 8 bits if `quantised`; `values` holds what they represent. */
 static inline int32_t add_constant(struct bench *b, int32_t dims, const int32_t *shape,
 				   bool quantised)
 {
@@ -152,7 +149,6 @@ static inline void launch(const struct step *step, const uint64_t *addresses, ui
 		fail_msg("%s: %s", step->kernel, fault.text);
 }
 
-/* Runs the operator and compares its output with the expected values. */
 static inline void bench_check(struct bench *b, const char *what)
 {
 	const struct tensor *out = &b->tensors[b->op.output];

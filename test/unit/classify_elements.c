@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that slide no window of pixels over an image, such as fully connected layers.
- * Results are compared with plain loops. */
+/* Compares kernels without a window of pixels, such as fully connected layers, with plain loops. */
 #include "classify_bench.h"
 
 static void fully_connected__rows(void **state)
@@ -108,7 +107,7 @@ static void elementwise__each(void **state)
 		b.op.activation = kinds[i] == OP_RELU    ? ACTIVATION_RELU
 				  : kinds[i] == OP_RELU6 ? ACTIVATION_RELU6
 							 : ACTIVATION_NONE;
-		/* results are clamped to what 8 bits can hold here: -0.5 .. 0.775 */
+		/* clamped to what 8 bits hold: -0.5 .. 0.775 */
 		if (kinds[i] == OP_QUANTIZE) {
 			b.scale[0] = 0.005f;
 			b.zero[0] = 100;
@@ -136,8 +135,7 @@ static void softmax__rows(void **state)
 	b.op.beta = 0.7f;
 	float *out = set_output(&b, 2, (int32_t[]){2, 1001});
 	for (int32_t k = 0; k < 2002; k++)
-		/* With inputs this large, exp() overflows unless the kernel first subtracts the
-		 * largest input. */
+		/* exp() overflows unless the kernel first subtracts the largest input. */
 		b.values[0][k] *= 90;
 	for (int32_t row = 0; row < 2; row++) {
 		double sum = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests image decoders with valid files, truncated files and files of other formats. Crop and
- * resize are compared with values computed by hand, and with an image made by the rule "bilinear"
- * of the test models (golden.json). */
+/* Tests image decoders with valid, truncated and foreign files. Crop and resize must match values
+ * by hand and golden.json. */
 #include "classify_support.h"
 
 #include <png.h>
@@ -20,8 +19,7 @@ static void write_temporary(char *path, const void *bytes, size_t count)
 	assert_int_equal(file_write(path, bytes, count, &fault), DXP_OK);
 }
 
-/* Reads a stream of frames to its end. Returns the last status; *frames is the number of frames
- * before it, `last` the pixels of the last frame. */
+/* Returns the last status; *frames: frames before it. */
 static int frames_read(const char *bytes, size_t count, uint32_t *frames, uint8_t last[6])
 {
 	FILE *in = fmemopen((void *)(uintptr_t)bytes, count, "rb");
@@ -115,7 +113,7 @@ static void image_decode__foreign(void **state)
 	assert_int_equal(image_read(".", &image, &fault), DXP_EIO);
 }
 
-/* Makes a PNG of 3 x 2 pixels. Returns its length. */
+/* 3 x 2 pixels; returns the length. */
 static size_t make_png(uint8_t *out, size_t space, uint32_t format, const uint8_t *pixels)
 {
 	png_image png = {.version = PNG_IMAGE_VERSION, .width = 3, .height = 2, .format = format};
@@ -130,7 +128,7 @@ static void image_decode__png(void **state)
 	static const uint8_t rgb[18] = {1,  2,  3,  4,  5,  6,  7,  8,  9,
 					10, 11, 12, 13, 14, 15, 16, 17, 18};
 	static const uint8_t grey[6] = {0, 50, 100, 150, 200, 250};
-	/* transparent pixels, which the decoder draws on a white background */
+	/* transparent, drawn on white */
 	static const uint8_t clear[24] = {9, 9, 9, 0};
 	uint8_t file[4096];
 	struct image image;
@@ -140,7 +138,7 @@ static void image_decode__png(void **state)
 	assert_int_equal(image_decode("p", file, bytes, &image, &fault), DXP_OK);
 	assert_memory_equal(image.rgb, rgb, sizeof(rgb));
 	image_release(&image);
-	/* a file that lacks only the IEND chunk is accepted */
+	/* only the chunk IEND may be missing */
 	for (size_t cut = 8; cut < bytes - 12; cut++) {
 		uint8_t *part = malloc(cut);
 		memcpy(part, file, cut);
@@ -173,8 +171,8 @@ static void image_decode__jpeg_cut(void **state)
 	free(file);
 }
 
-/* The file chelsea-227.ppm is chelsea.jpg, cropped in the centre and resized by the rule "bilinear"
- * of golden.json. JPEG decoders may differ by one or two grey levels. */
+/* The file is chelsea.jpg by golden.json's rule "bilinear"; JPEG decoders differ by one or two grey
+ * levels. */
 static void image_square__bilinear(void **state)
 {
 	static uint8_t got[227 * 227 * 3];
@@ -194,7 +192,7 @@ static void image_square__bilinear(void **state)
 		sum += (uint64_t)d;
 	}
 	assert_true(most <= 3 && sum < sizeof(got) / 10);
-	/* the image already has the right size and stays unchanged */
+	/* right size already */
 	assert_int_equal(image_square(&ppm, 227, RESIZE_PIL_BILINEAR, got), DXP_OK);
 	assert_memory_equal(got, ppm.rgb, sizeof(got));
 	image_release(&jpeg);
@@ -203,7 +201,7 @@ static void image_square__bilinear(void **state)
 
 static void image_square__by_hand(void **state)
 {
-	/* The image has 6 x 2 pixels, so the square crop starts at column 2. */
+	/* The square of a 6 x 2 image starts at column 2. */
 	uint8_t rgb[36] = {0};
 	uint8_t got[4 * 4 * 3];
 	struct image image = {6, 2, rgb};
@@ -215,23 +213,21 @@ static void image_square__by_hand(void **state)
 		rgb[9 * 3 + c] = 40;
 	}
 	assert_int_equal(image_square(&image, 4, RESIZE_BILINEAR, got), DXP_OK);
-	/* The four output pixels read source positions 0 (clamped), 0.25, 0.75 and 1 (clamped). */
+	/* Source positions: 0 (clamped), 0.25, 0.75 and 1 (clamped). */
 	assert_int_equal(got[0], 0);
 	assert_int_equal(got[3], 25);
 	assert_int_equal(got[6], 75);
 	assert_int_equal(got[9], 100);
 	assert_int_equal(got[12], 50);
 	assert_int_equal(got[15], 59); /* 25 * 0.75 + 160 * 0.25 = 58.75 */
-	/* With one output pixel, the two-tap rule reads the middle. The average of all pixels is
-	 * the same here. */
+	/* The two-tap rule reads the middle; the average is the same. */
 	assert_int_equal(image_square(&image, 1, RESIZE_BILINEAR, got), DXP_OK);
 	assert_int_equal(got[0], 85);
 	assert_int_equal(image_square(&image, 1, RESIZE_PIL_BILINEAR, got), DXP_OK);
 	assert_int_equal(got[0], 85);
 }
 
-/* An image of a checkerboard is reduced by eight. The result is its mean; a rule with two taps
- * would read only neighbouring pixels. */
+/* A rule with two taps would not return the mean. */
 static void image_square__averages(void **state)
 {
 	static uint8_t rgb[64 * 64 * 3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that slide a window of pixels over an image, such as convolutions. Results are
- * compared with plain loops in double precision, at odd image sizes. */
+/* Compares kernels that slide a window over an image with loops in double precision, at odd
+ * sizes. */
 #include "classify_bench.h"
 
 struct window_case {
@@ -9,8 +9,7 @@ struct window_case {
 	enum activation activation;
 };
 
-/* Computes the output size by TensorFlow Lite's rules for the paddings SAME and VALID, without the
- * code under test. *before is the padding in front. */
+/* TensorFlow Lite's paddings SAME and VALID; *before: padding in front. */
 static int32_t output_size(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation,
 			   int32_t *before)
 {
@@ -38,7 +37,6 @@ static void set_window(struct bench *b, const struct window_case *c, int32_t *he
 			     &b->op.pad_left);
 }
 
-/* Computes the index of an input pixel. Returns false if the pixel is outside the image. */
 static bool pixel(const struct bench *b, int32_t oy, int32_t ox, int32_t ky, int32_t kx, size_t *at)
 {
 	const int32_t *shape = b->tensors[0].shape;
@@ -121,8 +119,7 @@ static void conv__odd_shapes(void **state)
 		convolution_case(&cases[i], false);
 }
 
-/* Tests the kernels' smaller tiles, made for devices with fewer registers, also on a device with
- * many. */
+/* The smaller tiles serve devices with fewer registers. */
 static void conv__narrow_tiles(void **state)
 {
 	char *narrow;

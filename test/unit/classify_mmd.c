@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the classifier's backend for a fabric. A fake host library fails on request. The tests
- * check the messages to the user, and that everything opened is closed, in order. */
+/* Tests the classifier's fabric backend on a fake host library that fails on request: messages, and
+ * the order of closing. */
 #include "classify_support.h"
 
 #include <dxp/async.h>
 #include <dxp/mmd.h>
 
-/* State of the fake host library: one fabric with xPUs "xpu1" to "xpu3". "xpu2" is dead; "foreign"
- * is not granted. */
+/* One fabric with xPUs "xpu1" to "xpu3". "xpu2" is dead; "foreign" is not granted. */
 static struct {
 	int open_status, alloc_status, build_status, wait_status;
 	const char *error;
 	uint32_t fabrics, xpus, programs; /* counts of open objects */
-	struct dxp_launch launch;         /* the last launch */
+	struct dxp_launch launch;
 	struct dxp_transfer transfer;
 	uint32_t from, to;
 } fake;
@@ -27,7 +26,7 @@ struct dxp_program {
 	int unused;
 };
 
-/* Calls that move data through the host: the last read, the last write, and the event released. */
+/* The last read and write through the host, and the event released. */
 static struct {
 	struct dxp_xpu *from, *to;
 	uint64_t from_address, to_address;
@@ -285,8 +284,7 @@ static void backend_mmd__passes_on(void **state)
 	b->ops->close(b);
 }
 
-/* A transfer through the host reads to host memory once the events in its wait list are complete.
- * It writes that memory to the destination after the read. */
+/* Reads to host memory after the wait list, then writes from there. */
 static void backend_mmd__through_the_host(void **state)
 {
 	struct backend *b = open_two();
@@ -315,7 +313,7 @@ static void backend_mmd__through_the_host(void **state)
 	assert_int_equal(passage.forgotten, 70);
 	const void *before = passage.memory_in;
 	assert_int_equal(b->ops->send(b, &t, &event, &fault), DXP_OK);
-	assert_ptr_equal(passage.memory_in, before); /* an equal transfer reuses the host memory */
+	assert_ptr_equal(passage.memory_in, before);
 	t.from_address = 4;
 	assert_int_equal(b->ops->send(b, &t, &event, &fault), DXP_OK);
 	assert_ptr_not_equal(passage.memory_in, before);

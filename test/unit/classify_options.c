@@ -8,8 +8,7 @@
 #include "options.h"
 #include "photos.h"
 
-/* Counts the arguments and parses them. The cast is safe: getopt reorders the pointers, but leaves
- * the strings unchanged. */
+/* The cast is safe: getopt reorders the pointers, but leaves the strings unchanged. */
 static int read_all(const char **argv, struct options *o, struct fault *fault)
 {
 	int argc = 0;
@@ -41,7 +40,7 @@ static void options_read__all(void **state)
 	options_release(&o);
 }
 
-/* --local uses the next argument only if it is a number of stages. */
+/* The next argument counts only if it is a number of stages. */
 static void options_read__local(void **state)
 {
 	struct options o;
@@ -108,8 +107,7 @@ static void options_find_model__missing(void **state)
 	assert_non_null(strstr(fault.text, "tools/model"));
 }
 
-/* Finds the two photos in a folder that also holds another file. The test creates and removes the
- * folder. */
+/* The folder also holds another file. */
 static void photos_find__folder(void **state)
 {
 	char folder[] = "classify-photos-XXXXXX", path[3][64];
@@ -153,7 +151,7 @@ static void labels_read__counts(void **state)
 	labels_name(&l, 2, name, sizeof(name));
 	assert_string_equal(name, "shark");
 	labels_release(&l);
-	/* the file of labels has no line for class 0 */
+	/* no line for class 0 */
 	assert_int_equal(labels_read(path, 4, &l, &fault), DXP_OK);
 	labels_name(&l, 0, name, sizeof(name));
 	assert_string_equal(name, "background");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests runs on a backend that gives only the guarantees of its contract. A command runs once its
- * wait list is complete, in an order set by a seed. The backend has space for few commands, and any
- * command may fail. The local device executes them. */
+/* Tests runs on a backend that keeps only its contract: any order that the waits permit, little
+ * space, failures. */
 #include "classify_support.h"
 
 #include "base/rng.h"
@@ -30,11 +29,11 @@ struct shuffled {
 	struct backend base;
 	struct backend *device;
 	struct rng rng;
-	struct command commands[COMMANDS_MAX]; /* event n has index n - 1 */
+	struct command commands[COMMANDS_MAX];
 	uint32_t count;
-	uint32_t space;    /* number of commands that may wait at the same time */
-	uint32_t fails_at; /* number of the command that fails, counted from 1; 0: none */
-	uint32_t swaps;    /* times that a command ran before an older one */
+	uint32_t space;    /* commands that may wait at the same time */
+	uint32_t fails_at; /* number of the failing command, from 1; 0: none */
+	uint32_t swaps;    /* commands that overtook an older one */
 };
 
 static struct shuffled *self(struct backend *b)
@@ -82,7 +81,7 @@ static void run_one(struct shuffled *s)
 	for (uint32_t i = 0; i < s->count; i++)
 		if (s->commands[i].state == WAITING && ready(s, &s->commands[i]))
 			candidates[n++] = i;
-	assert_true(n > 0); /* if 0, all commands wait for each other */
+	assert_true(n > 0); /* if 0, all wait for each other */
 	uint32_t pick = candidates[rng_below(&s->rng, n)];
 	s->swaps += pick != candidates[0];
 	s->commands[pick].status = perform(s, &s->commands[pick]);
@@ -98,7 +97,7 @@ static struct command *post(struct shuffled *s, const dxp_event *wait, uint32_t 
 	struct command *c = &s->commands[s->count++];
 	*c = (struct command){.wait_count = wait_count};
 	for (uint32_t i = 0; i < wait_count; i++) {
-		/* A command must not wait for an event that the run has already released. */
+		/* Not an event that the run has released. */
 		assert_true(wait[i] >= 1 && wait[i] < s->count);
 		assert_true(s->commands[wait[i] - 1].state != FORGOTTEN);
 		c->wait[i] = wait[i];
@@ -219,8 +218,7 @@ static void close_run(struct run *r)
 	shuffled.device->ops->close(shuffled.device);
 }
 
-/* Submits all photos. As many are in progress at the same time as the depth of the run allows.
- * Fills `answers` with the results. */
+/* As many photos are in progress as the depth of the run allows. */
 static int drive(struct run *r, float answers[][10], struct fault *fault)
 {
 	struct run_result result;
@@ -264,10 +262,10 @@ static void run__any_order(void **state)
 		swaps += shuffled.swaps;
 		close_run(r);
 	}
-	assert_true(swaps > 50); /* commands did run in other orders than submitted */
+	assert_true(swaps > 50); /* in other orders than submitted */
 }
 
-/* The backend has space for few commands. The run waits for older commands, and none is lost. */
+/* If the backend is full, the run waits for older commands. */
 static void run__little_space(void **state)
 {
 	for (uint32_t space = 1; space <= 16; space *= 2) {
@@ -282,8 +280,8 @@ static void run__little_space(void **state)
 	}
 }
 
-/* Makes the n-th command fail, n = 1, 2, 3 ... until the run passes. The run returns the message of
- * the failed command, not the message of a command cancelled because of it. */
+/* The n-th command fails, n = 1, 2, ... until the run passes. The message is of that command, not
+ * of one cancelled because of it. */
 static void run__each_command_fails_once(void **state)
 {
 	for (uint32_t n = 1;; n++) {
@@ -305,8 +303,7 @@ static void run__each_command_fails_once(void **state)
 	}
 }
 
-/* If a launch in the set-up of a run fails, opening the run fails with the message of that
- * launch. */
+/* The message is that of the failed launch. */
 static void run_open__a_launch_fails(void **state)
 {
 	struct plan plan;
@@ -326,7 +323,7 @@ static void run_open__a_launch_fails(void **state)
 	}
 }
 
-/* Computes the expected answers: runs each photo alone, one after another. */
+/* Runs each photo alone. */
 static void find_expected(void)
 {
 	struct plan plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests where the test networks are cut into stages, and the memory layout of the stages. */
+/* Tests the cuts of the test networks into stages, and the memory layout of stages. */
 #include "classify_support.h"
 
 #include "memory.h"
@@ -24,11 +24,9 @@ static void plan_crossing__counts(void **state)
 	assert_int_equal(plan_crossing(&squeeze, 10, &cut), 1);
 	assert_int_equal(cut.tensors[0], 25);
 	assert_int_equal(plan_cut_bytes(&squeeze, &cut), 401408);
-	/* This cut lies between the two branches of fire2. Two tensors cross it: the squeezed
-	 * tensor and the first branch's output. */
+	/* The cut crosses fire2's squeezed tensor and its first branch's output. */
 	assert_int_equal(plan_crossing(&squeeze, 3, &cut), 2);
 	assert_int_equal(cut.count, 2);
-	/* After the last operator, only the answer crosses. */
 	assert_int_equal(plan_crossing(&squeeze, 38, &cut), 1);
 	assert_int_equal(cut.tensors[0], squeeze.output);
 }
@@ -47,7 +45,7 @@ static void plan_layers__by_name_number_part(void **state)
 		assert_int_equal(p.stages[1].macs + p.stages[2].macs, 291823616);
 		assert_int_equal(p.cuts[0].count, 1);
 	}
-	/* Two tensors cross a cut after the first of two branches. */
+	/* after the first of two branches */
 	assert_int_equal(plan_layers(&tiny, "expand1x1", &p, &fault), DXP_OK);
 	assert_int_equal(p.stages[0].last, 3);
 	assert_int_equal(p.cuts[0].count, 2);
@@ -77,13 +75,13 @@ static void plan_layers__errors(void **state)
 		if (!strstr(fault.text, cases[i].words) || !strstr(fault.text, "nearest cuts are "))
 			fail_msg("%s: %s", cases[i].layers, fault.text);
 	}
-	/* The error message suggests a valid cut near the invalid one. */
+	/* The message suggests a valid cut nearby. */
 	plan_layers(&squeeze, "pool5,pool3", &p, &fault);
 	assert_non_null(strstr(fault.text, "pool3 (10)"));
 }
 
-/* Tries all cuts that one tensor crosses, to find the best split into two stages. The largest stage
- * of the automatic split must be no larger than the largest stage of the best split. */
+/* The largest stage must be no larger than that of the best split, which tries all cuts that one
+ * tensor crosses. */
 static void plan_auto__is_the_best(void **state)
 {
 	struct plan p;
@@ -124,8 +122,8 @@ static void plan_auto__every_count(void **state)
 		assert_int_equal(sum, model_macs(&squeeze));
 	}
 	struct plan p;
-	/* tiny-cnn has 9 operators, so 10 stages are too many. Only 7 of its cuts are crossed by
-	 * one tensor, so 9 stages need a cut of two tensors. */
+	/* tiny-cnn has 9 operators, and one tensor crosses 7 of its cuts, so 9 stages need a cut of
+	 * two tensors. */
 	assert_int_equal(plan_auto(&tiny, 9, &p, &fault), DXP_OK);
 	assert_int_equal(plan_auto(&tiny, 10, &p, &fault), DXP_EINVAL);
 	assert_non_null(strstr(fault.text, "at most 9"));
@@ -133,7 +131,7 @@ static void plan_auto__every_count(void **state)
 	assert_int_equal(plan_auto(&tiny, STAGES_MAX + 1, &p, &fault), DXP_EINVAL);
 }
 
-/* Finds the first and last operator that use the tensor; -1: none. */
+/* First and last operator that use the tensor; -1: none. */
 static void alive(const struct model *m, int32_t tensor, int32_t *from, int32_t *to)
 {
 	*from = *to = -1;
@@ -185,8 +183,7 @@ static void layout_build__nothing_overlaps(void **state)
 	}
 }
 
-/* Tensors reuse memory: the arena of the whole network is less than half of the sum of its
- * tensors. */
+/* The arena is less than half of the tensors' sum. */
 static void layout_build__reuses(void **state)
 {
 	struct plan p;
@@ -199,8 +196,7 @@ static void layout_build__reuses(void **state)
 			 DXP_OK);
 	for (int32_t i = 0; i < squeeze.op_count; i++)
 		all += tensor_float_bytes(&squeeze.tensors[squeeze.ops[i].output]);
-	/* The outputs of conv1 and pool1 are in use at the same time, so their sum is a lower
-	 * bound. */
+	/* conv1 and pool1 need their outputs at the same time. */
 	uint64_t least = tensor_float_bytes(&squeeze.tensors[squeeze.ops[0].output]) +
 			 tensor_float_bytes(&squeeze.tensors[squeeze.ops[1].output]);
 	uint64_t arena = l.slots_at - l.arena_at;

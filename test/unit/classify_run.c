@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests whole networks on the local device. Answers are known, do not depend on the split into
- * stages, and come in the order of the photos. Byte counts are correct. */
+/* Tests whole networks on the local device: known answers in the photos' order, with any split, and
+ * byte counts. */
 #include "classify_support.h"
 
 #include <jansson.h>
@@ -18,7 +18,6 @@
 static struct model squeeze;
 static uint8_t chelsea[PHOTO];
 
-/* A network, split into stages that run on the local device. */
 struct rig {
 	struct plan plan;
 	struct backend *backend;
@@ -81,8 +80,8 @@ static void run__tiny_cnn(void **state)
 	free(input);
 }
 
-/* The answer is the same for each of these splits: none; the cuts of the demonstration; cuts that
- * two tensors cross, also through a whole stage; a cut after each of the first 15 operators. */
+/* Splits: none; as demonstrated; cuts that two tensors cross, also through a whole stage; after
+ * each of 15 operators. */
 static void run__same_answer_wherever_cut(void **state)
 {
 	static const char *const splits[] = {NULL,
@@ -108,8 +107,7 @@ static void run__same_answer_wherever_cut(void **state)
 	}
 }
 
-/* Runs small networks that contain all operators which the larger network lacks, with 8-bit and
- * with float weights. Each runs whole, then in two stages, cut after each operator in turn. */
+/* These networks contain all operators that the larger one lacks, with 8-bit and float weights. */
 static void run__every_cut_of_small_networks(void **state)
 {
 	static const char *const files[] = {"quantised", "float"};
@@ -140,7 +138,7 @@ static void run__every_cut_of_small_networks(void **state)
 	}
 }
 
-/* Compares a tensor inside the network with the values that golden.json holds for it. */
+/* golden.json holds values of tensors inside the network. */
 static void check_tensor(struct rig *r, const char *name, const json_t *expected)
 {
 	const struct cut *cut = NULL;
@@ -151,7 +149,7 @@ static void check_tensor(struct rig *r, const char *name, const json_t *expected
 		if (strcmp(squeeze.tensors[r->plan.cuts[i].tensors[0]].name, name) == 0)
 			cut = &r->plan.cuts[i];
 	if (!cut)
-		return; /* no cut of this split passes this tensor */
+		return; /* no cut passes this tensor */
 	const struct tensor *t = &squeeze.tensors[cut->tensors[0]];
 	float *got = calloc((size_t)t->elements, sizeof(*got));
 	double most = json_real_value(json_object_get(expected, "max"));
@@ -191,8 +189,7 @@ static void run__tensors_inside(void **state)
 	json_decref(all);
 }
 
-/* Compares the scores of the five best classes with a golden result, within its tolerance. The best
- * class must be the same. */
+/* The best class must be the same, the best five within the tolerance. */
 static void check_top(const json_t *result, const float *answer)
 {
 	double tolerance = json_real_value(json_object_get(result, "tolerance"));
@@ -250,8 +247,7 @@ static void run__golden_photos(void **state)
 	json_decref(all);
 }
 
-/* Submits different photos, more than may be in progress at the same time. Each answer belongs to
- * its own photo. */
+/* More photos than may be in progress at once. */
 static void run__pipelined_photos_stay_apart(void **state)
 {
 	enum { COUNT = 9 };
@@ -293,8 +289,7 @@ static void run__pipelined_photos_stay_apart(void **state)
 	rig_close(&r);
 }
 
-/* Runs the default model, if it was downloaded. Its weights have 8 bits, and its outputs are raw
- * scores. */
+/* The default model, if downloaded, has 8-bit weights and raw scores. */
 static void run__inception_names_the_coffee(void **state)
 {
 	static const char path[] = DXP_SOURCE_DIR "/models/inception_v3.tflite";
@@ -323,7 +318,7 @@ static void run__inception_names_the_coffee(void **state)
 		rig_close(&r);
 	}
 	labels_top(answers[0], 1001, 1, best);
-	assert_int_equal(best[0], 968); /* class 968 is espresso, if "background" is class 0 */
+	assert_int_equal(best[0], 968); /* espresso, if class 0 is "background" */
 	assert_true(answers[0][968] > 0.9f);
 	for (size_t i = 0; i < 1001; i++)
 		assert_true(fabsf(answers[0][i] - answers[1][i]) <= 1e-4f);

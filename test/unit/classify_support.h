@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the classifier's tests. The test models are in a folder beside the source tree;
- * without it the tests are skipped. */
+/* Helpers of the classifier's tests, which are skipped without the folder of test models. */
 #ifndef CLASSIFY_SUPPORT_H
 #define CLASSIFY_SUPPORT_H
 
@@ -46,7 +45,7 @@ static inline void skip_without_opencl(void)
 	exit(SKIPPED);
 }
 
-/* Reads a whole file, which must exist. The caller frees the result. */
+/* The file must exist; the caller frees the result. */
 static inline uint8_t *load(const char *path, size_t *count)
 {
 	uint8_t *bytes = NULL;
@@ -57,7 +56,7 @@ static inline uint8_t *load(const char *path, size_t *count)
 	return bytes;
 }
 
-/* Returns the largest absolute difference between `values` and the float32 values of a file. */
+/* Largest absolute difference from a file of float32. */
 static inline double difference(const float *values, int32_t count, const char *path)
 {
 	size_t bytes;

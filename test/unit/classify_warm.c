@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that run_open compiles all kernels, so that the first photo compiles none. PoCL keeps each
- * compiled kernel as a file in a folder, which is empty when the test starts. */
+/* Tests that run_open compiles all kernels. PoCL keeps each in a file of a folder, which is empty
+ * at first. */
 #include "classify_support.h"
 
 #include <ftw.h>

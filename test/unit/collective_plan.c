@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs plans of collectives in memory. Their steps run in random orders that the plan's waits
- * permit. Several operations follow each other in one group. So a missing wait, within one
- * operation or between two, shows as a wrong result. Elements are uint64_t; the reference is a loop
- * on the host. */
+/* Runs plans of collectives in memory, in random orders that their waits permit, several in one
+ * group. A missing wait shows as a wrong result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,15 +16,12 @@
 #include "collective/plan.h"
 #include "test/support/sanitizer.h"
 
-#define OPERATIONS 6 /* operations in one run */
+#define OPERATIONS 6
 #define ELEMENTS   600
-#define SCRATCH    16384 /* bytes of scratch memory per member */
-/* bytes of scratch memory for plans of few members; so small that an operation has dozens of
- * segments */
+#define SCRATCH    16384 /* bytes per member */
+/* bytes; so small that an operation of few members has dozens of segments */
 #define SCRATCH_FEW 1024
 
-/* Memory of one member. Each operation has its own buffers; all operations share the scratch
- * memory. */
 struct member {
 	uint64_t from[OPERATIONS][ELEMENTS], to[OPERATIONS][ELEMENTS];
 	uint64_t scratch[SCRATCH / 8];
@@ -41,8 +36,8 @@ struct run {
 	struct member *members;
 };
 
-/* Returns the address that a step uses. Buffers of the program may be used only after the begin
- * mark of their member is complete: the plan's step with the member's number. */
+/* A buffer of the program may be used only after its member's begin mark: the step with the
+ * member's number. */
 static uint64_t *place(struct run *r, uint32_t operation, uint32_t member,
 		       const struct plan_place *at, uint64_t bytes)
 {
@@ -57,7 +52,7 @@ static uint64_t *place(struct run *r, uint32_t operation, uint32_t member,
 	assert_true(at->space == PLAN_SCRATCH || r->done[operation][member]);
 	if (at->space != PLAN_SCRATCH && in_place) {
 		const struct plan_request *q = &r->requests[operation];
-		/* In place, the shorter buffer is a part of the longer buffer, which is in `to`. */
+		/* In place, the shorter buffer is a part of the longer one in `to`. */
 		if ((q->operation == PLAN_ALL_GATHER && at->space == PLAN_FROM) ||
 		    (q->operation == PLAN_REDUCE_SCATTER && at->space == PLAN_TO))
 			shift = member * q->count;
@@ -103,8 +98,8 @@ static bool step_ready(const struct run *r, uint32_t operation, uint32_t index)
 	return r->done[operation - 1][r->plans[operation - 1].ends[index]];
 }
 
-/* Runs one random ready step; false: no step is ready. The search starts at a random operation, so
- * newer operations may run first. This finds a missing wait between operations. */
+/* A random operation is searched first, so newer ones may overtake; this finds missing waits
+ * between operations. false: none is ready. */
 static bool step_any(struct run *r)
 {
 	uint32_t shift = (uint32_t)rng_below(&r->rng, OPERATIONS);
@@ -204,7 +199,7 @@ static void request_make(struct run *r, uint32_t operation, uint32_t members, bo
 					q->operation == PLAN_ALL_TO_ALL);
 	if (q->operation != PLAN_ALL_TO_ALL)
 		q->in_place = rng_next(&r->rng);
-	/* Only the root has both buffers in these operations. */
+	/* only the root has both buffers */
 	if (q->operation == PLAN_REDUCE || q->operation == PLAN_BROADCAST)
 		q->in_place &= 1ull << q->root;
 }
@@ -269,8 +264,7 @@ static void plan__many_members(void **state)
 	run_once(2, 19);
 }
 
-/* In a barrier, the last step of each member comes after the begin marks of all members, which are
- * the steps 0 .. n - 1. */
+/* The last step of each member comes after all begin marks, steps 0 .. n - 1. */
 static void plan__barrier(void **state)
 {
 	for (uint32_t n = 1; n <= DXP_GROUP_MEMBERS_MAX; n++) {
@@ -290,8 +284,7 @@ static void plan__barrier(void **state)
 	}
 }
 
-/* The way depends only on the request: tree up to COLLECTIVE_SHORT bytes, ring above, unless the
- * request names a way. */
+/* Tree up to COLLECTIVE_SHORT bytes, ring above, or the way that the request names. */
 static void plan__way(void **state)
 {
 	struct plan_request q = {.operation = PLAN_ALLREDUCE, .members = 4, .element_bytes = 4};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the command codec: random commands of every kind decode to the values encoded; shorter,
- * longer and out-of-bounds messages are rejected. */
+/* Tests the command codec: random commands, and rejection of wrong lengths and values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +32,7 @@ static const uint8_t commands[] = {
 	COMMAND_MARK,   COMMAND_CLOCK,   COMMAND_HURRY, COMMAND_SWITCHES, COMMAND_ALLREDUCE,
 	COMMAND_SETTLE};
 
-/* Pointers in random commands point to these bytes. */
+/* Target of pointers in random commands. */
 static uint8_t junk[COMMAND_BYTES_MAX];
 
 static void text_random(struct rng *r, char *out, size_t bytes)
@@ -281,7 +280,7 @@ static struct command_reply reply_random(struct rng *r, uint8_t op)
 	return p;
 }
 
-/* Decodes from an allocation of exactly this size, so that a sanitizer detects reads past it. */
+/* An exact allocation lets a sanitizer detect reads past it. */
 static int decode_exact(const uint8_t *data, size_t bytes, int what, void *out)
 {
 	uint8_t *copy = malloc(bytes ? bytes : 1);
@@ -307,7 +306,7 @@ static void arguments_same(const struct command *a, const struct command *b)
 	}
 }
 
-/* Compares all members of two commands, except the unused parts of their long arrays. */
+/* Of the long arrays, only the used parts. */
 static void commands_same(struct command *a, struct command *b)
 {
 	assert_int_equal(a->data_bytes, b->data_bytes);
@@ -374,8 +373,7 @@ static void command_event_decode__what_was_encoded(void **state)
 	assert_int_equal(command_event_encode(&e, wire), DXP_EINVAL);
 }
 
-/* Checks that a message that is shorter, or one byte longer, is rejected. A rejected reply or event
- * leaves the output unchanged. */
+/* A rejected reply or event leaves the output unchanged. */
 static void lengths_rejected(const uint8_t *wire, int bytes, int what)
 {
 	uint8_t longer[COMMAND_BYTES_MAX + 1] = {0};
@@ -413,7 +411,6 @@ static void decode__every_other_length(void **state)
 	assert_int_equal(command_op(wire, 0), 0);
 }
 
-/* Returns a valid RUN command. Each test changes one field of it. */
 static struct command run_good(void)
 {
 	struct command c = {.op = COMMAND_RUN,
@@ -430,8 +427,7 @@ static struct command run_good(void)
 	return c;
 }
 
-/* A command has the largest number of images. It fits into a message only because equal
- * descriptions are encoded once. */
+/* So many images fit only because equal descriptions are encoded once. */
 static void command_run__images_alike(void **state)
 {
 	uint8_t wire[COMMAND_BYTES_MAX];
@@ -449,8 +445,7 @@ static void command_run__images_alike(void **state)
 	assert_true(bytes > 0);
 	assert_int_equal(command_decode(wire, (size_t)bytes, &back), DXP_OK);
 	arguments_same(&c, &back);
-	/* The last image shares its description with an earlier argument. The last byte is the
-	 * index of that argument. */
+	/* Index of the argument that shares the last image's description. */
 	wire[bytes - 1] = 5;
 	assert_int_equal(decode_exact(wire, (size_t)bytes, 0, &back), DXP_EMALFORMED);
 	wire[bytes - 1] = COMMAND_ARGS_MAX - 1;
@@ -555,8 +550,8 @@ static void command_reply_encode__fields_out_of_bounds(void **state)
 	assert_int_equal(command_reply_encode(&r, wire), DXP_EINVAL);
 }
 
-/* Sets each byte, so also each length field, to all values. Decoding never reads past the message;
- * a message that decodes is as long as its fields state. */
+/* Each byte, also of lengths, gets all values. A message that decodes is as long as its fields
+ * state. */
 static void command_decode__lying_lengths(void **state)
 {
 	struct command c = run_good(), back;

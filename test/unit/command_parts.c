@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests parts of commands: prints, images, samplers and rectangles. Also compares the table of
- * command numbers with its documentation. */
+/* Tests prints, images, samplers and rectangles in commands, and the documented command numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +16,6 @@
 #include "base/rng.h"
 #include "wire/command.h"
 
-/* The table in docs/reference/wire.md has a row for each command, with its number. */
 static void command_op__as_documented(void **state)
 {
 	static const char *const names[] = {
@@ -150,7 +148,7 @@ static void command_failed__there_and_back(void **state)
 		assert_true(name == event);
 		assert_string_equal(back, text);
 		for (uint8_t wrong = 0; wrong <= 0x7f; wrong += wrong < 0x1f ? 1 : 0x60) {
-			wire[10] = wrong; /* first byte of the text: a control character */
+			wire[10] = wrong; /* control character */
 			assert_int_equal(command_failed_decode(wire, (size_t)length, &name, back),
 					 DXP_EMALFORMED);
 		}
@@ -158,7 +156,7 @@ static void command_failed__there_and_back(void **state)
 	assert_int_equal(command_failed_encode(0, "text", wire), DXP_EINVAL);
 	assert_int_equal(command_failed_encode(event, "", wire), DXP_EINVAL);
 	assert_int_equal(command_failed_encode(event, "two\nlines", wire), DXP_EINVAL);
-	memset(text, 'x', sizeof(text)); /* no zero byte ends the text */
+	memset(text, 'x', sizeof(text)); /* no final zero */
 	assert_int_equal(command_failed_encode(event, text, wire), DXP_EINVAL);
 	assert_int_equal(command_failed_encode(event, "text", wire), 14);
 	memset(wire + 1, 0, 8);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares both implementations of CRC-32 with a bitwise one, over pieces of all lengths. The bytes
- * end at the upper bound of a mapping, so a read past them faults. */
+/* Compares both implementations of CRC-32 with a bitwise one. A read past the bytes faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +17,7 @@
 #define PAGE_BYTES 4096
 #define DATA_BYTES (2 * PAGE_BYTES)
 
-static uint8_t *data; /* DATA_BYTES bytes; the next page is not mapped */
+static uint8_t *data; /* the page after these DATA_BYTES bytes is not mapped */
 static uint64_t head[CRC32_HEAD_WORDS];
 
 static uint32_t bits_add(uint32_t crc, const void *from, size_t bytes)
@@ -65,8 +64,7 @@ static int drop(void **state)
 	return munmap(data, DATA_BYTES + PAGE_BYTES);
 }
 
-/* Checks a header without payload. Also compares the bitwise model with the standard check
- * value. */
+/* A header without payload, and the standard check value. */
 static void crc32__known(void **state)
 {
 	struct crc32_piece none = {data, 0};
@@ -78,8 +76,7 @@ static void crc32__known(void **state)
 	assert_int_equal(crc32_ieee(0, NULL, 0), 0);
 }
 
-/* Pieces of every length end at the upper bound of the mapping, so they also have every
- * alignment. */
+/* Pieces end where the mapping ends, so each alignment occurs. */
 static void crc32__every_length(void **state)
 {
 	for (size_t n = 0; n < DATA_BYTES; n += n < 1600 ? 1 : 509) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests joined checksums. The checksum joined from two parts equals the checksum of the whole.
- * Packets sealed with joined checksums are equal too. */
+/* Tests that checksums joined from parts, and packets sealed with them, equal those of the
+ * whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares every CRC-32C implementation that this processor has with known answers and a bitwise
- * model. The bytes end at the upper bound of a mapping, so a read past them faults. */
+/* Compares this processor's implementations of CRC-32C with known answers and a bitwise model. A
+ * read past the bytes faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,12 +16,12 @@
 #include "base/util.h"
 
 #define LONGEST     4096
-#define LONGER      65507 /* bytes of the longest datagram: many steps of every inner loop */
+#define LONGER      65507 /* longest datagram: many steps of every inner loop */
 #define PAGE_BYTES  4096
 #define BYTES       (17 * PAGE_BYTES)
 #define SPLIT_TRIES 2000
 
-static uint8_t *bytes; /* BYTES bytes; the next page is not mapped */
+static uint8_t *bytes; /* the page after these BYTES bytes is not mapped */
 
 static uint32_t bits_run(uint32_t crc, const uint8_t *p, size_t count)
 {
@@ -51,7 +51,7 @@ static int bytes_free(void **state)
 	return munmap(bytes, BYTES + PAGE_BYTES);
 }
 
-/* Known answers: the examples of RFC 3720 appendix B.4, and the usual check value. */
+/* RFC 3720, appendix B.4, and the usual check value. */
 static void crc32c__known_answers(void **state)
 {
 	uint8_t block[32];
@@ -72,8 +72,7 @@ static void crc32c__known_answers(void **state)
 	assert_int_equal(crc32c_portable(0, "123456789", 9), 0xe3069283);
 }
 
-/* Pieces of every length end at the upper bound of the mapping, so they also have every
- * alignment. */
+/* Pieces end where the mapping ends, so each alignment occurs. */
 static void crc32c__every_length_and_alignment(void **state)
 {
 	for (size_t n = 0; n <= LONGEST; n++) {
@@ -86,8 +85,7 @@ static void crc32c__every_length_and_alignment(void **state)
 	}
 }
 
-/* A CRC is continued over several pieces, each with any implementation. It equals the CRC of the
- * whole. */
+/* Each piece may use another implementation. */
 static void crc32c__random_splits(void **state)
 {
 	struct rng r = {6};

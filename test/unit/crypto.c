@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests cryptographic functions with known answers: X25519 (RFC 7748), HKDF (RFC 5869), AES-GCM
- * (NIST). */
+/* Tests known answers: X25519 (RFC 7748), HKDF (RFC 5869), AES-GCM (NIST). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,8 +45,7 @@ static void x25519__rfc_7748_section_6_1(void **state)
 	assert_memory_equal(out, expected, 32);
 }
 
-/* The iteration of RFC 7748, section 5.2. k and u start as 9. In each step the result becomes k,
- * and the old k becomes u. */
+/* RFC 7748, section 5.2: the result becomes k, the old k becomes u. */
 static void x25519__rfc_7748_iterated(void **state)
 {
 	uint8_t k[32] = {9}, u[32] = {9}, out[32], expected[32];
@@ -114,7 +112,7 @@ static void hkdf__rfc_5869_case_3(void **state)
 	assert_memory_equal(out, expected, sizeof(expected));
 }
 
-/* Expands the pseudorandom key of RFC 5869, case 1, without the extract step before. */
+/* Case 1, without the extract step. */
 static void hkdf_expand__rfc_5869(void **state)
 {
 	uint8_t prk[32], out[42], whole[42];
@@ -138,7 +136,7 @@ static void hash__of_two_parts(void **state)
 	assert_memory_equal(out, expected, 32);
 }
 
-/* Case 16 of the GCM submission, with AES-256. */
+/* GCM submission, AES-256. */
 static void aead__gcm_case_16(void **state)
 {
 	static const uint8_t cleared[60];
@@ -168,7 +166,7 @@ static void aead__gcm_case_16(void **state)
 	}
 }
 
-/* Case 4 of the GCM submission, with AES-128, which packets use. */
+/* GCM submission, AES-128, which packets use. */
 static void aes_128__gcm_case_4(void **state)
 {
 	uint8_t key[16], nonce[12], aad[20], text[60], expected[76], out[76];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that new file descriptors 0, 1 and 2 are moved above 2, and that others stay. Each case
- * closes descriptor 0 first, as in a program started with standard input closed. */
+/* Tests that new file descriptors 0, 1 and 2 are moved above 2, as a program needs whose standard
+ * input is closed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #include "base/descriptor.h"
 #include "link/local.h"
 
-static int kept = -1; /* copy of descriptor 0, restored after each case */
+static int kept = -1; /* copy of descriptor 0 */
 
 static int input_close(void **state)
 {
@@ -120,8 +120,6 @@ static void received_move(void **state)
 	close(pair[1]);
 }
 
-/* A write stores all bytes or fails: with EBADF on a closed descriptor, with ENOSPC on
- * /dev/full. */
 static void write__all_or_error(void **state)
 {
 	static const char text[] = "all of it";

@@ -28,8 +28,7 @@ static void distance__edits(void **state)
 	assert_int_equal(between("kitten", "sitting"), 3);
 }
 
-/* Names longer than DISTANCE_BYTES_MAX are compared by their first bytes only. No access leaves the
- * row of the table. */
+/* Only the first DISTANCE_BYTES_MAX bytes count; no access leaves the row. */
 static void distance__long(void **state)
 {
 	char a[4 * DISTANCE_BYTES_MAX], b[4 * DISTANCE_BYTES_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxp/dma.h on boards. Every kind of transfer runs copied and in place, at odd sizes and
- * addresses. Further tests: rejected orders, many transfers at the same time, and pins. */
+/* Tests dxp/dma.h on boards: each transfer copied and in place, rejected orders, many at once, and
+ * pins. */
 #include "test/unit/dma_rig.h"
 
 #include "bridge/limits.h"
@@ -272,7 +272,7 @@ static void pin__kept_and_given_back(void **state)
 	o.kind = DXP_DMA_FROM_DEVICE;
 	ok(dxp_dma_move(w->dma, &o));
 	assert_memory_equal(w->to, w->from + 100, o.bytes);
-	/* Half of this range is pinned and half is not. The transfer uses the range unpinned. */
+	/* A range pinned by half is used unpinned. */
 	o.kind = DXP_DMA_TO_DEVICE;
 	o.from = w->from + DATA_BYTES - 8;
 	o.bytes = 16;
@@ -284,7 +284,7 @@ static void pin__kept_and_given_back(void **state)
 	ok(dxp_dma_pin(w->dma, w->from + 1, 10));
 }
 
-/* A program can pin DMA_PINS_MAX ranges. Pins that the engine needs for its rings do not count. */
+/* Pins of the engine's rings do not count. */
 static void pin__64_ranges(void **state)
 {
 	struct world *w = *state;
@@ -293,14 +293,14 @@ static void pin__64_ranges(void **state)
 		ok(dxp_dma_pin(w->dma, w->from + i * 4096, 4096));
 	assert_int_equal(dxp_dma_pin(w->dma, w->to, 4096), DXP_EBUSY);
 	has_text("64 ranges");
-	/* A transfer in place finds no free pin. It works with unpinned memory. */
+	/* Without a free pin, a transfer in place uses unpinned memory. */
 	all_kinds(w, (struct dxp_dma_order){.in_place = true, .bytes = 70001});
 	ok(dxp_dma_unpin(w->dma, w->from));
 	ok(dxp_dma_pin(w->dma, w->to, 4096));
 }
 
-/* Returns once the device has started all earlier orders. The device's thread starts orders between
- * two calls, so two calls suffice. */
+/* The device's thread starts orders between two calls, so two calls ensure that all earlier orders
+ * have started. */
 static void begun_await(struct world *w)
 {
 	enum dxp_core core;
@@ -328,7 +328,7 @@ static void start__no_more_than_1024(void **state)
 	world_close((void **)&w);
 }
 
-/* After many transfers, successful and failed, the heap has not grown. */
+/* The heap does not grow over many transfers, successful and failed. */
 static void move__nothing_is_kept(void **state)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nfail = 7\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxp/dma.h on boards whose DMAs fail or stall. Also tests reset and close with outstanding
+/* Tests dxp/dma.h with failing and stalling DMAs, and reset and close with outstanding
  * transfers. */
 #include "test/unit/dma_rig.h"
 
@@ -89,8 +89,7 @@ static void stalls(int kind, bool in_place)
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		assert_int_equal(dxp_dma_wait(t[i], WAIT_NS), DXP_EDEVICE);
 	has_text("reset");
-	/* DMA number 20 stalls. On a busy machine it may be part of this transfer, which may then
-	 * fail. */
+	/* On a busy machine, the stalled DMA may be part of this transfer, which may then fail. */
 	dxp_dma_move(w->dma, &o);
 	all_kinds(w, (struct dxp_dma_order){.bytes = 1234567});
 	world_close((void **)&w);
@@ -109,8 +108,7 @@ static void *wait_long(void *transfer)
 	return (void *)(intptr_t)dxp_dma_wait(transfer, UINT64_MAX);
 }
 
-/* A DMA stalls and the caller does not reset the device. The library detects the stall and resets
- * the device. */
+/* The library detects the stall and resets the device itself. */
 static void move__stalls(void **state)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nstall = 20\n");
@@ -122,8 +120,7 @@ static void move__stalls(void **state)
 	world_close((void **)&w);
 }
 
-/* The device is closed while transfers are outstanding. Their handles stay valid, and waits for
- * them return ECLOSED. */
+/* Handles stay valid; waits return ECLOSED. */
 static void close__with_transfers(void **state)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nstall = 5\n");
@@ -160,8 +157,7 @@ static void *wait_often(void *transfer)
 	return (void *)(intptr_t)status;
 }
 
-/* A thread starts to wait while the device closes. Its wait returns, whether it begins before or
- * after the close. */
+/* A wait returns whether it begins before or after the close. */
 static void close__while_others_come_to_wait(void **state)
 {
 	for (int i = 0; i < 20; i++) {

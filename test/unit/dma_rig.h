@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of dxp/dma.h: a board, source and destination memory. */
+/* Helpers of the tests of dxp/dma.h: a board and host memory. */
 #ifndef TEST_UNIT_DMA_RIG_H
 #define TEST_UNIT_DMA_RIG_H
 
@@ -46,7 +46,7 @@ UNUSED static void has_text(const char *part)
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
 }
 
-/* Opens a board. `description` holds the lines of its file, which docs/guide/bridge.md explains. */
+/* docs/guide/bridge.md explains the lines of `description`. */
 UNUSED static struct world *world_of(const char *description)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -104,7 +104,7 @@ UNUSED static void assert_added(const uint8_t *was, const uint8_t *is, uint64_t 
 	}
 }
 
-/* Moves data to the device, within the device, back, and through the core. */
+/* To the device, within it, back, and through the core. */
 UNUSED static void all_kinds(struct world *w, struct dxp_dma_order o)
 {
 	o.from = w->from + 3;

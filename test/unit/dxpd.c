@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxpd as a process: its messages for wrong options, keys and names, and a stable node id. If
- * a daemon is killed in the middle of a transfer, the waits of other nodes complete. Needs no
- * OpenCL. Skipped if the program is not built. */
+/* Tests dxpd as a process: messages, a stable node id, and waits of others when it is killed.
+ * Skipped if it is not built. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,12 +32,12 @@
 /* ns until a killed node is detected: lease and pings take 8 s on an idle machine */
 #define DIES_WITHIN_NS (16 * S_NS)
 #define ARGUMENTS      24
-#define STOPPED_BYTES  (1u << 20) /* bytes that each stopped host has allocated on the xPU */
+#define STOPPED_BYTES  (1u << 20) /* of each stopped host */
 #define OUT_BYTES      8192
 
 struct process {
 	pid_t pid;
-	int out; /* read end of a pipe for its standard output and error */
+	int out; /* pipe for standard output and error */
 	char text[OUT_BYTES];
 };
 
@@ -104,8 +103,7 @@ static int world_close(void **state)
 	return system(command);
 }
 
-/* Starts dxpd with --engine none, --memory 4M, and manager and key of this fabric. The arguments,
- * up to NULL, are further options; they override these. */
+/* The further options, up to NULL, override the first ones. */
 static struct process start(const char *first, ...)
 {
 	const char *argv[ARGUMENTS] = {PROGRAM,     "--engine",   "none",  "--memory", "4M",
@@ -122,7 +120,6 @@ static struct process start(const char *first, ...)
 	p.pid = fork();
 	assert_true(p.pid >= 0);
 	if (p.pid == 0) {
-		/* the kernel kills dxpd if the test process dies */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(pipe_ends[1], 1);
 		dup2(pipe_ends[1], 2);
@@ -135,8 +132,7 @@ static struct process start(const char *first, ...)
 	return p;
 }
 
-/* Reads output of the process until it contains `text`, the process closes it, or WAIT_NS have
- * passed. */
+/* Until `text`, the end of the output, or WAIT_NS. */
 static bool has_text(struct process *p, const char *text)
 {
 	size_t used = strlen(p->text);
@@ -155,8 +151,7 @@ static bool has_text(struct process *p, const char *text)
 	return strstr(p->text, text) != NULL;
 }
 
-/* Sends signal `number` to the process, or none if 0, and waits for its exit. Returns the exit
- * status, or -1 if a signal killed the process. */
+/* number 0: no signal. Returns the exit status, or -1 after a signal. */
 static int end(struct process *p, int number)
 {
 	int status;
@@ -213,8 +208,7 @@ static void dxpd__options(void **state)
 	REFUSED(5, "cannot make folder", "--state", "/proc/nothing");
 }
 
-/* dxpd measures the buffers of a board, or uses those that options set. It rejects settings that
- * cannot work. */
+/* Buffers are measured or set by options; settings that cannot work are rejected. */
 static void dxpd__buffers(void **state)
 {
 	REFUSED(0, "<- auto", "--engine", "board:fast", "--measure-buffers");
@@ -286,8 +280,7 @@ static struct dxp_xpu *xpu_open(struct dxp_fabric *f, const char *name)
 	return x;
 }
 
-/* Sends data from one xPU to another again and again, and kills process `victim` during one
- * transfer. Returns the status of the first failed transfer. */
+/* Kills `victim` during one of many transfers. Returns the status of the first that fails. */
 static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dxp_xpu *to,
 			   struct process *victim)
 {
@@ -302,7 +295,7 @@ static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dx
 			.from_address = source, .to_address = destination, .bytes = bytes};
 		dxp_event event;
 		if (dxp_send(from, to, &t, &event) != DXP_OK)
-			return DXP_EPEERLOST; /* the host has already detected the death */
+			return DXP_EPEERLOST; /* death already detected */
 		if (i == 20) {
 			kill(victim->pid, SIGKILL);
 			killed_ns = clock_now_ns();
@@ -329,8 +322,8 @@ static void dxpd__killed_in_the_middle(void **state)
 	struct dxp_xpu *alpha = xpu_open(f, "alpha"), *beta = xpu_open(f, "beta");
 	assert_int_equal(send_until_lost(f, alpha, beta, &b), DXP_EPEERLOST);
 	assert_int_equal(end(&b, 0), -1);
-	/* The surviving daemon continues: no command hangs, memory and commands work. */
-	/* the send fails if this host has already detected the death */
+	/* The surviving daemon continues. */
+	/* fails if this host has detected the death */
 	if (dxp_send(alpha, beta, &t, &event) == DXP_OK)
 		assert_int_not_equal(dxp_event_wait(f, event, WAIT_NS, NULL), DXP_OK);
 	assert_int_equal(dxp_mem_alloc(alpha, 4096, &address), DXP_OK);
@@ -343,8 +336,7 @@ static void dxpd__killed_in_the_middle(void **state)
 	assert_int_equal(end(&a, SIGTERM), 0);
 }
 
-/* Daemon w-beta is stopped before its transfer completes, then killed. A transfer of w-alpha waits
- * for that transfer's event, and completes with EPEERLOST. */
+/* w-alpha waits for a transfer of the killed w-beta and completes with EPEERLOST. */
 static void dxpd__killed_while_awaited(void **state)
 {
 	struct process p[] = {start("--name", "w-alpha", NULL), start("--name", "w-beta", NULL)};
@@ -375,8 +367,7 @@ static void dxpd__killed_while_awaited(void **state)
 	assert_int_equal(end(&p[0], SIGTERM), 0);
 }
 
-/* dxpd runs with --keep-hosts 0, and a host is killed. After the host's lease has expired, its
- * memory on the xPU is free again. */
+/* With --keep-hosts 0, a killed host's memory is freed when its lease expires. */
 static void dxpd__host_killed(void **state)
 {
 #if SANITIZED_THREAD
@@ -421,8 +412,8 @@ static void dxpd__host_killed(void **state)
 
 enum { KEPT = 0, OTHER = 1, NOTIFIED = 10 };
 
-/* Starts a host in its own process. The process writes to the xPU and stops itself. Once it is
- * continued, its exit status reports whether its memory was kept. */
+/* The process writes to the xPU and stops itself. Later its exit status reports whether its memory
+ * was kept. */
 static pid_t stopped_host(const char *name)
 {
 	static uint8_t data[STOPPED_BYTES], back[STOPPED_BYTES];
@@ -465,9 +456,8 @@ static int goes_on(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* A host that is stopped for longer than its lease keeps its memory, unless another host needs it.
- * In that case the stopped host gets an error later. A killed host is removed when another process
- * uses its name. */
+/* A host that is stopped for longer than its lease loses its memory only if another host needs it.
+ * A killed host is removed when its name is used again. */
 static void dxpd__host_stopped(void **state)
 {
 #if SANITIZED_THREAD
@@ -500,12 +490,12 @@ static void dxpd__host_stopped(void **state)
 	assert_int_equal(dxp_fabric_open(&again, &g), DXP_OK);
 	while (now != before + 2 * STOPPED_BYTES && clock_now_ns() < until)
 		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
-	/* bytes of the first stopped host and of the killed host are free again */
+	/* of the first stopped and of the killed host */
 	assert_int_equal(now, before + 2 * STOPPED_BYTES);
 	dxp_fabric_close(g);
 
-	/* This allocation is so large that it also needs the memory of the second stopped host. It
-	 * fails until dxpd has evicted that host. */
+	/* This needs the memory of the second stopped host, so it fails until dxpd has evicted that
+	 * host. */
 	while (dxp_mem_alloc(x, (4u << 20) - STOPPED_BYTES / 2, &address) != DXP_OK)
 		assert_true(clock_now_ns() < until);
 	assert_int_equal(goes_on(two), NOTIFIED);
@@ -531,8 +521,7 @@ int main(void)
 		printf("skipped: %s is not built\n", PROGRAM);
 		return 77;
 	}
-	/* Report only leaks of dxpd. Memory that PoCL keeps is suppressed
-	 * (test/support/pocl/leaks.c). */
+	/* Only leaks of dxpd; PoCL's are suppressed (test/support/pocl/leaks.c). */
 	setenv("LSAN_OPTIONS",
 	       "print_suppressions=0:suppressions=" DXP_SOURCE_DIR "/test/support/pocl/leaks.supp",
 	       0);

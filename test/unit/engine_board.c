@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the engine `board`: every kind of DMA at odd addresses and lengths, bounds, order and
- * queues, the engine's description, and pins. */
+/* Tests the engine `board`: DMAs at odd addresses and lengths, bounds, order, queues, and pins. */
 #include "test/unit/board_rig.h"
 
 #include "base/clock.h"
 #include "base/rng.h"
 
-#define SMALL    300            /* all lengths 1 .. SMALL are tested */
-#define ENDS_MAX BOARD_ENDS_MAX /* most completions that one call dequeues */
+#define SMALL    300            /* all lengths up to this */
+#define ENDS_MAX BOARD_ENDS_MAX /* of one call */
 
-/* Copies `source` to the device, within the device, and back to `sink`. No byte outside the
- * destination changes. */
+/* No byte outside the destination changes. */
 static void round_trip(uint64_t address, uint32_t offset, uint64_t bytes)
 {
 	memset(sink, 0xee, offset + bytes + 64);
@@ -86,8 +84,7 @@ static void engine_dma__bounds(void **state)
 
 /* ---- order and queues ---- */
 
-/* Each controller completes its DMAs in the order of their start, independently of the other
- * controller. */
+/* Controllers are independent; each completes its DMAs in order. */
 static void engine_dma__in_order(void **state)
 {
 	struct rng rng = {.state = 7};
@@ -115,8 +112,7 @@ static void engine_dma__in_order(void **state)
 	}
 }
 
-/* One controller runs DMAs one after another: the second DMA reads the bytes that the first has
- * written. */
+/* The second DMA reads what the first has written. */
 static void engine_dma__same_controller_waits(void **state)
 {
 	struct engine_dma first = dma_in(0, source, HOST);
@@ -144,7 +140,7 @@ static void engine_dma__queue_full(void **state)
 	d = dma_through(sink, source, 100);
 	assert_int_equal(engine_dma_start(board, &d), DXP_EAGAIN);
 	for (int i = 0; i < 5; i++)
-		/* the queue of the other controller still has space */
+		/* the other controller's queue has space */
 		RUN(dma_out(sink, 4096, 100));
 	engine_dma_reset(board);
 	for (int i = 0; i < 5; i++)
@@ -153,8 +149,7 @@ static void engine_dma__queue_full(void **state)
 	RUN(dma_through(sink, source, 100));
 }
 
-/* The caller does not dequeue completions. New DMAs are then rejected before a completion is
- * lost. */
+/* Without space for its completion, a DMA is rejected. */
 static void engine_dma__completions_wait_until_dequeued(void **state)
 {
 	struct engine_dma_end ends[ENDS_MAX];
@@ -179,7 +174,7 @@ static void engine_dma__completions_wait_until_dequeued(void **state)
 	RUN(dma_in(0, source, 1));
 }
 
-/* Starts many DMAs on both controllers, and retries rejected DMAs. Every byte arrives. */
+/* Rejected DMAs are retried; every byte arrives. */
 static void engine_dma__a_hundred_at_once(void **state)
 {
 	const uint64_t bytes = 4001;
@@ -208,7 +203,7 @@ static void engine_dma__interrupt_for_each_batch(void **state)
 	for (int i = 0; i < 10; i++) {
 		RUN(dma_in(0, source, BOARD_SHORT_BYTES + 1));
 		RUN(dma_out(sink, 0, BOARD_SHORT_BYTES + 1));
-		/* the interrupt follows shortly after the completion */
+		/* the interrupt comes shortly after the completion */
 		while (atomic_load(&interrupts) < 2 * (uint64_t)i + 2)
 			assert_true(clock_now_ns() < until_ns);
 		assert_int_equal(atomic_load(&interrupts), 2 * i + 2);
@@ -263,7 +258,7 @@ static void engine_core_set__of_streams_to_come(void **state)
 	assert_int_equal(run(&d), DXP_OK);
 	assert_int_equal(engine_core_set(board, 0, ENGINE_CORE_CHECKSUM, 0), DXP_OK);
 	d = dma_through(sink + 4000, source + 4000, 4000);
-	d.first = false; /* continues the stream, with the core setting of its first DMA */
+	d.first = false; /* with the core setting of its first DMA */
 	assert_int_equal(run(&d), DXP_OK);
 	for (uint32_t i = 0; i < 8000; i += 4) {
 		memcpy(&word, source + i, 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the engine `cuda` with the fake driver in test/support/cuda, which can make each call fail.
- * The test engine_cuda_device runs the same cases with a real driver. Skipped without a driver. */
+/* Tests the engine `cuda` with a fake driver (test/support/cuda); engine_cuda_device runs the cases
+ * with a real one. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static char text[ENGINE_TEXT_BYTES], *ptx;
 static atomic_uint interrupts;
 static uint8_t host[1 << 20];
 
-/* Functions of the fake driver; all NULL with a real driver. */
+/* NULL with a real driver. */
 #define MEMBER(type, name, parameters) static type(*name) parameters;
 FAKE_CUDA_FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -106,7 +106,7 @@ static void engine_dma__rejected(void **state)
 static void engine_dma__many_in_flight(void **state)
 {
 	if (fake_cuda_delay)
-		fake_cuda_delay(100 * US_NS); /* ns; slows each copy, so that the queues fill */
+		fake_cuda_delay(100 * US_NS); /* ns per copy, so that queues fill */
 	atomic_store(&interrupts, 0);
 	bridged_many(engine);
 	if (fake_cuda_delay)
@@ -128,8 +128,7 @@ static void engine_pin__and_moves(void **state)
 	engine_unpin(engine, host);
 }
 
-/* Resets the engine while DMAs are outstanding. A DMA completes only after the device has stopped
- * using its memory, and then with an error. */
+/* A DMA completes only after the device has stopped using its memory, and then with an error. */
 static void engine_dma_reset__ends_all(void **state)
 {
 	struct engine_dma d = {.kind = ENGINE_DMA_OUT, .sink = host, .bytes = sizeof(host)};
@@ -193,7 +192,7 @@ static int add_run(uint64_t from, uint64_t to, uint64_t local)
 	return status;
 }
 
-/* Copies to the device hang. Copies from the device and kernels continue. */
+/* If copies to the device hang, copies from it and kernels continue. */
 static void engine_dma__directions_are_apart(void **state)
 {
 	struct engine_dma d = {.kind = ENGINE_DMA_IN, .source = host, .bytes = sizeof(host)};
@@ -210,7 +209,7 @@ static void engine_dma__directions_are_apart(void **state)
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
 	assert_int_equal(bridged_out(engine, 0, host, sizeof(host)), DXP_OK);
 	fake_cuda_hang(0);
-	for (unsigned i = 0; i < 10; i++) /* completions of one direction arrive in order */
+	for (unsigned i = 0; i < 10; i++) /* in order within a direction */
 		assert_int_equal(bridged_memory_dequeue(engine).id, i);
 }
 
@@ -218,7 +217,6 @@ static void engine_run__in_device_memory(void **state)
 {
 	assert_int_equal(add_run(4096, 8192, 0), DXP_OK);
 	assert_int_equal(add_run(0, BRIDGED_BYTES - 2560, 128), DXP_OK);
-	/* the alignment of the element type suffices */
 	assert_int_equal(add_run(4, 4, 32), DXP_OK);
 	assert_int_equal(add_run(4096, 8192, 1), DXP_OK);
 }
@@ -234,7 +232,7 @@ static void engine_run__local_memory(void **state)
 	uint32_t got[64];
 
 	l.arguments[0] = buffer_at(1024, 256);
-	/* 64 KiB: above the 48 KiB that CUDA allows by default */
+	/* above the 48 KiB that CUDA allows by default */
 	for (uint32_t bytes = 128; bytes <= 64 << 10; bytes *= 512) {
 		l.arguments[1] =
 			(struct engine_argument){.kind = COMMAND_ARG_LOCAL, .bytes = bytes};
@@ -310,8 +308,7 @@ static void engine_build__failures_have_a_log(void **state)
 	build_fails("", "", "neither PTX");
 }
 
-/* A kernel in CUDA C gives the same result as the kernel in PTX. Skipped without NVRTC, the runtime
- * compiler of CUDA. */
+/* Equal to the kernel in PTX; skipped without NVRTC, CUDA's runtime compiler. */
 static void engine_build__cuda_c(void **state)
 {
 	static const char source[] =
@@ -398,7 +395,6 @@ static void engine_open__too_much_memory(void **state)
 		assert_int_equal(fake_cuda_alive(), 0);
 }
 
-/* Pins memory, runs a kernel and copies data, each once. Returns whether all succeeded. */
 static bool all_of_it(void)
 {
 	bool good = engine_pin(engine, host, 8192) == DXP_OK;
@@ -409,8 +405,8 @@ static bool all_of_it(void)
 	return good;
 }
 
-/* Makes every call of the driver fail once. A failed operation never reports success, and the next
- * operation succeeds. A failed start leaves no objects. */
+/* No failed operation reports success, the next one succeeds, and a failed start leaves no
+ * objects. */
 static void engine_cuda__each_call_fails_once(void **state)
 {
 	unsigned n = 0;
@@ -439,8 +435,7 @@ static void engine_cuda__each_call_fails_once(void **state)
 	assert_true(n > 50);
 }
 
-/* Makes the n-th driver call of a start fail, until the start succeeds. After a failed start, the
- * driver holds as many objects as before. */
+/* n = 1, 2, ... until the start succeeds. */
 static void engine_open__failed_start_leaves_nothing(void **state)
 {
 	if (!fake_cuda_fail) {
@@ -459,8 +454,7 @@ static void engine_open__failed_start_leaves_nothing(void **state)
 	engine_close(engine);
 }
 
-/* This test is the last one: after a fault in a kernel, a real device is unusable in this
- * process. */
+/* Must run last: after a fault in a kernel, a real device is unusable in this process. */
 static void engine_run__a_fault_is_for_good(void **state)
 {
 	struct engine_launch l = {.program = program,

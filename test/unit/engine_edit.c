@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the commands WRITE, COPY and FILL against a model that works byte by byte. Also tests
- * invalid rectangles. */
+/* Compares WRITE, COPY and FILL with a model by bytes; tests invalid rectangles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +67,7 @@ static void edit_draw(struct rng *r, struct engine_edit *e, uint8_t *data)
 			e->data_bytes * (1 + rng_below(r, 8192 / e->data_bytes / 40 + 1));
 	pitches_draw(r, &e->rect, &e->rect.to_row_pitch, &e->rect.to_slice_pitch);
 	pitches_draw(r, &e->rect, &e->rect.from_row_pitch, &e->rect.from_slice_pitch);
-	/* source in the lower half, destination in the upper half, so they do not overlap */
+	/* in separate halves, so they do not overlap */
 	e->from = rng_below(r, BYTES / 2);
 	e->to = BYTES / 2 + rng_below(r, BYTES / 2);
 }

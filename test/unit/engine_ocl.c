@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the OpenCL engine on PoCL's CPU device. Kernels work in place in the caller's memory. Each
- * kind of wrong launch has its own message. Skipped without OpenCL or PoCL. */
+/* Tests the OpenCL engine on PoCL: kernels in the caller's memory, and a message for each kind of
+ * wrong launch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static struct engine_launch add_launch(const uint32_t *n)
 				  .argument_count = 3};
 
 	l.arguments[0] = buffer_at(4096, 256);
-	l.arguments[1] = buffer_at(8196, 256); /* the alignment of the element type suffices */
+	l.arguments[1] = buffer_at(8196, 256); /* alignment of the element type */
 	l.arguments[2] =
 		(struct engine_argument){.kind = COMMAND_ARG_BYTES, .bytes = 4, .value = n};
 	return l;
@@ -93,8 +93,7 @@ static void engine_run__in_place(void **state)
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
 	for (uint32_t i = 0; i < 64; i++)
 		assert_int_equal(out[i], 1000 + i);
-	/* Memory is written between two launches, as the NIC may do. The second launch reads the
-	 * new value. */
+	/* The NIC may write memory between two launches. */
 	a[5] = 77;
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
 	assert_int_equal(out[5], 1077);
@@ -168,7 +167,7 @@ static void engine_build__second_time_is_free(void **state)
 	free(log);
 	engine_release(engine, p);
 	assert_int_equal(watched.sources + watched.binaries + watched.builds, 0);
-	/* A source that the cache does not hold must be compiled. */
+	/* not in the cache, so it is compiled */
 	assert_int_equal(build("kernel void fresh(global uint *p) { p[0] = 9; }", &p, &log),
 			 DXP_OK);
 	free(log);
@@ -224,8 +223,7 @@ static void include_run(const char *options)
 	assert_int_equal(d->dst_magic, 0x12345678);
 	assert_int_equal(d->imm, 99);
 	assert_int_equal(d->context, 77);
-	/* A launch fails with EINVAL if the argument for the NIC window is a buffer, or the other
-	 * way round. */
+	/* A buffer and the NIC's window cannot stand for each other. */
 	l.arguments[0] = buffer_at(0, 4096);
 	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
 	assert_non_null(
@@ -248,8 +246,7 @@ static void engine_build__device_header(void **state)
 	include_run("-cl-std=CL3.0");
 }
 
-/* Build messages use the line numbers of the user's program, before and after an included
- * header. */
+/* Lines in messages are those of the user's program, also around an included header. */
 static void engine_build__lines_are_the_programs(void **state)
 {
 	struct engine_program *p;
@@ -303,8 +300,7 @@ static void ocl_source_expand__where_it_is_a_directive(void **state)
 	expands("\\", 0);
 }
 
-/* Each include line is replaced by the whole header, so a program of such lines would grow a
- * thousandfold. Only 64 lines are replaced; the next one becomes an error. */
+/* Each line grows a thousandfold, so only 64 are replaced; the next one is an error. */
 static void ocl_source_expand__not_without_bound(void **state)
 {
 	static const char line[] = "#include <dxp/device.h>\n";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the OpenCL engine with device memory of its own, on PoCL. Data moves to, from and within
- * this memory, kernels use it, and OpenCL calls fail. Skipped without OpenCL. */
+/* Tests the OpenCL engine with memory of its own, on PoCL: DMAs, kernels, and failing OpenCL
+ * calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@
 #include "engine/ocl_library.h"
 
 #define BYTES BRIDGED_BYTES
-/* bytes of one allocation, on devices that allow only small allocations */
+/* where only small allocations are allowed */
 #define CHUNK_BYTES (1u << 20)
 
 static const char source[] =
@@ -42,12 +42,12 @@ static uint8_t host[BYTES];
 
 /* ---- failing OpenCL ---- */
 
-/* Call number fail_at of the fake functions below fails; 0: none. */
-static atomic_uint fail_at, calls; /* atomic: a thread of the engine also makes calls */
+/* Number of the fake call that fails; 0: none. */
+static atomic_uint fail_at, calls; /* a thread of the engine also calls */
 static _Atomic(cl_int) ends_with;  /* status of all commands; CL_COMPLETE: their own */
-static cl_ulong allocation_max;    /* bytes; 0: the limit of the real device */
+static cl_ulong allocation_max;    /* bytes; 0: the real limit */
 static atomic_bool callbacks_lost;
-static atomic_bool hangs; /* true: commands never complete */
+static atomic_bool hangs; /* commands never complete */
 static struct ocl_library real;
 
 static bool fails(void)
@@ -117,8 +117,8 @@ static void *fake_clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
 						 waits, wait, event, error);
 }
 
-/* The first query for a command reports it as running. So the engine needs a callback or a second
- * query, even on a device that runs commands in the calling thread. */
+/* A first query reports a command as running, so a callback or a second query is needed even if
+ * commands run in the calling thread. */
 static cl_int fake_clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *value,
 				  size_t *size)
 {
@@ -155,7 +155,7 @@ static cl_int fake_clGetDeviceInfo(cl_device_id device, cl_device_info what, siz
 	return error;
 }
 
-/* Replaces functions in the library's table, which the whole process shares. */
+/* The whole process shares the library's table. */
 static void fakes_set(struct ocl_library *cl)
 {
 	real = *cl;
@@ -257,7 +257,7 @@ static void engine_dma__rejected(void **state)
 
 static void engine_dma__many_in_flight(void **state)
 {
-	fakes_begin(); /* with the fakes, completions come by callback */
+	fakes_begin(); /* completions come by callback */
 	atomic_store(&interrupts, 0);
 	bridged_many(engine);
 	bridged_until(&interrupts, 200);
@@ -265,8 +265,7 @@ static void engine_dma__many_in_flight(void **state)
 	fakes_clear();
 }
 
-/* Resets the engine while DMAs are outstanding. A DMA completes only after the device has stopped
- * using its memory, and then with an error. */
+/* A DMA completes only after the device has stopped using its memory, and then with an error. */
 static void engine_dma_reset__ends_all(void **state)
 {
 	struct engine_dma d = {.kind = ENGINE_DMA_IN, .source = host, .bytes = 1 << 20};
@@ -287,7 +286,7 @@ static void engine_dma_reset__ends_all(void **state)
 	bridged_moves(engine, 20);
 }
 
-/* Runs `dmas` DMAs, which must all fail. Returns the number of errors that the engine logged. */
+/* All must fail; returns the number of logged errors. */
 static unsigned fail_dmas(unsigned dmas)
 {
 	struct stderr_capture capture;
@@ -305,8 +304,7 @@ static unsigned fail_dmas(unsigned dmas)
 	return errors;
 }
 
-/* The driver accepts a command, which fails later. The engine logs this once, whether a query or a
- * callback reports it. */
+/* A failure after the accept is logged once, whether a query or a callback reports it. */
 static void fails_on_its_way(bool seen_by_a_look)
 {
 	fakes_begin();
@@ -326,7 +324,7 @@ static void engine_dma__fails_on_its_way(void **state)
 	fails_on_its_way(false);
 }
 
-/* Callbacks do not arrive. The engine detects completions by queries. */
+/* Without callbacks, queries detect completions. */
 static void engine_dma__without_callbacks(void **state)
 {
 	fakes_begin();
@@ -398,7 +396,7 @@ static void engine_run__in_device_memory(void **state)
 {
 	assert_int_equal(add_run(4096, 8192), DXP_OK);
 	assert_int_equal(add_run(0, BYTES - 512), DXP_OK);
-	assert_int_equal(add_run(512, 512), DXP_OK); /* both arguments are the same buffer */
+	assert_int_equal(add_run(512, 512), DXP_OK);
 }
 
 static void engine_run__local_memory(void **state)
@@ -471,14 +469,13 @@ static void engine_describe__bridged(void **state)
 
 /* ---- several allocations, and failures ---- */
 
-/* Device memory consists of 12 allocations. A DMA may cross the border of two allocations. A launch
- * is rejected if a buffer of it crosses a border. */
+/* Memory consists of 12 allocations. DMAs may cross their borders; a buffer of a launch may not. */
 static void engine_open__memory_in_chunks(void **state)
 {
 	uint32_t n = 1;
 
 	fakes_begin();
-	allocation_max = CHUNK_BYTES + 17; /* the engine rounds this down to whole pages */
+	allocation_max = CHUNK_BYTES + 17; /* rounded down to whole pages */
 	assert_int_equal(setup(NULL), 0);
 	bridged_moves(engine, 100);
 	assert_int_equal(add_run(4 * CHUNK_BYTES, 5 * CHUNK_BYTES - 256), DXP_OK);
@@ -486,13 +483,12 @@ static void engine_open__memory_in_chunks(void **state)
 	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
 	assert_non_null(strstr(text, "cross a multiple of 0x100000"));
 	teardown(NULL);
-	allocation_max = 4096; /* so small that too many allocations are needed */
+	allocation_max = 4096; /* needs too many allocations */
 	assert_int_equal(engine_start(), DXP_ENOMEM);
 	fakes_clear();
 }
 
-/* Makes every call of OpenCL fail once. A failed operation never reports success, and the next
- * operation succeeds. */
+/* No failed operation reports success, and the next one succeeds. */
 static void engine_ocl__each_call_fails_once(void **state)
 {
 	bool clean = false;

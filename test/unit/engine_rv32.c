@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels on the engine `rv32`: ids, arguments of every kind, work-groups, and several
- * cores. */
+/* Tests kernels on the engine `rv32`: ids, arguments, work-groups, several cores. */
 #include "test/unit/engine_rv32_rig.h"
 
 /* ---- ids and sizes ---- */
@@ -34,8 +33,7 @@ static void engine_run__ids(void **state)
 	engine_release(engine, p);
 }
 
-/* Global sizes just below and above the sizes of a warp and a work-group. The engine chooses the
- * local size if it is 0. */
+/* Sizes around a warp and a work-group; local size 0: the engine chooses. */
 static void engine_run__sizes(void **state)
 {
 	static const uint64_t sizes[][2] = {{1, 0},    {31, 0},      {32, 0},   {33, 0},
@@ -98,8 +96,7 @@ static void engine_run__values(void **state)
 	engine_release(engine, p);
 }
 
-/* Two buffer arguments overlap; one starts inside the other. A write through one is read through
- * the other. */
+/* A write through one buffer is read through the other. */
 static void engine_run__overlap(void **state)
 {
 	struct engine_program *p =
@@ -133,8 +130,7 @@ static const char sums[] =
 	"	}\n"
 	"	data[get_global_id(0)] = t[0] + more[n - 1] + last;\n"
 	"}\n"
-	/* This kernel nearly fills local memory, so its variables use the same addresses as the
-	 * variables of kernel `sum`. */
+	/* nearly fills local memory, so it uses the addresses of kernel `sum`'s variables */
 	"kernel void other(global uint *data) {\n"
 	"	local uint big[15000];\n"
 	"	big[get_local_id(0) * 100] = get_local_id(0);\n"
@@ -142,8 +138,7 @@ static const char sums[] =
 	"	data[get_global_id(0)] = big[(get_local_size(0) - 1 - get_local_id(0)) * 100];\n"
 	"}\n";
 
-/* Every work-item stores to a local scalar first. The scalar is still one variable that the
- * work-group shares. */
+/* Each work-item stores to it first, and it is still one variable of the work-group. */
 static void engine_run__local_scalar(void **state)
 {
 	struct engine_program *p = rig_program("kernel void one(global uint *out) {\n"

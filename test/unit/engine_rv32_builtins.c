@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests built-in functions of OpenCL C on the engine `rv32`. Inside a kernel, vector results are
- * compared with scalar results. Scalar results are compared with the host's library. */
+/* Tests built-in functions of OpenCL C on `rv32`: scalars against the host's library, vectors
+ * against scalars. */
 #include "test/unit/engine_rv32_rig.h"
 
 #include <math.h>
@@ -118,7 +118,7 @@ static float half_value(uint16_t h)
 			      : sign * ldexpf((float)mantissa, -24);
 }
 
-/* All 65536 values of type half are loaded exactly, and stored unchanged. */
+/* All 65536 halves load exactly and are stored unchanged. */
 static void engine_run__halves(void **state)
 {
 	struct engine_program *p = rig_program(scalars);
@@ -140,8 +140,8 @@ static void engine_run__halves(void **state)
 		}
 		assert_true(f[i] == right);
 		assert_int_equal(h[i + 65536], i);
-		/* The kernel multiplies by 1.0002, which does not reach the next half. The store
-		 * rounds towards zero, so it restores the value. */
+		/* 1.0002 does not reach the next half, and the store rounds towards zero, so the
+		 * value is restored. */
 		if (fabsf(right) > 1e-4f && !isinf(right))
 			assert_int_equal(h[i + 131072], i);
 	}

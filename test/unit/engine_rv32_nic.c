@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the NIC instructions of kernels (dxp/rv32.h) on a window in this process. Tested are the
- * descriptors that kernels post, the completions and NIC values that they read, and 64-bit loads
- * that must not tear. */
+/* Tests the NIC instructions of kernels (dxp/rv32.h) on a window: posts, completions, values, and
+ * 64-bit loads that must not tear. */
 #include "test/unit/engine_rv32_rig.h"
 
 #include <pthread.h>
@@ -100,8 +99,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Each of 33 work-items posts its own descriptor, in order. The ring holds 32, so the last post
- * returns EAGAIN. */
+/* The ring holds 32 of the 33 descriptors, so the last post returns EAGAIN. */
 static void dxp_insn_put__descriptors(void **state)
 {
 	const struct dxp_target to = {.node = 5, .function = 3, .qp = 1, .magic = 0x55667788};
@@ -148,8 +146,8 @@ static void dxp_insn_cfg__descriptors(void **state)
 	memcpy(entries, read->body, sizeof(entries));
 	assert_int_equal(read->head.op, DXP_OP_CFG_READ);
 	assert_int_equal(read->head.dst_node, 0);
-	/* As in a GET, the source entry names bytes of the peer. For a CFG read, its offset is in
-	 * the peer's registers. */
+	/* The source entry of a CFG read names registers of the peer, as that of a GET names
+	 * bytes. */
 	assert_true(entries[0].offset == 36 && entries[0].bytes == 8);
 	assert_true(entries[1].offset == 16 && entries[1].bytes == 8 && entries[1].key == 7);
 	assert_int_equal(write->head.op, DXP_OP_CFG_WRITE);
@@ -216,8 +214,7 @@ static struct nic *nic_make(struct rng *secrets)
 	return nic;
 }
 
-/* A kernel stores 40 doorbells without a check for space. After this overrun, the NIC instructions
- * and the functions of dxp/device.h return EOVERRUN. */
+/* After 40 doorbells without a check for space, all NIC functions return EOVERRUN. */
 static void dxp_insn__overrun(void **state)
 {
 	struct rng secrets = {7};
@@ -235,8 +232,7 @@ static void dxp_insn__overrun(void **state)
 
 /* ---- descriptors by reference (C-14) ---- */
 
-/* A kernel builds a list with more entries than a descriptor holds. It posts the list by its
- * address. */
+/* The list is longer than a descriptor, so it is posted by its address. */
 static void dxp_post_reference__long_list(void **state)
 {
 	struct rng secrets = {7};
@@ -266,9 +262,8 @@ static void dxp_post_reference__long_list(void **state)
 
 static atomic_bool counting;
 
-/* Stores values just below and at growing multiples of 2^32, so that a torn load is detected. The
- * value would wrap after a few seconds. The stores stop before that, because a slow kernel may read
- * for longer. */
+/* Stores near growing multiples of 2^32 show torn loads. They stop before the value wraps, as a
+ * slow kernel may read for longer. */
 static void *count_main(void *context)
 {
 	for (uint64_t high = 1; atomic_load(&counting) && high < UINT32_MAX; high++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests profiles by source line and lists of executed instructions on the engine `rv32`. Also tests
- * its option warps=. */
+/* Tests profiles by source line, lists of instructions, and the option warps= of `rv32`. */
 #include <CL/cl.h>
 #include <dxp/about.h>
 
@@ -74,8 +73,8 @@ static uint64_t lanes_of(const struct profile *p)
 	return sum;
 }
 
-/* Runs 4 warps of 100 rounds each. Most instructions are in the lines of the loop. The branch that
- * one work-item takes counts one lane. */
+/* 4 warps of 100 rounds: most instructions are in the loop; a branch of one work-item counts one
+ * lane. */
 static void counts_check(void)
 {
 	struct engine_program *p = rig_program(loops);
@@ -114,7 +113,7 @@ static void engine_fetch__profile(void **state)
 	engine = one;
 }
 
-/* A program that is compiled but not linked cannot run, so it has no profile. */
+/* Compiled but not linked, a program cannot run. */
 static void engine_fetch__no_profile(void **state)
 {
 	const struct engine_file file = {.data = loops, .bytes = strlen(loops)};

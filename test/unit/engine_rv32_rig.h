@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of the engine rv32: an engine with its own memory and cache folder. */
+/* Helpers of the tests of `rv32`: an engine with its own memory and cache folder. */
 #ifndef TEST_ENGINE_RV32_RIG_H
 #define TEST_ENGINE_RV32_RIG_H
 
@@ -37,7 +37,7 @@ static inline int rig_open(const char *name)
 	return engine_open(&options, &engine);
 }
 
-/* Opens the engine. Returns 0, or main's exit status if the test cannot run. */
+/* Returns 0, or main's exit status if the test cannot run. */
 static inline int rig_begin(const char *name)
 {
 	if (!rv32_clang_there()) {
@@ -79,7 +79,6 @@ static inline struct engine_program *rig_program(const char *source)
 	return p;
 }
 
-/* Returns a buffer argument for `bytes` bytes of memory, from `offset` on. */
 static inline struct engine_argument rig_buffer(uint64_t offset, uint64_t bytes)
 {
 	return (struct engine_argument){.kind = COMMAND_ARG_BUFFER,
@@ -98,7 +97,7 @@ static inline struct engine_argument rig_local(uint32_t bytes)
 	return (struct engine_argument){.kind = COMMAND_ARG_LOCAL, .bytes = bytes};
 }
 
-/* Returns a launch in one dimension with one argument: a buffer that covers all of memory. */
+/* One dimension; the only argument is all of memory. */
 static inline struct engine_launch rig_launch(struct engine_program *p, const char *kernel,
 					      uint64_t global, uint64_t local)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests wrong programs and kernels on the engine `rv32`. Each launch fails with a sentence that
- * names kernel, work-item and position. The next launch succeeds. */
+/* Tests that a wrong kernel on `rv32` fails with a sentence that names kernel, work-item and
+ * position, and the next launch succeeds. */
 #include "test/unit/engine_rv32_rig.h"
 
 #include <CL/cl.h>
@@ -34,8 +34,7 @@ static const char wrongs[] =
 
 static struct engine_program *program;
 
-/* Runs a kernel that must fail; its message must contain all of `parts`. Then runs a kernel that
- * must succeed. */
+/* A kernel that must succeed follows. */
 static void wrong(const char *kernel, const char *const *parts)
 {
 	struct engine_launch l = rig_launch(program, kernel, 64, 64);
@@ -133,7 +132,7 @@ static void engine_run__rejected(void **state)
 
 /* ---- builds that fail ---- */
 
-/* Builds a source; the build must fail, and its log must contain `part`. */
+/* The log must contain `part`. */
 static void build_fails(const char *source, const char *options, const char *part, int native)
 {
 	struct engine_program *p = NULL;

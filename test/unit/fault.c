@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the fault injector: the parser of its option text, and its effect on each datagram. It
- * works on single datagrams, before batches are formed. */
+/* Tests the fault injector: the parser of its text, and its effect on datagrams before they form
+ * batches. */
 #include "test/unit/link_pair.h"
 
 #include "base/clock.h"
@@ -76,15 +76,13 @@ static void fault_parse__rejects_all_else(void **state)
 		if (status != DXP_EINVAL)
 			fail_msg("\"%s\" was taken", bad[i]);
 		assert_non_null(strstr(text, "DXP_FAULT"));
-		/* the message shows how to correct the text */
+		/* how to correct the text */
 		assert_non_null(strstr(text, "write "));
 	}
 	assert_int_equal(o.seed, 99);
 }
 
-/* Sends COUNT numbered datagrams through `f`. counts[i]: copies of number i that came out
- * unchanged; *changed: datagrams that were altered; *late: datagrams that came out after a higher
- * number. */
+/* counts: unchanged copies of each; *changed: altered ones; *late: those after a higher number. */
 static void run(struct fault *f, uint8_t *counts, size_t *changed, size_t *late)
 {
 	struct udp_address to = address_of("127.0.0.1:9");
@@ -125,12 +123,11 @@ static void fault_pass__does_each_fault_at_its_rate(void **state)
 		assert_true(counts[i] <= 2);
 		seen[counts[i]]++;
 	}
-	/* Expected: a share of 0.9 * 0.02 is altered, and 5 % of these are sent twice. All bounds
-	 * below are five standard deviations wide. */
+	/* 0.9 * 0.02 are altered, 5 % of these twice; bounds are five standard deviations wide. */
 	assert_in_range(changed, 280, 480);
-	assert_in_range(seen[0], 2130, 2600); /* share missing: 0.1 + 0.9 * 0.02 */
-	assert_in_range(seen[2], 730, 1040);  /* share duplicated: 0.9 * 0.98 * 0.05 */
-	assert_in_range(late, 560, 870);      /* share delayed: 0.9 * 0.98 * 0.04 */
+	assert_in_range(seen[0], 2130, 2600); /* missing: 0.1 + 0.9 * 0.02 */
+	assert_in_range(seen[2], 730, 1040);  /* duplicated: 0.9 * 0.98 * 0.05 */
+	assert_in_range(late, 560, 870);      /* delayed: 0.9 * 0.98 * 0.04 */
 	assert_in_range(fault_count(f), 3600, 4300);
 	fault_close(f);
 }
@@ -167,8 +164,7 @@ static void fault_pass__lets_a_held_one_go(void **state)
 	assert_int_equal(fault_release(f, 1000 + LINK_FAULT_HOLD_NS, out), 1);
 	assert_ptr_not_equal(out[0], &d);
 	assert_memory_equal(out[0]->header, d.header, 8);
-	/* The kernel had no space for the datagram. The injector returns it again, before all
-	 * others. */
+	/* The kernel had no space, so the injector returns it again, first. */
 	fault_settle(f, out, 1);
 	assert_true(fault_backlog(f));
 	assert_int_equal(fault_release(f, 0, out), 1);
@@ -189,7 +185,7 @@ static void fault_settle__keeps_the_order_of_a_backlog(void **state)
 		unsent[i] = &d[i];
 	}
 	fault_settle(f, unsent, ARRAY_COUNT(d));
-	/* datagrams beyond the bound LINK_FAULT_HELD are dropped */
+	/* beyond LINK_FAULT_HELD, datagrams are dropped */
 	assert_int_equal(fault_count(f), 10);
 	assert_int_equal(fault_release(f, 0, out), LINK_FAULT_HELD);
 	for (size_t i = 0; i < LINK_FAULT_HELD; i++)
@@ -197,7 +193,6 @@ static void fault_settle__keeps_the_order_of_a_backlog(void **state)
 	fault_close(f);
 }
 
-/* A real socket sends batches, and the injector removes single datagrams from them. */
 static void link_send__loses_single_datagrams_of_a_batch(void **state)
 {
 	static uint8_t payload[1000];
@@ -228,13 +223,13 @@ static void link_send__loses_single_datagrams_of_a_batch(void **state)
 			}
 	}
 	struct link_counters c = counters_of(p.a);
-	/* expected: 205 datagrams lost; the bounds are five standard deviations away */
+	/* expected: 205; the bounds are five standard deviations away */
 	assert_in_range(c.faults, 137, 273);
 	assert_int_equal(c.sent_datagrams, 2048 - c.faults);
 	assert_int_equal(received, c.sent_datagrams);
 	assert_true(gaps > c.faults / 2 && longest_gap < 8);
 	if (p.a->limits.segments > 1)
-		assert_true(c.send_calls < 200); /* datagrams still leave in batches */
+		assert_true(c.send_calls < 200); /* batches remain */
 	pair_close(&p);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the bookkeeping of DMAs that are outstanding in a driver: how a completion is detected, the
- * effect of a reset, and a device that never recovers. The driver here is an array of commands. */
+/* Tests the bookkeeping of outstanding DMAs: detection of completions, resets, and a lost device.
+ * The driver is an array of commands. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static struct flight *launch(struct flights *all, uint32_t queue, unsigned i, bo
 	return f;
 }
 
-/* Dequeues `count` completions. Fails if this takes longer than 20 s. */
+/* within 20 s */
 static void collect(struct flights *all, struct engine_dma_end *ends, uint32_t count)
 {
 	uint64_t until_ns = clock_now_ns() + 120 * S_NS;
@@ -121,8 +121,8 @@ static void flight__callback(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* A poll detects the completion, and the driver's callback comes later. The completion counts once,
- * and the command is freed only after the callback. */
+/* The completion that a poll detects counts once; the command is freed only after the late
+ * callback. */
 static void flight__late_callback(void **state)
 {
 	struct flights *all = begin(false, 0);
@@ -161,7 +161,7 @@ static void flight__waiting_threads(void **state)
 	launch(all, 0, 1, false);
 	launch(all, 1, 2, false);
 	commands[2].status = DXP_EDEVICE;
-	collect(all, e, 1); /* the command of queue 1 does not wait for commands of queue 0 */
+	collect(all, e, 1); /* queues are independent */
 	assert_int_equal(e[0].id, 2);
 	assert_int_equal(e[0].status, DXP_EDEVICE);
 	commands[1].status = DXP_OK;
@@ -182,7 +182,7 @@ static void flight__queue_is_full(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		f[i] = launch(all, 0, i, true);
 	assert_int_equal(flight_begin(all, 0, 9, &f[4]), DXP_EAGAIN);
-	f[4] = launch(all, 1, 4, true); /* queue 0 is full, queue 1 is not */
+	f[4] = launch(all, 1, 4, true); /* queue 1 is not full */
 	for (unsigned i = 0; i < 5; i++)
 		flight_land(f[i], DXP_OK);
 	assert_int_equal(flights_dequeue(all, e, 5), 5);
@@ -194,8 +194,7 @@ static void flight__queue_is_full(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* A DMA that completed before the reset stays successful. A DMA that is outstanding at the reset
- * fails, once the driver has completed it. A later DMA is not affected. */
+/* A reset fails only DMAs that are outstanding, once the driver has completed them. */
 static void flights_reset__marks_what_is_outstanding(void **state)
 {
 	struct flights *all = begin(false, 0);
@@ -217,8 +216,7 @@ static void flights_reset__marks_what_is_outstanding(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* After a reset, all DMAs that it cancelled complete in time. Newer DMAs still run. The device is
- * not marked as lost. */
+/* All cancelled DMAs complete in time, so the device is not lost, while newer ones run. */
 static void flights_reset__device_comes_back(void **state)
 {
 	struct flights *all = begin(false, 300 * MS_NS);
@@ -251,8 +249,7 @@ static void lost(bool waits)
 	assert_int_equal(e[1].status, DXP_EDEVICE);
 	assert_true(flights_lost(all));
 	assert_int_equal(flight_begin(all, 0, 5, &refused), DXP_EDEVICE);
-	assert_false(flights_destroy(all)); /* the device may still write, so nothing is freed */
-	/* The commands complete late; then everything is freed. */
+	assert_false(flights_destroy(all)); /* the device may still write */
 	commands[0].status = commands[1].status = DXP_OK;
 	if (!waits)
 		flight_land(f, DXP_OK);
@@ -267,7 +264,7 @@ static void flights_reset__device_is_lost(void **state)
 	lost(true);
 }
 
-/* state of an interrupt handler that blocks until the test lets it return */
+/* an interrupt handler that blocks until the test lets it return */
 static atomic_bool inside, leave, left;
 
 static void slow_interrupt(void *context)
@@ -291,8 +288,7 @@ static void *let_leave(void *argument)
 	return NULL;
 }
 
-/* The completion is dequeued before its interrupt handler returns. Destruction waits for the
- * handler, because the handler's target must exist until it returns. */
+/* Destruction waits for the handler, whose target must exist until it returns. */
 static void flights_destroy__waits_for_an_interrupt(void **state)
 {
 	const struct flights_options options = {
@@ -318,8 +314,7 @@ static void flights_destroy__waits_for_an_interrupt(void **state)
 	pthread_join(threads[1], NULL);
 }
 
-/* A lost device completes its commands after destruction. No interrupt is raised, because its
- * target may no longer exist. */
+/* No interrupt is raised after destruction, as its target may be gone. */
 static void flights_destroy__late_ends_notify_none(void **state)
 {
 	struct flights *all = begin(false, 20 * MS_NS);
@@ -330,15 +325,14 @@ static void flights_destroy__late_ends_notify_none(void **state)
 	assert_true(flights_lost(all));
 	flight_land(f, DXP_OK);
 	commands[1].status = DXP_OK;
-	/* ms; long enough for a polling thread to detect the completion, if one still ran */
+	/* ms; enough for a polling thread, if one still ran */
 	pause_ms(30);
 	assert_int_equal(atomic_load(&interrupts), 0);
 	while (!flights_destroy(all))
 		pause_ms(1);
 }
 
-/* One thread runs the callbacks, while another polls and dequeues completions. Each id is dequeued
- * once. */
+/* One thread runs callbacks, another polls; each id is dequeued once. */
 static struct flight *in_air[COMMANDS];
 static atomic_uint launched;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the order of sending inside one session: control first, then channels by weight, then their
- * flows equally. A blocked flow does not block others. */
+/* Tests the order of sending in a session: control, then channels by weight, then their flows
+ * equally; a blocked flow blocks no other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 
 static const struct rltp_tuning plain = {.cc = CC_NONE, .no_pacing = true};
 
-/* Removes up to `count` packets from the sender, drops them and counts them by key. */
+/* Drops up to `count` packets and counts them by key. */
 static void packets_count(struct session_pair *p, size_t count, uint32_t *by_key)
 {
 	struct datagram d;
@@ -55,7 +55,7 @@ static void flow__channels_share_by_weight(void **state)
 	pair_destroy(p);
 }
 
-/* Shares are counted in bytes, so a flow of small packets sends more packets. */
+/* Shares are bytes, so small packets are more. */
 static void flow__shares_are_bytes(void **state)
 {
 	struct session_pair *p = pair_create(&plain, WINDOW);
@@ -71,7 +71,7 @@ static void flow__shares_are_bytes(void **state)
 	pair_destroy(p);
 }
 
-/* A flow sends its whole quantum in a row. Packets of two flows do not alternate one by one. */
+/* Packets of two flows do not alternate one by one. */
 static void flow__quanta_are_batches(void **state)
 {
 	struct session_pair *p = pair_create(&plain, WINDOW);
@@ -89,8 +89,7 @@ static void flow__quanta_are_batches(void **state)
 	pair_destroy(p);
 }
 
-/* The receiver rejects all packets of one flow. That flow occupies only a part of the send
- * window. */
+/* A flow whose packets are all rejected occupies only a part of the send window. */
 static void flow__blocked_flow_leaves_the_window(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 128);
@@ -110,8 +109,7 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 	pair_destroy(p);
 }
 
-/* A flow with too many packets in flight cannot use its whole quantum. It does not save the rest,
- * because it could later occupy the whole session. */
+/* A rest of a quantum is not saved, because it could later occupy the whole session. */
 static void flow__unused_quanta_are_not_saved(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 32);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the folders of workers: which folders are made, how many are kept, and which are
- * removed. */
+/* Tests the folders of workers: which are made, kept and removed. */
 #include "worker/folders.h"
 
 #include <setjmp.h>
@@ -65,8 +64,7 @@ static void folders__of_a_zygote_and_workers(void **state)
 	assert_true(there(scratch, "work-2") && there(cache, "hosts/host-one"));
 }
 
-/* Host names that are unsuitable as folder names. A host named ".." gets a folder inside `hosts`; a
- * host without a name gets none. */
+/* A host named ".." gets a folder inside `hosts`; one without a name gets none. */
 static void folders__of_odd_names(void **state)
 {
 	static struct folders f;
@@ -113,7 +111,7 @@ static void folders__of_recent_hosts_are_kept(void **state)
 	for (int i = 0; i < FOLDERS_HOSTS_MAX + 5; i++) {
 		snprintf(name, sizeof(name), "h%d", i);
 		assert_true(folders_make(&f, (uint32_t)i, name, &a));
-		/* makes h0 the most recently used host */
+		/* h0 is the most recently used */
 		assert_true(folders_make(&f, (uint32_t)i, "h0", &a));
 	}
 	assert_true(there(cache, "hosts/host-h0"));
@@ -135,7 +133,7 @@ static void folders__that_cannot_be_made(void **state)
 	assert_false(folders_make(&f, 1, "one", &a));
 }
 
-/* A kernel may nest folders to any depth. The removal of its folders still returns. */
+/* Kernels may nest folders to any depth; removal still returns. */
 static void folders__too_deep_are_left(void **state)
 {
 	static struct folders f;
@@ -148,8 +146,7 @@ static void folders__too_deep_are_left(void **state)
 		assert_true(mkdir("d", 0700) == 0 && chdir("d") == 0);
 	assert_int_equal(chdir(start), 0);
 	folders_remove(scratch, 1);
-	/* The removal leaves folders that contain a folder beyond its depth limit. A shell removes
-	 * them here. */
+	/* A shell removes what is beyond the depth limit. */
 	assert_true(there(scratch, "work-1"));
 	char command[128];
 	snprintf(command, sizeof(command), "rm -rf %s/work-1", scratch);

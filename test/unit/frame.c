@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the codec of frames: each frame decodes to the values encoded, and truncated and damaged
- * frames are rejected. The code must agree with docs/reference/wire.md. */
+/* Tests the codec of frames, rejection of wrong ones, and agreement with docs/reference/wire.md. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,15 +65,14 @@ static void frame__round_trip(void **state)
 	size_t bytes = frame_make(frame);
 
 	assert_int_equal(wire_header_decode(frame, bytes, &h), DXP_OK);
-	/* compares encoded bytes, as the struct has padding */
+	/* bytes, as the struct has padding */
 	assert_int_equal(frame_of(&h, again), bytes);
 	assert_memory_equal(again, frame, bytes);
 	assert_true(h.addr == put_header.addr && h.imm == put_header.imm &&
 		    h.trailer == put_header.trailer && h.sub == put_header.sub);
 }
 
-/* Encodes a NAP in four forms: with and without immediate data, with and without trailer. An absent
- * field decodes as 0. */
+/* All four forms; an absent field decodes as 0. */
 static void frame__imm_and_trailer(void **state)
 {
 	for (uint16_t with = 0; with < 4; with++) {
@@ -95,8 +93,7 @@ static void frame__imm_and_trailer(void **state)
 	}
 }
 
-/* A frame may have a trailer only if it ends a message that raises an event. Tests each type with
- * all combinations of four flags, and each header length. */
+/* Only the end of a message that raises an event may carry a trailer. */
 static void frame__trailer_only_where_an_event_ends(void **state)
 {
 	const uint16_t flags[] = {WIRE_FLAG_IMM, WIRE_FLAG_TRAILER, WIRE_FLAG_LAST, WIRE_FLAG_SOL};
@@ -168,7 +165,7 @@ static void frame__every_flipped_bit_is_seen(void **state)
 	}
 }
 
-/* A body decodes only if its length is exact, and then to the values encoded. */
+/* The length must be exact. */
 static void frame__bodies(void **state)
 {
 	uint8_t body[WIRE_HELLO_BYTES + 1] = {0};
@@ -285,7 +282,7 @@ static void frame__ack_credit_and_level(void **state)
 	assert_int_equal(wire_ack_decode(body, sizeof(body), WIRE_FLAG_CREDIT, &out), DXP_OK);
 	assert_true(out.credit && out.credit_qp == ack.credit_qp && out.rx_level == 31 &&
 		    out.credit_limit == ack.credit_limit);
-	/* Without the flag for credit, the credit fields are ignored. */
+	/* without the flag, credit fields are ignored */
 	assert_int_equal(wire_ack_decode(body, sizeof(body), 0, &out), DXP_OK);
 	assert_true(!out.credit && out.credit_qp == 0 && out.credit_limit == 0);
 	ack.credit = false;
@@ -323,7 +320,7 @@ static void frame__credit(void **state)
 		assert_int_equal(out.entries[i].limit, credit.entries[i].limit);
 	}
 
-	/* Invalid queue pairs: function 8, queue pair 4 of function 0, and the highest value. */
+	/* function 8; queue pair 4 of function 0; the highest value */
 	static const uint16_t bad[] = {8 << 8, 4, 0xffff};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		credit.entries[15].qp = bad[i];
@@ -357,13 +354,13 @@ static void frame__ping_pmtu_bye(void **state)
 				 n == WIRE_PMTU_BYTES ? DXP_OK : DXP_EMALFORMED);
 	}
 	assert_true(pmtu_out.id == 7 && pmtu_out.bytes == 1472);
-	/* A probe that states fewer bytes than its own fields is invalid. */
+	/* fewer bytes than its own fields */
 	pmtu.bytes = WIRE_COMMON_BYTES;
 	wire_pmtu_encode(&pmtu, body);
 	assert_int_equal(wire_pmtu_probe_decode(body, 0, &pmtu_out), DXP_EMALFORMED);
 }
 
-/* A frame whose checksum is computed over two pieces equals the same frame sealed as a whole. */
+/* Equal to the frame sealed as a whole. */
 static void frame__seal_with_a_tail(void **state)
 {
 	uint8_t whole[1472] = {0}, head[WIRE_COMMON_BYTES + WIRE_PMTU_BYTES];
@@ -382,8 +379,7 @@ static void frame__seal_with_a_tail(void **state)
 	assert_int_equal(wire_header_decode(whole, sizeof(whole), &out), DXP_EIO);
 }
 
-/* A frame decodes only with the header length that its type and flags require. A control frame has
- * no immediate data, not even 0. */
+/* A control frame has no immediate data, not even 0. */
 static void frame__every_wrong_header_length_is_malformed(void **state)
 {
 	uint8_t *frame = malloc(WIRE_COMMON_BYTES);
@@ -445,15 +441,14 @@ static char *document_read(void)
 	assert_non_null(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	fclose(f);
-	/* cuts off the chapter that inc_document.c tests */
+	/* inc_document.c tests that chapter */
 	char *other = strstr(text, "\n## In-network computing\n");
 	assert_non_null(other);
 	*other = '\0';
 	return text;
 }
 
-/* The document lists each field of the code with its offset and length, and lists no other
- * field. */
+/* The document lists exactly the code's fields, with offset and length. */
 static void frame__document_agrees(void **state)
 {
 	char *text = document_read(), row[96], name[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the list of grants: the codec of its frames, and the manager's answers to `dxp grants`. */
+/* Tests the list of grants: its codec, and the manager's answers to `dxp grants`. */
 #include "test/sim/fabric.h"
 
 #include "wire/grants.h"
@@ -7,7 +7,7 @@
 
 static const uint8_t key[FABRIC_KEY_BYTES] = {1};
 
-/* Decodes the page in a frame. The frame must be sealed with this key. */
+/* It must be sealed with this key. */
 static int page_open(const uint8_t *frame, size_t bytes, struct mac *mac, struct grants_page *out)
 {
 	struct wire_header header;
@@ -35,7 +35,7 @@ static void grants_page__full(void **state)
 	size_t bytes = grants_page_encode(&page, mac, frame);
 	assert_in_range(bytes, 1, FABRIC_DATAGRAM_BYTES);
 	assert_int_equal(page_open(frame, bytes, mac, &got), DXP_OK);
-	/* the page is not full, because names are long */
+	/* not full, because names are long */
 	assert_in_range(got.count, 20, GRANTS_PAGE_ROWS - 1);
 	assert_int_equal(got.next, 10 + got.count);
 	for (unsigned i = 0; i < got.count; i++) {
@@ -47,11 +47,10 @@ static void grants_page__full(void **state)
 	mac_destroy(mac);
 }
 
-/* Changes one byte of a valid body, or its length. Each result must be rejected. */
 static void grants_page__malformed(void **state)
 {
 	static const struct {
-		size_t at; /* offset in the body */
+		size_t at;
 		uint8_t value;
 	} rows[] = {
 		{32, 0},   {32, 3},             /* rule */
@@ -117,7 +116,7 @@ static struct fabric *world(enum grants_policy policy)
 	return f;
 }
 
-#define GRANTS 60 /* number of grants; a page holds 17 with names of this length */
+#define GRANTS 60 /* 17 of these names fit in a page */
 static const char xpu[] = "an-xpu-with-a-name-as-long-as-x";
 
 static void name_make(char name[FABRIC_NAME_BYTES], unsigned number)
@@ -163,7 +162,7 @@ static void grants_list__none(void **state)
 	fabric_destroy(f);
 }
 
-/* Passes a page to the query. Returns the number of rows that the query accepted. */
+/* Returns the number of accepted rows. */
 static size_t page_give(struct query *q, struct mac *mac, const struct grants_page *page,
 			uint64_t now_ns)
 {
@@ -175,8 +174,7 @@ static size_t page_give(struct query *q, struct mac *mac, const struct grants_pa
 	return query_grants(q, &rows);
 }
 
-/* The grants change between two pages. The query starts again, so its list has rows of one version
- * only. */
+/* The query starts again, so all rows are of one version. */
 static void grants_list__changes_meanwhile(void **state)
 {
 	struct rng rng = {1}, same = {1};
@@ -199,7 +197,7 @@ static void grants_list__changes_meanwhile(void **state)
 	assert_int_equal(query_send(q, &out, 0), 1);
 	assert_int_equal(page_give(q, mac, &page, 0), 2);
 	assert_int_equal(query_send(q, &out, 0), 1);
-	/* the same page again: it answers an old request */
+	/* the answer to an old request */
 	assert_int_equal(page_give(q, mac, &page, 0), 2);
 	page.request = 2;
 	page.first = 2;

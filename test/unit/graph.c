@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the event graph: order, cascades of failures, bounds. Then compares random graphs with an
- * oracle, which examines all commands at each step. */
+/* Tests the event graph: order, cascades of failures, bounds; random graphs against an oracle that
+ * examines all commands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,8 +75,8 @@ static void graph_next__posting_order(void **state)
 	assert_int_equal(graph_count(g), 0);
 }
 
-/* A command for the engine is issued before its predecessors complete if these are commands for the
- * engine too. graph_unfinished() lists those that have not completed. */
+/* An engine command need not wait for engine commands before it; graph_unfinished() lists those
+ * that have not completed. */
 static void graph_next__chain_of_kernels(void **state)
 {
 	struct graph_command c[4];
@@ -116,16 +116,16 @@ static void graph_failed__cascade(void **state)
 	for (struct graph_command *f; (f = graph_failed(g)); cancelled++)
 		assert_int_equal(f->status, DXP_ECANCELED);
 	assert_int_equal(cancelled, 3);
-	/* A command that waits for a failed command also fails, even if it is added later. */
+	/* even if added later */
 	assert_int_equal(ADD(&late, GRAPH_ENGINE, OWN(4), OWN(3)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &late);
 	assert_int_equal(graph_count(g), 0);
-	/* An event is accepted even if no command waits for it any more. */
+	/* even if no command waits any more */
 	assert_int_equal(graph_event(g, FAR(9), DXP_OK), DXP_OK);
 }
 
-/* A command for the engine is ready once its predecessor, also for the engine, is issued. If the
- * predecessor fails before the command is issued, the command is cancelled. */
+/* An engine command is ready once its engine predecessor is issued, and is cancelled if that fails
+ * first. */
 static void graph_failed__ready_behind_issued(void **state)
 {
 	struct graph_command c[2];
@@ -185,7 +185,6 @@ static void graph_add__rejections(void **state)
 	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(8), OWN(2)), DXP_ENOENT);
 	assert_int_equal(ADD0(&c, GRAPH_ENGINE, OWN(8)), DXP_EINVAL);
 	assert_int_equal(graph_count(g), 0);
-	/* A command that waits for a rejected command fails. */
 	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(10), OWN(7)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &c);
 	assert_int_equal(c.status, DXP_ECANCELED);
@@ -193,7 +192,6 @@ static void graph_add__rejections(void **state)
 	assert_int_equal(graph_event(g, OWN(10), 0), DXP_EINVAL);
 }
 
-/* The graph limits the memory of its commands, not their number. */
 static void graph_add__bounded_by_bytes(void **state)
 {
 	const uint32_t bytes = COMMAND_KEPT_BYTES(100), most = WIRE_COMMANDS_BYTES / bytes;
@@ -210,8 +208,8 @@ static void graph_add__bounded_by_bytes(void **state)
 	assert_int_equal(graph_bytes(g), (uint64_t)most * bytes);
 	p.event = OWN(most + 1);
 	assert_int_equal(graph_add(g, &c[most], &p), DXP_EAGAIN);
-	/* The ring of events has no entries left for the first commands. The graph still finds
-	 * these commands. */
+	/* The ring of events has no entries left for the first commands, but the graph finds
+	 * them. */
 	assert_int_equal(graph_event(g, wait, DXP_OK), DXP_OK);
 	for (uint32_t i = 0; i < most; i++) {
 		f = graph_next(g, GRAPH_ENGINE);
@@ -226,8 +224,7 @@ static void graph_add__bounded_by_bytes(void **state)
 	free(c);
 }
 
-/* There are more commands than the ring of events has entries. A new command may still wait for the
- * oldest one. */
+/* With more commands than entries in the ring, the oldest can still be awaited. */
 static void graph_add__waits_for_a_predecessor(void **state)
 {
 	const uint32_t most = 3 * XPU_EVENTS_KEPT;
@@ -251,8 +248,7 @@ static void graph_add__bounds(void **state)
 {
 	struct graph_command c[1], late;
 
-	/* Far more events complete than the graph keeps. Completed events are forgotten to make
-	 * space, and waits for forgotten events are rejected. */
+	/* Completed events are forgotten to make space; waits for them are rejected. */
 	for (uint32_t i = 0; i < 3 * XPU_EVENTS_KEPT; i++) {
 		assert_int_equal(ADD0(&c[0], GRAPH_ENGINE, OWN(100000 + i)), DXP_OK);
 		graph_done(g, graph_next(g, GRAPH_ENGINE), DXP_OK);
@@ -265,14 +261,13 @@ static void graph_add__bounds(void **state)
 			 DXP_OK);
 	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &late);
 	graph_done(g, &late, DXP_OK);
-	/* Events may come from at most XPU_SOURCES_MAX other xPUs. */
+	/* from at most XPU_SOURCES_MAX xPUs */
 	for (uint32_t i = 0; i < XPU_SOURCES_MAX - 1; i++)
 		assert_int_equal(graph_event(g, EVENT_NAME(HOST, 100 + i, 1), DXP_OK), DXP_OK);
 	assert_int_equal(graph_event(g, EVENT_NAME(HOST, 99, 1), DXP_OK), DXP_EAGAIN);
 }
 
-/* An event that a command waits for stays known while many other events arrive. Events of the host
- * may arrive in any order. */
+/* An awaited event is not forgotten. Events of the host may come in any order. */
 static void graph_add__old_events_of_others(void **state)
 {
 	struct graph_command old, newer[2], of_host;
@@ -319,7 +314,7 @@ struct oracle_node {
 	enum graph_queue queue;
 	uint8_t wait_count;
 	uint64_t waits[COMMAND_WAITS_MAX];
-	int fate; /* status that the command returns when it runs */
+	int fate; /* status when it runs */
 	bool added, issued, ended;
 	int status;
 };
@@ -353,9 +348,8 @@ static bool wait_done(uint64_t event, int *status)
 	return own_wait(event) ? node_of(event)->ended : o.remote_done[count];
 }
 
-/* Returns true if the command is ready by definition. Each event that it waits for must have
- * succeeded. If the command is for the engine, the event may also belong to an engine command that
- * was issued. */
+/* By definition: each awaited event has succeeded, or both commands are for the engine and the
+ * other was issued. */
 static bool oracle_ready(const struct oracle_node *n)
 {
 	int status;
@@ -432,8 +426,7 @@ static void step_issue(enum graph_queue queue)
 		o.network[o.network_count++] = (uint32_t)(first - o.nodes);
 }
 
-/* Runs engine commands in order. The status of each predecessor is checked here, when the command
- * runs. */
+/* In order; checks each predecessor's status. */
 static void step_engine(void)
 {
 	uint64_t events[COMMAND_WAITS_MAX];
@@ -489,7 +482,7 @@ static void oracle_step(void)
 
 static uint64_t seed_now;
 
-/* Runs after the test, also after a failed assertion. Prints the seed that replays it. */
+/* Prints the seed even after a failed assertion. */
 static int seed_report(void **state)
 {
 	print_message("last seed: replay with DXP_SEED=%llu\n", (unsigned long long)seed_now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests groups of real xPUs against a reference on the host: all types, reductions, operations and
- * ways. Lengths are 0, 1 and primes; groups have 1 to 8 members. */
+/* Compares groups of xPUs with a reference on the host: all types, operators, operations and ways,
+ * lengths 0, 1 and primes, 1 to 8 members. */
 #include <math.h>
 
 #include "switch/reduce_half.h"
@@ -61,7 +61,7 @@ static double reduced(enum dxp_reduction reduction, double a, double b)
 	}
 }
 
-/* Returns an input element. Sums and products of 8 such numbers are exact in every type. */
+/* Sums and products of 8 such numbers are exact in every type. */
 static double input_of(enum dxp_type type, uint32_t member, uint64_t i)
 {
 	const uint32_t v = (uint32_t)(i * 7 + member * 3 + i / 11);
@@ -85,7 +85,7 @@ static const struct operation operations[] = {
 };
 enum { ALLREDUCE, REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, ALL_TO_ALL };
 
-/* Returns the expected element i of the output of member m. */
+/* Element i of member m's output. */
 static double expected(const struct dxp_collective *c, uint32_t operation, uint32_t members,
 		       uint32_t m, uint64_t i)
 {
@@ -221,7 +221,7 @@ static uint64_t host_bytes(struct rig *r)
 	return sum;
 }
 
-/* A long operation uses the ring. The host exchanges commands with the xPUs, but no data. */
+/* The host exchanges commands with the xPUs, but no data. */
 static void group__nothing_through_the_host(void **state)
 {
 	struct rig *r = *state;
@@ -235,8 +235,7 @@ static void group__nothing_through_the_host(void **state)
 		data[i] = (uint32_t)i;
 	for (uint32_t m = 0; m < 4; m++)
 		ok(dxp_mem_write(r->xpus[m], r->from[m], data, BUFFER_BYTES));
-	/* The first operation builds the kernels. It runs before the measurement, because its
-	 * messages carry the source. */
+	/* The first operation builds the kernels; its messages carry the source. */
 	ok(dxp_allreduce(
 		g, &(struct dxp_collective){.parts = parts_of(r), .count = 1, .type = DXP_UINT32}));
 	ok(dxp_group_wait(g, LONG_NS));
@@ -254,8 +253,7 @@ static void group__nothing_through_the_host(void **state)
 	free(data);
 }
 
-/* Starts many operations in place without waiting in between. Each multiplies all numbers by the
- * number of members. */
+/* In place, without waiting; each multiplies all numbers by the number of members. */
 static void group__many_outstanding(void **state)
 {
 	struct rig *r = *state;
@@ -274,8 +272,7 @@ static void group__many_outstanding(void **state)
 	for (uint32_t i = 0; i < 40; i++) {
 		c.root = i % 5;
 		power *= 5;
-		/* A reduce leaves the sum only at the root. The broadcast copies it to the other
-		 * members. */
+		/* The broadcast copies the root's sum to all. */
 		if (i % 3) {
 			ok(dxp_allreduce(g, &c));
 		} else {
@@ -307,8 +304,7 @@ static void random_floats(struct rig *r, uint32_t members, uint64_t count)
 	free(data);
 }
 
-/* Floating-point sums depend on the order of additions. All members and all runs still have the
- * same bits. */
+/* Floating-point sums depend on the order, but all members and runs have the same bits. */
 static void group__same_bits(void **state)
 {
 	struct rig *r = *state;
@@ -362,8 +358,7 @@ static void group__nan_and_infinity(void **state)
 
 /* ---- order ---- */
 
-/* An operation waits for the event of one member's part. A read waits for the event of the
- * operation. */
+/* It waits for one member's event, and a read for it. */
 static void group__events(void **state)
 {
 	struct rig *r = *state;
@@ -395,7 +390,6 @@ static void group__events(void **state)
 	dxp_group_destroy(g);
 }
 
-/* No member passes a barrier before all have reached it. */
 static void group__barrier(void **state)
 {
 	struct rig *r = *state;
@@ -419,7 +413,6 @@ static void group__barrier(void **state)
 	dxp_group_destroy(g);
 }
 
-/* One xPU occurs twice among the members. */
 static void group__xpu_twice(void **state)
 {
 	struct rig *r = *state;
@@ -459,8 +452,7 @@ static int close_rig(void **state)
 	return 0;
 }
 
-/* Tests groups on the engine `rv32`. It has no type double, so such an operation is rejected with a
- * message that names the member. */
+/* `rv32` has no type double; the message names the member. */
 static void group__rv32(void **state)
 {
 	struct rig *r = calloc(1, sizeof(*r));
@@ -492,8 +484,7 @@ static void group__rv32(void **state)
 	free(r);
 }
 
-/* Members with different engines also get the same bits, although the engines may round
- * differently. */
+/* Engines may round differently, but members have the same bits. */
 static void group__mixed_engines(void **state)
 {
 	struct rig *r = calloc(1, sizeof(*r));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests arguments that groups reject, and operations whose members die or whose memory is freed.
- * Such operations fail with the name of the member, and every wait returns. */
+/* Tests rejected arguments, dead members and freed memory: messages name the member, and every wait
+ * returns. */
 #include "test/unit/group_rig.h"
 
 #define GROUP   3
-#define ENDS_NS (30 * S_NS) /* ns; on an idle machine, a lost xPU is detected within 4.5 s */
+#define ENDS_NS (30 * S_NS) /* ns; a lost xPU is detected within 4.5 s on an idle machine */
 
 static int open_rig(void **state)
 {
@@ -57,8 +57,7 @@ static void rejected(struct dxp_group *g, const struct dxp_collective *c, int st
 	ok(dxp_group_status(g));
 }
 
-/* Each bad argument fails with a message that names the argument, and the member if it belongs to
- * one. No operation starts. */
+/* The message names the argument, and its member if it has one. */
 static void group__arguments_rejected(void **state)
 {
 	struct rig *r = *state;
@@ -100,8 +99,7 @@ static void group__arguments_rejected(void **state)
 	dxp_group_destroy(g);
 }
 
-/* A member's buffer was freed before the operation. The operation fails, and the message names the
- * member and the reason. Another group still works. */
+/* The message names the member and the reason; another group still works. */
 static void group__freed_buffer(void **state)
 {
 	struct rig *r = *state;
@@ -109,8 +107,7 @@ static void group__freed_buffer(void **state)
 	const struct dxp_collective c = ints(r, 1000);
 	uint64_t freed;
 
-	/* The first operation allocates the group's scratch memory. If it were allocated later, it
-	 * could get the freed range. */
+	/* The first operation allocates scratch memory, which later could get the freed range. */
 	ok(dxp_allreduce(g, &c));
 	ok(dxp_group_wait(g, LONG_NS));
 	ok(dxp_mem_alloc(r->xpus[1], 4096, &freed));
@@ -132,7 +129,7 @@ static void group__freed_buffer(void **state)
 	dxp_group_destroy(g);
 }
 
-/* An event in the wait list of an operation fails. The operation does not run. */
+/* It does not run after a failed event. */
 static void group__failed_wait(void **state)
 {
 	struct rig *r = *state;
@@ -151,7 +148,7 @@ static void group__failed_wait(void **state)
 	dxp_group_destroy(g);
 }
 
-/* An operation never completes. After the group is aborted, all calls return at once. */
+/* After an abort, all calls return at once. */
 static void group__abort(void **state)
 {
 	struct rig *r = *state;
@@ -185,8 +182,8 @@ static void lost_check(struct dxp_group *g, const struct dxp_collective *c)
 	has_text("xpu4");
 }
 
-/* One member stops during an operation, before or after some of its commands. The operations of all
- * members complete, and the message names the dead member. A group of the other members works. */
+/* The member dies before or after some of its commands. All operations complete with its name, and
+ * a group of the others works. */
 static void group__member_dies(void **state)
 {
 	struct rig *r = *state;
@@ -202,7 +199,7 @@ static void group__member_dies(void **state)
 		ok(dxp_event_wait(r->fabric, ends[m], LONG_NS, NULL));
 	ok(dxp_event_create(r->fabric, &gate));
 	for (int i = 0; i < 4; i++) {
-		/* The last operation waits for `gate`, so it begins after the member has died. */
+		/* It waits for `gate`, so it begins after the death. */
 		r->parts[0].wait = &gate;
 		r->parts[0].wait_count = i == 3;
 		c.events = i == 3 ? ends : NULL;
@@ -223,7 +220,7 @@ static void group__member_dies(void **state)
 	dxp_group_destroy(g);
 }
 
-/* A member dies before its group is created, or before an operation of the group begins. */
+/* Before the creation of the group, or before an operation. */
 static void group__member_is_dead(void **state)
 {
 	struct rig *r = *state;
@@ -236,7 +233,7 @@ static void group__member_is_dead(void **state)
 	ok(dxp_allreduce(g, &c));
 	ok(dxp_group_wait(g, LONG_NS));
 	test_daemon_stop(&r->daemon);
-	/* The host detects the death when the lease expires, or when a command fails. */
+	/* by the lease, or by a failed command */
 	for (uint64_t end_ns = clock_now_ns() + ENDS_NS;
 	     dxp_group_status(g) == DXP_OK && clock_now_ns() < end_ns;)
 		if (dxp_allreduce(g, &c) == DXP_OK)

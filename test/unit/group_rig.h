@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of groups: a fabric of real xPUs on loopback, and two buffers for each
- * member. */
+/* Helpers of the tests of groups: a fabric of xPUs on loopback, and two buffers per member. */
 #ifndef TEST_UNIT_GROUP_RIG_H
 #define TEST_UNIT_GROUP_RIG_H
 
@@ -23,11 +22,11 @@
 #include "test/support/daemons.h"
 
 #define MEMBERS      8
-#define BUFFER_BYTES (2u << 20)   /* bytes of each of the two buffers of a member */
-#define LONG_NS      (120 * S_NS) /* ns; a busy machine may need long to compile the kernels */
+#define BUFFER_BYTES (2u << 20)   /* per buffer */
+#define LONG_NS      (120 * S_NS) /* ns; compilation on a busy machine is slow */
 
 struct rig {
-	struct daemons w; /* runs only the manager */
+	struct daemons w; /* only the manager */
 	struct test_daemon daemon, victim;
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpus[MEMBERS];
@@ -52,8 +51,8 @@ UNUSED static void has_text(const char *part)
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
 }
 
-/* Starts `members` xPUs. The last `victims` of them run in their own daemon with the engine
- * `victim_engine`. Returns false if an engine does not work on this machine. */
+/* The last `victims` xPUs run in their own daemon. Returns false if an engine does not work
+ * here. */
 static bool rig_open(struct rig *r, const char *engine, uint32_t members, const char *victim_engine,
 		     uint32_t victims)
 {
@@ -110,7 +109,6 @@ static struct dxp_group *group_open(struct rig *r, uint32_t members, enum dxp_wa
 	return g;
 }
 
-/* Returns one part for each member, which names its two buffers. */
 static const struct dxp_part *parts_of(struct rig *r)
 {
 	for (uint32_t m = 0; m < r->members; m++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests guarded regions among functions of one NIC. Rejected accesses move no byte. The guard's
- * answer is cached until the epoch changes. While a descriptor of the region's owner uses the
- * memory, it is held. */
+/* Tests guarded regions: rejected accesses move nothing, answers are cached until the epoch
+ * changes, and memory is held while a descriptor uses it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +11,7 @@
 #include "test/unit/local_rig.h"
 #include "wire/frame.h"
 
-/* State of the guard: the accessible range, and counts of its calls. */
+/* The accessible range, and counts of calls. */
 static struct gate {
 	struct nic_reach open;
 	uint64_t epoch;
@@ -53,7 +52,7 @@ static void guard_set(uint64_t first, uint64_t end)
 	gate.epoch++;
 }
 
-/* Makes a NIC where function 0 sends requests and function 1 has the guarded region. */
+/* Function 0 sends requests; function 1 has the guarded region. */
 static void guarded_make(struct rig *r, bool holds)
 {
 	struct nic_options o = rig_options();
@@ -93,7 +92,7 @@ static int get(struct rig *r, uint64_t at, uint32_t bytes)
 	return dxp_post_get(r->window[0], 0, &to, &there, &here, 1);
 }
 
-/* An access fails as a whole if any byte of it is outside the accessible range, on either side. */
+/* If any byte on either side is out of range, nothing moves. */
 static void guard__put_get_and_atomics(void **state)
 {
 	static uint8_t before[RIG_BYTES];
@@ -141,7 +140,7 @@ static void guard__queried_once_for_a_stream(void **state)
 		ends(&r, 0, 1, DXP_OK);
 	}
 	assert_int_equal(gate.requested, 1);
-	guard_set(0, 8192); /* the range shrinks, and the next access to the removed part fails */
+	guard_set(0, 8192); /* the next access to the removed part fails */
 	assert_int_equal(put(&r, 8192, 64), DXP_OK);
 	ends(&r, 0, 1, DXP_EACCESS);
 	assert_int_equal(put(&r, 8128, 64), DXP_OK);
@@ -149,8 +148,8 @@ static void guard__queried_once_for_a_stream(void **state)
 	rig_end(&r);
 }
 
-/* The guard may return other memory for a part of the region. It may change its answer in the
- * middle of an access. */
+/* The guard may return other memory for a part of a region, and change its answer during an
+ * access. */
 static void guard__names_the_memory(void **state)
 {
 	static uint8_t other[RIG_BYTES];
@@ -186,8 +185,7 @@ static void guard__names_the_memory(void **state)
 	rig_end(&r);
 }
 
-/* A long access is copied in slices. If the guard withdraws a range between two slices, the rest is
- * not written. */
+/* A long access is copied in slices; what the guard withdraws between two slices is not written. */
 static void guard__revoked_between_slices(void **state)
 {
 	struct rig r;
@@ -208,8 +206,7 @@ static void guard__revoked_between_slices(void **state)
 	rig_end(&r);
 }
 
-/* Function 1 PUTs from its own guarded memory and GETs into it. The guard checks these accesses
- * too. */
+/* The guard also checks its owner's own PUTs and GETs. */
 static void guard__own_descriptors(void **state)
 {
 	struct rig r;
@@ -226,12 +223,11 @@ static void guard__own_descriptors(void **state)
 	assert_int_equal(dxp_post_put(r.window[1], 0, &to, &own, &there, 0, 0, 3), DXP_OK);
 	ends(&r, 1, 3, DXP_OK);
 	assert_memory_equal(r.memory[0], r.memory[1] + 4096, 256);
-	assert_int_equal(gate.held, 0); /* the hold was dropped exactly once */
+	assert_int_equal(gate.held, 0); /* the hold was dropped once */
 	rig_end(&r);
 }
 
-/* A PUT waits because its peer has no free receive entry. The source memory of the PUT is held
- * until its function closes. */
+/* The source of a PUT that waits for a receive entry is held until its function closes. */
 static void guard__held_until_the_function_ends(void **state)
 {
 	struct nic_options o = rig_options();
@@ -268,8 +264,7 @@ static bool permits_node_7(void *context, uint16_t node)
 	return node == 7;
 }
 
-/* For a node that the guard does not permit, the key counts as wrong. For a permitted node, the
- * guard is queried once. */
+/* For other nodes the key counts as wrong; for a permitted node the guard is queried once. */
 static void guard__permits_one_node(void **state)
 {
 	struct nic_options o = rig_options();
@@ -318,7 +313,7 @@ static void guard__without_hold_no_own_descriptors(void **state)
 	rig_end(&r);
 }
 
-/* After its key is revoked, a guard is not called, because its owner may no longer exist. */
+/* The owner of a guard may no longer exist after its key is revoked. */
 static void guard__not_queried_once_revoked(void **state)
 {
 	struct rig r;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the allowance of wrong keys and magics, alone and between functions of one NIC. A function
- * that searches for a key is slowed down. Values that it used before are not slowed down, and other
- * functions are not either. */
+/* Tests the allowance of wrong keys and magics: it slows down a search, but no known values and no
+ * other functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +10,7 @@
 
 #include "test/unit/local_rig.h"
 
-#define WRONG(i) (0x80000000u + (i)) /* a wrong key or magic */
+#define WRONG(i) (0x80000000u + (i))
 
 static uint32_t wrong_until_wait(struct guesses *g, struct guess_allowance *all, uint32_t first,
 				 uint64_t now_ns)
@@ -37,16 +36,15 @@ static void guess__allowance_returns_at_its_rate(void **state)
 	assert_int_equal(wrong_until_wait(&g, &all, 1000, now_ns), 1);
 	now_ns += 5 * (uint64_t)NIC_WRONG_OWN_NS;
 	assert_int_equal(wrong_until_wait(&g, &all, 2000, now_ns), 5);
-	/* time refills the allowance up to its maximum, NIC_WRONG_OWN */
+	/* time refills it up to NIC_WRONG_OWN */
 	now_ns += 1000 * (uint64_t)NIC_WRONG_OWN_NS;
 	assert_int_equal(wrong_until_wait(&g, &all, 3000, now_ns), NIC_WRONG_OWN);
-	/* The next user of the function does not inherit the known values, but does inherit the
-	 * used-up allowance. */
+	/* The next user inherits the used-up allowance, but not the known values. */
 	guess_forget(&g);
 	assert_int_equal(wrong_until_wait(&g, &all, 4000, now_ns), 0);
 }
 
-/* An attacker uses a new requester for each attempt. All requesters share one allowance. */
+/* All requesters share one allowance, as an attacker can be many. */
 static void guess__all_requesters_share_a_bound(void **state)
 {
 	struct guess_allowance all = {0};
@@ -78,13 +76,13 @@ static void guess__known_and_repeated_values_are_free(void **state)
 		guess_key_right(&g, key);
 		assert_true(guess_key_known(&g, key));
 	}
-	assert_false(guess_key_known(&g, 1)); /* the oldest known key was replaced */
+	assert_false(guess_key_known(&g, 1)); /* the oldest was replaced */
 	for (uint32_t key = 2; key <= NIC_KEYS_KNOWN + 1; key++)
-		/* a known key that is now wrong, as after a revocation, costs nothing */
+		/* a key that was known, as after a revocation, costs nothing */
 		guess_key_wrong(&g, &all, key, 1);
 	assert_true(g.own.paid_ns == 0);
 	for (int i = 0; i < 1000; i++)
-		/* repeating one wrong key, as packets of one message do, counts once */
+		/* one wrong key in all packets of a message counts once */
 		guess_key_wrong(&g, &all, WRONG(1), 1);
 	assert_true(g.own.paid_ns == 1 + NIC_WRONG_OWN_NS);
 	guess_magic_right(&g, 5);
@@ -106,8 +104,7 @@ static int put_result(struct rig *r, uint32_t from, const struct dxp_target *to,
 	return dxp_sent_dequeue(r->window[from], &e) ? e.status : DXP_EAGAIN;
 }
 
-/* Function 0 tries keys of function 1 until a request waits. Returns the number of tries that did
- * not wait. */
+/* Returns the number of tries before a request waits. */
 static uint32_t keys_search(struct rig *r, const struct dxp_target *to)
 {
 	uint32_t tries = 0;
@@ -128,10 +125,9 @@ static void guess__function_that_searches_waits(void **state)
 	assert_int_equal(keys_search(&r, &to), NIC_WRONG_OWN);
 	assert_int_equal(rig_counters(&r, 1).refused_key, NIC_WRONG_OWN);
 	assert_true(nic_counters(r.nic)->key_waits > 0);
-	uint64_t due_ns = nic_deadline(r.nic); /* the NIC need not poll before this time */
+	uint64_t due_ns = nic_deadline(r.nic); /* no poll is needed before */
 	assert_in_range(due_ns, r.now_ns + NIC_WRONG_OWN_NS - S_NS / 2,
 			r.now_ns + NIC_WRONG_OWN_NS);
-	/* another function can still use the same memory */
 	assert_int_equal(put_result(&r, 2, &to, r.key[1]), DXP_OK);
 	r.now_ns = due_ns;
 	rig_run(&r);
@@ -140,8 +136,8 @@ static void guess__function_that_searches_waits(void **state)
 	rig_end(&r);
 }
 
-/* Without allowance, a right key waits as long as a wrong one, so the time reveals nothing. A key
- * that was used before does not wait, in each way by which the NIC executes a request. */
+/* Without allowance, a right key waits as long as a wrong one, so the time reveals nothing. A known
+ * key never waits. */
 static void guess__known_key_does_not_wait(void **state)
 {
 	struct nic_options o = rig_options();
@@ -180,7 +176,7 @@ static void guess__magics_are_bounded_too(void **state)
 		waits = !dxp_sent_dequeue(r.window[0], &e);
 	}
 	assert_int_equal(tries, NIC_WRONG_OWN + 1);
-	/* The NAP uses another queue pair, so it is not queued behind the request that waits. */
+	/* Another queue pair, so it is not behind the request that waits. */
 	struct dxp_target to = rig_target(&r, 1, 0);
 	assert_int_equal(dxp_post_nap(r.window[0], 1, &to, "x", 1, 0, 2), DXP_OK);
 	rig_run(&r);
@@ -195,7 +191,7 @@ static void guess__magics_are_bounded_too(void **state)
 	rig_end(&r);
 }
 
-/* A chain is checked in the same way: without allowance, it waits although its keys are right. */
+/* Without allowance, a chain waits although its keys are right. */
 static void guess__chain_waits(void **state)
 {
 	struct nic_options o = rig_options();
@@ -205,7 +201,7 @@ static void guess__chain_waits(void **state)
 	const struct dxp_target to = rig_target(&r, 1, 0);
 	assert_int_equal(keys_search(&r, &to), NIC_WRONG_OWN);
 	r.now_ns += NIC_WRONG_OWN_NS;
-	/* the last request of the search fails, and uses the allowance that had returned */
+	/* the search's last request uses the allowance that had returned */
 	rig_run(&r);
 	rig_sent(&r, 0, 1, DXP_EACCESS);
 	struct dxp_entry own[40], other[40];

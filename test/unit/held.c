@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests packets that the receiver holds for a device. They do not count as lost, give no round-trip
- * sample and do not stall the session. Later they are accepted or rejected without a
- * retransmission. Any one message about them may be lost. */
+/* Tests packets that the receiver holds for a device: they are not lost, give no sample, stall
+ * nothing, and need no retransmission, even if a message about them is lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,9 +32,8 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
 	return p;
 }
 
-/* Delivers the pending datagrams of each end to the other end. Datagram number `lost`, counted over
- * all calls, is dropped; 0: none. Then a one-way delay passes. Returns the number of datagrams sent
- * so far. */
+/* Delivers what is pending, except datagram `lost` over all calls (0: none), then waits a one-way
+ * delay. Returns the datagrams so far. */
 static uint64_t exchange(struct session_pair *p, uint64_t sent, uint64_t lost)
 {
 	struct datagram d[64];
@@ -58,7 +56,7 @@ static uint64_t exchange_for(struct session_pair *p, uint64_t duration_ns, uint6
 	return sent;
 }
 
-/* Returns the packet number of the only packet that waits at the sender. */
+/* There must be exactly one. */
 static uint32_t waiting_psn(const struct session_pair *p)
 {
 	struct rltp_io *io = p->ends[0].session->io;
@@ -88,18 +86,17 @@ static void held__others_go_on(void **state)
 	assert_int_equal(p->ends[0].done, 2);
 	assert_int_equal(p->ends[0].last_status, DXP_OK);
 	assert_int_equal(s->io->waiting.count, 0);
-	/* No packet was treated as lost. */
+	/* no packet was treated as lost */
 	assert_int_equal(s->counters.retransmitted_gap + s->counters.retransmitted_probe +
 				 s->counters.retransmitted_timeout + s->counters.retransmitted_busy,
 			 0);
-	/* A second acceptance of the same packet has no effect. */
+	/* a second acceptance has no effect */
 	rltp_session_accept(p->ends[1].session, psn, 8, p->now_ns);
 	assert_int_equal(p->ends[1].session->counters.received_packets, 21);
 	pair_destroy(p);
 }
 
-/* The device accepts a held packet only after 5 s. The session still measures the round-trip time
- * of the network, and stays open. */
+/* The device accepts after 5 s; the round-trip time stays that of the network. */
 static void held__is_no_round_trip(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -126,8 +123,8 @@ static void held__is_no_round_trip(void **state)
 	pair_destroy(p);
 }
 
-/* A retransmission of a held packet crosses the acknowledgement and arrives as a duplicate. This
- * does not count as a sign that the network reorders packets. */
+/* A retransmission that crosses the acknowledgement arrives as a duplicate, which is no sign of
+ * reordering. */
 static void held__repeat_that_crosses_is_excused(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -138,7 +135,7 @@ static void held__repeat_that_crosses_is_excused(void **state)
 	exchange(p, 0, 0);
 	exchange(p, 0, 0);
 	uint32_t psn = waiting_psn(p);
-	s->io->repeats_sent = 5; /* the duplicate must not be attributed to these */
+	s->io->repeats_sent = 5; /* none of these caused the duplicate */
 	p->now_ns += RETRY_US * US_NS;
 	assert_int_equal(pair_send(p, 0, &d, 1), 1);
 	assert_int_equal(d.cause, DATAGRAM_CAUSE_HELD);
@@ -173,7 +170,7 @@ static void held__rejected_after_all(void **state)
 	pair_destroy(p);
 }
 
-/* The receiver first has no space for a packet, then has space. The stopped flow continues. */
+/* The stopped flow continues when the receiver has space. */
 static void held__after_no_space(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -194,7 +191,7 @@ static void held__after_no_space(void **state)
 	pair_destroy(p);
 }
 
-/* A sender that does not support held packets gets a rejection that it supports. */
+/* Such a sender gets a rejection that it supports. */
 static void held__to_a_sender_of_old(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -211,9 +208,7 @@ static void held__to_a_sender_of_old(void **state)
 	pair_destroy(p);
 }
 
-/* Sends a message before the held one and a message behind it. After `device_ns` the device accepts
- * the held message, or fails. Datagram number `lost` is dropped. Returns the number of datagrams
- * sent. */
+/* One message before and one behind the held one. Returns the number of datagrams. */
 static uint64_t scene(enum rltp_recovery recovery, uint64_t device_ns, bool fails, uint64_t lost)
 {
 	struct session_pair *p = pair_of(recovery);
@@ -230,7 +225,7 @@ static uint64_t scene(enum rltp_recovery recovery, uint64_t device_ns, bool fail
 		p->ends[1].reject.code = WIRE_NACK_DEVICE;
 		rltp_session_reject(to, &nack);
 	} else {
-		/* from now on the receiver treats a retransmission as a duplicate */
+		/* now a retransmission counts as a duplicate */
 		p->ends[1].reject_key = 0;
 		rltp_session_accept(to, psn, 8, p->now_ns);
 	}

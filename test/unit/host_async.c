@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxp/async.h with a real manager and real nodes, which have simple fake devices. */
+/* Tests dxp/async.h with a real manager, and nodes with fake devices. */
 #include "host/internal.h"
 #include "base/clock.h"
 #include "test/unit/host_async_rig.h"
@@ -22,7 +22,6 @@ static void event_set__releases_waiting_threads(void **state)
 	ok(ended(w, chained));
 	ok(ended(w, two));
 	ok(ended(w, one));
-	/* A command does not wait for an event that has completed. */
 	ok(ended(w, run_after(w, w->one, "ok", &user, 1)));
 	assert_int_equal(dxp_event_set(w->fabric, user, DXP_OK), DXP_EINVAL);
 	has_text("already complete");
@@ -72,8 +71,7 @@ static void write_read__every_size(void **state)
 	}
 }
 
-/* A write waits for an unfinished command: then the xPU fetches the bytes later. Or it waits only
- * for a user event: then this host sends the bytes later. */
+/* Behind a command, the xPU fetches the bytes; behind a user event only, this host sends them. */
 static void write_read__behind_others(void **state)
 {
 	struct world *w = *state;
@@ -106,8 +104,7 @@ static void write_read__behind_others(void **state)
 	}
 }
 
-/* Many writes are outstanding, some overlapping. Each waits for the one before, so they take effect
- * in this order. */
+/* Overlapping writes wait for each other, so they take effect in order. */
 static void write__many(void **state)
 {
 	struct world *w = *state;
@@ -123,7 +120,7 @@ static void write__many(void **state)
 	}
 	dxp_event last = run_after(w, w->two, "ok", &before, 1);
 	ok(ended(w, last));
-	/* 199 % 3 is 1, so the last write is to offset 1000. */
+	/* As 199 % 3 is 1, the last write is to offset 1000. */
 	assert_memory_equal(memory_of(w, w->two) + 1000, w->from + 199, 1793 + 997 * (199 % 70));
 	for (uint32_t i = 0; i < 200; i++)
 		ok(ended(w, events[i]));
@@ -169,8 +166,7 @@ static void write_read__rejected(void **state)
 	assert_int_equal(dxp_write(w->one, 0, w->from, 4, &waits, &e), DXP_ENOENT);
 }
 
-/* With `late`, a write reads the program's bytes only after its waits have completed, even if the
- * bytes are few. */
+/* With `late`, a write reads the bytes only after its waits, however few they are. */
 static void write__late_bytes(void **state)
 {
 	struct world *w = *state;
@@ -266,9 +262,8 @@ static void waits__any_number(void **state)
 
 /* ---- space ---- */
 
-/* A call such as dxp_run sends its command to an idle xPU itself, even directly after a command to
- * another xPU. Otherwise the progress thread would send it, and would use a CPU core for a moment
- * each time. */
+/* The call itself sends its command to an idle xPU; the progress thread would use a CPU core for a
+ * moment each time. */
 static void run__an_idle_one_is_not_kept_waiting(void **state)
 {
 	struct world *w = *state;
@@ -285,8 +280,7 @@ static void run__an_idle_one_is_not_kept_waiting(void **state)
 	}
 }
 
-/* A command waits for a write. It is sent without waiting for the write's completion, and never
- * reads a partial write. */
+/* The command is sent before the write completes, and reads no partial write. */
 static void write__command_behind_it(void **state)
 {
 	struct world *w = *state;

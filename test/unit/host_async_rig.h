@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of dxp/async.h: one xPU with bridged memory and one with direct memory. Each
- * has a program. */
+/* Helpers of the tests of dxp/async.h: an xPU with bridged memory and one with direct memory. */
 #ifndef TEST_UNIT_HOST_ASYNC_RIG_H
 #define TEST_UNIT_HOST_ASYNC_RIG_H
 

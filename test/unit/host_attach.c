@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests functions that are attached to a NIC through its socket. The NIC runs in this process or in
- * a child, or a program imitates it. */
+/* Tests functions attached to a NIC through its socket; the NIC is in this process or a child, or
+ * is imitated. */
 #include "test/unit/host_function.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ static int folder_make(void **state)
 
 static int scratch_folder_remove(void **state)
 {
-	return rmdir(run); /* the folder must be empty, because each NIC removes its socket */
+	return rmdir(run); /* fails unless each NIC removed its socket */
 }
 
 static struct dxp_nic *nic_serve(const char *name, const char *path)
@@ -59,8 +59,7 @@ static int attach_within(const char *path, uint32_t ms)
 	return dxp_function_attach(&options, &f);
 }
 
-/* Attaches to a function and closes it. Returns the status. The timeout is long, because a busy
- * machine may poll the NIC late. */
+/* Returns the status. The timeout is long, because a busy machine polls late. */
 static int attach_status(const char *nic, uint32_t function, const char *label)
 {
 	const struct dxp_function_options options = {.nic = nic,
@@ -92,7 +91,7 @@ static void attach__finds_the_nic_that_is_meant(void **state)
 {
 	struct dxp_nic *one = nic_serve("one", NULL);
 
-	dxp_function_close(attach(NULL, 0, NULL)); /* without a name, attaches to the only NIC */
+	dxp_function_close(attach(NULL, 0, NULL)); /* the only NIC needs no name */
 	struct dxp_nic *two = nic_serve("two", NULL);
 	fails(attach_status(NULL, 0, NULL), DXP_EINVAL, "to one of: one, two");
 	fails(attach_status("three", 0, NULL), DXP_ENOENT,
@@ -144,9 +143,9 @@ static void attach__reports_when_all_are_in_use(void **state)
 	struct dxp_nic *nic = nic_serve("mine", NULL);
 	struct dxp_function *all[7], *zero, *own;
 
-	/* own functions are opened first, because another process could get them otherwise */
+	/* before other processes can get them */
 	ok(dxp_nic_function(nic, NULL, &zero));
-	ok(dxp_nic_function(nic, "own", &own)); /* `own` uses one of the seven other functions */
+	ok(dxp_nic_function(nic, "own", &own)); /* one of the seven other functions */
 	for (int i = 0; i < 6; i++)
 		all[i] = attach("mine", 0, i ? NULL : "label");
 	fails(attach_status("mine", 0, NULL), DXP_EBUSY, "all functions");
@@ -172,7 +171,7 @@ static void attached__talk(void **state)
 	ok(dxp_nic_function(nic, "own", &own));
 	talk(a, b);
 	talk(b, a);
-/* The thread sanitizer cannot know that the window of `a` is mapped at two addresses here. */
+/* The thread sanitizer cannot know that `a`'s window is mapped twice. */
 #if !SANITIZED_THREAD
 	talk(a, own);
 #endif
@@ -219,13 +218,12 @@ static void attached__memory(void **state)
 	ok(dxp_function_arm(f));
 	ok(dxp_function_disarm(f));
 	dxp_memory_destroy(g, &n);
-	dxp_function_close(f); /* also destroys the function's memory */
+	dxp_function_close(f); /* destroys its memory too */
 	dxp_function_close(g);
 	dxp_nic_close(nic);
 }
 
-/* The NIC closes while a function is attached. A wait of the function then returns ECLOSED, and so
- * do its later calls. */
+/* Waits and later calls of the function return ECLOSED. */
 static void attached__learn_that_the_nic_has_ended(void **state)
 {
 	struct dxp_nic *nic = nic_serve("mine", NULL);
@@ -245,8 +243,7 @@ static void attached__learn_that_the_nic_has_ended(void **state)
 	dxp_function_close(f);
 }
 
-/* A child is killed and so does not close its function. The NIC reclaims the function and unmaps
- * the child's memory, and peers get errors. */
+/* The NIC reclaims the function of a killed process and unmaps its memory; peers get errors. */
 static void attached__may_be_killed(void **state)
 {
 	struct dxp_nic *nic = nic_serve("mine", NULL);
@@ -268,7 +265,7 @@ static void attached__may_be_killed(void **state)
 	}
 	struct dxp_target to;
 	assert_int_equal(read(pipes[0], &to, sizeof(to)), sizeof(to));
-	for (int i = 0; i < 20; i++) /* more NAPs than the credit, so that some wait */
+	for (int i = 0; i < 20; i++) /* more than the credit, so that some wait */
 		posted(f, dxp_post_nap(dxp_function_window(f), 0, &to, "x", 1, 0, 0));
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, NULL, 0), child);
@@ -290,7 +287,7 @@ static void attached__may_be_killed(void **state)
 
 #define FLOOD_BYTES (64ull << 20)
 
-/* PUTs FLOOD_BYTES again and again, until the process is killed. */
+/* Until the process is killed. */
 static void flood(const struct dxp_target *to, uint32_t key)
 {
 	struct dxp_function *f;
@@ -312,7 +309,7 @@ static void flood(const struct dxp_target *to, uint32_t key)
 	}
 }
 
-/* Returns the number of mappings of memory that attached processes share with this process. */
+/* Mappings that attached processes share with this one. */
 static unsigned shared_mappings(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -326,8 +323,7 @@ static unsigned shared_mappings(void)
 	return count;
 }
 
-/* A child is killed in the middle of a PUT. Its memory is unmapped, and a new process can use the
- * NIC as before. */
+/* After a kill in the middle of a PUT, a new process can use the NIC. */
 static void attached__may_be_killed_in_a_put(void **state)
 {
 	struct dxp_nic *nic = nic_serve("mine", NULL);
@@ -362,8 +358,7 @@ static void attached__may_be_killed_in_a_put(void **state)
 	dxp_nic_close(nic);
 }
 
-/* The NIC has no thread of its own. While the program waits for an event, by spinning or sleeping,
- * the wait also serves the other functions. */
+/* The NIC has no thread, so a wait, spinning or sleeping, also serves the other functions. */
 static void nic__serves_while_its_program_waits(void **state)
 {
 	for (uint32_t spin_us = 0; spin_us != 1; spin_us = spin_us ? 1 : NEVER_SPIN) {
@@ -396,12 +391,12 @@ static void nic__serves_while_its_program_waits(void **state)
 /* ---- programs that imitate a NIC ---- */
 
 struct impostor {
-	int status;       /* status of the answer; DXP_EAGAIN: no answer */
-	uint8_t type;     /* type of the answer; 0: the request's */
-	size_t cut;       /* bytes cut from the answer */
-	unsigned fds;     /* number of file descriptors passed with the answer */
-	uint64_t bytes;   /* size of the memory behind the first file descriptor */
-	uint32_t version; /* version in the answer */
+	int status;     /* of the answer; DXP_EAGAIN: none */
+	uint8_t type;   /* of the answer; 0: the request's */
+	size_t cut;     /* cut from the answer */
+	unsigned fds;   /* file descriptors passed with it */
+	uint64_t bytes; /* behind the first descriptor */
+	uint32_t version;
 };
 
 static void impostor_serve(int listener, const struct impostor *i)
@@ -429,7 +424,7 @@ static void impostor_serve(int listener, const struct impostor *i)
 		local_send(fd, bytes, length, fds, i->fds);
 	}
 	local_receive(fd, bytes, sizeof(bytes), no_fds, &none);
-	sleep(60); /* seconds; the test kills the child earlier, unless it fails */
+	sleep(60); /* seconds, but the test kills the child earlier */
 	_exit(0);
 }
 
@@ -473,8 +468,7 @@ static void attach__is_not_fooled(void **state)
 	}
 }
 
-/* The peer neither accepts the connection nor reads. The call returns ETIMEDOUT within its
- * timeout. */
+/* The peer neither accepts nor reads. */
 static void attach__does_not_wait_for_ever(void **state)
 {
 	char path[PATH_MAX + 16];

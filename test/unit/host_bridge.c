@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxp/bridge.h with a real manager and real nodes, which have simple fake devices. Covers
- * every path, rejected orders, and registered memory when a transfer fails or its objects close
- * early. */
+/* Tests dxp/bridge.h with a real manager and fake devices: paths, rejections, and registered memory
+ * after failures and early closes. */
 #include <dxp/bridge.h>
 #include <unistd.h>
 
@@ -51,7 +50,7 @@ static struct dxp_bridge *start(struct world *w, const struct dxp_bridge_transfe
 	return b;
 }
 
-/* Moves `bytes` bytes to the device, from the device and through it, at odd addresses. */
+/* To, from and through the device, at odd addresses. */
 static void all_paths(struct world *w, uint64_t bytes, enum dxp_bridge_mode mode, uint32_t piece)
 {
 	struct dxp_event_times times = {0};
@@ -202,7 +201,7 @@ static void pieces_await(struct world *w, unsigned count)
 	}
 }
 
-/* The program makes no call after the start. The xPU still reads all of the host memory. */
+/* The xPU reads all of the memory without another call of the program. */
 static void start__while_the_program_computes(void **state)
 {
 	struct world *w = *state;
@@ -307,15 +306,14 @@ static void fails(struct world *w, int fault, int status, const char *part)
 static void move__device_fails(void **state)
 {
 	fails(*state, DXP_EDEVICE, DXP_EDEVICE, "device");
-	/* The status of the xPU, ETIMEDOUT, becomes EDEVICE: from dxp_bridge_wait, ETIMEDOUT means
-	 * that the transfer continues. */
+	/* ETIMEDOUT of the xPU becomes EDEVICE, because from dxp_bridge_wait it means that the
+	 * transfer continues. */
 	fails(*state, DXP_ETIMEDOUT, DXP_EDEVICE, "stalled");
 	fails(*state, DXP_EPEERLOST, DXP_EPEERLOST, "this host");
 	fails(*state, DXP_ERANGE, DXP_ERANGE, "dxp_mem_alloc()");
 }
 
-/* The xPU reports a failure but continues to write. Memory is registered only until the transfer
- * completes, so the later writes do not reach it. */
+/* After a failed transfer, memory is not registered, so later writes of the xPU do not reach it. */
 static void move__xpu_goes_on_after_the_end(void **state)
 {
 	struct world *w = *state;
@@ -358,7 +356,7 @@ static void move__peer_dies(void **state)
 	all_paths(w, 65537, DXP_BRIDGE_PIPELINED, 0);
 }
 
-/* The xPU and the fabric are closed while transfers are outstanding. Their handles stay valid. */
+/* Handles stay valid when xPU and fabric close. */
 static void close__with_transfers(void **state)
 {
 	struct world *w = *state;
@@ -367,7 +365,7 @@ static void close__with_transfers(void **state)
 
 	b[0] = start(w, &t);
 	pieces_await(w, DATA_BYTES / (256u << 10));
-	/* The last piece has started; waits until its event arrives. */
+	/* The last piece has started. */
 	for (int i = 0; i < 10000 && dxp_event_done(w->fabric, dxp_bridge_event(b[0])) != 1; i++)
 		usleep(1000);
 	assert_int_equal(dxp_event_done(w->fabric, dxp_bridge_event(b[0])), 1);
@@ -441,8 +439,7 @@ static void event__waited_for_failed(void **state)
 	assert_int_equal(dxp_bridge_wait(b, WAIT_NS, NULL), DXP_EDEVICE);
 }
 
-/* Runs more transfers than a NIC has regions. So each transfer must release its regions, and a
- * rejected transfer must not keep any. */
+/* More transfers than regions, so each, even if rejected, must release its own. */
 static void move__nothing_is_kept(void **state)
 {
 	struct world *w = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests dxp/async.h: notification of completions, and space for commands. When a node is lost or
- * the program closes, everything outstanding completes. */
+/* Tests dxp/async.h: notifications, space for commands, and completion of all that is outstanding
+ * at a loss or close. */
 #include "test/unit/host_async_rig.h"
 
 #include <poll.h>
@@ -46,7 +46,7 @@ static void completions__report_each_end_once(void **state)
 		}
 	}
 	assert_int_equal(dxp_completions(w->fabric, dequeued, 1, MS_NS), 0);
-	/* The program also gets a notification if the event completed before the request. */
+	/* also if the event completed before the request */
 	ok(dxp_event_notify(w->fabric, user, 77));
 	assert_int_equal(dxp_completions(w->fabric, dequeued, 1, 0), 1);
 	assert_int_equal(dequeued[0].cookie, 77);
@@ -55,8 +55,7 @@ static void completions__report_each_end_once(void **state)
 	assert_int_equal(dxp_event_notify(w->fabric, user, 1), DXP_ENOENT);
 }
 
-/* If the program requests reports of starts, a long command reports its start and later its
- * completion. */
+/* A long command reports its start, then its completion. */
 static void completions__begun(void **state)
 {
 	struct world *w = *state;
@@ -83,8 +82,7 @@ static void completions__begun(void **state)
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0);
 }
 
-/* The command starts before the program requests notification of its event. The start is still
- * reported, once. */
+/* A start before the request is reported once. */
 static void completions__begun_before_the_request(void **state)
 {
 	struct world *w = *state;
@@ -93,7 +91,7 @@ static void completions__begun_before_the_request(void **state)
 	for (int wanted = 0; wanted < 2; wanted++) {
 		dxp_completions_begun(w->fabric, wanted);
 		dxp_event event = run_after(w, w->one, "endless", NULL, 0);
-		/* The node reports this completion after the start of the other command. */
+		/* Its completion is reported after the other command's start. */
 		ok(ended(w, run_after(w, w->one, "ok", NULL, 0)));
 		ok(dxp_event_notify(w->fabric, event, 6));
 		assert_int_equal(dxp_completions(w->fabric, &c, 1, 0), wanted);
@@ -104,12 +102,12 @@ static void completions__begun_before_the_request(void **state)
 		}
 		dxp_event_forget(w->fabric, event);
 	}
-	/* the start is reported only once */
+	/* only once */
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0);
 }
 
-/* The report that a command has started arrives before dxp_event_notify() is called. Then this call
- * itself wakes a thread that sleeps until data arrives from the network. */
+/* The report of the start came earlier, so dxp_event_notify() itself wakes a thread that waits for
+ * the network. */
 static void completions__begun_wakes_a_sleeping_thread(void **state)
 {
 	struct world *w = *state;
@@ -121,7 +119,7 @@ static void completions__begun_wakes_a_sleeping_thread(void **state)
 	struct pollfd wakeup = {.fd = f->leader_wakeup, .events = POLLIN};
 	assert_int_equal(poll(&wakeup, 1, 0), 0);
 	host_fabric_enter(f);
-	f->leader_polls = true; /* simulates a thread that sleeps in its poll */
+	f->leader_polls = true; /* as if a thread slept in its poll */
 	host_fabric_leave(f);
 	ok(dxp_event_notify(f, event, 7));
 	assert_int_equal(poll(&wakeup, 1, 0), 1);
@@ -154,8 +152,7 @@ static void completions__woken(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* The node may report the completion of a lazy command late. If a thread waits for it, the host
- * sends one HURRY, so that the node reports soon. */
+/* For a thread that waits for a lazy command, the host sends one HURRY. */
 static void completions__hurry_lazy_ones(void **state)
 {
 	struct world *w = *state;
@@ -183,8 +180,7 @@ static void completions__hurry_lazy_ones(void **state)
 
 /* ---- space ---- */
 
-/* The program starts more commands than there is space for. Calls wait for space. Completed events
- * that the program never forgets use no space. */
+/* Calls wait for space, which completed events that are never forgotten do not use. */
 static void run__more_than_there_is_space_for(void **state)
 {
 	struct world *w = *state;
@@ -219,9 +215,8 @@ static void run__no_space_for_ever(void **state)
 	has_text("set the events");
 }
 
-/* Consecutive commands leave in one batch. The last command leaves without a further call, when the
- * progress thread's timer for batches expires. Without this timer, its next poll would be as early
- * in only 3 of 200 rounds. A busy machine is slow too, but not in all rounds. */
+/* The progress thread's timer sends the last command of a batch. Without it, the next poll would be
+ * as early in 3 of 200 rounds; a busy machine is slow, but not in all. */
 static void run__the_last_leaves_without_a_call(void **state)
 {
 	struct world *w = *state;
@@ -254,14 +249,14 @@ static void lost__everything_ends(void **state)
 
 	ok(dxp_event_create(w->fabric, &user));
 	const struct dxp_waits own = after(&user, 1);
-	/* state PULLED: the xPU fetches */
+	/* PULLED: the xPU fetches */
 	ok(dxp_write(w->one, 0, w->from, 100000, &waits, &events[0]));
-	/* state WAITING: this host sends the bytes after the event */
+	/* WAITING: this host sends the bytes after the event */
 	ok(dxp_write(w->one, 0, w->from, 100000, &own, &events[1]));
 	ok(dxp_write(w->one, 0, w->from, 100, &own, &events[2]));
 	events[3] = run_after(w, w->one, "never", NULL, 0);
 	fake_xpu_freeze(w->fake, 0);
-	/* state RUNNING: this host is sending the bytes */
+	/* RUNNING: this host is sending */
 	ok(dxp_write(w->one, 0, w->from, DATA_BYTES, NULL, &events[4]));
 	for (uint64_t i = 0; i < 5; i++)
 		ok(dxp_event_notify(w->fabric, events[i], i));
@@ -271,7 +266,6 @@ static void lost__everything_ends(void **state)
 		assert_in_range(c.cookie, 0, 4);
 	}
 	assert_int_equal(ended(w, never), DXP_EPEERLOST);
-	/* The other node still works. */
 	there_and_back(w, w->two, 70000, NULL, 0);
 	ok(dxp_event_set(w->fabric, user, DXP_OK));
 	assert_int_equal(dxp_mark(w->one, NULL, &user), DXP_EPEERLOST);
@@ -302,8 +296,7 @@ static void close__everything_ends(void **state)
 	ok(dxp_event_set(w->fabric, user, DXP_OK));
 }
 
-/* The xPU explains a failed command with a sentence. The error text contains it, and
- * dxp_event_failure returns it for the event. */
+/* The error text and dxp_event_failure contain the xPU's sentence. */
 static void event_failure__sentence(void **state)
 {
 	struct world *w = *state;
@@ -318,7 +311,7 @@ static void event_failure__sentence(void **state)
 		assert_int_equal(dxp_event_failure(w->fabric, event, text), strlen(FAKE_SENTENCE));
 		assert_string_equal(text, FAKE_SENTENCE);
 	}
-	/* The host keeps HOST_FAILURES sentences, so the oldest was dropped. */
+	/* The oldest of HOST_FAILURES sentences was dropped. */
 	assert_int_equal(dxp_event_failure(w->fabric, first, text), 0);
 	assert_string_equal(text, "");
 	event = run_after(w, w->one, "fail", NULL, 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests where the host library searches for the settings of a fabric, and its messages if they are
- * missing. */
+/* Tests where the host library searches a fabric's settings, and its messages without them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -199,7 +198,7 @@ static void config__all_from_the_folder(void **state)
 	manager_put("127.0.0.1:4242\n");
 	assert_int_equal(config_resolve(&options, &c), DXP_OK);
 	assert_int_equal(c.manager.port, 4242);
-	/* If the manager's address is loopback, the host binds to loopback too. */
+	/* A manager on loopback binds the host to loopback. */
 	assert_memory_equal(c.bind.ip, c.manager.ip, sizeof(c.bind.ip));
 	assert_int_equal(c.bind.port, 0);
 	char pid[16];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the ring of a host's events: growth, events that no longer fit into it, order of freeing,
- * and counts that wrap. */
+/* Tests the ring of a host's events: growth, overflow, order of freeing, counts that wrap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +57,7 @@ static void events__oldest_waits_for_the_oldest(void **state)
 	events_destroy(&e);
 }
 
-/* Completed events that the program keeps forever use no ring entries, and can still be found. */
+/* They use no ring entries and are still found. */
 static void events__kept_ones_use_no_space(void **state)
 {
 	struct events e;
@@ -122,8 +121,7 @@ static void events__silent_ones_free_themselves(void **state)
 	events_destroy(&e);
 }
 
-/* There are more pending events than ring entries. Old events move to a list and complete there
- * normally. */
+/* Beyond the ring's entries, old events move to a list and complete there. */
 static void events__pending_ones_have_no_bound(void **state)
 {
 	const uint32_t count = 3 * HOST_EVENTS_RING, first = 0xffffff00u;
@@ -155,7 +153,7 @@ static void events__pending_ones_have_no_bound(void **state)
 	events_destroy(&e);
 }
 
-/* One event stays pending. New events can still be added without bound. */
+/* New events can be added without bound. */
 static void events__one_pending_for_ever(void **state)
 {
 	struct events e;

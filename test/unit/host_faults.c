@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes every fallible call for memory, files, mappings and threads fail once: in run n = 1, 2, 3
- * ... the n-th call fails, until a function opens, works and closes without a failure. After each
- * failure the caller gets the reason, and nothing leaks. */
+/* Tests that each failed call for memory, files, mappings or threads of a function gives its reason
+ * and leaks nothing: the n-th call fails, n = 1, 2, ... until none does. */
 #include "test/unit/host_function.h"
 
 #include <dirent.h>
@@ -17,8 +16,7 @@
 
 #define RUNS_MAX 1000
 
-/* Wraps function `name`: if the countdown reaches this call, it sets errno to `error` and returns
- * `result`. */
+/* If the countdown reaches this call of `name`, it fails. */
 #define FALLIBLE(type, name, parameters, arguments, error, result) \
 	type __real_##name parameters;                             \
 	type __wrap_##name parameters;                             \
@@ -53,7 +51,7 @@ static unsigned files_open(void)
 	return count;
 }
 
-/* Returns true if `status` is success. Otherwise checks that the failure has a plausible status. */
+/* A failure must have a plausible status. */
 static bool reported(int status)
 {
 	if (status == DXP_OK)
@@ -76,7 +74,7 @@ static bool function_use(struct dxp_function *f)
 	well = reported(dxp_memory_create(f, 4096, DXP_REMOTE_READ, &two)) &&
 	       reported(dxp_memory_register(f, two.fd, 0, 4096, DXP_LOCAL, &key)) &&
 	       reported(dxp_function_arm(f)) &&
-	       /* the wait needs no memory, so it must not fail */
+	       /* the wait needs no memory */
 	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT;
 	dxp_memory_destroy(f, &one);
 	return well;
@@ -114,8 +112,7 @@ static bool attached_use(const struct dxp_nic_options *options)
 	return well;
 }
 
-/* Waits until `wanted` files are open. The peer may close its side of a connection a little
- * later. */
+/* A peer may close its side a little later. */
 static void files_settle(unsigned wanted, uint64_t n)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -133,8 +130,7 @@ static void each_fails_once(bool (*use)(const struct dxp_nic_options *options),
 	uint64_t n = 0;
 	bool well;
 
-	/* The first run creates objects that live until the process exits, such as logs. They must
-	 * not count as leaks. */
+	/* Some objects live until exit, such as logs, and are no leaks. */
 	assert_true(use(options));
 	files_settle(files, 0);
 	do {
@@ -165,8 +161,7 @@ static void nic__survives_each_failure_of_its_thread(void **state)
 	each_fails_once(nic_use, &options);
 }
 
-/* The failure may hit the NIC or the attached program. The NIC's thread makes calls too, so the
- * n-th call differs from run to run. */
+/* The failure hits the NIC or the program; the NIC's thread makes calls too, so runs differ. */
 static void attached__survives_each_failure(void **state)
 {
 	char folder[] = "/tmp/dxp-host-faults-XXXXXX";

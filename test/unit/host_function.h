@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of NIC functions. They check that calls succeed or fail with a message, and
- * exchange data between two functions. */
+/* Helpers of the tests of NIC functions: expected successes and failures, and an exchange of
+ * data. */
 #ifndef TEST_UNIT_HOST_FUNCTION_H
 #define TEST_UNIT_HOST_FUNCTION_H
 
@@ -27,7 +27,7 @@ UNUSED static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_function_error());
 }
 
-/* Checks that a call failed with status `wanted` and a message that contains `part`. */
+/* The message must contain `part`. */
 UNUSED static void fails(int status, int wanted, const char *part)
 {
 	if (status != wanted || !strstr(dxp_function_error(), part))
@@ -72,8 +72,7 @@ UNUSED static const struct dxp_nic_event *received(struct dxp_function *f)
 	return event;
 }
 
-/* Posts a NAP, a PUT with an event, a GET and a fetch-and-add from `a` to the memory of `b`. Checks
- * the events of `b`. */
+/* A NAP, a PUT with an event, a GET and a fetch-and-add from `a` to `b`. */
 UNUSED static void talk(struct dxp_function *a, struct dxp_function *b)
 {
 	struct dxp_window *w = dxp_function_window(a), *v = dxp_function_window(b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that dxp_run rejects a wrong launch, with a message that names the mistake. */
+/* Tests that dxp_run rejects wrong launches and names the mistake. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the host library with a real manager and real nodes, which have simple fake engines. Covers
- * every call, its rejections, and its result when a node dies. */
+/* Tests every call of the host library, its rejections, and its result when a node dies, with a
+ * real manager and fake engines. */
 #include "host/limits.h"
 #include "base/clock.h"
 #include "test/support/cpu_time.h"
 #include "test/unit/host_rig.h"
 
-/* ns until a dead node is detected; 3 to 4 s on an idle machine */
+/* ns to detect a dead node; 3 to 4 s on an idle machine */
 #define DIES_WITHIN_NS (10 * S_NS)
 
 static int world_open(void **state)
@@ -71,8 +71,7 @@ static void xpu__open_by_id_and_twice(void **state)
 	ok(dxp_xpu_caps(w->one, &caps));
 }
 
-/* A program may be compiled with a shorter or longer struct than the library, or with a release
- * that passes no size. */
+/* A program's struct may be shorter, longer, or without a size. */
 static void xpu__structs_of_other_releases(void **state)
 {
 	struct world *w = *state;
@@ -184,8 +183,7 @@ static void reg__round_trip(void **state)
 	has_text("register 512");
 }
 
-/* More writes than registers: the last one of each counts, so they are executed in order. They do
- * not wait for each other. */
+/* Writes to one register take effect in order, without waiting for each other. */
 static void reg__list(void **state)
 {
 	enum { WRITES = 5000, USED = 300 };
@@ -203,7 +201,7 @@ static void reg__list(void **state)
 	ok(dxp_reg_write_list(w->one, NULL, 0));
 	assert_int_equal(dxp_reg_write_list(w->one, NULL, 1), DXP_EINVAL);
 	has_text("NULL");
-	/* a wrong index ends the list */
+	/* a wrong index stops the list */
 	ok(dxp_reg_read(w->one, USED, &before, 1));
 	for (uint32_t i = 0; i < WRITES; i++)
 		list[i].value = ~i;
@@ -253,8 +251,7 @@ static void run__wait_list(void **state)
 	ok(wait_for(w, first));
 }
 
-/* A command on xpu1 waits for an event of xpu2. xpu1 does not know this event until it gets a
- * signal. */
+/* xpu1 learns of xpu2's event from a signal. */
 static void run__waits_for_another_xpu(void **state)
 {
 	struct world *w = *state;
@@ -340,15 +337,15 @@ static void fabric__threads_alternate(void **state)
 		pthread_join(threads[i], NULL);
 }
 
-/* While the program computes, its progress thread renews the lease and reads events. */
+/* The progress thread renews the lease and reads events meanwhile. */
 static void fabric__progress_thread(void **state)
 {
 	struct world *w = *state;
 	const struct timespec pause = {.tv_sec = 4};
 	uint64_t used_ns = UINT64_MAX;
 
-	/* Manager, two xPUs and this host run in this process. Each may use 1 % of 4 s of CPU time.
-	 * On a busy machine each wakeup costs more, so the test may retry. */
+	/* Manager, two xPUs and host may each use 1 % of 4 s. Wakeups cost more on a busy machine,
+	 * so the test may retry. */
 	for (int i = 0; i < 3 && used_ns >= 160 * MS_NS; i++) {
 		dxp_event event = run(w, "ok", 0);
 		uint64_t begin_ns = cpu_time_ns();

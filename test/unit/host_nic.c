@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests NICs inside this program. A NIC is polled by calls that wait, or by a thread of its own. */
+/* Tests NICs inside this program, polled by calls that wait or by a thread. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>
@@ -70,7 +70,7 @@ static void nic_function__hands_out_eight(void **state)
 		dxp_function_close(all[3]);
 		all[3] = function_open(nic, NULL);
 		assert_int_equal(dxp_function_window(all[3])->function, 3);
-		/* The first function, with which the node was opened, can be closed and opened
+		/* The node was opened with the first function, which may still close and open
 		 * again. */
 		dxp_function_close(all[0]);
 		all[0] = function_open(nic, NULL);
@@ -131,7 +131,7 @@ static void function_arm__is_counted(void **state)
 	ok(dxp_function_disarm(f));
 	ok(dxp_function_disarm(f));
 	fails(dxp_function_disarm(f), DXP_EINVAL, "without a matching arm");
-	ok(dxp_function_arm(f)); /* closing the function disarms it */
+	ok(dxp_function_arm(f)); /* a close disarms it */
 	dxp_function_close(f);
 	dxp_nic_close(nic);
 }
@@ -187,10 +187,10 @@ static void memory__opens_nothing_once_revoked(void **state)
 			assert_int_equal(completion(a).status, DXP_EACCESS);
 			fails(dxp_memory_revoke(b, keys[i]), DXP_ENOENT, "key");
 		}
-		/* the keys are revoked, but this program still has its memory */
+		/* only the keys are revoked so far */
 		memset(m.base, 1, 4096);
 		dxp_memory_destroy(b, &m);
-		dxp_memory_destroy(b, &m); /* a second call has no effect */
+		dxp_memory_destroy(b, &m); /* no effect */
 		dxp_function_close(a);
 		dxp_function_close(b);
 		dxp_nic_close(nic);
@@ -221,7 +221,7 @@ static void nic__closes_with_events_unread(void **state)
 		received(b);
 		dxp_function_close(b);
 		for (int i = 0; i < 20; i++)
-			completion(a); /* some of these operations succeed, some fail */
+			completion(a); /* with success or failure */
 		dxp_function_close(a);
 		dxp_nic_close(nic);
 	}
@@ -286,8 +286,7 @@ static void nic__accepts_posts_of_many_threads(void **state)
 	}
 }
 
-/* A NIC joins a fabric as a host. It can reach the xPUs of the fabric by name, but not other
- * hosts. */
+/* As a host, the NIC reaches xPUs by name, but no other hosts. */
 static void nic__joins_a_fabric(void **state)
 {
 	struct fake_fabric *fabric = fake_fabric_open(1);
@@ -299,13 +298,12 @@ static void nic__joins_a_fabric(void **state)
 	for (int thread = 0; thread < 2; thread++) {
 		options.thread = thread;
 		ok(dxp_nic_open(&options, &left));
-		if (thread) /* the NIC's thread renews the lease, so the name stays in use */
+		if (thread) /* its thread renews the lease, so the name stays in use */
 			fails(dxp_nic_open(&options, &right), DXP_EBUSY, "left");
 		struct dxp_function *f = function_open(left, NULL), *g;
 		fails(dxp_nic_function(left, "xpu1", &g), DXP_EBUSY, "'xpu1'");
 		assert_int_not_equal(target_of(f, 0).node, 0);
-		/* The name of a node always leads to the node's service queue pair. The number of
-		 * the requested queue pair is ignored. */
+		/* A node's name leads to its service queue pair, whatever number is requested. */
 		ok(dxp_function_find(f, "xpu1", 1, &t));
 		assert_int_equal(t.function, 0);
 		assert_int_equal(t.qp, 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests 31 processes that use one NIC at the same time, each with a queue pair of its own (C-12,
- * C-36). They exchange NAPs, PUTs and GETs. One process is killed, and another process gets its
- * queue pair. */
+/* Tests 31 processes that use one NIC at once, each with a queue pair (C-12, C-36). One is killed,
+ * and another gets its queue pair. */
 #include "test/unit/host_function.h"
 
 #include <limits.h>
@@ -14,17 +13,16 @@
 
 #include "base/clock.h"
 
-#define PROCESSES 31 /* 8 functions of 4 queue pairs, minus one for the NIC's own program */
+#define PROCESSES 31 /* 8 functions of 4 queue pairs, minus the NIC's own */
 #define BYTES     4096
 #define KILLED    7
-#define LIMIT_NS  (120 * S_NS) /* ns; longer is a hang, also on a busy machine */
+#define LIMIT_NS  (120 * S_NS) /* ns; longer is a hang */
 
-/* Memory that all processes share. */
 struct board {
-	_Atomic bool open;           /* the NIC accepts processes */
-	_Atomic uint32_t attached;   /* number of processes that have a queue pair */
-	_Atomic uint32_t arrived[4]; /* for each barrier, number of processes that reached it */
-	uint32_t place[PROCESSES];   /* for each process, its function * 4 + its queue pair */
+	_Atomic bool open;
+	_Atomic uint32_t attached;   /* processes with a queue pair */
+	_Atomic uint32_t arrived[4]; /* processes that reached each barrier */
+	uint32_t place[PROCESSES];   /* function * 4 + queue pair */
 };
 
 static struct board *board;
@@ -66,7 +64,7 @@ static struct dxp_function *attach(uint32_t i)
 	return f;
 }
 
-/* The events that a process has received in one round; they arrive in any order. */
+/* In any order within a round. */
 struct inbox {
 	bool nap, put;
 	struct hello hello;
@@ -89,9 +87,8 @@ static void receive(struct dxp_function *f, struct inbox *in)
 	dxp_received_release(w);
 }
 
-/* Sends the own memory key to process `to` and receives the key of process `from`. Then writes to
- * and reads from the memory of `from`. At the same time, `to` writes to bytes [BYTES, 2 * BYTES) of
- * this process. */
+/* Exchanges keys, then accesses the memory of `from`, while `to` writes bytes [BYTES, 2 * BYTES)
+ * here. */
 static void exchange(struct dxp_function *f, const struct dxp_memory *m, uint32_t self, uint32_t to,
 		     uint32_t from)
 {
@@ -134,7 +131,7 @@ static uint32_t before(uint32_t i)
 	return (i + PROCESSES - 1) % PROCESSES;
 }
 
-/* Returns the next process in the direction of `next`, and skips the killed process. */
+/* Skips the killed process. */
 static uint32_t living(uint32_t (*next)(uint32_t i), uint32_t i)
 {
 	return next(i) == KILLED ? next(next(i)) : next(i);
@@ -156,7 +153,7 @@ static void process(uint32_t i)
 	if (i == KILLED)
 		raise(SIGKILL);
 	exchange(f, &m, i, living(after, i), living(before, i));
-	meeting(2, PROCESSES); /* the parent takes part instead of the killed process */
+	meeting(2, PROCESSES); /* the parent replaces the killed process */
 	dxp_function_close(f);
 	_exit(0);
 }
@@ -173,7 +170,7 @@ static struct dxp_nic *nic_serve(void)
 
 static void places_differ(void)
 {
-	uint32_t seen = 1; /* queue pair 0 of function 0 belongs to the NIC's program */
+	uint32_t seen = 1; /* the NIC's program has queue pair 0 of function 0 */
 
 	for (uint32_t i = 0; i < PROCESSES; i++) {
 		assert_in_range(board->place[i], 1, PROCESSES);
@@ -233,7 +230,7 @@ static int folder_make(void **state)
 
 static int folder_remove(void **state)
 {
-	/* the folder must be empty, because each NIC removes its socket */
+	/* fails unless each NIC removed its socket */
 	return child ? 0 : rmdir(run);
 }
 
@@ -244,7 +241,7 @@ static void processes__31_at_once(void **state)
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	assert_ptr_not_equal(board, MAP_FAILED);
-	/* Forks before the NIC starts a thread, because fork copies only the calling thread. */
+	/* Before the NIC has a thread, because fork copies only the calling one. */
 	for (uint32_t i = 0; i < PROCESSES; i++) {
 		children[i] = fork();
 		assert_int_not_equal(children[i], -1);

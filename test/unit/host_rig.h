@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of the host library: an open fabric of two nodes with simple fake
- * devices. */
+/* Helpers of the tests of the host library: a fabric of two nodes with fake devices. */
 #ifndef TEST_UNIT_HOST_RIG_H
 #define TEST_UNIT_HOST_RIG_H
 
@@ -26,13 +25,13 @@
 #define WAIT_NS    (120 * S_NS)
 #define DATA_BYTES (9u << 20)
 
-/* Objects of one test. Members that the test does not use are NULL. */
+/* Unused members are NULL. */
 struct world {
 	struct fake_fabric *fake;
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *one, *two;
 	struct dxp_program *program, *program_two;
-	uint8_t *from, *to; /* DATA_BYTES + 8 bytes each; `from` has random contents */
+	uint8_t *from, *to; /* DATA_BYTES + 8 each; `from` is random */
 };
 
 static void ok(int status)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that no wakeup is lost between a NIC's thread and its users. In every round both sides
- * sleep, at random moments. If a wakeup were lost, the wait would last until its time limit. */
+/* Tests that no wakeup between a NIC's thread and its users is lost: both sleep at random moments,
+ * and a lost one would cost a whole time limit. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>
@@ -26,8 +26,7 @@ struct side {
 	int status;
 };
 
-/* Spins for a random time of up to 60 us, or not at all. Both sides need about this time to fall
- * asleep. */
+/* Up to 60 us, about the time to fall asleep, or not at all. */
 static void pause_somewhat(struct rng *rng)
 {
 	uint64_t until_ns = clock_now_ns() + rng_next(rng) % (60 * US_NS);
@@ -53,7 +52,7 @@ static int nap_send(struct side *s, uint64_t imm)
 	return status;
 }
 
-/* Waits for a NAP. Completions also wake the user, so this loop dequeues them. */
+/* Dequeues completions too, because they wake the user. */
 static int nap_wait(struct side *s, uint64_t imm)
 {
 	struct dxp_window *w = dxp_function_window(s->f);
@@ -120,15 +119,14 @@ static void sleep__loses_no_wake_up(void **state)
 	ping_pong(NEVER_SPIN, ROUNDS / 4);
 }
 
-/* The user spins only briefly, so it starts to sleep just when the peer sends. */
+/* A short spin: sleep begins just when the peer sends. */
 static void sleep__loses_none_after_a_short_spin(void **state)
 {
 	ping_pong(1, ROUNDS / 4);
 	ping_pong(20, ROUNDS);
 }
 
-/* All threads run on one CPU. No thread may spin there, because it would delay the thread that it
- * waits for. */
+/* A thread that spins would delay the one that it waits for. */
 static void sleep__on_one_cpu_no_thread_spins(void **state)
 {
 	cpu_set_t old, one;
@@ -140,7 +138,7 @@ static void sleep__on_one_cpu_no_thread_spins(void **state)
 			CPU_SET(i, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	uint64_t begin_ns = clock_now_ns();
-	ping_pong(1000000, 200); /* if a thread spun, each of the 200 rounds would take a second */
+	ping_pong(1000000, 200); /* with a spin, each round would take a second */
 	assert_int_equal(sched_setaffinity(0, sizeof(old), &old), 0);
 	assert_true(clock_now_ns() - begin_ns < 20 * S_NS);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of tests with a hostile user of a NIC. One user breaks the rules of its window; its
- * neighbour does not. Include cmocka.h first. */
+/* Helpers of tests with a hostile user of a NIC and a well-behaved neighbour. Include cmocka.h
+ * first. */
 #ifndef TEST_UNIT_HOSTILE_RIG_H
 #define TEST_UNIT_HOSTILE_RIG_H
 
@@ -19,13 +19,13 @@
 
 #define MEMORY      4096
 #define CANARY      0x5C
-#define GOOD        0 /* function of the well-behaved neighbour */
+#define GOOD        0 /* the neighbour */
 #define BAD         1
 #define HOSTILE_BIT (1u << BAD)
 
 struct user {
 	struct dxp_window *window;
-	uint8_t memory[3][MEMORY]; /* memory[1] is registered; the others must not change */
+	uint8_t memory[3][MEMORY]; /* only memory[1] is registered */
 	uint32_t key;
 };
 
@@ -99,7 +99,7 @@ static inline struct dxp_target target_of(const struct rig *r, uint32_t which)
 				   .magic = r->nic->functions[which].qp_magic[0]};
 }
 
-/* Checks that the neighbour still works: its PUT and NAP to itself arrive. */
+/* Its PUT and NAP to itself must arrive. */
 static inline void neighbour_works(struct rig *r)
 {
 	struct user *u = &r->users[GOOD];
@@ -133,7 +133,7 @@ static inline void memory_kept(const struct rig *r)
 		}
 }
 
-/* Sends a NAP from the bad user to itself, so that its receive ring is in use. */
+/* So that the bad user's receive ring is in use. */
 static inline int nap_to_itself(struct rig *r, uint32_t bytes)
 {
 	static const uint8_t data[DXP_NAP_BYTES];

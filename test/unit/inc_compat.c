@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the compatible format of in-network computing: expected bytes of data and control packets,
- * decoding of encoded packets, all short lengths, each invalid field, and the numbers of
- * segments. */
+/* Tests the compatible format of in-network computing: bytes, round trips, lengths, invalid fields,
+ * numbers of segments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,8 +97,7 @@ static size_t control_make(uint8_t kind, const struct inc_control *c, uint8_t *o
 			   inc_packet_control_encode(&h, c, payload), out);
 }
 
-/* A data packet has the fields of the MPI header of the publication (N-03), in the same order and
- * widths. */
+/* The fields of the publication's MPI header (N-03), with its order and widths. */
 static void inc_compat__data_bytes(void **state)
 {
 	static const uint8_t expected[] = {
@@ -118,8 +116,8 @@ static void inc_compat__data_bytes(void **state)
 	assert_int_equal(sizeof(expected), INC_COMPAT_HEADER_BYTES);
 	assert_memory_equal(at, expected, sizeof(expected));
 	assert_memory_equal(at + sizeof(expected), payload, sizeof(payload));
-	/* 15 header and 16 payload bytes are padded to 32. The PSN holds the low 24 bits of
-	 * data_header.req_id; the packet's req_id holds only the low 8. */
+	/* 15 header and 16 payload bytes are padded to 32. The PSN holds 24 bits of req_id, the
+	 * field req_id only 8. */
 	assert_int_equal(bytes, ROCE_BTH_BYTES + ROCE_DETH_BYTES + 32 + ROCE_ICRC_BYTES);
 	assert_int_equal(data[1] >> 4 & 3, 1);
 	assert_memory_equal(data + 9, "\x0a\x0b\x0c", 3);
@@ -210,8 +208,7 @@ static void inc_compat__control_round_trip(void **state)
 		}
 }
 
-/* Changes one byte of a valid packet, at offset `at` from the MPI header. The packet must then be
- * malformed. */
+/* Changes the byte at `at` from the MPI header, which must make the packet malformed. */
 static void spoil(const uint8_t *sound, size_t bytes, size_t at, uint8_t value)
 {
 	uint8_t data[256];
@@ -229,22 +226,22 @@ static void inc_compat__unsound_control(void **state)
 	static const struct {
 		uint8_t at, value;
 	} cases[] = {
-		{7, 1},            /* src_rank of a NOTIFY must be 0 */
-		{10, 1},           /* op_code must be 0 */
-		{11, 1},           /* oper_and_type must be 0 */
-		{12, 1},           /* req_id must be 0 */
-		{14, 1},           /* pkt_para_num must be 0 */
-		{15 + 2, 99},      /* undefined fail_cause */
-		{15 + 3, 3},       /* undefined master_num */
-		{15 + 4, 0x29},    /* query_notify_hop: 9 hops are too many */
+		{7, 1},            /* src_rank of a NOTIFY */
+		{10, 1},           /* op_code */
+		{11, 1},           /* oper_and_type */
+		{12, 1},           /* req_id */
+		{14, 1},           /* pkt_para_num */
+		{15 + 2, 99},      /* fail_cause */
+		{15 + 3, 3},       /* master_num */
+		{15 + 4, 0x29},    /* query_notify_hop: too many hops */
 		{15 + 4, 0xa2},    /* query_notify_hop: undefined kind */
-		{15 + 11, 1},      /* sup_max_data_size must be a multiple of 16 */
-		{15 + 15, 4},      /* local_group_size must equal the first hop's children */
-		{15 + 17, 1},      /* true_comm_id must fit into 16 bits */
-		{15 + 56 + 26, 1}, /* status must be at most 255 */
-		{15 + 56 + 33, 1}, /* an absent hop must have no children */
-		{15 + 56 + 35, 9}, /* index must be below the number of children */
-		{15 + 56 + 39, 1}, /* index of an absent hop must be 0 */
+		{15 + 11, 1},      /* sup_max_data_size: not a multiple of 16 */
+		{15 + 15, 4},      /* local_group_size: not the first hop's children */
+		{15 + 17, 1},      /* true_comm_id: above 16 bits */
+		{15 + 56 + 26, 1}, /* status: above 255 */
+		{15 + 56 + 33, 1}, /* children of an absent hop */
+		{15 + 56 + 35, 9}, /* index: not below the children */
+		{15 + 56 + 39, 1}, /* index of an absent hop */
 	};
 	uint8_t sound[256];
 	size_t bytes = control_make(INC_NOTIFY, &control, sound);
@@ -252,8 +249,8 @@ static void inc_compat__unsound_control(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		spoil(sound, bytes, cases[i].at, cases[i].value);
 	bytes = control_make(INC_QUERY, &control, sound);
-	spoil(sound, bytes, 15 + 27, 1); /* dst_rank of a QUERY must be 0 */
-	spoil(sound, bytes, 15 + 15, 1); /* local_group_size must be 0 in a QUERY */
+	spoil(sound, bytes, 15 + 27, 1); /* dst_rank of a QUERY */
+	spoil(sound, bytes, 15 + 15, 1); /* local_group_size of a QUERY */
 }
 
 static void inc_compat__unsound_data(void **state)
@@ -271,13 +268,12 @@ static void inc_compat__unsound_data(void **state)
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		spoil(sound, bytes, cases[i].at, cases[i].value);
-	/* Group id 0 is invalid. */
+	/* group id 0 */
 	sound[ROCE_BTH_BYTES + ROCE_DETH_BYTES + 8] = 0;
 	spoil(sound, bytes, 9, 0);
 }
 
-/* In memory, a flag marks the compatible format. In a packet of the widened format this bit is
- * invalid. */
+/* This bit marks the compatible format in memory only. */
 static void inc_compat__flag_of_widened(void **state)
 {
 	struct inc_header h = data_header;
@@ -291,7 +287,7 @@ static void inc_compat__flag_of_widened(void **state)
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_EMALFORMED);
 }
 
-/* A path whose first hop is absent is malformed. */
+/* The first hop is absent. */
 static void inc_compat__gap_in_path(void **state)
 {
 	struct inc_control c = control;

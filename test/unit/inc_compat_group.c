@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests groups in the compatible format over real switch cores: results despite loss, a widened
- * group on the same switches, numbers beyond 24 bits, and the modes of groups. */
+/* Tests groups in the compatible format over real switch cores: loss, a widened group beside, large
+ * numbers, modes. */
 #include "test/unit/inc_rig.h"
 
 #include "wire/inc_compat.h"
 
 #define GROUP    0x8001u
-#define ELEMENTS 64 /* 256 bytes: the longest operation in this format */
+#define ELEMENTS 64 /* 256 bytes: the longest operation of this format */
 
 static const uint8_t two_leaves[4] = {1, 1, 2, 2};
 static const uint8_t one_root[3] = {0, 1, 1};
@@ -14,8 +14,7 @@ static const uint8_t one_root[3] = {0, 1, 1};
 static unsigned compat_packets;
 static unsigned lost_at, sent;
 
-/* Counts data packets in the compatible format. Drops packet number `lost_at`; this number counts
- * all packets, from 1 on. */
+/* Counts compatible packets; drops packet `lost_at` of all, from 1 on. */
 static unsigned watch(struct rig *r, const struct rig_packet *p)
 {
 	struct inc_packet packet;
@@ -42,7 +41,6 @@ static void group_make(struct rig *r, uint32_t id, enum dxp_inc_framing framing)
 	}
 }
 
-/* Runs one allreduce sum on all members and checks the results. */
 static void sum(struct rig *r, unsigned salt, size_t elements)
 {
 	static int32_t in[RIG_MEMBERS][ELEMENTS], out[RIG_MEMBERS][ELEMENTS];
@@ -86,8 +84,7 @@ static void compat__sums(void **state)
 	r.hook = watch;
 	for (unsigned i = 0; i < 10; i++)
 		sum(&r, i, 1 + i * 7);
-	/* packets per sum: 4 contributions, 2 partial results, 2 results to leaves, 4 results to
-	 * members */
+	/* 4 contributions, 2 partial results, 2 results to leaves, 4 to members */
 	assert_int_equal(compat_packets, 10 * 12);
 	rig_close(&r);
 }
@@ -109,7 +106,7 @@ static void compat__each_packet_lost_once(void **state)
 	}
 }
 
-/* Creating a group also succeeds if any one packet of the creation is lost. */
+/* Any one packet of the creation may be lost. */
 static void compat__creation_lossy(void **state)
 {
 	for (unsigned k = 1; k <= 40; k++) {
@@ -125,7 +122,7 @@ static void compat__creation_lossy(void **state)
 	}
 }
 
-/* The same switches serve two groups, one in each format. The operations of both alternate. */
+/* The same switches serve both formats alternately. */
 static void compat__beside_widened(void **state)
 {
 	struct inc_group *widened[4];
@@ -156,7 +153,7 @@ static void compat__beside_widened(void **state)
 	rig_close(&r);
 }
 
-/* Segment numbers exceed the 8 bits of req_id and the 24 bits of the PSN. */
+/* Beyond req_id's 8 bits and the PSN's 24 bits. */
 static void compat__numbers_wrap(void **state)
 {
 	static const uint32_t starts[] = {250, 0xfffffa, 0xfffffffa};
@@ -190,14 +187,12 @@ static void compat__unsupported(void **state)
 	group_make(&r, GROUP, DXP_INC_COMPAT);
 	assert_int_equal(inc_group_start(r.hosts[0].group, &barrier, r.now_ns), DXP_EUNSUPPORTED);
 	assert_int_equal(inc_group_start(r.hosts[0].group, &longer, r.now_ns), DXP_EUNSUPPORTED);
-	/* DOUBLE_INT has type number 16. The field sup_data_type has only bits 0 to 15, so the
-	 * group rejects this type. */
+	/* sup_data_type has bits 0 to 15, but DOUBLE_INT is type 16. */
 	assert_false(inc_group_accepts(r.hosts[0].group, DXP_INC_MINLOC, DXP_INC_DOUBLE_INT, 1));
 	rig_close(&r);
 }
 
-/* The members request operations of different lengths. All get EINVAL; the switch signals it by an
- * element count of 0. */
+/* An element count of 0 signals EINVAL to all members. */
 static void compat__disagreement(void **state)
 {
 	int32_t data[4] = {0};
@@ -223,7 +218,7 @@ static void compat__disagreement(void **state)
 	rig_close(&r);
 }
 
-/* Creates a group in mode `mode`, on switches that support `modes`. Returns the status. */
+/* `modes`: what the switches support. */
 static int creation(uint16_t modes, enum dxp_inc_mode mode, uint8_t *cause)
 {
 	struct inc_control n = {0};
@@ -247,8 +242,7 @@ static int creation(uint16_t modes, enum dxp_inc_mode mode, uint8_t *cause)
 	return status;
 }
 
-/* A switch compares the fields sup_mpi_type and master_num. It rejects a mode that it does not
- * support. */
+/* By sup_mpi_type and master_num, a switch rejects unsupported modes. */
 static void compat__modes(void **state)
 {
 	uint8_t cause;

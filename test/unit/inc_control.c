@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests encoding and decoding of control payloads, and of messages between members. Invalid ones
- * are rejected. */
+/* Tests the codec of control payloads and of messages between members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +75,6 @@ static void inc_control__every_length(void **state)
 	}
 }
 
-/* Changes one byte of a valid payload. Each row gives the expected status. */
 static void inc_control__rejected(void **state)
 {
 	static const struct {
@@ -89,11 +87,11 @@ static void inc_control__rejected(void **state)
 		{1, INC_PATH_MAX + 1, DXP_EMALFORMED},
 		{3, INC_CAUSES, DXP_EMALFORMED},
 		{13, 0x81, DXP_EMALFORMED}, /* invalid segment_bytes */
-		{17, 3, DXP_EMALFORMED},    /* path_count: more hops than the payload holds */
+		{17, 3, DXP_EMALFORMED},    /* path_count: more hops than fit */
 		{17, INC_PATH_MAX + 1, DXP_EMALFORMED},
 		{70, 1, DXP_EMALFORMED}, /* must be zero */
 		{71, 1, DXP_EMALFORMED},
-		{77, 3, DXP_EMALFORMED}, /* children of a hop: must be above the hop's index */
+		{77, 3, DXP_EMALFORMED}, /* children of a hop: not above its index */
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the creation of groups: choice of the tree, packet loss, and causes of failure. */
+/* Tests the creation of groups: choice of the tree, loss, causes of failure. */
 #include "inc/limits.h"
 #include "test/unit/inc_rig.h"
 
-/* Bit masks of the switches above each switch: spines 2 and 3 are above leaves 0 and 1. */
+/* Masks of the switches above each: spines 2 and 3 above leaves 0 and 1. */
 static const uint8_t two_spines[4] = {0x0c, 0x0c, 0, 0};
 static const uint8_t halves[4] = {0, 0, 1, 1};
-static const uint8_t chain[4] = {0x02, 0x04, 0x08, 0}; /* 3 is above 2, 2 above 1, 1 above 0 */
+static const uint8_t chain[4] = {0x02, 0x04, 0x08, 0}; /* from 0 at the bottom to 3 */
 static const uint8_t chain_leaves[4] = {0, 1, 0, 2};
 
 static int outcome(struct rig *r, unsigned member, struct inc_control *n, uint32_t *silent)
@@ -69,8 +69,8 @@ static void create__one_leaf_needs_no_spine(void **state)
 	rig_close(&r);
 }
 
-/* Member 0 waits for QUERYs of other paths for a time that depends on how fast the first ones
- * arrived. On a fast network it waits less than INC_CHOICE_NS / 2. */
+/* The wait for QUERYs of other paths depends on the speed of the first: here below INC_CHOICE_NS /
+ * 2. */
 static void create__soon_on_a_fast_network(void **state)
 {
 	struct rig r;
@@ -94,7 +94,7 @@ static void create__the_emptier_spine(void **state)
 	rig_create_begin(&r, 1);
 	assert_int_equal(outcome(&r, 0, &n, &silent), DXP_OK);
 	assert_int_equal(n.path_count, 2);
-	/* at equal load, the switch with the lower index is chosen */
+	/* at equal load, the lower index */
 	assert_int_equal(n.path[1].ip, rig_switch_ip(2));
 	creates_end(&r);
 	rig_create_begin(&r, 2);
@@ -108,8 +108,7 @@ static void create__the_emptier_spine(void **state)
 	rig_close(&r);
 }
 
-/* The members' leaf switches have different heights in one chain of switches. The group's root is
- * switch 2, the lowest switch above all members. */
+/* In a chain, switch 2 is the lowest above all members. */
 static void create__uneven_heights(void **state)
 {
 	struct rig r;
@@ -123,7 +122,7 @@ static void create__uneven_heights(void **state)
 	assert_int_equal(outcome(&r, 1, &n, &silent), DXP_OK);
 	assert_int_equal(n.path_count, 2);
 	assert_int_equal(n.path[0].ip, rig_switch_ip(1));
-	/* two children: switch 0, which has members 0 and 2, and member 1 */
+	/* switch 0, with members 0 and 2, and member 1 */
 	assert_int_equal(n.path[0].children, 2);
 	assert_int_equal(n.path[0].index, 1);
 	assert_int_equal(outcome(&r, 3, &n, &silent), DXP_OK);
@@ -163,8 +162,7 @@ static unsigned lossy(struct rig *r, const struct rig_packet *p)
 	return rng_chance_ppm(&r->rng, 200000) ? 0 : rng_chance_ppm(&r->rng, 100000) ? 2 : 1;
 }
 
-/* A fifth of the packets is lost. The creation may time out. If it succeeds at member 0, it
- * succeeds at all members. */
+/* A creation may time out, but if it succeeds at member 0, it succeeds at all. */
 static void create__a_fifth_is_lost(void **state)
 {
 	unsigned good = 0;
@@ -242,7 +240,7 @@ static void create__full_and_drained(void **state)
 	rig_close(&r);
 }
 
-/* A group id in use by another job fails the creation with INC_CAUSE_ID. */
+/* Another job uses the id. */
 static void create__id_in_use(void **state)
 {
 	struct rig r;
@@ -267,8 +265,8 @@ static void create__id_in_use(void **state)
 	rig_close(&r);
 }
 
-/* A third party replays a QUERY of a member from another address. The switch reports the wrong
- * source address to member 0. Member 0 keeps the answer to the member's own QUERY. */
+/* The switch reports the wrong source of a replayed QUERY, but member 0 keeps the answer to the
+ * true one. */
 static void create__replayed_query(void **state)
 {
 	struct rig r;
@@ -303,8 +301,7 @@ static void create__replayed_query(void **state)
 	rig_close(&r);
 }
 
-/* Drops the first QUERY that member r->drop sends through spine 2, the spine with the lower
- * index. */
+/* The first QUERY of r->drop through spine 2, the spine of lower index. */
 static unsigned first_way_lost(struct rig *r, const struct rig_packet *p)
 {
 	struct inc_packet packet;

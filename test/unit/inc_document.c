@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that docs/reference/wire.md "In-network computing" has one row for each field, kind,
- * operation, type and cause of the code, and no others. */
+/* Tests that docs/reference/wire.md "In-network computing" has exactly the fields, kinds,
+ * operations, types and causes of the code. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 static char text[128 << 10];
 
-/* One section of the page: from its heading to the next heading, or to the end of the page. */
+/* Up to the next heading or the end of the page. */
 struct section {
 	const char *at;
 	size_t bytes;
@@ -46,8 +46,7 @@ static void row_expect(struct section *s, const char *row)
 	s->rows++;
 }
 
-/* Fails unless the section has exactly the rows that the test has found. A table row starts with a
- * digit. */
+/* A table row starts with a digit. */
 static void rows_are_all(const struct section *s)
 {
 	size_t rows = 0;
@@ -111,7 +110,7 @@ static void inc_document__payloads(void **state)
 	field_expect(&s, 4, 4, "next");
 	rows_are_all(&s);
 	s = section_find("\n### Inquiry and answer\n");
-	/* rows of the headers of inquiry and answer, which this test does not compare */
+	/* headers of inquiry and answer, which are not compared */
 	s.rows = 8;
 	field_expect(&s, 0, INC_NAME_BYTES, "name");
 	at = INC_NAME_BYTES;

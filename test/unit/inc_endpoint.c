@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests endpoints of in-network computing with real sockets over loopback. A switch and the members
- * run in threads. */
+/* Tests endpoints of in-network computing over loopback sockets; switch and members run in
+ * threads. */
 #include "test/unit/inc_endpoint_rig.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 
 /* ---- tests that depend on time ---- */
 
-/* A thread that measures the longest time for which the machine did not run it. */
+/* Measures the longest time for which the machine did not run it. */
 struct canary {
 	pthread_t thread;
 	_Atomic bool stop;
@@ -29,8 +29,7 @@ static void *canary_run(void *context)
 	return NULL;
 }
 
-/* Runs a test that depends on time, up to 10 times. A failure does not count if the machine stalled
- * during the run. */
+/* Up to 10 runs; a failure in a run with a stall of the machine does not count. */
 static void play_timed(int (*how)(struct member *), uint64_t deadline_ns, bool ends)
 {
 	int failed = 1;
@@ -93,7 +92,7 @@ static int kinds_play(struct member *me)
 	if (me->index == 1)
 		memset(text, 'x', sizeof(text));
 	CHECK(dxp_inc_barrier(g) == DXP_OK);
-	/* Starts three operations, then waits for them in reverse order. */
+	/* in reverse order */
 	CHECK(dxp_inc_allreduce_start(g, &one, &sum, 1, DXP_INC_INT32, DXP_INC_SUM, &c[0]) ==
 	      DXP_OK);
 	CHECK(dxp_inc_broadcast_start(g, text, sizeof(text), 1, &c[1]) == DXP_OK);
@@ -135,8 +134,7 @@ static int two_threads_play(struct member *me)
 	return (int)(intptr_t)line;
 }
 
-/* Member 1 starts its operation later than the deadline. Meanwhile its progress thread answers the
- * other members, so the group is not lost. */
+/* Member 1 starts after the deadline, but its progress thread answers the others. */
 static int late_play(struct member *me)
 {
 	if (me->index == 1)
@@ -144,8 +142,7 @@ static int late_play(struct member *me)
 	return sums(me->group, me->index, 3, 1000);
 }
 
-/* The switch exits. Member 1 starts its operation later than the others, and detects the loss
- * then. */
+/* Member 1 starts later and then detects the loss of the switch. */
 static int lost_play(struct member *me)
 {
 	int64_t in = 1, out = 0;
@@ -163,8 +160,8 @@ static int lost_play(struct member *me)
 	CHECK(dxp_inc_allreduce(me->group, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM, &done) ==
 	      DXP_EPEERLOST);
 	CHECK(done == 0 && out == 0);
-	/* The deadline counts from the start of the last member's operation. Before that, waiting
-	 * for this member is no loss. */
+	/* The deadline counts from the start of the last member's operation, as waiting for it is
+	 * no loss. */
 	CHECK(clock_now_ns() - begin_ns <
 	      (me->index == 1 ? 0 : AWAY_NS) + me->options.deadline_ns + 600 * MS_NS);
 	dxp_inc_group_view(me->group, &v);
@@ -243,9 +240,8 @@ static void endpoint__selftest(void **state)
 	assert_memory_equal(line, "offload works: switch 127.", 26);
 	assert_non_null(strstr(line, "(user plane), 0 switches above it, 8 B in "));
 	bench_close(&b);
-	/* The kernel reports that no process listens on the port. A stalled machine may read the
-	 * switch's last packets late. Then the endpoint counts them as received from a live switch,
-	 * so the test retries. */
+	/* The kernel reports that no process listens. A stalled machine may read the switch's last
+	 * packets late, which count as a sign of life, so the test retries. */
 	for (unsigned i = 0; i < 10 && !strstr(line, "nothing listens"); i++) {
 		usleep(INC_RECEIVED_NS / 1000);
 		assert_int_equal(dxp_inc_selftest(inc, line), DXP_ENOENT);

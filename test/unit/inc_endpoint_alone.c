@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests endpoints without other members: calls that they reject, use in child processes, and exit
- * without a close. */
+/* Tests endpoints without other members: rejected calls, child processes, exit without a close. */
 #include "test/unit/inc_endpoint_rig.h"
 
 #include "base/clock.h"
@@ -9,8 +8,7 @@
 
 /* ---- tests that depend on time ---- */
 
-/* A process owns the switch's port but never answers. The self-test reports that the switch does
- * not answer. */
+/* A process owns the switch's port but never answers. */
 static void endpoint__silent_switch(void **state)
 {
 	struct bench b = {.ip = 0x7f000000u | ((unsigned)getpid() & 0x7fff) << 8 | 8};
@@ -78,7 +76,7 @@ static void endpoint__wrong_arguments(void **state)
 	assert_int_equal(dxp_inc_test(NULL, NULL), DXP_EINVAL);
 	assert_false(dxp_inc_accepts(NULL, DXP_INC_SUM, DXP_INC_INT32, 1));
 	assert_false(dxp_inc_accepts(g, DXP_INC_SUM, (enum dxp_inc_type)99, 1));
-	/* after all errors, the group still works */
+	/* the group works after all errors */
 	assert_int_equal(SUM(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM), DXP_OK);
 	assert_int_equal(out, 3);
 	dxp_inc_group_destroy(g);
@@ -88,8 +86,8 @@ static void endpoint__wrong_arguments(void **state)
 	bench_close(&b);
 }
 
-/* A member that is alone in its group never needs to resend results, so closing does not wait
- * INC_LINGER_NS. A busy machine may delay a close for that long, but not each time. */
+/* A lone member never resends results, so its close does not wait INC_LINGER_NS, at least not each
+ * time. */
 static void endpoint__close_does_not_linger(void **state)
 {
 	uint64_t best_ns = UINT64_MAX;
@@ -140,7 +138,7 @@ static void endpoint__child_process(void **state)
 		assert_int_equal(waitpid(child, &how, 0), child);
 		assert_int_equal(how, 0);
 	}
-	/* A program that this process executes inherits no socket and no eventfd. */
+	/* An executed program inherits no socket and no eventfd. */
 	char command[80];
 	snprintf(command, sizeof(command), "! ls -l /proc/self/fd | grep -q -e socket: -e eventfd");
 	assert_int_equal(system(command), 0);
@@ -151,7 +149,6 @@ static void endpoint__child_process(void **state)
 	bench_close(&b);
 }
 
-/* A program may call exit() while a group is open. The process then exits normally. */
 static void endpoint__exit_without_close(void **state)
 {
 	struct bench b;
@@ -165,7 +162,7 @@ static void endpoint__exit_without_close(void **state)
 		exit(7);
 	}
 	assert_int_equal(waitpid(child, &how, 0), child);
-	/* any exit status is accepted, because sanitizers use their own */
+	/* any status, because sanitizers use their own */
 	assert_true(WIFEXITED(how));
 	bench_close(&b);
 }

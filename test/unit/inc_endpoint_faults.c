@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the n-th allocation, socket, thread or send of two members fail, for n = 1, 2, 3 ... until
- * no failure occurs. The caller gets the error, both members have the same status, and nothing
- * leaks. An operation that started gives the right result, because unsent packets are
- * retransmitted. */
+/* Tests failures of the n-th allocation, socket, thread or send of two members: same status at
+ * both, right results, no leaks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,8 +122,7 @@ static int allgather(void *context, const void *own, void *all, size_t bytes)
 	return 0;
 }
 
-/* Runs three operations. If memory is short, an operation does not start and is tried again.
- * Returns whether all results are right. */
+/* An operation that lacks memory is tried again. Returns whether all results are right. */
 static bool calls(struct dxp_inc_group *g)
 {
 	static const double in[3000] = {1, 2};
@@ -171,8 +168,7 @@ static unsigned files_open(void)
 	return count;
 }
 
-/* Opens, uses and closes both members once, while call number `n` fails. Returns whether no call
- * failed. */
+/* Returns whether no call failed. */
 static bool lifetime(struct scene *s, uint64_t n)
 {
 	struct dxp_inc_options o = {
@@ -199,7 +195,7 @@ static bool lifetime(struct scene *s, uint64_t n)
 		assert_int_equal(__real_pthread_create(&other, NULL, member, &seats[1]), 0);
 		member(&seats[0]);
 		pthread_join(other, NULL);
-		/* two threads that decrement at the same time may wrap `countdown` below 0 */
+		/* two threads may decrement `countdown` below 0 */
 		well = countdown > 0 && countdown <= n;
 		countdown = 0;
 		assert_int_equal(seats[0].status, seats[1].status);
@@ -218,7 +214,7 @@ static void faults__each_call_for_help(void **state)
 
 	log_level_set(LOG_LEVEL_ERROR);
 	scene_open(&s);
-	lifetime(&s, 1u << 30); /* first run, no failure: creates objects that live until exit */
+	lifetime(&s, 1u << 30); /* creates objects that live until exit */
 	unsigned files = files_open();
 	while (!lifetime(&s, n)) {
 		assert_true(n++ < RUNS_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of endpoints with real sockets: a switch and members in threads. */
+/* Helpers of the tests of endpoints with sockets: a switch and members in threads. */
 #ifndef TEST_UNIT_INC_ENDPOINT_RIG_H
 #define TEST_UNIT_INC_ENDPOINT_RIG_H
 
@@ -39,8 +39,7 @@ struct bench {
 	char text[32];
 };
 
-/* Memory of the members, which run in threads: a barrier and a buffer to exchange data outside the
- * network. */
+/* The members' threads exchange data outside the network here. */
 struct meeting {
 	pthread_barrier_t barrier;
 	uint8_t all[MEMBERS][256];
@@ -49,13 +48,13 @@ struct meeting {
 struct member {
 	struct bench *b;
 	struct meeting *m;
-	struct meeting *second; /* used by a second group */
+	struct meeting *second; /* of a second group */
 	unsigned index;
 	struct dxp_inc *inc;
 	struct dxp_inc_group *group, *other;
 	struct dxp_inc_options options;
 	int (*play)(struct member *);
-	int failed; /* line number of the first failed CHECK; 0: none */
+	int failed; /* line of the first failed CHECK; 0: none */
 };
 
 #define CHECK(what)                      \
@@ -77,7 +76,7 @@ UNUSED static void *switch_run(void *context)
 	return NULL;
 }
 
-/* Opens a switch at a loopback address that no other run of this test uses. */
+/* Each run of this test has another loopback address. */
 UNUSED static void bench_open(struct bench *b)
 {
 	unsigned pid = (unsigned)getpid();
@@ -152,7 +151,7 @@ UNUSED static void *member_run(void *context)
 	return NULL;
 }
 
-/* Runs `how` in one thread for each member. Returns the line number of a failed CHECK, or 0. */
+/* One thread per member. Returns the line of a failed CHECK, or 0. */
 UNUSED static int played(struct bench *b, int (*how)(struct member *),
 			 struct dxp_inc_options options)
 {
@@ -179,8 +178,7 @@ UNUSED static int played(struct bench *b, int (*how)(struct member *),
 	return 0;
 }
 
-/* Runs a test in which no group may be lost. Timeouts are long, because this machine may be
- * busy. */
+/* Timeouts are long, so a busy machine loses no group. */
 UNUSED static void play(struct bench *b, int (*how)(struct member *),
 			struct dxp_inc_options options)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the operations of a group's members over real switch cores. Results are right despite loss
- * and duplicates. */
+/* Tests operations of a group over real switch cores, despite loss and duplicates. */
 #include "test/unit/inc_rig.h"
 
 #define ELEMENTS 2000
@@ -61,8 +60,7 @@ static void sum_check(const struct rig *r, const struct work *w, size_t elements
 		assert_int_equal(w->out[i], expected(r, i, salt));
 }
 
-/* Starts three operations on each member without waiting in between: long, short, longer. Checks
- * all results. */
+/* Long, short, longer; without waiting in between. */
 static void three_calls(struct rig *r)
 {
 	static const size_t sizes[3] = {1100, 5, ELEMENTS};
@@ -104,8 +102,7 @@ static void group__operations_complete_right(void **state)
 	assert_int_equal(v.calls, 3);
 	assert_int_equal(v.segments_sent, 4 + 1 + 6);
 	assert_int_equal(v.segments_repeated, 0);
-	/* packets per segment: 4 contributions, 2 partial results, 2 results to leaves, 4 results
-	 * to members */
+	/* 4 contributions, 2 partial results, 2 results to leaves, 4 to members */
 	assert_int_equal(r.count - before, 11 * 12);
 	rig_close(&r);
 }
@@ -254,7 +251,7 @@ static void group__broadcast_reduce_barrier(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		assert_true(w[i].call.done && w[i].call.status == DXP_OK);
 		assert_true(i == 2 || memcmp(w[i].out, w[2].in, 1501) == 0);
-		assert_false(i > 0 && barriers[i].done); /* member 0 has not started the barrier */
+		assert_false(i > 0 && barriers[i].done);
 		fill(&w[i], i, 10, 0);
 		memset(w[i].out, 0, 40);
 		w[i].call = (struct inc_operation){.collective = INC_REDUCE,
@@ -302,8 +299,7 @@ static void group__what_it_rejects(void **state)
 	rig_close(&r);
 }
 
-/* One member computes for 20 s before it starts its operation. The group is not lost for the other
- * members. */
+/* A member that computes for 20 s is not lost. */
 static void group__a_late_member_is_awaited(void **state)
 {
 	struct rig r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests lost groups. Afterwards all members agree which operations completed, regardless of the
- * packets that each had received. */
+/* Tests that members of a lost group agree which operations completed, whatever packets each
+ * received. */
 #include "test/unit/inc_rig.h"
 
 #define ELEMENTS 20000 /* 57 segments */
@@ -10,7 +10,7 @@ struct job {
 	struct inc_operation calls[CALLS];
 	int32_t *data[CALLS];
 	unsigned started;
-	size_t total; /* number of elements that are complete at all members */
+	size_t total; /* complete at all members */
 	int status[CALLS];
 };
 
@@ -37,8 +37,7 @@ static void jobs_free(struct job *jobs, unsigned count)
 			free(jobs[i].data[c]);
 }
 
-/* Starts the next operation of `member` once its previous operation is complete, as a program
- * does. */
+/* As a program does. */
 static void job_next(struct rig *r, struct job *j, unsigned member)
 {
 	struct inc_group *g = r->hosts[member].group;
@@ -105,8 +104,7 @@ static int32_t summed(const struct rig *r, unsigned call, size_t k)
 	return s;
 }
 
-/* Checks that all live members completed the same operations, up to the same element. Results must
- * be right, and bytes behind them unchanged. */
+/* All live members completed the same elements; bytes behind them are unchanged. */
 static void all_the_same(const struct rig *r, const struct job *jobs)
 {
 	unsigned first = 0;
@@ -139,8 +137,8 @@ static void switch_kill(struct rig *r, unsigned i)
 }
 
 struct death {
-	unsigned victim; /* index of the switch that dies */
-	uint64_t at;     /* packets sent until it dies */
+	unsigned victim; /* switch that dies */
+	uint64_t at;     /* packets until then */
 	bool reborn;
 	bool lossy;
 };
@@ -234,8 +232,7 @@ static void lose__dead_member(void **state)
 	rig_close(&r);
 }
 
-/* A restarted switch does not know the group and reports this. So no member waits for the
- * deadline. */
+/* It reports that it does not know the group, so no member waits for the deadline. */
 static void lose__forgotten_group_is_noticed_at_once(void **state)
 {
 	struct rig r;
@@ -253,8 +250,7 @@ static void lose__forgotten_group_is_noticed_at_once(void **state)
 	rig_close(&r);
 }
 
-/* One member requests another operator than the others. All members get EINVAL, for the same
- * operation. */
+/* All members get EINVAL for the same operation. */
 static void lose__disagreement(void **state)
 {
 	struct rig r;
@@ -291,17 +287,16 @@ static void lose__disagreement(void **state)
 
 /* ---- members lost during the agreement ---- */
 
-/* Results reach only some members; then the root switch exits. One member, `dumb`, reaches only
- * some members for a while, then none. The members that it reached must not accept results from it
- * that the other members cannot get. */
+/* Results reach some members, then the root exits, and member `dumb` reaches some for a while.
+ * These must not accept from it what the others cannot get. */
 struct partial {
-	uint64_t quiet_from;   /* packet count from which on results are dropped */
-	unsigned root_packets; /* packets between quiet_from and the exit of the root */
-	unsigned dumb;         /* member that sends but is received only in part */
-	uint8_t served;        /* bit mask of members that still get results */
-	uint8_t deaf;          /* bit mask of members that get nothing from `dumb` */
-	unsigned packets;      /* number of packets of `dumb` that still arrive */
-	unsigned fetched_from; /* number of first FETCHED messages of `dumb` that are dropped */
+	uint64_t quiet_from;   /* packet from which on results are dropped */
+	unsigned root_packets; /* packets from then to the root's exit */
+	unsigned dumb;
+	uint8_t served;        /* mask of members that still get results */
+	uint8_t deaf;          /* mask of members that get nothing from `dumb` */
+	unsigned packets;      /* of `dumb`, that still arrive */
+	unsigned fetched_from; /* first FETCHED of `dumb` that are dropped */
 };
 
 static struct partial partial;
@@ -316,7 +311,7 @@ static unsigned partial_hook(struct rig *r, const struct rig_packet *p)
 	if (r->count >= partial.quiet_from + partial.root_packets && r->sw[0] &&
 	    p->path.from_ip != rig_switch_ip(0))
 		switch_kill(r, 0);
-	if (to < r->members && from >= r->members) /* a packet from a switch, such as a result */
+	if (to < r->members && from >= r->members) /* from a switch, such as a result */
 		return partial.served >> to & 1;
 	if (from != partial.dumb || to >= r->members)
 		return 1;
@@ -361,8 +356,8 @@ static void lose__member_that_only_some_receive(void **state)
 		one_partial_result(seed);
 }
 
-/* Drops all packets to member `dumb`, but its own packets arrive. This member gives up all others
- * while they wait for a dead member. The others must not give up each other because of this. */
+/* Member `dumb` receives nothing and gives up all others while they wait for a dead one; the others
+ * must not give up each other. */
 static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
 {
 	unsigned from = p->path.from_ip - rig_host_ip(0), to = p->path.to_ip - rig_host_ip(0);

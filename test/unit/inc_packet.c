@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests whole packets of in-network computing: they are encoded, sealed and decoded. Every wrong
- * length and wrong value is rejected. */
+/* Tests the codec of whole packets of in-network computing, and rejection of wrong lengths and
+ * values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,6 @@ static const struct inc_header data_header = {
 	.collective = INC_ALLREDUCE,
 };
 
-/* Copies a datagram to `out` as it is sent: the header, then the slices. */
 static size_t flatten(const struct datagram *d, uint8_t *out)
 {
 	size_t bytes = d->header_bytes;
@@ -104,12 +103,12 @@ static void inc_packet__rc_ack(void **state)
 	assert_int_equal(p.roce.opcode, ROCE_RC_ACK);
 	assert_int_equal(p.roce.psn, 7);
 	assert_int_equal(p.roce.msn, 7);
-	data[7] ^= 1; /* changes the destination queue pair */
+	data[7] ^= 1; /* destination queue pair */
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_ENOENT);
 }
 
-/* A packet that ends before the tag, or whose length is not a multiple of 4, counts as another
- * protocol's (ENOENT). Every other incomplete packet is malformed. */
+/* Without the tag, or if the length is no multiple of 4, it is another protocol's packet
+ * (ENOENT). */
 static void inc_packet__every_length(void **state)
 {
 	struct inc_header h = data_header;
@@ -129,7 +128,7 @@ static void inc_packet__every_length(void **state)
 	data[ROCE_BTH_BYTES + ROCE_DETH_BYTES] ^= 1;
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_ENOENT);
 	data[ROCE_BTH_BYTES + ROCE_DETH_BYTES] ^= 1;
-	data[0] = 0x0a; /* RDMA WRITE of another protocol */
+	data[0] = 0x0a; /* RDMA WRITE */
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_ENOENT);
 }
 

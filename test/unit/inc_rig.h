@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs members and switches in one process on a virtual clock. The network delivers every packet in
- * order unless the test's hook decides otherwise. Member i has the address 10.0.0.(i + 1), switch i
- * has 10.0.1.(i + 1). */
+/* Runs members and switches on a virtual clock. Unless the hook decides otherwise, all packets
+ * arrive in order. Member i is 10.0.0.(i + 1), switch i is 10.0.1.(i + 1). */
 #ifndef TEST_INC_RIG_H
 #define TEST_INC_RIG_H
 
@@ -46,17 +45,17 @@ struct rig {
 	uint64_t now_ns;
 	unsigned members, switches;
 	struct rig_host hosts[RIG_MEMBERS];
-	struct sw *sw[RIG_SWITCHES]; /* NULL: the switch is dead */
+	struct sw *sw[RIG_SWITCHES]; /* NULL: dead */
 	struct sw_options sw_options[RIG_SWITCHES];
 	uint32_t leaf[RIG_MEMBERS];
 	struct rig_packet *queue;
 	unsigned head, tail;
-	/* Returns how many copies of a packet arrive. If NULL, each packet arrives once. */
+	/* Copies that arrive; without a hook, one. */
 	unsigned (*hook)(struct rig *r, const struct rig_packet *p);
-	/* Called for each packet that arrives; may be NULL. */
+	/* per arriving packet; may be NULL */
 	void (*arrives)(struct rig *r, const struct rig_packet *p);
-	uint64_t count; /* packets sent */
-	uint64_t drop;  /* meaning set by each test, such as the number of a packet to drop */
+	uint64_t count; /* sent */
+	uint64_t drop;  /* each test's own, such as a packet to drop */
 	struct rng rng;
 	struct datagram datagrams[RIG_BATCH];
 	uint8_t trailers[RIG_BATCH][INC_TRAILER_BYTES];
@@ -144,8 +143,7 @@ static inline void rig_host_receive(struct rig *r, unsigned i, const struct rig_
 
 	if (h->dead)
 		return;
-	/* Checks what filters of real sockets check: docs/reference/inc.md "Endpoints and
-	 * sockets". */
+	/* Filters of real sockets: docs/reference/inc.md "Endpoints and sockets". */
 	if (p->path.to_port == ROCE_PORT)
 		assert_true(p->path.from_ip == r->leaf[i] && p->path.from_port == ROCE_SOURCE_PORT);
 	else
@@ -200,7 +198,7 @@ static inline uint64_t rig_deadline(struct rig *r)
 	return at_ns;
 }
 
-/* Sends and delivers all packets that are due now, and all packets that result from them. */
+/* Delivers all that is due, and all that results. */
 static inline void rig_settle(struct rig *r)
 {
 	for (unsigned i = 0; i < r->members; i++)
@@ -214,8 +212,7 @@ static inline void rig_settle(struct rig *r)
 		rig_deliver(r);
 }
 
-/* Delivers all packets, then advances the clock to the next deadline, but not past `end_ns`.
- * Returns false if no deadline is before `end_ns`. */
+/* Then advances to the next deadline before `end_ns`; false: there is none. */
 static inline bool rig_step(struct rig *r, uint64_t end_ns)
 {
 	rig_settle(r);
@@ -237,8 +234,7 @@ static inline void rig_run(struct rig *r, uint64_t for_ns)
 	rig_settle(r);
 }
 
-/* Opens members and switches. `parents[i]`: bit mask of the switches above switch i; `leaves[m]`:
- * leaf switch of member m. */
+/* `parents[i]`: mask of the switches above i; `leaves[m]`: leaf of member m. */
 static inline void rig_open(struct rig *r, unsigned members, const uint8_t *leaves,
 			    unsigned switches, const uint8_t *parents)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the codec of a switch's status rows: all three kinds, up to the largest number of rows. */
+/* Tests the codec of a switch's status rows: all three kinds, up to the most rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +91,6 @@ static void inc_rows__values(void **state)
 	assert_int_equal(out.first, 7);
 }
 
-/* Changes one byte of a valid status answer. Each change makes it malformed. */
 static void inc_rows__rejected(void **state)
 {
 	static const struct {
@@ -100,7 +99,7 @@ static void inc_rows__rejected(void **state)
 	} cases[] = {
 		{0, 0}, /* undefined section */
 		{0, 4},
-		{1, 2},             /* row count 2, but only one switch row is possible */
+		{1, 2},             /* row count: at most one switch row */
 		{2, 1},             /* must be zero */
 		{HEAD_BYTES, '\n'}, /* control character in the name */
 		{HEAD_BYTES + 31, 'x'},

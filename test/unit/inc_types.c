@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests sizes of the element types, and for which types each operator is defined. */
+/* Tests element sizes, and which operators are defined for which types. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +18,7 @@ static void inc_types__bytes(void **state)
 	assert_int_equal(dxp_inc_type_bytes((enum dxp_inc_type) - 1), 0);
 }
 
-/* Each row is an operator, with one character for each type in the order of their values: y if the
- * operator is defined for the type. */
+/* Rows: operators; columns: types by value. */
 static void inc_types__defined(void **state)
 {
 	static const char *const rows[DXP_INC_OPS] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how the text of the user selects a switch, on a host with the address 127.0.0.1. */
+/* Tests how a user's text selects a switch, on host 127.0.0.1. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

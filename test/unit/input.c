@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the arbiter of a switch's input: classes of packets, shares by weight, order within a
- * class, full queues. */
+/* Tests the arbiter of a switch's input: classes, weights, order, full queues. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +23,7 @@ static struct input *input_make(uint8_t forwarded, uint8_t computed)
 	return a;
 }
 
-/* Queues a packet whose first bytes are its class and a number. */
+/* The first bytes are class and number. */
 static void put(struct input *a, enum input_class class, uint16_t number)
 {
 	const uint8_t data[] = {(uint8_t) class, (uint8_t)(number >> 8), (uint8_t)number};
@@ -32,7 +31,7 @@ static void put(struct input *a, enum input_class class, uint16_t number)
 	input_put(a, class, &path, data, sizeof(data));
 }
 
-/* Dequeues `count` packets. Returns how many of them are of the class INPUT_COMPUTED. */
+/* Returns how many of `count` are INPUT_COMPUTED. */
 static unsigned computed_of(struct input *a, unsigned count)
 {
 	unsigned computed = 0;
@@ -55,8 +54,7 @@ static void input__shares(void **state)
 			put(a, INPUT_FORWARDED, n);
 			put(a, INPUT_COMPUTED, n);
 		}
-		/* Each round of forwarded + computed packets has exactly these shares, so no class
-		 * waits longer. */
+		/* These shares are exact in each round, so no class waits longer. */
 		for (unsigned round = 1; round <= 10; round++) {
 			assert_int_equal(computed_of(a, forwarded + computed), computed);
 			assert_int_equal(c->first[INPUT_COMPUTED], round * computed);
@@ -74,7 +72,7 @@ static void input__alone(void **state)
 	for (uint16_t n = 0; n < 100; n++)
 		put(a, INPUT_COMPUTED, n);
 	assert_int_equal(computed_of(a, 50), 50);
-	/* a packet of the other class is among the next two */
+	/* the other class is among the next two */
 	put(a, INPUT_FORWARDED, 0);
 	assert_true(computed_of(a, 2) <= 1);
 	assert_int_equal(computed_of(a, 49), 49);
@@ -84,7 +82,7 @@ static void input__alone(void **state)
 	input_destroy(a);
 }
 
-/* Packets keep contents, sender and order, also when the ring of the queue wraps. */
+/* Also when the queue's ring wraps. */
 static void input__order(void **state)
 {
 	struct input *a = input_make(2, 3);
@@ -123,8 +121,7 @@ static void input__full(void **state)
 	input_destroy(a);
 }
 
-/* Encodes a packet and returns its class. Checks that each truncated packet has the class
- * INPUT_FORWARDED. */
+/* Truncated packets must be INPUT_FORWARDED. */
 static enum input_class class_of(uint8_t kind, uint8_t opcode, uint8_t tag_xor)
 {
 	const struct inc_header h = {.kind = kind, .collective = INC_BARRIER, .comm_id = 7};
@@ -142,7 +139,7 @@ static enum input_class class_of(uint8_t kind, uint8_t opcode, uint8_t tag_xor)
 	return input_class_of(packet, d.header_bytes);
 }
 
-/* Returns what class_of returns, for a packet in the compatible format. */
+/* In the compatible format. */
 static enum input_class compat_class_of(uint8_t kind)
 {
 	const struct inc_header h = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests key files. A created file can be read. Any file that is not exactly a private key file is
- * rejected. */
+/* Tests that only an exact private key file can be read. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +31,7 @@ static int folder_make(void **state)
 static int scratch_folder_remove(void **state)
 {
 	unlink(path);
-	return rmdir(folder); /* fails if a temporary file is left in the folder */
+	return rmdir(folder); /* fails if a temporary file is left */
 }
 
 static void write_text(const char *text, mode_t mode)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the labels of hosts, under which an xPU keeps files for them. */
+/* Tests the labels under which an xPU keeps files of hosts. */
 #include "xpu/label.h"
 
 #include <setjmp.h>

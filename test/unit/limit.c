@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests rate limits. Any rate is exact in the long run, and bursts are bounded. Further tests: late
- * callers, a change of the rate while a caller waits, and invalid arguments. */
+/* Tests rate limits: exact in the long run, bounded bursts, late callers, changes of the rate,
+ * invalid arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "nic/internal.h"
 
 #define PACKET  1472
-#define LATE_NS (1000 * S_NS) /* ns; so long after 0 that a new bucket is full */
+#define LATE_NS (1000 * S_NS) /* ns; a new bucket is full */
 
 static uint64_t batch(struct bucket *b, uint32_t bytes, uint64_t now_ns)
 {
@@ -47,9 +47,8 @@ static void limit__none_costs_nothing(void **state)
 	assert_int_equal(b.waits, 1);
 }
 
-/* Checks that the bucket allows a send at its deadline and not before, and in the long run at
- * `rate`. A caller that is late by less time than a burst takes at this rate still gets the full
- * rate. */
+/* Allows a send from its deadline on, and `rate` in the long run, even if the caller is late by
+ * less than a burst. */
 static void rate_check(uint64_t rate, uint32_t bytes, uint64_t late_ns)
 {
 	struct bucket b = {0};
@@ -83,8 +82,7 @@ static void limit__rate_in_the_long_run(void **state)
 	}
 }
 
-/* After any pause, a burst is bounded by the larger of 64 KiB and the bytes of 1 ms at this rate.
- * The packet that exceeds this bound is still sent. */
+/* The larger of 64 KiB and 1 ms bounds a burst; the packet that exceeds it is still sent. */
 static void limit__bursts_are_bounded(void **state)
 {
 	static const uint64_t rates[] = {1000,     1000000,     50000000,
@@ -102,8 +100,7 @@ static void limit__bursts_are_bounded(void **state)
 	}
 }
 
-/* In every time span, the bucket allows at most the rate times the span, plus one burst. This holds
- * for any times of the calls. */
+/* In each time span at most rate times span, plus a burst, whenever it is called. */
 static void limit__never_more_than_the_rate(void **state)
 {
 	uint64_t seed = getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
@@ -147,8 +144,7 @@ static void limit__change_frees_waiting_requests(void **state)
 	assert_true(bucket_allows(&b, 100 * S_NS));
 }
 
-/* Bytes sent without a check are charged too. The time of the next send saturates and does not
- * wrap. */
+/* Bytes without a check are charged; the time saturates. */
 static void limit__charges_of_any_size(void **state)
 {
 	struct bucket b = {0};
@@ -176,7 +172,7 @@ static void limit__waits_are_counted_once(void **state)
 		uint64_t now_ns = max_u64(b.next_ns, S_NS);
 		batch(&b, PACKET, now_ns);
 		assert_false(bucket_allows(&b, now_ns));
-		/* a retransmission is sent without a check and lengthens the wait */
+		/* a retransmission is sent without a check, which lengthens the wait */
 		bucket_charge(&b, PACKET, now_ns);
 		assert_false(bucket_allows(&b, now_ns));
 		assert_int_equal(b.waits, i + 1);

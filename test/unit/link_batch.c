@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests which datagrams form a batch, and the control messages that describe it to the kernel. */
+/* Tests which datagrams form a batch, and its control messages to the kernel. */
 #include <netinet/udp.h>
 
 #include "test/unit/link_pair.h"
@@ -11,8 +11,7 @@ static struct datagram datagrams[LIST_MAX];
 static const struct datagram *list[LIST_MAX];
 static const uint8_t memory[DATAGRAM_BYTES_MAX + 1];
 
-/* Fills `list` with datagrams. Datagram i has sizes[i] bytes; its header is the first 16 of them at
- * most. */
+/* Datagram i has sizes[i] bytes, at most 16 of them header. */
 static void list_make(const size_t *sizes, size_t count)
 {
 	struct udp_address to = address_of("127.0.0.1:9");
@@ -46,8 +45,7 @@ static void assert_lengths(const uint16_t *expected, size_t count)
 		assert_int_equal(batch.lengths[i], expected[i]);
 }
 
-/* Returns the value of the control message with this level and type, or -1 if the message has
- * none. */
+/* -1: there is none. */
 static int control_of(size_t message, int level, int type)
 {
 	struct msghdr *m = &batch.messages[message].msg_hdr;
@@ -65,8 +63,8 @@ static int control_of(size_t message, int level, int type)
 
 static void batch_fill__groups_by_size(void **state)
 {
-	/* A shorter datagram completes a batch. A longer one starts the next batch. An empty one is
-	 * sent alone. */
+	/* A shorter datagram completes a batch, a longer one starts the next, and an empty one is
+	 * alone. */
 	static const size_t sizes[] = {100, 100, 100, 60, 60, 200, 0, 0, 300};
 	static const uint16_t lengths[] = {4, 1, 1, 1, 1, 1};
 	struct batch_limits limits = limits_of(64);
@@ -84,19 +82,19 @@ static void batch_fill__keeps_within_the_kernels_bounds(void **state)
 {
 	struct batch_limits limits = limits_of(64);
 
-	/* Limit: the kernel splits a batch into at most 64 datagrams. */
+	/* limit: the kernel splits into at most 64 */
 	list_make_equal(64, 130);
 	assert_int_equal(batch_fill(&batch, &limits, list, 130), 130);
 	assert_lengths((const uint16_t[]){64, 64, 2}, 3);
-	/* Limit: a batch fits into one IP packet: 44 * 1472 = 64768 <= 65507 < 45 * 1472. */
+	/* limit: one IP packet; 44 * 1472 = 64768 <= 65507 < 45 * 1472 */
 	list_make_equal(1472, 88);
 	batch_fill(&batch, &limits, list, 88);
 	assert_lengths((const uint16_t[]){44, 44}, 2);
-	/* The largest datagram, and one with one more byte, which the kernel must reject. */
+	/* The kernel must reject more than 65507 bytes. */
 	list_make((const size_t[]){65507, 65507, 65508}, 3);
 	batch_fill(&batch, &limits, list, 3);
 	assert_lengths((const uint16_t[]){1, 1, 1}, 3);
-	/* Without GSO, each datagram is a message of its own. */
+	/* without GSO */
 	limits.segments = 1;
 	list_make_equal(64, 10);
 	batch_fill(&batch, &limits, list, 10);
@@ -107,15 +105,14 @@ static void batch_fill__stops_when_the_batch_is_full(void **state)
 {
 	struct batch_limits limits = limits_of(1);
 
-	/* Limit: number of messages. */
+	/* limit: messages */
 	list_make_equal(64, 100);
 	assert_int_equal(batch_fill(&batch, &limits, list, 100), LINK_MESSAGES);
-	/* Limit: the gather buffer holds two batches of 44 * 1472 bytes. */
+	/* limit: two batches of 44 * 1472 bytes fill the gather buffer */
 	limits.segments = 64;
 	list_make_equal(1472, 200);
 	assert_int_equal(batch_fill(&batch, &limits, list, 200), 88);
-	/* Limit: number of iovecs. While a batch of 128 datagrams with seven pieces each forms, it
-	 * uses nearly all. */
+	/* limit: a batch of 128 datagrams of seven pieces needs nearly all iovecs */
 	limits.segments = 200;
 	list_make_equal(64, 200);
 	for (size_t i = 0; i < 200; i++)
@@ -147,13 +144,13 @@ static void batch_fill__gathers_short_pieces(void **state)
 		assert_memory_equal(at, datagrams[i].header, 16);
 		assert_memory_equal(at + 16, source + i * 1000, 1000);
 	}
-	/* Long pieces are not copied into the gather buffer. */
+	/* long pieces are not copied */
 	list_make_equal(2 * LINK_GATHER_PIECE_BYTES, 2);
 	batch_fill(&batch, &limits, list, 2);
 	assert_int_equal(batch.iovec_count, 4);
 	assert_ptr_equal(v[1].iov_base, memory);
-	/* The pieces of a single datagram are gathered too, so it needs only one iovec. Empty
-	 * slices are dropped. A datagram of one piece is not copied. */
+	/* The pieces of a single datagram are gathered into one iovec, without empty ones. One
+	 * piece is not copied. */
 	list_make_equal(1016, 2);
 	datagrams[0].slices[1] = (struct datagram_slice){NULL, 0};
 	datagrams[0].slice_count = 2;
@@ -207,7 +204,7 @@ static void batch_fill__sends_rejected_sizes_alone(void **state)
 	limits.rejected_bytes = 1500;
 	batch_fill(&batch, &limits, list, 4);
 	assert_lengths((const uint16_t[]){1, 1, 2}, 3);
-	/* A size that one peer rejected does not affect other peers. */
+	/* A rejected size concerns only its peer. */
 	limits.rejected_to.port++;
 	batch_fill(&batch, &limits, list, 4);
 	assert_lengths((const uint16_t[]){3, 1}, 2);
@@ -222,7 +219,7 @@ static void batch_fill__names_peers_by_family(void **state)
 	datagrams[1].ecn = 1;
 	batch_fill(&batch, &limits, list, 2);
 	assert_int_equal(batch.names[0].v4.sin_family, AF_INET);
-	/* an IPv6 peer is unreachable from an IPv4 socket */
+	/* IPv6 from an IPv4 socket */
 	assert_null(batch.messages[1].msg_hdr.msg_name);
 	limits.family = AF_INET6;
 	batch_fill(&batch, &limits, list, 2);

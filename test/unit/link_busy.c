@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests connected sockets for busy peers: when they open and close. Meanwhile no datagram is lost,
- * duplicated or attributed to another peer. Also tests when a socket becomes quiet
- * (link/receive.h). */
+/* Tests connected sockets for busy peers: when they open, close and are quiet (link/receive.h),
+ * without a lost or duplicated datagram. */
 #include <sys/resource.h>
 
 #include "base/clock.h"
@@ -18,8 +17,7 @@ static unsigned connected_count(const struct link *l)
 	return count;
 }
 
-/* Sends one datagram from `from` to `to`. It must arrive unchanged, and no other datagram with
- * it. */
+/* It must arrive unchanged and alone. */
 static struct datagram_arrival pass(struct link *from, struct link *to, uint32_t number)
 {
 	struct udp_address target, source;
@@ -53,7 +51,7 @@ static void busy__both_ends_connect(void **state)
 	ping_pong(p.a, p.b, 2 * LINK_BUSY_VOTES);
 	assert_int_equal(connected_count(p.a), 1);
 	assert_int_equal(connected_count(p.b), 1);
-	/* Datagrams of a peer without a connected socket still arrive, and can be answered. */
+	/* A peer without a connected socket is still served. */
 	for (uint32_t k = 0; k < 20; k++) {
 		pass(third, p.b, k);
 		pass(p.a, p.b, k);
@@ -72,7 +70,7 @@ static void busy__unconnected_stays_so(void **state)
 	pair_close(&p);
 }
 
-/* If no file descriptor is free for another socket, the link continues with its main socket. */
+/* Without a free file descriptor, the main socket does. */
 static void busy__does_without(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
@@ -118,7 +116,7 @@ static void busy__ipv4_peer_of_an_ipv6_socket(void **state)
 	link_close(both);
 }
 
-/* The main socket and a connected socket share a port. No other process can bind this port. */
+/* No other process can bind the port that the sockets share. */
 static void busy__port_stays_in_use(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
@@ -133,8 +131,7 @@ static void busy__port_stays_in_use(void **state)
 	pair_close(&p);
 }
 
-/* There are more busy peers than connected sockets. Each new busy peer replaces the peer that was
- * silent longest. */
+/* A new busy peer replaces the peer silent longest. */
 static void busy__silent_peers_make_space(void **state)
 {
 	struct link *l = open_at("127.0.0.1", (struct link_options){0}), *peers[CROWD];
@@ -148,8 +145,7 @@ static void busy__silent_peers_make_space(void **state)
 		assert_true(busy_socket(l, &address) > 0);
 		assert_int_equal(connected_count(l), min_u64(i + 1, LINK_BUSY_PEERS));
 	}
-	/* All peers send equally, so no peer is silent or busiest. Datagrams of all peers
-	 * arrive. */
+	/* No peer is silent or busiest. */
 	for (uint32_t round = 0; round < 2 * LINK_BUSY_VOTES; round++)
 		for (uint32_t i = 0; i < CROWD; i++) {
 			pass(peers[i], l, round);
@@ -160,8 +156,7 @@ static void busy__silent_peers_make_space(void **state)
 	link_close(l);
 }
 
-/* A peer exits, and its port rejects datagrams. Then a new process opens the same address and is
- * reached. Only datagrams sent in between are lost. */
+/* Only datagrams between the exit and the restart are lost. */
 static void busy__peer_restarts(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
@@ -186,7 +181,7 @@ static bool quiet(const struct link *l, const struct udp_address *peer)
 	return l->sockets[busy_socket(l, peer)].quiet;
 }
 
-/* Runs a ping-pong with empty polls in between, as a reader that waits makes them. */
+/* With empty polls, as a waiting reader makes them. */
 static void waiting_ping_pong(struct link *a, struct link *b, uint32_t rounds)
 {
 	struct datagram_arrival arrival;
@@ -225,8 +220,7 @@ static void quiet__single_datagrams_lead_to_it_and_batches_out(void **state)
 	pair_close(&p);
 }
 
-/* Sends `count` datagrams of `bytes` bytes from a to b, each after empty polls. Every hundredth has
- * the bits `ecn`. Returns whether b's socket is quiet afterwards. */
+/* After empty polls; every hundredth has the bits `ecn`. Returns whether b's socket is quiet. */
 static bool quiet_after(size_t bytes, uint8_t ecn, uint32_t count)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
@@ -257,7 +251,7 @@ static void quiet__not_with_marks_nor_long_datagrams(void **state)
 	const uint32_t count = LINK_BUSY_VOTES + LINK_ALONE_MAX + 10;
 
 	assert_true(quiet_after(64, 0, count));
-	/* ECN bits 2 mark a datagram as ECN-capable, without congestion. */
+	/* ECN bits 2: ECN-capable, no congestion. */
 	assert_true(quiet_after(64, 2, count));
 	assert_false(quiet_after(64, 3, count));
 	assert_true(quiet_after(LINK_SHORT_BYTES, 0, count));
@@ -269,7 +263,7 @@ static void quiet__ends_now_and_then(void **state)
 	assert_false(quiet_after(64, 0, LINK_BUSY_VOTES + LINK_ALONE_MAX + LINK_QUIET_LOOKS + 10));
 }
 
-/* Datagrams to a connected peer arrive with their ECN bits, in any order of bits. */
+/* Also through connected sockets. */
 static void ecn__is_carried_by_connected_sockets(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});

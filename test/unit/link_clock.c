@@ -37,12 +37,12 @@ static void clock_arrived_ns__survives_a_stepped_wall_clock(void **state)
 {
 	struct clock_pair now = {.monotonic_ns = 10 * S_NS, .wall_ns = 1700000000 * S_NS};
 
-	/* The wall clock was set back by an hour after the stamp, so the stamp is in the future. */
+	/* the clock was set back after the stamp, which is in the future */
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns + HOUR_NS), 10 * S_NS);
-	/* The wall clock was set forward by an hour after the stamp, so the age is bounded. */
+	/* the clock was set forward after the stamp; the age is bounded */
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - HOUR_NS),
 			 10 * S_NS - DATAGRAM_AGE_NS);
-	/* Just after boot, the arrival cannot be before time 0. */
+	/* an arrival cannot precede time 0 */
 	now.monotonic_ns = 5;
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - HOUR_NS), 0);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the crossbar. Datagrams between its ports arrive unchanged and in order, without a system
- * call. Datagrams to other addresses leave by the socket. A full queue drops datagrams. Sockets do
- * not starve. */
+/* Tests the crossbar: datagrams between ports stay unchanged and in order, others leave by the
+ * socket, a full queue drops, and sockets do not starve. */
 #include "test/unit/link_pair.h"
 
 #include "link/crossbar.h"
@@ -44,7 +43,7 @@ static void crossbar__carries_all_sizes(void **state)
 	uint64_t bytes = 0;
 
 	link_address(p.a, &from);
-	/* enough rounds that the queue wraps several times */
+	/* the queue wraps several times */
 	for (uint32_t round = 0; round < 3000; round++) {
 		struct datagram d[ARRAY_COUNT(sizes)];
 		for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
@@ -73,7 +72,7 @@ static void crossbar__carries_all_sizes(void **state)
 	pair_close(&p);
 }
 
-/* The queue is never empty, so its records wrap at its end. All datagrams arrive in order. */
+/* Never empty, so records wrap at the queue's end. */
 static void crossbar__wraps(void **state)
 {
 	struct link_pair p = ports_open();
@@ -98,8 +97,7 @@ static void crossbar__wraps(void **state)
 	pair_close(&p);
 }
 
-/* A full queue drops new datagrams. A datagram that the receiver still uses stays valid
- * meanwhile. */
+/* A full queue drops new datagrams, never one that the receiver uses. */
 static void crossbar__full_queue_drops(void **state)
 {
 	struct link_pair p = ports_open();
@@ -114,7 +112,7 @@ static void crossbar__full_queue_drops(void **state)
 		assert_int_equal(link_send(p.a, &d, 1), 1);
 		sent++;
 	}
-	/* in 1/31 of the queue: full, except for space that is too small for one more datagram */
+	/* in 1/31: full, except for less than a datagram */
 	assert_in_range(link_receive_level(p.b), 25, 31);
 	assert_int_equal(a->data[0], 1);
 	assert_memory_equal(a->data + 4, payload, sizeof(payload));
@@ -127,9 +125,8 @@ static void crossbar__full_queue_drops(void **state)
 	pair_close(&p);
 }
 
-/* A list contains datagrams to a port and to another address. Each receiver gets its datagrams in
- * order. A datagram leaves by the socket if its address is no port, also after that port was
- * closed. */
+/* Datagrams of one list go to a port and to another address. Those to no port, or to a closed one,
+ * leave by the socket. */
 static void crossbar__others_leave_by_the_socket(void **state)
 {
 	struct link_pair p = ports_open();
@@ -158,7 +155,7 @@ static void crossbar__others_leave_by_the_socket(void **state)
 	link_close(other_link);
 }
 
-/* The queue of a port always has datagrams. Datagrams from the socket are still received. */
+/* The port's queue is never empty. */
 static void crossbar__sockets_do_not_starve(void **state)
 {
 	struct link_pair p = ports_open();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests local sockets, which pass file descriptors together with bytes, and memory that two
- * processes map. */
+/* Tests local sockets that pass file descriptors, and memory of two processes. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,8 +118,7 @@ static void local_send__bytes_and_descriptors(void **state)
 	pair_close(&p, path);
 }
 
-/* Returns the lowest free file descriptor. A test compares it before and after a call to detect a
- * leak. */
+/* Detects leaks between two calls. */
 static int lowest_free(void)
 {
 	int fd = dup(0);
@@ -138,7 +136,7 @@ static void local_receive__too_much_is_rejected_and_closed(void **state)
 	unsigned count;
 	char data[4];
 
-	/* A message carries more descriptors than the receiver has space for, by one or by many. */
+	/* more descriptors than space, by one or by many */
 	for (unsigned sent = 1; sent <= LOCAL_FDS_MAX; sent++) {
 		for (unsigned space = 0; space < sent; space++) {
 			assert_int_equal(local_send(p.client, "ab", 2, fds, sent), 2);
@@ -148,10 +146,10 @@ static void local_receive__too_much_is_rejected_and_closed(void **state)
 			assert_int_equal(lowest_free(), before);
 		}
 	}
-	/* A message carries more bytes than the receiver has space for. */
+	/* more bytes than space */
 	assert_int_equal(local_send(p.client, "abcde", 5, fds, 1), 5);
 	assert_int_equal(receive(p.server, data, 4, got, 4, &count), DXP_EMALFORMED);
-	assert_int_equal(count, 1); /* the caller owns the received descriptor and must close it */
+	assert_int_equal(count, 1); /* the caller must close it */
 	close(got[0]);
 	assert_int_equal(lowest_free(), before);
 	assert_int_equal(local_send(p.client, "abcd", 4, NULL, 0), 4);
@@ -202,7 +200,7 @@ static void local_listen__replaces_what_a_dead_process_left(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(local_connect(path, SECOND, &fd), DXP_ENOENT);
 	assert_int_equal(local_listen(path, &fd), DXP_OK);
-	/* A socket in use and a plain file at the path are not replaced. */
+	/* A used socket and a plain file are not replaced. */
 	assert_int_equal(local_listen(path, &other), DXP_EBUSY);
 	assert_int_equal(local_connect(path, SECOND, &other), DXP_OK);
 	close(other);
@@ -223,7 +221,7 @@ static void local_connect__names_the_error(void **state)
 	assert_int_equal(local_connect("", SECOND, &fd), DXP_EINVAL);
 }
 
-/* A listener never accepts. A connect to it returns within its time limit. */
+/* The listener never accepts. */
 static void local_connect__in_time(void **state)
 {
 	const char *path = path_of("a");

@@ -59,8 +59,7 @@ static inline void pair_close(struct link_pair *p)
 	link_close(p->b);
 }
 
-/* Returns a datagram: a header of `header_bytes` bytes that all equal `mark`, then one slice with
- * `bytes` bytes at `base`. */
+/* The header's bytes all equal `mark`. */
 static inline struct datagram datagram_of(const struct udp_address *to, uint8_t mark,
 					  size_t header_bytes, const void *base, size_t bytes)
 {
@@ -83,8 +82,7 @@ static inline void send_all(struct link *l, const struct datagram *d, size_t cou
 	}
 }
 
-/* Waits for arrivals and receives up to `count` of them with one call. Returns their number, or 0
- * after PATIENCE_NS. */
+/* At least one, or 0 after PATIENCE_NS. */
 static inline size_t receive_some(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	uint64_t give_up = clock_now_ns() + PATIENCE_NS;

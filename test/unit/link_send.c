@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests sending batches when the kernel accepts them, rejects batches, or rejects every
- * datagram. */
+/* Tests batches that the kernel accepts, rejects, or rejects in each datagram. */
 #include <errno.h>
 #include <net/if.h>
 #include <sched.h>
@@ -14,8 +13,7 @@
 
 static const uint8_t payload[4000];
 
-/* Receives `count` numbered datagrams of `bytes` each. Returns false if any other datagram
- * arrives. */
+/* false: another datagram arrives. */
 static bool receive_numbered(struct link *l, uint32_t count, size_t bytes)
 {
 	struct datagram_arrival arrivals[16];
@@ -70,8 +68,7 @@ static void link_send__gives_gso_up_when_the_kernel_rejects(void **state)
 	struct datagram d[700];
 
 	need_gso(p.a);
-	/* This batch is longer than any kernel accepts. The kernel returns EINVAL, as a broken GSO
-	 * does. */
+	/* A batch longer than any kernel accepts gives EINVAL, as a broken GSO does. */
 	p.a->limits.segments = 600;
 	numbers_make(d, 700, &p.to_b, 5);
 	send_all(p.a, d, 700);
@@ -90,8 +87,7 @@ static void link_send__blames_the_peer_not_gso(void **state)
 	unsigned segments = p.a->limits.segments;
 	struct datagram d[12];
 
-	/* The kernel rejects port 0 with EINVAL, in a batch and in single datagrams. Later
-	 * datagrams are still sent. */
+	/* The kernel rejects port 0, in a batch and alone; later datagrams are sent. */
 	nowhere.port = 0;
 	numbers_make(d, 12, &p.to_b, 50);
 	for (uint32_t i = 0; i < 8; i++)
@@ -115,12 +111,12 @@ static void link_send__survives_what_cannot_be_sent(void **state)
 	struct datagram d[3];
 
 	numbers_make(d, 3, &p.to_b, 50);
-	d[0] = datagram_of(&p.to_b, 0, 1, big, sizeof(big)); /* one byte too long for UDP */
+	d[0] = datagram_of(&p.to_b, 0, 1, big, sizeof(big)); /* too long for UDP */
 	d[1].to = address_of("[2001:db8::1]:9");             /* IPv6 from an IPv4 socket */
 	assert_int_equal(link_send(p.a, d, 3), 3);
 	assert_int_equal(counters_of(p.a).send_errors, 2);
 	assert_int_equal(counters_of(p.a).sent_datagrams, 1);
-	/* The first datagram exceeds every limit. link_too_big reports it once. */
+	/* The first exceeds every limit and is reported once. */
 	struct udp_address to;
 	size_t bytes;
 	assert_int_equal(counters_of(p.a).too_big, 1);
@@ -159,9 +155,8 @@ static bool loopback_configure(int mtu)
 	return done;
 }
 
-/* Runs in its own network namespace, where loopback has an MTU of 1500. Batches of 2000-byte
- * datagrams fail with EMSGSIZE, but IP fragments single ones. Returns 0, or the number of the
- * failed step. */
+/* With MTU 1500, batches of 2000-byte datagrams fail with EMSGSIZE, but IP fragments single ones.
+ * Returns 0, or the failed step. */
 static int small_mtu(void)
 {
 	struct datagram d[8];
@@ -184,8 +179,7 @@ static int small_mtu(void)
 	size_t bytes;
 	if (!link_too_big(p.a, &to, &bytes) || !address_equal(&to, &p.to_b) || bytes != 2000)
 		return 7;
-	/* Later datagrams of this length are sent singly from the start. Shorter ones still form a
-	 * batch. */
+	/* From now on this length is sent singly; shorter ones still form a batch. */
 	uint64_t calls = counters_of(p.a).send_calls;
 	if (link_send(p.a, d, 8) != 8 || counters_of(p.a).send_calls != calls + 1 ||
 	    !receive_numbered(p.b, 8, 2000))
@@ -198,7 +192,7 @@ static int small_mtu(void)
 	return 0;
 }
 
-/* The loopback device is down, so the kernel rejects all datagrams with EPERM or ENETUNREACH. */
+/* Loopback is down: EPERM or ENETUNREACH. */
 static int no_network(void)
 {
 	struct datagram d[8];
@@ -216,16 +210,14 @@ static int no_network(void)
 	return 0;
 }
 
-/* Makes a new namespace and limits its loopback to 100 Mb/s, so that the socket's send buffer fills
- * up. */
+/* At 100 Mb/s, the send buffer fills up. */
 static bool loopback_shape(void)
 {
 	return unshare(CLONE_NEWNET) == 0 && loopback_configure(1500) &&
 	       system("tc qdisc add dev lo root tbf rate 100mbit burst 10k latency 1s 2>&1") == 0;
 }
 
-/* The send buffer is full. The link accepts fewer datagrams now and the others later. None is
- * lost. */
+/* With a full send buffer, the rest is accepted later and none is lost. */
 static int no_space_now(void)
 {
 	static struct datagram d[300];
@@ -250,8 +242,7 @@ static int no_space_now(void)
 	return 0;
 }
 
-/* The send buffer is full and fault injection is on. The injector decides once for each datagram,
- * and the kernel gets exactly the result. */
+/* With faults and a full buffer, the injector decides once per datagram. */
 static int no_space_with_faults(void)
 {
 	static struct datagram d[300];
@@ -293,7 +284,7 @@ static int no_space_with_faults(void)
 	return 0;
 }
 
-/* Runs `steps` in a child process. Its network namespace is removed when it exits. */
+/* The child's network namespace goes when it exits. */
 static void in_child(int (*steps)(void))
 {
 	int status;

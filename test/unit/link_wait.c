@@ -26,7 +26,7 @@ static void link_wait__returns_at_its_deadline(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(both); i++) {
 		struct link *l = open_at("127.0.0.1", both[i]);
 		uint64_t start = clock_now_ns();
-		assert_false(link_wait(l, 0)); /* a deadline in the past means one poll */
+		assert_false(link_wait(l, 0)); /* one poll */
 		assert_false(link_wait(l, start + 3 * MS_NS));
 		assert_true(clock_now_ns() >= start + 3 * MS_NS);
 		link_close(l);
@@ -43,7 +43,7 @@ static void link_wait__sees_what_arrived(void **state)
 		struct datagram_arrival arrival;
 		send_all(p.a, &d, 1);
 		assert_true(link_wait(p.b, UINT64_MAX));
-		/* returns again, as the datagram is unread */
+		/* the datagram is unread */
 		assert_true(link_wait(p.b, UINT64_MAX));
 		assert_int_equal(link_receive(p.b, &arrival, 1), 1);
 		assert_memory_equal(arrival.data, d.header, 10);
@@ -77,7 +77,7 @@ static void link_wake__ends_the_next_wait(void **state)
 	link_wake(l);
 	assert_true(readable(link_fd(l)));
 	assert_false(link_wait(l, UINT64_MAX)); /* would hang without the wakeup */
-	assert_false(readable(link_fd(l)));     /* one wait consumes both wakeups */
+	assert_false(readable(link_fd(l)));     /* one wait consumes both */
 	link_close(l);
 }
 
@@ -95,8 +95,7 @@ static void link_fd__is_readable_when_something_arrived(void **state)
 	pair_close(&p);
 }
 
-/* One side of a ping-pong of wakeups: it waits for its wakeup, then wakes the other side. If a
- * wakeup is lost, the test hangs until its time limit. */
+/* Waits for its wakeup, then wakes the other side; a lost one hangs. */
 struct relay {
 	struct link *own, *other;
 	_Atomic int *own_due, *other_due;
@@ -121,7 +120,7 @@ static void link_wake__is_never_lost_between_threads(void **state)
 
 	for (size_t i = 0; i < ARRAY_COUNT(both); i++) {
 		struct link_pair p = pair_open("127.0.0.1", both[i]);
-		_Atomic int due_a = 1, due_b = 0; /* side `a` starts */
+		_Atomic int due_a = 1, due_b = 0; /* `a` starts */
 		struct relay a = {p.a, p.b, &due_a, &due_b}, b = {p.b, p.a, &due_b, &due_a};
 		pthread_t thread;
 		assert_int_equal(pthread_create(&thread, NULL, relay_run, &b), 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests operations between functions of one NIC: their effects, and the order of their
- * completions. */
+/* Tests operations between functions of one NIC: effects, and order of completions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +33,7 @@ static void nap_check(struct rig *r, uint32_t bytes, const uint8_t *data, uint64
 	assert_null(dxp_received_peek(r->window[1]));
 }
 
-/* NAPs arrive with all bytes, inline in the descriptor or from ranges of memory. */
+/* Inline or from memory, with all bytes. */
 static void local__nap(void **state)
 {
 	const uint32_t sizes[] = {0, 1, 19, 20, 21, 27, 28, 29, 64, 2000, 2048};
@@ -69,8 +68,8 @@ static void local__nap(void **state)
 	rig_end(&r);
 }
 
-/* Node 0 as a target always means the own node. The own node id means the same once it is known.
- * The event contains the source node, so that the receiver can answer. */
+/* Node 0 means the own node, as does its id once known; the receiver can answer the event's
+ * source. */
 static void local__own_node(void **state)
 {
 	struct nic_options o = rig_options();
@@ -97,7 +96,7 @@ static void local__own_node(void **state)
 
 struct lists {
 	uint16_t local_count, remote_count;
-	uint32_t local[4], remote[4]; /* bytes per range */
+	uint32_t local[4], remote[4]; /* per range */
 };
 
 static const struct lists unequal[] = {
@@ -108,8 +107,7 @@ static const struct lists unequal[] = {
 	{2, 2, {300000, 1}, {1, 300000}},
 };
 
-/* Fills `out` with `count` ranges of memory, with gaps of 3 bytes between them; in reverse order if
- * `backwards`. Returns the sum of their bytes. */
+/* Ranges have gaps of 3 bytes; returns the sum. */
 static uint32_t pieces_lay(const struct rig *r, uint32_t function, const uint32_t *bytes,
 			   uint16_t count, bool backwards, struct dxp_entry *out)
 {
@@ -166,7 +164,7 @@ static void local__put_of_unequal_lists(void **state)
 
 	rig_make(&r, &o, 2);
 	lists_check(&r, false);
-	/* sum of the cases: 1 + 100 + 100008 + 200016 + 300001 bytes */
+	/* 1 + 100 + 100008 + 200016 + 300001 bytes */
 	assert_int_equal(r.window[1]->total_bytes, 600126);
 	assert_int_equal(rig_counters(&r, 1).received_bytes, 600126);
 	assert_int_equal(rig_counters(&r, 0).sent_bytes, 600126);
@@ -219,8 +217,7 @@ static void local__put_with_event(void **state)
 	rig_end(&r);
 }
 
-/* Source and destination of a PUT overlap. Bytes outside the destination must not change; the
- * overlap itself is undefined. */
+/* The overlap itself is undefined, but no byte outside changes. */
 static void local__overlap_touches_nothing_else(void **state)
 {
 	struct nic_options o = rig_options();
@@ -326,9 +323,8 @@ static void local__registers_of_the_node(void **state)
 	rig_end(&r);
 }
 
-/* Key 0 means the target's receive area (register mode). Messages are stored there one after
- * another, and rejected when the area is full. A PUT that the sender's registers start arrives in
- * the same way. */
+/* Key 0 appends to the receive area (register mode), also from a register PUT, and is rejected when
+ * it is full. */
 static void local__receive_area(void **state)
 {
 	struct nic_options o = rig_options();
@@ -377,8 +373,7 @@ static void local__receive_area(void **state)
 
 /* ---- order ---- */
 
-/* Local requests are posted after a remote request. They take effect at once, but complete after
- * the remote request. */
+/* Local requests behind a remote one take effect at once and complete after it. */
 static void local__completions_in_order_with_remote_ones(void **state)
 {
 	struct nic_options o = rig_options();
@@ -404,8 +399,7 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	struct dxp_nic_event e;
 	assert_false(dxp_sent_dequeue(r.window[0], &e));
 	assert_int_equal(rig_received(&r, 1), 3);
-	/* A request that took effect holds its sender's memory until it completes. It no longer
-	 * holds its target's memory. */
+	/* Until it completes, it holds its sender's memory, but no longer its target's. */
 	assert_int_equal(nic_region_deregister(r.nic, r.key[1]), DXP_OK);
 	assert_int_equal(nic_region_deregister(r.nic, r.key[0]), DXP_EBUSY);
 	nic_peer_lost(r.nic, 9, DXP_EPEERLOST);
@@ -416,7 +410,7 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	rig_end(&r);
 }
 
-/* Requests of different kinds on one queue pair take effect in order. */
+/* Of different kinds, on one queue pair. */
 static void local__effects_in_order(void **state)
 {
 	struct nic_options o = rig_options();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests operations inside one NIC that run at once when the NIC reads their descriptor, without a
- * stored request. They have the same effects, rejections and fair shares as stored requests. */
+/* Tests requests inside one NIC that run at once, not stored: same effects, rejections and shares
+ * as stored ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,6 @@ static void local_now__put_with_event(void **state)
 	rig_end(&r);
 }
 
-/* Posts a PUT that must fail with `status`. Checks that it stores nothing. */
 static void refused(struct rig *r, const struct dxp_entry *own, const struct dxp_entry *other,
 		    uint8_t flags, int status)
 {
@@ -115,8 +114,8 @@ static void local_now__put_rejected(void **state)
 	rig_end(&r);
 }
 
-/* PUTs of queue pair 1 run at once and could use nearly all bytes of each poll. The long PUT of
- * queue pair 0 still completes within four times the polls that it needs alone. */
+/* PUTs at once could use nearly all bytes of each poll; the long PUT still needs at most four times
+ * its polls alone. */
 static void local_now__busy_queue_pairs_keep_their_order(void **state)
 {
 	const uint32_t piece = NIC_QUANTUM_BYTES - 4096;
@@ -143,8 +142,8 @@ static void local_now__busy_queue_pairs_keep_their_order(void **state)
 	rig_end(&r);
 }
 
-/* During a burst, the NIC rereads the user's consumer index only when needed. It still never
- * overwrites an unread completion. */
+/* During a burst the consumer index is reread only when needed, but no unread completion is
+ * overwritten. */
 static void local_now__rows_end_at_a_full_ring(void **state)
 {
 	struct nic_options o = rig_options();

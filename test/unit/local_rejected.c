@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests rejected operations between functions of one NIC: their status, their counter, and that
- * they have no effect. This includes operations whose target stops or closes. */
+/* Tests rejected operations inside one NIC: status, counter, no effect, also if the target stops or
+ * closes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,14 +13,13 @@
 struct rejection {
 	const char *text;
 	uint8_t op;
-	uint8_t function;      /* function that the operation addresses */
-	uint32_t magic_change; /* xor mask for the target's magic */
-	uint8_t owner;         /* function whose key is used */
-	uint32_t rights;       /* rights of the addressed region */
+	uint8_t function;      /* addressed */
+	uint32_t magic_change; /* xor mask */
+	uint8_t owner;         /* whose key is used */
+	uint32_t rights;       /* of the addressed region */
 	uint64_t offset;
 	int status;
-	/* offset in struct dxp_function_counters of the counter that grows at function 1; 0:
-	 * none */
+	/* offset in struct dxp_function_counters of the counter that grows; 0: none */
 	size_t counter;
 };
 
@@ -52,8 +51,7 @@ static const struct rejection rejections[] = {
 	 COUNTER(refused_other)},
 };
 
-/* Posts the operation of a row. If it uses lists, an entry of 8 valid bytes precedes the invalid
- * entry. */
+/* In lists, 8 valid bytes precede the invalid entry. */
 static void rejected_post(struct rig *r, const struct rejection *x)
 {
 	struct dxp_target to = rig_target(r, 1, 1);
@@ -105,8 +103,7 @@ static void local__rejections(void **state)
 	}
 }
 
-/* The NIC stops a function that breaks a rule. Requests to it are rejected like requests to a
- * closed function. */
+/* A function that broke a rule counts as closed. */
 static void local__stopped_target(void **state)
 {
 	struct nic_options o = rig_options();
@@ -126,8 +123,7 @@ static void local__stopped_target(void **state)
 	rig_end(&r);
 }
 
-/* A target closes during a PUT, during a GET and while a NAP waits. Afterwards the NIC does not
- * access the target's memory. */
+/* After its close, the target's memory is not accessed. */
 static void local__target_closed_in_flight(void **state)
 {
 	for (int polls = 0; polls < 4; polls++) {

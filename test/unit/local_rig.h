@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of tests of operations between functions of one NIC. Each function has its own memory.
- * Include cmocka.h first. */
+/* Helpers of tests of operations inside one NIC; each function has its own memory. Include cmocka.h
+ * first. */
 #ifndef TEST_UNIT_LOCAL_RIG_H
 #define TEST_UNIT_LOCAL_RIG_H
 
@@ -17,7 +17,7 @@
 #include "test/support/invariants.h"
 #include "wire/ids.h"
 
-#define RIG_BYTES (1u << 20) /* bytes of each function's region */
+#define RIG_BYTES (1u << 20) /* per function */
 #define RIG_ALL   (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
 
 struct rig {
@@ -78,7 +78,7 @@ static inline void rig_end(struct rig *r)
 	}
 }
 
-/* Polls the NIC once and checks all invariants. */
+/* Checks all invariants after each poll. */
 static inline uint32_t rig_poll(struct rig *r)
 {
 	uint32_t accepted = nic_doorbells(r->nic, ++r->now_ns);
@@ -111,7 +111,6 @@ static inline struct dxp_entry rig_entry(const struct rig *r, uint32_t function,
 	return (struct dxp_entry){.offset = offset, .bytes = bytes, .key = r->key[function]};
 }
 
-/* Dequeues the function's next completion and checks its context and status. */
 static inline struct dxp_nic_event rig_sent(struct rig *r, uint32_t function, uint64_t context,
 					    int status)
 {

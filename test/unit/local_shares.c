@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests fairness inside one NIC: shares of copied bytes, order of receive entries, and bounded
- * polls. Requests that wait neither delay others nor make the NIC spin. DXP_SEED replays one
- * seed. */
+/* Tests fairness inside one NIC: shares of bytes, receive entries, bounded polls, and requests that
+ * wait. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,12 +20,11 @@ static uint64_t seed(void)
 
 /* ---- bytes ---- */
 
-/* Load by one function: PUTs of random lengths, between bytes_min and bytes_max. On each queue pair
- * in the bit mask `qps`, up to 8 are outstanding; outstanding[qp] is their number. */
+/* PUTs of random lengths, up to 8 outstanding on each queue pair of `qps`. */
 struct stream {
 	uint32_t function, qps, outstanding[NIC_QPS_PER_FUNCTION];
 	uint32_t bytes_min, bytes_max;
-	uint64_t bytes, qp_bytes[NIC_QPS_PER_FUNCTION]; /* bytes of completed PUTs */
+	uint64_t bytes, qp_bytes[NIC_QPS_PER_FUNCTION]; /* of completed PUTs */
 };
 
 static void stream_step(struct rig *r, struct stream *s, struct rng *random)
@@ -80,9 +78,7 @@ static void streams_run(struct rig *r, struct stream *s, uint32_t count, uint64_
 	}
 }
 
-/* Eight functions PUT messages of random sizes to random functions. Some use one queue pair, some
- * four; some send short messages, some long ones. After 10 MB, all have copied equally many
- * bytes. */
+/* Functions share bytes equally, with one queue pair or four, short messages or long. */
 static void local_shares__functions_share_bytes(void **state)
 {
 	struct nic_options o = rig_options();
@@ -127,8 +123,8 @@ static void local_shares__weights(void **state)
 	rig_end(&r);
 }
 
-/* One byte in RLTP_GUARD_SHARE + 1 goes to the functions of normal priority, by weight. The
- * function of high priority gets the rest. */
+/* One byte in RLTP_GUARD_SHARE + 1 is of normal priority, by weight; high priority gets the
+ * rest. */
 static void local_shares__priority(void **state)
 {
 	struct nic_options o = rig_options();
@@ -155,8 +151,8 @@ static void local_shares__priority(void **state)
 	rig_end(&r);
 }
 
-/* A function of high priority has little to copy. It is served in the same poll, and the other
- * functions lose only these bytes. */
+/* High priority with little to copy is served in the same poll; the others lose only these
+ * bytes. */
 static void local_shares__priority_without_need(void **state)
 {
 	const uint64_t polls = 200;
@@ -194,8 +190,7 @@ static void local_shares__queue_pairs_share_bytes(void **state)
 	rig_end(&r);
 }
 
-/* A function waits because of its limit. When the limit changes, the NIC reschedules it at once,
- * not at the deadline of the old limit. */
+/* The NIC reschedules at once, not at the old limit's deadline. */
 static void local_shares__another_limit_holds_at_once(void **state)
 {
 	struct nic_options o = rig_options();
@@ -220,8 +215,7 @@ static void local_shares__another_limit_holds_at_once(void **state)
 	}
 }
 
-/* The rate limit of a function also covers copies inside the NIC. It slows no other function, and
- * the NIC may sleep while the function waits. */
+/* The limit covers copies, slows no other function, and lets the NIC sleep. */
 static void local_shares__limit(void **state)
 {
 	struct nic_options o = rig_options();
@@ -249,8 +243,8 @@ static void local_shares__limit(void **state)
 	rig_end(&r);
 }
 
-/* A poll copies a bounded number of bytes, however much is posted, so that the network is served
- * too. A single function may use the whole quantum. */
+/* A poll copies a bounded number of bytes, so the network is served too; one function may use them
+ * all. */
 static void local_shares__a_poll_is_bounded(void **state)
 {
 	for (uint32_t count = 1; count <= NIC_FUNCTIONS; count++) {
@@ -268,7 +262,7 @@ static void local_shares__a_poll_is_bounded(void **state)
 			before = r.window[7]->total_bytes;
 			rig_poll(&r);
 			after = r.window[7]->total_bytes;
-			/* In the first poll, a new function may get only one of eight shares. */
+			/* In the first poll a new function may get only one of eight shares. */
 			uint32_t least = poll == 0 ? NIC_QUANTUM_BYTES / 8 : NIC_QUANTUM_BYTES / 2;
 			assert_in_range(after - before, least,
 					NIC_QUANTUM_BYTES + count * NIC_REST_BYTES);
@@ -278,8 +272,7 @@ static void local_shares__a_poll_is_bounded(void **state)
 	}
 }
 
-/* One function posts long PUTs without pause. Short messages of another function are not
- * delayed. */
+/* Long PUTs without pause do not delay another function. */
 static void local_shares__short_messages_pass_long_ones(void **state)
 {
 	struct nic_options o = rig_options();
@@ -316,8 +309,8 @@ static void naps_post(struct rig *r, uint32_t function, uint8_t qp, uint8_t to, 
 			++*posted;
 }
 
-/* A consumer does not dequeue. This blocks only the queue pairs that send to it, and the NIC checks
- * for space at growing intervals. After the consumer dequeues, everything arrives. */
+/* Only queue pairs to the silent consumer wait, checked at growing intervals; later everything
+ * arrives. */
 static void local_shares__a_full_ring_holds_back_no_other(void **state)
 {
 	struct nic_options o = rig_options();
@@ -363,7 +356,7 @@ static void local_shares__a_full_ring_holds_back_no_other(void **state)
 	rig_end(&r);
 }
 
-/* Seven functions send to one slow reader. They get equally many receive entries. */
+/* Seven senders share the entries of a slow reader equally. */
 static void local_shares__waiters_alternate(void **state)
 {
 	struct nic_options o = rig_options();
@@ -393,8 +386,7 @@ static void local_shares__waiters_alternate(void **state)
 	rig_end(&r);
 }
 
-/* The user returns buffers out of order. NAPs still use the right buffers while the ring wraps
- * several times. */
+/* Buffers return out of order, while the ring wraps several times. */
 static void local_shares__buffers(void **state)
 {
 	struct nic_options o = rig_options();
@@ -422,7 +414,7 @@ static void local_shares__buffers(void **state)
 	rig_end(&r);
 }
 
-/* A sender closes while it waits for a receive entry. The next sender gets the entry. */
+/* If a waiting sender closes, the next one gets the entry. */
 static void local_shares__closed_while_waiting(void **state)
 {
 	struct nic_options o = rig_options();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests HMAC against a published test vector, with the message in pieces, repeated, and with
- * another key. */
+/* Tests HMAC with a published vector: in pieces, repeated, and with another key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +12,7 @@
 
 #include "base/mac.h"
 
-/* Key and result of RFC 4231 test case 1. The 20-byte key is padded with zeros, as HMAC does. */
+/* RFC 4231 test case 1; HMAC pads its 20-byte key with zeros. */
 static const uint8_t rfc_key[FABRIC_KEY_BYTES] = {11, 11, 11, 11, 11, 11, 11, 11, 11, 11,
 						  11, 11, 11, 11, 11, 11, 11, 11, 11, 11};
 static const uint8_t rfc_mac[MAC_BYTES] = {0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53,

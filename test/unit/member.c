@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the membership of one node whose manager is silent, has another key, or is forged. */
+/* Tests a node's membership with a silent, foreign or forged manager. */
 #include "test/sim/fabric.h"
 
 #include "node/limits.h"
 
-/* Creates a fabric of one member. The member has the default join time, and its manager never
- * answers. */
+/* The manager never answers. */
 static struct fabric *lonely(struct member_options *options)
 {
 	struct fabric *f = fabric_create(1, GRANTS_ANY);
@@ -29,7 +28,7 @@ static void member_send__gives_up_joining_after_its_time(void **state)
 
 	fabric_run(f, FABRIC_JOIN_NS - MS_NS);
 	assert_int_equal(member_state(f->members[0].m), MEMBER_JOINING);
-	assert_true(f->order >= 5 && f->order <= 20); /* number of join requests so far */
+	assert_true(f->order >= 5 && f->order <= 20); /* join requests so far */
 	fabric_run(f, 2 * MS_NS);
 	assert_int_equal(member_state(f->members[0].m), MEMBER_FAILED);
 	assert_int_equal(member_status(f->members[0].m), DXP_ETIMEDOUT);
@@ -62,7 +61,6 @@ static void member_create__rejects_what_no_manager_accepts(void **state)
 	fabric_destroy(f);
 }
 
-/* Removes the member's next datagram from the network. Returns its request number and nonce. */
 static void request_receive(struct fabric *f, uint64_t *request, uint64_t *nonce)
 {
 	struct fabric_member *member = &f->members[0];
@@ -103,7 +101,7 @@ static void member_receive__wrong_key_is_believed_after_a_while(void **state)
 	fabric_destroy(f);
 }
 
-/* A forged rejection arrives first, then the manager's authentic answer. The member joins. */
+/* The member joins by the authentic answer after a forged rejection. */
 static void member_receive__an_authentic_answer_beats_a_forged_rejection(void **state)
 {
 	struct member_options options;
@@ -136,8 +134,7 @@ static void member_receive__a_rejection_must_quote_our_request(void **state)
 	fabric_destroy(f);
 }
 
-/* A lease counts only for the request that it answers, and only once. It begins when that request
- * was sent. */
+/* A lease answers one request, once, and begins when that was sent. */
 static void member_receive__leases_count_once(void **state)
 {
 	struct member_options options;

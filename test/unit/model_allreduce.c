@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the model of allreduce in three ways: host, node and socket. Compares it with closed forms
- * and with claims of the publication (N-11 in docs/reference/seeds.md). Then calibrates it: six
- * rows of a machine with other values must predict the other rows. */
+/* Tests the model of allreduce (host, node, socket): closed forms, the claims of N-11, and
+ * calibration with six rows that must predict the others. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +19,7 @@
 #include "model/roles.h"
 
 static const uint32_t hosts[] = {4, 9, 16}, ranks[] = {8, 32, 64};
-#define SIZES    7 /* number of sizes: 4, 8, ... 256 bytes */
+#define SIZES    7 /* 4, 8, ... 256 bytes */
 #define MACHINES 3
 
 static double ns_of(const struct model_parameters *p, enum model_way way, uint32_t host_count,
@@ -34,8 +33,7 @@ static double ns_of(const struct model_parameters *p, enum model_way way, uint32
 	return ns;
 }
 
-/* One rank on each of two hosts. The time is two overheads, two services and one one-way
- * latency. */
+/* Two overheads, two services and one one-way latency. */
 static void allreduce__closed_form_of_two_hosts(void **state)
 {
 	struct model_parameters p;
@@ -48,8 +46,8 @@ static void allreduce__closed_form_of_two_hosts(void **state)
 	assert_true(fabs(ns_of(&p, MODEL_WAY_HOST, 2, 1, 8) * 1000 - expected) < 3);
 }
 
-/* Two hosts on two ToRs: the path has one more ToR and a spine, each with a cable. At the NIC, the
- * longer of gap and wire time counts under nic_service=max, their sum under nic_service=sum. */
+/* The path adds a ToR and a spine with their cables. At the NIC counts the longer of gap and wire
+ * time (nic_service=max), or their sum. */
 static void allreduce__closed_form_of_two_tors(void **state)
 {
 	static const int64_t gaps_ps[] = {1000, 200000};
@@ -72,8 +70,8 @@ static void allreduce__closed_form_of_two_tors(void **state)
 		}
 }
 
-/* One rank on each host, in node mode. The path is ToR, spine, ToR. The ToR computes once for each
- * host, the spine once for each ToR, and the ToR once more to fill in the result. */
+/* ToR, spine, ToR: the ToR computes once per host, the spine per ToR, and the ToR again to fill in
+ * the result. */
 static void allreduce__closed_form_of_a_tree(void **state)
 {
 	struct model_parameters p;
@@ -86,7 +84,7 @@ static void allreduce__closed_form_of_a_tree(void **state)
 	assert_true(fabs(ns_of(&p, MODEL_WAY_NODE, 16, 1, 8) * 1000 - expected) < 5);
 }
 
-/* The claims of the publication (N-11) hold with the default values of the parameters. */
+/* N-11, with default parameters. */
 static void allreduce__claims_of_the_source(void **state)
 {
 	struct model_parameters p;
@@ -117,8 +115,8 @@ static void allreduce__grows_with_ranks_and_bytes(void **state)
 		}
 }
 
-/* N-05 and N-09: each group has one leader, which sends one packet up and gets one down. Every
- * other rank exchanges one message each way. The simulation has no other messages. */
+/* N-05 and N-09: one leader per group sends up and gets down one packet; other ranks exchange one
+ * message each way. */
 static void allreduce__roles(void **state)
 {
 	struct model_parameters p;
@@ -183,8 +181,7 @@ static void allreduce__rejects(void **state)
 
 /* ---- calibration ---- */
 
-/* Makes a machine that differs from the model's defaults: other values, and other switches if
- * requested. */
+/* Differs from the defaults, on request also in its switches. */
 static void machine_make(struct model_parameters *p, struct rng *rng, bool other_switches)
 {
 	int64_t *values[] = {&p->mpi_overhead_ps, &p->intra_ps,       &p->inter_ps,
@@ -195,7 +192,7 @@ static void machine_make(struct model_parameters *p, struct rng *rng, bool other
 		double exponent = (double)rng_below(rng, 2001) / 1000 - 1;
 		*values[i] = (int64_t)((double)*values[i] * pow(2, exponent));
 	}
-	/* makes a message between sockets slower than one within a socket */
+	/* between sockets is slower than within one */
 	p->inter_ps = p->inter_ps > p->intra_ps * 3 / 2 ? p->inter_ps : p->intra_ps * 3 / 2;
 	if (!other_switches)
 		return;
@@ -221,7 +218,7 @@ static int winner(const double *ns)
 static struct score calibrated_score(const struct model_parameters *machine, struct rng *rng,
 				     double noise)
 {
-	/* the samples cover the fewest and the most hosts and ranks, and all three ways */
+	/* fewest and most hosts and ranks, all three ways */
 	static const struct model_allreduce cases[6] = {
 		{MODEL_WAY_HOST, 4, 8, 4},  {MODEL_WAY_HOST, 16, 64, 256},
 		{MODEL_WAY_NODE, 4, 64, 4}, {MODEL_WAY_NODE, 16, 8, 64},
@@ -279,8 +276,8 @@ static void calibrate__recovers_machines(void **state)
 		fail_msg("error %.3f, winners %.3f", all.error, all.winners);
 }
 
-/* The sample has one rank on each host. It cannot determine the parameters of shared memory and of
- * computing switches. It determines the latency of the NIC in part. */
+/* One rank per host determines neither shared memory nor computing switches, and the NIC's latency
+ * only in part. */
 static void calibrate__reports_what_is_determined(void **state)
 {
 	const struct model_sample sample = {{MODEL_WAY_HOST, 2, 1, 8}, 4000};

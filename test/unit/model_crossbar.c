@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the model of the crossbar: head-of-line limits, conservation of packets, Little's law,
- * monotonicity, deadlock. */
+/* Tests the model of the crossbar: head-of-line limits, Little's law, monotonicity, deadlock, no
+ * lost packets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,8 +37,8 @@ static uint64_t saturation(const struct model_parameters *p)
 	return ppm;
 }
 
-/* Each input has one deep queue, and load is 1. The throughput is the known limit of head-of-line
- * blocking, as a share of the 0.8 that header and processing leave. */
+/* One deep queue per input, load 1: the known limits, as shares of the 0.8 that header and
+ * processing leave. */
 static void crossbar__head_of_line(void **state)
 {
 	static const unsigned limits[] = {0, 0, 7500, 6825, 6553, 6399, 6302, 6234, 6184};
@@ -55,12 +55,11 @@ static void crossbar__head_of_line(void **state)
 	struct model_parameters p = setting(64, 1);
 	p.own_port = 1;
 	p.depth = 1024;
-	/* the known limit for very many ports is 0.586 */
+	/* the limit for very many ports is 0.586 */
 	assert_in_range(saturation(&p) * 10 / 8, 580000, 600000);
 }
 
-/* Each input has one deep queue for each output, and sources continue while one queue is full. Then
- * nothing blocks. */
+/* With a deep queue per output, and sources that continue while one is full, nothing blocks. */
 static void crossbar__all_causes_off(void **state)
 {
 	struct model_parameters p = setting(4, 4);
@@ -69,13 +68,12 @@ static void crossbar__all_causes_off(void **state)
 	p.allocator = MODEL_ALLOCATE_MAXIMAL;
 	p.source = MODEL_SOURCE_ANY_ORDER;
 	assert_in_range(saturation(&p), 795000, 800001);
-	/* Without processing, a packet takes 9 cycles: one for its header, 8 for its payload. The
-	 * limit is 8 / 9. */
+	/* Without processing: 1 header and 8 payload cycles, so the limit is 8 / 9. */
 	p.process_cycles = 0;
 	assert_in_range(saturation(&p), 880000, 888900);
 }
 
-/* At a load near zero no packet waits, so its time is three transfers. */
+/* No packet waits: three transfers. */
 static void crossbar__idle(void **state)
 {
 	struct model_parameters p = setting(4, 2);
@@ -113,7 +111,7 @@ static void crossbar__conserves(void **state)
 	}
 }
 
-/* Little's law: the mean number of packets inside is the rate times their mean time. */
+/* Mean number inside = rate * mean time. */
 static void crossbar__little(void **state)
 {
 	for (int64_t load = 100; load <= 500; load += 200) {
@@ -144,7 +142,7 @@ static void crossbar__carries_the_load(void **state)
 	assert_true(point.saturated);
 }
 
-/* More virtual channels or deeper queues never reduce the throughput. More ports never increase it
+/* More virtual channels or deeper queues never reduce throughput; more ports never raise it
  * (C-44). */
 static void crossbar__more_is_never_slower(void **state)
 {
@@ -182,12 +180,12 @@ static void crossbar__knee(void **state)
 	assert_in_range(knee, full * 90 / 100, full * 102 / 100);
 	assert_int_equal(model_crossbar_knee(&p, 1, &again), DXP_OK);
 	assert_int_equal(knee, again);
-	/* Another seed changes the result only a little. */
+	/* Another seed changes little. */
 	assert_int_equal(model_crossbar_knee(&p, 99, &again), DXP_OK);
 	assert_in_range(again, knee * 98 / 100, knee * 102 / 100);
 }
 
-/* The settings are exactly those that model-hardware.md lists as open. */
+/* Those that model-hardware.md lists as open. */
 static void crossbar__settings(void **state)
 {
 	static const struct {
@@ -223,8 +221,7 @@ static void interval_row(void *context, const struct model_row *row)
 		rows[1] = *row;
 }
 
-/* The intervals of knee and saturation range from the least to the largest value over all
- * settings. */
+/* From the least to the largest value over all settings. */
 static void crossbar__intervals(void **state)
 {
 	struct model_parameters p = setting(3, 2);
@@ -255,7 +252,7 @@ static void crossbar__intervals(void **state)
 		assert_int_equal(rows[i].low * 1e6 + 0.5, expected[i][1]);
 		assert_int_equal(rows[i].high * 1e6 + 0.5, expected[i][2]);
 	}
-	/* without intervals, low and high equal the value */
+	/* low and high equal the value */
 	assert_int_equal(model_crossbar_knee_rows(&p, 1, false, &sink), DXP_OK);
 	for (unsigned i = 0; i < 2; i++)
 		assert_true(rows[i].low == rows[i].value && rows[i].high == rows[i].value);

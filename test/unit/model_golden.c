@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares the model's outputs with test/golden/model.tsv. Then changes every parameter of NIC,
- * PCIe, crossbar and share; each must change a row. Every run writes model.tsv into the build
- * folder; to accept an intended change, copy it to test/golden. */
+/* Compares the model with test/golden/model.tsv; each parameter must change a row. Runs write
+ * model.tsv into the build folder; copy it to accept a change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +20,8 @@
 
 #define GOLDEN    DXP_SOURCE_DIR "/test/golden/model.tsv"
 #define ROWS_MOST 96
-#define CYCLES    50000 /* simulated cycles of a crossbar */
-#define QUANTA    2000  /* simulated quanta of a share */
+#define CYCLES    50000 /* of a crossbar */
+#define QUANTA    2000  /* of a share */
 
 struct rows {
 	char names[ROWS_MOST][48];
@@ -41,7 +40,7 @@ static void PRINTF_LIKE(3, 4) add(struct rows *r, uint64_t value, const char *fo
 	r->values[r->count++] = value;
 }
 
-/* Adds a row with a latency, or 0 if the model rejects the size. */
+/* 0: the model rejects the size. */
 static void add_latency(struct rows *r, const struct model_parameters *p, enum model_op op,
 			uint64_t bytes, const char *name)
 {
@@ -159,7 +158,6 @@ static void model__as_golden(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* Returns whether any row for the parameters `p` differs from its golden row. */
 static bool moved(const struct model_parameters *p, const struct rows *golden)
 {
 	static struct rows now;
@@ -173,8 +171,7 @@ static bool moved(const struct model_parameters *p, const struct rows *golden)
 	return memcmp(now.values, golden->values, now.count * sizeof(*now.values)) != 0;
 }
 
-/* Sets one parameter to values near its default and far from it, and skips values that are
- * rejected. Returns whether one of them changes a row. */
+/* Values near the default and far from it; rejected ones are skipped. */
 static bool some_value_moves(const struct model_parameter *row, const struct rows *golden)
 {
 	const int64_t v = row->value;

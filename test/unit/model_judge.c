@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests judge files, which hold measured values to compare with the model: names, values, every
- * rejection, and the table that they fill in. */
+/* Tests judge files of measured values: names, values, rejections, and the table. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +56,7 @@ static void judge__names_match_loosely(void **state)
 	assert_false(model_name_same("knees", "", "knee", ""));
 }
 
-/* A row may be named with different spellings of name, size and unit. */
+/* Spellings of name, size and unit vary. */
 static void judge__spellings(void **state)
 {
 	static const struct {
@@ -95,7 +94,7 @@ static void judge__spellings(void **state)
 	}
 }
 
-/* A value in a unit of another kind is an error. The message names the right unit. */
+/* The message names the right unit. */
 static void judge__a_wrong_unit(void **state)
 {
 	const struct model_row row = {.quantity = "latency PUT", .x = "64", .unit = "ns"};
@@ -241,7 +240,7 @@ static void check__given_rows_are_exact(void **state)
 	assert_int_equal(c.shapes_failed, 0);
 }
 
-/* One constant of the model is slightly wrong. All rows that depend on it leave their tolerance. */
+/* All rows that depend on the wrong constant leave their tolerance. */
 static void check__a_wrong_constant_is_found(void **state)
 {
 	struct table t = {0};
@@ -325,7 +324,7 @@ static void check__an_unknown_name_is_rejected(void **state)
 	assert_int_equal(model_check_run(&c, parts, ARRAY_COUNT(parts), &p, 1), DXP_EINVAL);
 }
 
-/* Rows that were used for calibration are marked. They do not count in the judged errors. */
+/* Calibrated rows are marked and do not count. */
 static void check__calibrated_rows_prove_nothing(void **state)
 {
 	struct model_judge j = read_text("latency put 64 2000\n");
@@ -344,7 +343,7 @@ static void check__calibrated_rows_prove_nothing(void **state)
 	model_judge_destroy(&used);
 }
 
-/* With --only, the judge file must name a row of that item. */
+/* With --only, the file must name such a row. */
 static void check__a_judge_of_other_items_is_rejected(void **state)
 {
 	struct model_judge j = read_text("knee 4x2 0.5\n");
@@ -400,7 +399,7 @@ static void tally__by_family(void **state)
 	judged_add(&t, "latency NAP-imm", "64", "ns", 110, 100);
 	judged_add(&t, "knee", "4x2", "share", 0.6, 0.5);
 	judged_add(&t, "knee", "4x4", "share", 0.7, 0.7);
-	/* wrong order: the model has 8x2 below 4x2, the measured values have it above */
+	/* wrong order: 8x2 above 4x2 in the measured values only */
 	judged_add(&t, "knee", "8x2", "share", 0.5, 0.6);
 	judged_add(&t, "allreduce winner", "9x32x64", "way", 2, 2);
 	judged_add(&t, "allreduce winner", "9x8x64", "way", 1, 2);

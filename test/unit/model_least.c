@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the function that finds the least of repeated measurements, and whether the two least
- * values agree. */
+/* Tests the least of repeated measurements, and whether the two least agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +15,8 @@
 static const struct {
 	double values[5];
 	unsigned count;
-	double best, spread; /* spread: percent */
-	bool agrees;         /* the spread is at most 25 % */
+	double best, spread; /* percent */
+	bool agrees;         /* spread of at most 25 % */
 } cases[] = {
 	{{100}, 1, 100, INFINITY, false},
 	{{100, 100}, 2, 100, 0, true},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests equations (1) and (2) of the NIC's publication (C-05 and C-35 in docs/reference/seeds.md),
- * and mean distances in topologies. Results are compared with its published figures. Closed forms
- * are compared with simulation or search. */
+/* Tests equations (1) and (2) of C-05 and C-35 with published figures, and topologies against
+ * simulation or search. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +18,7 @@
 #include "model/tags.h"
 #include "model/topology.h"
 
-/* parameters of C-06; ps, and bytes */
+/* C-06; ps and bytes */
 static const struct model_loggp source = {.start_ps = 200000,
 					  .descriptor_ps = 528000,
 					  .byte_ps = 250,
@@ -34,7 +33,7 @@ static const struct model_loggp source = {.start_ps = 200000,
 			fail_msg("%s is %.6g, expected %.6g", #value, v_, e_); \
 	} while (0)
 
-/* The table of C-07: latency in us, with three digits after the point. */
+/* C-07: us, three digits. */
 static void loggp__table_of_the_source(void **state)
 {
 	static const uint32_t nodes[] = {16, 64, 256, 1024, 4096};
@@ -77,7 +76,7 @@ static struct model_distance search(enum model_topology kind, uint32_t nodes, do
 	return d;
 }
 
-/* Mean distances of C-07 at 1024 nodes; `mean_self` includes the distance 0 of a node to itself. */
+/* C-07 at 1024 nodes; `mean_self` includes the distance 0. */
 static void topology__mean_distances(void **state)
 {
 	double exact;
@@ -113,8 +112,7 @@ static void topology__search_agrees_with_closed_forms(void **state)
 		}
 }
 
-/* Tests meshes and tori with unequal sides, odd sides, and sides of two nodes. A side of two nodes
- * has one link, not two. */
+/* Sides of unequal, odd and two nodes; a side of two has one link. */
 static void topology__uneven_sides(void **state)
 {
 	double exact;
@@ -129,8 +127,7 @@ static void topology__uneven_sides(void **state)
 	assert_int_equal(d.links, 7);
 }
 
-/* Between two routers there are at most two links in a slim fly, and three in a dragonfly. The
- * links of the two end nodes add one each. */
+/* At most two links between routers of a slim fly, three of a dragonfly, plus one at each end. */
 static void topology__diameters_of_switched_networks(void **state)
 {
 	static const uint32_t nodes[] = {2, 100, 200, 1000, 3380, 4096};
@@ -142,8 +139,7 @@ static void topology__diameters_of_switched_networks(void **state)
 	assert_int_equal(search(MODEL_SLIM_FLY, 4096, NULL).diameter, 4);
 	assert_int_equal(search(MODEL_DRAGONFLY, 4096, NULL).diameter, 5);
 	assert_int_equal(search(MODEL_FAT_TREE, 4096, NULL).diameter, 12);
-	/* The slim fly over the field of 5 elements is the Hoffman-Singleton graph: 50 routers with
-	 * 7 links each. */
+	/* Over the field of 5: the Hoffman-Singleton graph, 50 routers of 7 links. */
 	assert_int_equal(search(MODEL_SLIM_FLY, 200, NULL).links, 175 + 200);
 }
 
@@ -170,7 +166,7 @@ static void topology__rejects_impossible_sizes(void **state)
 	}
 }
 
-/* Returns the parameters of C-35. */
+/* C-35. */
 static struct model_tags tags_source(void)
 {
 	return (struct model_tags){.request_bytes = 128,
@@ -190,8 +186,7 @@ static void tags__example_of_the_source(void **state)
 	assert_int_equal(model_tags_cover(&t), 320);
 }
 
-/* With n_min tags or more, the simulated rate equals the rate of the link. With n_min - 1 tags it
- * is lower. */
+/* n_min tags reach the link's rate; n_min - 1 do not. */
 static void tags__simulation_agrees(void **state)
 {
 	static const uint32_t sizes[] = {16, 64, 128, 512, 1024};

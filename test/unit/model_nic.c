@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the model of the NIC pipeline: closed forms, the latencies of 1 byte, and tags. More
- * hardware must never be slower. */
+/* Tests the model of the NIC pipeline: closed forms, latencies of 1 byte, tags; more hardware is
+ * never slower. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,13 +47,12 @@ static void pcie__cuts_accesses(void **state)
 	assert_int_equal(model_pcie_packets(0, 1, 128, 64), 1);
 	assert_int_equal(model_pcie_packets(0, 0, 128, 64), 0);
 	assert_int_equal(model_pcie_piece(10, 1000, 128, 64), 118);
-	/* Known efficiencies of a PCIe link, with completions of 128 and 256 bytes. */
+	/* known efficiencies, completions of 128 and 256 bytes */
 	assert_int_equal(model_pcie_efficiency_ppm(128), 864864);
 	assert_int_equal(model_pcie_efficiency_ppm(256), 927536);
 }
 
-/* The link rate follows from transfers per second, lanes and coding. The coding is 8b/10b up to
- * generation 2, then 128b/130b. */
+/* Coding is 8b/10b up to generation 2, then 128b/130b. */
 static void pcie__link_rates(void **state)
 {
 	static const double gigatransfers[] = {0, 2.5, 5, 8, 16, 32};
@@ -84,8 +83,7 @@ static void pcie__return_cycles(void **state)
 	assert_int_equal(model_pcie_return_cycles(&p, 128), 10);
 }
 
-/* Checks the latencies of 1 byte for the four operations. They equal `row` under base=row, and
- * `value` under base=value; the two differ by less than 5 %. */
+/* Equal to `row` under base=row, to `value` under base=value; both differ by less than 5 %. */
 static void nic__one_byte(void **state)
 {
 	static const uint64_t row[] = {1242, 1846, 1762, 1838};
@@ -136,21 +134,19 @@ static void nic__parts_add_up(void **state)
 	}
 }
 
-/* Checks the peak bandwidth of the prototype. With fewer tags than equation (2) of C-35 requires,
- * it drops. */
+/* The prototype's peak drops below the tags of equation (2), C-35. */
 static void nic__tags(void **state)
 {
 	struct model_parameters p;
 
 	model_parameters_default(&p);
 	assert_in_range(bandwidth(&p, 2000000), 3180000, 3200000);
-	/* Without load, a read of 128 bytes returns after 130 cycles, and its last byte 7 cycles
-	 * later. The cycle that takes the tag and the link's first bytes are hidden, so 14 tags of
-	 * 10 cycles suffice. */
+	/* 128 bytes return after 130 cycles, the last byte 7 later. Tag and first bytes are hidden,
+	 * so 14 tags of 10 cycles suffice. */
 	p.tags = 14;
 	uint64_t full = bandwidth(&p, 2000000);
 	assert_in_range(full, 3130000, 3200000);
-	/* A request with four completions keeps its tag until the last completion is extracted. */
+	/* The tag is kept until the last of four completions is extracted. */
 	p.tags = 1;
 	p.request_bytes = 512;
 	assert_in_range(bandwidth(&p, 2000000), 700000, 512 * 250000 / (130 + 3 * 10));
@@ -163,8 +159,8 @@ static void nic__tags(void **state)
 	}
 }
 
-/* Compares the three settings of nap_overlap. Overlapping pieces are never slower than the whole
- * NAP or than one piece after another. With several pieces, one after another is the slowest. */
+/* Overlapping pieces are never slower than the whole NAP or than pieces in turn; with several
+ * pieces, those in turn are slowest. */
 static void nic__nap_settings_are_ordered(void **state)
 {
 	struct model_parameters p;
@@ -183,8 +179,7 @@ static void nic__nap_settings_are_ordered(void **state)
 	}
 }
 
-/* Doubling the clock halves all parts of a latency except host, memory and wire, which do not
- * depend on the clock. */
+/* All parts halve except host, memory and wire. */
 static void nic__clock(void **state)
 {
 	struct model_parameters p;
@@ -193,7 +188,7 @@ static void nic__clock(void **state)
 	uint64_t fixed = 200000 + 2 * 126 * 4000 + 240000 + 90000;
 	uint64_t once = latency(&p, MODEL_PUT, 2048);
 	p.clock_mhz = 500;
-	p.pcie_generation = 3; /* a faster link, so that it is not the bottleneck */
+	p.pcie_generation = 3; /* so the link is no bottleneck */
 	uint64_t twice = latency(&p, MODEL_PUT, 2048);
 	assert_in_range(2 * (twice - fixed), once - fixed - 4000, once - fixed + 8000);
 }
@@ -233,8 +228,7 @@ static void nic__more_is_never_slower(void **state)
 	never_slower("pcie_lanes", 1, 16);
 }
 
-/* Sets each parameter to the lowest and the highest value of its range. The model either runs or
- * rejects the value with a reason. */
+/* Each end of a range runs, or is rejected with a reason. */
 static void nic__both_ends(void **state)
 {
 	for (unsigned i = 0; model_parameter_at(i); i++) {
@@ -275,7 +269,7 @@ static void nic__rejects_sizes(void **state)
 	assert_int_equal(model_nic_run(&p, &job, &r), DXP_EINVAL);
 }
 
-/* A misaligned source makes more packets and is slower. Repeating a job gives the same result. */
+/* A misaligned source makes more packets and is slower; results repeat. */
 static void nic__alignment_and_repeat(void **state)
 {
 	struct model_parameters p;
@@ -291,11 +285,11 @@ static void nic__alignment_and_repeat(void **state)
 	assert_true(latency(&p, MODEL_PUT, 4096) > aligned);
 }
 
-/* Counts and sums of the rows that a sink has received. */
+/* Of received rows. */
 struct seen {
-	/* number of rows; number of rows with an interval wider than one value */
+	/* open: rows whose interval is wider than one value */
 	unsigned rows, open;
-	double reads, sum; /* cycles: value of the row "descriptor read"; sum of all rows */
+	double reads, sum; /* cycles; reads: "descriptor read" */
 };
 
 static void seen_row(void *context, const struct model_row *row)
@@ -311,7 +305,7 @@ static void seen_row(void *context, const struct model_row *row)
 		s->sum += row->value;
 }
 
-/* The peak is printed with an interval for each size of a request. */
+/* For each size of a request. */
 static void nic__peak_has_intervals(void **state)
 {
 	struct seen s = {0};
@@ -319,15 +313,14 @@ static void nic__peak_has_intervals(void **state)
 	struct model_parameters p;
 
 	model_parameters_default(&p);
-	/* leaves two sizes of requests, and needs few packets */
+	/* two sizes of requests, few packets */
 	p.mtu_bytes = p.datapath_bytes = 512;
 	assert_int_equal(model_nic_peak(&p, &sink), DXP_OK);
 	assert_int_equal(s.rows, 2);
 	assert_int_equal(s.open, 2);
 }
 
-/* C-43: the parts of NAP-imm and of PUT add up to the two latencies. One part is a read of 130
- * cycles. */
+/* C-43: the parts of NAP-imm and PUT add up; one is a read of 130 cycles. */
 static void nic__stages_add_up(void **state)
 {
 	struct seen s = {0};

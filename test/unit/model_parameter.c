@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the parameters of the model: units, ranges, texts, presets, impossible combinations, lists
- * and grids. */
+/* Tests the model's parameters: units, ranges, texts, presets, combinations, lists, grids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +19,7 @@
 static const struct {
 	const char *text;
 	int status;
-	const char *error; /* part of the error message; NULL: the text is accepted */
+	const char *error; /* part of the message; NULL: accepted */
 } cases[] = {
 	{"clock_mhz=300", DXP_OK, NULL},
 	{" clock_mhz = 300MHz ", DXP_OK, NULL},
@@ -99,7 +98,7 @@ static void parameter__names_the_line(void **state)
 	assert_non_null(strstr(error_text(), "line 3: hops"));
 }
 
-/* Every value prints as text that parses to the same value. Each default is within its range. */
+/* Printed text parses to the same value; defaults are in range. */
 static void parameter__prints_what_it_reads(void **state)
 {
 	struct model_parameters p;
@@ -163,8 +162,8 @@ static void parameter__lists_assumptions(void **state)
 
 	model_assumptions("share", text, sizeof(text));
 	assert_non_null(strstr(text, "largest_bytes"));
-	assert_null(strstr(text, "functions")); /* not printed: its mark is T, a stated value */
-	assert_null(strstr(text, "depth"));     /* not printed: a parameter of another group */
+	assert_null(strstr(text, "functions")); /* not printed: mark T */
+	assert_null(strstr(text, "depth"));     /* not printed: another group */
 }
 
 static void list(const char *text, unsigned count, int64_t last)

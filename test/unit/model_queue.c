@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares the event queue of the model with a plain list, which is searched for the next event. */
+/* Compares the model's event queue with a plain list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +18,7 @@
 #define EVENTS 400
 #define ROUNDS 20000
 
-/* An event of the plain list, which is in the order of adding. Cancelled and past events are not
- * live. */
+/* In the order of adding; not live: cancelled or past. */
 struct listed {
 	uint64_t at_ps, id;
 	bool live;
@@ -55,7 +54,7 @@ static void queue__cancels_once(void **state)
 	uint64_t a = model_queue_add(&q, 1, 0, 1), b = model_queue_add(&q, 2, 0, 2);
 	assert_true(model_queue_cancel(&q, a));
 	assert_false(model_queue_cancel(&q, a));
-	/* The queue reuses the entry of `a`, but the id of `a` stays invalid. */
+	/* The entry of `a` is reused, but its id stays invalid. */
 	uint64_t c = model_queue_add(&q, 3, 0, 3);
 	assert_false(model_queue_cancel(&q, a));
 	assert_int_equal(q.live, 2);
@@ -69,7 +68,7 @@ static void queue__cancels_once(void **state)
 	model_queue_destroy(&q);
 }
 
-/* Returns the index of the event that must come next, or EVENTS if none is live. */
+/* EVENTS: none is live. */
 static uint32_t listed_next(const struct listed *list, uint32_t count)
 {
 	uint32_t best = EVENTS;
@@ -106,7 +105,7 @@ static void random_round(struct rng *rng)
 			}
 			break;
 		default:
-			/* delays of all magnitudes, from 0 to 2^49 ps */
+			/* all magnitudes up to 2^49 ps */
 			list[count].at_ps = q.now_ps + rng_below(rng, 1ull << rng_below(rng, 50));
 			list[count].live = true;
 			list[count].id = model_queue_add(&q, list[count].at_ps, 0, count);

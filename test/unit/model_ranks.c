@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the LogGOPS model with ranks: closed forms of small cases, collectives that complete,
- * messages that queue at a NIC, rendezvous, and 262,144 ranks. */
+/* Tests the LogGOPS model with ranks: closed forms, collectives, queues at a NIC, rendezvous,
+ * 262,144 ranks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static struct model_ranks_result collective(enum model_collective_kind kind, uin
 	return r;
 }
 
-/* Each round takes o + service + L + o, in the terms of LogGOPS. */
+/* A round is o + service + L + o, in LogGOPS' terms. */
 static void ranks__doubling_of_a_power_of_two(void **state)
 {
 	int64_t round = (100 + 40 + 1000 + 150) * NS + 7 * 100;
@@ -61,9 +61,8 @@ static void ranks__doubling_of_a_power_of_two(void **state)
 	}
 }
 
-/* With 9 ranks, one rank A first sends its value to a rank B, which adds it to its own. This delays
- * B. B's partner of each round waits, and so do that partner's later partners. So the total is one
- * more round. Some ranks complete earlier. */
+/* Rank A first sends to B, which delays B, its partner, and theirs in turn: one more round in
+ * total. Some ranks complete earlier. */
 static void ranks__doubling_folds(void **state)
 {
 	struct model_ranks_result r = collective(MODEL_DOUBLING, 9, 8);
@@ -91,7 +90,7 @@ static void ranks__collectives_complete(void **state)
 	}
 }
 
-/* In a ring of n ranks, each of the 2 * (n - 1) steps takes the same time. */
+/* 2 * (n - 1) equal steps. */
 static void ranks__ring_time(void **state)
 {
 	int64_t step = (100 + 40 + 1000 + 150) * NS + 99 * 100;
@@ -153,8 +152,7 @@ static struct model_ranks_result two(uint32_t count, int64_t service_ps, uint64_
 	return r;
 }
 
-/* The last of n messages waits until the NIC has served n - 1 messages. It is then served at both
- * ends. */
+/* The last waits for n - 1 services, then is served at both ends. */
 static void ranks__messages_queue_at_the_nic(void **state)
 {
 	for (uint32_t count = 1; count <= 64; count *= 4) {
@@ -165,8 +163,7 @@ static void ranks__messages_queue_at_the_nic(void **state)
 	}
 }
 
-/* A rendezvous exchanges announcement, permission and message, so it takes three latencies instead
- * of one. */
+/* Announcement, permission and message: three latencies instead of one. */
 static void ranks__rendezvous(void **state)
 {
 	assert_int_equal(two(1, 50 * NS, 4096).last_ps, two(1, 50 * NS, 0).last_ps);
@@ -191,8 +188,7 @@ static void ranks__more_costs_never_help(void **state)
 	}
 }
 
-/* Runs the largest number of ranks and checks the result. Its running time is not checked, because
- * machines differ. */
+/* The running time is not checked, because machines differ. */
 static void ranks__a_quarter_of_a_million(void **state)
 {
 	struct model_ranks_result r = collective(MODEL_DOUBLING, 1u << 18, 8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests schedules in text form: reading, writing and running. Each rejection names its line. */
+/* Tests schedules as text: reading, writing, running; rejections name their line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void schedule__runs_a_text(void **state)
 {
 	int64_t last;
 
-	/* expected: o, service, L and o of the message; then the receiver's computation */
+	/* o, service, L and o; then the computation */
 	assert_int_equal(run_text("ranks 2\n"
 				  "# comment\n"
 				  "rank 0 {\n"
@@ -84,7 +84,7 @@ static void schedule__runs_a_text(void **state)
 	assert_int_equal(last, (100 + 40 + 1000 + 150 + 250) * NS);
 }
 
-/* Independent operations of a rank use its processor in the order in which they become ready. */
+/* They use the rank's processor as they become ready. */
 static void schedule__independent_operations_overlap(void **state)
 {
 	int64_t last;
@@ -101,8 +101,7 @@ static void schedule__independent_operations_overlap(void **state)
 	assert_int_equal(last, (2000 + 150) * NS);
 }
 
-/* Every collective gives the same result whether it is computed or read from its text. Text that is
- * read and written again is unchanged. */
+/* The same result computed or read; text read and written stays the same. */
 static void schedule__write_and_read(void **state)
 {
 	for (int kind = 0; kind < MODEL_COLLECTIVES; kind++)
@@ -162,7 +161,7 @@ static void schedule__rejects(void **state)
 		 "line 7: 'a': no operation of this rank"},
 		{"ranks 2\nrank 0 {\na b c d e f g h i\n}\n", "too many words"},
 		{"ranks 2\nrank 0 {\n}\n}\n", "line 4: expected: rank"},
-		/* these texts are valid, but the schedule never completes */
+		/* valid, but never completes */
 		{"ranks 2\nrank 0 {\nrecv 1b from 1\n}\n", "waits for a message of rank 1"},
 		{"ranks 2\nrank 0 {\nsend 1b to 1\n}\n", "rank 1 never receives"},
 		{"ranks 2\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the model of the functions' shares: closed forms compared with simulation, policies, and
- * weights. */
+/* Tests the model of the functions' shares: closed forms, policies, weights. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,9 +40,8 @@ static uint64_t median_settled(const struct model_parameters *p)
 	return settled[SEEDS / 2];
 }
 
-/* The median of the simulation is within a factor of two of the closed form. With random arrival
- * this holds only for small tolerances. For larger ones, the FIFOs hold enough messages for the
- * arbiter to equalise the shares. */
+/* The median is within a factor of two. With random arrival this needs a small tolerance: for
+ * larger ones, the FIFOs let the arbiter equalise the shares. */
 static void share__as_closed_form(void **state)
 {
 	for (int64_t arrival = 0; arrival < 2; arrival++) {
@@ -59,10 +57,9 @@ static void share__as_closed_form(void **state)
 	}
 }
 
-/* The closed form is F m / B x (z / e)^2 x (cv^2 + 1 - 1 / F) cycles. F: functions. m: mean bytes
- * of a message. B: bytes of the link per cycle. z: 2, as a number of standard deviations. e:
- * tolerance. cv: standard deviation of the sizes divided by their mean. For uniform sizes cv^2 is
- * nearly a third. The term 1 - 1 / F applies only to random arrival. */
+/* F m / B x (z / e)^2 x (cv^2 + 1 - 1 / F) cycles; F: functions, m: mean message bytes, B: link
+ * bytes per cycle, z: 2 standard deviations, e: tolerance, cv: relative standard deviation of
+ * sizes, cv^2 nearly a third if uniform. 1 - 1 / F counts with random arrival only. */
 static void share__closed_form(void **state)
 {
 	struct model_parameters p;
@@ -77,10 +74,9 @@ static void share__closed_form(void **state)
 }
 
 #define SPREAD_SEEDS    200
-#define SPREAD_MESSAGES 5000 /* messages of each function */
+#define SPREAD_MESSAGES 5000 /* per function */
 
-/* Returns the mean square of a share's relative deviation from an equal share, over all functions
- * and seeds. */
+/* Of a share's relative deviation, over all functions and seeds. */
 static double mean_square(const struct model_parameters *p)
 {
 	double sum = 0;
@@ -97,9 +93,8 @@ static double mean_square(const struct model_parameters *p)
 	return sum / (8 * SPREAD_SEEDS);
 }
 
-/* After k messages of each of F functions, the variance of a share's relative deviation is (1 - 1 /
- * F) cv^2 / k. For cv see share__closed_form. With random arrival it is (1 - 1 / F) (1 + cv^2) / k.
- * The closed form omits the factor 1 - 1 / F before cv^2. */
+/* After k messages of each function, the variance is (1 - 1 / F) cv^2 / k, or (1 - 1 / F) (1 +
+ * cv^2) / k with random arrival. The closed form omits the factor before cv^2. */
 static void share__spread(void **state)
 {
 	struct model_parameters p;
@@ -112,8 +107,7 @@ static void share__spread(void **state)
 	assert_true(fabs(mean_square(&p) / (level * (1 + cv2)) - 1) < 0.08);
 }
 
-/* If the FIFOs stay full, arbitration by packets or bytes gives equal shares soon. Arbitration by
- * messages takes much longer (C-37). */
+/* With full FIFOs, packets and bytes give equal shares soon, messages much later (C-37). */
 static void share__policies(void **state)
 {
 	struct model_parameters p;
@@ -130,8 +124,7 @@ static void share__policies(void **state)
 	assert_true(packet < bytes);
 }
 
-/* Half the tolerance needs four times as many cycles. Twice the message size needs twice as
- * many. */
+/* Half the tolerance: four times the cycles; twice the size: twice. */
 static void share__scales(void **state)
 {
 	struct model_parameters p;
@@ -174,7 +167,7 @@ static void share__conserves_and_repeats(void **state)
 		for (int64_t i = 0; i < p.functions; i++)
 			sum += a.bytes[i];
 		assert_int_equal(sum, a.total_bytes);
-		/* The link carries at most 12.8 bytes per cycle. */
+		/* at most 12.8 bytes per cycle */
 		assert_true(a.total_bytes * 10 <= a.cycles * 128);
 	}
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how the library chooses the way of a collective call, by switches or by ordinary MPI.
- * Covers the order of timed calls, outliers, nearly equal ways, the number of calls between
- * measurements, and size classes. */
+/* Tests the choice between switches and ordinary MPI: order of timed calls, outliers, near ways,
+ * intervals, size classes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +10,7 @@
 
 #include "plugins/mpi/choice.h"
 
-/* Makes one measurement in which each way takes a constant time. Returns the number of calls that
- * used ordinary MPI. */
+/* Each way takes a constant time. Returns the calls by ordinary MPI. */
 static unsigned measure(struct choice *c, int64_t switches_ns, int64_t ordinary_ns, int64_t calls)
 {
 	unsigned ordinary = 0;
@@ -29,7 +27,7 @@ static unsigned measure(struct choice *c, int64_t switches_ns, int64_t ordinary_
 	return ordinary;
 }
 
-/* Makes calls until the next measurement, and returns their number. All must use the chosen way. */
+/* Calls until the next measurement; all use the chosen way. */
 static int64_t untimed(struct choice *c)
 {
 	int64_t count = 0;
@@ -61,7 +59,7 @@ static void choice__faster_way(void **state)
 	assert_false(c.ordinary);
 }
 
-/* If the times of the two ways differ by less than a tenth, the choice does not change. */
+/* Below a tenth, the choice stays. */
 static void choice__near(void **state)
 {
 	struct choice c = {0};
@@ -93,7 +91,7 @@ static void choice__interval(void **state)
 	assert_int_equal(untimed(&c), 10);
 }
 
-/* Any two calls of a measurement are very slow. The choice is not affected. */
+/* Any two very slow calls do not affect the choice. */
 static void choice__outliers(void **state)
 {
 	for (unsigned first = 0; first < CHOICE_CALLS; first++)
@@ -112,8 +110,7 @@ static void choice__outliers(void **state)
 		}
 }
 
-/* A program alternates short and long messages. Each way is timed with both lengths, so neither is
- * preferred because of the lengths. */
+/* Each way is timed with both lengths, so they give no preference. */
 static void choice__two_lengths(void **state)
 {
 	unsigned longer[2] = {0};
@@ -127,8 +124,7 @@ static void choice__two_lengths(void **state)
 	assert_in_range(longer[1], 2, 3);
 }
 
-/* A measurement is spoilt. The choice stays, and the measurement is repeated after the shortest
- * interval. */
+/* After a spoilt measurement, the choice stays and the shortest interval follows. */
 static void choice__useless(void **state)
 {
 	struct choice c = {0};

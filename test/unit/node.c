@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests nodes on loopback with a real manager. They join, find each other in the node table, move
- * data, and detect departures. */
+/* Tests nodes on loopback with a real manager: join, node table, data, departures. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +35,7 @@ struct rig {
 	struct node *host, *xpu;
 	uint8_t *host_memory, *xpu_memory;
 	uint32_t host_key, xpu_key;
-	/* number of reports that a peer is lost, is silent, and is back */
+	/* reports about a peer */
 	uint32_t lost, silent, back;
 };
 
@@ -146,8 +145,7 @@ static void both_join(struct rig *r)
 			 DXP_OK);
 }
 
-/* PUTs all of the host's memory to the xPU, or GETs it back. Returns the status of the
- * completion. */
+/* All of the host's memory; returns the completion's status. */
 static int transfer(struct rig *r, bool get)
 {
 	const struct dxp_entry local = {0, MEMORY, r->host_key}, remote = {0, MEMORY, r->xpu_key};
@@ -183,8 +181,8 @@ static void node__put_and_get(void **state)
 	assert_int_equal(received, MEMORY);
 }
 
-/* Gives the host a forged table, as of a new manager that received nothing from the xPU for a lease
- * time. At the next renewal of the lease, the real manager makes the host reload the real table. */
+/* Forges the table of a new manager that the xPU is dead to; at the next renewal, the host reloads
+ * the real table. */
 static void table_forge(struct rig *r)
 {
 	struct node_table *t = (struct node_table *)node_table(r->host);
@@ -226,8 +224,8 @@ static void node__a_session_with_a_live_peer_outranks_the_table(void **state)
 	assert_int_equal(r->lost, 0);
 }
 
-/* A session was idle for longer than RLTP_DEAD_NS, and the table lists the peer as dead. The
- * session probes the peer before it trusts the table. */
+/* The session was idle for RLTP_DEAD_NS and the table lists the peer as dead; it probes before it
+ * trusts the table. */
 static void node__an_idle_session_probes_before_the_table_counts(void **state)
 {
 	struct rig *r = *state;
@@ -243,7 +241,7 @@ static void node__an_idle_session_probes_before_the_table_counts(void **state)
 		poll_both(r);
 		assert_true(clock_now_ns() < end_ns);
 	}
-	/* makes the last packet from the peer look older than RLTP_DEAD_NS */
+	/* the peer's last packet is older than RLTP_DEAD_NS */
 	s->received_ns -= min_u64(s->received_ns, RLTP_DEAD_NS);
 	r->lost = r->silent = r->back = 0;
 	table_forge(r);
@@ -258,7 +256,7 @@ static void node__an_idle_session_probes_before_the_table_counts(void **state)
 	assert_int_equal(transfer(r, false), DXP_OK);
 }
 
-/* There is no session that receives from the peer. The host trusts the manager's table at once. */
+/* Without a session, the table counts at once. */
 static void node__the_table_counts_without_a_live_session(void **state)
 {
 	struct rig *r = *state;
@@ -328,8 +326,7 @@ static void node__a_peer_that_leaves_ends_work(void **state)
 	assert_true(node_target(r->host, id, &to) < 0);
 }
 
-/* A closing node sends one BYE to its peer. So the peer knows before the manager's table reports
- * the loss. */
+/* By one BYE, the peer knows before the table reports the loss. */
 static void node__sends_bye(void **state)
 {
 	struct rig *r = *state;
@@ -370,7 +367,7 @@ static void node__congestion_control_by_name(void **state)
 		assert_int_equal(cc_open(names[i], CC_SWIFT), DXP_OK);
 	assert_int_equal(cc_open("cubic", CC_SWIFT), DXP_EINVAL);
 	assert_int_equal(cc_open("Swift", CC_SWIFT), DXP_EINVAL);
-	/* the options override the environment */
+	/* options override the environment */
 	assert_int_equal(cc_open("cubic", CC_RENO), DXP_OK);
 }
 
@@ -388,7 +385,7 @@ static void node__no_manager(void **state)
 {
 	struct rig *r = *state;
 
-	r->manager.port = 9; /* no process listens at this port */
+	r->manager.port = 9; /* none listens here */
 	r->host = node_start(r, "host", false, r->key);
 	assert_int_equal(node_join(r->host, clock_now_ns() + 300 * MS_NS), DXP_ETIMEDOUT);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests known answers for X25519 (RFC 7748), HMAC (RFC 4231) and the handshake (vectors of
- * flynn/noise). Also runs handshakes with each byte of each message changed. */
+/* Tests X25519 (RFC 7748), HMAC (RFC 4231) and the handshake with vectors, and with each byte
+ * changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void assert_hex(const uint8_t *got, size_t bytes, const char *expected)
 	assert_memory_equal(got, want, bytes);
 }
 
-/* Known answers of RFC 7748, section 5.2, and the first step of its iteration. */
+/* RFC 7748, section 5.2, with its first iteration. */
 static void keys_agree__known_answers(void **state)
 {
 	static const char *const rows[][3] = {
@@ -58,7 +58,7 @@ static void keys_agree__known_answers(void **state)
 	}
 }
 
-/* Known answers of RFC 7748, section 6.1. */
+/* RFC 7748, section 6.1. */
 static void keys_public__known_answers(void **state)
 {
 	uint8_t key[KEYS_BYTES], out[KEYS_BYTES];
@@ -69,8 +69,7 @@ static void keys_public__known_answers(void **state)
 		   "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");
 }
 
-/* A public key that is a point of small order is rejected, because the shared secret would always
- * be zero. */
+/* The shared secret would always be zero. */
 static void keys_agree__rejects_points_of_small_order(void **state)
 {
 	static const char *const points[] = {
@@ -92,7 +91,7 @@ struct vector {
 	const char *payload[2], *message[2], *sealed[2];
 };
 
-/* Test vectors of Noise_IKpsk2_25519_AESGCM_SHA256, from vectors.txt of github.com/flynn/noise. */
+/* Noise_IKpsk2_25519_AESGCM_SHA256 in vectors.txt of github.com/flynn/noise. */
 static const struct vector vectors[] = {
 	{{"", ""},
 	 {"358072d6365880d1aeea329adf9121383851ed21a28e3b75e965d0d2cd1662540322be5210eec7e84567f5b4"
@@ -116,7 +115,6 @@ struct pair {
 	struct noise initiator, responder;
 };
 
-/* Begins a handshake with the keys of the vectors. */
 static void pair_begin(struct pair *p, const char *psk)
 {
 	uint8_t initiator[KEYS_BYTES], responder[KEYS_BYTES], peer[KEYS_BYTES], key[KEYS_BYTES];
@@ -170,8 +168,7 @@ static void noise__known_answers(void **state)
 	}
 }
 
-/* The reader rejects each of the two messages if any byte is changed or the message is
- * truncated. */
+/* Any byte changed, or truncated. */
 static void noise__rejects_every_change(void **state)
 {
 	uint8_t message[MESSAGE_BYTES], got[MESSAGE_BYTES];
@@ -196,7 +193,7 @@ static void noise__rejects_every_change(void **state)
 	}
 }
 
-/* The initiator can read the second message only with the same pre-shared key. */
+/* Without it, the second message cannot be read. */
 static void noise__needs_the_same_psk(void **state)
 {
 	uint8_t message[MESSAGE_BYTES], got[MESSAGE_BYTES], psk[KEYS_BYTES] = {1};
@@ -212,7 +209,7 @@ static void noise__needs_the_same_psk(void **state)
 	assert_true(noise_read(&p.initiator, message, length, got));
 }
 
-/* Sealed data is accepted only once, and only in order. */
+/* Each only once, and in order. */
 static void noise_open__rejects_repeats(void **state)
 {
 	uint8_t first[MESSAGE_BYTES], second[MESSAGE_BYTES], got[MESSAGE_BYTES];
@@ -232,8 +229,7 @@ static void noise_open__rejects_repeats(void **state)
 	assert_false(noise_open(&p.initiator, first, 1 + KEYS_TAG_BYTES, got));
 }
 
-/* The key of RFC 4231, test case 1 has 20 bytes. For HMAC, it equals the same key padded with
- * zeros. */
+/* RFC 4231, case 1: HMAC pads the 20-byte key with zeros. */
 static void keys_hmac__known_answer(void **state)
 {
 	uint8_t key[KEYS_BYTES] = {0}, out[KEYS_BYTES];

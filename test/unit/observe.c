@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests statistics and traces of two nodes on loopback that move data over a lossy link. Published
- * values never decrease, and they add up. The traces contain every RLTP frame, and the traces of
- * both nodes agree. */
+/* Tests statistics and traces of two nodes over a lossy link: values never decrease and add up, and
+ * both traces agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +28,7 @@
 #define BYTES        (1u << 20)
 #define MESSAGES     24
 #define LIMIT_NS     (60 * S_NS)
-#define PUBLICATIONS 5 /* publications to read; enough of them to detect a value that decreases */
+#define PUBLICATIONS 5 /* enough to detect a decrease */
 
 struct rig {
 	char folder[32];
@@ -38,7 +37,7 @@ struct rig {
 	uint32_t keys[2];
 	struct dxp_target far;
 	struct stats_list before, now;
-	uint32_t publications; /* publications of node NEAR that were read so far */
+	uint32_t publications; /* read from NEAR so far */
 };
 
 static struct node *node_new(uint16_t id, const char *name)
@@ -143,8 +142,7 @@ static void assert_monotone(const struct stats_view *before, const struct stats_
 	}
 }
 
-/* Asserts that the counters of a session add up: every sent packet is acknowledged, in flight,
- * marked for retransmission, or given up. */
+/* Every sent packet is acknowledged, in flight, marked for retransmission, or given up. */
 static void assert_adds_up(const uint64_t v[STATS_SESSION_FIELDS])
 {
 	assert_int_equal(v[STATS_SESSION_sent_packets],
@@ -181,7 +179,7 @@ static void post(struct rig *r, int i)
 	assert_int_equal((i % 2 ? nic_user_get : nic_user_put)(w, 1, &r->far, &lists, 0), DXP_OK);
 }
 
-/* Moves `messages` messages, one after the other, and reads the statistics every 20 ms. */
+/* Reads the statistics every 20 ms. */
 static void traffic(struct rig *r, int messages)
 {
 	uint64_t end_ns = clock_now_ns() + LIMIT_NS, look_ns = 0;
@@ -230,14 +228,14 @@ static void observe__counters_are_monotone_and_add_up(void **state)
 	assert_int_equal(a->totals[STATS_SESSION_inflight], 0);
 	assert_int_equal(a->totals[STATS_SESSION_sent_packets],
 			 a->totals[STATS_SESSION_acked_packets]);
-	/* each node received every packet and byte of the other, and counted each only once */
+	/* each received all of the other's, once */
 	assert_int_equal(a->totals[STATS_SESSION_sent_packets],
 			 b->totals[STATS_SESSION_received_packets]);
 	assert_int_equal(a->totals[STATS_SESSION_sent_bytes],
 			 b->totals[STATS_SESSION_received_bytes]);
 	assert_int_equal(b->totals[STATS_SESSION_sent_bytes],
 			 a->totals[STATS_SESSION_received_bytes]);
-	/* 5 % of the packets were lost; each was retransmitted for one of these reasons */
+	/* 5 % were lost, and retransmitted for one of these reasons */
 	uint64_t repeats = a->totals[STATS_SESSION_retransmitted_gap] +
 			   a->totals[STATS_SESSION_retransmitted_probe] +
 			   a->totals[STATS_SESSION_retransmitted_timeout];
@@ -245,7 +243,7 @@ static void observe__counters_are_monotone_and_add_up(void **state)
 	assert_true(a->values[STATS_LINK_faults] > 0);
 	assert_int_equal(a->qps[1].sent_messages, messages);
 	assert_int_equal(a->qps[1].sent_bytes, messages * BYTES);
-	/* the total has no round-trip time, because a sum of times has no meaning */
+	/* a sum of round-trip times has no meaning */
 	assert_true(a->totals[STATS_SESSION_srtt_ns] == 0);
 	const struct stats_view *view = view_of(&r->now, NEAR);
 	assert_int_equal(view->node.session_rows, 1);
@@ -262,7 +260,7 @@ static void observe__totals_outlive_a_session(void **state)
 	settle(r);
 	uint64_t sent = view_of(&r->now, NEAR)->node.totals[STATS_SESSION_sent_packets];
 	assert_true(sent > 0);
-	/* does what peers_update does when the node table reports a lost node */
+	/* as peers_update does for a lost node */
 	observe_peer_lost(r->nodes[0], FAR);
 	nic_peer_lost(node_nic(r->nodes[0]), FAR, DXP_EPEERLOST);
 	observe_publish(r->nodes[0], clock_now_ns());
@@ -275,10 +273,10 @@ static void observe__totals_outlive_a_session(void **state)
 	assert_true(view_of(&r->now, NEAR)->node.totals[STATS_SESSION_sent_packets] > sent);
 }
 
-/* Counts of the frames of one direction in the trace of one node. */
+/* One direction in one node's trace. */
 struct flow {
 	uint64_t frames,
-		/* frames that the other node should have in its trace, given the injected faults */
+		/* what the other's trace should have, given the faults */
 		expected;
 	uint64_t repeats, probes, comments_gap, comments_probe, dropped;
 };
@@ -289,7 +287,7 @@ static void flow_add(struct flow *f, const struct capture_packet *p, const struc
 	bool repeat = strstr(p->comment, "retransmission") != NULL;
 
 	if (h->type == WIRE_BYE)
-		return; /* a BYE is sent during close, when the peer may not read any more */
+		return; /* of a close, when the peer may read no more */
 	f->frames++;
 	f->dropped += dropped;
 	f->expected += dropped ? 0 : strstr(p->comment, "sent twice") ? 2 : 1;
@@ -352,8 +350,7 @@ static void observe__a_trace_is_the_same_at_both_ends(void **state)
 	}
 }
 
-/* Attaches to a node's tap while both nodes run, like `dxp trace`. The tap delivers the frames of
- * the node until it is detached. */
+/* As `dxp trace` does while both nodes run. */
 static void observe__a_tracer_sees_a_running_node(void **state)
 {
 	struct rig *r = *state;
@@ -381,7 +378,7 @@ static void observe__a_tracer_sees_a_running_node(void **state)
 		tap_release(reader);
 	}
 	assert_false(broken);
-	/* enough frames for the data, although the reader may miss the last poll */
+	/* enough for the data, though the last poll may be missed */
 	assert_true(seen > BYTES / WIRE_PAYLOAD_MAX);
 	traffic(r, 2);
 	assert_null(tap_next(reader, &broken));
@@ -392,8 +389,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		/* must be the first test: only the first traced node of a process gets the plain
-		 * file name */
+		/* must be first: only the first traced node gets the plain file name */
 		TEST(observe__a_trace_is_the_same_at_both_ends),
 		TEST(observe__counters_are_monotone_and_add_up),
 		TEST(observe__totals_outlive_a_session),

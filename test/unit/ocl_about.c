@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the information that the OpenCL engine returns about kernels and the device, and kernel
- * arguments of every kind. */
+/* Tests what the OpenCL engine reports of kernels and device, and arguments of every kind. */
 #include "ocl_rig.h"
 
 #include "engine/ocl_library.h"
@@ -23,7 +22,7 @@ static void next(uint32_t tag)
 	assert_int_equal(record.tag, tag);
 }
 
-/* Advances to the next record of kernel information about property `what`. */
+/* Advances to the next such record. */
 static void info(uint32_t what)
 {
 	do
@@ -82,7 +81,7 @@ static void engine_fetch__about_kernels(void **state)
 	argument(CL_KERNEL_ARG_ADDRESS_CONSTANT, NO, CL_KERNEL_ARG_TYPE_CONST, 8, "float4*",
 		 "some");
 	argument(CL_KERNEL_ARG_ADDRESS_LOCAL, NO, 0, 0, "float*", "l");
-	/* size 0: PoCL accepts any size of such an argument */
+	/* size 0: PoCL accepts any */
 	argument(PRIVATE, NO, 0, 0, "thing", "t");
 	argument(PRIVATE, NO, 0, 16, "float3", "v");
 	argument(GLOBAL, CL_KERNEL_ARG_ACCESS_READ_ONLY, 0, 8, "image2d_t", "im");
@@ -129,7 +128,7 @@ static void engine_fetch__about_the_device(void **state)
 	dxp_about_begin(&about, records, bytes);
 	while (dxp_about_next(&about, &record))
 		formats += record.tag == DXP_ABOUT_IMAGE_FORMATS;
-	assert_int_equal(formats, 24); /* formats: 4 kinds of access times 6 image types */
+	assert_int_equal(formats, 24); /* 4 kinds of access, 6 image types */
 	assert_ptr_equal(about.at, about.end);
 	free(records);
 	assert_int_equal(engine_fetch(engine, NULL, FETCH_ABOUT, &records, &bytes), DXP_EINVAL);
@@ -155,7 +154,7 @@ static void engine_run__arguments_of_every_kind(void **state)
 	l.argument_count = 5;
 	l.offset[0] = 1000;
 	l.offset[1] = 40000;
-	l.arguments[0] = rig_buffer(4096 + 4, 4); /* a part of an allocation */
+	l.arguments[0] = rig_buffer(4096 + 4, 4); /* part of an allocation */
 	l.arguments[1] = (struct engine_argument){.bytes = sizeof(large), .value = large};
 	l.arguments[2] = (struct engine_argument){.bytes = sizeof(small), .value = small};
 	l.arguments[3] = rig_buffer(0, 64);
@@ -181,10 +180,10 @@ static void engine_run__arguments_of_every_kind(void **state)
 	engine_release(engine, p);
 }
 
-/* characters; PoCL makes a file name from the kernel's name, so longer names fail */
+/* characters; PoCL makes a file name of it */
 #define NAME 220
 
-/* A program of 500 kernels builds. One kernel has a name of NAME characters and 128 arguments. */
+/* 500 kernels, one with a long name and 128 arguments. */
 static void engine_build__no_small_limits(void **state)
 {
 	char *all = NULL, name[COMMAND_NAME_BYTES];
@@ -210,7 +209,7 @@ static void engine_build__no_small_limits(void **state)
 		l.arguments[i] = (struct engine_argument){.bytes = 4, .value = &one};
 	rig_run(&l);
 	assert_int_equal(((uint32_t *)rig_memory(0))[0], 42);
-	memset(name, 'n', COMMAND_NAME_BYTES - 1); /* so long a name would crash PoCL */
+	memset(name, 'n', COMMAND_NAME_BYTES - 1); /* would crash PoCL */
 	name[COMMAND_NAME_BYTES - 1] = '\0';
 	assert_int_equal(engine_run(engine, &l, text), DXP_EUNSUPPORTED);
 	assert_non_null(strstr(text, "use a shorter one"));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests programs of every kind on PoCL: source with headers, compile and link, binaries, programs
- * from the disk cache, and rejected programs. */
+/* Tests programs on PoCL: headers, compile and link, binaries, disk cache, rejections. */
 #include "ocl_rig.h"
 
 #include <dirent.h>
@@ -13,7 +12,7 @@
 
 static const char one[] = "kernel void put(global uint *out, uint n) { out[0] = n; }\n";
 
-/* Runs the program's kernel `put`. Returns the value that it writes. */
+/* Returns what kernel `put` writes. */
 static uint32_t put(struct engine_program *p)
 {
 	const uint32_t n = 77;
@@ -74,7 +73,7 @@ static void engine_build__headers(void **state)
 	assert_int_equal(files_in(cache_folder, "dxp-build-"), 0);
 }
 
-/* The compiler's log contains the host's names of the files, and no path of the node. */
+/* It has the host's file names and no path of the node. */
 static void engine_build__log_of_headers(void **state)
 {
 	const struct engine_file files[] = {
@@ -162,8 +161,7 @@ static void engine_build__compile_and_link(void **state)
 		if (status != DXP_OK)
 			fail_msg("%s: %s", options[i], log ? log : "no log");
 		free(log);
-		/* the second launch needs no second build, because the kernel information is
-		 * already known */
+		/* no second build, as the kernel information is known */
 		assert_int_equal(put(p), 154);
 		engine_release(engine, p);
 	}
@@ -198,7 +196,7 @@ static void engine_build__library(void **state)
 		fail_msg("%s", log ? log : "no log");
 	free(log);
 	assert_int_equal(put(linked), 155);
-	/* a built program is not accepted as an input of a link */
+	/* a link accepts no built program */
 	struct engine_program *none;
 	both[0] = linked;
 	assert_int_equal(engine_build(engine, &s, &none, &log), DXP_EBUILD);
@@ -232,7 +230,7 @@ static void engine_build__binary(void **state)
 	assert_int_equal(again_bytes, about_bytes);
 	assert_memory_equal(again, about, about_bytes);
 	engine_release(engine, q);
-	/* each damaged byte is detected before any device gets the binary */
+	/* detected before a device gets the binary */
 	for (size_t i = 0; i < bytes; i += 1 + bytes / 50) {
 		binary[i] ^= 0x40;
 		assert_int_equal(rig_build_log(DXP_PROGRAM_BINARY, "", &file, 1, &q, &log),
@@ -294,7 +292,7 @@ static void ocl_cache__get_put_trim(void **state)
 		ocl_cache_put(folder, key, data, sizeof(data));
 		usleep(2000);
 	}
-	key[0] = 0; /* uses the first file, so that it is the newest */
+	key[0] = 0; /* so that it is the newest */
 	uint8_t *got = ocl_cache_get(folder, key, &bytes);
 	assert_non_null(got);
 	assert_int_equal(bytes, sizeof(data));
@@ -337,13 +335,12 @@ static void build_in_another_process(void)
 	assert_int_equal(how, 0);
 }
 
-/* Two other processes have built this program, so the disk cache has it. This process then passes
- * no source to the compiler. */
+/* Other processes have built it, so no source goes to the compiler. */
 static void engine_build__from_disk(void **state)
 {
 	build_in_another_process();
 	build_in_another_process();
-	/* a newly opened engine has no program in memory, only on disk */
+	/* only on disk */
 	for (int i = 0; i < 3; i++) {
 		engine_close(engine);
 		assert_int_equal(rig_engine(), DXP_OK);
@@ -387,7 +384,7 @@ static void engine_build__damaged_on_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		/* must be the first test, because it forks */
+		/* must be first, as it forks */
 		cmocka_unit_test(engine_build__from_disk),
 		cmocka_unit_test(engine_build__damaged_on_disk),
 		cmocka_unit_test(ocl_cache__get_put_trim),

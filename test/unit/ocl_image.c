@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests images over device memory on PoCL, for every kind of image. Kernels read and write them in
- * place, with the pitches that the host chose. Also tests samplers and invalid images. */
+/* Tests images over device memory on PoCL: each kind, in place, with the host's pitches; samplers;
+ * invalid images. */
 #include "ocl_rig.h"
 
 #include "engine/ocl_arguments.h"
 
 #define AT 8192u
 
-/* Kernels. Most write each pixel of `a` plus 1 to `b`; `solid` writes to a buffer, because 3D
- * images are only read. `alone` only writes; `sample` reads two pixels through a sampler. */
+/* Most write each pixel of `a` plus 1 to `b`; `solid` writes to a buffer, because 3D images are
+ * only read. */
 static const char kernels[] =
 	"#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n"
 	"constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | "
@@ -47,8 +47,7 @@ static struct engine_argument image_at(uint64_t address, struct dxp_image image)
 					.image = image};
 }
 
-/* Runs a kernel on an image of at most 5 x 3 x 4 pixels. Checks the pixels, and that the gaps
- * between rows and slices are unchanged. */
+/* At most 5 x 3 x 4 pixels; gaps between rows and slices must not change. */
 static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint32_t slices,
 		       uint64_t row_pitch, uint64_t slice_pitch)
 {
@@ -74,12 +73,12 @@ static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint3
 	l.argument_count = 2;
 	l.arguments[0] = image_at(AT, image);
 	l.arguments[1] = flat ? rig_buffer(AT + 65536, 65536) : image_at(AT + 65536, image);
-	/* the second launch must read the input again, because it has changed */
+	/* again, because the input has changed */
 	for (uint8_t round = 0; round < 2; round++) {
 		memset(rig_memory(AT + 65536), 0xee, 65536);
 		for (uint32_t i = 0; i < 65536; i++)
 			rig_memory(AT)[i] =
-				/* at most 0x7f, so that adding 1 does not overflow */
+				/* at most 0x7f, as the kernel adds 1 */
 				(uint8_t)((i * 7 + round) & 0x7f);
 		rig_run(&l);
 		const uint64_t row = row_pitch ? row_pitch : 20;
@@ -116,7 +115,7 @@ static void engine_run__image_kinds(void **state)
 /* ---- images of buffers, and their largest width ---- */
 
 static struct ocl_library real;
-/* largest width that the device pretends to have, in pixels; 0: its real one */
+/* width that the device pretends, in pixels; 0: its real one */
 static size_t reported_width;
 
 static cl_int narrow_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t bytes,
@@ -129,7 +128,7 @@ static cl_int narrow_clGetDeviceInfo(cl_device_id device, cl_device_info what, s
 	return error;
 }
 
-/* Returns the OpenCL function table for writing. The whole process uses this table. */
+/* The whole process uses this table. */
 static struct ocl_library *calls(void)
 {
 	const struct ocl_library *cl;
@@ -174,7 +173,7 @@ static void buffer_copied(size_t width)
 		assert_int_equal(rig_memory(RIG_BYTES / 2)[i], i < 4 * width ? 6 : 5);
 }
 
-/* A device may allow buffer images that are wider than its other images. */
+/* They may be wider than other images. */
 static void engine_run__image_buffers(void **state)
 {
 	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
@@ -192,8 +191,7 @@ static void engine_run__image_buffers(void **state)
 	buffer_copied(line + 1);
 }
 
-/* Runs a kernel whose only argument is a buffer image of the largest reported width. On PoCL, also
- * checks that an image one pixel wider is rejected. */
+/* The largest reported width; on PoCL, one more must be rejected. */
 static void alone_at_the_limit(void)
 {
 	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
@@ -212,14 +210,13 @@ static void alone_at_the_limit(void)
 	assert_int_equal(rig_memory(0)[4 * line], 0xee);
 	if (!ocl_device_is_pocl(o->device))
 		return;
-	l.arguments[0].image.width = (uint32_t)line + 1; /* PoCL would crash on this width */
+	l.arguments[0].image.width = (uint32_t)line + 1; /* would crash PoCL */
 	l.arguments[0].memory_bytes = 4 * (line + 1);
 	assert_int_equal(engine_run(engine, &l, text), DXP_EUNSUPPORTED);
 	assert_non_null(strstr(text, "is the only argument"));
 }
 
-/* A buffer image of the largest width works as the only argument. PoCL's largest width depends on
- * the machine's memory: 8192, 16384, ... */
+/* PoCL's largest width depends on the machine's memory: 8192, 16384, ... */
 static void engine_run__image_buffers_alone(void **state)
 {
 	struct ocl_library *cl = calls();
@@ -254,8 +251,7 @@ static void engine_run__samplers(void **state)
 			(struct dxp_sampler){i % 2, CL_ADDRESS_CLAMP_TO_EDGE,
 					     i % 4 < 2 ? CL_FILTER_NEAREST : CL_FILTER_LINEAR};
 		rig_run(&l);
-		/* 0.5 is the middle of the four pixels with normalised coordinates, else the first
-		 * pixel */
+		/* 0.5: the middle if normalised, else the first pixel */
 		float want = i % 2 == 0 ? 1.0f : i % 4 < 2 ? 4.0f : 2.5f;
 		assert_true(out[0] > want - 0.01f && out[0] < want + 0.01f);
 	}

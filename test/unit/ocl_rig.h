@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens an OpenCL engine over device memory of the test, with its own cache folder, for tests of
- * builds and launches. Each test program is one process. */
+/* Opens an OpenCL engine over the test's memory, with its own cache folder; each test program is
+ * one process. */
 #ifndef TEST_OCL_RIG_H
 #define TEST_OCL_RIG_H
 
@@ -73,8 +73,7 @@ static inline struct engine_argument rig_buffer(uint64_t address, uint64_t bytes
 					.memory_bytes = bytes};
 }
 
-/* Builds a program. Returns DXP_OK, or an error with the compiler's text in *log. The caller frees
- * *log. */
+/* The caller frees *log, the compiler's text. */
 static inline int rig_build_log(uint8_t kind, const char *options, const struct engine_file *files,
 				uint32_t count, struct engine_program **out, char **log)
 {

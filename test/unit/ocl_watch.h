@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts the calls of the device's compiler, and so detects a cache hit on every machine. A
- * measured time depends on the machine. Include after cmocka.h. Each file that includes this header
- * has its own counters. */
+/* Counts compiler calls, to detect cache hits without times. Include after cmocka.h; each including
+ * file has its own counters. */
 #ifndef TEST_OCL_WATCH_H
 #define TEST_OCL_WATCH_H
 
@@ -11,9 +10,9 @@
 
 static struct {
 	struct ocl_library real;
-	/* programs created from source; programs created from a binary */
+	/* programs from source; from a binary */
 	unsigned sources, binaries;
-	unsigned builds; /* programs compiled or linked, those from a binary included */
+	unsigned builds; /* compiled or linked, also from a binary */
 } watched;
 
 static cl_program watched_source(cl_context context, cl_uint count, const char **texts,
@@ -40,8 +39,7 @@ static cl_int watched_build(cl_program program, cl_uint count, const cl_device_i
 	return watched.real.clBuildProgram(program, count, devices, options, done, context);
 }
 
-/* Starts to count. Returns the OpenCL function table of the whole process. The caller restores
- * `watched.real` in it at the end. */
+/* Returns the process' table; the caller restores `watched.real` at the end. */
 static inline struct ocl_library *compiler_watch(void)
 {
 	const struct ocl_library *cl;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests which clients own functions, labels and memory, and the answers to their requests. The
- * state machine runs on its own NIC, without sockets. */
+/* Tests the ownership of functions, labels and memory, and the answers to clients. No sockets. */
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -32,11 +31,10 @@ static void open__gives_what_is_free(void **state)
 	assert_string_equal(list.label, "left");
 	assert_int_equal(r->answer.malformed, 3);
 	assert_int_equal(r->answer.row_count, 4);
-	/* a client may have one function only, and no function in use */
+	/* only one function, and none in use */
 	assert_int_equal(open_function(r, &c[0], 4, ""), DXP_EINVAL);
 	assert_int_equal(open_function(r, &c[1], 3, ""), DXP_EBUSY);
-	/* 0 requests any function: the lowest free one, but never one that the NIC's own program
-	 * uses */
+	/* 0: the lowest free one, not one of the NIC's own program */
 	static struct dxp_window kernel;
 	assert_int_equal(nic_function_open(r->nic, 1, &kernel), DXP_OK);
 	const uint8_t expected[] = {2, 4, 5, 6, 7};
@@ -66,7 +64,7 @@ static void open__only_what_the_socket_is_for(void **state)
 	offer_client_gone(r->offer, &only, ++r->now_ns);
 	only = (struct offer_client){.scope = {.only = true, .function = 2}};
 	assert_int_equal(open_function(r, &other, 2, ""), DXP_OK);
-	/* the socket is for function 2, which is in use; no other function is given instead */
+	/* function 2 is in use, and the socket gives no other */
 	assert_int_equal(open_function(r, &only, 0, ""), DXP_EBUSY);
 	offer_client_gone(r->offer, &other, ++r->now_ns);
 	assert_int_equal(open_function(r, &only, 0, ""), DXP_OK);
@@ -84,13 +82,13 @@ static void open__no_more_than_are_offered(void **state)
 	assert_int_equal(open_function(&r, &c[0], 0, ""), DXP_OK);
 	assert_int_equal(open_function(&r, &c[1], 0, ""), DXP_OK);
 	assert_int_equal(open_function(&r, &c[2], 0, ""), DXP_EBUSY);
-	offer_destroy(r.offer, ++r.now_ns); /* all functions are still open */
+	offer_destroy(r.offer, ++r.now_ns); /* all are still open */
 	assert_true(c[0].closed && c[1].closed);
 	nic_destroy(r.nic);
 	free(r.own);
 }
 
-/* A client gets the window that the NIC uses. No process can shrink the file of this window. */
+/* No process can shrink the window's file. */
 static void open__the_window(void **state)
 {
 	struct rig *r = *state;
@@ -110,7 +108,7 @@ static void open__the_window(void **state)
 	assert_int_equal(nic_doorbells(r->nic, ++r->now_ns), 1);
 	assert_true(dxp_sent_dequeue(w, &event));
 	assert_int_equal(event.context, 42);
-	/* the close is visible in the window, and wakes a sleeping user */
+	/* seen in the window, and wakes a sleeping user */
 	struct pollfd p = {.fd = dup(r->beside.fds[2]), .events = POLLIN};
 	assert_int_equal(poll(&p, 1, 0), 0);
 	offer_client_gone(r->offer, &c, ++r->now_ns);
@@ -137,7 +135,7 @@ static void find__functions_and_nodes(void **state)
 	struct rig *r = *state;
 	struct offer_client left = {0}, right = {0}, late = {0};
 
-	/* a client without a function may not search */
+	/* not without a function */
 	assert_int_equal(look_for(r, &left, "right", 0), DXP_EINVAL);
 	assert_int_equal(open_function(r, &left, 0, "left"), DXP_OK);
 	assert_int_equal(look_for(r, &left, "right", 2), DXP_ENOENT);
@@ -153,10 +151,10 @@ static void find__functions_and_nodes(void **state)
 	assert_int_equal(look_for(r, &left, "far", 1), DXP_OK);
 	assert_int_equal(r->answer.target.node, 9);
 	assert_int_equal(look_for(r, &left, "secret", 1), DXP_EACCESS);
-	/* no two owners have the same label at the same time */
+	/* one owner per label */
 	assert_int_equal(open_function(r, &late, 0, "right"), DXP_EEXIST);
 	assert_int_equal(open_function(r, &late, 0, NODE_NAME), DXP_EEXIST);
-	/* a label must not be the name of a node either */
+	/* nor the name of a node */
 	assert_int_equal(open_function(r, &late, 0, "far"), DXP_EEXIST);
 	assert_int_equal(open_function(r, &late, 0, "secret"), DXP_EEXIST);
 	offer_client_gone(r->offer, &right, ++r->now_ns);
@@ -176,7 +174,6 @@ static void register__only_what_is_safe(void **state)
 	uint32_t key = 0;
 
 	assert_int_equal(local_memory_create("test", 4 * PAGE, &m), DXP_OK);
-	/* the client has no function yet */
 	assert_int_equal(register_memory(r, &c, m.fd, PAGE, NULL), DXP_EINVAL);
 	assert_int_equal(open_function(r, &c, 0, ""), DXP_OK);
 	assert_int_equal(register_memory(r, &c, -1, PAGE, NULL), DXP_EINVAL);
@@ -187,7 +184,7 @@ static void register__only_what_is_safe(void **state)
 	assert_int_equal(ftruncate(loose, PAGE), 0);
 	assert_int_equal(register_memory(r, &c, loose, PAGE, NULL), DXP_EINVAL);
 	close(loose);
-	assert_int_equal(mapped(r).count, 1); /* only the client's window is mapped */
+	assert_int_equal(mapped(r).count, 1); /* its window */
 	assert_int_equal(register_memory(r, &c, m.fd, 4 * PAGE, &key), DXP_OK);
 	assert_int_equal(mapped(r).count, 2);
 	assert_int_equal(mapped(r).bytes, DXP_WINDOW_FILE_BYTES + 4 * PAGE);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process that has one socket for one function attacks the program that runs the NIC. It passes
- * descriptors whose close blocks, reads into memory that is missing, and registers objects that are
- * no memory. Other processes are not affected. */
+/* A process with a socket for one function attacks the program that runs the NIC; other processes
+ * must not be affected. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -24,17 +23,16 @@
 #include "test/unit/offer_rig.h"
 
 #define LINGER_S  30
-#define PROMPT_NS (10 * S_NS) /* well below LINGER_S, the time for which a hostile close blocks */
-/* number of descriptors that this test itself opens, and some more */
+#define PROMPT_NS (10 * S_NS) /* well below LINGER_S */
+/* descriptors of the test itself, and some more */
 #define OTHERS 20
-/* number of messages, each with four descriptors whose close blocks */
+/* messages, each with four descriptors whose close blocks */
 #define SLOW       40
 #define MUCH       (256u << 20)
 #define HUGE_BYTES (1ull << 40)
-#define SERVED     2 /* number of the function that the hostile process has */
+#define SERVED     2 /* function of the hostile process */
 
-/* Returns a TCP socket that has more to send than *peer reads. A close of this socket blocks for
- * LINGER_S. */
+/* A close blocks for LINGER_S, because *peer reads less than is sent. */
 static int slow_to_close(int *peer)
 {
 	const struct linger linger = {.l_onoff = 1, .l_linger = LINGER_S};
@@ -73,8 +71,7 @@ static void hostile_open(const struct rig *r, struct user *u)
 	assert_int_equal(user_open(u, 0, ""), DXP_OK);
 }
 
-/* Passes `fd` with these bytes to the node. Closes it here before the node reads the message, so
- * that the node closes the last copy. */
+/* Closes `fd` before the node reads the message, so that the node closes the last copy. */
 static void pass(struct rig *r, struct user *u, const void *bytes, size_t length, int fd)
 {
 	node_hold(r);
@@ -93,9 +90,8 @@ static int register_and_close(struct rig *r, struct user *u, int fd)
 	return answer_decode(u);
 }
 
-/* A client passes descriptors whose close blocks: as memory, with a malformed request, inside
- * another socket, and in messages that the node never reads. Other clients are served without
- * delay. */
+/* Closes that block must not delay other clients: of descriptors passed as memory, in a malformed
+ * request, inside a socket, or in unread messages. */
 static void hostile__passed_descriptors_close_at_no_other_cost(void **state)
 {
 	struct rig *r = *state;
@@ -131,7 +127,7 @@ static void hostile__passed_descriptors_close_at_no_other_cost(void **state)
 	others_are_served(r);
 	assert_true(freed(r, SERVED));
 	for (int i = 0; i < 6; i++)
-		close(peers[i]); /* closes the other end, so that the blocked close returns */
+		close(peers[i]); /* ends the blocked close */
 	assert_true(all_back(mappings(), open_before));
 }
 
@@ -145,8 +141,8 @@ static uint64_t node_cpu_ns(const struct rig *r)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* A client passes more descriptors whose close blocks than the node accepts. The client must wait.
- * The node uses no processor time meanwhile, and other clients are not delayed. */
+/* A client that passes more such descriptors than the node accepts must wait; the node uses no
+ * processor time meanwhile. */
 static void hostile__more_than_is_closed_makes_the_client_wait(void **state)
 {
 	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = 4096};
@@ -176,7 +172,7 @@ static void hostile__more_than_is_closed_makes_the_client_wait(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 300 * MS_NS}, NULL);
 		used_ns = node_cpu_ns(r) - begin_ns;
 	}
-	assert_true(used_ns < 30 * MS_NS); /* the node does not spin while the client waits */
+	assert_true(used_ns < 30 * MS_NS);
 	close(peer);
 	user_close(&u);
 	assert_true(freed(r, SERVED));
@@ -197,8 +193,8 @@ static void *read_main(void *context)
 	return (void *)(intptr_t)read(reading->fd, reading->into, 64);
 }
 
-/* Maps a page that stays missing until the test provides it, so that access to it blocks. Returns
- * the userfaultfd, or -1 if the process may not create one. */
+/* Access to the page blocks until the test provides it. Returns the userfaultfd, or -1 if the
+ * process may not create one. */
 static int page_withhold(void **page)
 {
 	struct uffdio_api api = {.api = UFFD_API};
@@ -214,7 +210,7 @@ static int page_withhold(void **page)
 	return fd;
 }
 
-/* Makes the NIC wake the user: marks the user as sleeping, then sends it a NAP. */
+/* Marks the user as sleeping, then sends it a NAP. */
 static void wake_provoke(struct user *u, uint32_t number)
 {
 	struct dxp_target self = {.function = SERVED, .qp = 1, .magic = u->w->qp_magic[1]};
@@ -246,7 +242,7 @@ static void hostile__a_read_that_hangs_holds_up_no_other(void **state)
 	struct pollfd faults = {.fd = pages, .events = POLLIN};
 	assert_int_equal(poll(&faults, 1, PROMPT_NS / MS_NS), 1);
 	assert_int_equal(read(pages, &fault, sizeof(fault)), sizeof(fault));
-	/* the read is blocked now, and may hold locks in the kernel */
+	/* the read is blocked, and may hold locks in the kernel */
 	wake_provoke(&u, 2);
 	others_are_served(r);
 	struct uffdio_zeropage zero = {.range = {(uintptr_t)reading.into, 4096}};
@@ -302,7 +298,7 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 		eventfd(0, 0),
 		epoll_create1(0),
 		dup(u.socket),
-		dup(u.fds[0]), /* its own window: valid memory, but at this offset too short */
+		dup(u.fds[0]), /* its own window: too short at this offset */
 		memfd_sealed(1 << 20, 0, 0),
 		memfd_sealed(1 << 20, 0, F_SEAL_GROW),
 		memfd_sealed(1 << 20, 0, seals | F_SEAL_WRITE),
@@ -322,7 +318,7 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 		assert_int_equal(request_send(&u, &request, strange[i]), DXP_EINVAL);
 		close(strange[i]);
 	}
-	/* huge but without pages: the limit counts mapped bytes, not pages in use */
+	/* no pages in use, but the limit counts mapped bytes */
 	struct attach_request huge = {.type = ATTACH_REGISTER, .bytes = HUGE_BYTES};
 	int fd = memfd_sealed(HUGE_BYTES, 0, seals);
 	assert_int_equal(request_send(&u, &huge, fd), DXP_EBUSY);
@@ -337,8 +333,7 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 	assert_true(all_back(maps_before, open_before));
 }
 
-/* Returns the processor time in ns that this machine needs to free MUCH bytes, or 0 if it does not
- * have so much memory. */
+/* Returns 0 if the machine does not have MUCH bytes of memory. */
 static uint64_t freeing_ns(void)
 {
 	int fd = memfd_sealed(MUCH, 0, F_SEAL_SHRINK);
@@ -353,8 +348,7 @@ static uint64_t freeing_ns(void)
 		     : 0;
 }
 
-/* Freeing many pages takes long if no other process maps them. A client exits with many registered
- * pages. The node does not spend its own time on freeing them, so other clients are not delayed. */
+/* Freeing many pages takes long, so the node does not do it for a client that exits. */
 static void hostile__much_memory_goes_at_nobodys_cost(void **state)
 {
 	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = MUCH};

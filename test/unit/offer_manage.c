@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the answers to a manager that requests a function's weight, limit, reset or statistics. The
- * state machine runs on its own NIC, without sockets. */
+/* Tests the answers to a manager of functions: weight, limit, reset and statistics. No sockets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +27,7 @@ static void arm__counts_each_function_once(void **state)
 	assert_true(list.armed);
 	assert_int_equal(request_send(r, &a, off, -1), DXP_OK);
 	assert_int_equal(r->armed, 1);
-	/* a client exits while its function is armed, so that the node polls for it without
-	 * sleep */
+	/* the function was armed, so the node polled without sleep */
 	offer_client_gone(r->offer, &b, ++r->now_ns);
 	assert_int_equal(r->armed, 0);
 	offer_client_gone(r->offer, &a, ++r->now_ns);
@@ -64,7 +62,7 @@ static void manage__for_managers_only(void **state)
 	assert_int_equal(
 		request_send(r, &manager, (struct attach_request){.type = ATTACH_RESET}, -1),
 		DXP_EUNSUPPORTED);
-	/* a client that has a function gets no manager rights */
+	/* a client with a function gets no manager rights */
 	assert_int_equal(open_function(r, &manager, 0, ""), DXP_OK);
 	assert_int_equal(request_send(r, &manager, requests[0], -1), DXP_EINVAL);
 	offer_client_gone(r->offer, &manager, ++r->now_ns);
@@ -103,8 +101,7 @@ static void weight_priority_and_limit__stay_with_the_function(void **state)
 	offer_client_gone(r->offer, &again, ++r->now_ns);
 }
 
-/* A manager resets a function. Its user can read the reason and gets errors. The next user gets the
- * function at once. */
+/* The user reads the reason and gets errors; the next user gets the function at once. */
 static void reset__revokes_the_function(void **state)
 {
 	struct rig *r = *state;
@@ -129,7 +126,7 @@ static void reset__revokes_the_function(void **state)
 	assert_int_equal(register_memory(r, &user, m.fd, PAGE, NULL), DXP_ECLOSED);
 	assert_int_equal(open_function(r, &user, 4, "mine"), DXP_ECLOSED);
 	assert_int_equal(open_function(r, &next, 4, "mine"), DXP_OK);
-	/* the exit of the old user does not close the function of the next user */
+	/* this does not close the next user's function */
 	offer_client_gone(r->offer, &user, ++r->now_ns);
 	assert_int_equal(mapped(r).count, 1);
 	offer_client_gone(r->offer, &next, ++r->now_ns);
@@ -164,8 +161,7 @@ static void areas__table_and_registers(void **state)
 	local_memory_free(&m);
 }
 
-/* A user writes garbage to its window. The row that a manager reads stays valid: the state is open,
- * and the error is at most 127. */
+/* After garbage in a window, its row is still valid. */
 static void list__believes_no_window(void **state)
 {
 	struct rig *r = *state;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests offers of single queue pairs: which one a client gets, what the scope of a socket permits,
- * and how a function with several users is listed and reset. The state machine runs on its own NIC,
- * without sockets. */
+/* Tests offers of single queue pairs: which one a client gets, the scope of a socket, and functions
+ * with several users. No sockets. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,10 +35,9 @@ static void open__chooses_queue_pairs(void **state)
 	assert_int_equal(open_qp(r, &c[0], 3, ATTACH_QP(2), ""), DXP_OK);
 	gives(r, 3, 2);
 	assert_int_equal(open_qp(r, &c[1], 3, ATTACH_QP(2), ""), DXP_EBUSY);
-	/* a function is not given as a whole if one of its queue pairs is in use */
+	/* not whole, as one of its queue pairs is in use */
 	assert_int_equal(open_qp(r, &c[1], 3, ATTACH_QP_ALL, ""), DXP_EBUSY);
-	/* any queue pair: the first choice is a function that is partly in use, so that other
-	 * functions stay whole */
+	/* prefers a function that is partly in use, so that others stay whole */
 	assert_int_equal(open_qp(r, &c[1], 0, ATTACH_QP_ANY, ""), DXP_OK);
 	gives(r, 3, 0);
 	assert_int_equal(open_qp(r, &c[2], 3, ATTACH_QP_ANY, ""), DXP_OK);
@@ -64,7 +62,7 @@ static void open__28_queue_pairs_beside_the_own_function(void **state)
 {
 	struct rig *r = *state;
 	struct offer_client c[29] = {{.pid = 1}};
-	const uint32_t most = 28; /* queue pairs of functions 1 .. 7 */
+	const uint32_t most = 28; /* of functions 1 .. 7 */
 
 	for (uint32_t i = 0; i < most; i++)
 		assert_int_equal(open_qp(r, &c[i], 0, ATTACH_QP_ANY, ""), DXP_OK);
@@ -74,7 +72,7 @@ static void open__28_queue_pairs_beside_the_own_function(void **state)
 		offer_client_gone(r->offer, &c[i], ++r->now_ns);
 }
 
-/* The NIC's program has opened one queue pair of function 0. Clients can get the other three. */
+/* The NIC's program has one queue pair of function 0. */
 static void open__the_rest_of_function_0(void **state)
 {
 	struct rig *r = *state;
@@ -83,7 +81,7 @@ static void open__the_rest_of_function_0(void **state)
 
 	nic_user_close(r->nic, 0, DXP_ECLOSED, ++r->now_ns);
 	assert_int_equal(open_qp(r, &c[0], 0, ATTACH_QP_ANY, ""), DXP_OK);
-	gives(r, 1, 0); /* function 0 is free, but is never given as a whole */
+	gives(r, 1, 0); /* function 0 is never given as a whole */
 	offer_client_gone(r->offer, &c[0], ++r->now_ns);
 	memset(r->own, 0, sizeof(*r->own));
 	assert_int_equal(nic_user_open(r->nic, 0, 1, r->own), DXP_OK);
@@ -110,7 +108,7 @@ static void open__only_what_the_socket_is_for(void **state)
 
 	assert_int_equal(open_qp(r, &a, 4, ATTACH_QP_ALL, ""), DXP_EACCESS);
 	assert_int_equal(open_qp(r, &a, 5, ATTACH_QP(0), ""), DXP_EACCESS);
-	/* a request for a function gets the queue pair of the socket */
+	/* the request for a function gets the socket's queue pair */
 	assert_int_equal(open_qp(r, &a, 0, ATTACH_QP_ALL, ""), DXP_OK);
 	gives(r, 5, 1);
 	assert_int_equal(open_qp(r, &c, 0, ATTACH_QP_ANY, ""), DXP_EBUSY);
@@ -123,7 +121,6 @@ static void open__only_what_the_socket_is_for(void **state)
 	offer_client_gone(r->offer, &c, ++r->now_ns);
 }
 
-/* A label finds only queue pairs of the client that has this label. */
 static void find__queue_pairs_of_a_client(void **state)
 {
 	struct rig *r = *state;
@@ -137,8 +134,7 @@ static void find__queue_pairs_of_a_client(void **state)
 	assert_int_equal(r->answer.target.function, 2);
 	assert_int_equal(r->answer.target.qp, 3);
 	assert_int_equal(r->answer.target.magic, nic_qp_magic(r->nic, 2, 3));
-	/* the client has no queue pair 1; the search must not find the queue pair of another
-	 * user */
+	/* the search must not find another user's queue pair */
 	find.qp = 1;
 	assert_int_equal(request_send(r, &a, find, -1), DXP_ENOENT);
 	offer_client_gone(r->offer, &a, ++r->now_ns);
@@ -165,7 +161,7 @@ static void register__the_keys_of_one_client(void **state)
 	offer_client_gone(r->offer, &b, ++r->now_ns);
 }
 
-/* Reads all rows as `dxp vf` does. Returns the number of rows. */
+/* As `dxp vf` reads them. */
 static uint32_t rows_get(struct rig *r, struct attach_row rows[NIC_USERS])
 {
 	struct offer_client manager = {.manages = true};
@@ -217,8 +213,7 @@ static void list__whole_functions_and_queue_pairs(void **state)
 	assert_int_equal(rows_get(r, rows), NIC_FUNCTIONS);
 }
 
-/* Several users share a function. A manager's weight, limit and reset apply to the whole function,
- * and so to all its users. */
+/* They apply to the whole function, so to all its users. */
 static void manage__a_function_with_several_users(void **state)
 {
 	struct rig *r = *state;

@@ -29,7 +29,7 @@ struct rig {
 	struct node_loop loop;
 	_Atomic int stop;
 	pthread_t thread;
-	/* while a test holds this mutex, the node pauses at the end of its poll */
+	/* a test that holds this pauses the node at the end of its poll */
 	pthread_mutex_t hold;
 	_Atomic int held;
 };
@@ -47,7 +47,7 @@ static inline uint32_t service(void *context)
 	return 0;
 }
 
-/* Pauses the node until node_release. The node reads nothing meanwhile. */
+/* The node reads nothing until node_release. */
 static inline void node_hold(struct rig *r)
 {
 	pthread_mutex_lock(&r->hold);
@@ -90,7 +90,7 @@ static inline int rig_open(void **state)
 				     .service_context = r,
 				     .stop = &r->stop};
 	assert_int_equal(pthread_create(&r->thread, NULL, loop_main, &r->loop), 0);
-	/* waits until the node has opened its files and its loop sleeps */
+	/* its files are open and its loop sleeps */
 	while (dxp_load_acquire(&node_window(r->node)->need_wakeup) == 0)
 		usleep(50);
 	*state = r;
@@ -105,7 +105,7 @@ static inline int rig_close(void **state)
 	node_wake(r->node);
 	pthread_join(r->thread, NULL);
 	node_close(r->node);
-	assert_int_equal(rmdir(r->folder), 0); /* fails if the node left a socket in its folder */
+	assert_int_equal(rmdir(r->folder), 0); /* fails if the node left a socket */
 	free(r);
 	return 0;
 }
@@ -130,8 +130,7 @@ static inline bool user_connect(const struct rig *r, uint32_t function, struct u
 	       local_connect(path, WAIT_NS, &u->socket) == DXP_OK;
 }
 
-/* Returns the status of the next answer, DXP_ETIMEDOUT without an answer, or DXP_ECLOSED if the
- * node closed the socket. */
+/* DXP_ETIMEDOUT: no answer; DXP_ECLOSED: the node closed the socket. */
 static inline int answer_decode(struct user *u)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
@@ -216,7 +215,7 @@ static inline bool sent_wait(struct user *u, struct dxp_nic_event *event)
 			return true;
 		}
 		if (read(u->fds[2], drop, sizeof(drop)) < 0)
-			return false; /* no wakeup came in time */
+			return false;
 	}
 	return false;
 }
@@ -232,7 +231,7 @@ static inline struct attach_row row_of(const struct rig *r, uint8_t function)
 	return u.answer.rows[0];
 }
 
-/* Returns true if the function becomes free soon after its user has closed. */
+/* Soon after its user has closed. */
 static inline bool freed(const struct rig *r, uint8_t function)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};
@@ -246,8 +245,7 @@ static inline bool freed(const struct rig *r, uint8_t function)
 	return false;
 }
 
-/* Returns the number of shared memories that this process maps, both for the node and for the
- * test. */
+/* Counts shared memories, of the node and of the test. */
 static inline unsigned mappings(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -270,8 +268,7 @@ static inline unsigned descriptors(void)
 	return count;
 }
 
-/* Waits until the process has at most so many mappings and descriptors. Returns false after 3 s.
- * The node closes its end later than the test. */
+/* The node closes its end later than the test. false: not after 3 s. */
 static inline bool all_back(unsigned maps, unsigned fds)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the sockets through which a node offers functions, with valid and hostile processes. The
- * node runs in a thread and sleeps while idle. */
+/* Tests the sockets through which a node offers functions; the node runs in a thread and sleeps
+ * while idle. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void offers__a_function_by_socket(void **state)
 	assert_int_equal(row_of(r, 1).pid, getpid());
 	assert_int_equal(request_send(&a, &find, -1), DXP_OK);
 	struct dxp_target to = a.answer.target;
-	/* the node sleeps between messages: the test wakes the node, and the node wakes the test */
+	/* node and test wake each other between messages */
 	for (uint64_t i = 1; i <= 200; i++) {
 		assert_int_equal(dxp_post_nap(a.w, 0, &to, "hello", 5, i, i), DXP_OK);
 		kick(&a);
@@ -83,7 +83,7 @@ static void offers__answers_what_is_malformed(void **state)
 	assert_true(all_back(before, open_before));
 }
 
-/* A client opens as many connections as it may. Other clients can still connect. */
+/* All its connections are in use, but others can connect. */
 static void offers__one_socket_does_not_crowd_out_another(void **state)
 {
 	struct rig *r = *state;
@@ -109,8 +109,6 @@ static void offers__one_socket_does_not_crowd_out_another(void **state)
 	assert_true(freed(r, 1) && freed(r, 2));
 }
 
-/* A client sends requests and never reads the answers. The node drops it, and other clients are not
- * delayed. */
 static void offers__drops_clients_that_do_not_read(void **state)
 {
 	struct rig *r = *state;
@@ -131,8 +129,7 @@ static void offers__drops_clients_that_do_not_read(void **state)
 	assert_true(freed(r, 1));
 }
 
-/* Body of a process that a test kills. It sends PUTs to the owner of label "sink" without pause.
- * When many PUTs have completed, it writes one byte to `report`. */
+/* Writes a byte to `report` when many PUTs have completed. */
 static void victim_run(const struct rig *r, uint32_t sink_key, int report)
 {
 	struct attach_request find = {.type = ATTACH_FIND, .label = "sink"};
@@ -169,13 +166,12 @@ static pid_t victim_start(struct rig *r, uint32_t sink_key)
 	if (child == 0)
 		victim_run(r, sink_key, pipes[1]);
 	close(pipes[1]);
-	assert_int_equal(read(pipes[0], &x, 1), 1); /* waits until the process is sending */
+	assert_int_equal(read(pipes[0], &x, 1), 1); /* it is sending now */
 	close(pipes[0]);
 	return child;
 }
 
-/* A client is killed while it sends. No other client is delayed, all its mappings are removed, and
- * its function becomes free. */
+/* A client killed while it sends delays no other, and all it used is freed. */
 static void offers__a_killed_process_hurts_no_other(void **state)
 {
 	struct rig *r = *state;
@@ -224,8 +220,7 @@ static uint64_t node_cpu_ns(const struct rig *r)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* A node with attached but idle functions sleeps and uses no processor time. On a busy machine the
- * node reaches this state late, so the test tries several times. */
+/* A busy machine may reach the sleep late, so the test tries several times. */
 static void offers__idle_costs_nothing(void **state)
 {
 	struct rig *r = *state;
@@ -257,7 +252,7 @@ static void node_offer__reports_a_folder_that_fails(void **state)
 	assert_int_equal(node_open(&options, &other), DXP_OK);
 	assert_int_equal(node_offer(other, 0, NULL), DXP_EINVAL);
 	assert_int_equal(node_offer(other, 8, NULL), DXP_EINVAL);
-	/* a node of the same name already runs */
+	/* the name is in use */
 	assert_int_equal(node_offer(other, 7, NULL), DXP_EBUSY);
 	assert_int_equal(node_offer(other, 7, "/none/there"), DXP_ENOENT);
 	setenv("DXP_RUN", "", 1);
@@ -265,7 +260,7 @@ static void node_offer__reports_a_folder_that_fails(void **state)
 	setenv("DXP_RUN", r->folder, 1);
 	node_close(other);
 	struct user u;
-	assert_true(attach(r, "", &u)); /* the first node still serves its clients */
+	assert_true(attach(r, "", &u)); /* the first node still serves */
 	user_close(&u);
 	assert_true(freed(r, 1));
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the state machine of a node's offers on its own NIC, without sockets, so that tests can
- * check its answers. Include cmocka.h first. */
+/* Runs the state machine of a node's offers without sockets. Include cmocka.h first. */
 #ifndef TEST_UNIT_OFFER_TABLE_RIG_H
 #define TEST_UNIT_OFFER_TABLE_RIG_H
 
@@ -21,12 +20,12 @@
 struct rig {
 	struct nic *nic;
 	struct offer *offer;
-	struct dxp_window *own; /* window of function 0, which the NIC's own program uses */
+	struct dxp_window *own; /* of function 0, used by the NIC's own program */
 	uint64_t now_ns, malformed;
 	int armed;
 	int user_fds[NIC_USERS];
 	uint32_t functions;
-	/* answer to the last request, and the descriptors that came with it */
+	/* last answer, and its descriptors */
 	struct attach_answer answer;
 	struct offer_fds beside;
 };

@@ -41,7 +41,7 @@ static void binary__comes_back(void **state)
 	free(at);
 }
 
-/* The file format of binaries is fixed, because files of older versions must stay readable. */
+/* Files of older versions must stay readable. */
 static void binary__has_the_documented_layout(void **state)
 {
 	size_t bytes;
@@ -61,7 +61,7 @@ static void read__rejects_every_cut_and_flip(void **state)
 	struct binary b;
 
 	for (size_t n = 0; n < bytes; n++) {
-		/* exact size, so that a sanitizer detects reads past the end */
+		/* exact, so that a sanitizer detects reads past the end */
 		uint8_t *cut = malloc(n + 1);
 		memcpy(cut, at, n);
 		assert_false(binary_read(&b, cut, n));
@@ -87,7 +87,7 @@ static void rehash(uint8_t *at, size_t bytes)
 		at[32 + i] = (uint8_t)(h >> (8 * i));
 }
 
-/* A binary with inconsistent lengths is rejected, although its checksum is valid. */
+/* The checksum is valid. */
 static void read__rejects_lengths_that_lie(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how the plugin reports the completion of events: by callbacks and to waiting threads. */
+/* Tests how the plugin reports completions, by callbacks and to waiting threads. */
 #include "test/unit/opencl_events_rig.h"
 
 struct record {
@@ -11,8 +11,7 @@ static void CL_CALLBACK callback_record(cl_event e, cl_int status, void *data)
 {
 	struct record *h = data;
 
-	/* calls the plugin: a callback may do so, because the plugin holds no lock, and the event
-	 * is still alive */
+	/* allowed: the plugin holds no lock, and the event is alive */
 	status_of(e);
 	h->status[h->count] = status;
 	h->count++;
@@ -26,8 +25,7 @@ static void await_records(const struct record *h, uint32_t count)
 	assert_int_equal(h->count, count);
 }
 
-/* Callbacks for each state of a command are called once, although no thread waits for the
- * command. */
+/* Also without a thread that waits. */
 static void callback__each_state_once(void **state)
 {
 	cl_command_queue q = queue_new(0, 0);
@@ -42,7 +40,7 @@ static void callback__each_state_once(void **state)
 	assert_int_equal(dxp_clSetEventCallback(e, CL_COMPLETE, NULL, &h), CL_INVALID_VALUE);
 	await_records(&h, 1);
 	assert_int_equal(h.status[0], CL_SUBMITTED);
-	release(e); /* the callbacks that come later still get a live event */
+	release(e); /* later callbacks still get a live event */
 	dxp_clSetUserEventStatus(u, CL_COMPLETE);
 	await_records(&h, 3);
 	assert_int_equal(h.status[1] + h.status[2], CL_COMPLETE + CL_RUNNING);
@@ -67,7 +65,7 @@ static void callback__of_a_failed_command(void **state)
 	dxp_clReleaseCommandQueue(q);
 }
 
-/* A callback waits for a lock of the program. A thread in clWaitForEvents holds this lock. */
+/* A callback waits for this lock while a thread in clWaitForEvents holds it. */
 static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void CL_CALLBACK locks(cl_event e, cl_int status, void *data)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests which copy has the current bytes of a buffer, against a model. The model keeps every byte
- * of every copy, and the value that each byte should have. Cases are writes, transfers that fail
- * later, and lost devices. The model makes each transfer that copies_next returns. After that, each
- * byte has the value written last, or is reported lost. */
+/* Tests which copy of a buffer is current, against a model that makes the returned transfers. Each
+ * byte must have its last value or be reported lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,19 +20,18 @@
 #define ROUNDS    60
 
 struct transfer {
-	int status; /* result of the callback `ended` for this transfer */
+	int status; /* for the callback `ended` */
 	int holds;
 };
 
 struct model {
 	struct copies copies;
 	struct rng rng;
-	uint32_t now; /* number of the last write, counted from 1 */
-	/* for each byte, the number of the last write to it; 0: none */
+	uint32_t now; /* last write, from 1 on */
+	/* per byte: its last write; 0: none */
 	uint32_t truth[BYTES];
-	bool lost[BYTES]; /* true for each byte that no copy has any more */
-	/* for each copy and byte, the number of the write that the byte comes from; copy 0 is the
-	 * host */
+	bool lost[BYTES]; /* bytes that no copy has */
+	/* per copy and byte: its write; copy 0 is the host */
 	uint32_t held[1 + DEVICES][BYTES];
 	bool there[1 + DEVICES];
 	uint32_t generation;
@@ -47,7 +44,7 @@ struct model {
 	} pending[TRANSFERS];
 };
 
-/* The address of element i is the device handle of copy i. */
+/* Element i is the device handle of copy i. */
 static char handles[1 + DEVICES];
 
 static struct _cl_device_id *handle(int index)
@@ -107,7 +104,7 @@ static void check(struct model *m)
 			if (!pending && !m->lost[i] && m->truth[i])
 				assert_int_equal(m->held[index_of(c)][i], m->truth[i]);
 		}
-		/* the ranges must be sorted, disjoint and not empty */
+		/* sorted, disjoint, not empty */
 		for (uint32_t r = 0; r < c->latest.count; r++) {
 			assert_true(c->latest.at[r].start < c->latest.at[r].end);
 			if (r)
@@ -143,8 +140,7 @@ static int free_transfer(const struct model *m)
 	return -1;
 }
 
-/* Starts the transfer of piece `p` to the copy `to`. The model moves the bytes at once. If the
- * transfer fails later, the model restores the old bytes. */
+/* Moves the bytes at once; a later failure restores the old ones. */
 static void transfer(struct model *m, const struct piece *p, struct copy *to, int entry)
 {
 	struct transfer *t = &m->transfers[entry];
@@ -166,7 +162,7 @@ static void transfer(struct model *m, const struct piece *p, struct copy *to, in
 		m->held[index][i] = m->held[from][i];
 }
 
-/* Transfers to a random copy all bytes of a random range that it lacks, except lost bytes. */
+/* A random range without its lost bytes. */
 static void bring(struct model *m)
 {
 	uint64_t start, end;
@@ -206,8 +202,7 @@ static void lose_byte(struct model *m, uint64_t i)
 	m->lost[i] |= !held && m->truth[i];
 }
 
-/* Completes a random transfer with success or failure. After a failure, the destination has its old
- * bytes again, except where a later write has replaced them. */
+/* A failure restores old bytes, except where a later write has replaced them. */
 static void end_one(struct model *m)
 {
 	int entry = (int)pick(m, TRANSFERS);
@@ -301,8 +296,7 @@ static void opencl_copies__never_written(void **state)
 	copies_free(&c, drop);
 }
 
-/* Source of a transfer: the copy that the caller passes as `near` is preferred, then the device
- * copy that has the longest range, then the host. */
+/* Preferred are `near`, then the device with the longest range, then the host. */
 static void opencl_copies__source(void **state)
 {
 	struct copies c = {0};
@@ -327,7 +321,7 @@ static void opencl_copies__source(void **state)
 	copies_free(&c, drop);
 }
 
-/* A device is lost. The bytes that only this device had are lost until they are written again. */
+/* What only the lost device had is lost until written again. */
 static void opencl_copies__lost(void **state)
 {
 	struct copies c = {0};
@@ -348,9 +342,8 @@ static void opencl_copies__lost(void **state)
 	copies_free(&c, drop);
 }
 
-/* A later transfer waits for earlier uses of the copy. It replaces a use if it covers all bytes of
- * this use and has the same effect. If a part of an earlier use remains, the use is kept for this
- * part. */
+/* A transfer waits for earlier uses, and replaces one if it covers it with the same effect; a
+ * remaining part is kept. */
 static void opencl_copies__follow(void **state)
 {
 	struct copies c = {0};
@@ -381,7 +374,7 @@ static void opencl_copies__follow(void **state)
 	assert_int_equal(read.holds, 0);
 	assert_int_equal(a->use_count, 3);
 	assert_int_equal(a->uses[0].end, 10);
-	/* a write replaces the middle of a use, so two parts of the use remain */
+	/* two parts of the use remain */
 	assert_true(copies_reserve(&c, 1));
 	copies_wrote(&c, a, 40, 50);
 	assert_int_equal(a->use_count, 5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the events of the OpenCL plugin over a fabric that the test controls: order of commands,
- * status and times of events, user events, lost devices. */
+/* Tests the plugin's events over a controlled fabric: order, status, times, user events, lost
+ * devices. */
 #include "test/unit/opencl_events_rig.h"
 
 #include "base/clock.h"
@@ -33,7 +33,7 @@ static void in_order__other_queues_do_not_wait(void **state)
 
 	assert_int_equal(status_of(b), CL_COMPLETE);
 	assert_int_equal(status_of(a), CL_SUBMITTED);
-	/* a command of another device waits for command `a` by its wait list */
+	/* on another device, by its wait list */
 	cl_event c = marker(q, 1, &a);
 	assert_int_equal(status_of(c), CL_SUBMITTED);
 	dxp_clSetUserEventStatus(u, CL_COMPLETE);
@@ -57,7 +57,7 @@ static void failed__cancels_waiting_commands_and_no_later_one(void **state)
 	assert_int_equal(status_of(u), -77);
 	assert_int_equal(dxp_clWaitForEvents(1, &a), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
 	assert_int_equal(status_of(a), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-	/* the user event has failed before this command waits for it */
+	/* the user event has failed before */
 	cl_event b = marker(q, 1, &u);
 	assert_int_equal(dxp_clWaitForEvents(1, &b), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
 	cl_event c = marker(q, 0, NULL);
@@ -97,8 +97,7 @@ static void out_of_order__only_barriers_bind(void **state)
 	dxp_clReleaseCommandQueue(q);
 }
 
-/* A marker without a wait list waits for all earlier commands of an out-of-order queue, here for
- * 100. */
+/* Here for 100 commands. */
 static void out_of_order__marker_waits_for_all(void **state)
 {
 	cl_command_queue q = queue_new(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -194,8 +193,7 @@ static cl_ulong profile(cl_event e, cl_profiling_info name)
 	return ns;
 }
 
-/* The node's clock deviates from the host's. Times of events are nevertheless in host time, and in
- * order. */
+/* Times are in host time and in order, although the node's clock deviates. */
 static void profiling__times_are_in_order(void **state)
 {
 	cl_command_queue q = queue_new(0, CL_QUEUE_PROFILING_ENABLE), plain = queue_new(0, 0);
@@ -205,9 +203,8 @@ static void profiling__times_are_in_order(void **state)
 
 	for (size_t i = 0; i < sizeof(aheads) / sizeof(aheads[0]); i++) {
 		fake_clock_ahead(aheads[i]);
-		/* For i = 0 the offset between the clocks is right, as measured at the connection.
-		 * For i = 1 this call measures it again. For i = 2 it stays that of i = 1, so it is
-		 * wrong. */
+		/* The offset of the clocks is right at i = 0, is measured here at i = 1, and is
+		 * wrong at i = 2. */
 		if (i == 1)
 			assert_int_equal(dxp_clGetDeviceAndHostTimer(devices[0], &ns, &ns), 0);
 		cl_event u = user_event(), e = marker(q, 1, &u);
@@ -278,7 +275,7 @@ static void device__lost_and_back(void **state)
 			 CL_DEVICE_NOT_AVAILABLE);
 	assert_null(dxp_clCreateContext(NULL, 1, devices, NULL, NULL, &error));
 	assert_int_equal(error, CL_DEVICE_NOT_AVAILABLE);
-	/* the context's other device still works */
+	/* the other device works */
 	cl_event d = marker(other, 0, NULL);
 	assert_int_equal(dxp_clWaitForEvents(1, &d), CL_SUCCESS);
 
@@ -298,7 +295,7 @@ static void device__lost_and_back(void **state)
 	dxp_clReleaseCommandQueue(other);
 }
 
-/* A command fails because another node is lost. The command's own device is not marked as lost. */
+/* The loss of another node fails the command, but not its device. */
 static void device__not_lost_by_anothers_loss(void **state)
 {
 	cl_command_queue q = queue_new(0, 0);
@@ -345,7 +342,7 @@ static void context__destructors_last_first(void **state)
 	assert_int_equal(dxp_clSetContextDestructorCallback(NULL, first_added, NULL),
 			 CL_INVALID_CONTEXT);
 	dxp_clReleaseContext(c);
-	/* no destructor has run: the queue still holds the context */
+	/* the queue still holds the context */
 	assert_int_equal(ended_count, 0);
 	dxp_clReleaseCommandQueue(q);
 	assert_int_equal(ended_count, 2);
@@ -414,7 +411,7 @@ static void queue__properties(void **state)
 	assert_memory_equal(list, good, sizeof(good));
 	assert_int_equal(dxp_clGetCommandQueueInfo(q, CL_QUEUE_SIZE, sizeof(size), &size, NULL),
 			 CL_INVALID_COMMAND_QUEUE);
-	/* the devices have no on-device queues, so every queue is rejected */
+	/* there are no on-device queues */
 	assert_int_equal(dxp_clSetDefaultDeviceCommandQueue(context, devices[0], NULL),
 			 CL_INVALID_OPERATION);
 	assert_int_equal(dxp_clSetDefaultDeviceCommandQueue(context, devices[0], q),

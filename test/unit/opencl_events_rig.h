@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of the plugin's events: a context of two devices on a fabric that the test
- * controls, and a check that a test leaves nothing behind. */
+/* Helpers of the tests of the plugin's events: a context of two devices on a controlled fabric. */
 #ifndef TEST_UNIT_OPENCL_EVENTS_RIG_H
 #define TEST_UNIT_OPENCL_EVENTS_RIG_H
 
@@ -38,9 +37,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Checks that a test leaves no object and no event behind, in the plugin or on the fabric. One
- * event may stay: the plugin keeps a failed event. Commands with a failed predecessor wait for
- * it. */
+/* Nothing is left in plugin or fabric, except one failed event, which the plugin keeps for commands
+ * with a failed predecessor. */
 static int teardown(void **state)
 {
 	cl_uint count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests image formats: bytes per pixel, and how colours are packed into them. */
+/* Tests bytes per pixel and packed colours of image formats. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void opencl_format__bytes(void **state)
 		{CL_sRGBA, CL_UNORM_INT8, 4},
 		{CL_INTENSITY, CL_FLOAT, 4},
 		{CL_RGBA, CL_UNORM_INT_101010_2, 4},
-		/* combinations that OpenCL does not define have size 0 */
+		/* size 0: undefined in OpenCL */
 		{CL_RGB, CL_UNORM_INT8, 0},
 		{CL_BGRA, CL_FLOAT, 0},
 		{CL_INTENSITY, CL_SIGNED_INT32, 0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the allocation of device memory in blocks. A model records the owner of every byte. Also
- * tests how large parts are allocated on a node and freed. */
+/* Tests allocation of device memory in blocks, against the owner of every byte, and large parts of
+ * a node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,8 +153,7 @@ static void heap__large_ones_are_used_again(void **state)
 	assert_int_equal(fake_alloc_calls(), calls);
 }
 
-/* After all blocks are freed, at most a sixteenth of the node's 32 MiB and one part stay allocated
- * on the node. */
+/* At most a sixteenth of the 32 MiB, and one part, stay allocated on the node. */
 static void heap__gives_back(void **state)
 {
 	uint64_t at[6];
@@ -167,8 +166,7 @@ static void heap__gives_back(void **state)
 	assert_true(fake_allocated(0) <= (32u << 20) / 16 + (4u << 20));
 }
 
-/* The plugin frees unused parts before it reports a node as full. Small blocks can use the space
- * that remains. */
+/* Unused parts are freed before a node counts as full; small blocks use the rest. */
 static void heap__full_node(void **state)
 {
 	uint64_t kept = allocate(2u << 20), address;
@@ -201,7 +199,7 @@ static void heap__after_a_loss(void **state)
 	device->retry_ns = 0;
 	uint64_t again = allocate(1000);
 	assert_int_equal(device->generation, generation + 1);
-	/* the address belongs to an earlier generation of the node, so freeing it has no effect */
+	/* no effect, as the address is of an earlier generation */
 	opencl_enter();
 	heap_give(device, generation, again);
 	opencl_leave();

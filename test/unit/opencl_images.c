@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests images and samplers: regions of each kind of image, images of buffers, and rejected
- * calls. */
+/* Tests images and samplers: regions, images of buffers, rejected calls. */
 #include "test/unit/opencl_memory_rig.h"
 
 /* ---- images ---- */
@@ -22,8 +21,7 @@ static cl_mem image(cl_mem_object_type type, size_t width, size_t height, size_t
 	return m;
 }
 
-/* For each kind of image: fills it, writes a region on one device and reads it on the other, copies
- * it, and maps it. */
+/* Fill, write on one device, read on the other, copy, map. */
 static void image__regions(void **state)
 {
 	static const cl_mem_object_type types[] = {

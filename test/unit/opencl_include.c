@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the search for the files that a source includes. The files exist only in a table. */
+/* Tests the search for included files, which exist only in a table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static char *tree_read(void *context, const char *path, size_t *bytes)
 		if (strcmp(tree[i].path, path) != 0)
 			continue;
 		*bytes = strlen(tree[i].text);
-		/* without a terminating zero, as the content of a file */
+		/* a file ends without a zero */
 		char *text = malloc(*bytes ? *bytes : 1);
 		memcpy(text, tree[i].text, *bytes);
 		return text;
@@ -89,7 +89,7 @@ static void line__knows_includes(void **state)
 {
 	static const struct {
 		const char *text;
-		int kind; /* kind of the include line; -1: no include line */
+		int kind; /* -1: no include line */
 		const char *name;
 	} table[] = {
 		{"#include \"a.h\"", INCLUDE_LINE, "a.h"},
@@ -139,7 +139,7 @@ static void scan__goes_on_in_what_it_finds(void **state)
 	assert_int_equal(s.file_count, 4);
 	assert_true(found(&s, "/here/a.h"));
 	assert_true(found(&s, "/here/sub/b.h"));
-	/* found beside the including file, which is searched before the folders of -I */
+	/* beside the including file, before the folders of -I */
 	assert_true(found(&s, "/here/sub/c.h"));
 	assert_true(found(&s, "/here/d.h"));
 	assert_string_equal(s.used[0], "/here");
@@ -188,7 +188,7 @@ static void scan__adds_what_a_name_may_mean(void **state)
 	      {"/here/d.h", ""});
 	struct include_set s = begin(NULL, 0);
 
-	/* one name is defined before its first use, the other one after it */
+	/* defined before its first use; after it */
 	scan(&s, "#define EARLY <c.h>\n#include \"a.h\"\n#include EARLY\n#include LATE\n");
 	assert_true(s.computed);
 	assert_int_equal(s.file_count, 3);
@@ -196,7 +196,7 @@ static void scan__adds_what_a_name_may_mean(void **state)
 	assert_true(found(&s, "/here/d.h"));
 	include_clear(&s);
 
-	/* if no include uses a macro, the string of a macro is not taken for a file name */
+	/* a macro's string that no include uses is no file name */
 	s = begin(NULL, 0);
 	scan(&s, "#define TEXT \"c.h\"\n");
 	assert_int_equal(s.file_count, 0);
@@ -221,7 +221,7 @@ static void root__is_above_folders_that_are_used(void **state)
 	PLANT({"/p/q/common/x.h", ""}, {"/p/qq/y.h", ""});
 	struct include_set s = begin(folders, 1);
 
-	/* the path /p/q/inc/../common/x.h passes through /p/q/inc, which itself has no file */
+	/* the path passes through /p/q/inc, which itself has no file */
 	scan(&s, "#include \"../common/x.h\"");
 	char *root = include_root(&s);
 	assert_string_equal(root, "/p/q");
@@ -250,7 +250,7 @@ static void rename__changes_absolute_names_alone(void **state)
 	include_clear(&s);
 }
 
-/* Each file includes two new files, without end. The search stops before memory is exhausted. */
+/* Without end; the search stops before memory does. */
 static char *endless_read(void *context, const char *path, size_t *bytes)
 {
 	char *text = malloc(64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests handles of objects, settings, and information about the platform and its devices. */
+/* Tests handles of objects, settings, and information about platform and devices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void object__ends_without_references_and_holds(void **state)
 	object_drop(NULL);
 }
 
-/* A handle of a released object is still detected after other objects of its kind were created. */
+/* Even after other objects of its kind were created. */
 static void object__stale_handle_is_reported(void **state)
 {
 	struct thing *t = object_new(OBJECT_PROGRAM, sizeof(*t)), *others[32];
@@ -201,7 +201,7 @@ static void device__own_extensions(void **state)
 			 CL_INVALID_DEVICE);
 }
 
-/* If the node's device does not report a value, the plugin does not invent one. */
+/* Values that a node does not report are not invented. */
 static void device__values_of_the_node(void **state)
 {
 	cl_device_id d = first();

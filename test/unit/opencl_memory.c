@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests commands on memory objects. Random programs run on three devices of a fabric that completes
- * commands in any order that their wait lists allow. Each byte is compared with its expected
- * value. */
+/* Compares memory objects with expected bytes, while random programs run on three devices in any
+ * order that their wait lists allow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +24,7 @@ const cl_icd_dispatch opencl_dispatch;
 
 static cl_device_id devices[DEVICES];
 static cl_context context;
-/* for each device one in-order queue and one out-of-order queue */
+/* one in-order and one out-of-order queue per device */
 static cl_command_queue queues[QUEUES];
 static uint32_t events_before;
 
@@ -67,15 +66,14 @@ static int teardown(void **state)
 struct kernel {
 	const struct dxp_xpu *xpu;
 	uint64_t address, bytes;
-	uint32_t write_at, write_bytes; /* range that the kernel fills with `value` */
+	uint32_t write_at, write_bytes; /* filled with `value` */
 	uint8_t value;
 	uint8_t *expected,
-		/* expected bytes, and which of them are known; both follow this struct in memory */
+		/* expected bytes, and which are known; behind this struct */
 		*known;
 };
 
-/* number of wrong bytes that kernels found; kernels run on other threads, which cannot fail a
- * test */
+/* found by kernels; their threads cannot fail a test */
 static int wrong_bytes;
 
 static int kernel_act(void *data)
@@ -97,13 +95,13 @@ struct thing {
 	cl_mem mem;
 	uint64_t bytes;
 	uint8_t *value, *known;
-	uint8_t *host; /* memory that the program passed with USE_HOST_PTR */
-	/* event of the last command on the object; later commands on the object wait for it */
+	uint8_t *host; /* of USE_HOST_PTR */
+	/* of the last command; later ones wait for it */
 	cl_event last;
 	uint8_t *map;
 	uint64_t map_at, map_bytes;
 	bool map_writes;
-	/* bytes of a row and number of rows of an image; 0: the object is a buffer */
+	/* 0: a buffer */
 	size_t row, rows;
 };
 
@@ -212,8 +210,7 @@ static void op_write(struct thing *o)
 			 CL_SUCCESS);
 	memcpy(o->value + at, from, bytes);
 	memset(o->known + at, 1, bytes);
-	/* a write needs no check of its bytes: this check compares `from` with itself, and frees it
-	 * after the command */
+	/* a write compares `from` with itself, and frees it later */
 	expect(from, o, at, bytes);
 	keep(o, e);
 }
@@ -282,8 +279,7 @@ static uint64_t host_bytes(const struct rect *r)
 	return r->host_slice * r->region[2] + r->host_row * r->region[1] + 3;
 }
 
-/* Copies the rows of a rectangle from the object to the host's memory, or back if `to_host` is
- * false. */
+/* From object to host if `to_host`, else back. */
 static void rect_rows(const struct rect *r, uint8_t *host, uint8_t *object, bool to_host)
 {
 	for (size_t z = 0; z < r->region[2]; z++) {
@@ -304,7 +300,7 @@ static void op_read_rect(struct thing *o)
 	cl_event list[2], e;
 	cl_uint count = waits(o, NULL, list);
 
-	/* the bytes between the rows must stay 0 */
+	/* bytes between rows must stay 0 */
 	memset(known, 1, bytes);
 	rect_rows(&r, expected, o->value, true);
 	rect_rows(&r, known, o->known, true);
@@ -359,7 +355,7 @@ static void op_copy_rect(struct thing *from, struct thing *to)
 	keep_both(from, to, e);
 }
 
-/* Posts a kernel in the way in which a launch does. */
+/* As a launch does. */
 static void op_kernel(struct thing *o)
 {
 	cl_event list[2], e;
@@ -430,13 +426,12 @@ static void op_map(struct thing *o)
 	keep(o, e);
 }
 
-/* Unmaps the object. In most cases the program waits for the map's event first and uses the map.
- * Other commands that the program waits for may not have completed. */
+/* Mostly, the program first waits for the map and uses it. */
 static void op_unmap(struct thing *o)
 {
 	cl_event list[2], e;
 	cl_uint count = waits(o, NULL, list);
-	bool touched = pick(3) != 0; /* false: the program unmaps before the map has completed */
+	bool touched = pick(3) != 0; /* false: unmapped before the map has completed */
 
 	fake_hold(!touched);
 	if (touched)

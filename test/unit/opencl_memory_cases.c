@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests memory objects: rejected calls, which bytes are moved and which not, maps, destructors,
- * lost nodes, and failed commands. */
+/* Tests memory objects: rejections, which bytes move, maps, destructors, lost nodes, failed
+ * commands. */
 #include "test/unit/opencl_memory_rig.h"
 
 /* ---- creation ---- */
@@ -91,7 +91,7 @@ static void sub_buffer__is_part_of_its_buffer(void **state)
 	assert_int_equal(read_byte(0, m, 1023), 1);
 	assert_int_equal(read_byte(0, m, 1024), 2);
 	assert_int_equal(read_byte(0, m, 1536), 1);
-	/* after the release of the buffer, its sub-buffer keeps the whole memory alive */
+	/* the sub-buffer keeps the memory alive */
 	release(m);
 	assert_int_equal(read_byte(1, s, 511), 2);
 	release(s);
@@ -116,7 +116,7 @@ static void destructors__last_first(void **state)
 	fake_hold(true);
 	fill(0, m, 1, 0, 16);
 	release(m);
-	/* no destructor has run: a command that uses the memory has not completed */
+	/* a command still uses the memory */
 	assert_string_equal(called, "");
 	fake_hold(false);
 	dxp_clFinish(queues[0]);
@@ -154,11 +154,11 @@ static void moves__host_bytes_to_both(void **state)
 	cl_mem m = buffer(CL_MEM_COPY_HOST_PTR, sizeof host, host);
 	assert_int_equal(use(0, m, MEMORY_READ, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_written, sizeof host);
-	/* the second device gets the bytes from the first */
+	/* from the first device */
 	assert_int_equal(use(1, m, MEMORY_READ, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_written, sizeof host);
 	assert_int_equal(fake_sent, sizeof host);
-	/* the host still has these bytes, so this read moves none */
+	/* the host still has these bytes */
 	assert_int_equal(read_byte(0, m, 5), 9);
 	assert_int_equal(fake_read, 1);
 	release(m);
@@ -204,7 +204,7 @@ static void migrate__before_it_is_wanted(void **state)
 
 /* ---- failures ---- */
 
-/* A node is lost. Bytes that only this node had cannot be read until they are written again. */
+/* They cannot be read until they are written again. */
 static void lost__what_only_it_had(void **state)
 {
 	cl_mem m = buffer(0, 8 * KIB, NULL);
@@ -216,7 +216,7 @@ static void lost__what_only_it_had(void **state)
 	dxp_clFinish(queues[0]);
 	dxp_clFinish(queues[1]);
 	fake_lose(0);
-	/* the next command detects that the node is lost */
+	/* this command detects the loss */
 	dxp_clEnqueueMarkerWithWaitList(queues[0], 0, NULL, NULL);
 	assert_int_equal(use(1, m, MEMORY_READ, 0, NULL, NULL), CL_DEVICE_NOT_AVAILABLE);
 	assert_int_equal(read_byte(1, m, 0), CL_DEVICE_NOT_AVAILABLE);
@@ -234,8 +234,8 @@ static void lost__what_only_it_had(void **state)
 	release(m);
 }
 
-/* A command is cancelled, so its transfer is cancelled too. The only valid copy of the bytes is
- * still at the first device. */
+/* The transfer is cancelled with its command, so the only valid copy is still at the first
+ * device. */
 static void failed__transfer_is_withdrawn(void **state)
 {
 	cl_mem m = buffer(0, 4 * KIB, NULL);
@@ -259,8 +259,7 @@ static void failed__transfer_is_withdrawn(void **state)
 
 /* ---- order with the host ---- */
 
-/* A read writes a few bytes to host memory. A later write waits for the read and sends the same
- * host memory. It must send the bytes that the read has written. */
+/* The write must send what the read has written to host memory. */
 static void host__read_then_write(void **state)
 {
 	cl_mem m = buffer(0, 64, NULL), n = buffer(0, 64, NULL);
@@ -282,7 +281,7 @@ static void host__read_then_write(void **state)
 	release(n);
 }
 
-/* A blocking write of one byte has completed when the call returns, not only copied the byte. */
+/* Completed at the return, not only copied. */
 static void host__small_blocking_write(void **state)
 {
 	cl_mem m = buffer(0, 64, NULL);
@@ -302,8 +301,7 @@ static void host__small_blocking_write(void **state)
 	release(m);
 }
 
-/* 1000 kernels alternate between two devices, and none completes. The last kernel waits for no more
- * commands than the fourth, but still completes after all others. */
+/* Even the last of 1000 kernels on two devices waits for few commands. */
 static void chain__waits_stay_few(void **state)
 {
 	static const uint32_t most[] = {2, 2, 4, 4};
@@ -324,7 +322,7 @@ static void chain__waits_stay_few(void **state)
 		before = event;
 	}
 	assert_int_equal(fake_sent, 999 * KIB);
-	/* the commands form a chain, so only one of them can complete at a time */
+	/* a chain, so only one can complete at a time */
 	for (uint32_t i = 0; i < 1999; i++) {
 		assert_true(before->status > CL_COMPLETE);
 		assert_int_equal(fake_step(1, i), 1);
@@ -337,7 +335,7 @@ static void chain__waits_stay_few(void **state)
 	release(m);
 }
 
-/* One device writes and the other reads, again and again. The wait lists stay short. */
+/* Wait lists stay short. */
 static void chain__writer_and_reader(void **state)
 {
 	cl_mem m = buffer(0, KIB, NULL);
@@ -384,8 +382,7 @@ static void map__several(void **state)
 	release(m);
 }
 
-/* A map and a write of the same bytes run at the same time. The map may show the old or the new
- * bytes. A map after both shows the new bytes. */
+/* A map beside a write shows old or new bytes; a map after both shows the new. */
 static void beside_a_write(uint64_t seed)
 {
 	cl_mem m = buffer(0, 64, NULL);
@@ -399,7 +396,7 @@ static void beside_a_write(uint64_t seed)
 	map = dxp_clEnqueueMapBuffer(queues[1], m, CL_FALSE, CL_MAP_READ, 0, 64, 0, NULL, NULL,
 				     &error);
 	assert_non_null(map);
-	/* either command may complete first */
+	/* in either order */
 	fake_step(1, seed);
 	fake_hold(false);
 	dxp_clFinish(queues[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of memory objects: two devices, each with a queue. */
+/* Helpers of the tests of memory objects: two devices with a queue each. */
 #ifndef TEST_UNIT_OPENCL_MEMORY_RIG_H
 #define TEST_UNIT_OPENCL_MEMORY_RIG_H
 
@@ -83,8 +83,7 @@ UNUSED static cl_int read_byte(int queue, cl_mem m, size_t at)
 	return error ? error : byte;
 }
 
-/* Makes the bytes available at the device of a queue, as a kernel that reads or writes them would
- * need it. */
+/* As for a kernel on the queue's device. */
 UNUSED static cl_int use(int queue, cl_mem m, enum memory_access access, cl_uint count,
 			 const cl_event *list, cl_event *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how the plugin reads records about programs that nodes send. */
+/* Tests how the plugin reads a node's records about programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +102,7 @@ static struct records program(void)
 
 	record(&r, DXP_ABOUT_BINARY_TYPE, "\4\0\0\0", 4);
 	record(&r, DXP_ABOUT_GLOBAL_BYTES, "\7\0\0\0\0\0\0\0", 8);
-	record(&r, 0x7fffffff, "new", 3); /* a record of unknown kind is skipped */
+	record(&r, 0x7fffffff, "new", 3); /* an unknown kind is skipped */
 	record(&r, DXP_ABOUT_KERNEL, "first", 5);
 	fact(&r, CL_KERNEL_WORK_GROUP_SIZE, 1, 256);
 	fact(&r, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, 3, 2);
@@ -158,8 +158,7 @@ static void read__reads_facts(void **state)
 	metadata_clear(&p);
 }
 
-/* A list of records is cut at any byte. It is rejected, except if it is cut between two records:
- * that is a valid, shorter list. */
+/* A cut between two records leaves a valid, shorter list. */
 static void read__rejects_what_is_cut(void **state)
 {
 	struct records r = program();
@@ -188,7 +187,7 @@ static void read__rejects_what_belongs_to_no_kernel(void **state)
 	argument(&r, GLOBAL, NONE, 0, 0, "int*");
 	record(&r, DXP_ABOUT_KERNEL, "late", 4);
 	assert_int_equal(metadata_read(&p, r.data, r.bytes), DXP_EMALFORMED);
-	/* the record of an argument ends before its second name */
+	/* ends before the argument's second name */
 	r = (struct records){0};
 	record(&r, DXP_ABOUT_KERNEL, "k", 1);
 	record(&r, DXP_ABOUT_ARGUMENT, "01234567890123456789abc", 24);

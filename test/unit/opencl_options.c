@@ -34,17 +34,16 @@ static void split__removes_folders(void **state)
 	SPLITS("-I a -DX -Ib", "-DX", "a", "b");
 	SPLITS("-I\"a b\" -I \"c d\"/e", "", "a b", "c d/e");
 	SPLITS("-Ia\\ b -DY", "-DY", "a b");
-	/* quotes in other options are not changed */
+	/* other quotes stay */
 	SPLITS("-D \"Q=1 2\" -DP=\"\\\"x\\\"\" -I.", "-D \"Q=1 2\" -DP=\"\\\"x\\\"\"", ".");
-	/* -Ia is the argument of -D here, not a folder */
+	/* -Ia is here the argument of -D */
 	splits("-D -Ia", "-D -Ia", 0, NULL);
-	/* this option promises a property that the devices do not use, so it is removed; as the
-	 * argument of -D it stays */
+	/* a promise that the devices do not use is removed, but not as an argument of -D */
 	splits("-w -cl-no-subgroup-ifp -DX", "-w -DX", 0, NULL);
 	splits("-D -cl-no-subgroup-ifp", "-D -cl-no-subgroup-ifp", 0, NULL);
-	/* a folder may look like an option */
+	/* a folder that looks like an option */
 	SPLITS("-I -DX", "", "-DX");
-	/* an unterminated quote ends with the text */
+	/* a quote without end */
 	SPLITS("-I \"a b", "", "a b");
 	SPLITS("\"-Ia\" -DX", "-DX", "a");
 }

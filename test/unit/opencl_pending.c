@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the record of host memory that outstanding commands will write. A write from such memory
- * must read its bytes only after these commands. */
+/* Tests the record of host memory that outstanding commands will write; a write from it waits for
+ * them. */
 #include "test/unit/opencl_memory_rig.h"
 
 static bool short_of_memory;
@@ -12,7 +12,7 @@ void *__wrap_realloc(void *old, size_t bytes)
 	return short_of_memory ? NULL : __real_realloc(old, bytes);
 }
 
-/* Enqueues a read of `bytes` bytes to `to`, and does not wait for it. */
+/* Does not wait. */
 static void read_later(cl_mem m, void *to, size_t bytes)
 {
 	assert_int_equal(
@@ -20,7 +20,7 @@ static void read_later(cl_mem m, void *to, size_t bytes)
 		CL_SUCCESS);
 }
 
-/* The destination of a read is pending until the read completes; its neighbours are not. */
+/* Neighbours of the destination are not pending. */
 static void pending__until_the_read_completes(void **state)
 {
 	static char host[3 * 64];
@@ -40,8 +40,8 @@ static void pending__until_the_read_completes(void **state)
 	release(m);
 }
 
-/* If a range cannot be recorded, all host memory counts as pending. The test before this one must
- * run first, because all host memory then stays pending. */
+/* If a range cannot be recorded, all host memory stays pending; so the test above must run
+ * before. */
 static void pending__everything_if_memory_is_short(void **state)
 {
 	static char host[200][64];
@@ -50,7 +50,7 @@ static void pending__everything_if_memory_is_short(void **state)
 	fill(0, m, 1, 0, 64);
 	dxp_clFinish(queues[0]);
 	fake_hold(true);
-	short_of_memory = true; /* the record has space for fewer than 200 ranges */
+	short_of_memory = true; /* fewer than 200 ranges have space */
 	for (size_t i = 0; i < sizeof host / sizeof *host; i++)
 		read_later(m, host[i], sizeof host[i]);
 	short_of_memory = false;

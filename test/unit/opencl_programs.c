@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests programs of the OpenCL plugin while they are built. The test controls the compilers of the
- * nodes. */
+/* Tests programs of the plugin during builds by compilers that the test controls. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,11 +34,11 @@ struct dxp_program {
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-/* number of builds that may complete; builds complete in the order of their start */
+/* builds that may complete, in the order of start */
 static uint32_t open_to;
-static uint32_t begun; /* number of builds that the nodes have started */
+static uint32_t begun;
 
-/* number of programs that the nodes have built and not released */
+/* built and not released */
 static _Atomic uint32_t programs;
 
 static void gate_open(uint32_t builds)
@@ -70,8 +69,7 @@ static void record_add(struct dxp_program *p, uint32_t tag, const void *data, ui
 	p->about_bytes += 8 + bytes;
 }
 
-/* Writes the records about a program. It has one kernel "f" with one argument "int n". An object
- * file has no kernel. */
+/* One kernel "f" with argument "int n"; an object file has none. */
 static void about_make(struct dxp_program *p, enum dxp_program_kind kind)
 {
 	static const uint8_t argument[28] = {0x9e, 0x11,     0,          0,   0xa3, 0x11, 0,
@@ -156,8 +154,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	gate_open(ALL);
-	/* a thread of the plugin releases the programs on their nodes; a failed test may leave
-	 * programs behind */
+	/* a thread of the plugin releases them; a failed test may leave some */
 	for (int i = 0; programs > 0 && i < 50000; i++)
 		usleep(200);
 	assert_int_equal(programs, 0);
@@ -184,7 +181,7 @@ static cl_build_status status_of(cl_program p, int device)
 	return status;
 }
 
-/* Number of calls of a callback, and the program's state during the last call. */
+/* Of the last call of a callback. */
 struct delivered {
 	_Atomic int count;
 	cl_kernel kernel;
@@ -211,8 +208,7 @@ static void delivered_wait(const struct delivered *t)
 	assert_int_equal(t->count, 1);
 }
 
-/* Lets `builds` builds complete 20 ms later. A call that does not wait for them fails earlier, and
- * so is detected. */
+/* 20 ms later, so a call that does not wait fails earlier. */
 struct later {
 	uint32_t builds;
 	pthread_t thread;
@@ -238,8 +234,7 @@ static void later_join(struct later *l)
 
 /* ---- outstanding builds ---- */
 
-/* While a program is built, its build status is available at once. Calls that need its kernels wait
- * for the build. */
+/* The status is available at once; calls that need kernels wait. */
 static void building__kernels_wait(void **state)
 {
 	struct delivered t = {0};
@@ -299,8 +294,7 @@ static void building__kernels_wait(void **state)
 	dxp_clReleaseProgram(p);
 }
 
-/* A program is built by two calls, each for one device and with a callback that needs a kernel. A
- * callback waits for the builds of the other call, but not for the builds of its own call. */
+/* A callback waits for builds of the other call, but not of its own. */
 static void building__callbacks_wait_for_others(void **state)
 {
 	struct delivered first = {.queries = true}, second = {.queries = true};
@@ -321,7 +315,7 @@ static void building__callbacks_wait_for_others(void **state)
 	delivered_wait(&second);
 	assert_int_equal(first.error, CL_SUCCESS);
 	assert_int_equal(second.error, CL_SUCCESS);
-	/* both builds were complete, so the first callback's kernel exists on both devices */
+	/* both were complete, so its kernel is on both devices */
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(dxp_clGetKernelWorkGroupInfo(first.kernel, devices[i],
 							      CL_KERNEL_LOCAL_MEM_SIZE,
@@ -394,8 +388,8 @@ static void arguments__of_builds_with_argument_info(void **state)
 
 /* ---- fork ---- */
 
-/* A forked child has no thread of its parent, so no build completes in the child, and the child
- * must not wait for one. Must be the last test, because devices of the parent stay open. */
+/* No build completes in a child, which has no thread of the parent, so it must not wait. Must be
+ * last, as the parent's devices stay open. */
 static void building__forked(void **state)
 {
 	struct delivered t = {0};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests rectangles against models that move byte by byte. Folding a rectangle to fewer dimensions
- * does not change any byte's position. The test for overlap is exact. */
+/* Compares rectangles with a model by bytes; folding moves no byte, and the overlap is exact. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +23,7 @@ static struct dxp_rect rect_random(struct rng *r)
 		.slices = 1 + rng_below(r, 4),
 	};
 
-	/* often contiguous, so that rectangles can be folded */
+	/* often contiguous, so they can be folded */
 	b.from_row_pitch = b.row_bytes + (rng_below(r, 2) ? rng_below(r, 4) : 0);
 	b.to_row_pitch = b.row_bytes + (rng_below(r, 2) ? rng_below(r, 4) : 0);
 	b.from_slice_pitch = b.from_row_pitch * (b.rows + (rng_below(r, 2) ? rng_below(r, 2) : 0));

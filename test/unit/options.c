@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the options of programs: which source has precedence, bounds, lists, flags, arguments. A
- * process reads the configuration files only once, so all tests share them. */
+/* Tests options: precedence, bounds, lists, flags, arguments. Configuration files are read once per
+ * process, so all tests share them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static const struct option_row rows[] = {
 static const struct usage command = {"work", "[FILE]", "", rows, ARRAY_COUNT(rows), 0, 1};
 static const struct usage program = {"dxpd", "", "", rows, ARRAY_COUNT(rows), 0, 0, .version = "1"};
 
-/* Resets all values, then parses a command line: a name and these words, up to NULL. */
+/* After a reset; the words end with NULL. */
 #define PARSE(usage, ...) parse((usage), (const char *[]){"name", __VA_ARGS__})
 static int parse(const struct usage *usage, const char **words)
 {
@@ -62,10 +62,10 @@ static int parse(const struct usage *usage, const char **words)
 static void options__precedence(void **state)
 {
 	assert_int_equal(PARSE(&command, NULL), 1);
-	assert_int_equal(v.count, 7);             /* from section [dxp work] of the file */
-	assert_string_equal(v.name, "of-common"); /* from section [dxp] of the file */
+	assert_int_equal(v.count, 7);             /* section [dxp work] */
+	assert_string_equal(v.name, "of-common"); /* section [dxp] */
 	assert_true(v.fast);
-	assert_int_equal(v.size, 8192); /* the default value */
+	assert_int_equal(v.size, 8192); /* default */
 	setenv("DXP_WORK_COUNT", "8", 1);
 	setenv("DXP_NAME", "of-variable", 1);
 	setenv("DXP_WORK_FAST", "no", 1);
@@ -81,11 +81,11 @@ static void options__precedence(void **state)
 	unsetenv("DXP_NAME");
 	unsetenv("DXP_WORK_FAST");
 	assert_int_equal(PARSE(&program, NULL), 1);
-	assert_int_equal(v.count, 5); /* section [dxp work] does not apply to this program */
+	assert_int_equal(v.count, 5); /* [dxp work] is for other programs */
 	assert_int_equal(v.size, 16384);
 }
 
-/* If two sources set a list, the list of the stronger source replaces the other list as a whole. */
+/* The stronger source replaces the whole list. */
 static void options__lists(void **state)
 {
 	assert_int_equal(PARSE(&command, NULL), 1);
@@ -101,8 +101,7 @@ static void options__lists(void **state)
 	unsetenv("DXP_WORK_LIST");
 }
 
-/* An option can replace another option. It removes the other option's value, unless that value
- * comes from the same or a stronger source. */
+/* Removes the other option's value, unless from the same or a stronger source. */
 static void options__replaces(void **state)
 {
 	assert_int_equal(PARSE(&command, "--place", "x", NULL), 3);
@@ -140,7 +139,7 @@ static void options__errors(void **state)
 	setenv("DXP_WORK_SIZE", "lots", 1);
 	assert_int_equal(PARSE(&command, "--size", "4K", NULL), WRONG_USAGE);
 	assert_int_equal(PARSE(&command, "--help", NULL), DONE);
-	setenv("DXP_WORK_SIZE", "", 1); /* an empty variable has no effect */
+	setenv("DXP_WORK_SIZE", "", 1); /* empty: no effect */
 	assert_int_equal(PARSE(&command, "--size", "4K", "file", NULL), 3);
 	assert_int_equal(v.size, 4096);
 	unsetenv("DXP_WORK_SIZE");

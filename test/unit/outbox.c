@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the outbox on a window; the test acts as the NIC. Messages to one node keep their order,
- * none is lost when the window is full, and each message completes. */
+/* Tests the outbox with the test as the NIC: order per node, no loss in a full window, and
+ * completions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 static struct dxp_window *window;
 static struct outbox *outbox;
-/* doorbells that the test has read as the NIC; completions that it has written */
+/* as the NIC: read doorbells, written completions */
 static uint32_t dequeued, completed;
 static uint64_t contexts[4096];
 static int ended, ended_badly;
@@ -48,7 +48,7 @@ static void done(void *context, int status)
 	ended_badly += status != DXP_OK;
 }
 
-/* Reads one doorbell as the NIC does. Returns its descriptor, or NULL if there is none. */
+/* NULL: there is none. */
 static const struct dxp_descriptor *read_one(void)
 {
 	uint32_t at = dequeued % NIC_DOORBELLS;
@@ -89,7 +89,7 @@ static uint32_t number_of(const struct dxp_descriptor *d)
 {
 	uint32_t number;
 
-	/* the message is so short that the descriptor contains it */
+	/* inline in the descriptor */
 	memcpy(&number, d->data, sizeof(number));
 	return number;
 }
@@ -117,8 +117,7 @@ static void outbox_service__order_and_bound(void **state)
 	assert_int_equal(outbox_count(outbox, HOST), 0);
 }
 
-/* A long message uses more memory than a short one. When a message completes, its memory is freed,
- * whatever its status. */
+/* A completed message frees its memory, whatever its status. */
 static void outbox_bytes__what_waits_and_is_outstanding(void **state)
 {
 	static const uint8_t data[1536];
@@ -149,8 +148,8 @@ static void outbox_bytes__what_waits_and_is_outstanding(void **state)
 	assert_int_equal(outbox_bytes(outbox, HOST), 0);
 }
 
-/* A node does not answer. Only messages to this node wait. A transfer between xPUs and its event
- * use the same queue pair, and hosts use none of these queue pairs. */
+/* Only messages to a silent node wait. A transfer and its event share a queue pair, and hosts use
+ * none of these. */
 static void outbox_service__silent_node(void **state)
 {
 	const struct dxp_target target = to(PEER);
@@ -179,8 +178,7 @@ static void outbox_service__silent_node(void **state)
 	assert_null(read_one());
 }
 
-/* Reads, writes and replies to one host each have their own limit. So a reply never waits for
- * data. */
+/* Each has its own limit, so a reply never waits for data. */
 static void outbox_service__bridge_beside_replies(void **state)
 {
 	const struct dxp_target target = to(HOST);
@@ -208,8 +206,7 @@ static void outbox_service__bridge_beside_replies(void **state)
 	assert_int_equal(ended, 50 - XPU_OUTBOX_BULK);
 }
 
-/* There are more nodes with messages than doorbells. Messages that find the window full are sent
- * later. */
+/* More nodes than doorbells; the rest is sent later. */
 static void outbox_service__full_window(void **state)
 {
 	uint32_t seen = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the pace of a sender: its rate in the long run, the length of batches, callers that are
- * late or idle, and invalid arguments. Here, a window is the congestion window of a session. */
+/* Tests the pace of a sender: long-run rate, batches, late and idle callers, invalid arguments. A
+ * window here is a session's congestion window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static uint64_t batch(struct pace *p, uint32_t packet_bytes, uint64_t now_ns)
 
 static double rate_expected(uint32_t window, uint32_t packet_bytes, uint32_t rtt_ns)
 {
-	return 1.25 * window * packet_bytes / rtt_ns; /* in bytes per ns */
+	return 1.25 * window * packet_bytes / rtt_ns; /* bytes per ns */
 }
 
 static void pace__unpaced_is_always_ready(void **state)
@@ -36,15 +36,14 @@ static void pace__unpaced_is_always_ready(void **state)
 	pace_init(&p);
 	assert_true(batch(&p, 1500, 0) >= 1u << 30);
 	assert_int_equal(pace_deadline(&p), 0);
-	pace_set(&p, 100 * CC_ONE, 1500, 0); /* 0 ns: the round-trip time is not known */
+	pace_set(&p, 100 * CC_ONE, 1500, 0); /* round-trip time unknown */
 	assert_true(batch(&p, 1500, 7) >= 1u << 30);
 	pace_set(&p, CC_UNPACED, 1500, 100000);
 	assert_true(batch(&p, 1500, 7) >= 1u << 30);
 	assert_true(p.rate_bps == UINT64_MAX);
 }
 
-/* If the rate is so high that one poll sends a whole batch, there is no pace. The round trip is
- * short, or the window is wide. */
+/* No pause if one poll sends a whole batch. */
 static void pace__a_fast_path_is_not_paced(void **state)
 {
 	struct pace p;
@@ -54,10 +53,10 @@ static void pace__a_fast_path_is_not_paced(void **state)
 	assert_true(batch(&p, 1472, 1) >= 1u << 30);
 	pace_set(&p, 8 * CC_ONE, 1472, 6000);
 	assert_true(batch(&p, 1472, 1) >= 1u << 30);
-	/* with a small window, as in an incast, the same short path is paced */
+	/* a small window on the same path, as in an incast */
 	pace_set(&p, CC_ONE / 2, 1472, 6000);
 	assert_int_equal(batch(&p, 1472, 1), 1472);
-	/* after the pace is removed, the sender may send at once */
+	/* at once after the pace is removed */
 	pace_set(&p, CC_UNPACED, 1472, 6000);
 	assert_true(pace_ready(&p, 1));
 }
@@ -78,7 +77,7 @@ static void pace__rate_in_the_long_run(void **state)
 		assert_true(p.batch_bytes >= rows[i].packet_bytes);
 		assert_true(p.batch_bytes <= max_u64(RLTP_PACE_BATCH_BYTES, rows[i].packet_bytes));
 		assert_int_equal(p.batch_bytes % rows[i].packet_bytes, 0);
-		sent = batch(&p, rows[i].packet_bytes, now_ns); /* uses up the initial burst */
+		sent = batch(&p, rows[i].packet_bytes, now_ns); /* the initial burst */
 		sent = 0;
 		for (int k = 0; k < 20000; k++) {
 			assert_true(pace_deadline(&p) > now_ns);
@@ -95,7 +94,7 @@ static void pace__rate_in_the_long_run(void **state)
 	}
 }
 
-/* A caller may poll late by less than a quarter of the window, and still reaches the full rate. */
+/* A delay below a quarter of the window costs no rate. */
 static void pace__late_callers_keep_the_rate(void **state)
 {
 	struct pace p;
@@ -118,7 +117,7 @@ static void pace__late_callers_keep_the_rate(void **state)
 		fail_msg("%f bytes per ns, not %f", rate, want);
 }
 
-/* After a pause of any length, the burst is at most a batch and a quarter of the window. */
+/* The burst stays at most a batch and a quarter of the window. */
 static void pace__idle_callers_get_no_more(void **state)
 {
 	for (uint64_t gap_ns = 1; gap_ns < UINT64_MAX / 16; gap_ns *= 8) {
@@ -132,8 +131,7 @@ static void pace__idle_callers_get_no_more(void **state)
 	}
 }
 
-/* If the window is smaller than one packet, one packet of any length may be sent in each interval
- * of rtt / window. */
+/* One packet of any length per rtt / window. */
 static void pace__windows_under_one_packet(void **state)
 {
 	static const uint32_t windows[] = {RLTP_CC_WINDOW_MIN, 64, 128, 255};
@@ -146,7 +144,7 @@ static void pace__windows_under_one_packet(void **state)
 			uint64_t gap_ns = 100000ull * CC_ONE / windows[i];
 			assert_int_equal(batch(&p, bytes, 5000), bytes);
 			assert_in_range(pace_deadline(&p), 5000 + gap_ns - 2, 5000 + gap_ns + 2);
-			/* even after a long pause only one packet may be sent */
+			/* even after a long pause */
 			assert_int_equal(batch(&p, bytes, 500000000), bytes);
 		}
 	struct pace p;
@@ -172,7 +170,7 @@ static void pace__no_argument_breaks_it(void **state)
 					 (uint32_t)(rng_next(&r) >> rng_below(&r, 64)),
 					 (uint32_t)(rng_next(&r) >> rng_below(&r, 64)));
 			pace_spend(&p, (uint32_t)(rng_next(&r) >> rng_below(&r, 64)), now_ns);
-			/* the sender never waits longer than RLTP_PACE_GAP_MAX_NS */
+			/* never more than RLTP_PACE_GAP_MAX_NS */
 			if (pace_deadline(&p) > now_ns + RLTP_PACE_GAP_MAX_NS ||
 			    !pace_ready(&p, now_ns + RLTP_PACE_GAP_MAX_NS))
 				fail_msg("held too long; replay with DXP_SEED=%llu",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests packages: decoding returns what was encoded. A package that is cut, too long or malformed
- * is rejected. */
+/* Tests the codec of packages, and rejection of wrong ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,8 +68,7 @@ static void package_decode__what_was_encoded(void **state)
 	}
 }
 
-/* A package with any other length is rejected. Each input is in memory of exactly its size, so that
- * a sanitizer detects reads past its end. */
+/* In exactly as much memory, so that a sanitizer detects reads past it. */
 static void package_decode__every_other_length(void **state)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
@@ -91,7 +89,7 @@ static void package_decode__every_other_length(void **state)
 	}
 }
 
-/* One byte of a package is changed. If it still decodes, all its content is within its bounds. */
+/* What still decodes is within its bounds. */
 static void package_decode__any_byte_changed(void **state)
 {
 	size_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the pcapng writer. A strict reader that shares no code with it checks the files, and tshark
- * too where it is installed. */
+/* Tests the pcapng writer with a strict reader that shares no code, and with tshark if
+ * installed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void pcapng_packet__is_read_back_as_it_was(void **state)
 	static const char *const pairs[][2] = {
 		{"10.0.0.1:4795", "192.168.7.9:65535"},
 		{"[2001:db8::1]:1", "[fe80::ffff:1]:4795"},
-		/* two address families, as a dual-stack socket may report them */
+		/* two families, as from a dual-stack socket */
 		{"[2001:db8::1]:1", "10.0.0.1:2"},
 	};
 	uint8_t data[9000];
@@ -57,7 +57,7 @@ static void pcapng_packet__is_read_back_as_it_was(void **state)
 
 	rng_entropy_rng(&rng, data, sizeof(data));
 	file_begin(0);
-	/* every short payload length, for each pair of addresses */
+	/* every short payload */
 	for (uint32_t bytes = 0; bytes < 70; bytes++) {
 		const struct pcapng_packet p = {
 			.time_ns = 1600000000123456789ull + bytes,
@@ -114,7 +114,7 @@ static void pcapng_packet__has_no_checksum_of_what_was_cut(void **state)
 	capture_free(&c);
 }
 
-/* If the UDP checksum is 0, the writer writes 0xffff: 0 would mean that there is no checksum. */
+/* 0xffff stands for 0, which would mean no checksum. */
 static void pcapng_packet__never_writes_zero_for_a_checksum(void **state)
 {
 	struct pcapng_packet p = {.from = address("10.0.0.1:1"), .to = address("10.0.0.2:2")};
@@ -183,7 +183,7 @@ static void pcapng_texts__are_cut(void **state)
 	capture_free(&c);
 }
 
-/* A packet block of the largest size fits into the space that callers reserve. */
+/* The largest block fits. */
 static void pcapng_packet__fits_its_space(void **state)
 {
 	static uint8_t data[DATAGRAM_BYTES_MAX];
@@ -201,8 +201,7 @@ static void pcapng_packet__fits_its_space(void **state)
 	assert_in_range(pcapng_packet(file, &p), sizeof(data), PCAPNG_BLOCK_MAX);
 }
 
-/* The reader detects every cut and every changed bit of a valid file. Otherwise the other tests
- * would prove little. */
+/* Without this, the other tests would prove little. */
 static void capture_parse__notices_damage(void **state)
 {
 	const uint8_t data[] = "payload";
@@ -219,7 +218,7 @@ static void capture_parse__notices_damage(void **state)
 	file_bytes += pcapng_packet(file + file_bytes, &p);
 	for (size_t i = front; i < file_bytes; i++) {
 		size_t at = i - front;
-		/* any value is valid in these fields: time, MAC addresses, comment */
+		/* any value is valid: time, MAC addresses, comment */
 		if ((at >= 12 && at < 20) || (at >= 28 && at < 40) || (at >= 84 && at < 87))
 			continue;
 		for (unsigned bit = 0; bit < 8; bit++) {

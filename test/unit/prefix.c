@@ -30,7 +30,7 @@ static void prefix__contains(void **state)
 		{"[fd00::]/8", "[fdff::1]:7", true},
 		{"[fd00::]/8", "[fe80::1]", false},
 		{"[::]/0", "[2001::1]", true},
-		{"[::]/0", "1.2.3.4", true}, /* [::]/0 contains the mapped form of IPv4 addresses */
+		{"[::]/0", "1.2.3.4", true}, /* contains mapped IPv4 addresses */
 		{"[::1]", "[::1]", true},
 	};
 

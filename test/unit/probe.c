@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the measurement of paths: nodes that probe each other over a simulated network with losses,
- * delays and small MTUs, in virtual time. */
+/* Tests the measurement of paths between nodes on a simulated lossy network, in virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@
 #include "node/probe.h"
 
 #define NODES 200
-#define OWN   1 /* id of the node that measures; the others have 2 .. */
+#define OWN   1 /* node that measures; others: 2 .. */
 #define LIMIT 8952
 
 struct rig {
@@ -25,9 +24,9 @@ struct rig {
 	uint64_t now_ns;
 	unsigned peers;
 	struct node_entry peer[NODES + 2]; /* by id */
-	struct probe own, *others;         /* others: by id */
-	unsigned blocked_node, mtu;        /* no answers of this node; bytes that arrive */
-	unsigned lost_each;                /* each such datagram is lost; 0: none */
+	struct probe own, *others;         /* by id */
+	unsigned blocked_node, mtu;        /* blocked_node: never answers; mtu: bytes that arrive */
+	unsigned lost_each; /* datagrams that are lost, one of each so many; 0: none */
 	uint64_t delay_ns, sent, sent_bytes;
 	uint8_t frame[PROBE_BYTES_MAX];
 	struct stats_page page;
@@ -93,7 +92,7 @@ static struct probe_view view_of(struct rig *r, uint16_t node)
 				   .node = node};
 }
 
-/* Passes a datagram to a node. Returns whether it answers, with *out. */
+/* Returns whether it answers with *out. */
 static bool deliver(struct rig *r, struct probe *to, uint16_t node, const struct datagram *d,
 		    struct datagram *out)
 {
@@ -108,7 +107,6 @@ static bool deliver(struct rig *r, struct probe *to, uint16_t node, const struct
 	return probe_receive(to, &view, &a, out, r->now_ns) == 1;
 }
 
-/* Runs for this many seconds. */
 static void run(struct rig *r, unsigned seconds)
 {
 	const struct probe_view view = view_of(r, OWN);
@@ -151,7 +149,7 @@ static void probe__measures_round_trip_and_mtu(void **state)
 	for (uint16_t id = 2; id < 5; id++) {
 		const struct stats_path *p = path_of(r, id);
 		assert_int_equal(p->state, STATS_PATH_OPEN);
-		assert_int_equal(p->sent, 15); /* of 20, each fourth is a long one */
+		assert_int_equal(p->sent, 15); /* each fourth of 20 is a long one */
 		assert_int_equal(p->answered, 15);
 		assert_int_equal(p->min_rtt_ns, r->delay_ns);
 		assert_in_range(p->srtt_ns, r->delay_ns - 10, r->delay_ns);
@@ -174,7 +172,7 @@ static void probe__finds_a_blocked_path_and_its_return(void **state)
 	assert_true(path_of(r, 4)->age_ns >= PROBE_BLOCKED * S_NS);
 	assert_int_equal(path_of(r, 5)->state, STATS_PATH_OPEN);
 	run(r, 100);
-	/* a blocked path does not take the turns of others */
+	/* others keep their turns */
 	assert_true(path_of(r, 5)->sent >= 10);
 	r->blocked_node = 0;
 	run(r, 10);
@@ -191,7 +189,7 @@ static void probe__finds_the_longest_datagram(void **state)
 	assert_int_equal(path_of(r, 2)->state, STATS_PATH_OPEN);
 	assert_int_equal(path_of(r, 2)->answered_bytes, 1472);
 	assert_int_equal(path_of(r, 2)->limit_bytes, LIMIT);
-	/* the long ones that are lost in the search are no loss of the path */
+	/* long ones lost in the search do not count */
 	assert_int_equal(path_of(r, 2)->answered, path_of(r, 2)->sent);
 	assert_true(path_of(r, 2)->sent >= 45);
 }
@@ -211,7 +209,7 @@ static void probe__shows_recent_loss(void **state)
 	r->lost_each = 0;
 	run(r, 2 * PROBE_WINDOW);
 	assert_int_equal(path_of(r, 2)->answered, PROBE_WINDOW);
-	/* no answer in the window, but before it */
+	/* answered before the window only */
 	r->blocked_node = 2;
 	run(r, 2 * PROBE_WINDOW);
 	assert_int_equal(path_of(r, 2)->answered, 0);
@@ -234,7 +232,7 @@ static void probe__rotates_over_many_peers(void **state)
 	assert_int_equal(r->sent, 4 * NODES * PROBE_ROUNDS);
 	for (unsigned id = OWN + 1; id < OWN + 1 + NODES; id++)
 		assert_true(seen[id]);
-	/* pages have each path once, in order */
+	/* each path once, in order */
 	unsigned rows = 0;
 	uint16_t first = 0;
 	do {
@@ -276,7 +274,7 @@ static void probe__demands_pauses_and_limits_answers(void **state)
 	for (unsigned i = 0; i < 4 * PROBE_REPLIES_PER_S; i++)
 		answered += deliver(r, to, 2, &out, &back);
 	assert_int_equal(answered, PROBE_REPLIES_PER_S);
-	r->now_ns += S_NS; /* the next second: the answers are allowed, with a pause */
+	r->now_ns += S_NS; /* next second: answers are allowed again */
 	assert_true(deliver(r, to, 2, &out, &back));
 	assert_false(deliver(r, &r->own, OWN, &back, &none));
 	const uint64_t before = r->sent;
@@ -286,7 +284,7 @@ static void probe__demands_pauses_and_limits_answers(void **state)
 	assert_true(r->sent > before);
 }
 
-/* Forged PROBEs have a wrong MAC; the sender has no key. */
+/* With a wrong MAC. */
 static void probe__answers_during_a_flood_of_forged_probes(void **state)
 {
 	struct rig *r = *state;
@@ -325,7 +323,7 @@ static void probe__ignores_what_is_not_for_it(void **state)
 	assert_false(deliver(r, &r->others[other], other, &out, &back)); /* for another node */
 	struct probe_reply reply = {.number = r->own.number + 1};
 	uint8_t frame[PROBE_BYTES_MIN];
-	for (unsigned i = 0; i < 3; i++) { /* another number, another peer, another key */
+	for (unsigned i = 0; i < 3; i++) { /* number; peer; key */
 		uint8_t key[FABRIC_KEY_BYTES] = {4};
 		struct mac *mac = r->mac;
 		if (i > 0)

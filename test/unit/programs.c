@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the table of a host's programs: thousands of ids, added and removed in any order. */
+/* Tests the table of a host's programs: thousands of ids in any order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +16,7 @@ enum { COUNT = 20000 };
 
 static struct program_entry entries[COUNT];
 
-/* Asserts that the list has the same entries forwards and backwards, in the order in which they
- * were added. */
+/* Forwards and backwards, in the order of adding. */
 static void order_is_kept(const struct programs *p)
 {
 	uint32_t count = 0, last = 0;
@@ -55,8 +54,7 @@ static void programs__thousands_are_found(void **state)
 	programs_clear(&p);
 }
 
-/* All hash chains stay short. So the other programs of a host do not slow down the search for a
- * program at a launch. */
+/* So other programs do not slow down a launch. */
 static void programs__chains_stay_short(void **state)
 {
 	struct programs p = {0};

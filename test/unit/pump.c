@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the pump with a device that runs in its own thread: every path, and a failure at every
- * buffer. Nothing is leaked. The clock is the test's own; it advances while nothing happens. */
+/* Tests the pump: every path, and a failure at every buffer. The test's clock advances while
+ * nothing happens. */
 #include "test/unit/pump_rig.h"
 
 #include <sched.h>
@@ -16,7 +16,7 @@
 uint64_t __real_clock_now_ns(void);
 uint64_t __wrap_clock_now_ns(void);
 
-/* ns that each read of the clock adds; ns by which the clock is ahead */
+/* ns per read of the clock; ns ahead */
 static uint64_t hurry_ns, ahead_ns;
 
 uint64_t __wrap_clock_now_ns(void)
@@ -30,13 +30,13 @@ uint64_t __wrap_clock_now_ns(void)
 enum manner { AT_ONCE, LATER, REJECTED_FIRST, MANNERS };
 
 struct mover {
-	struct pump_transfer t; /* must be the first member */
+	struct pump_transfer t; /* must be first */
 	struct bridge_order order;
 	enum manner manner;
-	uint8_t *from, *to; /* source and destination in host memory */
+	uint8_t *from, *to; /* in host memory */
 	uint64_t bytes;
 	uint32_t rejections;
-	int fill_status; /* status of each network step */
+	int fill_status; /* of each network step */
 	uint32_t ended;
 	struct bridge_end end;
 };
@@ -44,7 +44,7 @@ struct mover {
 static struct device *device;
 static struct pump *pump;
 static uint64_t now_ns;
-/* network steps that complete at the next poll */
+/* network steps to complete at the next poll */
 static struct bridge_action waiting[BRIDGE_BUFFERS_MAX];
 static uint32_t waiting_count;
 
@@ -104,7 +104,7 @@ static void mover_free(struct mover *m)
 	free(m->to);
 }
 
-/* Polls until `count` movers have completed. The clock advances while nothing happens. */
+/* The clock advances while nothing happens. */
 static void poll_until_ended(struct mover *movers, uint32_t count)
 {
 	for (;;) {
@@ -120,8 +120,7 @@ static void poll_until_ended(struct mover *movers, uint32_t count)
 			return;
 		if (happened)
 			continue;
-		/* advances in small steps unless the device hangs, because a device that is only
-		 * slow must not time out */
+		/* small steps unless it hangs, as a slow device must not time out */
 		now_ns = device_hangs(device) ? max_u64(now_ns, pump_deadline(pump))
 					      : now_ns + US_NS;
 		sched_yield();
@@ -281,7 +280,7 @@ static void pump__hundred_at_once(void **state)
 	for (uint32_t i = 0; i < HUNDRED; i++) {
 		struct mover *m = &movers[i];
 		mover_init(m, i % 3, min_u64(1000 + i * 613, 40000), i % MANNERS);
-		m->t.device_to = (uint64_t)(i / 3) * 40000; /* each mover writes its own range */
+		m->t.device_to = (uint64_t)(i / 3) * 40000; /* each its own range */
 		m->t.device_from = DEVICE_BYTES / 2 + i;
 		mover_begin(m);
 	}
@@ -295,7 +294,7 @@ static void pump__hundred_at_once(void **state)
 	rings_are_empty();
 }
 
-/* Runs a transfer that uses no buffers: within the device, or directly between host and device. */
+/* Without buffers. */
 static int direct(struct mover *m, uint64_t from, uint64_t to)
 {
 	m->t.device_from = from;
@@ -438,8 +437,7 @@ static void pump_destroy__leaves_rings_to_a_broken_device(void **state)
 	assert_int_equal(device->unpins, 0);
 	mover_free(&m);
 
-	/* the pump did not free this memory, because the hanging device may still use it; the test
-	 * frees it */
+	/* the pump leaves memory that the hanging device may use */
 	pump = NULL;
 	__wrap_munmap(to, bytes);
 	__wrap_munmap(from, bytes);

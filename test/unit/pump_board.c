@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the pump on a board. All paths run at once, DMAs fail and stall, and resets and
- * cancellations happen at any time. Network steps complete early or late, are rejected, or fail.
- * Successful transfers have the right bytes; failed ones have the right bytes as far as they
- * report. Memory of a completed transfer is not touched. The seed is printed, and DXP_SEED=n
- * replays seed n.
+/* Tests the pump on a board: all paths at once, while DMAs fail or stall and resets and
+ * cancellations come at any time. Reported bytes are right; memory of a completed transfer is not
+ * touched. DXP_SEED=n replays seed n.
  *
- * The polling thread sleeps until an interrupt or until the pump's deadline. On boards without a
- * stall, the deadline is a minute away, so a lost interrupt fails the test. */
+ * The polling thread sleeps until an interrupt or the pump's deadline, a minute away without a
+ * stall, so a lost interrupt fails the test. */
 #include <pthread.h>
 #include <time.h>
 
@@ -17,11 +15,11 @@
 
 #define ROUNDS  24
 #define MOVERS  24
-#define BYTES   200000u /* largest number of bytes of one transfer */
-#define EDGE    64u     /* guard bytes before and behind the host memory of a transfer */
+#define BYTES   200000u /* of one transfer */
+#define EDGE    64u     /* guard bytes on both sides of host memory */
 #define OPERAND 0x01020304u
 #define STALL   (60 * S_NS)
-#define SHORT   (100 * MS_NS) /* time limit of a DMA on boards that stall */
+#define SHORT   (100 * MS_NS) /* limit of a DMA on boards that stall */
 
 enum kind { IN, OUT, THROUGH, IN_PLACE, OUT_PLACE, THROUGH_PLACE, COPY, KINDS };
 
@@ -29,7 +27,7 @@ struct mover {
 	struct pump_transfer t;
 	enum kind kind;
 	uint64_t bytes;
-	/* host memory of the transfer, with EDGE guard bytes before and behind */
+	/* in host memory, between EDGE guard bytes */
 	uint8_t *from, *to;
 	bool outstanding;
 	int status;
@@ -39,9 +37,9 @@ struct mover {
 static struct pump *pump;
 static struct rng rng;
 static struct mover movers[MOVERS];
-static struct bridge_action late[2 * BRIDGE_BUFFERS_MAX]; /* network steps that complete later */
+static struct bridge_action late[2 * BRIDGE_BUFFERS_MAX]; /* network steps to complete later */
 static uint32_t late_count;
-static uint32_t network_fails; /* one of so many network steps fails; 0: none */
+static uint32_t network_fails; /* one of so many fails; 0: none */
 static uint32_t well;
 
 /* ---- waiting ---- */
@@ -78,8 +76,7 @@ static uint64_t any(uint64_t below)
 
 /* ---- memory ---- */
 
-/* Returns the device address of the mover's source. Each mover has a range of device memory: its
- * first half is the source, its second half the destination. */
+/* A mover's device memory is half source, half destination. */
 static uint64_t device_from(const struct mover *m)
 {
 	return (uint64_t)(m - movers) * (MEMORY / MOVERS);
@@ -87,7 +84,7 @@ static uint64_t device_from(const struct mover *m)
 
 static uint64_t device_to(const struct mover *m)
 {
-	/* the destination of a COPY may overlap its source */
+	/* a COPY may overlap its source */
 	return device_from(m) + (m->kind == COPY ? 1 + m->bytes % 5000 : MEMORY / MOVERS / 2);
 }
 
@@ -167,13 +164,11 @@ static void late_end_one(void)
 
 /* ---- movers ---- */
 
-/* Completes a mover and checks its bytes. Then writes a pattern to its memory, so that a late DMA
- * is detected. */
+/* Then overwrites the memory, to detect a late DMA. */
 static void ended(struct pump_transfer *t, const struct bridge_end *end)
 {
 	struct mover *m = CONTAINER_OF(t, struct mover, t);
-	/* a copy to a higher overlapping address runs backwards, so its reported bytes are the last
-	 * ones */
+	/* such a copy runs backwards, so the last bytes are reported */
 	bool backwards = m->kind == COPY && device_to(m) - device_from(m) < m->bytes;
 
 	assert_true(m->outstanding);
@@ -190,7 +185,7 @@ static void mover_fill(struct mover *m)
 {
 	scatter(m->from, BYTES + 2 * EDGE);
 	memset(m->to, 0x77, BYTES + 2 * EDGE);
-	/* the test may write device memory directly, because no DMA of this mover is outstanding */
+	/* direct, because no DMA of this mover is outstanding */
 	if (m->kind == OUT || m->kind == OUT_PLACE || m->kind == COPY)
 		memcpy(device(device_from(m)), m->from + EDGE, m->bytes);
 }
@@ -249,7 +244,7 @@ static void disturb(bool resets)
 		engine_dma_reset(board);
 }
 
-/* Polls until no mover is running. Meanwhile starts up to `more` new movers. */
+/* Starts up to `more` movers meanwhile. */
 static void poll_all(uint32_t more, bool resets)
 {
 	uint64_t until_ns = clock_now_ns() + LONGEST;
@@ -287,8 +282,7 @@ static void untouched(void)
 				fail_msg("mover %u: byte %u was written after its end", i, k);
 }
 
-/* Checks that each kind of transfer works again after any failure. A DMA that the board lets fail
- * can still interfere, so it tries up to 100 times. */
+/* Up to 100 tries, because the board still lets DMAs fail. */
 static void all_kinds_work(void)
 {
 	for (enum kind kind = IN; kind < KINDS; kind++) {
@@ -351,7 +345,7 @@ static void round_run(uint64_t seed)
 	untouched();
 	assert_true(stalls || bridge_counters(pump_bridge(pump))->stalls == 0);
 	assert_true(well >= KINDS);
-	/* starts movers again, so that pump_destroy has to complete them */
+	/* for pump_destroy to complete */
 	for (uint32_t i = 0; i < MOVERS / 2; i++)
 		mover_begin(&movers[i], (enum kind)(i % KINDS));
 	for (uint64_t polls = any(40); polls > 0; polls--)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the measurement of buffer sizes: it finds a rate for each size, and leaves device memory
- * unchanged. */
+/* Tests the measurement of buffer sizes: a rate for each, and unchanged device memory. */
 #include "test/unit/pump_rig.h"
 
 #include "engine/limits.h"
@@ -30,7 +29,7 @@ static void pump_measure__leaves_memory_as_it_was(void **state)
 	fill(device->memory, DEVICE_BYTES, 6);
 	memcpy(expected, device->memory, DEVICE_BYTES);
 	size_t n = pump_measure(&device->engine, DEVICE_BYTES, 20 * MS_NS, rows, 16);
-	assert_int_equal(n, 9); /* sizes 16 KiB, 32 KiB, ..., 4 MiB */
+	assert_int_equal(n, 9); /* 16 KiB, 32 KiB, ..., 4 MiB */
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(rows[i].buffer_bytes, 16384u << i);
 		assert_true(rows[i].in_bytes_per_s > 0 && rows[i].out_bytes_per_s > 0);
@@ -48,8 +47,7 @@ static void pump_measure__leaves_memory_as_it_was(void **state)
 	free(expected);
 }
 
-/* On a slow device, sizes that take seconds are not measured, so that a start does not take
- * long. */
+/* Sizes that take seconds are skipped, so that a start is quick. */
 static void pump_measure__a_slow_device(void **state)
 {
 	uint8_t *expected = __real_malloc(DEVICE_BYTES);
@@ -60,7 +58,7 @@ static void pump_measure__a_slow_device(void **state)
 	device->slow_above = 65536;
 	size_t n = pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16);
 	device->slow_above = 0;
-	/* there are 9 sizes, but each from 128 KiB on would take seconds */
+	/* of 9 sizes, those from 128 KiB on would take seconds */
 	assert_in_range(n, 2, 6);
 	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
 	free(expected);
@@ -81,8 +79,7 @@ static void pump_create__measures(void **state)
 	pump_destroy(p, DXP_ECLOSED);
 }
 
-/* Buffers shorter than PUMP_BUFFER_BYTES are not chosen, even if the DMA is as fast with them: the
- * network needs longer ones. */
+/* The network needs PUMP_BUFFER_BYTES, even if DMA is as fast with less. */
 static void pump_choose__no_less_than_the_network_needs(void **state)
 {
 	static const struct bridge_rate rows[] = {
@@ -98,7 +95,7 @@ static void pump_choose__no_less_than_the_network_needs(void **state)
 
 	(void)state;
 	assert_int_equal(pump_choose(rows, 4), 2);
-	/* without a size that is long enough, the longest one is chosen */
+	/* if all are too short, the longest */
 	assert_int_equal(pump_choose(rows, 2), 1);
 	assert_int_equal(pump_choose(slow_short, 2), 1);
 	assert_int_equal(pump_choose(rows, 0), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of the pump: an engine whose memory only its DMA reaches. Its thread makes
- * DMAs fail, hang and be rejected as the test requests. Transfers verify their bytes. */
+/* Helpers of the pump's tests: an engine whose memory only its DMA reaches; DMAs fail, hang or are
+ * rejected on request. */
 #ifndef TEST_UNIT_PUMP_RIG_H
 #define TEST_UNIT_PUMP_RIG_H
 
@@ -54,7 +54,7 @@ int __wrap_munmap(void *at, size_t bytes)
 
 /* ---- the device ---- */
 
-#define SLOW_US 700000 /* us; three such DMAs in a row exceed PUMP_SLOW_NS */
+#define SLOW_US 700000 /* us; three in a row exceed PUMP_SLOW_NS */
 
 struct device {
 	struct engine engine;
@@ -65,15 +65,15 @@ struct device {
 	struct engine_dma queue[DEVICE_QUEUE];
 	struct engine_dma_end ends[DEVICE_QUEUE];
 	uint32_t queued, ended, started;
-	uint64_t slow_above; /* bytes; a DMA of more bytes takes SLOW_US; 0: no DMA is slow */
-	/* number of the DMA that fails; of the one that hangs; counted from 1; 0: none */
+	uint64_t slow_above; /* bytes; longer DMAs take SLOW_US; 0: none */
+	/* number of that DMA, from 1; 0: none */
 	uint32_t fail_at, hang_at;
-	uint32_t space; /* largest number of outstanding DMAs, running and queued */
-	bool resets;    /* true: a reset completes hanging DMAs */
+	uint32_t space; /* outstanding DMAs, running and queued */
+	bool resets;    /* a reset completes hanging DMAs */
 	bool stop, hanging, reset;
 	uint32_t reset_count, pins, unpins, refused;
 	int pin_status;
-	uint64_t stream_bytes; /* bytes of the last stream through the core */
+	uint64_t stream_bytes; /* of the last stream through the core */
 	uint32_t streams;
 };
 
@@ -101,7 +101,7 @@ static void device_move(struct device *d, const struct engine_dma *dma)
 	}
 }
 
-/* Runs the first DMA of the queue. Caller holds the lock; it is released while the bytes move. */
+/* Caller holds the lock, which is released while the bytes move. */
 static void device_work(struct device *d)
 {
 	struct engine_dma dma = d->queue[0];

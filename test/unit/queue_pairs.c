@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests functions whose queue pairs each have their own user. 32 users work at once. Tests what one
- * user can do to another user of the same function, and how a function is opened and closed in
- * parts. */
+/* Tests functions whose queue pairs have their own users: 32 at once, their isolation, open and
+ * close in parts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@
 #include "wire/ids.h"
 
 #define MEMORY 65536
-#define COPY   16384 /* bytes of one copy; a full queue of such copies takes more than one poll */
+#define COPY   16384 /* a full queue of these takes more than one poll */
 #define RIGHTS (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
 
 struct user {
@@ -97,7 +96,6 @@ static struct dxp_target target_of(const struct rig *r, uint32_t user)
 	return dxp_self(r->users[user].window, 0);
 }
 
-/* Polls until the user has a completion. Checks its context and status. */
 static struct dxp_nic_event completes(struct rig *r, uint32_t user, uint64_t context, int status)
 {
 	struct dxp_nic_event e = {0};
@@ -128,7 +126,6 @@ static void nap_received(struct rig *r, uint32_t user, uint32_t from)
 	dxp_received_release(w);
 }
 
-/* Sends a NAP, a PUT and a GET from one user to another, and checks the result. */
 static void exchange(struct rig *r, uint32_t from, uint32_t to)
 {
 	struct user *a = &r->users[from], *b = &r->users[to];
@@ -192,7 +189,7 @@ static void open__in_parts_or_as_a_whole(void **state)
 	assert_int_equal(user_open(r, NIC_USER(3, 0), 0), DXP_EINVAL);
 	assert_int_equal(nic_user_open(r->nic, NIC_USERS, 1, r->users[0].window), DXP_EINVAL);
 
-	/* when all parts are closed, the function can be opened as a whole */
+	/* all parts are closed */
 	assert_int_equal(nic_user_close(r->nic, NIC_USER(3, 1), DXP_ECLOSED, ++r->now_ns), DXP_OK);
 	assert_int_equal(nic_user_close(r->nic, NIC_USER(3, 2), DXP_ECLOSED, ++r->now_ns), DXP_OK);
 	assert_int_equal(nic_user_close(r->nic, NIC_USER(3, 2), DXP_ECLOSED, ++r->now_ns),
@@ -201,7 +198,7 @@ static void open__in_parts_or_as_a_whole(void **state)
 	assert_int_equal(user_open(r, NIC_USER(3, 1), 1), DXP_EEXIST);
 }
 
-/* A user has two queue pairs. Its descriptors and events number them from 0, its own first one. */
+/* Descriptors and events number a user's queue pairs from 0. */
 static void open__several_queue_pairs_of_one_user(void **state)
 {
 	struct rig *r = *state;
@@ -225,8 +222,7 @@ static void open__several_queue_pairs_of_one_user(void **state)
 	dxp_received_release(r->users[one].window);
 }
 
-/* A descriptor names a queue pair of another user of the same function. Only the user that posted
- * it is stopped. */
+/* Only the user that posted it is stopped. */
 static void rejects__a_siblings_queue_pair(void **state)
 {
 	struct rig *r = *state;
@@ -248,8 +244,7 @@ static void rejects__a_siblings_queue_pair(void **state)
 	exchange(r, far, good);
 }
 
-/* A user has the key of a region of another user of the same function. The key is rejected in the
- * user's own descriptors, and in requests to the user's own queue pair. */
+/* A sibling's key is rejected in own descriptors and in requests to own queue pairs. */
 static void rejects__a_siblings_key(void **state)
 {
 	struct rig *r = *state;
@@ -266,7 +261,7 @@ static void rejects__a_siblings_key(void **state)
 	memset(r->users[b].memory, 0x5a, MEMORY);
 	assert_int_equal(dxp_post_put(w, 0, &to_far, &siblings, &fars, 0, 0, 1), DXP_OK);
 	completes(r, a, 1, DXP_EACCESS);
-	/* the user sends to its own queue pair, with the other user's key */
+	/* to itself, with the other's key */
 	assert_int_equal(dxp_post_put(w, 0, &to_a, &own, &siblings, 0, 0, 2), DXP_OK);
 	completes(r, a, 2, DXP_EACCESS);
 	assert_int_equal(dxp_post_get(w, 0, &to_a, &siblings, &own, 3), DXP_OK);
@@ -276,8 +271,7 @@ static void rejects__a_siblings_key(void **state)
 	exchange(r, b, far);
 }
 
-/* A user writes an impossible ring index. Only this user is stopped; another user of the same
- * function continues. */
+/* Its sibling continues. */
 static void stop__one_user_of_a_function(void **state)
 {
 	struct rig *r = *state;
@@ -291,15 +285,14 @@ static void stop__one_user_of_a_function(void **state)
 		poll(r);
 	assert_int_equal(dxp_error(r->users[bad].window), DXP_EOVERRUN);
 	exchange(r, good, good);
-	/* after it is closed and opened again, the stopped user works */
+	/* opened anew */
 	assert_int_equal(nic_user_close(r->nic, bad, DXP_ECLOSED, ++r->now_ns), DXP_OK);
 	assert_int_equal(user_open(r, bad, 1), DXP_OK);
 	r->hostile = 0;
 	exchange(r, bad, good);
 }
 
-/* The receive ring of one user is full. Messages to another user of the same function still
- * arrive. */
+/* Messages to a sibling still arrive. */
 static void full__receive_ring_of_a_sibling(void **state)
 {
 	struct rig *r = *state;
@@ -313,7 +306,7 @@ static void full__receive_ring_of_a_sibling(void **state)
 	struct dxp_window *w = r->users[from].window;
 	const struct dxp_target to = target_of(r, full);
 	struct dxp_nic_event e;
-	/* stops when the sender's queue pair waits and all its doorbells are in use */
+	/* until the queue pair waits and all doorbells are in use */
 	for (int idle = 0; idle < 100; idle++) {
 		while (dxp_post_nap(w, 0, &to, "fill", 4, 0, posted) == DXP_OK) {
 			posted++;
@@ -328,7 +321,7 @@ static void full__receive_ring_of_a_sibling(void **state)
 	exchange(r, good, NIC_USER(1, 1));
 }
 
-/* Two users of one function each post long copies. Both get the same share. */
+/* Long copies of two users of a function: equal shares. */
 static void share__alternates_between_users(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests sets of byte ranges against an array with an entry for each byte. Runs with enough memory
- * for more ranges, and without. */
+/* Compares sets of byte ranges with an array of bytes, with and without memory for more ranges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +24,7 @@ void *__wrap_realloc(void *old, size_t bytes)
 	return no_memory ? NULL : __real_realloc(old, bytes);
 }
 
-/* Returns the first range of the array within [start, end), which ranges_next must also return. */
+/* ranges_next must return the same. */
 static bool next(const bool map[BYTES], uint64_t start, uint64_t end, struct range *out)
 {
 	while (start < end && !map[start])
@@ -45,8 +44,7 @@ static void same(const struct ranges *r, const bool map[BYTES])
 	uint32_t count = 0;
 
 	for (; next(map, start, BYTES, &whole); start = whole.end) {
-		/* neighbours must be merged, so the set has exactly one range for each range of the
-		 * array */
+		/* neighbours must be merged */
 		assert_true(count < r->count);
 		assert_memory_equal(&r->at[count++], &whole, sizeof whole);
 	}
@@ -94,8 +92,7 @@ static void ranges__as_a_map(void **state)
 	ranges_free(&r);
 }
 
-/* A change that needs memory fails without it, and changes nothing. A change that adds no range, or
- * whose range is reserved, needs no memory. */
+/* A failed change changes nothing; one that adds no range, or a reserved one, needs no memory. */
 static void ranges__without_memory(void **state)
 {
 	struct rng rng = {6};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connects two sides through a network that drops, duplicates and reorders packets, over IPv4 and
- * IPv6. Each message arrives once and in order, and rc_checker finds no violation. */
+/* Connects two sides through a network that drops, duplicates and reorders, over IPv4 and IPv6;
+ * rc_checker watches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 
 #define MESSAGE_BYTES 256
 #define WINDOW        16
-#define FLIGHT        256 /* largest number of packets in the network */
+#define FLIGHT        256 /* packets in the network */
 #define FRAME_BYTES   512
 #define BATCH         8
 #define DELAY_NS      5000
@@ -30,28 +30,27 @@
 struct flying {
 	uint8_t frame[FRAME_BYTES];
 	size_t bytes;
-	unsigned to; /* index of the receiving side */
+	unsigned to; /* receiving side */
 	uint64_t at_ns, number;
 };
 
 struct side {
-	struct rc_connection *c; /* the side's connection; NULL: no REQ has arrived */
+	struct rc_connection *c; /* NULL: no REQ has arrived */
 	struct udp_address address;
 	uint32_t id, number, first_psn;
 	uint32_t posted, delivered;
 };
 
-/* Packets of a million that are lost, duplicated, or delayed; messages of a million that find no
- * buffer. */
+/* Packets in a million; busy: messages that find no buffer. */
 struct faults {
 	uint32_t drop_ppm, repeat_ppm, late_ppm, busy_ppm;
-	uint64_t drop; /* number of the packet that is lost, counted from 1; 0: none */
+	uint64_t drop; /* packet that is lost, from 1; 0: none */
 };
 
 static struct {
 	uint64_t now_ns, packets, flown;
 	struct faults faults;
-	bool cut; /* all packets are lost */
+	bool cut;
 	struct rng rng;
 	struct side sides[2];
 	struct flying flying[FLIGHT];
@@ -62,7 +61,7 @@ static struct {
 static const struct {
 	const char *name;
 	struct udp_address a, b;
-	unsigned headers; /* bytes of the IP and UDP headers */
+	unsigned headers; /* of IP and UDP */
 } families[] = {
 	{"ipv4",
 	 {.ip = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = 1}, .port = 0xc001},
@@ -163,9 +162,8 @@ static void request_receive(unsigned i, const struct rc_cm_message *m)
 
 static size_t message_make(unsigned side, uint32_t number, uint8_t *out)
 {
-	/* at least our header, which starts with INC_TAG: tshark guesses the protocol of the
-	 * payload; it would treat a small number as an Ethernet type, and a short message as a
-	 * truncated one */
+	/* at least our header, as tshark guesses from the payload: a small number is an Ethernet
+	 * type, a short message a truncated one */
 	size_t bytes = INC_HEADER_BYTES + number * 7 % (MESSAGE_BYTES - INC_HEADER_BYTES);
 
 	put_be32(out, INC_TAG);
@@ -205,7 +203,7 @@ static bool earlier(const struct flying *a, const struct flying *b)
 	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->number < b->number;
 }
 
-/* Advances the clock to the next event and handles it. Returns false if there is none. */
+/* false: no event is left. */
 static bool step(void)
 {
 	uint64_t at_ns = UINT64_MAX;
@@ -267,7 +265,7 @@ static void post(unsigned i, uint32_t count)
 	}
 }
 
-/* Both sides send `count` messages. The passive side starts after its first arrival. */
+/* The passive side starts after its first arrival. */
 static void exchange(uint32_t count)
 {
 	bool more = true;
@@ -304,8 +302,7 @@ static void rc__without_faults(void **state)
 	}
 }
 
-/* In a short exchange, each packet is lost once, including those that open the connection. All
- * messages still arrive. */
+/* Including those that open the connection. */
 static void rc__each_packet_lost_once(void **state)
 {
 	uint64_t packets = 1;
@@ -338,8 +335,7 @@ static void rc__drops_duplicates_reorders(void **state)
 			}
 }
 
-/* A side of the connection gets no answer. It reports an error after the negotiated number of
- * retries, and not before. */
+/* Errors come after the negotiated retries, not before. */
 static void rc__retries_end(void **state)
 {
 	open(0, "retries", (struct faults){0}, 1);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests every operator on every type, with and without vector instructions, against a model. The
- * model computes one element at a time in wider types. fp16 and bf16 are checked against arithmetic
- * on doubles. */
+/* Compares each operator on each type, scalar and vector, with a model in wider types. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +22,6 @@
 
 /* ---- the model ---- */
 
-/* Returns the value of a 16-bit float as a double. The float has `exponent_bits` bits of
- * exponent. */
 static double half_value(uint16_t h, int exponent_bits)
 {
 	int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
@@ -42,7 +38,7 @@ static double half_value(uint16_t h, int exponent_bits)
 	return h & 0x8000 ? -size : size;
 }
 
-/* Returns the 16-bit float nearest to v, ties to even. For NaN it returns some NaN. */
+/* Ties to even; NaN gives some NaN. */
 static uint16_t half_nearest(double v, int exponent_bits)
 {
 	int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
@@ -59,7 +55,7 @@ static uint16_t half_nearest(double v, int exponent_bits)
 	frexp(v, &exponent);
 	exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
 	double steps = nearbyint(ldexp(fabs(v), fraction_bits - exponent));
-	/* a fraction that rounds up to the next power of two carries into the exponent */
+	/* rounding up to a power of two carries into the exponent */
 	uint32_t bits = (uint32_t)(exponent + bias - 1) * (1u << fraction_bits) + (uint32_t)steps;
 	return sign | (uint16_t)(bits > infinity ? infinity : bits);
 }
@@ -68,8 +64,8 @@ enum form { SIGNED, UNSIGNED, HALF5, HALF8, FLOAT, DOUBLE };
 
 struct shape {
 	enum form form;
-	size_t bytes;  /* bytes of the value, without a padding */
-	size_t stride; /* bytes from one element to the next */
+	size_t bytes;  /* without a padding */
+	size_t stride; /* between elements */
 };
 
 static struct shape shape_of(enum dxp_inc_type type)
@@ -127,8 +123,8 @@ static uint64_t real_raw(double v, enum form form)
 	}
 }
 
-/* Computes in double. The product of two floats is exact in double. Their sum is rounded twice, but
- * the result is right, because a double has more than twice the digits of a float. */
+/* A float product is exact in double. A sum is rounded twice but right, as a double has more than
+ * twice the digits. */
 static uint64_t real_model(enum dxp_inc_op op, enum form form, uint64_t a, uint64_t b)
 {
 	double x = real_of(a, form), y = real_of(b, form);
@@ -211,14 +207,13 @@ static bool same(struct shape s, const uint8_t *have, const uint8_t *want)
 {
 	if (memcmp(have, want, s.stride) == 0)
 		return true;
-	/* any NaN is right, because it is unspecified which NaN a sum gives */
+	/* which NaN a sum gives is unspecified */
 	return s.form >= HALF5 && s.stride == s.bytes &&
 	       isnan(real_of(raw_get(have, s.bytes), s.form)) &&
 	       isnan(real_of(raw_get(want, s.bytes), s.form));
 }
 
-/* Runs all implementations on `count` elements at odd addresses. Checks that the bytes around the
- * elements are unchanged. */
+/* At odd addresses; bytes around must not change. */
 static void check(enum dxp_inc_op op, enum dxp_inc_type type, const uint8_t *a, const uint8_t *b,
 		  size_t count)
 {
@@ -230,7 +225,7 @@ static void check(enum dxp_inc_op op, enum dxp_inc_type type, const uint8_t *a, 
 		reduce_fn fn = ways[w].of(op, type);
 
 		if (!fn)
-			continue; /* no AVX2 variant of this operator and type */
+			continue; /* no AVX2 variant */
 		memset(into, 0xa5, sizeof(into));
 		memcpy(into + GUARD + skew, a, count * s.stride);
 		memcpy(from + 1, b, count * s.stride);
@@ -250,7 +245,7 @@ static void check(enum dxp_inc_op op, enum dxp_inc_type type, const uint8_t *a, 
 	}
 }
 
-/* Draws a value: an edge case of its type, or random bits. */
+/* Edge cases, or random bits. */
 static uint64_t value_draw(enum form form, struct rng *rng)
 {
 	static const uint64_t integers[] = {
@@ -341,7 +336,7 @@ static void reduce__half_values(void **state)
 		assert_int_equal(isnan(bf16), isnan(eight));
 		assert_true(isnan(five) || (fp16 == five && !signbit(fp16) == !signbit(five)));
 		assert_true(isnan(eight) || (bf16 == eight && !signbit(bf16) == !signbit(eight)));
-		/* a conversion makes each NaN quiet and keeps its other bits */
+		/* NaNs become quiet, with their other bits kept */
 		assert_int_equal(fp16_of_float(fp16), isnan(five) ? h | 0x200 : h);
 		assert_int_equal(bf16_of_float(bf16), isnan(eight) ? h | 0x40 : h);
 	}
@@ -361,8 +356,7 @@ static void nearest_check(uint32_t bits)
 			 half_nearest(f, 5), bf16, half_nearest(f, 8));
 }
 
-/* The conversion from float rounds correctly: halves between two neighbours, values next to halves,
- * and random values. */
+/* Halves between neighbours, values next to them, and random ones. */
 static void reduce__half_rounding(void **state)
 {
 	struct rng rng = {7};
@@ -384,8 +378,7 @@ static void reduce__half_rounding(void **state)
 	nearest_check(bits_of_float(65520.f));
 }
 
-/* MPI does not define minimum and maximum for NaN and for zeros of both signs. The results follow
- * the rules in include/dxp. */
+/* MPI leaves NaN and zeros of both signs open; include/dxp has the rules. */
 static void reduce__not_a_number(void **state)
 {
 	double nan_first[] = {NAN, 1, -0.0, 0.0}, second[] = {1, NAN, 0.0, -0.0}, x[4];
@@ -397,8 +390,7 @@ static void reduce__not_a_number(void **state)
 	}
 }
 
-/* Fails if too few AVX2 variants exist, because the comparisons above skip variants that do not
- * exist. */
+/* The comparisons above skip variants that do not exist. */
 static void reduce__vector_ways_are_among_them(void **state)
 {
 	uint32_t found = 0;

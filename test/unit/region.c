@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests memory keys. No key repeats, and no key predicts another. A revoked key is rejected, while
- * requests that already use its region keep the memory. */
+/* Tests memory keys: no repeats, no predictions, and revoked keys, whose running requests keep the
+ * memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,8 +38,7 @@ static struct nic *nic_of(uint64_t seed)
 	return n;
 }
 
-/* For each index of a region there are 2^20 secrets. Each is used once before one repeats. Key 0 is
- * never used. */
+/* Each of an index' 2^20 secrets is used once before one repeats; key 0 is never used. */
 static void region__keys_do_not_repeat(void **state)
 {
 	static const uint32_t indices[] = {0, 1, NIC_REGIONS_MAX - 1};
@@ -48,7 +47,7 @@ static void region__keys_do_not_repeat(void **state)
 
 	assert_non_null(seen);
 	for (uint32_t i = 0; i < ARRAY_COUNT(indices); i++) {
-		/* 2^20 before the wrap of the 32-bit count, so that the test covers this wrap */
+		/* so that the 32-bit count wraps */
 		uint32_t generation = 0xfff00000;
 		memset(seen, 0, SECRETS);
 		for (uint32_t k = 0; k < SECRETS - (indices[i] == 0); k++) {
@@ -62,9 +61,8 @@ static void region__keys_do_not_repeat(void **state)
 	free(seen);
 }
 
-/* The key after a given key depends on the seed and on the index. The differences between
- * successive keys are nearly all distinct. An affine permutation, which is predictable, would have
- * only few differences. */
+/* Successive differences must be nearly all distinct; those of an affine, predictable permutation
+ * are few. */
 static void region__keys_reveal_nothing_of_the_next(void **state)
 {
 	enum { KEYS = 1000 };
@@ -118,8 +116,7 @@ static void region__is_found_by_its_key_and_function(void **state)
 	nic_destroy(n);
 }
 
-/* A region is revoked while requests still access its memory. Its table entry is not reused until
- * they have completed. */
+/* The entry is not reused before the last request has completed. */
 static void region__revoked_waits_for_its_uses(void **state)
 {
 	static uint8_t memory[64];

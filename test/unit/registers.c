@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests register mode between functions of one NIC. test/sim/registers.c tests it over the
- * network. */
+/* Tests register mode inside one NIC; test/sim/registers.c uses the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,14 +9,14 @@
 
 #include "test/unit/local_rig.h"
 
-#define BASE 0x100000u /* address that each device uses for its own memory */
+#define BASE 0x100000u /* of each device's own memory */
 
 static void devices_make(struct rig *r)
 {
 	struct nic_options o = rig_options();
 
 	rig_make(r, &o, 3);
-	for (uint32_t i = 0; i < 2; i++) { /* device 2 gets no lookup table */
+	for (uint32_t i = 0; i < 2; i++) { /* not device 2 */
 		const struct nic_area area = {BASE, RIG_BYTES, 0, r->key[i]};
 		assert_int_equal(nic_area_add(r->nic, i, &area), DXP_OK);
 		for (uint32_t k = 0; k < RIG_BYTES; k++)
@@ -74,8 +73,7 @@ static void registers__rejected_inside_one_nic(void **state)
 	rig_end(&r);
 }
 
-/* The target has no receive area yet, or its receive area is full. The NIC retries for at most one
- * second. */
+/* Without space at the target, the NIC retries for at most one second. */
 static void registers__late_inside_one_nic(void **state)
 {
 	struct rig r;
@@ -88,7 +86,6 @@ static void registers__late_inside_one_nic(void **state)
 	rig_run(&r);
 	assert_int_equal(dxp_register_wait(r.window[0], 1), DXP_OK);
 	assert_memory_equal(r.memory[1] + 5000, r.memory[0], 1000);
-	/* the receive area is full, so the NIC retries */
 	assert_int_equal(send(&r, 0, 1, BASE, 1), DXP_ETIMEDOUT);
 	uint64_t end_ns = r.now_ns + NIC_REGISTERS_BUSY_NS + NIC_REGISTERS_PAUSE_MAX_NS;
 	while (r.now_ns < end_ns && nic_deadline(r.nic) != UINT64_MAX) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the registry with members on a network without losses, in virtual time. There is one test
- * for each guarantee in docs/guide/manager.md. */
+/* Tests the registry on a network without losses, in virtual time: each guarantee of
+ * docs/guide/manager.md. */
 #include "test/sim/fabric.h"
 
 #include "node/limits.h"
@@ -25,7 +25,7 @@ static const struct node_entry *row(const struct fabric *f, size_t viewer, size_
 				    f->members[subject].self.name);
 }
 
-/* Returns the epoch of the manager's present run, as member 0 has received it. */
+/* As member 0 has received it. */
 static uint64_t run_of(const struct fabric *f)
 {
 	return node_table_progress(member_table(f->members[0].m)).epoch;
@@ -111,7 +111,7 @@ static void registry__a_node_may_move(void **state)
 	fabric_destroy(f);
 }
 
-/* A second node with the name of a live node is rejected. The live node is not affected. */
+/* The live node of this name is not affected. */
 static void duplicate_rejected(struct fabric *f, struct fabric_member *second, const char *word)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
@@ -148,7 +148,6 @@ static void registry__a_second_node_with_the_same_name(void **state)
 	fabric_destroy(f);
 }
 
-/* A node restarts with another port. It waits until its old lease expires, then joins. */
 static void registry__restart_on_another_port_waits_for_the_lease(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
@@ -185,7 +184,7 @@ static void registry__an_older_start_is_rejected(void **state)
 	uint64_t now_ns = f->now_ns;
 
 	fabric_member_kill(&f->members[1]);
-	f->now_ns = 5; /* a low incarnation, as at a start after the clock was set back */
+	f->now_ns = 5; /* as if the clock had been set back */
 	fabric_member_start(f, &f->members[1]);
 	f->now_ns = now_ns;
 	fabric_run(f, S_NS);
@@ -234,7 +233,7 @@ static void registry__grants_at_run_time(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT, 2, 2);
 
-	assert_null(row(f, 0, 2)); /* a host's table has only the xPUs that the host may use */
+	assert_null(row(f, 0, 2)); /* only xPUs that the host may use */
 	assert_int_equal(node_table_count(member_table(f->members[0].m)), 1);
 	assert_null(row(f, 2, 0));
 	assert_int_equal(fabric_request(f, QUERY_GRANT, "host-0", "xpu-2"), DXP_OK);
@@ -272,8 +271,7 @@ static void registry__grants_mean_nothing_where_any_may(void **state)
 	fabric_destroy(f);
 }
 
-/* A recorded ASSIGN that granted an xPU is replayed after the grant was revoked. It has no
- * effect. */
+/* After a revocation, a recorded ASSIGN has no effect. */
 static void registry__a_replayed_grant_changes_nothing(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT, 1, 1);
@@ -285,7 +283,7 @@ static void registry__a_replayed_grant_changes_nothing(void **state)
 	assert_int_equal(fabric_request(f, QUERY_GRANT, "host-0", "xpu-1"), DXP_OK);
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
 	assign.epoch = run_of(f);
-	assign.version = 0; /* the version that the grants had when the first grant was made */
+	assign.version = 0; /* version of the grants at the first one */
 	assert_int_equal(fabric_request(f, QUERY_REVOKE, "host-0", "xpu-1"), DXP_OK);
 	size_t bytes = manage_assign_encode(&assign, mac, frame);
 	registry_receive(f->registry, &f->request_address, frame, bytes, f->now_ns);
@@ -327,8 +325,7 @@ static void registry__wrong_key(void **state)
 	fabric_destroy(f);
 }
 
-/* 100,000 JOINs with a wrong key are counted, and create no node. They get few answers, none of
- * them longer than a JOIN. */
+/* They create no node, and few answers, none longer than a JOIN. */
 static void registry__a_flood_of_wrong_keys(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
@@ -356,8 +353,7 @@ static void registry__a_flood_of_wrong_keys(void **state)
 	fabric_destroy(f);
 }
 
-/* A recorded RENEW is replayed from another address. It neither moves the node nor extends its
- * lease. */
+/* From another address, it neither moves the node nor extends its lease. */
 static void registry__a_replayed_renewal_changes_nothing(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
@@ -378,7 +374,7 @@ static void registry__a_replayed_renewal_changes_nothing(void **state)
 	fabric_destroy(f);
 }
 
-/* Starts an xPU, records its datagrams for a time, and kills it. */
+/* Kills the xPU after recording its datagrams. */
 static void recorded_kill(struct fabric *f, size_t index)
 {
 	f->recording = true;
@@ -389,8 +385,7 @@ static void recorded_kill(struct fabric *f, size_t index)
 	fabric_member_kill(&f->members[index]);
 }
 
-/* All datagrams of a dead xPU are replayed after a restart of the manager. They neither revive the
- * xPU nor prevent its next process from joining. */
+/* They neither revive the xPU nor keep its next process from joining. */
 static void registry__records_revive_no_dead_node_after_a_restart(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 0);
@@ -414,8 +409,7 @@ static void registry__records_revive_no_dead_node_after_a_restart(void **state)
 	fabric_destroy(f);
 }
 
-/* All datagrams of a live node are replayed after a restart of the manager. They do not move the
- * node, and neither extend nor end its lease. */
+/* They neither move the node nor change its lease. */
 static void registry__records_change_no_live_node_after_a_restart(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 0);
@@ -438,7 +432,7 @@ static void registry__records_change_no_live_node_after_a_restart(void **state)
 	fabric_destroy(f);
 }
 
-/* The manager has restarted since the last renewal of a node. The node can still leave. */
+/* A node can leave although it has not renewed since the restart. */
 static void registry__leaving_after_a_restart(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
@@ -454,8 +448,8 @@ static void registry__leaving_after_a_restart(void **state)
 	fabric_destroy(f);
 }
 
-/* A node cannot reach the manager. Meanwhile so many nodes join and leave that the manager forgets
- * old entries. When the node reaches the manager again, it gets a full table and is up to date. */
+/* So many nodes come and go that old entries are forgotten; a node that was cut off gets a full
+ * table. */
 static void registry__forgetting_makes_a_full_table(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 2);
@@ -493,8 +487,7 @@ static void registry__forgetting_makes_a_full_table(void **state)
 	fabric_destroy(f);
 }
 
-/* Live nodes hold all entries of the table. A join is rejected with the reason, and the node tries
- * again. */
+/* A join to a full table is rejected with the reason, and tried again. */
 static void registry__a_full_fabric_rejects(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 0, 1);
@@ -517,7 +510,7 @@ static void registry__a_full_fabric_rejects(void **state)
 	fabric_run(f, S_NS);
 	assert_int_equal(member_state(late->m), MEMBER_JOINING);
 	assert_int_equal(registry_node_count(f->registry, NODE_ALIVE), FABRIC_NODES_MAX);
-	/* the other nodes never renew their leases, so entries become free */
+	/* the others never renew */
 	fabric_run(f, 5 * S_NS);
 	assert_int_equal(member_state(late->m), MEMBER_JOINED);
 	mac_destroy(mac);

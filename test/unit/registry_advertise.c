@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests nodes that send from one address and advertise another. Other nodes get the advertised
- * address, and the manager sends its answers to the sender's address. A wrong advertised address is
- * rejected with the reason. */
+/* Tests nodes that advertise another address than they send from: nodes use it, the manager answers
+ * the sender, and wrong ones are rejected. */
 #include "test/sim/fabric.h"
 
 #include "manager/internal.h"
 #include "node/limits.h"
 
-#define OUTSIDE_IP 0xcb007107 /* 203.0.113.7, an address for documentation (RFC 5737) */
+#define OUTSIDE_IP 0xcb007107 /* 203.0.113.7, for documentation (RFC 5737) */
 
 static void advertise(struct fabric_member *member, struct udp_address address)
 {
@@ -15,7 +14,7 @@ static void advertise(struct fabric_member *member, struct udp_address address)
 	member->self.address = address;
 }
 
-/* Creates a fabric with a host, and an xPU that advertises OUTSIDE_IP:5000. */
+/* The xPU advertises OUTSIDE_IP:5000. */
 static struct fabric *world(void)
 {
 	struct fabric *f = fabric_create(1, GRANTS_ANY);
@@ -48,8 +47,7 @@ static void registry_advertise__others_see_the_advertised_address(void **state)
 	fabric_destroy(f);
 }
 
-/* The sender's address of a node changes, as after a new NAT mapping. Its row keeps the advertised
- * address. */
+/* A new NAT mapping leaves the row as it is. */
 static void registry_advertise__a_move_changes_no_row(void **state)
 {
 	struct fabric *f = world();
@@ -76,8 +74,7 @@ static void registry_advertise__a_restarted_manager_keeps_it(void **state)
 	fabric_destroy(f);
 }
 
-/* Node and manager restart at the same time. The manager recognizes the node by its advertised
- * address, so the node need not wait for its old lease. */
+/* By its advertised address the node is recognized, and need not wait for its old lease. */
 static void registry_advertise__both_restart(void **state)
 {
 	struct fabric *f = world();
@@ -110,8 +107,7 @@ static void registry_advertise__a_second_node_at_the_same_address(void **state)
 	fabric_destroy(f);
 }
 
-/* Two nodes advertise the same address. The node that also sends from this address gets it, even if
- * the other node advertised it first. The other node does not get it back. */
+/* It gets the address even if the other advertised it first, and keeps it. */
 static void registry_advertise__the_sender_at_the_address_wins(void **state)
 {
 	struct fabric *f = world();
@@ -130,8 +126,7 @@ static void registry_advertise__the_sender_at_the_address_wins(void **state)
 	fabric_destroy(f);
 }
 
-/* A node forges its source address, where it receives nothing, and advertises it too. The node that
- * advertised the address before keeps its entry. */
+/* It receives nothing there, so the node that advertised the address keeps its entry. */
 static void registry_advertise__a_forged_source_address_ends_no_node(void **state)
 {
 	struct fabric *f = world();
@@ -163,8 +158,7 @@ static void registry_advertise__a_forged_source_address_ends_no_node(void **stat
 	fabric_destroy(f);
 }
 
-/* Sends the JOIN of a node that sends from the address of xpu-1 and advertises it too. Returns how
- * many nodes have joined then. */
+/* At xpu-1's address. Returns the number of joined nodes. */
 static uint64_t forged_join(struct fabric *f, struct manage_join *join)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
@@ -178,8 +172,7 @@ static uint64_t forged_join(struct fabric *f, struct manage_join *join)
 	return registry_counters(f->registry)->joined;
 }
 
-/* A proof that a node received at this address long ago, when it had the address, is not valid
- * now. */
+/* The proof is from long ago, when the node had the address. */
 static void registry_advertise__an_old_proof_ends_no_node(void **state)
 {
 	struct fabric *f = world();
@@ -199,7 +192,7 @@ static void registry_advertise__an_old_proof_ends_no_node(void **state)
 	assert_int_equal(forged_join(f, &join), 2);
 	assert_int_equal(registry_counters(f->registry)->unproved, 1);
 	join.run = registry_proof(f->registry, &join.self.address, join.nonce, f->now_ns);
-	fabric_run(f, 60 * S_NS); /* into the next period, in which the proof is still valid */
+	fabric_run(f, 60 * S_NS); /* next period: the proof is still valid */
 	assert_int_equal(forged_join(f, &join), 3);
 	fabric_destroy(f);
 }

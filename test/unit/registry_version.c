@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests programs and managers with different versions of the wire format. They cannot decode each
- * other's packets, but both detect the difference. The message to the user has both versions. */
+/* Tests versions of the wire format: both sides detect a difference, and the message has both
+ * versions. */
 #include "test/sim/fabric.h"
 
 #include "node/limits.h"
 
-#define OTHER 5 /* a version that does not exist yet */
+#define OTHER 5 /* does not exist yet */
 
 static void version_set(uint8_t *frame, uint8_t version)
 {
@@ -45,8 +45,7 @@ static void registry_version__a_request_of_another_version_is_refused(void **sta
 	fabric_destroy(f);
 }
 
-/* The manager answers a flood of JOINs of another version as rarely as a flood with wrong keys. It
- * never answers an answer. */
+/* As rare as for wrong keys; answers are never answered. */
 static void registry_version__answers_are_few(void **state)
 {
 	struct fabric *f = fabric_create(1, GRANTS_ANY);
@@ -70,7 +69,7 @@ static void registry_version__answers_are_few(void **state)
 	fabric_destroy(f);
 }
 
-/* Starts a member that waits one second for its manager, then fails. */
+/* Fails after a second without a manager. */
 static struct member *member_new(struct fabric *f)
 {
 	struct member_options options = {.manager = f->manager,
@@ -95,12 +94,12 @@ static void registry_version__a_member_names_both_versions(void **state)
 
 	version_set(frame, OTHER);
 	member_receive(m, &f->request_address, frame, bytes, f->now_ns);
-	/* the datagram did not come from the manager's address */
+	/* not from the manager's address */
 	assert_null(member_notice(m, &level));
 	member_receive(m, &f->manager, frame, bytes, f->now_ns);
 	assert_non_null(strstr(member_notice(m, &level), "has version 5 of the wire format"));
 	member_receive(m, &f->manager, frame, bytes, f->now_ns);
-	assert_null(member_notice(m, &level)); /* the notice comes only once */
+	assert_null(member_notice(m, &level)); /* only once */
 	assert_int_equal(member_state(m), MEMBER_JOINING);
 	member_send(m, &out, 1, f->now_ns + 2 * S_NS);
 	assert_int_equal(member_status(m), DXP_EUNSUPPORTED);

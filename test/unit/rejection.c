@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests packets for which the receiver has no space. They are retransmitted after the time that the
- * receiver requested. Other packets are still sent meanwhile, and no state remains when the packets
- * have arrived. */
+/* Tests packets without space at the receiver: retransmitted after the requested time, others sent
+ * meanwhile, no state left. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,15 +30,14 @@ static void words_carry(struct session_pair *p)
 		pair_deliver(p, 1, &d[i]);
 }
 
-/* A rejected packet waits for its retransmission. If a copy of it arrives meanwhile, it is not
- * retransmitted any more. */
+/* A copy that arrives meanwhile cancels the retransmission. */
 static void rejection__arrived_while_it_waits(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);
 	struct rltp_session *s = p->ends[0].session;
 	struct datagram d, again;
 
-	s->awaited = 1; /* the sender awaits an answer, so the session stays active */
+	s->awaited = 1; /* keeps the session active */
 	p->ends[1].reject_key = REFUSED;
 	p->ends[1].reject = (struct rltp_verdict){WIRE_NACK_RNR, 100};
 	pair_post(p, 0, FLOW, 8, REFUSED);
@@ -49,7 +47,7 @@ static void rejection__arrived_while_it_waits(void **state)
 	words_carry(p);
 	assert_int_equal(s->io->waiting.count, 1);
 	p->ends[1].reject_key = 0;
-	pair_deliver(p, 0, &again); /* a duplicate that the network delivers late */
+	pair_deliver(p, 0, &again); /* a late duplicate */
 	p->now_ns += RLTP_ACK_DELAY_NS;
 	words_carry(p);
 	assert_int_equal(p->ends[0].done, 1);
@@ -59,9 +57,8 @@ static void rejection__arrived_while_it_waits(void **state)
 	pair_destroy(p);
 }
 
-/* The session's window has space for one packet, and the receiver rejects every packet of one flow.
- * The other flow continues, and the rejected packet is tried again. Any number of polls without
- * work (`looks`) changes nothing. */
+/* The window has one packet and a flow is always rejected, but the other continues. Polls without
+ * work (`looks`) change nothing. */
 static void shared_window(uint32_t looks)
 {
 	struct session_pair *p = pair_create(&plain, 1);

@@ -11,7 +11,7 @@
 
 #include "link/resolve.h"
 
-static int no_names; /* not 0: no name is found */
+static int no_names; /* no name is found */
 
 int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
 		       struct addrinfo **out);
@@ -66,7 +66,7 @@ static void resolve_address__rejects(void **state)
 	assert_int_equal(resolve_address("no.such.host.invalid", 7, &a), DXP_ENOENT);
 }
 
-/* A system without /etc/hosts and without a name server still knows `localhost`. */
+/* Neither /etc/hosts nor a name server exists. */
 static void resolve_address__localhost_without_hosts(void **state)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];

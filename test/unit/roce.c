@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests RoCEv2 headers, and the ICRC against packets of other implementations. */
+/* Tests RoCEv2 headers, and the ICRC of other implementations' packets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,15 +34,15 @@ static size_t from_hex(const char *text, uint8_t *out)
 	return bytes;
 }
 
-/* Packets in hexadecimal digits, from the IP header to the ICRC. */
+/* From the IP header to the ICRC. */
 static const char *const vectors[] = {
-	/* a CNP captured on a ConnectX-4 Lx */
+	/* CNP of a ConnectX-4 Lx */
 	"45c2003c718c4000401191610a0011010a001201 000012b700280000 8100ffff4000011800000000"
 	"00000000000000000000000000000000 82fd002a",
-	/* UC SEND only, from the tests of scapy */
+	/* UC SEND only, from scapy's tests */
 	"45010040047840004011b4d5c0a80007c0a80007 c00012b7002caca2 2460ffff000000d300cf1710"
 	"4630818be28935d90e9a95505401be885e500000 78f353f3",
-	/* UD SEND only, with a text as payload */
+	/* UD SEND only, with a text */
 	"4500005c12344000401113c10a4d00010a4d0002 c00112b700480000 6440ffff0001234500000064"
 	"8001000000000011 64787020696e2d6e6574776f726b20616c6c7265647563652074657374207061"
 	"796c6f6164 000000 f6c08c02",
@@ -55,7 +55,7 @@ static void roce__icrc_of_others(void **state)
 		size_t bytes = from_hex(vectors[i], packet);
 
 		assert_true(roce_icrc_right_ip(packet, bytes));
-		/* changes fields that routers may change, so the ICRC stays the same */
+		/* routers may change these fields, so the ICRC stays */
 		packet[1] ^= 0xff;
 		packet[8]--;
 		packet[10] ^= 0x55;
@@ -73,8 +73,7 @@ static void roce__icrc_of_others(void **state)
 	}
 }
 
-/* A plain socket delivers only the UDP payload, without the IP header. With Identification 0 and
- * Don't Fragment set, both ICRC functions give the same result. */
+/* With Identification 0 and Don't Fragment, the ICRC of a plain socket's payload is the same. */
 static void roce__icrc_without_ip_header(void **state)
 {
 	uint8_t packet[IP_UDP_BYTES + 1500] = {0x45};
@@ -156,7 +155,7 @@ static void roce__header_rejected(void **state)
 		for (size_t n = 0; n < bytes + samples[i].pad_bytes + 4; n++)
 			assert_int_equal(roce_header_decode(data, n, &h, &payload_bytes),
 					 DXP_EMALFORMED);
-		data[1] |= 1; /* another version in the header */
+		data[1] |= 1; /* another version */
 		assert_int_equal(roce_header_decode(data, 64, &h, &payload_bytes), DXP_EMALFORMED);
 		data[1] &= 0xf0;
 		assert_int_equal(roce_header_decode(data, 63, &h, &payload_bytes), DXP_EMALFORMED);
@@ -173,7 +172,7 @@ static void roce__header_rejected(void **state)
 	assert_int_equal(payload_bytes, 77);
 }
 
-/* Delays of RNR NAKs in microseconds, from table 45 of the specification. */
+/* Microseconds, table 45 of the specification. */
 static void roce__rnr_times(void **state)
 {
 	static const uint32_t times[32] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements a host without the host library, for protocol tests: the host can be silent and delay
- * its answers. Each file that includes this header has its own copy. Include cmocka.h first. */
+/* Implements a host that can be silent or late, without the host library. Include cmocka.h first;
+ * each including file has its own copy. */
 #ifndef TEST_RUDE_HOST_H
 #define TEST_RUDE_HOST_H
 
@@ -16,10 +16,10 @@
 
 struct rude {
 	struct node *node;
-	struct dxp_target to; /* target for messages to the xPU */
+	struct dxp_target to; /* the xPU */
 	uint32_t key, memory_key;
-	uint64_t address; /* address of RUDE_BYTES allocated on the xPU */
-	/* RUDE_BYTES of the host's memory, which the xPU may read and write with `key` */
+	uint64_t address; /* of RUDE_BYTES on the xPU */
+	/* RUDE_BYTES that the xPU may access with `key` */
 	uint8_t *memory;
 };
 #define RUDE_BYTES (4u << 20)
@@ -51,7 +51,7 @@ static inline void rude_reply(struct rude *r, struct command_reply *reply)
 	dxp_received_release(node_window(r->node));
 }
 
-/* Joins the fabric, opens the xPU with this node id, and allocates memory on it. */
+/* Also allocates memory. */
 static inline void rude_open(struct rude *r, const struct daemons *w, uint16_t xpu)
 {
 	static uint32_t number;
@@ -77,7 +77,7 @@ static inline void rude_open(struct rude *r, const struct daemons *w, uint16_t x
 	rude_reply(r, &reply);
 	assert_int_equal(reply.status, DXP_OK);
 	r->memory_key = reply.memory_key;
-	do { /* tries again, because a DMA of the board may fail */
+	do { /* a DMA of the board may fail */
 		rude_post(r, &(struct command){
 				     .op = COMMAND_ALLOC, .sequence = 2, .bytes = RUDE_BYTES});
 		rude_reply(r, &reply);

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares compiled C with a second compiler. The engine rv32 compiles a text as OpenCL C. clang
- * and lld compile the same text as C without a library, for qemu-riscv32. Each of 64 work-items
- * runs all programs with its own seed, and all results must be equal. The text for qemu has its own
- * 64-bit division, so it also checks the division of the engine. Skipped if qemu-riscv32, clang-15
- * or ld.lld is missing. */
+/* Compares C compiled by `rv32` with clang's for qemu-riscv32, including 64-bit division: all
+ * work-items, each with its seed, must agree. Skipped without qemu-riscv32, clang-15 or ld.lld. */
 #include "test/unit/engine_rv32_rig.h"
 
 #define ITEMS     64
-#define RESULTS   16 /* words of results of each work-item */
+#define RESULTS   16 /* words per work-item */
 #define BYTES     (ITEMS * RESULTS * 4)
 #define TEXT(...) #__VA_ARGS__
 
-/* The text that both compile. `ulong` has 64 bits. For C, `constant`, `private` and `global` are
- * defined as nothing or as static. */
+/* `ulong` has 64 bits. In C, `constant`, `private` and `global` are nothing or static. */
 static const char programs[] = TEXT(
 	constant uint nibbles[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190,
 				     0x6b6b51f4, 0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344,
@@ -130,7 +126,7 @@ static const char programs[] = TEXT(
 		return steps ^ bits(r) ^ (uint)(int)(i * 100.0f);
 	}
 
-	/* Interprets random code for a machine with eight registers. */
+	/* Interprets random code, with eight registers. */
 	uint machine(uint seed) {
 		uint r[8];
 		for (uint i = 0; i < 8; i++)
@@ -226,7 +222,6 @@ static const char c_end[] =
 	"	for (uint i = 0; i < 64; i++) run(results + 16 * i, i);\n"
 	"	call(64, 1, results, sizeof(results)); call(93, 0, 0, 0); for (;;) ; }\n";
 
-/* Runs a command line; fails the test if the command fails. */
 static void shell(const char *format, const char *folder)
 {
 	char line[512];
@@ -236,8 +231,7 @@ static void shell(const char *format, const char *folder)
 		fail_msg("failed: %s", line);
 }
 
-/* Compiles the text as C at optimization `level`, and runs it under qemu-riscv32. Writes the
- * results of all work-items. */
+/* At optimization `level`; writes results of all work-items. */
 static void run_qemu(const char *level, uint8_t results[BYTES])
 {
 	char folder[] = "/tmp/dxp-rv32-c-XXXXXX", path[64], compile[256];

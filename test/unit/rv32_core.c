@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the rv32 core: work-groups, lanes of a warp that branch differently, barriers, limits and
- * traps. */
+/* Tests the rv32 core: work-groups, diverging lanes, barriers, limits, traps. */
 #include "test/unit/rv32_rig.h"
 
-/* Appends instructions that set register d to the buffer's address + 4 * the value of a CSR
- * (control and status register). */
+/* d = buffer + 4 * CSR (control and status register). */
 static void emit_slot(struct rig *g, unsigned d, unsigned csr)
 {
 	emit_csr(g, d, csr);
@@ -13,8 +11,7 @@ static void emit_slot(struct rig *g, unsigned d, unsigned csr)
 	emit(g, RV32_ADD, d, d, T6, 0);
 }
 
-/* 64 lanes in two warps each add 1 to a word, under a spin lock in global memory. All adds are
- * counted. */
+/* No add of 64 lanes in two warps is lost. */
 static void rv32_core__spin_lock(void **state)
 {
 	struct rig *g = rig_create();
@@ -63,8 +60,7 @@ static void rv32_core__flag_of_another_warp(void **state)
 	rig_destroy(g);
 }
 
-/* Every work-item reads its ids, with index spaces of one, two and three dimensions. A work-group
- * fills a warp or shares it with others. */
+/* In one to three dimensions; a group fills a warp or shares it. */
 static void check_ids(struct rig *g, const uint32_t local[3], const uint32_t groups[3])
 {
 	const uint32_t items = local[0] * local[1] * local[2];
@@ -73,7 +69,7 @@ static void check_ids(struct rig *g, const uint32_t local[3], const uint32_t gro
 	rig_restart(g);
 	memcpy(g->launch.local, local, sizeof(g->launch.local));
 	memcpy(g->launch.groups, groups, sizeof(g->launch.groups));
-	/* stores to word[x + row * y + plane * z] the local index + 1000 * the group's x */
+	/* word[x + row * y + plane * z] = local index + 1000 * group x */
 	emit_csr(g, A0, RV32_CSR_GLOBAL_ID);
 	emit_csr(g, A1, RV32_CSR_GLOBAL_ID + 1);
 	emit_csr(g, A2, RV32_CSR_GLOBAL_ID + 2);
@@ -120,8 +116,7 @@ static void rv32_core__ids(void **state)
 	rig_destroy(g);
 }
 
-/* Each work-group adds up its ids with local memory and barriers. Groups that share a warp have
- * separate local memory. */
+/* Groups that share a warp have separate local memory. */
 static void check_reduction(struct rig *g, uint32_t items, uint32_t groups)
 {
 	rig_restart(g);
@@ -134,7 +129,7 @@ static void check_reduction(struct rig *g, uint32_t items, uint32_t groups)
 	emit_csr(g, A0, RV32_CSR_GLOBAL_ID);
 	emit(g, RV32_SW, 0, T1, A0, 0);
 	emit_li(g, A1, items / 2);
-	/* start of the loop */
+	/* loop */
 	emit_barrier(g);
 	emit(g, RV32_BGEU, 0, T0, A1, 28);
 	emit(g, RV32_SLLI, A2, A1, 0, 2);
@@ -145,8 +140,7 @@ static void check_reduction(struct rig *g, uint32_t items, uint32_t groups)
 	emit(g, RV32_SW, 0, T1, A3, 0);
 	emit(g, RV32_SRLI, A1, A1, 0, 1);
 	emit(g, RV32_BNE, 0, A1, ZERO, -36);
-	/* work-item 0 stores the sum; the branch of the other work-items skips the five words of
-	 * emit_slot() and two accesses */
+	/* work-item 0 stores the sum; others skip five words of emit_slot() and two accesses */
 	emit(g, RV32_BNE, 0, T0, ZERO, 32);
 	emit_slot(g, A5, RV32_CSR_GROUP_ID);
 	emit(g, RV32_LW, A4, S0, 0, 0);
@@ -172,8 +166,7 @@ static void rv32_core__reduction(void **state)
 	rig_destroy(g);
 }
 
-/* Two work-items of the third group return before a barrier that the others wait at. The launch
- * fails with a trap. */
+/* Two work-items return before a barrier: a trap. */
 static void rv32_core__barrier_not_reached(void **state)
 {
 	struct rig *g = rig_create();
@@ -202,8 +195,8 @@ static void rv32_core__barrier_not_reached(void **state)
 	rig_destroy(g);
 }
 
-/* For each width, accesses bytes inside the buffer, across its end and behind it. Lanes 0 .. 4
- * access the start of the buffer, so the first lane that fails is lane 5. */
+/* Inside the buffer, across its end and behind it. Lanes 0 .. 4 use its start, so lane 5 fails
+ * first. */
 static void rv32_core__bounds(void **state)
 {
 	static const enum rv32_opcode codes[] = {RV32_LB, RV32_LHU, RV32_LW,
@@ -241,8 +234,7 @@ static void rv32_core__bounds(void **state)
 	rig_destroy(g);
 }
 
-/* Runs one instruction with A0 = value. Compares the trap's message from behind the name of the
- * work-item with `sentence`. */
+/* With A0 = value; compares the message behind the work-item. */
 static void check_trap(struct rig *g, uint32_t word, uint32_t value, const char *sentence)
 {
 	char want[256];
@@ -316,7 +308,7 @@ static void rv32_core__endless(void **state)
 	assert_int_equal(rig_run(g), DXP_EDEVICE);
 	assert_int_equal(g->trap.kind, RV32_TRAP_BUDGET);
 	assert_in_range(g->counters.instructions, 1000000, 1000000 + 32 * 4096);
-	/* the stop flag also ends a program that pauses */
+	/* also stops a program that pauses */
 	rig_restart(g);
 	emit(g, RV32_PAUSE, 0, 0, 0, 0);
 	emit(g, RV32_JAL, ZERO, 0, 0, -4);
@@ -327,8 +319,7 @@ static void rv32_core__endless(void **state)
 	rig_destroy(g);
 }
 
-/* If lanes store to the same word, the store of the highest lane remains. In private memory each
- * lane has its own word. */
+/* The highest lane's store to a word remains; private words are separate. */
 static void rv32_core__stores_in_lane_order(void **state)
 {
 	struct rig *g = rig_create();
@@ -355,7 +346,7 @@ static void rv32_core__stores_in_lane_order(void **state)
 	rig_destroy(g);
 }
 
-/* A launch does not read values that an earlier launch wrote to private memory. */
+/* No values of an earlier launch are left. */
 static void rv32_core__private_is_fresh(void **state)
 {
 	struct rig *g = rig_create();
@@ -373,8 +364,7 @@ static void rv32_core__private_is_fresh(void **state)
 	rig_destroy(g);
 }
 
-/* Lanes call different functions through a table of addresses. Behind the calls they execute
- * together again. */
+/* They execute together again behind the calls. */
 static void rv32_core__indirect_calls(void **state)
 {
 	struct rig *g = rig_create();
@@ -414,8 +404,7 @@ static void record(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
 	masks[(pc - RV32_CODE_BASE) / 4] = mask;
 }
 
-/* A trace has each instruction with the lanes that execute it. Tracing does not change the
- * counters. */
+/* It lists each instruction with its lanes, and leaves the counters. */
 static void rv32_core__trace(void **state)
 {
 	struct rig *g = rig_create();

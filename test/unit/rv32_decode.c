@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests decoder, encoder and disassembler. Another assembler made the words of the table. */
+/* Tests decoder, encoder and disassembler with words of another assembler. */
 #include "base/rng.h"
 #include "rv32/disasm.h"
 #include "test/unit/rv32_rig.h"
@@ -8,7 +8,7 @@
 
 struct text_case {
 	uint32_t word;
-	const char *text; /* disassembled text of the word at address 0x10000 */
+	const char *text; /* at address 0x10000 */
 };
 
 static const struct text_case texts[] = {
@@ -65,29 +65,28 @@ static void rv32_decode__texts(void **state)
 	}
 }
 
-/* Words that must not decode: reserved encodings, extensions that the device does not have, and
- * invalid operands. */
+/* Reserved encodings, absent extensions, invalid operands. */
 static void rv32_decode__illegal(void **state)
 {
 	static const uint32_t words[] = {
 		0x00000000, /* all zeros */
 		0xffffffff, /* all ones */
-		0x00000001, /* a compressed instruction */
+		0x00000001, /* compressed */
 		0x0000100f, /* fence.i */
 		0x30200073, /* mret */
 		0x10500073, /* wfi */
 		0x00003503, /* ld */
-		0x02051513, /* slli by 32: registers have only 32 bits */
-		0x02c5f553, /* fadd.d: the device has no double */
-		0x00c5d553, /* fadd.s with rounding mode 5 */
-		0x00c5e553, /* fadd.s with rounding mode 6 */
+		0x02051513, /* slli by 32 */
+		0x02c5f553, /* fadd.d: no double */
+		0x00c5d553, /* rounding mode 5 */
+		0x00c5e553, /* rounding mode 6 */
 		0x1015a52f, /* lr.w with a register in rs2 */
-		0x0400200b, /* custom-0, used by other devices */
-		0x0200400b, /* barrier, encoded as in other devices */
-		0x0105102b, /* dxp.set with register 16, the first invalid one */
-		0x0460252b, /* dxp.get with number 70, which is invalid */
+		0x0400200b, /* custom-0 */
+		0x0200400b, /* other devices' barrier */
+		0x0105102b, /* dxp.set: no register 16 */
+		0x0460252b, /* dxp.get: no number 70 */
 		0x0205352b, /* dxp.take with a register in rs2 */
-		0x00c5c02b, /* custom-1 with funct3 = 4, which is unused */
+		0x00c5c02b, /* custom-1, unused funct3 */
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
@@ -98,7 +97,6 @@ static void rv32_decode__illegal(void **state)
 	}
 }
 
-/* A decoded word, encoded again, is the same word. */
 static void rv32_decode__round_trip(void **state)
 {
 	struct rng rng = {.state = 1};

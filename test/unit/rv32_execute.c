@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests each instruction with the edge cases that the ISA manual defines, in each build, with all
- * lanes and with some lanes masked off. Float instructions run with and without code that can
- * observe their flags. */
+/* Tests each instruction's edge cases by the ISA manual, in each build, with masked lanes, and with
+ * and without observable float flags. */
 #include "test/unit/rv32_rig.h"
 
 #define NAN_  0x7fc00000u
@@ -10,7 +9,7 @@
 #define NEG   0x80000000u
 #define ONE   0x3f800000u
 #define TWO   0x40000000u
-#define LEAST 1u /* smallest subnormal float */
+#define LEAST 1u /* smallest subnormal */
 
 struct integer_case {
 	enum rv32_opcode code;
@@ -68,7 +67,7 @@ struct float_case {
 #define NV RV32_INVALID
 
 static const struct float_case floats[] = {
-	/* 1 + 2^-24 is half way between two floats: rounds to even */
+	/* half way: rounds to even */
 	{RV32_FADD_S, RV32_RNE, ONE, 0x33800000, 0, ONE, NX},
 	{RV32_FADD_S, RV32_RUP, ONE, 0x33800000, 0, ONE + 1, NX},
 	{RV32_FADD_S, RV32_RMM, ONE, 0x33800000, 0, ONE + 1, NX},
@@ -88,7 +87,7 @@ static const struct float_case floats[] = {
 	{RV32_FMUL_S, RV32_RNE, 0, INF, 0, NAN_, NV},
 	{RV32_FMUL_S, RV32_RNE, 0x00800000, 0x3f000000, 0, 0x00400000, 0},
 	{RV32_FMUL_S, RV32_RNE, 0x3f7fffff, 0x00800001, 0, 0x00800000,
-	 NX}, /* after rounding, the result is not tiny, so underflow (UF) is not set */
+	 NX}, /* not tiny after rounding, so no underflow (UF) */
 	{RV32_FDIV_S, RV32_RNE, ONE, 0, 0, INF, DZ},
 	{RV32_FDIV_S, RV32_RNE, ONE, NEG, 0, INF | NEG, DZ},
 	{RV32_FDIV_S, RV32_RNE, 0, NEG, 0, NAN_, NV},
@@ -99,12 +98,12 @@ static const struct float_case floats[] = {
 	{RV32_FSQRT_S, RV32_RNE, NEG, 0, 0, NEG, 0},
 	{RV32_FSQRT_S, RV32_RNE, ONE | NEG, 0, 0, NAN_, NV},
 	{RV32_FSQRT_S, RV32_RNE, INF, 0, 0, INF, 0},
-	/* a fused product is exact: (1 + 2^-12)^2 - 1 - 2^-11 = 2^-24 */
+	/* exact: (1 + 2^-12)^2 - 1 - 2^-11 = 2^-24 */
 	{RV32_FMADD_S, RV32_RNE, 0x3f800800, 0x3f800800, 0xbf801000, 0x33800000, 0},
 	{RV32_FMSUB_S, RV32_RNE, 0x3f800800, 0x3f800800, 0x3f801000, 0x33800000, 0},
 	{RV32_FNMSUB_S, RV32_RNE, 0x3f800800, 0x3f800800, 0x3f801000, 0xb3800000, 0},
 	{RV32_FNMADD_S, RV32_RNE, 0x3f800800, 0x3f800800, 0xbf801000, 0xb3800000, 0},
-	/* 1 + 2^-24 + 2^-60 is rounded once; rounded twice, it would give 1 */
+	/* 1 + 2^-24 + 2^-60; rounded twice, it would give 1 */
 	{RV32_FMADD_S, RV32_RNE, 0x21800000, 0x3f800000, 0x3f800001, 0x3f800001, NX},
 	{RV32_FMADD_S, RV32_RNE, 0x33800001, 0x3f800000, ONE, ONE + 1, NX},
 	{RV32_FMADD_S, RV32_RNE, INF, 0, NAN_, NAN_, NV},
@@ -114,7 +113,7 @@ static const struct float_case floats[] = {
 	{RV32_FSGNJ_S, 0, ONE, NEG, 0, ONE | NEG, 0},
 	{RV32_FSGNJN_S, 0, ONE, NEG, 0, ONE, 0},
 	{RV32_FSGNJX_S, 0, ONE | NEG, NEG, 0, ONE, 0},
-	/* sign injection copies the other bits of a NaN without a change */
+	/* a NaN's other bits stay */
 	{RV32_FSGNJ_S, 0, SNAN, NEG, 0, SNAN | NEG, 0},
 	{RV32_FMIN_S, 0, 0, NEG, 0, NEG, 0},
 	{RV32_FMIN_S, 0, NEG, 0, 0, NEG, 0},
@@ -124,9 +123,9 @@ static const struct float_case floats[] = {
 	{RV32_FMAX_S, 0, ONE, SNAN, 0, ONE, NV},
 	{RV32_FMIN_S, 0, SNAN, 0xffffffff, 0, NAN_, NV},
 	{RV32_FMIN_S, 0, INF | NEG, 0xff7fffff, 0, INF | NEG, 0},
-	{RV32_FCVT_W_S, RV32_RTZ, 0xbfc00000, 0, 0, 0xffffffff, NX}, /* converts -1.5 */
+	{RV32_FCVT_W_S, RV32_RTZ, 0xbfc00000, 0, 0, 0xffffffff, NX}, /* of -1.5 */
 	{RV32_FCVT_W_S, RV32_RNE, 0xbfc00000, 0, 0, 0xfffffffe, NX},
-	{RV32_FCVT_W_S, RV32_RMM, 0x40200000, 0, 0, 3, NX}, /* converts 2.5 */
+	{RV32_FCVT_W_S, RV32_RMM, 0x40200000, 0, 0, 3, NX}, /* of 2.5 */
 	{RV32_FCVT_W_S, RV32_RNE, 0x40200000, 0, 0, 2, NX},
 	{RV32_FCVT_W_S, RV32_RDN, 0xbfc00000, 0, 0, 0xfffffffe, NX},
 	{RV32_FCVT_W_S, RV32_RUP, 0xbfc00000, 0, 0, 0xffffffff, NX},
@@ -172,8 +171,7 @@ static const struct float_case floats[] = {
 	{RV32_FMV_W_X, 0, SNAN, 0, 0, SNAN, 0},
 };
 
-/* Appends instructions that load the operands of a work-item. Its row in the buffer has four
- * words. */
+/* A work-item's row has four words. */
 static void load_operands(struct rig *g, bool as_floats)
 {
 	emit_csr(g, T0, RV32_CSR_LOCAL_INDEX);
@@ -186,8 +184,7 @@ static void load_operands(struct rig *g, bool as_floats)
 		emit(g, RV32_FLW, A0 + (unsigned)i, T0, 0, 4 * i);
 }
 
-/* Appends a branch: lanes with an odd number skip the next instruction, so their A5 stays
- * unchanged. */
+/* In odd lanes A5 stays unchanged. */
 static void skip_odd(struct rig *g)
 {
 	emit_csr(g, T2, RV32_CSR_LANE);
@@ -288,7 +285,7 @@ static void rv32_execute__floats(void **state)
 	rig_destroy(g);
 }
 
-/* The instruction uses the rounding mode in the register frm. A reserved mode causes a trap. */
+/* A reserved mode in frm causes a trap. */
 static void rv32_execute__dynamic_rounding(void **state)
 {
 	struct rig *g = rig_create();
@@ -312,7 +309,7 @@ static void rv32_execute__dynamic_rounding(void **state)
 	rig_destroy(g);
 }
 
-/* x0 stays 0, even if an instruction of any kind has it as its destination. */
+/* Even as the destination of any instruction. */
 static void rv32_execute__x0(void **state)
 {
 	struct rig *g = rig_create();
@@ -338,7 +335,7 @@ static void rv32_execute__x0(void **state)
 	rig_destroy(g);
 }
 
-/* Loads and stores of each width work at each alignment, in global, local and private memory. */
+/* In global, local and private memory. */
 static void rv32_execute__misaligned(void **state)
 {
 	static const uint32_t bases[] = {RIG_BUFFER + 2048, RV32_LOCAL_BASE, RV32_PRIVATE_END - 64};
@@ -374,8 +371,7 @@ static void rv32_execute__misaligned(void **state)
 	rig_destroy(g);
 }
 
-/* SC succeeds once after LR. It fails without a reservation, at another address, and if the word
- * was changed after LR. */
+/* SC succeeds once after LR, at its address, if the word is unchanged. */
 static void rv32_execute__reservation(void **state)
 {
 	struct rig *g = rig_create();
@@ -384,14 +380,14 @@ static void rv32_execute__reservation(void **state)
 	emit_li(g, S0, RIG_BUFFER);
 	emit_li(g, A0, 5);
 	emit(g, RV32_LR_W, A1, S0, 0, 0);
-	emit(g, RV32_SC_W, A2, S0, A0, 0); /* SC writes 0: success */
-	emit(g, RV32_SC_W, A3, S0, A0, 0); /* SC writes 1: the reservation is used up */
+	emit(g, RV32_SC_W, A2, S0, A0, 0); /* 0: success */
+	emit(g, RV32_SC_W, A3, S0, A0, 0); /* 1: used up */
 	emit(g, RV32_LR_W, A1, S0, 0, 0);
 	emit(g, RV32_ADDI, S1, S0, 0, 4);
-	emit(g, RV32_SC_W, A4, S1, A0, 0); /* SC writes 1: another address than LR */
+	emit(g, RV32_SC_W, A4, S1, A0, 0); /* 1: another address */
 	emit(g, RV32_LR_W, A1, S0, 0, 0);
 	emit(g, RV32_SW, 0, S0, ZERO, 0);
-	emit(g, RV32_SC_W, A5, S0, A0, 0); /* SC writes 1: the word was changed after LR */
+	emit(g, RV32_SC_W, A5, S0, A0, 0); /* 1: the word was changed */
 	for (unsigned i = 0; i < 4; i++)
 		emit(g, RV32_SW, 0, S0, A2 + i, (int32_t)(16 + 4 * i));
 	emit_ret(g);

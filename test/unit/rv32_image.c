@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the loader of rv32 objects with two objects that clang made: two kernels, and the runtime's
- * functions. */
+/* Tests the loader of rv32 objects from clang: two kernels, and the runtime's functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,17 +59,17 @@ static void rv32_image_link__kernels(void **state)
 	assert_int_equal(k->parameters[1].space, RV32_SPACE_VALUE);
 	assert_int_equal(k->parameters[2].space, RV32_SPACE_LOCAL);
 	assert_int_equal(k->local_bytes, 32);
-	/* both kernels use the same local addresses, because only one runs at a time */
+	/* the same local addresses, as only one kernel runs */
 	assert_int_equal(rv32_image_kernel(image, "other")->local_bytes, 4);
 	assert_string_equal(rv32_image_symbol(image, k->entry)->name, "small");
 	assert_int_equal(rv32_image_symbol(image, k->entry)->address, k->entry);
-	/* the image contains the table of constants */
+	/* the table of constants */
 	static const uint32_t table[] = {3, 1, 4, 1};
 	assert_non_null(memmem(image->constants, image->constant_bytes, table, sizeof(table)));
 	rv32_image_destroy(image);
 }
 
-/* Every call in the image jumps to the start of a function, and all words decode. */
+/* Calls reach starts of functions, and all words decode. */
 static void rv32_image_link__calls(void **state)
 {
 	struct rv32_image *image;
@@ -88,7 +87,7 @@ static void rv32_image_link__calls(void **state)
 		assert_int_equal(rv32_image_symbol(image, to)->address, to);
 		calls++;
 	}
-	assert_true(calls >= 2); /* both copies of the kernel call __udivdi3 */
+	assert_true(calls >= 2); /* each kernel calls __udivdi3 */
 	rv32_image_destroy(image);
 }
 
@@ -105,8 +104,7 @@ static void rv32_image_link__rejected(void **state)
 	assert_non_null(strstr(text, "defined twice"));
 }
 
-/* An object that is cut after any number of bytes does not link. Each cut gives an error
- * message. */
+/* Each cut gives a message. */
 static void rv32_image_link__truncated(void **state)
 {
 	for (size_t bytes = 0; bytes < kernels_bytes; bytes++) {
@@ -122,8 +120,7 @@ static void rv32_image_link__truncated(void **state)
 	}
 }
 
-/* One byte of the object has another value, for many bytes and values. Linking gives an image or an
- * error message. */
+/* An image or a message, for many bytes and values. */
 static void rv32_image_link__flipped(void **state)
 {
 	static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -146,14 +143,13 @@ static void rv32_image_link__flipped(void **state)
 	assert_true(rejected > 500);
 }
 
-/* The object has line numbers of a file program.cl with six lines and two functions. If a byte of
- * the line table is damaged, the object still links; only line numbers may be wrong. */
+/* A damaged line table still links; only lines may be wrong. */
 static void rv32_image_link__lines(void **state)
 {
 	static uint8_t object[FILE_BYTES];
 	const size_t bytes = file_read("lines", object);
 	const struct rv32_object objects[] = {{object, bytes}};
-	/* address of the kernel, which follows the function `deep` */
+	/* kernel, behind the function `deep` */
 	const uint32_t k = RV32_CODE_BASE + 0xc;
 	struct rv32_image *image;
 

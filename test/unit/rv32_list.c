@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests listings. An assembler turns a listing back into the same words, for random programs with
- * every instruction. An object from clang is listed with labels and relocations, and damaged files
- * are rejected or listed. The assembler is a small one in this file, and clang's where it is
- * installed. */
+/* Tests listings: a small assembler here, and clang's if installed, restore the words; labels,
+ * relocations, damaged files. */
 #include <elf.h>
 #include <unistd.h>
 
@@ -12,7 +10,7 @@
 #include "rv32/list.h"
 #include "test/unit/rv32_rig.h"
 
-/* random words for each instruction; at least one in 32 of them decodes to that instruction */
+/* one in 32 or more decodes to the instruction */
 #define TRIES      3000u
 #define WORDS_MAX  (RV32_OPCODES * 40u)
 #define BASE       0x00020000u
@@ -28,7 +26,7 @@ static uint32_t flip(struct rng *rng, unsigned low, unsigned bits)
 	return rng_below(rng, 2) ? (uint32_t)rng_below(rng, 1u << bits) << low : 0;
 }
 
-/* Appends up to 40 random words that decode to one instruction. */
+/* Up to 40 that decode to one instruction. */
 static void words_make(struct rng *rng, enum rv32_opcode code)
 {
 	const struct rv32_op plain = {.code = (uint8_t)code};
@@ -209,7 +207,7 @@ static void floats_read(struct rv32_op *o, enum rv32_format format, char **t)
 	}
 }
 
-/* Assembles one instruction at address `pc` and returns its word. Modifies the text. */
+/* Modifies the text. */
 static uint32_t assemble(char *text, uint32_t pc)
 {
 	char *t[TOKENS] = {NULL}, *rest;
@@ -236,8 +234,7 @@ enum { SECTION_NULL, SECTION_TEXT, SECTION_SYMBOLS, SECTION_NAMES, SECTIONS };
 static const char names[] = "\0.text\0main\0b\033ad";
 static uint8_t file[FILE_BYTES];
 
-/* Writes an executable that has the words at address BASE. The symbol `main` is at their start. A
- * second symbol has an escape character in its name. Returns the bytes of the executable. */
+/* `main` is at BASE; a second symbol has an escape character. Returns its bytes. */
 static size_t executable_make(void)
 {
 	const uint32_t code = sizeof(Elf32_Ehdr), symbols = code + 4 * count;
@@ -321,7 +318,6 @@ static int list(const void *data, size_t bytes, struct seen *s, char *text)
 	return rv32_list(&object, line_keep, s, text);
 }
 
-/* Assembles each line of the listing and compares the result with the word. */
 static void rv32_list__assembles_back(void **state)
 {
 	char text[RV32_IMAGE_TEXT_BYTES], instruction[RV32_LIST_LINE_BYTES];
@@ -352,20 +348,19 @@ static void rv32_list__assembles_back(void **state)
 	seen_free(&s);
 }
 
-/* Returns true if clang's assembler accepts this instruction in the text form of this project. */
+/* In the text form of this project. */
 static bool clang_knows(uint32_t word)
 {
 	const struct rv32_op op = rv32_decode(word);
 	const enum rv32_format format = rv32_format_of((enum rv32_opcode)op.code);
 
-	/* for clang PAUSE belongs to an extension, which clang 15 does not enable by default */
+	/* clang 15 has PAUSE in an extension that is off */
 	if (op.code >= RV32_DXP_BAR || op.code == RV32_PAUSE)
 		return false;
-	/* clang treats the number of a branch as a distance; it equals our target address only if
-	 * the branch is at address 0 and goes forward */
+	/* clang takes a distance, which equals our target only from address 0 forward */
 	if (format == RV32_FORMAT_BRANCH || format == RV32_FORMAT_JUMP)
 		return op.imm >= 0;
-	/* clang has no syntax for an empty set of a FENCE */
+	/* clang cannot write an empty set of a FENCE */
 	return format != RV32_FORMAT_FENCE || ((op.imm & 15) && (op.imm >> 4 & 15));
 }
 
@@ -381,7 +376,7 @@ static size_t bytes_read(const char *folder, const char *name)
 	return bytes;
 }
 
-/* Assembles the texts with clang, in `folder`. Returns false if clang is not installed. */
+/* false: clang is not installed. */
 static bool clang_assemble(const char *folder)
 {
 	char path[512], command[1536], text[RV32_DISASM_BYTES];
@@ -437,8 +432,7 @@ static void rv32_list__clang_agrees(void **state)
 	seen_free(&s);
 }
 
-/* The listing of an object from clang has the labels of functions and branches, and the
- * relocations. */
+/* It has labels of functions and branches, and relocations. */
 static void rv32_list__object(void **state)
 {
 	char text[RV32_IMAGE_TEXT_BYTES];
@@ -460,11 +454,11 @@ static void rv32_list__branches(void **state)
 	char text[RV32_IMAGE_TEXT_BYTES];
 	struct seen s;
 
-	words[0] = 0x00000013; /* disassembled: addi zero, zero, 0 */
+	words[0] = 0x00000013; /* addi zero, zero, 0 */
 	words[1] = 0x00000013;
-	/* bne a1, zero, -4: its target is the symbol with the escape character */
+	/* bne a1, zero, -4, to the symbol with the escape character */
 	words[2] = 0xfe059ee3;
-	words[3] = 0x0040006f; /* jal zero, 4: jumps to the next instruction */
+	words[3] = 0x0040006f; /* jal zero, 4 */
 	words[4] = 0x00008067;
 	count = 5;
 	assert_int_equal(list(file, executable_make(), &s, text), DXP_OK);
@@ -474,8 +468,7 @@ static void rv32_list__branches(void **state)
 	seen_free(&s);
 }
 
-/* The file is cut at any length, or one byte is damaged. It is listed, or rejected with an error
- * message. */
+/* It is listed, or rejected with a message. */
 static void rv32_list__damaged(void **state)
 {
 	char text[RV32_IMAGE_TEXT_BYTES];

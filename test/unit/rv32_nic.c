@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the NIC instructions: descriptors made from communication registers, completions, and
- * values that the NIC reports. */
+/* Tests the NIC instructions: descriptors from communication registers, completions, values of the
+ * NIC. */
 #include "rv32/nic.h"
 #include "test/unit/rv32_rig.h"
 
@@ -77,8 +77,7 @@ static void set_peer(struct rig *g)
 	set(g, RV32_NIC_TRAILER, 0x77);
 }
 
-/* Runs a program in which `items` work-items each post operation `op` on `bytes` bytes at
- * `address`. The buffer then has the status of each. */
+/* The buffer then has each work-item's status. */
 static void run_post(struct rig *g, struct fake_nic *f, unsigned op, uint32_t address,
 		     uint32_t bytes, uint32_t items)
 {
@@ -207,7 +206,6 @@ static void rv32_nic__rejected(void **state)
 	rig_destroy(g);
 }
 
-/* Tests dxp.take, and dxp.get for communication registers and for values of the NIC. */
 static void rv32_nic__dequeue_and_get(void **state)
 {
 	struct rig *g = rig_create();
@@ -239,7 +237,7 @@ static void rv32_nic__dequeue_and_get(void **state)
 	rig_destroy(g);
 }
 
-/* A NIC that has a completion only after another warp has stored 1 to a word. */
+/* Completes only after another warp has stored 1 to a word. */
 struct late_nic {
 	const uint32_t *word;
 	int polls;
@@ -254,8 +252,7 @@ static int late_dequeue(void *context, struct dxp_nic_event *event)
 	return *(const volatile uint32_t *)late->word == 1;
 }
 
-/* A warp that waits for a completion lets the other warp run at once. So the first poll of each
- * lane finds nothing, and the second poll finds the completion. */
+/* A waiting warp lets the other run at once, so each lane's second poll finds the completion. */
 static void rv32_nic__dequeue_yields(void **state)
 {
 	struct rig *g = rig_create();
@@ -266,7 +263,7 @@ static void rv32_nic__dequeue_yields(void **state)
 	g->launch.local[0] = 64;
 	emit_csr(g, T0, RV32_CSR_LOCAL_INDEX);
 	emit(g, RV32_ADDI, T1, ZERO, 0, 32);
-	emit(g, RV32_BGEU, 0, T0, T1, 16); /* lanes of the second warp jump to the store */
+	emit(g, RV32_BGEU, 0, T0, T1, 16); /* to the store, in the second warp */
 	emit(g, RV32_DXP_DEQUEUE, A0, 0, 0, 0);
 	emit(g, RV32_BEQ, 0, A0, ZERO, -4);
 	emit_ret(g);

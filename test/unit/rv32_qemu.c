@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares random programs on the rv32 core with qemu-riscv32. A program runs on 32 lanes here, and
- * for one lane after the other under qemu. All registers, flags and memory must be equal.
- * DXP_PROGRAMS=n sets the number of programs, and DXP_SEED=n repeats a run. Skipped if qemu-riscv32
- * is missing.
+/* Compares random programs on the rv32 core with qemu-riscv32: registers, flags and memory of 32
+ * lanes. DXP_PROGRAMS=n sets their number; DXP_SEED=n repeats a run.
  *
- * Both images contain the same programs, called bodies, inside different frames. In the core's
- * frame, a lane computes the address of its memory area from its number. In qemu's frame, a loop
- * counts the lanes. Only the frame uses x30 and x31. */
+ * Both images frame the same programs (bodies). The core's frame finds a lane's area by its number,
+ * qemu's by a loop. Only frames use x30 and x31. */
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,16 +12,15 @@
 #include "base/rng.h"
 #include "test/unit/rv32_rig.h"
 
-#define PROGRAMS_DEFAULT 256u /* programs; they take about 2 s on 2 cores */
-#define BODIES           32   /* programs in one image */
-#define BODY_OPS         60   /* random instructions in a program */
-/* bytes of the memory area of a lane: its memory, the registers before the program, the registers
- * after it */
+#define PROGRAMS_DEFAULT 256u /* about 2 s on 2 cores */
+#define BODIES           32   /* programs in an image */
+#define BODY_OPS         60   /* instructions in a program */
+/* bytes per lane: memory, registers before, registers after */
 #define AREA   1024
-#define BEFORE 256 /* offset of the registers before the program */
-/* offset of the registers after the program: x1 .. x29, f0 .. f31, fcsr */
+#define BEFORE 256 /* registers before */
+/* registers after: x1 .. x29, f0 .. f31, fcsr */
 #define AFTER     512
-#define ELF_BYTES 84 /* bytes of an ELF header and one program header */
+#define ELF_BYTES 84 /* ELF header and one program header */
 #define AREAS     (AREA * RV32_LANES)
 #define COUNTER   30
 #define BASE      31
@@ -32,7 +28,7 @@
 struct random_code {
 	struct rig g;
 	struct rng rng;
-	bool flags; /* the program may read and write the float flags (fcsr) */
+	bool flags; /* may access fcsr */
 };
 
 static unsigned below(struct random_code *r, unsigned bound)
@@ -45,7 +41,7 @@ static unsigned any_x(struct random_code *r)
 	return below(r, 30);
 }
 
-/* Appends an instruction of a format whose operands may have any value. */
+/* Operands may have any value. */
 static void emit_arithmetic(struct random_code *r)
 {
 	const enum rv32_opcode code = RV32_ADDI + below(r, RV32_DXP_BAR - RV32_ADDI);
@@ -96,7 +92,7 @@ static void emit_atomic(struct random_code *r)
 	}
 }
 
-/* Appends a branch that skips one instruction in some lanes. */
+/* In some lanes. */
 static void emit_branch(struct random_code *r)
 {
 	emit(&r->g, RV32_BEQ + below(r, 6), 0, any_x(r), any_x(r), 8);
@@ -111,8 +107,7 @@ static void emit_flags(struct random_code *r)
 		emit(&r->g, RV32_CSRRS + below(r, 2), any_x(r), any_x(r), 0, RV32_CSR_FFLAGS);
 }
 
-/* Appends a program: it loads all registers from the lane's memory area, executes random
- * instructions, and stores all registers there. */
+/* Loads all registers, executes random instructions, stores all. */
 static void emit_body(struct random_code *r)
 {
 	for (unsigned i = 1; i < 30; i++)
@@ -154,7 +149,7 @@ static uint32_t any_value(struct random_code *r)
 	switch (below(r, 4)) {
 	case 0: return specials[below(r, ARRAY_COUNT(specials))];
 	case 1: return below(r, 64) - 32;
-	case 2: /* a float near 1 */
+	case 2: /* near 1 */
 		return 0x3c000000 + below(r, 0x08000000) + (below(r, 2) ? 0x80000000 : 0);
 	default: return (uint32_t)rng_next(&r->rng);
 	}
@@ -170,8 +165,7 @@ static void put16(uint8_t *at, uint16_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* Writes a static executable. The image is one segment at RV32_CODE_BASE, with the data behind the
- * code. */
+/* One segment at RV32_CODE_BASE, code before data. */
 static void write_elf(const char *path, const uint32_t *words, size_t count, const uint8_t *data,
 		      uint32_t data_bytes)
 {
@@ -183,13 +177,13 @@ static void write_elf(const char *path, const uint32_t *words, size_t count, con
 	memcpy(head, ident, sizeof(ident));
 	put16(head + 16, 2);                          /* executable */
 	put16(head + 18, 243);                        /* machine: RISC-V */
-	put32(head + 20, 1);                          /* version of the ELF format */
+	put32(head + 20, 1);                          /* ELF version */
 	put32(head + 24, RV32_CODE_BASE + ELF_BYTES); /* entry address */
-	put32(head + 28, 52);                         /* offset of the program headers */
+	put32(head + 28, 52);                         /* program headers */
 	put16(head + 40, 52);
 	put16(head + 42, 32);
 	put16(head + 44, 1);
-	put32(head + 52, 1); /* segment type: loaded; it is readable, writable and executable */
+	put32(head + 52, 1); /* loaded, with all rights */
 	put32(head + 60, RV32_CODE_BASE);
 	put32(head + 64, RV32_CODE_BASE);
 	put32(head + 68, bytes);
@@ -204,7 +198,7 @@ static void write_elf(const char *path, const uint32_t *words, size_t count, con
 	assert_int_equal(chmod(path, 0700), 0);
 }
 
-/* Runs all programs under qemu, for one lane after the other. `areas` is input and output. */
+/* One lane after the other; `areas` is input and output. */
 static void run_qemu(const struct random_code *r, uint8_t *areas)
 {
 	static struct rig frame;
@@ -215,8 +209,7 @@ static void run_qemu(const struct random_code *r, uint8_t *areas)
 	assert_true(fd >= 0);
 	close(fd);
 	frame.count = 0;
-	/* the data follow the code; the frame has 4 words before the programs, and space for 16
-	 * words behind them */
+	/* 4 words before the programs, up to 16 behind, then data */
 	const size_t end = 4 + r->g.count + 16;
 	const uint32_t data = RV32_CODE_BASE + ELF_BYTES + (uint32_t)(4 * end);
 
@@ -232,10 +225,10 @@ static void run_qemu(const struct random_code *r, uint8_t *areas)
 	emit(&frame, RV32_ADDI, A0, ZERO, 0, 1);
 	emit_li(&frame, A1, data);
 	emit_li(&frame, A2, AREAS);
-	emit(&frame, RV32_ADDI, A7, ZERO, 0, 64); /* system call: write */
+	emit(&frame, RV32_ADDI, A7, ZERO, 0, 64); /* write */
 	emit(&frame, RV32_ECALL, 0, 0, 0, 0);
 	emit(&frame, RV32_ADDI, A0, ZERO, 0, 0);
-	emit(&frame, RV32_ADDI, A7, ZERO, 0, 93); /* system call: exit */
+	emit(&frame, RV32_ADDI, A7, ZERO, 0, 93); /* exit */
 	emit(&frame, RV32_ECALL, 0, 0, 0, 0);
 	assert_in_range(frame.count, 0, end + 1);
 	frame.count = end;
@@ -331,8 +324,7 @@ static void rv32_qemu__random_programs(void **state)
 	r->g.core = g->core;
 	r->g.launch = g->launch;
 	printf("rv32_qemu: seed %llu, %u programs\n", (unsigned long long)seed, programs);
-	/* each image has its own seed; the first image has only one program, so that a failure is
-	 * easy to read */
+	/* own seeds; the first has one program, to be easy to read */
 	for (unsigned i = 0; i * BODIES < programs; i++)
 		run_image(r, seed + i, i == 0 ? 1 : BODIES);
 	free(r);

@@ -23,17 +23,16 @@
 #define RIG_BUFFER RV32_BUFFER_BASE
 #define RIG_BYTES  8192
 
-/* Register numbers under their ABI names. */
 enum { ZERO, RA, SP, GP, TP, T0, T1, T2, S0, S1, A0, A1, A2, A3, A4, A5, A6, A7, T6 = 31 };
 
 struct rig {
 	uint32_t words[RIG_WORDS];
 	size_t count;
-	/* memory of argument 0, `buffer`, at device address RIG_BUFFER */
+	/* argument 0, at RIG_BUFFER */
 	alignas(64) uint8_t buffer[RIG_BYTES];
 	uint32_t buffer_bytes;
 	enum rv32_build build;
-	/* a test may change its groups, local size and limits before the run */
+	/* a test may change groups, local size and limits */
 	struct rv32_launch launch;
 	struct rv32_core *core;
 	struct rv32_counters counters;
@@ -41,7 +40,7 @@ struct rig {
 	char text[RV32_TRAP_TEXT_BYTES];
 };
 
-/* Appends an instruction. `imm` of a branch or jump is a distance in bytes. */
+/* `imm` of a jump: bytes of distance. */
 static inline void emit(struct rig *g, enum rv32_opcode code, unsigned rd, unsigned rs1,
 			unsigned rs2, int32_t imm)
 {
@@ -55,7 +54,6 @@ static inline void emit(struct rig *g, enum rv32_opcode code, unsigned rd, unsig
 	g->words[g->count++] = rv32_encode(&op);
 }
 
-/* Appends a float instruction with a rounding mode and a third operand. */
 static inline void emit_float(struct rig *g, enum rv32_opcode code, unsigned rd, unsigned rs1,
 			      unsigned rs2, unsigned rs3, unsigned rm)
 {
@@ -121,14 +119,14 @@ static inline void rig_destroy(struct rig *g)
 	free(g);
 }
 
-/* Clears the program and the buffer. The core stays. */
+/* The core stays. */
 static inline void rig_restart(struct rig *g)
 {
 	g->count = 0;
 	memset(g->buffer, 0, sizeof(g->buffer));
 }
 
-/* Runs the program. Returns its status; g->text then has the message of a trap. */
+/* g->text: a trap's message. */
 static inline int rig_run(struct rig *g)
 {
 	const struct rv32_segment buffer = {.host = g->buffer,
@@ -162,7 +160,7 @@ static inline void rig_run_ok(struct rig *g)
 		fail_msg("status %d: %s", status, g->text);
 }
 
-/* Runs the following block once for each build of the core that this processor supports. */
+/* For each build that this processor supports. */
 #define EACH_BUILD(g)                                                                       \
 	for ((g)->build = RV32_BUILD_BASELINE; (g)->build <= RV32_BUILD_AVX2; (g)->build++) \
 		if (rv32_build_runs((g)->build))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the model of time: cycles of short programs, computed by hand, and a published figure. */
+/* Tests the model of time with cycles by hand and a published figure. */
 #include "rv32/time.h"
 #include "test/unit/rv32_rig.h"
 
-#define N 64u /* rows and columns of the matrices */
+#define N 64u /* rows and columns */
 
 static struct rv32_time_result run_model(struct rig *g, const struct rv32_time_parameters *p)
 {
@@ -19,8 +19,7 @@ static struct rv32_time_result run_model(struct rig *g, const struct rv32_time_p
 	return result;
 }
 
-/* One core with one warp of 32 threads. Every latency is different, so that a wrong latency is
- * detected. */
+/* Each latency differs, to detect a wrong one. One core, one warp of 32. */
 static const struct rv32_time_parameters simple = {.name = "simple",
 						   .cores = 1,
 						   .warps = 1,
@@ -45,8 +44,7 @@ static void rv32_time__latencies(void **state)
 	struct rig *g = rig_create();
 	struct rv32_time_result r;
 
-	/* four independent instructions and the return are issued in cycles 0 .. 4; the return
-	 * keeps the warp busy for 2 more cycles */
+	/* issued in 0 .. 4; the return keeps the warp busy for 2 more */
 	for (unsigned i = 0; i < 4; i++)
 		emit(g, RV32_ADDI, A0 + i, ZERO, 0, 1);
 	emit_ret(g);
@@ -54,8 +52,7 @@ static void rv32_time__latencies(void **state)
 	assert_int_equal(r.cycles[RV32_TIME_NOMINAL], 4 + 2);
 	assert_int_equal(r.warp_instructions, 5);
 	assert_int_equal(r.ipc_thousandths[RV32_TIME_NOMINAL], 5000 / 6);
-	/* a chain in which each instruction needs the one before: issued in cycles 0 (mul), 3
-	 * (add), 4 (div), 24 (add), 25 (return) */
+	/* dependent: issued in 0 (mul), 3 (add), 4 (div), 24 (add), 25 (return) */
 	rig_restart(g);
 	emit(g, RV32_MUL, A0, A1, A2, 0);
 	emit(g, RV32_ADDI, A0, A0, 0, 1);
@@ -67,25 +64,23 @@ static void rv32_time__latencies(void **state)
 	rig_destroy(g);
 }
 
-/* A row of 128 bytes is two cache lines. The first load misses both, the second load hits both. */
+/* 128 bytes are two lines: both missed, then both hit. */
 static void rv32_time__cache(void **state)
 {
 	struct rig *g = rig_create();
 	struct rv32_time_result r;
 
-	emit_csr(g, T0, RV32_CSR_LANE);          /* issued in cycle 0 */
-	emit(g, RV32_SLLI, T0, T0, 0, 2);        /* issued in cycle 1 */
-	emit(g, RV32_LUI, T1, 0, 0, RIG_BUFFER); /* issued in cycle 2 */
-	emit(g, RV32_ADD, T0, T0, T1, 0);        /* issued in cycle 3 */
-	/* issued in cycle 4: accesses two lines in cycles 4 and 5; the second line is fetched from
-	 * cycle 24 to 124 */
+	emit_csr(g, T0, RV32_CSR_LANE);          /* cycle 0 */
+	emit(g, RV32_SLLI, T0, T0, 0, 2);        /* cycle 1 */
+	emit(g, RV32_LUI, T1, 0, 0, RIG_BUFFER); /* cycle 2 */
+	emit(g, RV32_ADD, T0, T0, T1, 0);        /* cycle 3 */
+	/* cycle 4: two lines, in 4 and 5; the second comes from 24 to 124 */
 	emit(g, RV32_LW, A0, T0, 0, 0);
-	emit(g, RV32_ADDI, A1, A0, 0, 1); /* issued in cycle 24 + 100 + 6 = 130 */
-	/* issued in cycle 131: hits in cycles 131 and 132, so the result is available in cycle
-	 * 138 */
+	emit(g, RV32_ADDI, A1, A0, 0, 1); /* cycle 24 + 100 + 6 = 130 */
+	/* cycle 131: hits in 131 and 132; result in 138 */
 	emit(g, RV32_LW, A0, T0, 0, 0);
-	emit(g, RV32_ADDI, A1, A0, 0, 1); /* issued in cycle 138 */
-	/* issued in cycle 139; keeps the warp busy until cycle 141 */
+	emit(g, RV32_ADDI, A1, A0, 0, 1); /* cycle 138 */
+	/* cycle 139; busy until 141 */
 	emit_ret(g);
 	r = run_model(g, &simple);
 	assert_int_equal(r.lines, 4);
@@ -95,8 +90,7 @@ static void rv32_time__cache(void **state)
 	rig_destroy(g);
 }
 
-/* Appends a matrix product C = A * B as clang compiles the plain loop. Each work-item computes one
- * element. */
+/* As clang compiles the plain loop, an element per work-item. */
 static void emit_matmul(struct rig *g)
 {
 	emit_csr(g, T0, RV32_CSR_GLOBAL_ID);
@@ -122,9 +116,8 @@ static void emit_matmul(struct rig *g)
 	emit_ret(g);
 }
 
-/* A plain matrix product reached 3.68 GFLOP/s on 32 cores of 4 warps and 4 threads at 200 MHz
- * (published). The interval over the model's assumed parameters must contain this figure, and must
- * be below the peak of 25.6. */
+/* Published: 3.68 GFLOP/s on 32 cores of 4 warps and 4 threads at 200 MHz. The model's interval
+ * must contain it, below the peak of 25.6. */
 static void rv32_time__published_matmul(void **state)
 {
 	const struct rv32_time_parameters *p = rv32_time_preset("vortex-4x4");
@@ -161,7 +154,7 @@ static void rv32_time__published_matmul(void **state)
 	rig_destroy(g);
 }
 
-/* More warps hide more latency, so presets with more warps need fewer cycles. */
+/* More warps hide more latency. */
 static void rv32_time__presets(void **state)
 {
 	struct rig *g = rig_create();
@@ -181,7 +174,7 @@ static void rv32_time__presets(void **state)
 		last = r.cycles[RV32_TIME_NOMINAL];
 	}
 	assert_null(rv32_time_preset("vortex"));
-	/* one core takes 32 times as long as 32 cores of the same kind, except for rounding */
+	/* 32 times as long on one core, but for rounding */
 	struct rv32_time_result many = run_model(g, rv32_time_preset("vortex-4x4"));
 	struct rv32_time_result one = run_model(g, rv32_time_preset("vortex-0.2.3"));
 	assert_in_range(one.cycles[RV32_TIME_NOMINAL], 32 * (many.cycles[RV32_TIME_NOMINAL] - 1),

@@ -53,8 +53,7 @@ static void rx_map__gap_is_reported_once(void **state)
 	assert_false(rx_map_set(&m, 11));
 }
 
-/* The reported bitmap equals the set. Tested for sets that fit into the report and for wider
- * ones. */
+/* Sets that fit into the report, and wider ones. */
 static void rx_map__report(void **state)
 {
 	struct rng r = {3};

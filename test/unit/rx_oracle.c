@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the receiver's bitmap against a simple receiver: a sorted list of 64-bit numbers, which
- * never wrap. It was written from docs/reference/wire.md, without a look at rx_map.c. Both get the
- * same random traces. They must agree on every verdict, on the next expected number and on new
- * holes. An acknowledgement must report exactly the list. The seed is printed; DXP_SEED=n replays
- * trace n. */
+/* Tests the receiver's bitmap against a sorted list of numbers that never wrap, written from
+ * docs/reference/wire.md alone. Verdicts, holes and reports must agree; DXP_SEED=n replays trace
+ * n. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,10 +22,10 @@
 #define SEED_DEFAULT   20261
 #define REPORT_PACKETS (64 * WIRE_SACK_WORDS_MAX)
 
-/* Invariant: held[0 .. count - 1] ascend, and all are greater than `next`. */
+/* held[] ascends, above `next`. */
 struct oracle {
-	uint64_t next;    /* next expected number: all lower numbers have arrived */
-	uint64_t highest; /* 1 + the highest number that has arrived */
+	uint64_t next;    /* all below have arrived */
+	uint64_t highest; /* 1 + highest arrived */
 	uint64_t held[WIRE_WINDOW_MAX];
 	uint32_t count;
 };
@@ -38,7 +36,7 @@ static void oracle_init(struct oracle *o, uint64_t first)
 	o->count = 0;
 }
 
-/* Returns the index of `number` in the list, or the index at which to insert it. */
+/* Or where to insert it. */
 static uint32_t index_of(const struct oracle *o, uint64_t number)
 {
 	uint32_t low = 0, high = o->count;
@@ -67,7 +65,7 @@ static enum rx_verdict oracle_test(const struct oracle *o, uint64_t number)
 	return number >= o->next + WIRE_WINDOW_MAX ? RX_BEYOND : RX_NEW;
 }
 
-/* Inserts `number`. Returns true if it opens a new hole. */
+/* true: a new hole. */
 static bool oracle_insert(struct oracle *o, uint64_t number)
 {
 	uint32_t i = index_of(o, number);
@@ -84,13 +82,13 @@ static bool oracle_insert(struct oracle *o, uint64_t number)
 	return gap;
 }
 
-/* One random trace: the state of its network and its sender, and both receivers. */
+/* State of network and sender, and both receivers. */
 struct trace {
 	uint64_t seed;
 	struct rng rng;
 	struct oracle oracle;
 	struct rx_map map;
-	uint64_t sent; /* number that the sender uses next */
+	uint64_t sent; /* the sender's next */
 	uint32_t loss_ppm, reach;
 };
 
@@ -118,8 +116,7 @@ static void arrive(struct trace *t, uint64_t number)
 		trace_fail(t, "another opinion about holes", number);
 }
 
-/* Draws the number that arrives next: a new one, the oldest missing one, a late copy, or one far
- * beyond the receive window. */
+/* New, oldest missing, late copy, or far beyond the window. */
 static uint64_t number_draw(struct trace *t)
 {
 	const struct oracle *o = &t->oracle;
@@ -139,9 +136,7 @@ static uint64_t number_draw(struct trace *t)
 	}
 }
 
-/* Marks the packets that one acknowledgement reports in seen[], whose index is the distance from
- * the next expected number. Fails on a wrong bit. Returns true if the acknowledgement covers the
- * whole list. */
+/* Marks in seen[], by distance from the next expected number. true: it covers the whole list. */
 static bool report_check(struct trace *t, uint8_t *seen)
 {
 	uint8_t words[8 * WIRE_SACK_WORDS_MAX];
@@ -171,7 +166,7 @@ static uint32_t seen_count(const uint8_t *seen)
 	return count;
 }
 
-/* If the list fits into one acknowledgement, this acknowledgement reports it completely. */
+/* A short list is reported completely. */
 static void narrow_report_check(struct trace *t)
 {
 	uint8_t seen[2 * WIRE_WINDOW_MAX] = {0};
@@ -184,9 +179,7 @@ static void narrow_report_check(struct trace *t)
 		trace_fail(t, "a report that leaves something out", o->next);
 }
 
-/* The list is too wide for one acknowledgement, and no packet arrives. Successive acknowledgements
- * report successive parts. Twice as many of them as there are parts report the whole list, whatever
- * part comes first. */
+/* A wide list needs successive reports: twice as many as parts, from any start. */
 static void rotation_check(struct trace *t)
 {
 	uint8_t seen[2 * WIRE_WINDOW_MAX] = {0};
@@ -204,8 +197,7 @@ static void trace_begin(struct trace *t, uint64_t seed)
 
 	t->seed = seed;
 	t->rng.state = seed;
-	/* starts well above 0, so that numbers below exist for late copies; only the low 32 bits
-	 * are on the wire */
+	/* above 0, so that late copies exist; the wire has the low 32 bits */
 	uint64_t first = (1ull << 40) + starts[rng_below(&t->rng, ARRAY_COUNT(starts))] +
 			 rng_below(&t->rng, 64);
 	oracle_init(&t->oracle, first);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the queue of ready sessions and the heap of deadlines against a table that is searched
- * completely. Also runs ten thousand sessions that are mostly idle. */
+/* Compares the queue of ready sessions and the heap of deadlines with a full search; also with ten
+ * thousand idle sessions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 struct model {
 	struct schedule q;
 	struct rltp_session sessions[SESSIONS];
-	/* deadline of each session; UINT64_MAX: the session is not in the heap */
+	/* UINT64_MAX: not in the heap */
 	uint64_t due_ns[SESSIONS];
 };
 
@@ -102,7 +102,7 @@ static void schedule__first_come_first_served(void **state)
 	assert_int_equal(schedule_reserve(&q, 3), DXP_OK);
 	schedule_ready(&q, &a);
 	schedule_ready(&q, &b);
-	schedule_ready(&q, &a); /* a is already queued and keeps its position */
+	schedule_ready(&q, &a); /* stays in its position */
 	schedule_ready(&q, &c);
 	schedule_forget(&q, &b);
 	assert_ptr_equal(schedule_dequeue(&q), &a);
@@ -112,7 +112,7 @@ static void schedule__first_come_first_served(void **state)
 	assert_null(schedule_dequeue(&q));
 	schedule_ready(&q, &c);
 	schedule_ready(&q, &b);
-	schedule_forget(&q, &b); /* b is the last entry of the queue */
+	schedule_forget(&q, &b); /* b was the last */
 	schedule_ready(&q, &a);
 	assert_ptr_equal(schedule_dequeue(&q), &c);
 	assert_ptr_equal(schedule_dequeue(&q), &a);
@@ -188,20 +188,20 @@ static void schedule__ten_thousand_sessions(void **state)
 		assert_int_equal(rltp_endpoint_peer(e, &peer, now_ns), DXP_OK);
 		hello_give(e, node, now_ns);
 	}
-	assert_int_equal(send_all(e, now_ns), MANY); /* each session sends one answer */
+	assert_int_equal(send_all(e, now_ns), MANY); /* one answer each */
 	assert_int_equal(e->shared.active, MANY);
-	/* each session has a deadline at which it becomes idle */
+	/* to become idle */
 	assert_int_equal(e->schedule.count, MANY);
 	now_ns += RLTP_REST_NS + 1;
 	assert_int_equal(send_all(e, now_ns), 0);
 	assert_int_equal(e->shared.active, 0);
 	assert_true(rltp_endpoint_deadline(e) == UINT64_MAX);
-	/* one peer sends: only its session is queued, and no other session is visited */
+	/* no other session is visited */
 	hello_give(e, 77, now_ns);
 	assert_true(e->schedule.first == rltp_endpoint_session(e, 77));
 	assert_true(e->schedule.first == e->schedule.last);
 	assert_int_equal(send_all(e, now_ns), 1);
-	/* bytes that the endpoint needs for an idle peer */
+	/* per idle peer */
 	assert_true(sizeof(struct rltp_session) + sizeof(struct schedule_entry) + sizeof(void *) <=
 		    512);
 	rltp_endpoint_destroy(e);

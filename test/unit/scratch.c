@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests temporary folders. A folder exists while its owner runs and is removed with it. The next
- * run removes the folders of killed owners. */
+/* Tests temporary folders, which go with their owner, or at the next run if it was killed. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +37,7 @@ static void file_make(const char *folder, const char *name)
 	close(file);
 }
 
-/* Sets the folder's times back by two minutes. */
+/* By two minutes. */
 static void make_old(const char *folder)
 {
 	const struct timespec times[2] = {{.tv_sec = time(NULL) - 120},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the seals of program binaries: any change of a sealed binary is detected. */
+/* Tests that seals of program binaries detect any change. */
 #include "engine/seal.h"
 
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static int keys_close(void **state)
 	return 0;
 }
 
-/* Returns `bytes` bytes of a pattern with their seal. The caller frees them. */
+/* The caller frees them. */
 static uint8_t *sealed_make(size_t bytes)
 {
 	uint8_t *data = malloc(bytes + SEAL_BYTES);
@@ -88,7 +88,7 @@ static void seal__any_shorter_length_is_rejected(void **state)
 	uint8_t *data = sealed_make(BINARY_BYTES);
 
 	for (size_t cut = 0; cut < BINARY_BYTES + SEAL_BYTES; cut++) {
-		/* a copy of exactly these bytes, so that a sanitizer detects reads behind them */
+		/* exact, so that a sanitizer detects reads behind it */
 		uint8_t *copy = malloc(cut + 1);
 		assert_non_null(copy);
 		memcpy(copy, data, cut);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests handshake, packets and key updates between two contexts. A packet is accepted if it arrives
- * for the first time and unchanged, in any order. Every other packet is rejected. */
+/* Tests handshake, packets and key updates: only a first, unchanged copy is accepted, in any
+ * order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -85,7 +85,7 @@ static void pair_close(struct pair *p)
 	}
 }
 
-/* Makes and seals a PUT packet whose `bytes` of payload are in two slices. */
+/* The payload is in two slices. */
 static void frame_make(struct pair *p, int from, size_t bytes, uint8_t fill, struct frame *out)
 {
 	uint8_t payload[FRAME];
@@ -170,8 +170,7 @@ static void packets__only_encrypt_hides_the_payload(void **state)
 	}
 }
 
-/* A frame with any flipped bit is dropped without an effect: the unchanged frame is accepted
- * afterwards. */
+/* The unchanged frame is accepted afterwards. */
 static void packets__every_bit_counts(void **state)
 {
 	struct datagram_arrival a;
@@ -192,8 +191,7 @@ static void packets__every_bit_counts(void **state)
 	}
 }
 
-/* A frame is as long as its headers permit. That is longer than any frame that a peer seals, so it
- * is rejected. */
+/* Longer than any sealed frame, though its headers permit it. */
 static void packets__too_long_are_refused(void **state)
 {
 	const uint16_t flags = WIRE_FLAG_IMM | WIRE_FLAG_TRAILER | WIRE_FLAG_LAST | WIRE_FLAG_SOL;
@@ -227,11 +225,11 @@ static void packets__replays_are_dropped(void **state)
 	pair_open(&p, WIRE_PROTECT_ENCRYPT);
 	for (int i = 0; i < 20; i++)
 		frame_make(&p, 0, 32, (uint8_t)i, &frames[i]);
-	for (int i = 19; i >= 0; i--) /* a wrong order alone is no replay */
+	for (int i = 19; i >= 0; i--) /* order alone is no replay */
 		frame_check(&p, 1, &frames[i], (uint8_t)i);
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(frame_open(&p, 1, &frames[i], &a), DXP_EEXIST);
-	/* a frame that is sent back to its own sender is rejected */
+	/* sent back to its sender */
 	assert_int_equal(frame_open(&p, 0, &frames[3], &a), DXP_EAUTH);
 	pair_close(&p);
 }
@@ -248,7 +246,7 @@ static void packets__frames_of_another_session_are_wrong(void **state)
 	q.rng.state = 99;
 	pair_close(&q);
 	pair_prepare(&q, key, WIRE_PROTECT_ENCRYPT);
-	q.rng.state = 99; /* the side that answers gets another ephemeral key */
+	q.rng.state = 99; /* another ephemeral key */
 	q.ends[1] = seal_ops.accept(q.nodes[1], q.hello);
 	assert_true(seal_ops.answer(q.ends[1], q.ack));
 	assert_true(seal_ops.finish(q.ends[0], q.ack));
@@ -257,8 +255,7 @@ static void packets__frames_of_another_session_are_wrong(void **state)
 	pair_close(&p);
 }
 
-/* The key changes every UPDATE packets. The last packets with the old key arrive late and are still
- * accepted. */
+/* Late packets with the old key are accepted. */
 static void update__under_reordering(void **state)
 {
 	enum { LATE = 10, ROUNDS = 40 };
@@ -277,7 +274,7 @@ static void update__under_reordering(void **state)
 		}
 		for (int i = 0; i < LATE; i++)
 			frame_check(&p, 1, &late[i], (uint8_t)i);
-		/* shows the other side that the new key has arrived */
+		/* shows that the new key has arrived */
 		frame_make(&p, 1, 16, 9, &f);
 		frame_check(&p, 0, &f, 9);
 		changes += phase != p.ends[0]->tx_phase;
@@ -286,8 +283,8 @@ static void update__under_reordering(void **state)
 	pair_close(&p);
 }
 
-/* A sender gets no packets from its peer. It changes its key once, then keeps it, and stops before
- * the key is used too often. */
+/* Without packets from its peer, a sender changes its key once, then stops before it is used too
+ * often. */
 static void update__waits_for_the_peer(void **state)
 {
 	struct datagram d = {.header_bytes = WIRE_COMMON_BYTES};
@@ -297,7 +294,7 @@ static void update__waits_for_the_peer(void **state)
 
 	pair_open(&p, WIRE_PROTECT_ENCRYPT);
 	for (int i = 0; i < UPDATE + 1; i++)
-		frame_make(&p, 0, 8, 1, &f); /* the first key update needs no answer of the peer */
+		frame_make(&p, 0, 8, 1, &f); /* needs no answer */
 	assert_true(p.ends[0]->tx_phase);
 	seal_ops.batch(p.nodes[0]);
 	while (seal_ops.seal(p.ends[0], &d) && sent++ < 10 * UPDATE) {
@@ -314,8 +311,7 @@ static void update__waits_for_the_peer(void **state)
 	pair_close(&p);
 }
 
-/* An idle session keeps only secrets and counters. It continues in both directions, also after key
- * updates. */
+/* Secrets and counters suffice to continue both ways, also after updates. */
 static void rest__keeps_the_session(void **state)
 {
 	struct datagram_arrival a;
@@ -371,9 +367,8 @@ static void handshake__another_fabric_key_is_refused(void **state)
 	pair_close(&p);
 }
 
-/* Any flipped bit of the HELLO makes the handshake fail, including the bits of the mode. Only
- * fields that may change when a HELLO is retransmitted are not covered. A flipped bit in the key or
- * the tag of the answer makes it fail too. */
+/* The handshake covers the HELLO, except what a retransmission may change, and key and tag of the
+ * answer. */
 static void handshake__every_bit_counts(void **state)
 {
 	uint8_t bad[WIRE_HELLO_SEALED_FRAME], fields[WIRE_OFF_HELLO_KEY], same[WIRE_OFF_HELLO_KEY];
@@ -387,8 +382,7 @@ static void handshake__every_bit_counts(void **state)
 		wire_hello_constant(bad, sizeof(same), same);
 		bool varies = bit / 8 < sizeof(fields) && memcmp(fields, same, sizeof(same)) == 0;
 		struct rltp_seal *s = seal_ops.accept(p.nodes[1], bad);
-		/* the highest bit of an X25519 key has no meaning, but the handshake covers it
-		 * too */
+		/* covered, though without meaning in X25519 */
 		assert_int_equal(s != NULL, varies);
 		seal_ops.free(s);
 	}
@@ -403,8 +397,7 @@ static void handshake__every_bit_counts(void **state)
 	pair_close(&p);
 }
 
-/* The handshake does not cover the fields of the HELLO_ACK, but the keys depend on them. If a field
- * is changed on the way, frames are rejected. */
+/* Frames are rejected, as the keys depend on these fields. */
 static void handshake__changed_fields_of_the_answer_change_the_keys(void **state)
 {
 	struct datagram_arrival a;

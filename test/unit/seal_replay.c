@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the replay window against a list of all counters that were received. */
+/* Compares the replay window with a list of all counters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -36,8 +36,7 @@ static void replay__window_is_exact(void **state)
 	assert_true(replay_seen(&r, 0));
 }
 
-/* An idle session keeps only the highest counter. After that, all lower counters count as
- * received. */
+/* Only the highest counter is kept. */
 static void replay__after_a_rest_all_older_are_seen(void **state)
 {
 	struct replay r;
@@ -87,7 +86,7 @@ static void replay__counter_from_its_low_half(void **state)
 	assert_int_equal(replay_counter(wrap - 1, 4), wrap + 4);
 	assert_int_equal(replay_counter(wrap + 4, UINT32_MAX), wrap - 1);
 	assert_int_equal(replay_counter(7 * wrap + 9, 9), 7 * wrap + 9);
-	/* the result is never below 0 */
+	/* never below 0 */
 	assert_int_equal(replay_counter(0, UINT32_MAX), UINT32_MAX);
 }
 

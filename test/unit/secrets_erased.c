@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that functions leave no secret on their stack. Each runs on a stack that this test searches
- * afterwards. */
+/* Tests that functions leave no secret on a stack that is searched afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@
 #include "keys/token.h"
 
 #define STACK_BYTES ((size_t)4 << 20)
-#define PART_BYTES  16 /* bytes of a secret that count as found */
+#define PART_BYTES  16 /* that count as found */
 #define SECRET      "0123456789abcdefGHIJKLMNOPQRSTUV"
 
 static char folder[64];
@@ -50,8 +49,7 @@ static int folder_drop(void **state)
 	return rmdir(folder);
 }
 
-/* Runs `work` on a stack of its own, then returns whether the stack holds `bytes` bytes of the
- * secret. */
+/* `bytes` of the secret on a stack of its own. */
 static bool leaves(void (*work)(void), const void *secret, size_t bytes)
 {
 	uint8_t *stack =
@@ -78,7 +76,6 @@ static void leave_one(void)
 		copy[i] = (uint8_t)SECRET[i];
 }
 
-/* The search finds what a function leaves. */
 static void secrets_erased__the_search_works(void **state)
 {
 	assert_true(leaves(leave_one, SECRET, PART_BYTES));
@@ -101,7 +98,7 @@ static void key_write(void)
 
 static void secrets_erased__key_files(void **state)
 {
-	char digits[] = "30313233343536373839616263646566"; /* of SECRET */
+	char digits[] = "30313233343536373839616263646566";
 
 	snprintf(path, sizeof(path), "%s/new.key", folder);
 	assert_false(leaves(key_create, key, PART_BYTES));
@@ -146,7 +143,7 @@ static void config_read(void)
 	assert_true(config.keyed);
 }
 
-/* The keys of a fabric that `dxp join` has joined. */
+/* Of a joined fabric. */
 static void secrets_erased__configurations(void **state)
 {
 	static const uint8_t fabric[KEYS_BYTES] = "the key of a fabric, 32 bytes...";

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how a switch sends. Each packet is sent from the port that it names, and the packets to
- * each child keep their order. Also tests packets whose source port another socket has. */
+/* Tests how a switch sends: from the named port, in order per child, also if another socket has the
+ * port. */
 #include "switch/serve_send.h"
 
 #include "base/clock.h"
 #include "switch/limits.h"
 #include "test/unit/link_pair.h"
 
-#define COUNT 96 /* packets; they go to two children alternately */
+#define COUNT 96 /* alternately to two children */
 
 struct scene {
 	struct link *main, *children[2];
@@ -73,8 +73,7 @@ static void send__each_childs_in_order_from_its_port(void **state)
 	scene_close(&s);
 }
 
-/* A port scan causes rejections with many source ports. The switch opens only a few sockets to send
- * them. */
+/* Rejections for a port scan open only a few sockets. */
 static void send__rejections_open_few_ports(void **state)
 {
 	struct senders_counters c;
@@ -106,7 +105,7 @@ static void send__a_port_in_use(void **state)
 	serve_senders_counters(s.senders, &c);
 	assert_int_equal(c.lost, COUNT / 2);
 	assert_int_equal(c.open, 1);
-	/* the switch tries to open the port again after SERVE_REPORT_NS; the port is free now */
+	/* after SERVE_REPORT_NS the port is tried again */
 	link_close(other);
 	serve_senders_tidy(s.senders, clock_now_ns() + SERVE_REPORT_NS + 1);
 	serve_senders_send(s.senders, &s.batch, clock_now_ns());

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the manager as it runs in production: sockets on loopback, a store (a database) on disk,
- * and its loop in a thread. */
+/* Tests the manager as in production: sockets, a store on disk, its loop in a thread. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,7 +130,7 @@ static void server_run__answers_and_rejects(void **state)
 	assert_int_equal(question(&query), DXP_ETIMEDOUT);
 }
 
-/* Polls the member until it has joined, at most for `limit_ns`. */
+/* At most `limit_ns`. */
 static void member_poll(struct member *m, struct link *l, uint64_t limit_ns)
 {
 	uint64_t end_ns = clock_now_ns() + limit_ns;
@@ -167,8 +166,7 @@ static uint16_t id_get(const struct running *r, struct link *l, const char *name
 	return id;
 }
 
-/* A node gets the same id after a restart of the manager. The test uses the second id: the manager
- * must read it from the store, because a new node would get the first free id. */
+/* The second id, because a new node would get the first. */
 static void server_open__a_restart_gives_the_same_id(void **state)
 {
 	struct server_options options = options_make();

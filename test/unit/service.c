@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests base/service.h, which reports to a service manager that a program is ready: by a descriptor
- * and by a datagram. Socket names of both kinds work, invalid names are rejected, and the report is
- * sent only once. */
+/* Tests the report to a service manager (base/service.h): by descriptor and datagram, both kinds of
+ * names, only once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +17,7 @@
 #include "base/log.h"
 #include "base/service.h"
 
-/* Binds a socket to `name`; a leading '@' stands for the zero byte of an abstract name. */
+/* '@': an abstract name. */
 static int listener(const char *name)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -96,8 +95,7 @@ static void service_ready__bad_names(void **state)
 	fails("/nonexistent/notify", "cannot report to the service manager");
 }
 
-/* The program writes its text to the descriptor and closes it. It does not close descriptors 0, 1
- * and 2. */
+/* It is closed unless it is 0, 1 or 2. */
 static void service_ready__descriptor(void **state)
 {
 	char text[8] = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests two sessions, datagram by datagram: growth of the ring of packets, losses that each kind of
- * recovery detects, adaptation to reordering, and idle sessions. */
+/* Tests two sessions, datagram by datagram: ring of packets, recovery of losses, reordering, idle
+ * sessions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,6 @@ static struct session_pair *pair_of(enum rltp_recovery recovery, uint32_t window
 	return pair_create(&tuning, window);
 }
 
-/* Sends packets 0 .. count - 1 at once, and drops packet `lost`. */
 static void burst_lose(struct session_pair *p, uint32_t count, uint32_t lost)
 {
 	struct datagram d;
@@ -37,7 +36,7 @@ static void burst_lose(struct session_pair *p, uint32_t count, uint32_t lost)
 	}
 }
 
-/* Advances time by `delay_ns`, then delivers the control packets of session 1 to session 0. */
+/* After `delay_ns`. */
 static void words_carry(struct session_pair *p, uint64_t delay_ns)
 {
 	struct datagram d[8];
@@ -76,7 +75,7 @@ static void session__lost_packet_is_repeated_within_a_round_trip(void **state)
 
 	burst_lose(p, 10, 3);
 	words_carry(p, 20 * US_NS);
-	p->now_ns += 20 * US_NS; /* waits for the length of the reorder window */
+	p->now_ns += 20 * US_NS; /* the reorder window */
 	assert_int_equal(pair_send(p, 0, d, 4), 1);
 	struct wire_header h = pair_header(&d[0]);
 	assert_int_equal(h.psn, p->ends[0].session->initial_psn + 3);
@@ -88,8 +87,7 @@ static void session__lost_packet_is_repeated_within_a_round_trip(void **state)
 	pair_destroy(p);
 }
 
-/* The retransmission of a lost packet is lost too. Acknowledgements of later packets alone cause a
- * second retransmission, without a timeout or a probe. */
+/* Later acknowledgements suffice, without timeout or probe. */
 static void session__lost_repeat_needs_no_timeout(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -98,7 +96,7 @@ static void session__lost_repeat_needs_no_timeout(void **state)
 	burst_lose(p, 10, 3);
 	words_carry(p, 20 * US_NS);
 	p->now_ns += 20 * US_NS;
-	assert_int_equal(pair_send(p, 0, d, 4), 1); /* this retransmission is lost */
+	assert_int_equal(pair_send(p, 0, d, 4), 1); /* lost */
 	burst_lose(p, 2, UINT32_MAX);
 	words_carry(p, 20 * US_NS);
 	p->now_ns += 20 * US_NS;
@@ -115,7 +113,7 @@ static void session__tail_is_probed(void **state)
 	struct datagram d[4];
 
 	burst_lose(p, 1, UINT32_MAX);
-	words_carry(p, 20 * US_NS); /* the first acknowledgement sets the round-trip time */
+	words_carry(p, 20 * US_NS); /* the first sets the round-trip time */
 	burst_lose(p, 1, 0);
 	p->now_ns = rltp_session_deadline(p->ends[0].session);
 	assert_int_equal(pair_send(p, 0, d, 4), 1);
@@ -127,7 +125,7 @@ static void session__tail_is_probed(void **state)
 	pair_destroy(p);
 }
 
-/* A probe is due, but does not fit into the batch. It causes no second probe. */
+/* It did not fit into the batch. */
 static void session__one_probe_for_one_silence(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -146,8 +144,7 @@ static void session__one_probe_for_one_silence(void **state)
 	pair_destroy(p);
 }
 
-/* A peer was silent for longer than WAIT_SPIN_NS, so it may sleep. The probe comes later, so that
- * the peer has time to wake up. */
+/* A peer silent for WAIT_SPIN_NS may sleep, so the probe waits. */
 static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -166,7 +163,7 @@ static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 	pair_destroy(p);
 }
 
-/* The round trip is longer than the largest timeout. Packets are not treated as lost. */
+/* The round trip is longer than the largest timeout. */
 static void session__long_paths_do_not_time_out(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_RTO, 64);
@@ -183,8 +180,7 @@ static void session__long_paths_do_not_time_out(void **state)
 	pair_destroy(p);
 }
 
-/* A needless retransmission widens the reorder window. Losses without needless retransmissions
- * narrow it again. */
+/* A needless retransmission widens the window; losses without any narrow it. */
 static void session__reordering_is_learnt(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -201,7 +197,7 @@ static void session__reordering_is_learnt(void **state)
 		pair_deliver(p, 0, &d[i]);
 	words_carry(p, 100 * US_NS);
 	p->now_ns += 100 * US_NS;
-	/* needless retransmission: the packet is late, not lost */
+	/* late, not lost */
 	assert_int_equal(pair_send(p, 0, d, 1), 1);
 	pair_deliver(p, 0, &late);
 	pair_deliver(p, 0, &d[0]);
@@ -239,8 +235,7 @@ static void session__go_back_n_sends_all_from_the_gap(void **state)
 	pair_destroy(p);
 }
 
-/* The receiver sends one NAK for each hole. Packets that arrive later behind the hole cause no
- * further NAK. */
+/* Later packets behind the hole cause no further NAK. */
 static void session__go_back_n_reports_it_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_NAK, 64);
@@ -276,8 +271,7 @@ static void session__go_back_n_by_timeout_waits_for_it(void **state)
 	pair_destroy(p);
 }
 
-/* IRN retransmits a hole once. If that retransmission is lost, the hole is retransmitted after a
- * timeout. */
+/* A lost retransmission waits for a timeout. */
 static void session__irn_repeats_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_IRN, 64);
@@ -285,7 +279,7 @@ static void session__irn_repeats_once(void **state)
 
 	burst_lose(p, 10, 3);
 	words_carry(p, 20 * US_NS);
-	assert_int_equal(pair_send(p, 0, d, 16), 1); /* this retransmission is lost */
+	assert_int_equal(pair_send(p, 0, d, 16), 1); /* lost */
 	burst_lose(p, 4, UINT32_MAX);
 	words_carry(p, 20 * US_NS);
 	assert_int_equal(pair_send(p, 0, d, 16), 0);

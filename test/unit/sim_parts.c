@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests parts of the simulator: its queue and alarms against simple ones, its ports with values
- * computed by hand, its paths, and its histogram. */
+/* Tests the simulator's queue, alarms, ports, paths and histogram. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,14 +46,13 @@ static void packet__queue_orders_by_time_then_by_arrival(void **state)
 		sim_packet_put(&pool, p);
 	}
 	assert_int_equal(queue.count, pushed - popped);
-	/* the pool has far fewer buffers than there were packets, so it reuses them */
+	/* few buffers, so they were reused */
 	assert_true(pool.bytes < (uint64_t)pushed * 192 / 2);
 	sim_queue_free(&queue);
 	sim_pool_free(&pool);
 }
 
-/* Two buffers of each length exist at once and do not overlap. After all buffers are returned, the
- * pool reuses their memory. */
+/* Two of each length do not overlap; returned memory is reused. */
 static void packet__space_for_every_length(void **state)
 {
 	struct sim_pool pool = {0};
@@ -109,7 +107,7 @@ static void path__port_serves_in_order_and_drops_what_does_not_fit(void **state)
 	struct net_port p = {.rate_bps = 8000000000ull, .queue_bytes = 3000, .mark_bytes = 1000};
 	bool mark = false;
 
-	/* the port sends 1 byte per ns */
+	/* 1 byte per ns */
 	assert_int_equal(net_port_pass(&p, 1000, 1500, &mark), 2500);
 	assert_false(mark);
 	assert_int_equal(net_port_backlog(&p, 1000), 1500);
@@ -185,7 +183,7 @@ static void net__bad_options_are_rejected(void **state)
 	assert_int_equal(net_create(&leafless, &n), DXP_EINVAL);
 }
 
-/* A host that sends one datagram at its start and records the datagrams that it receives. */
+/* Sends one datagram at its start and records arrivals. */
 struct talker {
 	struct datagram datagram;
 	bool reported;
@@ -244,7 +242,7 @@ static void net__delay_is_wires_and_bytes(void **state)
 {
 	struct net_options o = {.hosts = 2, .delay_ns = 1000, .rate_bps = 1000000000ull};
 
-	/* 64 bytes and 66 bytes of overhead, 8 ns per byte */
+	/* 64 bytes, overhead of 66, 8 ns per byte */
 	assert_int_equal(talk(&o, NULL).received_ns - S_NS, 1000 + 1040);
 	o.topology = NET_STAR;
 	assert_int_equal(talk(&o, NULL).received_ns - S_NS, 2 * (1000 + 1040));
@@ -269,8 +267,7 @@ static void clock_step_back(struct net *n)
 	net_wall_clock(n, 1, -(int64_t)(3600 * S_NS), 0);
 }
 
-/* The age of a receive stamp is between 0 and 1 second, whatever the wall clock shows, as in
- * link/clock.c. */
+/* 0 to 1 second for any wall clock, as in link/clock.c. */
 static void net__stamps_and_wall_clocks(void **state)
 {
 	struct net_options o = {.hosts = 2, .delay_ns = 1000};

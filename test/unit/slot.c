@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests whole xPUs that run in this process, through the host library. Skipped without OpenCL. */
+/* Tests xPUs in this process through the host library. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,9 +139,8 @@ static void run__in_order_and_timed(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* Commands request late events, which the xPU may collect. All events arrive, although there are
- * more than one message holds. A wait for the first event delivers it, and an event before a
- * waiting command is not held for ever. */
+/* More than one message holds; a wait delivers, and none before a waiting command is held for
+ * ever. */
 static void run__late_events_all_come(void **state)
 {
 	enum { COUNT = 100 };
@@ -152,7 +151,7 @@ static void run__late_events_all_come(void **state)
 		events[i] = run_notified(w.one, "add", address, i, NULL, true);
 	for (uint32_t i = 0; i < COUNT; i++)
 		assert_int_equal(wait_for(events[i]), DXP_OK);
-	/* a failure is reported at once, together with all events that were held before it */
+	/* at once, with all events held before */
 	events[0] = run_notified(w.one, "add", address, 1, NULL, true);
 	events[1] = run_notified(w.one, "no_such_kernel", address, 1, NULL, true);
 	assert_int_equal(wait_for(events[1]), DXP_ENOENT);
@@ -199,7 +198,7 @@ static void build__a_thousand_live_programs(void **state)
 		program_one = programs[i];
 		ok(wait_for(run(w.one, "add", a, 1, NULL)));
 	}
-	/* releases every second program; the other programs still work */
+	/* every second one; the others work */
 	for (uint32_t i = 1; i < COUNT; i += 2)
 		dxp_program_release(programs[i]);
 	program_one = programs[COUNT / 2];
@@ -211,8 +210,7 @@ static void build__a_thousand_live_programs(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* Commands alternate between two xPUs, each waiting for the one before. The chain runs without the
- * host. */
+/* The chain runs without the host. */
 static void send__chain_over_two_nodes(void **state)
 {
 	uint64_t a = allocate(w.one, 4096), b = allocate(w.two, 4096);
@@ -240,7 +238,7 @@ static void send__failure_reaches_the_other_node(void **state)
 	assert_int_equal(wait_for(after), DXP_ECANCELED);
 	assert_int_equal(wait_for(sent), DXP_ECANCELED);
 	assert_int_equal(wait_for(bad), DXP_ENOENT);
-	/* a SEND from memory outside the host's allocations is rejected */
+	/* outside the host's allocations */
 	sent = transfer(w.one, w.two, a + (1 << 20), b, 4096, NULL);
 	after = run(w.two, "add", b, 100, &sent);
 	assert_int_equal(wait_for(after), DXP_ECANCELED);
@@ -334,7 +332,7 @@ static void hosts__are_kept_apart(void **state)
 	ok(dxp_run(x, &launch, &event));
 	assert_int_equal(dxp_event_wait(other, event, WAIT_NS, NULL), DXP_ERANGE);
 	assert_int_equal(word(w.one, a), 0);
-	/* the host leaves without freeing its memory; the xPU frees it */
+	/* not freed, so the xPU frees it */
 	uint64_t before = free_bytes(w.one);
 	argument.address = allocate(x, 1 << 20);
 	assert_int_equal(free_bytes(w.one), before - (1 << 20));
@@ -346,8 +344,7 @@ static void hosts__are_kept_apart(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* A host sends CLOSE while one of its kernels runs and other commands wait. Its memory is not
- * reused before the kernel has ended. */
+/* Its memory is not reused before the kernel has ended. */
 static void close__while_a_kernel_runs(void **state)
 {
 	struct dxp_fabric *other;

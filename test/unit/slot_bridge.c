@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the command BRIDGE: an xPU reads and writes memory of the host that requests it, or reads
- * memory of another xPU. The xPUs are boards, and one xPU with direct memory. */
+/* Tests BRIDGE on boards and on an xPU with direct memory: data of the requesting host and of
+ * another xPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,11 +113,10 @@ static void bridge__through_the_core(void **state)
 	ok(dxp_core_get(one, &core, &operand, &result));
 	assert_true(core == DXP_CORE_CHECKSUM && result == sum);
 	ok(dxp_core_set(one, DXP_CORE_PASS, 0));
-	/* a transfer whose source and destination are equal, and a transfer on an xPU without a
-	 * core */
+	/* equal source and destination; an xPU without a core */
 	noise(in, LARGE, 3);
 	t.from = t.to;
-	t.bytes = LARGE; /* LARGE, like the length before, is not a multiple of a word */
+	t.bytes = LARGE; /* not a multiple of a word */
 	ok(dxp_bridge_move(one, &t, NULL));
 	assert_memory_equal(in, out, LARGE);
 	assert_int_equal(dxp_bridge_move(direct, &t, NULL), DXP_EUNSUPPORTED);
@@ -152,9 +151,7 @@ static void bridge__from_another_xpu(void **state)
 				pull_from(all[i], all[k]);
 }
 
-/* Two hundred transfers are outstanding at once and give the right bytes. Half of them write to the
- * xPU; each of the others waits for one of these and reads its bytes back. Tested on a board and on
- * an xPU with direct memory. */
+/* Half of 200 transfers write; each other one waits for one and reads it back. */
 static void bridge__a_hundred_at_once(void **state)
 {
 	enum { COUNT = 100, BYTES = 40000 };
@@ -189,7 +186,7 @@ static void bridge__a_hundred_at_once(void **state)
 	}
 }
 
-/* An xPU has as many reads outstanding as it may, and no more (S-06). */
+/* As many as it may have (S-06). */
 static void bridge__reads_at_once(void **state)
 {
 	static const uint32_t reads[] = {1, 2, 0};
@@ -218,7 +215,7 @@ static void bridge__reads_at_once(void **state)
 	}
 }
 
-/* A transfer from or to memory of another host, or unallocated memory, is rejected. */
+/* Memory of another host, or unallocated. */
 static void bridge__hosts_are_kept_apart(void **state)
 {
 	struct dxp_fabric *other;
@@ -247,7 +244,7 @@ static void bridge__hosts_are_kept_apart(void **state)
 	ok(dxp_mem_free(one, own));
 }
 
-/* A host leaves while it has outstanding transfers. Transfers of the other hosts continue. */
+/* Transfers of other hosts continue. */
 static void bridge__host_leaves(void **state)
 {
 	enum { COUNT = 40, BYTES = 400000 };

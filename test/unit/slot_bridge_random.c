@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts make random operations on two boards and an xPU without a bridge. DMAs fail and a device
- * stalls. Another host joins, starts operations and dies. A model of each xPU's memory has the
- * expected bytes. A successful operation is exact; after a failed one, the range is undefined until
- * it is written again. At the end all memory and all buffers are free. DXP_SEED=n replays seed
- * n. */
+/* Compares random operations of hosts on two boards and an xPU with models, while DMAs fail, a
+ * device stalls and a host dies. After a failure, a range is undefined until written. DXP_SEED=n
+ * replays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +22,7 @@
 
 #define BUFFER     (8u << 10)
 #define BUFFERS    4
-#define MEMORY     300000 /* bytes of each xPU that the model covers */
+#define MEMORY     300000 /* modelled per xPU */
 #define STALL_NS   (500 * MS_NS)
 #define WAIT_NS    DAEMONS_WAIT_NS
 #define XPUS       3
@@ -54,7 +52,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns true if the operation succeeded. The only allowed failure is DXP_EDEVICE. */
+/* Only DXP_EDEVICE may fail. */
 static bool well(int status)
 {
 	if (status == DXP_EDEVICE)
@@ -173,8 +171,7 @@ static void pass_some(struct modelled *m, uint64_t bytes)
 		assert_memory_equal(in, out, bytes);
 }
 
-/* Moves bytes from one xPU to another: either the destination reads them, or the source writes
- * them. */
+/* By a read of the destination or a write of the source. */
 static void carry_some(struct modelled *from, struct modelled *to, uint64_t at, uint64_t bytes)
 {
 	const struct dxp_bridge_transfer t = {.path = DXP_BRIDGE_DEVICE_TO_DEVICE,

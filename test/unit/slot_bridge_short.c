@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process of a board runs out of memory. The n-th allocation of its thread fails, for n = 1, 2,
- * 3, ..., until a host's use needs fewer than n. The host gets an error, successful transfers are
- * exact, no buffer leaks, and the next use succeeds. */
+/* The n-th allocation of a board's thread fails, n = 1, 2, ...: the host gets an error, no buffer
+ * leaks, and the next use succeeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +21,7 @@
 #define BUFFERS 4
 #define BYTES   (5 * BUFFER + 77)
 #define WAIT_NS DAEMONS_WAIT_NS
-#define RUNS    3000 /* largest n; more than one use allocates */
+#define RUNS    3000 /* bound of n */
 
 static struct daemons w;
 static struct test_daemon board;
@@ -30,9 +29,9 @@ static uint8_t out[BYTES], in[BYTES];
 
 /* ---- memory ---- */
 
-/* allocations of the board's thread until one fails; 0: none fails */
+/* allocations until one fails; 0: none */
 static _Atomic uint64_t countdown;
-static bool spared; /* while true, allocations of that thread do not fail */
+static bool spared; /* none fails */
 
 static bool fails_now(void)
 {
@@ -62,8 +61,8 @@ void *__wrap_realloc(void *p, size_t bytes)
 	return fails_now() ? NULL : __real_realloc(p, bytes);
 }
 
-/* In this function allocations never fail. Without an answer the xPU drops the host, and the host
- * detects this only after half a minute. */
+/* Never fails here: without an answer the xPU drops the host, which takes half a minute to
+ * detect. */
 int __wrap_outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 		      const void *data, uint32_t bytes, outbox_done done, void *context);
 int __real_outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
@@ -86,8 +85,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns true on success. The only allowed errors are DXP_ENOMEM and DXP_EDEVICE, which a failed
- * allocation causes. */
+/* A failed allocation causes DXP_ENOMEM or DXP_EDEVICE. */
 static bool well(int status)
 {
 	if (status != DXP_OK && status != DXP_ENOMEM && status != DXP_EDEVICE)
@@ -122,7 +120,7 @@ static void fresh(uint32_t seed)
 	memset(in, 0, BYTES);
 }
 
-/* Runs every kind of operation once, as a host does. Returns false if any of them failed. */
+/* Every kind of operation once. */
 static bool use(struct dxp_xpu *x, uint32_t run)
 {
 	struct dxp_program *p;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests xPUs whose memory only DMA reaches, through the host library: accesses by a host, a kernel
- * and another xPU. The boards have no limited speed, but short buffers, so that each transfer has
- * several parts. test/unit/slot_bridge.c tests the command BRIDGE, slot_bridged_faults.c tests
- * failures. */
+/* Tests xPUs that only DMA reaches, by a host, a kernel and an xPU; short buffers make transfers of
+ * several parts. slot_bridge.c tests BRIDGE, slot_bridged_faults.c failures. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,11 +22,11 @@
 #define BUFFERS 4
 #define LARGEST (3 * BUFFER * BUFFERS + 1)
 #define WAIT_NS DAEMONS_WAIT_NS
-#define FAR     (4u << 20) /* bytes of the allocation for a transfer */
+#define FAR     (4u << 20) /* per transfer */
 
 static struct daemons w;
 static struct test_daemon boards, plain, ocl;
-static struct dxp_xpu *one, *two, *direct, *computes; /* xPUs; `computes` is NULL without OpenCL */
+static struct dxp_xpu *one, *two, *direct, *computes; /* `computes`: NULL without OpenCL */
 static uint8_t *out, *in;
 
 static void ok(int status)
@@ -85,7 +83,7 @@ static void caps__report_the_kind(void **state)
 	assert_int_equal(reg(one, CFG_BRIDGE_BUFFERS), BUFFERS);
 	assert_int_equal(reg(one, CFG_BRIDGE_BUFFER_BYTES), BUFFER);
 	assert_int_equal(reg(direct, CFG_MEMORY_KIND), DXP_MEMORY_DIRECT);
-	/* a board has no port for kernels, because the NIC does not reach its memory */
+	/* the NIC does not reach a board's memory */
 	struct dxp_xpu_nic nic;
 	assert_int_equal(dxp_xpu_nic(one, &nic), DXP_EUNSUPPORTED);
 	int count = dxp_fabric_nodes(w.fabric, nodes, ARRAY_COUNT(nodes));
@@ -112,7 +110,7 @@ static void memory__is_zero(void **state)
 	assert_int_equal(free_bytes(one), before);
 }
 
-/* Transfers of any size and alignment do not change a byte outside of their range. */
+/* No byte outside the range changes. */
 static void put_get__sizes_and_alignments(void **state)
 {
 	static const uint32_t sizes[] = {0,          1,      3,          4095,           4097,
@@ -151,11 +149,11 @@ static void put_get__one_byte_past_the_end(void **state)
 	assert_memory_equal(in, out, 4096);
 }
 
-/* A host in its own thread. Several such hosts use one board at once, each in its own memory. */
+/* Several use one board, each in its own memory. */
 struct visitor {
 	pthread_t thread;
 	uint32_t number;
-	int status; /* the first status that was not DXP_OK */
+	int status; /* first failure */
 	bool differs;
 };
 
@@ -231,8 +229,7 @@ static dxp_event send(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source,
 	return event;
 }
 
-/* Sends twice between the same xPUs. From the second SEND on, the event may follow the data without
- * a round trip. */
+/* From the second on, the event may follow the data without a round trip. */
 static void send_and_look(struct dxp_xpu *from, struct dxp_xpu *to, uint32_t bytes)
 {
 	uint64_t a = allocate(from, bytes + 3), b = allocate(to, bytes + 5);
@@ -260,8 +257,7 @@ static void send__any_kind_to_any(void **state)
 			}
 }
 
-/* SENDs alternate between two boards. A board starts its SEND only when the data of the SEND before
- * has arrived. */
+/* Each starts when the previous data has arrived. */
 static void send__chain(void **state)
 {
 	uint64_t a = allocate(one, FAR), b = allocate(two, FAR);
@@ -352,8 +348,7 @@ static dxp_event run(struct dxp_xpu *x, const struct dxp_program *p, uint64_t ad
 	return event;
 }
 
-/* The source text of the program and the data of the kernel come from board memory. The kernel's
- * output goes to another board. */
+/* Source text and data come from board memory; output goes to another board. */
 static void kernel__in_board_memory(void **state)
 {
 	enum { WORDS = 20000 };
@@ -378,7 +373,7 @@ static void kernel__in_board_memory(void **state)
 	ok(dxp_mem_read(two, back, b, 4 * WORDS));
 	for (uint32_t i = 0; i < WORDS; i++)
 		assert_int_equal(back[i], i + 107);
-	/* the other way round: a kernel waits for data from the other board */
+	/* now a kernel waits for the other board's data */
 	e = send(two, computes, b, a, 4 * WORDS, 0);
 	e = run(computes, p, a, 1, WORDS, e);
 	ok(dxp_event_wait(w.fabric, e, WAIT_NS, NULL));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests boards whose DMA fails or stalls, and hosts that vanish during transfers. Errors are
- * reported, and successful transfers are exact. At the end the rings are empty and usable. */
+/* Tests boards with failing or stalling DMAs, and vanishing hosts; the rings are usable at the
+ * end. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +23,8 @@
 
 #define BUFFER   (16u << 10)
 #define BUFFERS  4
-#define BYTES    (8 * BUFFER + 3) /* bytes of a transfer; nine parts */
-#define STALL_NS (500 * MS_NS)    /* so long that a busy machine does not look like a stall */
+#define BYTES    (8 * BUFFER + 3) /* nine parts */
+#define STALL_NS (500 * MS_NS)    /* no stall on a busy machine */
 #define WAIT_NS  DAEMONS_WAIT_NS
 #define TRIES    40
 
@@ -40,7 +40,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns true if the operation succeeded. The only allowed failure is DXP_EDEVICE. */
+/* Only DXP_EDEVICE may fail. */
 static bool went_well(int status)
 {
 	if (status != DXP_EDEVICE)
@@ -54,9 +54,8 @@ static void noise(uint8_t *to, size_t bytes, uint32_t seed)
 		to[i] = (uint8_t)(seed = seed * 1664525 + 1013904223, seed >> 24);
 }
 
-/* Opens a daemon with one board that has the fault of `setting`. Each board gets a new name. With a
- * used name, the board would look like a restart of the earlier board, which some nodes have not
- * received yet. */
+/* Each board has a new name: a used one would look like a restart that some nodes have not
+ * received. */
 static void board_open(const char *setting, uint64_t stall_ns)
 {
 	static uint32_t boards;
@@ -92,8 +91,7 @@ static uint32_t reg(uint32_t index)
 	return value;
 }
 
-/* Waits until this counter register changes. A failure is reported at once, but counted only when
- * its last DMA has completed. */
+/* A failure counts when its last DMA has completed. */
 static void register_wait(uint32_t index)
 {
 	uint64_t end_ns = clock_now_ns() + WAIT_NS;
@@ -112,7 +110,7 @@ static int allocate(uint64_t *address)
 	return status;
 }
 
-/* Reads the bytes at `address` with GETs; tries again after a failure. */
+/* Tries again after a failure. */
 static void read_back(uint64_t address)
 {
 	int i = 0;
@@ -134,7 +132,7 @@ static int bridge(uint64_t address, bool to_device)
 	return dxp_bridge_move(x, &t, NULL);
 }
 
-/* Runs some operations of each kind. Returns the number of failed ones. */
+/* Returns the number of failed operations. */
 static uint32_t exercise(uint64_t address)
 {
 	const struct dxp_bridge_transfer through = {
@@ -174,8 +172,7 @@ static void dma__fails_at_every_buffer(void **state)
 			assert_int_equal(status, DXP_EDEVICE);
 		else
 			ok(status);
-		/* at least nine DMAs succeed between two failures, enough for all parts of one
-		 * transfer */
+		/* at least nine DMAs succeed between two failures, enough for one transfer */
 		if (k > 9)
 			exercise(address);
 		else if (k > 1)
@@ -186,8 +183,7 @@ static void dma__fails_at_every_buffer(void **state)
 	}
 }
 
-/* A DMA stalls for longer than the limit. The device is reset, and afterwards everything works
- * again. */
+/* A stalled DMA makes the device reset; afterwards everything works. */
 static void dma__stalls(void **state)
 {
 	static const uint32_t numbers[] = {1, 2, 8, 14, 30};
@@ -206,9 +202,8 @@ static void dma__stalls(void **state)
 	}
 }
 
-/* A command at the board waits for a SEND to the board, whose DMA may fail. The command runs only
- * when the data is in the board's memory. This holds even if the event of the SEND follows its data
- * without a round trip. */
+/* A command that waits for a SEND runs only when the data is in the board's memory, even if the
+ * event follows the data without a round trip. */
 static void send__to_a_board_that_fails(void **state)
 {
 	struct test_daemon plain = {0};
@@ -259,8 +254,6 @@ static void tenants_wait(uint32_t hosts)
 		assert_true(clock_now_ns() < end_ns);
 }
 
-/* A host dies while the xPU reads from it. The transfers are cancelled, and its memory and all
- * buffers are freed. */
 static void host__dies_while_the_xpu_pulls(void **state)
 {
 	struct rude r;
@@ -297,8 +290,7 @@ static void host__dies_while_the_xpu_pulls(void **state)
 	board_close();
 }
 
-/* A host dies during its own PUTs and GETs. Its transfers are cancelled, and its memory and all
- * buffers are freed. */
+/* Its transfers are cancelled, and its memory and all buffers are freed. */
 static void host__dies_while_it_puts_and_gets(void **state)
 {
 	struct rude r;
@@ -323,10 +315,10 @@ static void host__dies_while_it_puts_and_gets(void **state)
 	board_close();
 }
 
-/* context of the completions of GETs; completions of commands have a lower one */
+/* above those of commands */
 #define GET_CONTEXT 1000
 
-/* Dequeues all completions. Returns the number of completed GETs; each must be successful. */
+/* Returns the number of completed GETs, which must be successful. */
 static uint32_t rude_gets_ended(struct rude *r)
 {
 	struct dxp_nic_event event;
@@ -341,8 +333,8 @@ static uint32_t rude_gets_ended(struct rude *r)
 	return count;
 }
 
-/* A host pauses for longer than the time limit of a step. Its GETs and the xPU's writes to it
- * resume afterwards, because no other host needed the buffers. */
+/* If no other host needed the buffers, GETs and the xPU's writes resume after a pause longer than a
+ * step's limit. */
 static void host__stands_still_and_resumes(void **state)
 {
 	enum { GETS = 2, BULKS = 2 };
@@ -351,7 +343,7 @@ static void host__stands_still_and_resumes(void **state)
 	uint32_t ended = 0;
 	struct rude r;
 
-	board_open("from_device = 16", stall_ns); /* rate in MB/s */
+	board_open("from_device = 16", stall_ns); /* MB/s */
 	rude_open(&r, &w, (uint16_t)reg(CFG_NODE));
 	for (uint32_t i = 0; i < GETS; i++) {
 		const struct dxp_entry local = {.bytes = RUDE_BYTES, .key = r.key};
@@ -392,8 +384,7 @@ static void host__stands_still_and_resumes(void **state)
 	board_close();
 }
 
-/* A host sends CLOSE while a transfer runs that would take seconds. The transfer is cancelled, so
- * the device moves only a part of the bytes. */
+/* The device moves only a part of the bytes of a transfer that CLOSE cancels. */
 static void close__cancels_what_is_outstanding(void **state)
 {
 	enum { LONG = 4 << 20 };
@@ -402,7 +393,7 @@ static void close__cancels_what_is_outstanding(void **state)
 	uint8_t *to = malloc(LONG);
 	uint64_t address;
 
-	board_open("from_device = 2", 0); /* rate in MB/s */
+	board_open("from_device = 2", 0); /* MB/s */
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "leaver"},
 			   &other));
 	struct dxp_xpu *its = daemons_xpu(other, xpu_name);
@@ -419,7 +410,7 @@ static void close__cancels_what_is_outstanding(void **state)
 	board_close();
 }
 
-/* Returns the number of entries of a folder of /proc: threads or open files of this process. */
+/* Counts threads or open files of this process in /proc. */
 static uint32_t entries(const char *folder)
 {
 	uint32_t count = 0;
@@ -432,8 +423,7 @@ static uint32_t entries(const char *folder)
 	return count;
 }
 
-/* Waits until there are at most `most` entries. There may be fewer, because an earlier count can
- * include a thread that has just exited. */
+/* An earlier count can include a thread that has just exited, so fewer are right. */
 static void entries_fall_to(const char *folder, uint32_t most)
 {
 	uint64_t end_ns = clock_now_ns() + WAIT_NS;
@@ -443,8 +433,8 @@ static void entries_fall_to(const char *folder, uint32_t most)
 	assert_in_range(entries(folder), 1, most);
 }
 
-/* A daemon closes during transfers of every kind that would take seconds. No thread and no file
- * leaks, the host gets an error, and the next daemon works. */
+/* A close during transfers of every kind leaks no thread and no file, and gives the host an
+ * error. */
 static void daemon__closes_in_the_middle(void **state)
 {
 	const uint32_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
@@ -453,7 +443,7 @@ static void daemon__closes_in_the_middle(void **state)
 	uint64_t address;
 	uint32_t value;
 
-	board_open("to_device = 8\nfrom_device = 8", 0); /* rates in MB/s */
+	board_open("to_device = 8\nfrom_device = 8", 0); /* MB/s */
 	rude_open(&r, &w, (uint16_t)reg(CFG_NODE));
 	const uint32_t moved = reg(CFG_DMA_IN_LO);
 	for (uint32_t i = 0; i < 20; i++) {

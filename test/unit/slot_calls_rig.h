@@ -9,9 +9,8 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-/* Kernels with one buffer p. p[0] is the number of the system call, and p[1] .. p[6] are its
- * arguments. If bit i of p[7] is set, argument i is an offset in p. p[8] is the result. Data begins
- * at p[9]. */
+/* p[0]: number of the system call; p[1] .. p[6]: arguments, offsets in p if their bit in p[7] is
+ * set; p[8]: result; data from p[9] on. */
 static const char calls[] =
 	"kernel void raw(global long *p, uint n) {\n"
 	"	long a[7];\n"
@@ -22,7 +21,7 @@ static const char calls[] =
 	"		\"g\"(a[4]), \"g\"(a[5]), \"g\"(a[6])\n"
 	"		: \"rcx\", \"r11\", \"r10\", \"r8\", \"r9\", \"memory\");\n"
 	"}\n"
-	/* forks; the child pauses for ever */
+	/* the child pauses for ever */
 	"kernel void leave(global long *p, uint n) {\n"
 	"	long r;\n"
 	"	__asm__ volatile(\"movl $57, %%eax\\n syscall\\n testq %%rax, %%rax\\n jnz "
@@ -44,9 +43,9 @@ static const char calls[] =
 	"}\n"
 	"kernel void address(global long *p, uint n) { p[8] = (long)p; }\n";
 
-enum { DATA = 9 * 8 }; /* offset of the data in bytes */
+enum { DATA = 9 * 8 }; /* bytes before the data */
 
-/* A system call to make. If bit i of `offsets` is set, argument i is an offset in the buffer. */
+/* Bit i of `offsets`: argument i is an offset in the buffer. */
 struct call {
 	int64_t number, a[6], offsets, result;
 	char data[512];
@@ -70,7 +69,7 @@ UNUSED static dxp_event call_start(const struct guest *g, const struct call *c)
 	return start(g, "raw", &n, sizeof(n), NULL);
 }
 
-/* Makes the system call in the host's worker. Returns its result: a negative errno on failure. */
+/* In the host's worker. A negative result is an errno. */
 UNUSED static int64_t call(const struct guest *g, struct call c)
 {
 	int64_t result;
@@ -81,7 +80,7 @@ UNUSED static int64_t call(const struct guest *g, struct call c)
 	return result;
 }
 
-/* Tries to open a file in the worker. The buffer of the call contains the path. */
+/* In the worker; the buffer of the call contains the path. */
 UNUSED static int64_t file_open(const struct guest *g, const char *path, int flags)
 {
 	struct call c = {
@@ -91,7 +90,7 @@ UNUSED static int64_t file_open(const struct guest *g, const char *path, int fla
 	return call(g, c);
 }
 
-/* Returns 0 if hostile kernels can run here. Otherwise prints the reason and returns 77. */
+/* Returns 0, or prints why hostile kernels cannot run here and returns 77. */
 UNUSED static int calls_skip(void)
 {
 #ifndef __x86_64__

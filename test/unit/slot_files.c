@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the files in which a daemon, here this process, keeps the memory of its tenants: their
- * seals, their pages, and their removal. Skipped without a clang for rv32. */
+/* Tests the files in which a daemon, here this process, keeps its tenants' memory: seals, pages,
+ * removal. Skipped without a clang for rv32. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@
 struct user {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpu;
-	int fd; /* descriptor of the file with the host's memory */
+	int fd; /* file with the host's memory */
 };
 
 static struct daemons w;
@@ -43,8 +43,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns how many descriptors of this process refer to a file with this name. Writes the highest
- * such descriptor to *last. */
+/* Counts this process' descriptors of files of this name; *last is the highest. */
 static int files(const char *name, int *last)
 {
 	char path[300], target[128];
@@ -68,7 +67,7 @@ static int files(const char *name, int *last)
 	return count;
 }
 
-/* Returns the bytes of the pages that a file has allocated. */
+/* Bytes of allocated pages. */
 static uint64_t pages(int fd)
 {
 	struct stat st;
@@ -138,8 +137,8 @@ static void file__one_for_each_host(void **state)
 	files_become(0);
 }
 
-/* A host frees memory and allocates it again: it gets the same pages, zeroed. If another host gets
- * the same addresses, it has its own pages, and the pages of the first host are freed. */
+/* A host gets the pages that it freed again, zeroed. At the same addresses, another host has its
+ * own pages. */
 static void pages__belong_to_one_host(void **state)
 {
 	struct user a = user_open("a");
@@ -185,7 +184,7 @@ static void pages__of_common_memory_go_when_it_is_allocated(void **state)
 	assert_true(pages(arena) < BYTES);
 	zero(&b, address);
 	assert_int_equal(dxp_mem_read(a.xpu, buffer, 0, 64), DXP_EACCESS);
-	/* no read crosses the end of the allocation: the memory behind is another file */
+	/* the memory behind the allocation is another file */
 	assert_int_equal(dxp_mem_read(b.xpu, buffer, BYTES - 8, 16), DXP_EACCESS);
 	ok(dxp_mem_free(b.xpu, address));
 	zero(&a, 0);
@@ -196,7 +195,7 @@ static void pages__of_common_memory_go_when_it_is_allocated(void **state)
 
 /* ---- faults ---- */
 
-/* Operations on files of tenants that fail from now on. */
+/* Operations on tenants' files that fail from now on. */
 static _Atomic bool no_file, no_map, no_hole, no_list;
 
 int __real_memfd_create(const char *name, unsigned flags);
@@ -236,7 +235,7 @@ bool __wrap_ranges_add(struct ranges *r, uint64_t start, uint64_t end)
 	return !no_list && __real_ranges_add(r, start, end);
 }
 
-/* If the xPU cannot create a file or map it, the new host is rejected. The next host is served. */
+/* The new host is rejected, and the next one served. */
 static void faults__no_file(void **state)
 {
 	_Atomic bool *const faults[] = {&no_file, &no_map};
@@ -258,8 +257,7 @@ static void faults__no_file(void **state)
 	files_become(0);
 }
 
-/* Checks that both hosts are still served after the next check of their files. Pages that could not
- * be freed are no reason to evict a host. */
+/* Pages that could not be freed evict no host at the next check of files. */
 static void stay(const struct user *a, const struct user *b)
 {
 	const uint64_t end_ns = clock_now_ns() + 5 * XPU_FILES_NS / 4;
@@ -271,8 +269,7 @@ static void stay(const struct user *a, const struct user *b)
 	} while (clock_now_ns() < end_ns);
 }
 
-/* Pages of freed memory cannot be freed or listed. The next host nevertheless gets memory that is
- * zero. */
+/* If freed pages can be neither freed nor listed, the next host still gets zeros. */
 static void faults__zero_all_the_same(void **state)
 {
 	_Atomic bool *const faults[] = {&no_hole, &no_list};

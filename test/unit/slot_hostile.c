@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that make system calls with inline assembly. They harm neither the xPU nor other
- * hosts. Skipped without OpenCL, and on processors other than x86-64. */
+/* Tests that kernels with system calls in assembly harm neither the xPU nor other hosts. Skipped
+ * without OpenCL, and except on x86-64. */
 #include "test/unit/slot_calls_rig.h"
 
 #include <errno.h>
@@ -12,22 +12,20 @@
 #include "worker/zygote_internal.h"
 #include "xpu/limits.h"
 
-/* A worker fills its wakeup (an eventfd) to the maximum and makes it blocking. It delays neither
- * the zygote nor the workers of other hosts. */
+/* A full, blocking wakeup (an eventfd) delays neither the zygote nor other workers. */
 static void wakeup__of_one_delays_no_other(void **state)
 {
 	struct guest good = guest_open("good"), bad = hostile_open("bad");
 	struct call fill = {.number = SYS_write, .a = {ZYGOTE_WAKEUP, DATA, 8}, .offsets = 1 << 2};
 
-	/* adds all powers of 2 that still fit, so that the counter of the wakeup reaches its
-	 * maximum */
+	/* the counter reaches its maximum by all powers of 2 that still fit */
 	for (int bit = 63; bit >= 0; bit--) {
 		memcpy(fill.data, &(uint64_t){1ull << bit}, sizeof(uint64_t));
 		call(&bad, fill);
 	}
 	call(&bad, (struct call){.number = SYS_fcntl, .a = {ZYGOTE_WAKEUP, F_SETFL, 0}});
 	for (int i = 0; i < 20; i++) {
-		usleep(5000); /* gives the node time to sleep, so that the worker must wake it */
+		usleep(5000); /* the node sleeps, so the worker must wake it */
 		ok(end(&good, add(&good, 1, NULL)));
 	}
 	struct guest late = guest_open("late");
@@ -38,8 +36,7 @@ static void wakeup__of_one_delays_no_other(void **state)
 	workers_become(0);
 }
 
-/* A kernel cannot truncate any of its descriptors. If device memory could shrink, the daemon would
- * die of SIGBUS. */
+/* If device memory could shrink, the daemon would die of SIGBUS. */
 static void memory__cannot_shrink(void **state)
 {
 	struct guest g = hostile_open("shrinks");
@@ -52,7 +49,7 @@ static void memory__cannot_shrink(void **state)
 
 /* ---- memory of neighbours ---- */
 
-#define SECRET 0x5ec4e7c0ffee1234 /* a value in the memory of another host */
+#define SECRET 0x5ec4e7c0ffee1234 /* in another host's memory */
 
 static void secret_write(const struct guest *g, uint64_t address)
 {
@@ -72,7 +69,7 @@ static void secret_check(const struct guest *g)
 		assert_true(words[i] == SECRET);
 }
 
-/* Runs a kernel with p[1] .. p[3] set. Returns its status, and p[8] in *result. */
+/* With p[1] .. p[3] set; *result is p[8]. */
 static int kernel_run(const struct guest *g, const char *kernel, int64_t one, int64_t two,
 		      int64_t three, int64_t *result)
 {
@@ -86,20 +83,18 @@ static int kernel_run(const struct guest *g, const char *kernel, int64_t one, in
 	return status;
 }
 
-/* Maps `bytes` of a descriptor from offset `at` in the worker. Returns the address, or a negative
- * errno. */
+/* In the worker. Returns the address, or a negative errno. */
 static int64_t file_map(const struct guest *g, int64_t fd, int64_t at, uint64_t bytes)
 {
 	return call(g, (struct call){.number = SYS_mmap,
 				     .a = {0, (int64_t)bytes, 3, MAP_SHARED, fd, at}});
 }
 
-/* Bytes that a test searches. Reading a page of a mapped file allocates it. A host that reads more
- * than XPU_FILES_SLACK outside of its allocations may be evicted before the test has its result. */
+/* Bytes to search. Reading a mapped page allocates it, and reading more than XPU_FILES_SLACK
+ * outside its allocations may evict the host. */
 #define NEAR ((uint64_t)XPU_FILES_SLACK / 4)
 
-/* Counts the words equal to SECRET near offset `at` of device memory that is mapped at `base`, and
- * makes them 0. */
+/* Counts SECRETs near offset `at` of device memory mapped at `base`, and makes them 0. */
 static int64_t secrets_near(const struct guest *g, int64_t base, uint64_t at)
 {
 	const uint64_t start = at > NEAR / 2 ? at - NEAR / 2 : 0;
@@ -109,8 +104,8 @@ static int64_t secrets_near(const struct guest *g, int64_t base, uint64_t at)
 	return found;
 }
 
-/* A worker maps each of its descriptors, and enlarges its mapping of device memory. It finds no
- * memory of another host in either way. */
+/* Neither its descriptors nor a larger mapping of device memory show a worker another host's
+ * memory. */
 static void memory__of_neighbours_has_no_descriptor(void **state)
 {
 	struct guest bad = hostile_open("bad"), good = guest_open("good");
@@ -129,8 +124,8 @@ static void memory__of_neighbours_has_no_descriptor(void **state)
 		mapped++;
 		assert_int_equal(secrets_near(&bad, at, good.address), 0);
 	}
-	assert_int_equal(mapped, 1); /* only the worker's own device memory can be mapped */
-	/* enlarges the mapping of its own allocation beyond the end of this allocation */
+	assert_int_equal(mapped, 1); /* its own device memory */
+	/* beyond the end of its allocation */
 	ok(kernel_run(&bad, "address", 0, 0, 0, &own));
 	assert_int_equal(own % (int64_t)page, 0);
 	int64_t longer = call(
@@ -142,8 +137,7 @@ static void memory__of_neighbours_has_no_descriptor(void **state)
 	guest_close(&good);
 }
 
-/* Device memory of another host is not mapped in the worker. A kernel that accesses its address
- * kills its own process. */
+/* A kernel that accesses another host's address kills its own process. */
 static void memory__of_neighbours_has_no_address(void **state)
 {
 	struct guest good = guest_open("good"), bad = hostile_open("bad");
@@ -154,7 +148,7 @@ static void memory__of_neighbours_has_no_address(void **state)
 	const int64_t near = own + (int64_t)(good.address - bad.address);
 	assert_int_not_equal(kernel_run(&bad, "seek", ~SECRET, 4096, near, &found), DXP_OK);
 	secret_check(&good);
-	/* the next kernel runs in a new process, which has the same few descriptors */
+	/* the new process has the same few descriptors */
 	ok(kernel_run(&bad, "address", 0, 0, 0, &own));
 	assert_true(file_map(&bad, ZYGOTE_MEMORY, 0, DAEMONS_MEMORY) > 0);
 	ok(end(&good, add(&good, 1, NULL)));
@@ -162,7 +156,7 @@ static void memory__of_neighbours_has_no_address(void **state)
 	guest_close(&good);
 }
 
-/* A host frees memory. Another host that maps device memory does not find the old content. */
+/* The old content is not visible in a mapping of device memory. */
 static void memory__of_an_earlier_host_is_gone(void **state)
 {
 	struct guest first = guest_open("first");
@@ -179,8 +173,7 @@ static void memory__of_an_earlier_host_is_gone(void **state)
 	guest_close(&first);
 }
 
-/* A kernel fills more device memory than its host has allocated. The xPU evicts this host; other
- * hosts continue. */
+/* The xPU evicts only the host that fills more memory than it has allocated. */
 static void memory__filled_beyond_allocations_evicts(void **state)
 {
 	struct guest good = guest_open("good"), bad = hostile_open("bad");
@@ -204,8 +197,7 @@ static void memory__filled_beyond_allocations_evicts(void **state)
 	guest_close(&bad);
 }
 
-/* Besides its standard streams, a worker has only three descriptors: device memory, its wakeup, and
- * the pipe for printed text. */
+/* Device memory, its wakeup, the pipe for printed text, and the standard streams. */
 static void descriptors__only_what_it_needs(void **state)
 {
 	struct guest g = guest_open("worker");
@@ -233,7 +225,7 @@ static void descriptors__only_what_it_needs(void **state)
 	guest_close(&g);
 }
 
-/* Returns the value of the line `name` in /proc/PID/status. */
+/* From /proc/PID/status. */
 static long status_line(pid_t pid, const char *name)
 {
 	char path[64], line[256];
@@ -272,12 +264,11 @@ static void files__of_the_system_only(void **state)
 	assert_int_equal(file_open(&g, path, O_RDONLY), -EACCES);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)getpid());
 	assert_int_equal(file_open(&g, path, O_RDONLY), -EACCES);
-	/* allowed, because the compiler needs it */
+	/* the compiler needs it */
 	assert_true(file_open(&g, "/usr", O_RDONLY) >= 0);
 	guest_close(&g);
 }
 
-/* A program cannot include files of the machine. */
 static void include__of_a_file_fails(void **state)
 {
 	static const char text[] = "#include \"/etc/passwd\"\nkernel void none(void) { }\n";
@@ -299,8 +290,8 @@ static void calls__outside_the_list_fail(void **state)
 {
 	const int64_t daemon = getpid(), parent = zygote();
 	const struct call calls_refused[] = {
-		{.number = SYS_socket, .a = {1, 1, 0}}, /* opens a socket of AF_UNIX */
-		{.number = SYS_socket, .a = {2, 2, 0}}, /* opens a socket of AF_INET */
+		{.number = SYS_socket, .a = {1, 1, 0}}, /* AF_UNIX */
+		{.number = SYS_socket, .a = {2, 2, 0}}, /* AF_INET */
 		{.number = 0x40000000 | SYS_socket, .a = {2, 2, 0}},
 		{.number = SYS_ptrace, .a = {16, daemon}}, /* PTRACE_ATTACH to the daemon */
 		{.number = SYS_kill, .a = {daemon, 0}},
@@ -310,7 +301,7 @@ static void calls__outside_the_list_fail(void **state)
 		{.number = SYS_tkill, .a = {daemon, 0}},
 		{.number = SYS_pidfd_open, .a = {daemon, 0}},
 		{.number = SYS_process_vm_readv, .a = {daemon, DATA, 1, DATA, 1, 0}},
-		/* CLONE_NEWUSER: a new user namespace */
+		/* CLONE_NEWUSER */
 		{.number = SYS_unshare, .a = {0x10000000}},
 		{.number = SYS_clone, .a = {0x10000000 | 17}},
 		{.number = SYS_setpriority, .a = {0, daemon, 19}},
@@ -334,7 +325,6 @@ static void calls__outside_the_list_fail(void **state)
 	guest_close(&good);
 }
 
-/* A worker has no capabilities of root. */
 static void privileges__no_capabilities(void **state)
 {
 	struct guest g = guest_open("worker");
@@ -348,7 +338,6 @@ static void privileges__no_capabilities(void **state)
 	guest_close(&g);
 }
 
-/* Returns true if this user may create user namespaces. */
 static bool namespaces_permitted(void)
 {
 	int status = 1;
@@ -382,7 +371,7 @@ static void namespaces__of_its_own(void **state)
 	guest_close(&g);
 }
 
-/* A kernel forks a process. This process is killed when the worker exits. */
+/* The forked process is killed when the worker exits. */
 static void processes__leave_none_behind(void **state)
 {
 	struct guest g = hostile_open("leaver");
@@ -417,7 +406,7 @@ static void options__limit_memory_and_permit_files(void **state)
 {
 	const uint64_t half = WORKER_MEMORY_MIN / 2;
 	struct guest g = hostile_open("limited");
-	/* maps private memory */
+	/* private memory */
 	struct call map = {.number = SYS_mmap, .a = {0, 0, 3, 0x22, -1, 0}};
 
 	map.a[1] = (int64_t)half / 2;
@@ -444,8 +433,8 @@ static void options__off(void **state)
 	guest_close(&g);
 }
 
-/* The engine `ocl+bridged` runs kernels in a thread of the daemon. With a strict sandbox it does
- * not start. */
+/* `ocl+bridged` runs kernels in a thread of the daemon, so it does not start in a strict
+ * sandbox. */
 static void options__strict_refuses_a_thread(void **state)
 {
 	struct test_daemon d = {0};

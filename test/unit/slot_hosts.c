@@ -113,8 +113,7 @@ static void function_post(struct rude *r, struct dxp_window *window, const struc
 	rude_poll(r);
 }
 
-/* Another process on a host's node has a function of the same NIC. It can neither close the host's
- * xPU, nor replace the host by its own OPEN. */
+/* Another process on the host's NIC can neither close its xPU nor replace it by an OPEN. */
 static void function__of_another_process(void **state)
 {
 	const uint64_t bytes = (sizeof(struct dxp_window) + 4095) / 4096 * 4096;
@@ -145,8 +144,7 @@ static void print_count(void *context, uint16_t node, const char *text, size_t b
 	*(int *)context += 1;
 }
 
-/* A process has a function of an xPU's NIC. It cannot send messages to a host in the name of the
- * xPU. */
+/* It cannot send to a host in the xPU's name. */
 static void function__of_another_process_beside_the_xpu(void **state)
 {
 	const struct dxp_function_options options = {.nic = "xpu3", .function = 1};
@@ -176,7 +174,7 @@ static void function__of_another_process_beside_the_xpu(void **state)
 		DXP_OK);
 	while (!dxp_sent_dequeue(dxp_function_window(function), &sent))
 		ok(dxp_reg_read(x, CFG_NODE, &value, 1));
-	/* the message arrived at the host, which ignored it */
+	/* it arrived, and the host ignored it */
 	assert_int_equal(sent.status, DXP_OK);
 	ok(dxp_reg_read(x, CFG_NODE, &value, 1));
 	assert_int_equal(prints, 0);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests hosts that share an xPU. No host reaches allocations of another host in any way, in memory
- * that the NIC reaches (xpu1, xpu2) or in memory behind DMA (xpu3). With DXP_TEST_WORKERS each host
- * has its own file on xpu1 and xpu2; otherwise all hosts share one. slot_nic.c tests the NIC
- * functions of kernels. */
+/* Tests that hosts of an xPU do not reach each other's allocations, in memory of the NIC (xpu1,
+ * xpu2) or behind DMA (xpu3). With DXP_TEST_WORKERS, each host has its own file on xpu1 and xpu2.
+ * slot_nic.c tests kernels' functions. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +21,8 @@
 #include "test/support/daemons.h"
 #include "xpu/cfg.h"
 
-#define BYTES (1u << 20) /* bytes of the allocation that another host attacks */
-#define LIMIT (4u << 20) /* largest number of bytes that one host may allocate on xpu4 */
+#define BYTES (1u << 20) /* attacked by another host */
+#define LIMIT (4u << 20) /* that a host may allocate on xpu4 */
 
 struct user {
 	struct dxp_fabric *fabric;
@@ -99,8 +98,7 @@ static void keys__each_host_its_own(void **state)
 	assert_int_equal(reg(thief.xpus[0], CFG_MEMORY_KEY), thief.xpus[0]->memory_key);
 }
 
-/* A host (the thief) has the memory key of another host (the victim). The xPU rejects this key from
- * the thief and counts it as a guess. */
+/* The thief has the victim's memory key; the xPU counts it as a guess. */
 static void keys__stolen_from_another_host(void **state)
 {
 	for (uint32_t xpu = 0; xpu < 3; xpu++) {
@@ -117,8 +115,7 @@ static void keys__stolen_from_another_host(void **state)
 	}
 }
 
-/* Accesses to the victim's memory fail: inside, at either end, and across its borders; with one
- * byte or with many packets. */
+/* Inside, at either end and across it; one byte, or many packets. */
 static void put_get__foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -152,8 +149,7 @@ static int send_ends(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source, 
 	return dxp_event_wait(thief.fabric, event, DAEMONS_WAIT_NS, NULL);
 }
 
-/* A SEND into the victim's memory fails, even after successful SENDs between the same xPUs with the
- * same key. */
+/* Even after successful SENDs with the same key. */
 static void send__into_foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -201,8 +197,7 @@ static void send__no_event_before_a_rejection(void **state)
 	victim_end(0, a);
 }
 
-/* An xPU of the thief reads from another xPU by BRIDGE. It uses the thief's key, so the victim's
- * memory is rejected. */
+/* The reading xPU uses the thief's key. */
 static void bridge__out_of_foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -221,7 +216,6 @@ static void bridge__out_of_foreign_memory(void **state)
 	}
 }
 
-/* A BRIDGE command of the thief names the victim's memory on the same xPU. It is rejected. */
 static void bridge__foreign_memory_of_its_own_xpu(void **state)
 {
 	uint64_t a = victim_make(0);
@@ -237,8 +231,7 @@ static void bridge__foreign_memory_of_its_own_xpu(void **state)
 	victim_end(0, a);
 }
 
-/* The copy task of an xPU's registers accepts any address. With the thief's key, the victim's
- * memory rejects the data. */
+/* The register task accepts any address, but the victim's memory rejects the thief's key. */
 static void task__into_foreign_memory(void **state)
 {
 	uint64_t a = victim_make(0), source;
@@ -261,8 +254,7 @@ static void task__into_foreign_memory(void **state)
 	victim_end(0, a);
 }
 
-/* Unallocated memory is common to all hosts. It is cleared before a host reads it, so the victim's
- * old data is not visible. */
+/* Unallocated memory is common, and is cleared before a host reads it. */
 static void common__is_cleared_before_it_is_read(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -272,8 +264,7 @@ static void common__is_cleared_before_it_is_read(void **state)
 		ok(dxp_mem_read(thief.xpus[x], buffer, a + 100, BYTES - 200));
 		for (uint32_t i = 0; i < BYTES - 200; i++)
 			assert_int_equal(buffer[i], 0);
-		/* data that a host writes to unallocated memory stays there, and other hosts can
-		 * read it; `dxp put` and `dxp get` need this */
+		/* data written to it is common too; `dxp put` and `dxp get` need this */
 		memset(buffer, 7, 4096);
 		ok(dxp_mem_write(thief.xpus[x], a + 50, buffer, 4096));
 		memset(buffer, 0, 4096);
@@ -286,8 +277,7 @@ static void common__is_cleared_before_it_is_read(void **state)
 	}
 }
 
-/* A host wrote to common memory. When another host allocates this memory, its bytes are zeroed, and
- * only this other host can access them. */
+/* It is zeroed when a host allocates it, and then belongs to this host only. */
 static void common__until_it_is_allocated(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -304,7 +294,7 @@ static void common__until_it_is_allocated(void **state)
 	}
 }
 
-/* The whole allocation is zero, also behind the requested size. */
+/* Also behind the requested size. */
 static void memory__is_zero_to_its_end(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -320,8 +310,7 @@ static void memory__is_zero_to_its_end(void **state)
 	}
 }
 
-/* The thief writes to common memory while the victim allocates it. No written byte appears in the
- * allocation. */
+/* The thief writes to common memory while the victim allocates it; none of it remains. */
 static void common__allocated_under_writes(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2)
@@ -354,7 +343,7 @@ static void common__allocated_under_writes(void **state)
 }
 
 #define FILLER (3u << 20)
-#define LONG   (4u << 20) /* bytes of a GET that takes long */
+#define LONG   (4u << 20) /* of a long GET */
 
 static uint8_t stolen[LONG];
 
@@ -364,8 +353,8 @@ static void *read_main(void *none)
 	return NULL;
 }
 
-/* The thief reads common memory behind DMA by one slow GET. Meanwhile the victim allocates this
- * memory and writes to it. The GET returns none of these bytes. */
+/* The thief's slow GET of common memory behind DMA returns nothing that the victim writes there
+ * after its allocation. */
 static void common__allocated_under_a_long_read(void **state)
 {
 	for (int round = 0; round < 5; round++) {
@@ -375,7 +364,7 @@ static void common__allocated_under_a_long_read(void **state)
 		memset(secret, 0x5a, BYTES);
 		ok(dxp_mem_alloc(victim.xpus[2], FILLER, &filler));
 		assert_int_equal(filler, 0);
-		/* clears old data now, so that the GET below does not spend time on it */
+		/* clears old data now, which would delay the GET below */
 		ok(dxp_mem_read(thief.xpus[2], stolen, FILLER, LONG));
 		assert_int_equal(pthread_create(&reader, NULL, read_main, NULL), 0);
 		usleep(3000);
@@ -427,7 +416,7 @@ static void limit__of_each_host(void **state)
 	ok(dxp_mem_alloc(x, 512, &b));
 	assert_int_equal(dxp_mem_alloc(x, 1, &c), DXP_ENOMEM);
 	assert_int_equal(dxp_mem_alloc(x, UINT64_MAX, &c), DXP_ENOMEM);
-	/* the limit applies to each host separately: another host can allocate as much */
+	/* the limit is per host */
 	ok(dxp_mem_alloc(victim.xpus[3], LIMIT, &c));
 	ok(dxp_mem_free(victim.xpus[3], c));
 	ok(dxp_mem_free(x, a));
@@ -435,7 +424,7 @@ static void limit__of_each_host(void **state)
 	assert_int_equal(free_bytes(x), LIMIT);
 }
 
-/* Memory is freed while a transfer reads it. The transfer still gets the old content. */
+/* The transfer still gets the old content. */
 static void free__under_a_transfer(void **state)
 {
 	for (int round = 0; round < 10; round++) {
@@ -450,7 +439,7 @@ static void free__under_a_transfer(void **state)
 		memset(secret, 0x5c, BYTES);
 		ok(dxp_mem_write(victim.xpus[1], from, secret, BYTES));
 		ok(dxp_send(victim.xpus[1], victim.xpus[2], &t, &event));
-		while (first == 0) /* waits until the transfer has moved the first bytes */
+		while (first == 0) /* the first bytes have moved */
 			ok(dxp_mem_read(victim.xpus[2], &first, to, sizeof(first)));
 		ok(dxp_mem_free(victim.xpus[1], from));
 		ok(dxp_event_wait(victim.fabric, event, DAEMONS_WAIT_NS, NULL));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that use the NIC of their xPU: from one xPU to another without a host, with wrong
- * addresses, and against the rules. Skipped without OpenCL. */
+/* Tests kernels with a NIC: from xPU to xPU without a host, wrong addresses, broken rules. Skipped
+ * without OpenCL. */
 #include "test/unit/slot_nic_rig.h"
 
 static void nic__the_same_when_requested_again(void **state)
@@ -12,7 +12,7 @@ static void nic__the_same_when_requested_again(void **state)
 	assert_int_equal(again.function, one.nic.function);
 	assert_memory_equal(again.qp_magic, one.nic.qp_magic, sizeof(again.qp_magic));
 	assert_int_equal(again.memory_key, one.nic.memory_key);
-	/* the xPU assigns the highest free function */
+	/* the highest free function */
 	assert_int_equal(again.function, 7);
 	assert_int_not_equal(again.memory_key, 0);
 	assert_int_not_equal(again.qp_magic[0], again.qp_magic[3]);
@@ -40,8 +40,7 @@ static void put__from_kernel_to_kernel(void **state)
 	assert_memory_equal(sent, there, sizeof(sent));
 }
 
-/* A kernel posts a PUT for each of several mistakes, and reads its status. A PUT without a mistake
- * then succeeds. */
+/* Each PUT with one mistake has its status; one without succeeds. */
 static void put__wrongly_addressed(void **state)
 {
 	struct dxp_target to = target_of(&two);
@@ -52,7 +51,7 @@ static void put__wrongly_addressed(void **state)
 	to = target_of(&two);
 	there.key ^= 0x80000000;
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
-	/* the key that the host uses is not valid for the kernel's function */
+	/* not valid for the kernel's function */
 	there.key = reg(two.xpu, CFG_MEMORY_KEY);
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
 	there = data_of(&two);
@@ -68,8 +67,7 @@ static void put__wrongly_addressed(void **state)
 	ok(end(&two, waiting));
 }
 
-/* A kernel cannot wake its NIC. So the NIC stays awake while a kernel with a NIC runs, long after
- * its last packet. */
+/* A kernel cannot wake its NIC, which therefore stays awake as long as the kernel runs. */
 static void node__does_not_sleep_under_a_kernel(void **state)
 {
 	const uint64_t looks = 100000000;
@@ -85,8 +83,7 @@ static void node__does_not_sleep_under_a_kernel(void **state)
 	assert_int_equal(reg(one.xpu, CFG_KERNEL_NICS), 1);
 }
 
-/* Runs a kernel that reads `count` of its own registers into its data. Returns the status of the
- * completion. */
+/* Reads own registers into the kernel's data. Returns the status. */
 static int cfg_read_ends(const struct used *u, uint32_t first, uint32_t count)
 {
 	const uint64_t looks = LOOKS;
@@ -114,8 +111,7 @@ static int cfg_write_ends(const struct used *u, uint32_t first, uint64_t both)
 	return (int)result(u, 2);
 }
 
-/* A kernel reads and writes registers of its xPU with the rights of its own host, and with no
- * others. */
+/* It has the rights of its host only. */
 static void kernel__own_registers(void **state)
 {
 	uint32_t seen[CFG_COUNT], host[CFG_COUNT];
@@ -124,12 +120,12 @@ static void kernel__own_registers(void **state)
 	assert_int_equal(cfg_write_ends(&one, CFG_TASK_NODE, 0x1122334455667788ull), DXP_OK);
 	assert_int_equal(reg(one.xpu, CFG_TASK_NODE), 0x55667788);
 	assert_int_equal(reg(one.xpu, CFG_TASK_DST_LO), 0x11223344);
-	/* the task registers belong to the other host only */
+	/* the task belongs to the other host */
 	assert_int_equal(reg(guest.xpu, CFG_TASK_NODE), 0);
 	assert_int_equal(cfg_read_ends(&one, 0, CFG_COUNT), DXP_OK);
 	ok(dxp_mem_read(one.xpu, seen, one.data, sizeof(seen)));
 	ok(dxp_reg_read(one.xpu, 0, host, CFG_COUNT));
-	/* compares the registers before STATE, because STATE changes */
+	/* up to STATE, which changes */
 	assert_memory_equal(seen, host, 8 * sizeof(uint32_t));
 	assert_int_equal(seen[CFG_STATE], CFG_STATE_BUSY);
 	assert_memory_equal(seen + CFG_TASK_SRC_LO, host + CFG_TASK_SRC_LO, 8 * sizeof(uint32_t));
@@ -150,8 +146,7 @@ static void wait__is_bounded(void **state)
 	assert_int_equal(result(&one, 1), DXP_ETIMEDOUT);
 }
 
-/* A host without a NIC function launches a kernel that needs one. The library would reject this, so
- * the test switches its check off. The xPU rejects it too. */
+/* The library would reject this, so the test switches its check off. */
 static void run__without_a_nic(void **state)
 {
 	struct dxp_fabric *f;
@@ -168,8 +163,7 @@ static void run__without_a_nic(void **state)
 	dxp_fabric_close(f);
 }
 
-/* A kernel breaks the rules. The NIC stops its function, and the kernel can read the error. When
- * the host requests a function again, the kernel gets a new one. */
+/* The NIC stops the function, and the kernel reads the error. Its host can request a new one. */
 static void kernel__breaks_the_rules(void **state)
 {
 	const uint64_t looks = LOOKS;
@@ -180,7 +174,7 @@ static void kernel__breaks_the_rules(void **state)
 	assert_int_equal(result(&one, 0), DXP_EINVAL);
 	assert_int_equal(result(&one, 1), DXP_EINVAL);
 	nothing_else_suffers();
-	/* the function stays stopped until the host requests a new one */
+	/* until the host requests a new one */
 	ok(end(&one, await(&one, 0, LOOKS)));
 	assert_int_equal(result(&one, 1), DXP_EINVAL);
 	ok(dxp_xpu_nic(one.xpu, &one.nic));
@@ -189,15 +183,14 @@ static void kernel__breaks_the_rules(void **state)
 	dxp_event waiting = await(&two, 0, LOOKS);
 	assert_int_equal(put_ends(&one, target_of(&two), data_of(&one), data_of(&two)), DXP_OK);
 	ok(end(&two, waiting));
-	/* requests to the old function are rejected */
 	struct used old = one;
 	old.nic = before;
 	assert_int_equal(put_ends(&two, target_of(&old), data_of(&two), data_of(&one)),
 			 DXP_EACCESS);
 }
 
-/* A kernel overwrites every word of its window, even those that only the NIC may write. No other
- * function is affected. */
+/* A kernel may overwrite its whole window, even the NIC's words, without affecting other
+ * functions. */
 static void kernel__overwrites_its_window(void **state)
 {
 	for (int i = 0; i < 3; i++) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels on boards that use the NIC of their xPU. Descriptors and registers contain
- * addresses of memory behind DMA (P-01). Transfers run between two boards, and between a board and
- * an xPU with direct memory. Skipped without OpenCL. */
+/* Tests kernels with a NIC on boards: addresses of memory behind DMA (P-01), between two boards, or
+ * a board and direct memory. Skipped without OpenCL. */
 #include "test/unit/slot_nic_rig.h"
 
 #define BUFFER (64u << 10)
-#define BYTES  200000 /* bytes of a transfer; it needs several buffers */
-#define SHIFT  3      /* bytes by which addresses are shifted, because no alignment is required */
+#define BYTES  200000 /* several buffers */
+#define SHIFT  3      /* bytes; no alignment is required */
 
 static const char kernels[] =
 	"#include <dxp/device.h>\n"
@@ -54,7 +53,7 @@ static void fresh(const struct used *from, uint32_t seed)
 	ok(dxp_mem_write(from->xpu, from->data + SHIFT, sent, BYTES));
 }
 
-/* Calls `check` for each pair of xPUs in which at least one is a board. */
+/* Pairs with at least one board. */
 static void each_pair(void (*check)(struct used *a, struct used *b, struct dxp_program *program))
 {
 	for (size_t i = 0; i < ARRAY_COUNT(users); i++)
@@ -122,7 +121,7 @@ static void receive_at(const struct used *u, struct dxp_program *program, uint64
 	assert_int_equal(result(u, 0), DXP_OK);
 }
 
-/* Runs a kernel that sends by registers. Returns the status of the send. */
+/* By registers. Returns the status of the send. */
 static int send_ends(const struct used *a, struct dxp_program *program, const struct used *b,
 		     uint64_t address, uint32_t bytes)
 {
@@ -156,8 +155,7 @@ static void registers__name_board_memory(void **state)
 	each_pair(registers_check);
 }
 
-/* A send by registers is rejected if its memory is in no allocation of the kernel's host.
- * Descriptors have the same rule. */
+/* As for descriptors, memory must be in an allocation of the kernel's host. */
 static void registers__reach_own_allocations_only(void **state)
 {
 	receive_at(&two, more[1], two.data, BYTES);

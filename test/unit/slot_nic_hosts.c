@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels with a NIC on an xPU that several hosts use: memory of other hosts, all functions
- * in use, hosts and daemons that leave. Skipped without OpenCL. */
+/* Tests kernels with a NIC among several hosts: foreign memory, all functions in use, hosts and
+ * daemons that leave. Skipped without OpenCL. */
 #include "test/unit/slot_nic_rig.h"
 
-/* Asserts the statuses of a PUT, a GET and a fetch-and-add that the kernel of `u` posts. */
+/* A PUT, a GET and a fetch-and-add of `u`'s kernel. */
 static void reaches(const struct used *u, struct dxp_target to, struct dxp_entry own,
 		    struct dxp_entry there, int put_status, int get_status, int atomic_status)
 {
@@ -21,8 +21,7 @@ static void reaches(const struct used *u, struct dxp_target to, struct dxp_entry
 	assert_int_equal(result(u, 2), atomic_status);
 }
 
-/* A kernel cannot use memory of another host as source or as target, neither on its own xPU nor on
- * another xPU. */
+/* Neither as source nor as target, on any xPU. */
 static void kernel__memory_of_another_host(void **state)
 {
 	static uint8_t before[4096], after[4096];
@@ -37,7 +36,7 @@ static void kernel__memory_of_another_host(void **state)
 	reaches(&one, target_of(&one), data_of(&one), foreign, DXP_EACCESS, DXP_EACCESS,
 		DXP_EACCESS);
 	reaches(&one, target_of(&two), foreign, data_of(&two), DXP_EACCESS, DXP_EACCESS, DXP_OK);
-	/* unallocated memory is rejected in the same way */
+	/* unallocated memory */
 	foreign.offset = DAEMONS_MEMORY - 4096;
 	reaches(&two, target_of(&one), data_of(&two), foreign, DXP_EACCESS, DXP_EACCESS,
 		DXP_EACCESS);
@@ -47,13 +46,13 @@ static void kernel__memory_of_another_host(void **state)
 	guest_close(&guest);
 }
 
-/* A host leaves while its kernel waits for ever. Kernels of other hosts run without delay. */
+/* Kernels of others run without delay. */
 static void host__leaves_a_waiting_kernel(void **state)
 {
 	struct used guest = guest_open("guest");
 
 	await(&guest, UINT64_MAX, FOREVER);
-	usleep(50000); /* after this time the kernel runs */
+	usleep(50000); /* the kernel runs by now */
 	uint64_t begin = clock_now_ns();
 	guest_close(&guest);
 	nothing_else_suffers();
@@ -78,7 +77,7 @@ static void nic__all_functions_in_use(void **state)
 	has_text("dxp vf");
 	for (int i = 0; i < 6; i++) {
 		guest_close(&guests[i]);
-		/* the function is freed when no kernel has it mapped any more */
+		/* free when no kernel has it mapped */
 		for (uint64_t until = clock_now_ns() + SOON_NS; i == 0;) {
 			int status = dxp_xpu_nic(x, &nic);
 			if (status == DXP_OK)
@@ -91,7 +90,7 @@ static void nic__all_functions_in_use(void **state)
 	dxp_fabric_close(f);
 }
 
-/* must be the last test, because it closes the daemon */
+/* must be last, because it closes the daemon */
 static void daemon__closes_under_a_waiting_kernel(void **state)
 {
 	uint64_t begin = clock_now_ns();

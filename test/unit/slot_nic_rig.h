@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of kernels that use a NIC: the kernels, their arguments and results, and
- * additional hosts. */
+/* Helpers of the tests of kernels with a NIC: kernels, arguments, results, more hosts. */
 #ifndef TEST_UNIT_SLOT_NIC_RIG_H
 #define TEST_UNIT_SLOT_NIC_RIG_H
 
@@ -22,9 +21,9 @@
 #include "test/support/daemons.h"
 #include "xpu/cfg.h"
 
-#define LOOKS   2000000000ull /* polls of a kernel that waits; they take some seconds */
+#define LOOKS   2000000000ull /* polls of a waiting kernel: some seconds */
 #define FOREVER (LOOKS * 1000)
-#define SOON_NS (20 * S_NS) /* ns; far below the time for which a kernel waits */
+#define SOON_NS (20 * S_NS) /* ns; far below a kernel's wait */
 
 static const char source[] =
 	"#include <dxp/device.h>\n"
@@ -76,7 +75,7 @@ static const char source[] =
 
 static struct daemons w;
 
-/* An xPU that one host has opened, with the host's program and memory. */
+/* One host's xPU, program and memory. */
 struct used {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpu;
@@ -194,7 +193,7 @@ UNUSED static uint32_t reg(struct dxp_xpu *x, uint32_t index)
 	return r;
 }
 
-/* Runs a kernel that PUTs. Returns the status that the kernel read when its PUT completed. */
+/* Returns the status of the PUT as the kernel reads it. */
 UNUSED static int put_ends(const struct used *u, struct dxp_target to, struct dxp_entry from,
 			   struct dxp_entry there)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a misbehaving host on a board that other hosts use too. It ignores answers, makes the xPU
- * read memory that never arrives, or PUTs only a part of a message. The other hosts wait for a
- * bounded time, no memory of other hosts is visible, and all buffers are freed. */
+/* Tests a host that ignores answers, never sends what an xPU reads, or PUTs a part of a message.
+ * Other hosts wait for a bounded time, see none of its memory, and all buffers are freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +50,6 @@ static void pause_ms(long ms)
 	nanosleep(&(struct timespec){.tv_nsec = ms * 1000 * 1000}, NULL);
 }
 
-/* Polls the misbehaving host for `ns`. */
 static void live(uint64_t ns)
 {
 	uint64_t end_ns = clock_now_ns() + ns;
@@ -87,7 +85,7 @@ static int scene_close(void **state)
 	return 0;
 }
 
-/* Checks that a PUT and a GET of another host succeed, at once or after a while. */
+/* At once or after a while. */
 static void others_go_on(void)
 {
 	uint64_t address;
@@ -125,7 +123,7 @@ static void rude_bridge(uint8_t path, uint32_t key, uint32_t events, uint32_t by
 			      });
 }
 
-/* A host dies while the NIC holds every part of the answer to its GETs. No buffer stays in use. */
+/* The NIC holds every part of the answer to its GETs, and no buffer stays in use. */
 static void rude__dies_with_all_of_its_answer_outstanding(void **state)
 {
 	for (uint32_t i = 0; i < BUFFERS; i++)
@@ -135,8 +133,7 @@ static void rude__dies_with_all_of_its_answer_outstanding(void **state)
 	others_go_on();
 }
 
-/* A host reads no answers for a while, then continues. Operations of another host succeed meanwhile
- * and afterwards. */
+/* Another host succeeds meanwhile and afterwards. */
 static void rude__does_not_dequeue_its_answer(void **state)
 {
 	for (uint32_t i = 0; i < 2 * BUFFERS; i++)
@@ -222,8 +219,7 @@ static void *other_run(void *context)
 	return NULL;
 }
 
-/* Runs another host's operations. Meanwhile the misbehaving host stays alive and answers all other
- * packets. */
+/* The misbehaving host stays alive and answers everything else. */
 static void beside_the_living(void)
 {
 	struct other o = {0};
@@ -265,8 +261,7 @@ static void *puller_run(void *context)
 	return NULL;
 }
 
-/* The xPU waits for a host that never answers. Transfers with a host that answers complete without
- * delay, although both use the same queue pairs of the xPU. */
+/* Transfers with another host use the same queue pairs of the xPU, and are not delayed. */
 static void rude__holds_up_no_other_end(void **state)
 {
 	struct other o = {0};
@@ -275,7 +270,7 @@ static void rude__holds_up_no_other_end(void **state)
 
 	ok(dxp_mem_alloc(x, BYTES, &o.address));
 	rude_bridge(COMMAND_BRIDGE_OUT, key, 1,
-		    BUFFER); /* one part in each direction, so that one buffer stays free */
+		    BUFFER); /* one per direction leaves one buffer free */
 	rude_bridge(COMMAND_BRIDGE_IN, key, 1, BUFFER);
 	live(50 * MS_NS);
 	assert_int_equal(pthread_create(&o.thread, NULL, puller_run, &o), 0);
@@ -284,7 +279,7 @@ static void rude__holds_up_no_other_end(void **state)
 	pthread_join(o.thread, NULL);
 	ok(o.status);
 	ok(dxp_reg_read(x, CFG_DMA_STALLS, &stalls, 1));
-	/* the steps of the misbehaving host have not reached their time limit yet */
+	/* its steps are within their limit */
 	assert_int_equal(stalls, 0);
 	rude_close(&r);
 }

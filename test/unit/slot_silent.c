@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Silent hosts have all NIC functions of an xPU, each mapped in its own worker. A new host requests
- * a function, and gets the function of one silent host. Also tests a host that reads no replies.
- * Skipped without OpenCL. */
+/* All NIC functions of an xPU are mapped in workers of silent hosts; a new host gets one of them.
+ * Also tests a host that reads no replies. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,13 +30,13 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Opens the xPU as a host whose worker has mapped a NIC function. */
+/* As a host whose worker maps a NIC function. */
 static void silent_open(struct rude *r, uint16_t xpu)
 {
 	static struct command_reply reply;
 
 	rude_open(r, &w, xpu);
-	/* frees the memory, because the xPU does not have enough for all hosts at once */
+	/* the xPU does not have memory for all hosts at once */
 	rude_post(r, &(struct command){.op = COMMAND_FREE, .sequence = 2, .address = r->address});
 	rude_reply(r, &reply);
 	assert_int_equal(reply.status, DXP_OK);
@@ -76,7 +75,7 @@ static void silent__one_gives_its_function(void **state)
 		silent_open(&hosts[i], (uint16_t)reg(x, CFG_NODE));
 	end_ns = clock_now_ns() + DAEMONS_WAIT_NS;
 	while ((status = dxp_xpu_nic(x, &nic)) == DXP_EBUSY) {
-		/* the xPU has evicted no host yet, because none counts as silent yet */
+		/* none counts as silent yet */
 		assert_int_equal(reg(x, CFG_HOSTS), SILENT + 1);
 		assert_true(clock_now_ns() < end_ns);
 		usleep(10000);
@@ -89,8 +88,7 @@ static void silent__one_gives_its_function(void **state)
 	dxp_fabric_close(f);
 }
 
-/* A host requests long replies and reads none. The bytes that wait for it are bounded, so the xPU
- * drops it long before it has made XPU_OUTBOX_MAX requests. */
+/* Bytes that wait for a host are bounded, so it is dropped long before XPU_OUTBOX_MAX requests. */
 static void deaf__is_put_out(void **state)
 {
 	static struct command_reply reply;
@@ -110,7 +108,7 @@ static void deaf__is_put_out(void **state)
 	rude_post(&r, &c);
 	rude_reply(&r, &reply);
 	assert_int_equal(reply.status, DXP_OK);
-	c.skip = 1; /* the xPU answers requests for later parts of the reply at once */
+	c.skip = 1; /* later parts of the reply are sent at once */
 	const uint64_t long_enough = sizeof(reply.part) / 2;
 	if (reply.total < long_enough) {
 		print_message("skipped: the device describes itself in few bytes\n");

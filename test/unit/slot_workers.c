@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests kernels that run in one worker for each host. If a kernel crashes, never ends, prints text
- * or leaves memory allocated, no other host is affected. After a host has left, the xPU has none of
- * its workers any more, and the number of descriptors does not grow. Skipped without OpenCL. */
+/* Tests kernels in a worker per host: one that crashes, never ends, prints or leaves memory affects
+ * no other host, and leaves no worker or descriptor. Skipped without OpenCL. */
 #include "test/unit/slot_workers_rig.h"
 
-/* A kernel crashes its worker, so the outstanding commands of this host fail. The next command runs
- * in a new worker, with the same programs. Other hosts are not affected. */
+/* Outstanding commands of this host fail; the next runs in a new worker with the same programs. */
 static void crash__only_its_host(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");
@@ -16,7 +14,7 @@ static void crash__only_its_host(void **state)
 		dxp_event third = add(&bad, 1, &first);
 		ok(end(&good, add(&good, 5, NULL)));
 		assert_int_equal(end(&bad, first), DXP_EDEVICE);
-		/* the command before the crash may be reported before the xPU detects the crash */
+		/* it may be reported before the crash is detected */
 		int status = end(&bad, second);
 		assert_true(status == DXP_EDEVICE || status == DXP_OK);
 		assert_true(end(&bad, third) < 0);
@@ -29,8 +27,7 @@ static void crash__only_its_host(void **state)
 	workers_become(0);
 }
 
-/* A kernel cannot write to memory of another host that is on another page of the same device
- * memory. */
+/* On another page of the same device memory. */
 static void memory__of_others_is_out_of_reach(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");
@@ -57,8 +54,7 @@ static void memory__freed_is_out_of_reach(void **state)
 	guest_close(&g);
 }
 
-/* A kernel runs while its host frees memory. The next ALLOC waits for the kernel and then gets this
- * memory. */
+/* ALLOC waits for the kernel, and then gets the freed memory. */
 static void memory__all_of_it_again_and_again(void **state)
 {
 	struct guest g = guest_open("greedy");
@@ -104,7 +100,7 @@ static void callback_record(void *context, uint16_t node, const char *text, size
 	h->text[h->bytes] = '\0';
 }
 
-/* A host gets the text that its kernels print, before they complete. No other host gets it. */
+/* Before they complete, and only to that host. */
 static void print__comes_to_its_host(void **state)
 {
 	struct guest a = guest_open("talker"), b = guest_open("other");
@@ -122,7 +118,7 @@ static void print__comes_to_its_host(void **state)
 	guest_close(&b);
 }
 
-/* A kernel prints escape sequences. They do not reach the terminal of its host. */
+/* They do not reach the terminal of the host. */
 static void print__without_escapes(void **state)
 {
 	struct guest g = guest_open("rude");
@@ -135,8 +131,7 @@ static void print__without_escapes(void **state)
 	guest_close(&g);
 }
 
-/* Edits of memory and kernels run as a chain in order, without waits of the host. An edit of
- * unallocated memory fails. */
+/* A chain of edits and kernels needs no waits of the host; an edit of unallocated memory fails. */
 static void edits__in_order_with_kernels(void **state)
 {
 	struct guest g = guest_open("editor");
@@ -176,7 +171,7 @@ static void endless__ends_with_its_host(void **state)
 	start(&bad, "endless", &n, sizeof(n), NULL);
 	usleep(20000);
 	uint64_t begin = clock_now_ns();
-	/* this kernel runs while the endless kernel of the other host runs */
+	/* it runs beside the endless kernel */
 	ok(end(&good, add(&good, 1, NULL)));
 	guest_close(&bad);
 	workers_become(1);
@@ -193,13 +188,13 @@ static void begun__of_long_ones(void **state)
 	dxp_event event;
 
 	dxp_completions_begun(g.fabric, true);
-	/* compiles the kernel, so that the following runs are short */
+	/* compiles the kernel */
 	ok(end(&g, add(&g, n, NULL)));
 	for (int i = 0; i < 100; i++) {
 		event = add(&g, n, NULL);
 		ok(dxp_event_notify(g.fabric, event, 1));
 		assert_int_equal(dxp_completions(g.fabric, &c, 1, DAEMONS_WAIT_NS), 1);
-		if (c.begun) /* the machine was busy, so the kernel counted as long */
+		if (c.begun) /* it counted as long, on a busy machine */
 			assert_int_equal(dxp_completions(g.fabric, &c, 1, DAEMONS_WAIT_NS), 1);
 		assert_false(c.begun);
 		dxp_event_forget(g.fabric, event);
@@ -210,7 +205,7 @@ static void begun__of_long_ones(void **state)
 	assert_true(c.begun);
 	assert_int_equal(c.cookie, 2);
 	assert_true(c.event == event);
-	/* a command reports only once that it has begun */
+	/* reported only once */
 	assert_int_equal(dxp_completions(g.fabric, &c, 1, 20 * MS_NS), 0);
 	guest_close(&g);
 }
@@ -220,10 +215,10 @@ static void native__of_a_build(void **state)
 	struct guest g = guest_open("builds");
 	struct dxp_program *p = NULL;
 
-	/* the first build fails in the compiler, the second one is answered from the cache */
+	/* from the compiler, then from the cache */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(dxp_program_build(g.xpu, source, "-cl-nonsense", &p), DXP_EBUILD);
-		/* the value of CL_INVALID_BUILD_OPTIONS */
+		/* CL_INVALID_BUILD_OPTIONS */
 		assert_int_equal(dxp_program_native(p), -43);
 		dxp_program_release(p);
 	}
@@ -245,8 +240,7 @@ static int descriptors(pid_t pid)
 	return count;
 }
 
-/* A thousand hosts use the xPU one after another. The xPU serves the last host like the first, and
- * has no more descriptors and workers than before. */
+/* After a thousand hosts, no more descriptors and workers exist than before. */
 static void hosts__a_thousand(void **state)
 {
 	enum { WARM = 10, HOSTS = 1000 };
@@ -275,8 +269,7 @@ static void hosts__a_thousand(void **state)
 			longest_ns = clock_now_ns() - begin_ns;
 	}
 	workers_become(1);
-	/* some descriptors come and go with sessions and files, but their number does not grow with
-	 * the hosts */
+	/* some come and go with sessions and files */
 	assert_in_range(descriptors(getpid()), 0, own + 16);
 	assert_in_range(descriptors(zygote()), 0, its + 16);
 	print_message("the slowest of %d hosts was served after %.1f ms\n", HOSTS,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of workers: a daemon with one OpenCL xPU, and hosts with one worker each,
- * called guests. */
+/* Helpers of the tests of workers: a daemon with an OpenCL xPU, and hosts (guests) with a worker
+ * each. */
 #ifndef TEST_UNIT_SLOT_WORKERS_RIG_H
 #define TEST_UNIT_SLOT_WORKERS_RIG_H
 
@@ -24,7 +24,7 @@
 #include "base/util.h"
 #include "test/support/daemons.h"
 
-#define SOON_NS    (20 * S_NS) /* ns; far below the time of an endless kernel */
+#define SOON_NS    (20 * S_NS) /* ns; far below an endless kernel */
 #define HOST_BYTES (4u << 20)
 
 static const char source[] =
@@ -36,7 +36,6 @@ static const char source[] =
 	"kernel void endless(global uint *p, uint n) { for (volatile uint i = 0; ; i++) p[0] = i; "
 	"}\n";
 
-/* A host with its own worker. */
 struct guest {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpu;
@@ -45,10 +44,10 @@ struct guest {
 };
 
 static struct daemons w;
-static struct sandbox_options sandbox; /* sandbox of the daemon that the next world_open starts */
-/* whether the next daemon shares built programs between hosts */
+static struct sandbox_options sandbox; /* for the next world_open */
+/* built programs are common to hosts */
 static bool cache_shared;
-static struct guest opened[4]; /* the open guests; an entry without a fabric is free */
+static struct guest opened[4]; /* without a fabric: a free entry */
 
 UNUSED static void ok(int status)
 {
@@ -56,7 +55,7 @@ UNUSED static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns the entry of `opened` for `fabric`. NULL finds a free entry. */
+/* NULL finds a free entry. */
 UNUSED static struct guest *opened_find(const struct dxp_fabric *fabric)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(opened); i++)
@@ -88,8 +87,7 @@ UNUSED static void guest_close(const struct guest *g)
 	dxp_fabric_close(g->fabric);
 }
 
-/* Closes the guests that a failed test left open. Otherwise their workers would make the next test
- * fail. */
+/* A failed test may leave guests, whose workers would make the next test fail. */
 UNUSED static int guests_close(void **state)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(opened); i++) {
@@ -143,8 +141,7 @@ UNUSED static uint32_t word(const struct guest *g)
 	return value;
 }
 
-/* Returns the number of processes whose parent is `parent`. Writes the ids of the first `most` to
- * `list`. */
+/* Returns the number; `list` gets the first `most`. */
 UNUSED static int children_list(pid_t parent, pid_t *list, int most)
 {
 	char path[64], line[512];
@@ -169,8 +166,6 @@ UNUSED static int children_list(pid_t parent, pid_t *list, int most)
 	return count;
 }
 
-/* Returns the number of processes whose parent is `parent`. Writes the id of the first to
- * *first. */
 UNUSED static int children(pid_t parent, pid_t *first)
 {
 	return children_list(parent, first, 1);
@@ -184,7 +179,7 @@ UNUSED static pid_t zygote(void)
 	return pid;
 }
 
-/* Returns the number of workers, including those that have exited and are zombies. */
+/* Zombies included. */
 UNUSED static int workers(void)
 {
 	pid_t pid;
@@ -200,7 +195,7 @@ UNUSED static void workers_become(int count)
 	}
 }
 
-/* Copies the program dxpd into the test's folder, so that a test can remove it. */
+/* So that a test can remove it. */
 UNUSED static int program_copy(void)
 {
 	char command[512];
@@ -209,7 +204,7 @@ UNUSED static int program_copy(void)
 	return system(command);
 }
 
-/* Opens a daemon with one OpenCL xPU that starts workers by the copied program. */
+/* Workers start by the copied program. */
 UNUSED static int world_reopen(void)
 {
 	char path[128];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the loss of a worker, and of the zygote, the process that starts workers. Running commands
- * fail, later ones succeed. Skipped without OpenCL. */
+/* Tests the loss of a worker, and of the zygote, which starts workers: running commands fail, later
+ * ones succeed. Skipped without OpenCL. */
 #include "test/unit/slot_workers_rig.h"
 
-/* A worker is killed from outside, as by the kernel when memory is short. Only its own command
- * fails. */
+/* As by the kernel when memory is short; only its own command fails. */
 static void killed__from_outside(void **state)
 {
 	struct guest g = guest_open("victim");
@@ -20,15 +19,14 @@ static void killed__from_outside(void **state)
 	guest_close(&g);
 }
 
-/* The zygote is killed. All kernels exit with it, and a new zygote starts when a command needs
- * it. */
+/* All kernels exit with it; a command that needs one starts a new zygote. */
 static void zygote__killed(void **state)
 {
 	struct guest g = guest_open("orphan");
 	const uint32_t n = 0;
 	pid_t before = zygote(), after = 0;
 
-	usleep(1100000); /* waits, because restarts are at least one second apart */
+	usleep(1100000); /* restarts are at least a second apart */
 	dxp_event event = start(&g, "endless", &n, sizeof(n), NULL);
 	workers_become(1);
 	assert_int_equal(kill(before, SIGKILL), 0);
@@ -50,8 +48,8 @@ static void zygote_gone(pid_t before)
 	}
 }
 
-/* A zygote is killed soon after its start. Commands wait until a restart is allowed. A new host can
- * also arrive before the xPU detects that the zygote has exited. */
+/* Commands wait until a restart is allowed, even if a new host arrives before the exit is
+ * detected. */
 static void zygote__killed_young(void **state)
 {
 	struct guest g = guest_open("patient");
@@ -71,7 +69,7 @@ static void zygote__killed_young(void **state)
 	guest_close(&g);
 }
 
-/* The program that starts workers is missing: commands fail. It is restored: commands succeed. */
+/* Commands fail until the program that starts workers is back. */
 static void zygote__cannot_start(void **state)
 {
 	struct guest g = guest_open("unlucky");
@@ -83,7 +81,7 @@ static void zygote__cannot_start(void **state)
 	usleep(1100000);
 	assert_int_equal(rename(path, away), 0);
 	assert_int_equal(kill(zygote(), SIGKILL), 0);
-	usleep(200000); /* within this time the xPU detects that the zygote has exited */
+	usleep(200000); /* the exit is detected within this time */
 	assert_int_equal(end(&g, add(&g, 1, NULL)), DXP_EDEVICE);
 	assert_int_equal(end(&g, add(&g, 1, NULL)), DXP_EDEVICE);
 	assert_int_equal(rename(away, path), 0);

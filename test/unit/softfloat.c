@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the integer arithmetic of the XDP plane against the floating-point unit (FPU), bit for bit.
- * The operands are every pair of special numbers, then millions of random ones. Many random pairs
- * are close, so that they cancel, round and underflow. */
+/* Compares integer arithmetic of the XDP plane with the floating-point unit (FPU), bit for bit: all
+ * pairs of special numbers, then millions of random and of close ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@
 
 #define RANDOM_PAIRS 4000000u
 
-/* The variables are volatile, so that the FPU adds at run time and in this order of operands. */
+/* volatile: the FPU adds at run time, in this order. */
 static uint64_t fpu_add_double(uint64_t a, uint64_t b)
 {
 	volatile double x, y, sum;
@@ -96,7 +95,7 @@ static void check_float(uint32_t a, uint32_t b)
 		fail_msg("%08x < %08x", a, b);
 }
 
-/* Special numbers are edge cases of the fraction, combined with every relevant exponent. */
+/* Edge cases of the fraction with every relevant exponent. */
 static void softfloat__special_doubles(void **state)
 {
 	static const uint64_t fractions[] = {0,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests memory that a NIC cannot address and that functions of this NIC use, and the requests that
- * the NIC rejects on such memory. */
+/* Tests memory that a NIC cannot address, in use by its functions, and rejected requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +9,7 @@
 
 #include "test/unit/staged_rig.h"
 
-/* PUTs from offset `to` of function 0's memory to the same offset of the device. */
+/* At the same offset of the device. */
 static void put(struct scene *s, uint64_t to, uint32_t bytes, uint8_t flags, uint64_t context)
 {
 	struct dxp_target t = rig_target(&s->rig, OWNER, 0);
@@ -71,8 +70,7 @@ static void staged_local__get_fetches(void **state)
 	}
 }
 
-/* One request has several ranges at its source and at its destination, in staged and in direct
- * memory. */
+/* Several ranges on both sides, in staged and in direct memory. */
 static void staged_local__lists(void **state)
 {
 	struct scene s;
@@ -98,7 +96,7 @@ static void staged_local__lists(void **state)
 	scene_end(&s);
 }
 
-/* Two PUTs are in the device at the same time. Later requests wait until both have completed. */
+/* Later requests wait until both PUTs in the device have completed. */
 static void staged_local__events_after_the_data(void **state)
 {
 	struct staged_options o = slow;
@@ -126,8 +124,7 @@ static void staged_local__events_after_the_data(void **state)
 	scene_end(&s);
 }
 
-/* For each n, the n-th DMA fails. Its request completes once with DXP_EDEVICE, and later requests
- * succeed. */
+/* Its request completes once with DXP_EDEVICE; later ones succeed. */
 static void staged_local__each_dma_fails(void **state)
 {
 	struct staged_options o = slow;
@@ -182,8 +179,7 @@ static void staged_local__functions_close(void **state)
 	}
 }
 
-/* Requests other than PUT and GET are rejected on staged memory, even if it is the requester's own
- * memory. */
+/* Staged memory accepts only PUT and GET, even from its owner. */
 static void staged_local__what_is_rejected(void **state)
 {
 	struct scene s;
@@ -228,7 +224,7 @@ static void staged_local__a_region_in_use_stays(void **state)
 	assert_int_equal(nic_region_revoke(s.rig.nic, s.key), DXP_OK);
 	assert_true(nic_region_busy(s.rig.nic, s.key));
 	scene_run(&s, MS_NS);
-	/* the request started before the revocation, so it still completes */
+	/* it started before the revocation */
 	rig_sent(&s.rig, 0, 1, DXP_OK);
 	assert_false(nic_region_busy(s.rig.nic, s.key));
 	put(&s, 0, 100, 0, 2);

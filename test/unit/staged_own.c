@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests descriptors whose own memory is staged (P-01): PUTs from it and GETs into it, between
- * functions of one NIC. */
+/* Tests descriptors whose own memory is staged (P-01), between functions of one NIC. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +12,7 @@
 static const uint32_t lengths[] = {
 	1, 63, 4097, BUFFER + 1, 100001, NIC_BOUNCE_BYTES, NIC_BOUNCE_BYTES + 1, BYTES - 7};
 
-/* The owner PUTs from offset 7 of the device to offset 0 of function 0's memory. */
+/* From offset 7 of the device to offset 0. */
 static void own_put(struct scene *s, uint32_t bytes, uint8_t flags, uint64_t context)
 {
 	struct dxp_target t = rig_target(&s->rig, 0, 0);
@@ -25,7 +24,7 @@ static void own_put(struct scene *s, uint32_t bytes, uint8_t flags, uint64_t con
 		DXP_OK);
 }
 
-/* The owner GETs from offset 7 of function 0's memory to offset 7 of the device. */
+/* From offset 7 to offset 7 of the device. */
 static void own_get(struct scene *s, uint32_t bytes, uint64_t context)
 {
 	struct dxp_target t = rig_target(&s->rig, 0, 0);
@@ -58,7 +57,7 @@ static void staged_own__put(void **state)
 	}
 }
 
-/* A GET completes only when its bytes are in the device. They are not counted as bytes of a PUT. */
+/* Completes only when its bytes are in the device, and they do not count as bytes of a PUT. */
 static void staged_own__get(void **state)
 {
 	struct dxp_nic_event none;
@@ -78,7 +77,7 @@ static void staged_own__get(void **state)
 	}
 }
 
-/* Requests have lists of ranges in the device and in host memory. */
+/* Ranges in the device and in host memory. */
 static void staged_own__lists(void **state)
 {
 	struct scene s;
@@ -131,7 +130,7 @@ static void staged_own__device_to_device(void **state)
 	scene_end(&s);
 }
 
-/* The event of a PUT arrives after its data, and requests behind the PUT wait. */
+/* Requests behind the PUT wait. */
 static void staged_own__events_after_the_data(void **state)
 {
 	struct scene s;
@@ -150,8 +149,7 @@ static void staged_own__events_after_the_data(void **state)
 	scene_end(&s);
 }
 
-/* All queue pairs together have more requests than the NIC has memory for. All requests
- * complete. */
+/* More requests than the NIC has memory for. */
 static void staged_own__many(void **state)
 {
 	struct dxp_nic_event e;
@@ -177,8 +175,7 @@ static void staged_own__many(void **state)
 	scene_end(&s);
 }
 
-/* For each n, the n-th DMA fails. Its request completes once with DXP_EDEVICE, and later requests
- * succeed. */
+/* Its request completes once with DXP_EDEVICE; later ones succeed. */
 static void staged_own__each_dma_fails(void **state)
 {
 	struct staged_options o = slow;
@@ -249,7 +246,7 @@ static void staged_own__wrong_ones_move_no_byte(void **state)
 	assert_int_equal(dxp_post_get(w, 0, &t, &other, &beyond, 3), DXP_OK);
 	assert_int_equal(dxp_post_put(w, 0, &t, &at, &far, 0, 0, 4), DXP_OK);
 	assert_int_equal(dxp_post_put(w, 0, &t, &unknown, &other, 0, 0, 5), DXP_OK);
-	/* function 0 does not own the device, so it must not use it as its own memory */
+	/* not its own memory */
 	struct dxp_target self = rig_target(&s.rig, OWNER, 0);
 	assert_int_equal(dxp_post_put(s.rig.window[0], 0, &self, &at, &at, 0, 0, 6), DXP_OK);
 	scene_run(&s, 10 * MS_NS);

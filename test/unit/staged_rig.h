@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up one NIC with several functions. One function has memory that the NIC cannot address.
- * Include cmocka.h first. */
+/* Sets up one NIC with several functions, one with memory that the NIC cannot address. Include
+ * cmocka.h first. */
 #ifndef TEST_UNIT_STAGED_RIG_H
 #define TEST_UNIT_STAGED_RIG_H
 
@@ -8,7 +8,7 @@
 #include "test/support/staged_device.h"
 #include "test/unit/local_rig.h"
 
-#define OWNER  1 /* number of the function that has staged memory */
+#define OWNER  1 /* function with staged memory */
 #define BYTES  (1u << 19)
 #define BUFFER 8192
 
@@ -47,7 +47,7 @@ static inline void scene_end(struct scene *s)
 	rig_end(&s->rig);
 }
 
-/* Polls NIC and device alternately for `for_ns` of virtual time. */
+/* Polls both alternately, in virtual time. */
 static inline void scene_run(struct scene *s, uint64_t for_ns)
 {
 	uint64_t end_ns = s->rig.now_ns + for_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the statistics file. It is written, read while it is written, grown, left behind by dead
- * processes, and rejected if it is invalid. */
+/* Tests the statistics file: read while it is written, grown, left by dead processes, and
+ * invalid. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 struct rig {
 	char folder[32];
 	struct stats_list list;
-	char complaint[512]; /* the latest complaint of the reader */
+	char complaint[512]; /* latest of the reader */
 	uint32_t complaints;
 };
 
@@ -151,7 +151,7 @@ static void *write_on(void *context)
 
 	for (uint64_t value = 1; !w->stop; value++) {
 		publish(w->s, (uint32_t)(value % 200), value);
-		usleep(20); /* a real node pauses far longer between updates */
+		usleep(20); /* far shorter than a real node's pause */
 	}
 	return NULL;
 }
@@ -180,7 +180,7 @@ static void stats_read__is_consistent_while_it_is_written(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, write_on, &w), 0);
 	for (int i = 0; i < 500; i++) {
 		read_again(r);
-		/* a reader that gets no consistent copy skips the file and reports this */
+		/* without a consistent copy, the file is skipped and reported */
 		if (r->list.count == 1) {
 			assert_one_value(&r->list.views[0]);
 			read++;
@@ -260,7 +260,7 @@ static void stats_read__rejects_what_is_none(void **state)
 	refuses(r, "too short");
 	file_put(r, "1-1.stats", zeros, sizeof(zeros));
 	refuses(r, "not a file of counters");
-	/* the reader did not remove the invalid file, so the test does */
+	/* the reader leaves the invalid file */
 	file_remove(r, "1-1.stats");
 	snprintf(path, sizeof(path), "%s/1-1.stats", r->folder);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
@@ -277,7 +277,7 @@ static void stats_read__rejects_what_is_none(void **state)
 	assert_int_equal(r->complaints, 0);
 }
 
-/* Changes one value in the file of a live writer. The reader rejects the file and reports `why`. */
+/* The file of a live writer; the reader rejects it with `why`. */
 static void damaged(struct rig *r, size_t offset, uint32_t value, const char *why)
 {
 	struct stats *s = open_one("x");

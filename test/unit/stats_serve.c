@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests counters over the network: STATS frames, the node that answers them, and the reader.
- * Network and time are simulated. */
+/* Tests counters over a simulated network: STATS frames, the node that answers, and the reader. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +19,7 @@
 
 #define NODE     7
 #define SESSIONS 100
-#define NODES    200 /* more nodes than a query has outstanding requests (STATS_QUERY_READINGS) */
+#define NODES    200 /* more than a query has outstanding (STATS_QUERY_READINGS) */
 
 struct rig {
 	struct mac *mac;
@@ -31,7 +30,7 @@ struct rig {
 	struct rng rng;
 };
 
-/* Fills a file with sessions to nodes 2, 4, 6, ..., in descending order. */
+/* To nodes 2, 4, 6, ..., in descending order. */
 static void file_fill(struct stats_file *f)
 {
 	f->pid = 4711;
@@ -76,8 +75,7 @@ static int rig_close(void **state)
 	return 0;
 }
 
-/* Passes a frame to node `id`. Writes its answer to r->answer and returns the bytes; 0: no
- * answer. */
+/* Returns the bytes in r->answer; 0: no answer. */
 static size_t serve(struct rig *r, uint16_t id, const uint8_t *frame, size_t bytes)
 {
 	const struct stats_served served = {.file = r->file, .mac = r->mac, .node = id};
@@ -159,7 +157,7 @@ static void stats_serve__pages_hold_every_session_once_in_order(void **state)
 	assert_true(pages > 1 && pages < SESSIONS);
 }
 
-/* The row of a node with the largest values and the longest names fits into one page. */
+/* With the largest values and the longest names. */
 static void stats_serve__the_longest_node_fits_a_page(void **state)
 {
 	struct rig *r = *state;
@@ -198,7 +196,7 @@ static void stats_serve__counts_what_it_rejects(void **state)
 	r->now_ns += S_NS;
 	size_t bytes = request_make(r, STATS_PART_NODE, 0);
 	assert_int_equal(serve(r, NODE, r->frame, bytes - 1), 0);
-	/* the request is addressed to another node */
+	/* addressed to another node */
 	assert_int_equal(serve(r, NODE + 1, r->frame, bytes), 0);
 	bytes = request_make(r, STATS_PART_SESSIONS + 1, 0);
 	assert_int_equal(serve(r, NODE, r->frame, bytes), 0);
@@ -214,8 +212,7 @@ static void stats_serve__counts_what_it_rejects(void **state)
 	assert_int_equal(c->stats_answered, 0);
 }
 
-/* A node answers a flood of requests at first with a burst, then at its limited rate. This holds
- * for requests with the right key and with a wrong one. */
+/* A burst, then the limited rate, for right and for wrong keys. */
 static void stats_serve__limits_the_rate(void **state)
 {
 	struct rig *r = *state;
@@ -257,15 +254,15 @@ static void stats_page_decode__rejects_unsound_pages(void **state)
 	struct stats_page page = sound;
 
 	assert_int_equal(body_of(&page, r->mac, r->frame), DXP_OK);
-	page.sessions[0].node = 1; /* a row before the first requested one */
+	page.sessions[0].node = 1; /* before the first requested one */
 	assert_int_equal(body_of(&page, r->mac, r->frame), DXP_EMALFORMED);
-	page.sessions[0].node = 8; /* the same row twice */
-	assert_int_equal(body_of(&page, r->mac, r->frame), DXP_EMALFORMED);
-	page = sound;
-	page.next = 8; /* the next row must be behind the last row of this page */
+	page.sessions[0].node = 8; /* twice */
 	assert_int_equal(body_of(&page, r->mac, r->frame), DXP_EMALFORMED);
 	page = sound;
-	page.count = 0; /* a page without rows: a reader would request pages for ever */
+	page.next = 8; /* not behind the last row */
+	assert_int_equal(body_of(&page, r->mac, r->frame), DXP_EMALFORMED);
+	page = sound;
+	page.count = 0; /* a reader would request pages for ever */
 	assert_int_equal(body_of(&page, r->mac, r->frame), DXP_EMALFORMED);
 	page = sound;
 	page.published = false;
@@ -290,12 +287,11 @@ static void stats_page_decode__names_another_version(void **state)
 				   bytes - WIRE_COMMON_BYTES - MAC_BYTES};
 
 	assert_int_equal(stats_page_decode(body, &out), DXP_OK);
-	r->frame[WIRE_COMMON_BYTES + 17]++; /* low byte of the version */
+	r->frame[WIRE_COMMON_BYTES + 17]++; /* version */
 	assert_int_equal(stats_page_decode(body, &out), DXP_EUNSUPPORTED);
 }
 
-/* Runs a query in virtual time. Nodes whose id is a multiple of `silent` do not answer (0: all
- * answer). `lost_percent` of the answers are lost. */
+/* Nodes with a multiple of `silent` as id do not answer (0: all answer). */
 static void query_run(struct rig *r, struct stats_query *q, unsigned silent, unsigned lost_percent)
 {
 	struct datagram out[DATAGRAM_BATCH];
@@ -310,8 +306,7 @@ static void query_run(struct rig *r, struct stats_query *q, unsigned silent, uns
 			       out[i].slices[0].bytes);
 			assert_int_equal(wire_header_decode(r->frame, bytes, &header), DXP_OK);
 			assert_int_equal(header.dst_node, out[i].to.port);
-			/* refills the rate limit, which the simulated nodes share; real nodes have
-			 * one each */
+			/* the simulated nodes share the limit */
 			r->serve.credit_ns = S_NS;
 			size_t back = serve(r, header.dst_node, r->frame, bytes);
 			if ((silent && header.dst_node % silent == 0) ||
@@ -326,7 +321,7 @@ static void query_run(struct rig *r, struct stats_query *q, unsigned silent, uns
 	}
 }
 
-/* Creates a query to NODES nodes. The node at index `dead` is not alive. */
+/* The node at index `dead` is not alive. */
 static struct stats_query *query_new(struct rig *r, struct node_entry *nodes, bool details,
 				     size_t dead)
 {
@@ -371,8 +366,7 @@ static void stats_query__reads_all_nodes_despite_loss(void **state)
 	stats_list_free(&list);
 }
 
-/* For STATS_QUERY_READINGS silent nodes the query takes STATS_QUERY_NS longer. It reports which
- * nodes were silent or dead. */
+/* STATS_QUERY_READINGS silent nodes cost STATS_QUERY_NS, and are reported like the dead. */
 static void stats_query__names_silent_and_dead_nodes_within_a_bound(void **state)
 {
 	struct rig *r = *state;
@@ -399,7 +393,6 @@ static void stats_query__names_silent_and_dead_nodes_within_a_bound(void **state
 	stats_list_free(&list);
 }
 
-/* Answers from another node, or to another request, are ignored. */
 static void stats_query__accepts_only_answers_to_its_requests(void **state)
 {
 	struct rig *r = *state;
@@ -413,7 +406,7 @@ static void stats_query__accepts_only_answers_to_its_requests(void **state)
 	page.count = 1;
 	page.nonce = rng_next(&same);
 	assert_true(stats_query_send(q, out, DATAGRAM_BATCH, r->now_ns) > 0);
-	/* an answer from node 2, although the request went to node 1 */
+	/* from node 2 instead of node 1 */
 	size_t bytes = stats_page_encode(&page, 2, r->mac, r->frame);
 	stats_query_receive(q, r->frame, bytes, r->now_ns);
 	page.nonce++;

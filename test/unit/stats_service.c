@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests counters of managers and switches over the network: the frames, the manager that answers
- * them, and the reader. Network and time are simulated. */
+/* Tests counters of managers and switches over a simulated network: frames, the manager that
+ * answers, and the reader. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "node/service_query.h"
 #include "wire/manage_entry.h"
 
-#define VALUES 100 /* values of the simulated switch: several pages */
+#define VALUES 100 /* of the switch: several pages */
 
 enum { MANAGER_PORT = 1, SWITCH_PORT, SILENT_PORT };
 
@@ -30,7 +30,7 @@ struct rig {
 	struct rng rng;
 	uint64_t now_ns;
 	uint64_t switch_up_ns; /* of its first page; smaller in later ones: it has restarted */
-	uint64_t answer_ns;    /* time until the switch answers */
+	uint64_t answer_ns;    /* delay of the switch */
 	unsigned restarts, lost_percent;
 	struct stats_value values[VALUES];
 	uint8_t frame[FABRIC_DATAGRAM_BYTES], answer[FABRIC_DATAGRAM_BYTES];
@@ -86,7 +86,7 @@ static size_t datagram_copy(const struct datagram *d, uint8_t *out)
 	return d->header_bytes + d->slices[0].bytes;
 }
 
-/* Passes a frame to the manager. Writes its answer to r->answer and returns the bytes; 0: none. */
+/* Returns the bytes in r->answer; 0: none. */
 static size_t manager_serve(struct rig *r, size_t bytes)
 {
 	const struct udp_address from = address_v4(0x0a000009, 9);
@@ -152,7 +152,7 @@ static void manager__counts_what_it_does_not_answer(void **state)
 	struct wire_header header;
 	struct manage_body body;
 
-	/* a request to a node; one to a switch */
+	/* for a node; for a switch */
 	const struct stats_request node = {5, 6, STATS_PART_NODE, 0};
 	assert_int_equal(
 		manager_serve(r, stats_request_encode(&node, WIRE_NODE_MANAGER, r->mac, r->frame)),
@@ -172,8 +172,7 @@ static void manager__counts_what_it_does_not_answer(void **state)
 	assert_int_equal(registry_counters(r->registry)->stats_answered, 0);
 }
 
-/* A flood of requests gets a burst of answers, then the limited rate. The MAC of the others is not
- * even checked. */
+/* A burst, then the limited rate; beyond it the MAC is not even checked. */
 static void manager__limits_the_rate(void **state)
 {
 	struct rig *r = *state;
@@ -216,11 +215,11 @@ static void page__rejects_unsound_fields_and_every_other_length(void **state)
 
 	assert_int_equal(page_recode(r, &page), DXP_OK);
 	assert_memory_equal(&r->page.values, &page.values, 2 * sizeof(page.values[0]));
-	page.next = 5; /* a page that leaves out a value */
+	page.next = 5; /* leaves out a value */
 	assert_int_equal(page_recode(r, &page), DXP_EMALFORMED);
 	page = sound;
 	page.count = 0;
-	page.next = 2; /* a reader would request this page for ever */
+	page.next = 2; /* a reader would request it for ever */
 	assert_int_equal(page_recode(r, &page), DXP_EMALFORMED);
 	page = sound;
 	page.service.role = STATS_ROLE_SWITCH + 1;
@@ -242,12 +241,12 @@ static void page__rejects_unsound_fields_and_every_other_length(void **state)
 		assert_int_equal(stats_service_page_decode(body, &r->page),
 				 i == bytes ? DXP_OK : DXP_EMALFORMED);
 	}
-	r->answer[WIRE_COMMON_BYTES + 39] = '\033'; /* the only letter of the service's name */
+	r->answer[WIRE_COMMON_BYTES + 39] = '\033'; /* only letter of the name */
 	const struct manage_body control = {.data = r->answer + WIRE_COMMON_BYTES, .bytes = bytes};
 	assert_int_equal(stats_service_page_decode(control, &r->page), DXP_EMALFORMED);
 	r->answer[WIRE_COMMON_BYTES + 39] = 's';
 	assert_int_equal(stats_service_page_decode(control, &r->page), DXP_OK);
-	r->answer[WIRE_COMMON_BYTES + 17]++; /* low byte of the version */
+	r->answer[WIRE_COMMON_BYTES + 17]++; /* version */
 	const struct manage_body body = {.data = r->answer + WIRE_COMMON_BYTES, .bytes = bytes};
 	assert_int_equal(stats_service_page_decode(body, &r->page), DXP_EUNSUPPORTED);
 }
@@ -265,7 +264,7 @@ static void request__rejects_other_lengths_and_parts(void **state)
 	}
 	assert_int_equal(out.first, 9);
 	const struct manage_body body = {.data = r->frame + WIRE_COMMON_BYTES, .bytes = bytes};
-	r->frame[WIRE_COMMON_BYTES + bytes - 1] = 1; /* of the padding */
+	r->frame[WIRE_COMMON_BYTES + bytes - 1] = 1; /* padding */
 	assert_int_equal(stats_service_request_decode(body, &out), DXP_EMALFORMED);
 	r->frame[WIRE_COMMON_BYTES + bytes - 1] = 0;
 	r->frame[WIRE_COMMON_BYTES + 16] = STATS_PART_NODE;
@@ -274,7 +273,7 @@ static void request__rejects_other_lengths_and_parts(void **state)
 
 /* ---- the reader ---- */
 
-/* Answers as a switch with VALUES values. It restarts r->restarts times after its first page. */
+/* It restarts r->restarts times after its first page. */
 static size_t switch_serve(struct rig *r, size_t bytes)
 {
 	struct stats_request request;
@@ -376,7 +375,7 @@ static void service_query__starts_again_after_a_restart(void **state)
 	service_query_destroy(q);
 }
 
-/* A switch that restarts for ever answers each request, so it is never silent. */
+/* It answers each request, so it is never silent. */
 static void service_query__ends_although_answers_do_not(void **state)
 {
 	struct rig *r = *state;
@@ -393,7 +392,7 @@ static void service_query__ends_although_answers_do_not(void **state)
 	service_query_destroy(q);
 }
 
-/* In a fabric that admits by token, the fabric key does not suffice for the manager. */
+/* Where tokens admit, the fabric key does not suffice. */
 static void service_query__names_a_refusal(void **state)
 {
 	struct rig *r = *state;
@@ -408,7 +407,7 @@ static void service_query__names_a_refusal(void **state)
 	service_query_destroy(q);
 }
 
-/* A key pair that a token admitted suffices. */
+/* Admitted by a token. */
 static void service_query__uses_the_key_pair_for_the_manager(void **state)
 {
 	struct rig *r = *state;
@@ -437,10 +436,10 @@ static void service_query__ignores_answers_that_are_not_for_it(void **state)
 
 	assert_int_equal(service_query_send(q, out, ARRAY_COUNT(out), r->now_ns), 3);
 	size_t bytes = serve(r, &out[0]);
-	r->answer[bytes - 1] ^= 1; /* a wrong MAC */
+	r->answer[bytes - 1] ^= 1; /* MAC */
 	service_query_receive(q, r->answer, bytes, r->now_ns);
 	bytes = serve(r, &out[1]);
-	r->answer[WIRE_COMMON_BYTES + 15] ^= 1; /* another nonce */
+	r->answer[WIRE_COMMON_BYTES + 15] ^= 1; /* nonce */
 	service_query_receive(q, r->answer, bytes, r->now_ns);
 	for (size_t i = 0; i < bytes; i++)
 		service_query_receive(q, r->answer, i, r->now_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the store: saved state is loaded again. Damage, files of another program, a second manager
- * and a full disk give different errors. */
+/* Tests the store: state is loaded again; damage, foreign files, a second manager and a full disk
+ * give different errors. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static struct store_op node_op(uint16_t id, enum node_state state)
 	return op;
 }
 
-/* Changes nodes and a grant in the registry, so that the next save writes them. */
+/* For the next save. */
 static void registry_fill(struct registry *r)
 {
 	for (uint16_t id = 1; id <= 3; id++) {
@@ -86,7 +86,7 @@ static void registry_fill(struct registry *r)
 	registry_store_again(r);
 }
 
-/* Compares each field, because the padding of the struct has no defined value. */
+/* By field, because padding is undefined. */
 static void assert_entry_equal(const struct node_entry *a, const struct node_entry *b)
 {
 	assert_int_equal(a->id, b->id);
@@ -180,7 +180,7 @@ static void store_save__keys_come_back(void **state)
 	registry_destroy(after);
 }
 
-/* Returns the number of nodes on disk. Loads them as another manager would. */
+/* As another manager would load them. */
 static size_t nodes_on_disk(void)
 {
 	struct registry *r = registry_make();
@@ -195,8 +195,7 @@ static size_t nodes_on_disk(void)
 	return count;
 }
 
-/* The database is removed or replaced by another file while a manager has it open. The manager
- * detects this. */
+/* Removed or replaced while the manager has it open. */
 static void store_check__the_file_is_gone(void **state)
 {
 	struct registry *r = registry_make();
@@ -274,7 +273,7 @@ static void store_open__garbage(void **state)
 	assert_int_equal(store_open(folder, &s), DXP_EMALFORMED);
 }
 
-/* Overwrites the bytes 4096 .. 8191 of a valid database. The store rejects the database. */
+/* Of the bytes 4096 .. 8191. */
 static void store_open__damaged_pages(void **state)
 {
 	uint8_t garbage[4096];
@@ -321,7 +320,7 @@ static void store_open__a_later_version(void **state)
 	assert_int_equal(store_open(folder, &s), DXP_EUNSUPPORTED);
 }
 
-/* A database of version 1, which has no keys, is extended and keeps its nodes. */
+/* Version 1 has no keys; it is extended and keeps its nodes. */
 static void store_open__an_earlier_version(void **state)
 {
 	struct registry *r = registry_make();
@@ -380,7 +379,7 @@ static void store_load__rows_that_cannot_be(void **state)
 	}
 }
 
-/* The path leads through a file, where no folder can exist, whatever the rights of the user. */
+/* Through a file, whatever the user's rights. */
 static void store_open__no_folder_there(void **state)
 {
 	struct store *s;
@@ -389,7 +388,7 @@ static void store_open__no_folder_there(void **state)
 	assert_int_equal(store_open(path, &s), DXP_EACCESS);
 }
 
-/* The folder is read-only. The test runs as another user, because root may write there. */
+/* As another user, because root may write there. */
 static void store_open__a_folder_we_may_not_write(void **state)
 {
 	struct store *s;
@@ -405,8 +404,8 @@ static void store_open__a_folder_we_may_not_write(void **state)
 	assert_int_equal(status, DXP_EACCESS);
 }
 
-/* The disk is full (modelled by a limit on file sizes). The save fails as a whole and loses
- * nothing. A later save succeeds. */
+/* A limit on file sizes models the full disk. The save fails as a whole, and a later one
+ * succeeds. */
 static void store_save__again_after_a_full_disk(void **state)
 {
 	struct rlimit before, tight;

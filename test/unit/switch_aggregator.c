@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the segments of one switch: the order of the sum, retransmissions at every point, the
- * group's window, the wrap of segment numbers, and members that disagree. */
+/* Tests a switch's segments: order of the sum, retransmissions, window, wrap of numbers, members
+ * that disagree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,8 +103,7 @@ static void aggregator__one_member(void **state)
 	done();
 }
 
-/* Contributions arrive in any order. The sum has the same bits as if they were added in the order
- * of the children. */
+/* The bits are those of the order of the children. */
 static void aggregator__folds_in_order(void **state)
 {
 	static const double values[5] = {1e16, 1.0, -1e16, 3.5, 1e-3};
@@ -138,8 +137,7 @@ static void aggregator__folds_in_order(void **state)
 	done();
 }
 
-/* Long segments of the group's whole window are in flight. The sums are right for every order of
- * the members. */
+/* Any order of the members in the whole window gives the right sums. */
 static void aggregator__window_in_flight(void **state)
 {
 	static uint8_t data[3][1408];
@@ -174,7 +172,7 @@ static void aggregator__window_in_flight(void **state)
 	done();
 }
 
-/* The switch sends results child by child, and the segments of each child in one batch. */
+/* Results leave child by child, each child's in one batch. */
 static void aggregator__batches_form(void **state)
 {
 	static uint8_t data[1408];
@@ -187,7 +185,7 @@ static void aggregator__batches_form(void **state)
 			swnet_contribute(&net, &group, m, &h, data, 1408);
 		}
 	swnet_run(&net);
-	/* the last child's eight contributions arrive; a single poll then sends all results */
+	/* of the last child; one poll sends all results */
 	struct sw *s = net.switches[0];
 	struct inc_batch batch = {.space = 64};
 	struct datagram datagrams[64];
@@ -209,14 +207,14 @@ static void aggregator__batches_form(void **state)
 		struct udp_address to = address_v4(group.members[i / 8].ip, ROCE_PORT);
 
 		assert_true(address_equal(&datagrams[i].to, &to));
-		assert_int_equal(datagrams[i].header[11], i % 8); /* low byte of the PSN */
+		assert_int_equal(datagrams[i].header[11], i % 8); /* PSN */
 		assert_int_equal(datagrams[i].slices[0].bytes, 1408);
 	}
 	assert_int_equal(switch_send(s, &batch, net.now_ns), 0);
 	done();
 }
 
-/* For any size of the send batch, no result is lost and none is sent twice. */
+/* Whatever the size of the send batch. */
 static void aggregator__any_space(void **state)
 {
 	for (size_t space = 1; space < 30; space++) {
@@ -241,8 +239,8 @@ static void aggregator__numbers_wrap(void **state)
 	done();
 }
 
-/* An aggregator is idle while the other plane handles half of all segment numbers. The next segment
- * of this aggregator then looks older than its last one, but is accepted. */
+/* While the other plane handles half of all numbers, an idle aggregator's next segment looks old,
+ * but is accepted. */
 static void aggregator__sleeps_while_numbers_pass(void **state)
 {
 	open_with(2, 4);
@@ -260,15 +258,14 @@ static void aggregator__stale_is_dropped(void **state)
 	open_with(2, 2);
 	for (uint32_t seq = 0; seq < 6; seq++)
 		round_of(seq);
-	give(0, 1, 1000); /* segment 1 is older than segment 5, which its aggregator holds */
+	give(0, 1, 1000); /* older than segment 5, which its aggregator holds */
 	give(1, 1, 1000);
 	assert_int_equal(counters().stale, 2);
 	round_of(6);
 	done();
 }
 
-/* A retransmission before the result exists is dropped. After the result exists, only the child
- * that retransmits gets it again. */
+/* Dropped before the result exists; then only the child that retransmits gets it. */
 static void aggregator__repeats(void **state)
 {
 	open_with(3, 2);
@@ -288,7 +285,7 @@ static void aggregator__repeats(void **state)
 		assert_true(net.inbox.packets[0]->decoded.header.flags & INC_FLAG_REPEAT);
 		dequeue(m, 0, 7);
 	}
-	/* several retransmissions before the next send get only one answer */
+	/* only one answer */
 	for (int i = 0; i < 3; i++) {
 		struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT32, 1);
 
@@ -301,7 +298,7 @@ static void aggregator__repeats(void **state)
 	assert_int_equal(counters().repeats, 4);
 	assert_int_equal(counters().duplicates, 9);
 	assert_int_equal(counters().contributions, 3);
-	/* the result of segment s is kept until segment s + 2 * window arrives */
+	/* a result is kept for 2 * window segments */
 	round_of(1);
 	round_of(2);
 	round_of(3);
@@ -313,8 +310,7 @@ static void aggregator__repeats(void **state)
 	done();
 }
 
-/* Aggregators are reused before their results were sent. Only the latest results are sent, each
- * once. */
+/* Only the latest results are sent, each once. */
 static void aggregator__accepted_before_it_is_sent(void **state)
 {
 	open_with(2, 1);
@@ -383,7 +379,7 @@ static void aggregator__members_disagree(void **state)
 		disagree(seq++, &o, 0);
 	}
 	assert_int_equal(counters().mismatches, seq);
-	/* a retransmission gets the same status as the first contribution */
+	/* the status of the first contribution */
 	swnet_contribute(&net, &group, 1, (o = h, o.req_id = seq - 1, &o), "0123456789abcdef", 16);
 	swnet_run(&net);
 	struct swnet_packet *p = swnet_result(&net, &group, 1);
@@ -430,8 +426,8 @@ static void aggregator__broadcasts(void **state)
 	open_with(4, 2);
 	for (uint32_t root = 0; root < 4; root++)
 		broadcast(root, root, 1u << root, DXP_OK);
-	broadcast(4, 1, 0, DXP_EINVAL);       /* the root contributed no data */
-	broadcast(5, 1, 1u << 2, DXP_EINVAL); /* data from a member that is not the root */
+	broadcast(4, 1, 0, DXP_EINVAL);       /* no data from the root */
+	broadcast(5, 1, 1u << 2, DXP_EINVAL); /* data from another member */
 	broadcast(6, 1, 3, DXP_EINVAL);       /* data from two roots */
 	broadcast(7, 3, 8, DXP_OK);
 	done();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the status that a switch reports, in memory and in packets: its own row, its groups page by
- * page, and the number of rejections for each reason. */
+/* Tests the status of a switch, in memory and in packets: its row, groups by page, rejections by
+ * reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void done(void)
 	swnet_close(&net);
 }
 
-/* Requests rows by a packet. Asserts that the answer has the rows that switch_answer gives. */
+/* It must have the rows of switch_answer. */
 static struct inc_answer query(uint8_t section, uint32_t first)
 {
 	struct inc_inquiry q = {section, first};

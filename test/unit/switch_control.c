@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how groups are created: NOTIFY packets, and every reason to reject one. */
+/* Tests the creation of groups: NOTIFY packets, and every reason to reject one. */
 #include "test/unit/switch_rig.h"
 
 #include "switch/limits.h"
@@ -16,7 +16,7 @@ static void control__notify_twice(void **state)
 	done();
 }
 
-/* Data that arrives before all children have sent NOTIFY is dropped without an answer. */
+/* Dropped without an answer until all children have sent NOTIFY. */
 static void control__not_ready(void **state)
 {
 	open_one(&(struct sw_options){0}, 2);
@@ -59,7 +59,7 @@ static void rejected_with(unsigned cause)
 	assert_int_equal(net.inbox.count, 0);
 }
 
-/* A NOTIFY for a group with a used id is rejected if any field differs from the existing group. */
+/* Any different field rejects a NOTIFY with a used id. */
 static void control__id_in_use(void **state)
 {
 	struct inc_control first, c;
@@ -85,7 +85,7 @@ static void control__id_in_use(void **state)
 	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.path[0].index = 1, &c), 1);
 	rejected_with(INC_CAUSE_ID);
-	notice_send(&first, 1); /* with the values of member 0, sent by member 1 */
+	notice_send(&first, 1); /* member 0's values, from member 1 */
 	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.planes ^= INC_PLANE_KERNEL, &c), 0);
 	rejected_with(INC_CAUSE_ID);
@@ -99,7 +99,7 @@ static void control__another_owner(void **state)
 
 	open_one(&(struct sw_options){0}, 2);
 	assert_true(swnet_group_make(&net, &group));
-	group.epoch++; /* the real owner could replace the group with this epoch */
+	group.epoch++; /* the owner could replace the group with this epoch */
 	group.members[0].ip += 100;
 	c = swnet_control(&group, 0);
 	notice_send(&c, 0);
@@ -127,7 +127,7 @@ static void control__next_epoch_replaces(void **state)
 	works_not();
 	assert_true(swnet_group_make(&net, &group));
 	works(0);
-	group.epoch = 0xffff; /* an old epoch that arrives late */
+	group.epoch = 0xffff; /* an old epoch, late */
 	c = swnet_control(&group, 0);
 	notice_send(&c, 0);
 	rejected_with(INC_CAUSE_ID);
@@ -198,7 +198,7 @@ static void control__other_causes(void **state)
 	switch_emit(net.switches[0], false);
 	notice_send((c = first, c.path[0].children = SWITCH_CHILDREN_MAX + 1, &c), 0);
 	rejected_with(INC_CAUSE_CHILDREN);
-	notice_send((c = first, c.path[0].ip++, &c), 0); /* an address of another switch */
+	notice_send((c = first, c.path[0].ip++, &c), 0); /* another switch */
 	rejected_with(INC_CAUSE_ADDRESS);
 	notice_send((c = first, c.hop = 1, &c), 0);
 	rejected_with(INC_CAUSE_ADDRESS);
@@ -210,8 +210,7 @@ static void control__other_causes(void **state)
 				  ROCE_PORT};
 	control_send(INC_NOTIFY, 0, &first, &path);
 	rejected_with(INC_CAUSE_ADDRESS);
-	/* the NOTIFY comes from a switch above that is not a configured parent, then from one that
-	 * is not on the path */
+	/* from a switch above that is no configured parent; not on the path */
 	c = first;
 	c.hop = 1;
 	c.path_count = 2;
@@ -223,8 +222,7 @@ static void control__other_causes(void **state)
 	control_send(INC_NOTIFY, 0, &c, &path);
 	rejected_with(INC_CAUSE_ADDRESS);
 	assert_int_equal(counters(LEAF(0)).notifies, 2);
-	/* the group of a root cannot become the group of an inner switch; a path must not contain a
-	 * switch twice */
+	/* a root's group for an inner switch; a switch twice on the path */
 	assert_true(swnet_group_make(&net, &group));
 	c.path[0] = first.path[0];
 	c.path[1].ip = SPINE(0);
@@ -266,7 +264,7 @@ static void control__malformed(void **state)
 	assert_int_equal(counters(LEAF(0)).malformed, ++count);
 	notice_send((c = first, c.true_comm_id = INC_COMM_CONTROL, &c), 0);
 	assert_int_equal(counters(LEAF(0)).malformed, ++count);
-	notice_send(&first, 2); /* a third member in a group of two */
+	notice_send(&first, 2); /* third of two */
 	assert_int_equal(counters(LEAF(0)).malformed, ++count);
 	assert_int_equal(net.inbox.count, 0);
 	done();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a switch from creation to destruction while its n-th allocation fails, for n = 1, 2, 3, ...,
- * until no allocation fails. The failure is reported or counted, nothing leaks, and the next try
- * succeeds. */
+/* Tests that a switch's n-th failed allocation, n = 1, 2, ..., is reported or counted and leaks
+ * nothing, and that the next try succeeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +21,7 @@
 static struct switch_net net;
 static struct swnet_group group;
 
-/* Delivers the packets in flight. The `n`-th allocation fails. */
+/* The `n`-th allocation fails. */
 static void receive(uint64_t *n)
 {
 	for (size_t i = 0; i < net.wire.count; i++) {
@@ -49,8 +48,8 @@ static void inquire(void)
 	swnet_send(&net, &what);
 }
 
-/* Runs a switch with a group, an answer, and more messages than its initial capacity. The `n`-th
- * allocation fails. Returns true if there were fewer allocations. */
+/* With a group, an answer, and more messages than its initial capacity. true: fewer than `n`
+ * allocations. */
 static bool lifetime(uint64_t n)
 {
 	struct sw_options options = {.ip = SWITCH_IP};
@@ -73,7 +72,7 @@ static bool lifetime(uint64_t n)
 	receive(&n);
 	inquire();
 	receive(&n);
-	inquire(); /* this call succeeds, and all waiting messages are sent */
+	inquire(); /* succeeds, and sends all waiting messages */
 	swnet_run(&net);
 	switch_counters(net.switches[0], &c);
 	while ((p = swnet_dequeue(&net, group.members[0].ip, group.members[0].port,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests floods of packets. The switch still serves other hosts, limits its answers, and sends no
- * host more bytes than it has received from that host. */
+/* Tests that a flooded switch serves others, limits its answers, and sends a host no more bytes
+ * than it received from it. */
 #include "test/unit/switch_hostile_rig.h"
 
 static unsigned answers_to(uint32_t ip, uint16_t port)
@@ -15,8 +15,7 @@ static unsigned answers_to(uint32_t ip, uint16_t port)
 	return count;
 }
 
-/* A host that floods the switch gets at most an eighth of all answers. Other hosts still get
- * answers. */
+/* One host gets at most an eighth of all answers. */
 static void hostile__answers_are_limited(void **state)
 {
 	struct swnet_send what;
@@ -32,7 +31,7 @@ static void hostile__answers_are_limited(void **state)
 		swnet_run(&net);
 		answers += answers_to(what.path.from_ip, what.path.from_port);
 	}
-	/* the limit for one second, plus the burst */
+	/* a second's limit, plus the burst */
 	assert_in_range(answers, 100, 100 + 100 / 5 + 1);
 	assert_int_equal(counters().refused, 5000);
 	assert_int_equal(counters().limited, 5000 - answers);
@@ -40,7 +39,7 @@ static void hostile__answers_are_limited(void **state)
 	swnet_send(&net, &what);
 	swnet_run(&net);
 	assert_int_equal(answers_to(what.path.from_ip, what.path.from_port), 1);
-	/* all hosts together get no more than the total limit */
+	/* the total limit */
 	net.now_ns += S_NS;
 	answers = 0;
 	for (unsigned i = 0; i < 5000; i++) {
@@ -54,7 +53,7 @@ static void hostile__answers_are_limited(void **state)
 	done();
 }
 
-/* Answers with rows are long. The share of one host of these answers is limited too. */
+/* One host's share is limited also for long answers with rows. */
 static void hostile__inquiries_are_limited(void **state)
 {
 	struct swnet_send what = {.path = {UNKNOWN_PEER, SWITCH_IP, 999, ROCE_PORT},
@@ -82,8 +81,7 @@ static void hostile__inquiries_are_limited(void **state)
 	done();
 }
 
-/* The number of rows that wait to be sent is bounded. Beyond it, hosts get no answer and must try
- * again. */
+/* Beyond the bound, hosts get no answer and must try again. */
 static void hostile__rows_are_bounded(void **state)
 {
 	struct swnet_send what = {.path = {UNKNOWN_PEER, SWITCH_IP, 999, ROCE_PORT},
@@ -106,7 +104,7 @@ static void hostile__rows_are_bounded(void **state)
 	done();
 }
 
-/* Many waiting messages do not delay a result: half of each batch is kept for results. */
+/* Half of each batch is for results. */
 static void hostile__messages_leave_space(void **state)
 {
 	struct inc_batch batch = {.space = 20};
@@ -137,7 +135,7 @@ static void hostile__messages_leave_space(void **state)
 	done();
 }
 
-/* The number of waiting messages is bounded, even if the switch does not send meanwhile. */
+/* Even if the switch does not send meanwhile. */
 static void hostile__messages_are_bounded(void **state)
 {
 	struct inc_control c;
@@ -157,7 +155,7 @@ static void hostile__messages_are_bounded(void **state)
 	for (unsigned i = 0; i < 3 * SWITCH_MESSAGES_MAX; i++)
 		switch_receive(net.switches[0], p->data, p->bytes, &p->path, net.now_ns);
 	assert_int_equal(counters().limited, 2 * SWITCH_MESSAGES_MAX);
-	swnet_run(&net); /* delivers one more message that was still in flight */
+	swnet_run(&net); /* still in flight */
 	assert_int_equal(net.inbox.count, SWITCH_MESSAGES_MAX + 1);
 	swnet_forget(&net);
 	works(0);
@@ -165,8 +163,7 @@ static void hostile__messages_are_bounded(void **state)
 	done();
 }
 
-/* One group has results of its whole window to send, another group has a single result. The switch
- * sends the single result after one quantum of the first group. */
+/* A single result comes after one quantum of the group with a whole window of results. */
 static void hostile__groups_alternate(void **state)
 {
 	static uint8_t data[1408];
@@ -210,8 +207,7 @@ static void hostile__groups_alternate(void **state)
 	done();
 }
 
-/* A QUERY states the switch's own address as the address of member 0, with any port. The switch
- * forwards it at most once. */
+/* With the switch's own address as member 0's; forwarded at most once. */
 static void hostile__queries_to_itself(void **state)
 {
 	static const uint16_t ports[] = {ROCE_PORT, 0, ROCE_SOURCE_PORT - 1, ROCE_SOURCE_PORT};

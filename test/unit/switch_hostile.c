@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests unknown peers and garbage. The switch still serves the members of its group. */
+/* Tests that unknown peers and garbage do not keep a switch from serving its group. */
 #include "test/unit/switch_hostile_rig.h"
 
-/* Asserts that the packet is rejected, and that its sender gets this status as an answer. DXP_OK:
- * no answer. */
+/* Its sender gets this status; DXP_OK: no answer. */
 static void refused(const struct swnet_send *what, int answer)
 {
 	uint64_t before = counters().refused;
@@ -33,7 +32,7 @@ static void hostile__unknown_peers(void **state)
 	refused((what = right, what.header.comm_id++, &what), DXP_ENOENT);
 	refused((what = right, what.header.epoch++, &what), DXP_ENOENT);
 	refused((what = right, what.header.epoch--, &what), DXP_ENOENT);
-	/* wrong key: the sender may be forged, so it gets no answer */
+	/* wrong key: the sender may be forged */
 	refused((what = right, what.qkey++, &what), DXP_OK);
 	refused((what = right, what.path.from_ip = UNKNOWN_PEER, &what), DXP_EACCESS);
 	refused((what = right, what.path.from_port += 7, &what), DXP_EACCESS);
@@ -46,7 +45,7 @@ static void hostile__unknown_peers(void **state)
 	done();
 }
 
-/* Packets that decode, but that no member sends, are rejected. */
+/* They decode, but no member sends them. */
 static void hostile__what_no_member_sends(void **state)
 {
 	static uint8_t data[1424];
@@ -56,7 +55,7 @@ static void hostile__what_no_member_sends(void **state)
 	what = contribution(0, 0);
 	what.header.elements = what.header.call_elements = 356;
 	what.payload = data;
-	what.bytes = 1424; /* longer than the segments of the group */
+	what.bytes = 1424; /* longer than the group's segments */
 	swnet_send(&net, &what);
 	what = contribution(0, 0);
 	what.header.status = 5;
@@ -92,8 +91,7 @@ static void hostile__kinds_of_others(void **state)
 	done();
 }
 
-/* Control packets have their own key, and their payload must be complete. All others are
- * rejected. */
+/* They have their own key and a complete payload. */
 static void hostile__control_packets(void **state)
 {
 	static const uint8_t kinds[] = {INC_QUERY, INC_NOTIFY, INC_KILL, INC_RENEW};
@@ -127,7 +125,7 @@ static void hostile__control_packets(void **state)
 	done();
 }
 
-/* A packet with any flipped bit, or cut to any length, is counted and has no other effect. */
+/* Any flipped bit or cut has no effect but its count. */
 static void hostile__damaged(void **state)
 {
 	struct swnet_send what;
@@ -142,7 +140,7 @@ static void hostile__damaged(void **state)
 		uint8_t data[200];
 
 		if (bit / 8 == 4)
-			/* routers may change these bits, so the ICRC does not cover them */
+			/* routers may change these bits */
 			continue;
 		memcpy(data, p->data, p->bytes);
 		data[bit / 8] ^= 1 << bit % 8;
@@ -150,7 +148,7 @@ static void hostile__damaged(void **state)
 	}
 	for (size_t bytes = 0; bytes < p->bytes; bytes++)
 		swnet_raw(&net, &p->path, p->data, bytes);
-	/* the ICRC covers the addresses and ports: with another port it is wrong */
+	/* the ICRC covers addresses and ports */
 	struct roce_path path = p->path;
 
 	path.from_port++;

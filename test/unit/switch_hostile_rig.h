@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests with hostile peers: a switch with one group, and contributions to it. */
+/* Helpers of tests with hostile peers: a switch with one group, and contributions. */
 #ifndef TEST_UNIT_SWITCH_HOSTILE_RIG_H
 #define TEST_UNIT_SWITCH_HOSTILE_RIG_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how groups end: KILL packets, leases, and the part of the XDP plane in both. */
+/* Tests how groups end: KILL, leases, and the XDP plane's part. */
 #include "switch/kernel.h"
 #include "switch/limits.h"
 #include "test/unit/switch_rig.h"
@@ -27,7 +27,7 @@ static void lifetime__kill(void **state)
 	swnet_group_plan(&group, 4, leaves, 2, SPINE(0));
 	assert_true(swnet_group_make(&net, &group));
 	works(0);
-	/* a KILL with another key, epoch or job id, or from another sender, has no effect */
+	/* another key, epoch, job id or sender */
 	group.qkey++;
 	swnet_notify_all(&net, &group, INC_KILL);
 	group.qkey--;
@@ -113,7 +113,7 @@ static void lifetime__lease_ends(void **state)
 	s = net.switches[0];
 	assert_int_equal(switch_deadline(s), UINT64_MAX);
 	assert_true(swnet_group_make(&net, &group));
-	for (unsigned i = 0; i < 4; i++) { /* data and RENEW packets alternately renew the lease */
+	for (unsigned i = 0; i < 4; i++) { /* data and RENEW both renew */
 		net.now_ns += 11999 * MS_NS;
 		switch_expire(s, net.now_ns);
 		if (i % 2)
@@ -128,7 +128,6 @@ static void lifetime__lease_ends(void **state)
 	assert_int_equal(counters(LEAF(0)).expired, 1);
 	assert_int_equal(switch_deadline(s), UINT64_MAX);
 	works_not();
-	/* a RENEW of an expired group is rejected in the same way */
 	renew(1);
 	struct swnet_packet *p =
 		swnet_dequeue(&net, group.members[1].ip, group.members[1].port, INC_REFUSED);
@@ -163,8 +162,7 @@ static void lifetime__lease_of_the_group(void **state)
 	done();
 }
 
-/* A group whose creation is incomplete, because a member is missing, expires sooner than a complete
- * group. */
+/* With a member missing, a group expires sooner. */
 static void lifetime__lease_of_half_a_group(void **state)
 {
 	open_one(&(struct sw_options){0}, 2);
@@ -201,7 +199,7 @@ static void lifetime__renew_goes_up(void **state)
 	assert_int_equal(counters(LEAF(0)).renews, 20);
 	assert_int_equal(counters(SPINE(0)).renews, 10);
 	assert_int_equal(counters(SPINE(0)).expired, 0);
-	/* a RENEW from an unknown peer, or with another key or epoch, does not renew the lease */
+	/* unknown peer, another key or epoch */
 	group.members[0].port++;
 	renew(0);
 	group.members[0].port--;
@@ -274,7 +272,7 @@ static void lifetime__plane(void **state)
 	query(1, &c);
 	assert_true(first_receives(INC_QUERY, &received));
 	assert_int_equal(received.planes, INC_PLANE_USER | INC_PLANE_KERNEL);
-	assert_true(swnet_group_make(&net, &group)); /* the group requests user space only */
+	assert_true(swnet_group_make(&net, &group)); /* requests user space */
 	assert_int_equal(plane.installs, 0);
 	swnet_notify_all(&net, &group, INC_KILL);
 	group.planes = INC_PLANE_USER | INC_PLANE_KERNEL;
@@ -297,7 +295,7 @@ static void lifetime__plane(void **state)
 	assert_int_equal(a.self.kernel_results, 22);
 	assert_int_equal(a.self.kernel_passed, 33);
 	assert_int_equal(a.self.planes, 3);
-	/* packets that the XDP plane has handled renew the lease too */
+	/* packets in the XDP plane renew the lease */
 	net.now_ns += 1500 * MS_NS;
 	plane.last_ns = net.now_ns - MS_NS;
 	switch_expire(net.switches[0], net.now_ns);
@@ -306,7 +304,7 @@ static void lifetime__plane(void **state)
 	switch_expire(net.switches[0], net.now_ns);
 	assert_int_equal(counters_of_first().expired, 1);
 	assert_int_equal(plane.removes, 1);
-	/* a group that the XDP plane rejects stays in user space */
+	/* rejected by the XDP plane, so in user space */
 	plane.accepts = false;
 	assert_true(swnet_group_make(&net, &group));
 	assert_int_equal(plane.installs, 2);
@@ -317,8 +315,7 @@ static void lifetime__plane(void **state)
 	done();
 }
 
-/* The XDP plane identifies a child switch by its lowest member. NOTIFYs arrive in descending order,
- * so the group is installed again for each lower member. */
+/* A child switch is identified by its lowest member, so each lower one installs the group again. */
 static void lifetime__plane_learns_the_lowest(void **state)
 {
 	struct plane plane = {.accepts = true};
@@ -347,7 +344,7 @@ static void lifetime__plane_learns_the_lowest(void **state)
 	done();
 }
 
-/* The answer to a QUERY offers the XDP plane only while the plane has space for a group. */
+/* While the plane has space for a group. */
 static void lifetime__plane_is_full(void **state)
 {
 	struct plane plane = {.accepts = true};
@@ -367,7 +364,7 @@ static void lifetime__plane_is_full(void **state)
 	query(0, &c);
 	assert_true(first_receives(INC_QUERY, &received));
 	assert_int_equal(received.planes, INC_PLANE_USER);
-	/* these removals move the groups behind to other entries of the table */
+	/* groups behind move to other entries */
 	for (uint32_t i = 0; i < 3; i++) {
 		group.id = (uint32_t[]){5, SWITCH_KERNEL_GROUPS - 1, 0}[i];
 		swnet_notify_all(&net, &group, INC_KILL);

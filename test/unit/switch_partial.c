@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests packets between the switches of a tree: partial results that a parent receives, results on
- * their way down, and packets that are duplicate, late or from others. */
+/* Tests packets between switches of a tree: partial results, results on their way down, duplicate,
+ * late and foreign ones. */
 #include "test/unit/switch_tree_rig.h"
 
 #include "switch/limits.h"
@@ -20,8 +20,7 @@ static struct swnet_packet *partial_dequeue(void)
 	return p;
 }
 
-/* A switch has members 2 and 3. The NOTIFY of member 3 arrives first. The test, as its parent,
- * checks the partial results of this switch. */
+/* The test is the parent of a switch with members 2 and 3, where NOTIFY 3 comes first. */
 static void tree__partial_as_the_parent_sees_it(void **state)
 {
 	uint32_t leaves[2] = {LEAF(0), LEAF(1)};
@@ -100,7 +99,7 @@ static void tree__partial_not_after_the_result(void **state)
 	open_tree(2, 2, 2);
 	for (uint32_t m = 0; m < 4; m++)
 		contribute(m, 0, false);
-	/* loses the result for LEAF(0), the third packet behind two partial results */
+	/* the result for LEAF(0), third behind two partial results */
 	net.lose = net.carried + 3;
 	swnet_run(&net);
 	assert_int_equal(net.inbox.count, 2);
@@ -132,7 +131,7 @@ static void tree__partial_not_after_the_result(void **state)
 	done();
 }
 
-/* A result that arrives twice, or for which there was no request, is not sent on. */
+/* A second or unrequested result is not sent on. */
 static void tree__results_of_parents(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT64, 3);
@@ -147,22 +146,22 @@ static void tree__results_of_parents(void **state)
 	h.epoch = group.epoch;
 	h.flags |= INC_FLAG_RESULT;
 	what.header = h;
-	swnet_send(&net, &what); /* no contribution has arrived yet */
+	swnet_send(&net, &what); /* no contribution yet */
 	contribute(0, 0, false);
-	swnet_send(&net, &what); /* only one child has contributed, so no partial result was sent */
+	swnet_send(&net, &what); /* no partial result yet */
 	swnet_run(&net);
 	assert_int_equal(counters(LEAF(0)).stale, 2);
 	contribute(1, 0, false);
 	swnet_run(&net);
-	what.header.req_id = 4; /* an older or newer segment of the same aggregator */
+	what.header.req_id = 4; /* another segment of the aggregator */
 	swnet_send(&net, &what);
 	swnet_run(&net);
 	assert_int_equal(counters(LEAF(0)).stale, 3);
 	what.header.req_id = 0;
-	what.path.from_ip = LEAF(1); /* a switch that is not the parent */
+	what.path.from_ip = LEAF(1); /* not the parent */
 	swnet_send(&net, &what);
 	what.path.from_ip = ROOT;
-	what.header.elements = 2; /* a number of elements other than in the contribution */
+	what.header.elements = 2; /* another number of elements */
 	what.bytes = 16;
 	swnet_send(&net, &what);
 	what.header.elements = 3;
@@ -180,7 +179,7 @@ static void tree__results_of_parents(void **state)
 	assert_int_equal(net.inbox.count, 2);
 	assert_int_equal(counters(LEAF(0)).duplicates, 1);
 	swnet_forget(&net);
-	/* a root accepts no result, because it has no parent */
+	/* a root has no parent */
 	what.path = (struct roce_path){LEAF(0), ROOT, ROCE_SOURCE_PORT, ROCE_PORT};
 	swnet_send(&net, &what);
 	what.path.from_ip = 0;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests queries of hosts. A query goes up on every path, and each switch may only lower its limits.
- * Also tests rejections and floods. */
+/* Tests queries of hosts, which go up on every path while switches lower their limits; rejections
+ * and floods. */
 #include "test/unit/switch_rig.h"
 
 #include "switch/limits.h"
 
 /* ---- query ---- */
 
-/* Opens two leaf switches, each below the same two spines. Both spines are below one core
- * switch. */
+/* Both leaf switches are below the same two spines, these below one core. */
 static void open_fabric(void)
 {
 	struct sw_options spine = {.parents = {SPINE(9)}, .parent_count = 1};
@@ -44,7 +43,7 @@ static void control__query_by_every_way(void **state)
 		assert_int_equal(received.path[0].ip, LEAF(1));
 		assert_int_equal(received.path[1].ip, SPINE(i));
 		assert_int_equal(received.path[2].ip, SPINE(9));
-		/* number of free groups at the core switch */
+		/* free groups at the core */
 		assert_int_equal(received.path[2].children, 5);
 		assert_int_equal(received.path[0].children, SWITCH_GROUPS_DEFAULT);
 		assert_int_equal(received.fail_cause, INC_CAUSE_NONE);
@@ -52,7 +51,7 @@ static void control__query_by_every_way(void **state)
 		assert_int_equal(received.free_groups, 5);
 		assert_int_equal(received.lease_ms, 9000);
 		assert_int_equal(received.segment_bytes, i ? 1024 : 1408);
-		/* the largest power of two that the limits allow */
+		/* largest power of two within the limits */
 		assert_int_equal(received.window, i ? 64 : 32);
 		assert_int_equal(received.sup_op, (1 << DXP_INC_OPS) - 1);
 		assert_int_equal(received.sup_type, (1 << DXP_INC_TYPES) - 1);
@@ -105,7 +104,7 @@ static void control__query_names_the_rejecting_switch(void **state)
 	assert_int_equal(received.cause_ip, SPINE(1));
 	assert_int_equal(received.free_groups, 0);
 	switch_emit(swnet_switch_at(&net, SPINE(1)), false);
-	/* a rejection by an earlier switch on the path is kept */
+	/* an earlier rejection is kept */
 	c.fail_cause = INC_CAUSE_GROUPS;
 	c.cause_ip = 77;
 	switch_emit(swnet_switch_at(&net, SPINE(9)), true);
@@ -116,7 +115,7 @@ static void control__query_names_the_rejecting_switch(void **state)
 	switch_emit(swnet_switch_at(&net, SPINE(9)), false);
 	swnet_forget(&net);
 	c = query_of(1);
-	/* the packet has another source address than the QUERY states */
+	/* not the address in the QUERY */
 	path = (struct roce_path){group.members[1].ip + 50, LEAF(0), group.members[1].port,
 				  ROCE_PORT};
 	control_send(INC_QUERY, 1, &c, &path);
@@ -124,7 +123,7 @@ static void control__query_names_the_rejecting_switch(void **state)
 	assert_int_equal(received.fail_cause, INC_CAUSE_ADDRESS);
 	assert_int_equal(received.cause_ip, LEAF(0));
 	swnet_forget(&net);
-	/* the QUERY states another path than the one on which it came */
+	/* not the path by which it came */
 	c.path_count = c.hop = 1;
 	c.path[0].ip = LEAF(1);
 	path = (struct roce_path){LEAF(0), SPINE(0), ROCE_SOURCE_PORT, ROCE_PORT};
@@ -132,7 +131,7 @@ static void control__query_names_the_rejecting_switch(void **state)
 	assert_true(first_receives(INC_QUERY, &received));
 	assert_int_equal(received.fail_cause, INC_CAUSE_ADDRESS);
 	assert_int_equal(received.cause_ip, SPINE(0));
-	/* the path contains the same switch twice; then it contains too many switches */
+	/* the same switch twice; too many switches */
 	c.path[0].ip = SPINE(0);
 	control_send(INC_QUERY, 1, &c, &path);
 	assert_true(first_receives(INC_QUERY, &received));
@@ -143,7 +142,7 @@ static void control__query_names_the_rejecting_switch(void **state)
 	assert_true(first_receives(INC_QUERY, &received));
 	assert_int_equal(received.fail_cause, INC_CAUSE_DEPTH);
 	assert_int_equal(received.path_count, INC_PATH_MAX);
-	/* the fields contradict each other */
+	/* contradicting fields */
 	c.hop = 1;
 	control_send(INC_QUERY, 1, &c, &path);
 	assert_int_equal(counters(SPINE(0)).malformed, 1);
@@ -173,8 +172,7 @@ static void control__query_of_a_full_switch(void **state)
 	done();
 }
 
-/* One host sends a flood of queries. The switch limits them, and another host still gets an
- * answer. */
+/* Another host still gets an answer. */
 static void control__query_flood(void **state)
 {
 	struct inc_control c, received;

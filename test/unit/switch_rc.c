@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks the packets of groups whose members use reliable connections (RC), by the rules of
- * rc_checker.h. */
+/* Checks groups over reliable connections (RC) by the rules of rc_checker.h. */
 #include <stdio.h>
 
 #include "test/support/rc_capture.h"
@@ -9,7 +8,7 @@
 
 #define ELEMENTS 2000
 #define CALLS    3
-#define SEGMENT  992 /* bytes; with the header they fill the path MTU 1024 */
+#define SEGMENT  992 /* bytes; fills path MTU 1024 with the header */
 #define SEGMENTS ((8 * ELEMENTS + SEGMENT - 1) / SEGMENT)
 
 static struct rc_checker checker;
@@ -37,8 +36,7 @@ static unsigned observe_sent(struct rig *r, const struct rig_packet *p)
 	return r->count != r->drop;
 }
 
-/* Drops 3 % of the packets and duplicates 3 %. A duplicate arrives after all packets that are in
- * flight now. */
+/* 3 % each; a duplicate comes after all that is in flight. */
 static unsigned observe_with_faults(struct rig *r, const struct rig_packet *p)
 {
 	observe_sent(r, p);
@@ -67,7 +65,6 @@ static void exchange_open(unsigned members, const uint8_t *leaves, unsigned swit
 	rig.arrives = observe_arrived;
 }
 
-/* Runs sums of uint64 on all members, and checks the results. */
 static void sums_run(void)
 {
 	static uint64_t data[CALLS][RIG_MEMBERS][ELEMENTS];
@@ -115,8 +112,7 @@ static void exchange_finish(void)
 	rig_close(&rig);
 }
 
-/* Returns the sum over all flows of one counter of the checker; `offset` is its offset in struct
- * rc_flow. */
+/* `offset`: of the counter in struct rc_flow. */
 static uint64_t flows_sum(size_t offset)
 {
 	uint64_t sum = 0;
@@ -133,11 +129,10 @@ static void rc__tree_without_faults(void **state)
 	rc_capture_open("tree");
 	rig_ready(&rig);
 	sums_run();
-	/* connections of four members and of two switches below the root */
+	/* four members, and two switches below the root */
 	assert_int_equal(checker.connection_count, 6);
 	assert_int_equal(checker.flow_count, 12);
-	/* for each segment 4 contributions and 2 partial results go up, and as many results go
-	 * down */
+	/* 4 contributions and 2 partial results up, as many results down */
 	assert_int_equal(FLOWS_SUM(requests), CALLS * SEGMENTS * 12);
 	assert_int_equal(FLOWS_SUM(repeats), 0);
 	assert_int_equal(FLOWS_SUM(naks), 0);
@@ -154,8 +149,7 @@ static void rc__one_member(void **state)
 	exchange_finish();
 }
 
-/* Each packet is lost once: data in both directions, acknowledgements, and packets that open
- * connections. */
+/* Data both ways, acknowledgements, and packets that open connections. */
 static void rc__each_packet_lost_once(void **state)
 {
 	uint64_t packets = 1;
@@ -186,7 +180,7 @@ static void rc__random_faults(void **state)
 	}
 }
 
-/* A switch that does not have the group rejects a connection for it. */
+/* Without the group, a switch rejects the connection. */
 static void rc__unknown_group(void **state)
 {
 	struct inc_control n;
@@ -232,8 +226,7 @@ static struct sw_counters counters(void)
 	return c;
 }
 
-/* A sender outside of the group gets no answer on a queue pair. Without the group's key it gets no
- * connection. */
+/* No answer on a queue pair; no connection without the group's key. */
 static void rc__unknown_senders(void **state)
 {
 	struct inc_connect hello = {RIG_GROUP, 0, 7};
@@ -257,11 +250,11 @@ static void rc__unknown_senders(void **state)
 				 .dest_qp = RC_CM_QP,
 				 .qkey = RC_CM_QKEY,
 				 .source_qp = RC_CM_QP};
-	inc_connect_encode(&hello, m.private_data); /* the key in the private data is wrong */
+	inc_connect_encode(&hello, m.private_data); /* wrong key */
 	rc_cm_encode(&m, mad);
 	raw_give(&h, &path, mad, sizeof(mad));
 	assert_int_equal(counters().refused, 3);
-	assert_int_not_equal(switch_deadline(rig.sw[0]), 0); /* the switch sends no answer */
+	assert_int_not_equal(switch_deadline(rig.sw[0]), 0); /* no answer */
 	h.qkey = 0;
 	raw_give(&h, &path, mad, sizeof(mad));
 	assert_int_equal(counters().malformed, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of groups at switches: control packets and operations of one group. */
+/* Helpers of the tests of groups at switches: control packets and operations. */
 #ifndef TEST_UNIT_SWITCH_RIG_H
 #define TEST_UNIT_SWITCH_RIG_H
 

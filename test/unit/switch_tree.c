@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests trees of switches of any depth and shape: partial results go up, results go down. Each
- * packet is lost or duplicated once while members retransmit. Also tests parents that restart. */
+/* Tests trees of switches of any shape, with each packet lost or duplicated once, and parents that
+ * restart. */
 #include "test/unit/switch_tree_rig.h"
 
 static void tree__sums(void **state)
@@ -15,8 +15,8 @@ static void tree__sums(void **state)
 	done();
 }
 
-/* n is the number of members plus the number of switches below the root. For each segment n packets
- * go up and n packets go down; none is superfluous. */
+/* Members plus switches below the root: so many packets per segment go up and down, none
+ * superfluous. */
 static void tree__packets(void **state)
 {
 	uint64_t before;
@@ -31,8 +31,7 @@ static void tree__packets(void **state)
 	done();
 }
 
-/* Runs operations once for each packet, and loses or duplicates that packet. All results must be
- * right. */
+/* One packet per run. */
 static void each_packet(bool lost)
 {
 	uint64_t n = 1, carried;
@@ -59,7 +58,7 @@ static void tree__each_packet_twice(void **state)
 	each_packet(false);
 }
 
-/* Each NOTIFY is lost once. A member that gets no answer sends NOTIFY again. */
+/* Without an answer, a member sends NOTIFY again. */
 static void tree__each_notify_lost(void **state)
 {
 	uint64_t n = 1, carried;
@@ -90,7 +89,7 @@ static void tree__any_order_of_notify(void **state)
 	done();
 }
 
-/* A chain of switches has the largest depth, with members at every level. */
+/* The largest depth, with members at every level. */
 static void tree__deep_and_uneven(void **state)
 {
 	swnet_open(&net);
@@ -110,8 +109,7 @@ static void tree__deep_and_uneven(void **state)
 	done();
 }
 
-/* Segments are full, and their packets have a stored CRC. The CRC of a partial result is not used
- * again for the result. */
+/* The stored CRC of a partial result is not used for the result. */
 static void tree__full_segments(void **state)
 {
 	static uint64_t data[4][176];
@@ -205,7 +203,7 @@ static void tree__two_roots(void **state)
 	done();
 }
 
-/* Two switches send data of one broadcast. The operation fails. */
+/* Two switches send its data, so it fails. */
 static void tree__broadcast_comes_twice(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 5);
@@ -262,7 +260,7 @@ static void tree__parent_restarts(void **state)
 	done();
 }
 
-/* A rejection of the group is accepted only from the parent. */
+/* Only the parent's rejection counts. */
 static void tree__unknown_peers_reject_in_vain(void **state)
 {
 	struct swnet_send what = {
@@ -286,8 +284,7 @@ static void tree__unknown_peers_reject_in_vain(void **state)
 	done();
 }
 
-/* Data with RC framing is rejected without a connection. test/unit/switch_rc.c tests
- * connections. */
+/* Rejected; test/unit/switch_rc.c tests connections. */
 static void tree__rc_without_connection(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_UINT64, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of switch trees: plans of trees, and operations of whole groups. */
+/* Helpers of the tests of switch trees: plans, and operations of whole groups. */
 #ifndef TEST_UNIT_SWITCH_TREE_RIG_H
 #define TEST_UNIT_SWITCH_TREE_RIG_H
 
@@ -30,7 +30,7 @@ UNUSED static void add(uint32_t ip, uint32_t parent)
 	assert_non_null(swnet_switch(&net, &options));
 }
 
-/* Opens a root with `leaves` leaf switches below it, and `each` members below each leaf switch. */
+/* `each` members below each of the leaf switches of a root. */
 UNUSED static void open_plan(uint32_t leaves, uint32_t each, uint16_t window)
 {
 	uint32_t ips[NET_SWITCHES];
@@ -78,7 +78,7 @@ UNUSED static void contribute(uint32_t member, uint32_t seq, bool again)
 	swnet_contribute(&net, &group, member, &h, values, sizeof(values));
 }
 
-/* Dequeues all results of a member, and marks their segments in have[]. */
+/* Marks their segments in have[]. */
 UNUSED static void results_dequeue(uint32_t member, uint32_t first, uint32_t count, bool *have)
 {
 	struct swnet_packet *p;
@@ -103,8 +103,7 @@ UNUSED static void results_dequeue(uint32_t member, uint32_t first, uint32_t cou
 
 #define SEGMENTS 10
 
-/* Runs all members, each within the group's window, until every member has every result. Members
- * act as hosts do, but a round lasts 1 ms. Returns the number of rounds. */
+/* As hosts do, within the window, but a round lasts 1 ms. Returns the number of rounds. */
 UNUSED static unsigned calls_run(uint32_t first)
 {
 	static bool have[NET_MEMBERS][SEGMENTS], sent[NET_MEMBERS][SEGMENTS];

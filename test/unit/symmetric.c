@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the handshake with published vectors of Noise_NNpsk0_25519_AESGCM_SHA256 (flynn/noise,
+/* Tests the handshake with vectors of Noise_NNpsk0_25519_AESGCM_SHA256 (flynn/noise,
  * vectors.txt). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static const char psk_text[] = "217665727973656372657476657279736563726574766572
 struct vector {
 	const char *prologue;
 	const char *payloads[2];
-	const char *messages[2]; /* hexadecimal digits of each message: public key, payload, tag */
+	const char *messages[2]; /* hexadecimal: public key, payload, tag */
 };
 
 static const struct vector vectors[] = {
@@ -53,8 +53,7 @@ static const struct vector vectors[] = {
 	  "e21a3177614fce09f014af55e853ed6b88b0e4628e071b23e905"}},
 };
 
-/* Transport messages after the handshake, and their encrypted form; the same for all four
- * vectors. */
+/* Transport messages and their encrypted form, in all four vectors. */
 static const char *const texts[] = {"yellowsubmarine", "submarineyellow"};
 static const char *const sealed[] = {
 	"6a7b199c69a64cc2ea3c556cf17489fd2ae452d3f3c2a0871cebd327fc31c6",
@@ -79,8 +78,7 @@ static struct crypto_bytes text_of(const char *text)
 	return (struct crypto_bytes){text, strlen(text)};
 }
 
-/* Both sides process message i: the sender's public key, the shared secret ("ee") if it is the
- * second message, and the payload. */
+/* Message i: public key, shared secret ("ee") if it is the second, payload. */
 static void message_pass(struct symmetric *from, struct symmetric *to, const struct vector *v,
 			 int i)
 {

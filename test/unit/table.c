@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a node's copy of the node table: the order of pages and deltas, no state of a half-read
- * table, and each change reported once. */
+/* Tests a node's copy of the node table: order of pages and deltas, no half-read state, each change
+ * once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,8 +43,7 @@ static struct node_entry entry_make(uint16_t id, uint64_t incarnation)
 	return e;
 }
 
-/* Encodes the rows, decodes them, and applies them to the table. An entry with incarnation 0 is a
- * removal: of kind REVOKED if its kind is MANAGE_REVOKED, else of kind GONE. */
+/* Incarnation 0 is a removal: REVOKED for the kind MANAGE_REVOKED, else GONE. */
 static int apply(struct node_table *t, uint8_t type, struct manage_rows rows,
 		 const struct node_entry *entries, size_t count)
 {
@@ -85,7 +84,7 @@ static int delta(struct node_table *t, uint64_t from, uint64_t to, struct node_e
 		     &e, 1);
 }
 
-/* Returns a table with nodes 1 and 2 at sequence 10. All its changes were read. */
+/* Nodes 1 and 2 at sequence 10; all changes are read. */
 static struct node_table *table_sample(void)
 {
 	struct table_change change;
@@ -107,11 +106,11 @@ static void node_table_apply__pages_in_order_and_never_half(void **state)
 	assert_int_equal(page(t, 20, 1, 3, 1, 101), DXP_OK);
 	assert_int_equal(node_table_progress(t).cursor, 3);
 	assert_true(node_table_find(t, 1)->incarnation == 100);
-	/* the page before this page is missing */
+	/* a page is missing before it */
 	assert_int_equal(page(t, 20, 5, 0, 5, 500), DXP_EAGAIN);
-	/* a page that was received before */
+	/* received before */
 	assert_int_equal(page(t, 20, 1, 3, 1, 101), DXP_EAGAIN);
-	assert_int_equal(page(t, 15, 1, 0, 1, 99), DXP_EAGAIN); /* a page of an older table */
+	assert_int_equal(page(t, 15, 1, 0, 1, 99), DXP_EAGAIN); /* of an older table */
 	assert_int_equal(page(t, 20, 3, 5, 3, 300), DXP_OK);
 	assert_null(node_table_find(t, 3));
 	assert_int_equal(page(t, 20, 5, 0, 5, 500), DXP_OK);
@@ -120,7 +119,7 @@ static void node_table_apply__pages_in_order_and_never_half(void **state)
 	assert_true(node_table_find(t, 1)->incarnation == 101);
 	assert_true(node_table_progress(t).sequence == 20);
 	assert_int_equal(node_table_progress(t).cursor, 0);
-	/* this table was received completely before */
+	/* complete before */
 	assert_int_equal(page(t, 20, 1, 0, 1, 1), DXP_EAGAIN);
 	node_table_destroy(t);
 }
@@ -145,7 +144,7 @@ static void node_table_apply__deltas_exactly_in_order(void **state)
 	assert_int_equal(delta(t, 10, 12, entry_make(3, 1)), DXP_OK);
 	assert_int_equal(delta(t, 10, 12, entry_make(3, 1)), DXP_EAGAIN);
 	assert_int_equal(delta(t, 12, 13, entry_make(1, 0)), DXP_OK);
-	/* a removal of an unknown node changes nothing */
+	/* no change */
 	assert_int_equal(delta(t, 13, 14, entry_make(77, 0)), DXP_OK);
 	assert_int_equal(node_table_count(t), 2);
 	assert_int_equal(node_table_at(t, 0)->id, 2);
@@ -162,7 +161,7 @@ static void node_table_epoch__a_new_manager_needs_a_new_table(void **state)
 	node_table_epoch(t, 11);
 	assert_true(node_table_progress(t).epoch == 0);
 	assert_int_equal(delta(t, 10, 12, entry_make(3, 1)), DXP_EAGAIN);
-	assert_int_equal(node_table_count(t), 2); /* the old rows stay usable */
+	assert_int_equal(node_table_count(t), 2); /* the old rows stay */
 	assert_int_equal(apply(t, WIRE_NODE_TABLE,
 			       (struct manage_rows){.epoch = 11, .from = 1, .to = 1, .first = 1},
 			       &e, 1),
@@ -230,11 +229,11 @@ static void node_table_next_change__a_revoked_grant(void **state)
 	assert_int_equal(delta(t, 11, 12, entry_make(1, 100)), DXP_OK);
 	expect(t, TABLE_JOINED, 1);
 	assert_int_equal(delta(t, 12, 13, e), DXP_OK);
-	/* the grant is given again */
+	/* granted again */
 	assert_int_equal(delta(t, 13, 14, entry_make(1, 100)), DXP_OK);
 	assert_int_equal(delta(t, 14, 15, entry_make(1, 0)), DXP_OK);
 	expect(t, TABLE_LOST, 1);
-	e.id = 77; /* a removal of a node that was never in this table */
+	e.id = 77; /* never in this table */
 	assert_int_equal(delta(t, 15, 16, e), DXP_OK);
 	assert_null(node_table_find(t, 77));
 	node_table_destroy(t);
@@ -289,8 +288,7 @@ static struct node_entry silent_make(uint16_t id, uint64_t incarnation)
 	return e;
 }
 
-/* With node_table_keep, a silent node stays in the table. It leaves this state when it is back,
- * when the owner declares it lost, or by another event. */
+/* Until it is back, its owner declares it lost, or another event comes. */
 static void node_table_keep__the_silent_stay(void **state)
 {
 	struct node_table *t = table_sample();
@@ -304,7 +302,7 @@ static void node_table_keep__the_silent_stay(void **state)
 	assert_int_equal(delta(t, 11, 12, entry_make(1, 100)), DXP_OK);
 	expect(t, TABLE_BACK, 1);
 	assert_false(node_table_silent(t, 1));
-	node_table_lose(t, 1); /* no effect, because the node is no longer silent */
+	node_table_lose(t, 1); /* no longer silent */
 	assert_false(node_table_next_change(t, &change));
 
 	assert_int_equal(delta(t, 12, 13, silent_make(1, 100)), DXP_OK);
@@ -321,17 +319,16 @@ static void node_table_keep__the_silent_stay(void **state)
 	expect(t, TABLE_RESTARTED | TABLE_BACK, 1);
 	assert_int_equal(delta(t, 16, 17, silent_make(1, 101)), DXP_OK);
 	expect(t, TABLE_SILENT, 1);
-	/* a removal: the node left, or another node took its name */
+	/* it left, or another node took its name */
 	assert_int_equal(delta(t, 17, 18, entry_make(1, 0)), DXP_OK);
 	expect(t, TABLE_LOST, 1);
-	/* the silent incarnation is not the one in this table */
+	/* another incarnation */
 	assert_int_equal(delta(t, 18, 19, silent_make(2, 201)), DXP_OK);
 	expect(t, TABLE_LOST, 2);
 	node_table_destroy(t);
 }
 
-/* A manager restarts without its state, so its table lacks a node. This node counts as silent, not
- * as lost. */
+/* A node that a restarted manager lacks is silent, not lost. */
 static void node_table_keep__a_new_manager_ends_no_session(void **state)
 {
 	struct node_table *t = table_sample();
@@ -344,10 +341,10 @@ static void node_table_keep__a_new_manager_ends_no_session(void **state)
 	assert_int_equal(apply(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
 	expect(t, TABLE_SILENT, 2);
 	assert_int_equal(node_table_count(t), 2);
-	rows.from = rows.to = 4; /* the node is still missing in the next table */
+	rows.from = rows.to = 4; /* still missing */
 	assert_int_equal(apply(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
 	assert_true(node_table_silent(t, 2));
-	other.uuid[0] = 1; /* another node has this id now */
+	other.uuid[0] = 1; /* another node's id now */
 	rows = (struct manage_rows){.epoch = 10, .from = 4, .to = 5};
 	assert_int_equal(apply(t, WIRE_NODE_DELTA, rows, &other, 1), DXP_OK);
 	assert_true(node_table_next_change(t, &change) && change.what == TABLE_LOST);

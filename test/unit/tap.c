@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the tap: records that pass through its ring, records dropped for lack of space, access
- * rights, and failures of the node or the tracer. */
+/* Tests the tap: its ring, dropped records, rights, failures of node and tracer. */
 #include "test/unit/tap_rig.h"
 
 static void tap_ring__hands_over_what_passes(void **state)
@@ -51,7 +50,7 @@ static void tap_ring__hands_over_what_passes(void **state)
 	assert_null(tap_link(r->tap));
 }
 
-/* Records of all sizes pass through the ring many times around, even if the reader is behind. */
+/* Also many times around, with a reader behind. */
 static void tap_ring__survives_its_end(void **state)
 {
 	struct rig *r = *state;
@@ -101,7 +100,7 @@ static void tap_ring__counts_what_finds_no_space(void **state)
 	assert_false(broken);
 	assert_in_range(seen, 40, TAP_RING_BYTES_MIN / 5000);
 	assert_int_equal(tap_dropped(r->reader), sent - seen);
-	/* the next record has the number of dropped records */
+	/* it has the number of dropped records */
 	pass(r, 10, 0);
 	const struct tap_record *record = tap_next(r->reader, &broken);
 	assert_non_null(record);
@@ -118,7 +117,7 @@ static void tap_attach__rejects_a_second_tracer(void **state)
 	assert_int_equal(tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, 100, &second, &other),
 			 DXP_EBUSY);
 	assert_int_equal(other, getpid());
-	/* the first tracer is still attached */
+	/* the first tracer stays */
 	look(r);
 	bool broken = false;
 	pass(r, 10, 0);
@@ -139,8 +138,7 @@ static void tap_attach__reports_that_the_node_is_gone(void **state)
 			 DXP_ENOENT);
 }
 
-/* A tracer is killed and leaves a full ring. The node detects this, removes the ring and
- * continues. */
+/* The node removes the full ring and continues. */
 static void tap_look__notices_a_dead_tracer(void **state)
 {
 	struct rig *r = *state;
@@ -166,7 +164,7 @@ static void tap_look__notices_a_dead_tracer(void **state)
 	assert_non_null(tap_link(r->tap));
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	/* writes to the ring, which this process still has mapped */
+	/* this process still has the ring mapped */
 	pass(r, 100, 0);
 	look(r);
 	assert_null(tap_link(r->tap));
@@ -191,7 +189,7 @@ static void tap_file__is_written_from_the_first_datagram_on(void **state)
 	tap_close(r->tap);
 	r->tap = tap_new();
 	assert_non_null(tap_link(r->tap));
-	/* another tap must not write the same file */
+	/* one tap per file */
 	struct tap *second = tap_new();
 	assert_null(tap_link(second));
 	tap_close(second);
@@ -201,7 +199,7 @@ static void tap_file__is_written_from_the_first_datagram_on(void **state)
 	tap_close(r->tap);
 	setenv("DXP_TRACE_SNAP", "0", 1);
 	r->tap = tap_new();
-	/* the value is out of bounds, so it is rejected and reported */
+	/* out of bounds, so rejected and reported */
 	assert_null(tap_link(r->tap));
 	unsetenv("DXP_TRACE_SNAP");
 	unsetenv("DXP_TRACE");
@@ -216,7 +214,6 @@ static void tap_file__is_written_from_the_first_datagram_on(void **state)
 	capture_free(&c);
 }
 
-/* A node that writes its own trace file rejects tracers. */
 static void tap_look__leaves_a_node_with_its_own_file(void **state)
 {
 	struct rig *r = *state;

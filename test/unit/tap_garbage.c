@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests garbage in the ring of a tap, written by the tracer or by the node. */
+/* Tests garbage in a tap's ring, from the tracer or the node. */
 #include "test/unit/tap_rig.h"
 
-/* Asserts that the node rejects the ring file of a live tracer after `spoil` has changed it. */
+/* Of a live tracer, changed by `spoil`. */
 static void ring_rejected(struct rig *r, void (*spoil)(struct tap_ring *ring, FILE *file))
 {
 	char path[128];
@@ -45,7 +45,7 @@ static void spoil_power(struct tap_ring *ring, FILE *file)
 
 static void spoil_size(struct tap_ring *ring, FILE *file)
 {
-	ring->ring_bytes *= 2; /* more bytes than the file has */
+	ring->ring_bytes *= 2; /* more than the file has */
 }
 
 static void spoil_zero(struct tap_ring *ring, FILE *file)
@@ -74,7 +74,7 @@ static void tap_look__rejects_wrong_rings(void **state)
 	ring_rejected(*state, spoil_length);
 }
 
-/* Opens the file of the ring a second time, so that the test can act as the other end. */
+/* So that the test acts as the other end. */
 static FILE *ring_file(struct rig *r)
 {
 	char path[128];
@@ -92,8 +92,7 @@ static void word_put(FILE *file, size_t offset, uint64_t value)
 	assert_int_equal(fwrite(&value, sizeof(value), 1, file), 1);
 }
 
-/* A tracer writes garbage to the ring. It gets no data by this, and the node's memory is not
- * damaged. */
+/* It gets no data, and the node's memory is not damaged. */
 static void tap_ring__distrusts_its_reader(void **state)
 {
 	static const uint64_t heads[] = {8, 1, 1ull << 63, 1ull << 40, TAP_RING_BYTES_MIN};
@@ -110,7 +109,7 @@ static void tap_ring__distrusts_its_reader(void **state)
 	fclose(file);
 }
 
-/* The node writes any garbage to the ring. The reader never reads outside of the ring. */
+/* The reader never reads outside of the ring. */
 static void tap_next__distrusts_its_writer(void **state)
 {
 	struct rig *r = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Helpers of the tests of the tap: the tap of a node, and a tracer. */
+/* Helpers of the tests of the tap: a node's tap, and a tracer. */
 #ifndef TEST_UNIT_TAP_RIG_H
 #define TEST_UNIT_TAP_RIG_H
 
@@ -86,7 +86,7 @@ UNUSED static int rig_close(void **state)
 	return status;
 }
 
-/* Handles a notification of a tracer as the node does. */
+/* As the node does on a tracer's notification. */
 UNUSED static void look(struct rig *r)
 {
 	struct stats_file *f = stats_map(r->stats);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how text is cleaned for logs and terminals, and that each line of the log is cleaned. */
+/* Tests how text is cleaned for logs and terminals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void clean__table(void **state)
 	}
 }
 
-/* A character whose bytes are split between two calls is cleaned too. */
+/* A character may be split between two calls. */
 static void clean__in_parts(void **state)
 {
 	char first[] = "a\xc2",

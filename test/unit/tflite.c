@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the reader of TFLite files with valid, cut and damaged files. A damaged file may still be a
- * valid model. Then the model must be consistent: sanitizers and a walk over all constants check
- * this. */
+/* Tests the reader of TFLite files. A damaged file must be rejected or give a consistent model,
+ * which sanitizers and a walk over constants check. */
 #include "classify_support.h"
 
 #include "plan.h"
@@ -16,7 +15,7 @@ static int parse(const uint8_t *bytes, size_t count, struct model *m, struct fau
 	return tflite_parse("file", bytes, count, m, fault);
 }
 
-/* Reads all data of the model. If the model is not consistent, a sanitizer detects it. */
+/* A sanitizer detects an inconsistent model. */
 static double walk(const struct model *m)
 {
 	double sum = 0;
@@ -49,8 +48,7 @@ static void tflite_read__tiny(void **state)
 	assert_true(m.ops[8].beta == 1.0f);
 	assert_true(m.ops[0].same_padding);
 	assert_int_equal(m.ops[0].pad_top, 1);
-	/* SAME padding from 16 to 8 pixels with 3x3 and stride 2: the odd pixel of padding is at
-	 * the end */
+	/* SAME, 16 to 8 pixels, 3x3, stride 2: the odd pixel of padding is at the end */
 	assert_int_equal(m.ops[1].pad_top, 0);
 	assert_int_equal(m.ops[0].activation, ACTIVATION_NONE);
 	assert_int_equal(m.ops[2].activation, ACTIVATION_RELU);
@@ -73,7 +71,7 @@ static void tflite_read__squeezenet(void **state)
 	model_release(&m);
 }
 
-/* A small network like MobileNet with 8-bit weights and activations is read correctly. */
+/* Like MobileNet, with 8-bit weights and activations. */
 static void tflite_read__quantised(void **state)
 {
 	struct model m;
@@ -87,7 +85,7 @@ static void tflite_read__quantised(void **state)
 	assert_int_equal(m.ops[1].macs, 4 * 4 * 4 * 9);
 	assert_int_equal(m.tensors[m.input].type, TENSOR_UINT8);
 	assert_int_equal(m.tensors[m.input].zero[0], 128);
-	/* without an activation, the range of the 8-bit values equals the range of RELU6 */
+	/* no activation; the 8-bit range is that of RELU6 */
 	struct range r = model_range(&m, &m.ops[0]);
 	assert_true(r.low == 0.0f && fabsf(r.high - 6.0f) < 1e-5f);
 	const struct tensor *weights = &m.tensors[m.ops[4].inputs[1]];
@@ -103,7 +101,7 @@ static void tflite_parse__every_length(void **state)
 	for (size_t count = 0; count < tiny_bytes; count++) {
 		struct model m;
 		struct fault fault;
-		/* exact length, so that a sanitizer detects reads past the end */
+		/* exact, so that a sanitizer detects reads past the end */
 		uint8_t *cut = malloc(count ? count : 1);
 		memcpy(cut, tiny, count);
 		int status = parse(cut, count, &m, &fault);
@@ -164,8 +162,7 @@ static void tflite_parse__words_damaged(void **state)
 	assert_true(passed > 0);
 }
 
-/* The operator SOFTMAX (25) is changed to the next number of the schema, SPACE_TO_DEPTH. It is
- * reported as unknown. */
+/* SOFTMAX (25) becomes the schema's next number, SPACE_TO_DEPTH. */
 static void tflite_parse__unknown_operator(void **state)
 {
 	bool reported = false;
@@ -214,10 +211,10 @@ static void tensor_value__scales(void **state)
 	assert_true(tensor_value(&t, 0) == 0.0f);
 	assert_true(tensor_value(&t, 3) == 122.5f);
 	t.type = TENSOR_INT8;
-	t.quant_count = 2; /* one scale for each row */
+	t.quant_count = 2; /* per row */
 	assert_true(tensor_value(&t, 1) == 1.0f);
 	assert_true(tensor_value(&t, 2) == -254.0f);
-	t.quant_axis = 1; /* one scale for each column */
+	t.quant_axis = 1; /* per column */
 	assert_true(tensor_value(&t, 1) == 26.0f);
 	assert_true(tensor_value(&t, 2) == -69.0f);
 }
@@ -230,7 +227,7 @@ static void model_range__by_type_and_activation(void **state)
 	struct model m = {.tensors = &t, .tensor_count = 1};
 	struct op op = {.kind = OP_CONV_2D};
 
-	/* the range of 8-bit values acts as an activation: here as RELU with a maximum of 25.5 */
+	/* the 8-bit range acts as RELU with a maximum of 25.5 */
 	struct range r = model_range(&m, &op);
 	assert_true(r.low == 0.0f && fabsf(r.high - 25.5f) < 1e-5f);
 	op.activation = ACTIVATION_RELU6;

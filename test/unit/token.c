@@ -14,7 +14,7 @@ static const struct token sample = {.id = {0x66, 0x6f, 0x6f, 0x62, 0x61},
 				    .secret = "0123456789abcde",
 				    .manager = {0xff, [31] = 0x81}};
 
-/* The text is base32: RFC 4648, section 10, encodes "fooba" as MZXW6YTB. */
+/* RFC 4648, section 10: "fooba" is MZXW6YTB. */
 static void token_format__is_base32(void **state)
 {
 	char text[TOKEN_TEXT_BYTES], id[TOKEN_ID_TEXT];
@@ -46,8 +46,7 @@ static void key_format__comes_back(void **state)
 	}
 }
 
-/* Every shorter text is rejected, and a text that is one letter longer. So is a text with a letter
- * outside base32, at every position. */
+/* Shorter, one letter longer, or with a letter outside base32. */
 static void token_parse__rejects_other_text(void **state)
 {
 	char text[TOKEN_TEXT_BYTES + 1], changed[TOKEN_TEXT_BYTES + 1];
@@ -66,13 +65,13 @@ static void token_parse__rejects_other_text(void **state)
 	memcpy(changed, text, length);
 	memcpy(changed + length, "a", 2);
 	assert_false(token_parse(changed, &back));
-	/* two bits of the secret's last letter must be 0 */
+	/* two bits of the last letter must be 0 */
 	memcpy(changed, text, length + 1);
 	changed[5 + 8 + 1 + 25] = 'b';
 	assert_false(token_parse(changed, &back));
 }
 
-/* Both sides of a pair compute the same key. With another node or manager the key is different. */
+/* Both sides compute the same key; another node or manager changes it. */
 static void keys_pair__is_the_pairs(void **state)
 {
 	uint8_t private_keys[3][KEYS_BYTES] = {{0, 1}, {0, 2}, {0, 3}}, public_keys[3][KEYS_BYTES];

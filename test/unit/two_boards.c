@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests two boards of one host. While a DMA of one board hangs, and after it has failed, the other
- * board still moves bytes. Tested for two xPUs of one daemon, and for two boards of one program. */
+/* Tests that a board moves bytes while a DMA of the other hangs and after it failed, for two xPUs
+ * of a daemon and two boards of a program. */
 #include "test/unit/dma_rig.h"
 
 #include <unistd.h>
@@ -12,10 +12,10 @@
 
 #define BUFFER (16u << 10)
 #define BYTES  (8 * BUFFER + 3)
-/* number of the DMA that hangs; the setup of the first board needs fewer DMAs */
+/* DMA that hangs; the first board's setup needs fewer */
 #define STALL    60
 #define STALL_NS (4 * S_NS)
-/* each move needs one or two DMAs, so the other board never reaches its own DMA number STALL */
+/* of one or two DMAs each, so none reaches STALL */
 #define GOOD_MOVES 6
 
 static struct daemons net;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests links from outside: how they are opened, their errors, and datagrams of every size between
- * two links on loopback. */
+/* Tests links from outside: opening, errors, and datagrams of every size on loopback. */
 #include <errno.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
@@ -20,8 +19,7 @@ static int payload_fill(void **state)
 	return 0;
 }
 
-/* Returns a datagram of `bytes` bytes. It has up to 4 bytes of `index`, then a payload in two
- * slices. */
+/* Up to 4 bytes of `index`, then two slices. */
 static struct datagram numbered(const struct udp_address *to, uint32_t index, size_t bytes)
 {
 	size_t header_bytes = min_u64(bytes, 4), rest = bytes - header_bytes, half = rest / 3;
@@ -45,12 +43,11 @@ static void assert_numbered(const struct datagram_arrival *a, uint32_t index, si
 	}
 }
 
-/* Sends `rounds` rounds of all sizes from link a to link b of the pair. Checks the order, bytes,
- * sender and stamp of each arrival. */
+/* Checks order, bytes, sender and stamp of each arrival. */
 static void exchange(struct link_pair *p, const size_t *sizes, size_t count, size_t rounds)
 {
 	struct datagram d[SIZES_MAX];
-	struct datagram_arrival arrivals[7]; /* an odd number, so that reads split batches */
+	struct datagram_arrival arrivals[7]; /* odd, so that reads split batches */
 	struct udp_address from;
 
 	link_address(p->a, &from);
@@ -66,7 +63,7 @@ static void exchange(struct link_pair *p, const size_t *sizes, size_t count, siz
 				assert_true(i < count);
 				assert_numbered(&arrivals[k], r * (uint32_t)count + i, sizes[i]);
 				assert_true(address_equal(&arrivals[k].from, &from));
-				/* the wall clock may be adjusted a little in between */
+				/* the wall clock may be adjusted in between */
 				assert_in_range(arrivals[k].arrived_ns, before - 100 * US_NS,
 						clock_now_ns());
 			}
@@ -74,8 +71,7 @@ static void exchange(struct link_pair *p, const size_t *sizes, size_t count, siz
 	}
 }
 
-/* Returns the MTU of the loopback interface in bytes. It is usually 65536, but an administrator can
- * change it. */
+/* Usually 65536, but an administrator can change it. */
 static size_t loopback_mtu(void)
 {
 	struct ifreq lo = {.ifr_name = "lo"};
@@ -87,13 +83,11 @@ static size_t loopback_mtu(void)
 	return (size_t)lo.ifr_mtu;
 }
 
-/* Returns true if some neighbours form a batch (the last datagram may be shorter) whose datagrams
- * the interface must fragment. The kernel rejects such a batch, and the link then sends it without
- * GSO. */
+/* The interface would fragment a batch of these neighbours, so the kernel rejects it and the link
+ * sends it without GSO. */
 static bool batch_too_wide(const size_t *sizes, size_t count)
 {
-	/* bytes that fit beside the headers of IPv6 and UDP, which are longer than the headers of
-	 * IPv4 and UDP */
+	/* beside IPv6 and UDP headers, the longest */
 	const size_t widest = loopback_mtu() - 48;
 
 	for (size_t i = 1; i < count; i++)
@@ -187,10 +181,10 @@ static void link_open__binds_both_families(void **state)
 	d.ecn = 2;
 	send_all(v4, &d, 1);
 	assert_int_equal(receive_some(both, &arrival, 1), 1);
-	/* a v4-mapped address, as for all IPv4 addresses */
+	/* v4-mapped */
 	assert_true(address_equal(&arrival.from, &v4_address));
 	assert_int_equal(arrival.ecn, 2);
-	/* the way back: from an IPv6 socket to an IPv4 peer, as a batch with ECN bits */
+	/* back from IPv6 to an IPv4 peer, as a batch with ECN bits */
 	struct datagram back[3];
 	for (uint32_t i = 0; i < 3; i++) {
 		back[i] = numbered(&v4_address, i, 50);
@@ -240,7 +234,7 @@ static void link_open__names_a_busy_port(void **state)
 	assert_non_null(strstr(text, address_format(&options.bind, address)));
 	assert_non_null(strstr(text, "choose another port"));
 	link_close(first);
-	/* after the close, the port can be used again */
+	/* the port is free again */
 	assert_int_equal(link_open(&options, &second), DXP_OK);
 	link_close(second);
 }
@@ -281,13 +275,12 @@ static void link_receive_buffer__is_what_was_requested(void **state)
 {
 	struct link *l = open_at("127.0.0.1", (struct link_options){.buffer_bytes = 65536});
 
-	/* the kernel doubles the requested size */
+	/* the kernel doubles the size */
 	assert_int_equal(link_receive_buffer(l), 2 * 65536);
 	link_close(l);
 }
 
-/* The reported level of the receive buffer follows the buffer: while it fills until a datagram is
- * dropped, and while it empties. This also holds for a connected socket. */
+/* While it fills until a drop, and while it empties; also for a connected socket. */
 static void link_receive_level__follows_the_buffer(void **state)
 {
 	struct link_pair p = pair_open(
@@ -321,9 +314,9 @@ static void link_path_payload__knows_loopback(void **state)
 	struct link *l = open_at("127.0.0.1", (struct link_options){0});
 	struct udp_address v4 = address_of("127.0.0.1:9"), v6 = address_of("[::1]:9");
 
-	/* a UDP payload over IPv4 has at most 65507 bytes */
+	/* at most 65507 over IPv4 */
 	assert_int_equal(link_path_payload(l, &v4), min_u64(loopback_mtu() - 28, 65507));
-	/* this socket cannot reach the address, so the default is returned */
+	/* unreachable from this socket: the default */
 	assert_int_equal(link_path_payload(l, &v6), 1472);
 	link_close(l);
 	need_ipv6();
@@ -334,7 +327,7 @@ static void link_path_payload__knows_loopback(void **state)
 
 static void link_counters__see_what_the_kernel_drops(void **state)
 {
-	/* without GSO, because a dropped batch would count as one datagram */
+	/* without GSO, as a dropped batch would count once */
 	struct link_pair p =
 		pair_open("127.0.0.1", (struct link_options){.buffer_bytes = 8192, .no_gso = true});
 	struct datagram_arrival arrivals[64];
@@ -346,7 +339,7 @@ static void link_counters__see_what_the_kernel_drops(void **state)
 	send_all(p.a, d, 64);
 	for (size_t got; (got = link_receive(p.b, arrivals, 64)) > 0;)
 		received += got;
-	/* the socket reports earlier drops with its next arrival */
+	/* an arrival reports earlier drops */
 	send_all(p.a, d, 1);
 	assert_int_equal(receive_some(p.b, arrivals, 1), 1);
 	assert_true(received < 64);
@@ -377,7 +370,7 @@ static void link_move__uses_the_other_address(void **state)
 	while (link_receive(here, &a, 1) == 0)
 		link_wait(here, clock_now_ns() + S_NS);
 	assert_int_equal(a.bytes, 3);
-	/* the port is in use; then the address belongs to another host */
+	/* port in use; another host's address */
 	struct link *holder;
 	o.bind = before;
 	assert_int_equal(link_open(&o, &holder), DXP_OK);

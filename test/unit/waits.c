@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests messages whose receiver has no space and grants it later. Only granted packets are sent,
- * other messages do not wait, and the loss of any control packet is repaired. */
+/* Tests messages whose receiver grants space later: only granted packets are sent, others do not
+ * wait, and lost control packets are repaired. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,9 +31,8 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
 	return p;
 }
 
-/* Delivers the datagrams that each end has to send to the other end. Datagram number `lost` of all
- * so far is lost (0: none). Then advances time by one one-way delay. Returns the number of
- * datagrams sent so far. */
+/* Datagram `lost` of all so far is lost (0: none). Then a one-way delay passes. Returns the number
+ * of datagrams so far. */
 static uint64_t exchange(struct session_pair *p, uint64_t sent, uint64_t lost)
 {
 	struct datagram d[64];
@@ -54,13 +53,12 @@ static void exchange_for(struct session_pair *p, uint64_t duration_ns)
 		exchange(p, 0, 0);
 }
 
-/* Grants the first `granted` packets of message `id` to the sender. */
 static void call(struct session_pair *p, uint32_t id, uint32_t granted)
 {
 	const struct wire_nack_body nack = {
 		.code = WIRE_NACK_WAIT,
 		.msg_id = id,
-		/* a packet that is not in flight any more, so that the NACK rejects no packet */
+		/* not in flight, so the NACK rejects no packet */
 		.psn = p->ends[0].session->io->tx_una - 1,
 		.granted = granted,
 	};
@@ -85,13 +83,13 @@ static void waits__only_granted_bytes_arrive(void **state)
 	exchange_for(p, 100 * MS_NS);
 	assert_int_equal(sent_packets(p), WINDOW);
 	assert_int_equal(p->ends[0].session->io->waiting.count, WINDOW);
-	/* one NACK for all rejected packets */
+	/* for all rejected packets */
 	assert_int_equal(p->ends[1].session->counters.nacks_sent, 1);
 	call(p, 0, 5);
 	exchange_for(p, 10 * MS_NS);
 	assert_int_equal(p->ends[1].delivered, 5);
 	assert_int_equal(sent_packets(p), WINDOW + 5);
-	call(p, 0, 14); /* grants 3 packets that wait and 6 that were not sent yet */
+	call(p, 0, 14); /* 3 that wait and 6 not sent yet */
 	exchange_for(p, 10 * MS_NS);
 	assert_int_equal(p->ends[1].delivered, 14);
 	assert_int_equal(sent_packets(p), WINDOW + 14);
@@ -121,8 +119,7 @@ static void waits__other_flows_go_on(void **state)
 	pair_destroy(p);
 }
 
-/* A message had to wait for space. Each following message first sends one packet alone, until the
- * receiver has accepted such a packet. */
+/* After a wait, each message sends one packet alone until such a packet is accepted. */
 static void waits__next_message_requests_first(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -140,7 +137,7 @@ static void waits__next_message_requests_first(void **state)
 	call(p, 1, UINT32_MAX);
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[0].done, 2);
-	/* the first packet is accepted, so the rest of the message is sent one round trip later */
+	/* accepted, so the rest follows a round trip later */
 	before = p->ends[0].session->counters.sent_packets;
 	pair_post(p, 0, FLOW, 20 * PAIR_UNIT, 1);
 	exchange(p, 0, 0);
@@ -148,7 +145,7 @@ static void waits__next_message_requests_first(void **state)
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[0].done, 3);
 	assert_false(p->ends[0].session->io->flows[FLOW].waited);
-	/* the receiver had space, so this message does not send a first packet alone */
+	/* no packet alone, as the receiver had space */
 	before = p->ends[0].session->counters.sent_packets;
 	pair_post(p, 0, FLOW, 20 * PAIR_UNIT, 1);
 	exchange(p, 0, 0);
@@ -157,7 +154,7 @@ static void waits__next_message_requests_first(void **state)
 	pair_destroy(p);
 }
 
-/* Grants arrive out of order. An older, smaller grant does not reduce a newer one. */
+/* An older, smaller grant does not reduce a newer one. */
 static void waits__older_message_withdraws_nothing(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -169,15 +166,14 @@ static void waits__older_message_withdraws_nothing(void **state)
 	p->ends[1].reject_from = 12;
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
-	/* the grant names a message that the sender does not have; it has no effect */
+	/* no such message */
 	call(p, 9, 20);
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
 	pair_destroy(p);
 }
 
-/* Granted packets arrive too late and are rejected. The sender retries them soon, but with
- * pauses. */
+/* They come too late; the sender retries soon, with pauses. */
 static void waits__granted_and_rejected(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -209,8 +205,7 @@ static void waits__withdrawn_by_its_poster(void **state)
 	pair_destroy(p);
 }
 
-/* A sender of an older version does not support grants. It gets a NACK that it supports, and no
- * grant. */
+/* A sender without grants gets a NACK that it supports. */
 static void waits__sender_of_old(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -226,9 +221,8 @@ static void waits__sender_of_old(void **state)
 	pair_destroy(p);
 }
 
-/* Sends two messages one after the other; four packets are granted at a time. If no packet arrives,
- * the grant is sent again after 2 ms. Datagram number `lost` is lost. Returns the number of
- * datagrams sent. */
+/* Two messages, four packets granted at a time, again after 2 ms without an arrival. Returns the
+ * number of datagrams. */
 static uint64_t scene(enum rltp_recovery recovery, uint64_t lost)
 {
 	struct session_pair *p = pair_of(recovery);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how users of a window and the NIC sleep and wake each other, separately and at the same
- * time. */
+/* Tests how users of a window and the NIC sleep and wake each other. */
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -28,7 +27,7 @@
 #include "node/node.h"
 
 #define ROUNDS      3000
-#define NOTIFIED_MS 2000 /* ms; a wakeup that takes longer counts as lost */
+#define NOTIFIED_MS 2000 /* ms; later counts as lost */
 #define LOOPBACK    "127.0.0.1"
 #define LOOKS       20
 #define HANDOVERS   201
@@ -37,7 +36,7 @@
 
 struct nic_pair {
 	struct nic *nic;
-	struct dxp_window *windows[2]; /* windows of functions 0 and 3 */
+	struct dxp_window *windows[2]; /* of functions 0 and 3 */
 };
 
 static struct nic_pair nic_open(void)
@@ -62,7 +61,7 @@ static void nic_close(struct nic_pair *p)
 	free(p->windows[1]);
 }
 
-/* Posts a descriptor with an invalid operation, which completes at once with an error. */
+/* An invalid operation, which completes at once with an error. */
 static void post(struct dxp_window *w, uint8_t qp)
 {
 	const struct dxp_target none = {0};
@@ -76,26 +75,25 @@ static void nic_wakes__each_sleep_once(void **state)
 	struct nic_pair p = nic_open();
 
 	p.windows[1]->user_waits = 1;
-	assert_int_equal(nic_wakes(p.nic), 0); /* no wakeup, because there is no event */
+	assert_int_equal(nic_wakes(p.nic), 0); /* no event */
 	post(p.windows[1], 0);
 	assert_int_equal(nic_doorbells(p.nic, 1), 1);
 	assert_int_equal(nic_wakes(p.nic), 1u << 3);
 	assert_int_equal(nic_wakes(p.nic), 0);
 	post(p.windows[1], 0);
 	assert_int_equal(nic_doorbells(p.nic, 1), 1);
-	/* no second wakeup, because the user has not announced a new sleep */
+	/* no new sleep was announced */
 	assert_int_equal(nic_wakes(p.nic), 0);
 	p.windows[1]->user_waits = 2;
 	post(p.windows[0], 0);
 	post(p.windows[1], 0);
 	assert_int_equal(nic_doorbells(p.nic, 1), 2);
-	/* only function 3: the user of function 0 does not sleep */
+	/* the user of function 0 does not sleep */
 	assert_int_equal(nic_wakes(p.nic), 1u << 3);
 	nic_close(&p);
 }
 
-/* A user announces its sleep after the NIC has checked for sleepers, but before the NIC checks
- * again behind its fence. The user gets its wakeup. */
+/* The sleep is announced between the NIC's check and the one behind its fence. */
 static void nic_wakes__looks_again_behind_a_fence(void **state)
 {
 	struct nic_pair p = nic_open();
@@ -106,12 +104,12 @@ static void nic_wakes__looks_again_behind_a_fence(void **state)
 	p.windows[0]->user_waits = 7;
 	post(p.windows[1], 0);
 	nic_doorbells(p.nic, 1);
-	assert_int_equal(nic_wakes(p.nic), 1); /* the wakeup for the event of the previous poll */
+	assert_int_equal(nic_wakes(p.nic), 1); /* for the event of the previous poll */
 	p.windows[0]->user_waits = 8;
-	/* the NIC is idle; its last check, behind the fence, finds the event */
+	/* the check behind the fence finds the event */
 	assert_int_equal(nic_wakes(p.nic), 1);
 	p.windows[0]->user_waits = 9;
-	/* no wakeup: the user itself checked for events behind a later fence */
+	/* the user checked behind a later fence */
 	assert_int_equal(nic_wakes(p.nic), 0);
 	nic_close(&p);
 }
@@ -121,7 +119,7 @@ static void nic_wakes__also_of_its_end(void **state)
 	struct nic_pair p = nic_open();
 
 	p.windows[1]->user_waits = 1;
-	/* queue pair 99 does not exist, so the function stops without a completion */
+	/* no such queue pair: the function stops without a completion */
 	post(p.windows[1], 99);
 	nic_doorbells(p.nic, 1);
 	assert_int_equal(dxp_error(p.windows[1]), DXP_EINVAL);
@@ -142,7 +140,7 @@ static void nic_sleep_announce__in_every_window(void **state)
 	post(p.windows[1], 0);
 	assert_false(nic_sleep_announce(p.nic));
 	nic_sleep_end(p.nic);
-	/* the NIC must not sleep either while a sleeping user has an unread event */
+	/* no sleep while a sleeping user has an unread event */
 	nic_doorbells(p.nic, 1);
 	assert_int_equal(nic_wakes(p.nic), 0);
 	p.windows[1]->user_waits = 1;
@@ -207,7 +205,7 @@ static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
 	dxp_fence();
 	bool there = dxp_sent_dequeue(w, &event);
 	if (!there) {
-		/* a timeout means that the wakeup was lost */
+		/* a timeout is a lost wakeup */
 		assert_int_equal(poll(&p, 1, NOTIFIED_MS), 1);
 		there = dxp_sent_dequeue(w, &event);
 	}
@@ -250,7 +248,7 @@ struct shared_core {
 	sem_t go;
 	_Atomic bool wanted;
 	bool woke;
-	_Atomic uint32_t rounds; /* polls of the node since the wakeup */
+	_Atomic uint32_t rounds; /* since the wakeup */
 };
 
 static uint32_t core_service(void *context)
@@ -295,8 +293,7 @@ static void first_core_only(cpu_set_t *before)
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 }
 
-/* A node wakes a thread on its own core. It yields the core to this thread before it polls as often
- * as it usually does before a sleep. */
+/* The node yields its core to the woken thread before its usual polls. */
 static void node_loop__yields_its_core_to_the_woken_thread(void **state)
 {
 	struct shared_core c = {0};
@@ -312,8 +309,7 @@ static void node_loop__yields_its_core_to_the_woken_thread(void **state)
 	e.loop.woke = core_woke;
 	e.loop.service_context = &c;
 	engine_thread(&e);
-	/* the kernel never preempts a thread in favour of a SCHED_BATCH thread, so the thread runs
-	 * only if the node yields */
+	/* SCHED_BATCH never preempts, so the thread runs only if the node yields */
 	assert_int_equal(sched_setscheduler(0, SCHED_BATCH, &none), 0);
 	for (int i = 0; i < HANDOVERS; i++) {
 		c.wanted = true;
@@ -338,7 +334,7 @@ static uint64_t thread_cpu_ns(pthread_t thread)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Returns the CPU time of the node's thread during `ns`, in thousandths of the elapsed time. */
+/* In thousandths of the elapsed time. */
 static uint64_t cpu_in(struct engine *e, uint64_t ns)
 {
 	const struct timespec pause = {.tv_nsec = (long)ns};
@@ -348,8 +344,7 @@ static uint64_t cpu_in(struct engine *e, uint64_t ns)
 	return 1000 * (thread_cpu_ns(e->thread) - begin) / (clock_now_ns() - begin_ns);
 }
 
-/* Returns true if the node sleeps. A busy machine may delay the node, so the check is repeated
- * LOOKS times. A node that never sleeps never passes. */
+/* Checked LOOKS times, as a busy machine may delay a sleep. */
 static bool sleeps(struct engine *e)
 {
 	for (int i = 0; i < LOOKS; i++)
@@ -359,8 +354,7 @@ static bool sleeps(struct engine *e)
 	return false;
 }
 
-/* An armed node polls without sleep, so it handles posts although the user does not wake it. A
- * disarmed node sleeps and uses no CPU time. */
+/* Armed, it handles posts without a wakeup; disarmed, it sleeps without CPU time. */
 static void node_arm__polls_only_while_armed(void **state)
 {
 	struct engine e;
@@ -380,16 +374,14 @@ static void node_arm__polls_only_while_armed(void **state)
 			status = dxp_sent_wait(node_window(e.node), &event, 1000);
 		assert_int_equal(status, DXP_OK);
 	}
-	/* posts are still detected without a wakeup by the user; CPU time does not show that the
-	 * node polls, because a polling node yields to all other threads */
+	/* without a wakeup; CPU time shows no polling, because a polling node yields */
 	assert_int_equal(dxp_load_acquire(&node_window(e.node)->need_wakeup), 0);
 	node_arm(e.node, -1);
 	assert_true(sleeps(&e));
 	engine_stop(&e);
 }
 
-/* A watched descriptor wakes a sleeping node. A level wakes it again and again until the descriptor
- * is read; an edge wakes it once. */
+/* A level wakes the node until the descriptor is read, an edge once. */
 static void link_watch__ends_the_sleep(void **state)
 {
 	struct link_options options = {0};
@@ -412,7 +404,7 @@ static void link_watch__ends_the_sleep(void **state)
 			assert_int_equal(link_watched(l), !edge);
 			assert_false(link_watched(l));
 		}
-		/* the descriptor is still unread: an edge does not end this wait, a level does */
+		/* still unread: only a level ends this wait */
 		const uint64_t patience_ns = edge ? 20 * MS_NS : 5 * S_NS;
 		uint64_t begin_ns = clock_now_ns();
 		link_wait(l, begin_ns + patience_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how dxp-web answers requests: paths, methods, access and documents. */
+/* Tests the answers of dxp-web: paths, methods, access, documents. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct rig {
 	struct rng rng;
 	struct web_state *state;
 	struct web_login login;
-	struct web_api *open, *closed; /* server without a login; server with a login */
+	struct web_api *open, *closed; /* without a login; with one */
 };
 
 static int rig_open(void **state)
@@ -53,7 +53,7 @@ static int rig_close(void **state)
 	return 0;
 }
 
-/* Sends a GET as a browser on this machine would, without a login. */
+/* From this machine, without a login. */
 static struct web_answer get(struct rig *r, const char *path)
 {
 	const struct web_request request = {.method = "GET", .path = path, .host = "localhost"};
@@ -78,10 +78,10 @@ static void web_api__paths(void **state)
 		{"/api/v1/openapi.json", 200},
 		{"/metrics", 200},
 		{"/login", 303},
-		{"/api/v1/bridges", 503}, /* no reading has the bridges yet */
+		{"/api/v1/bridges", 503}, /* not read yet */
 		{"/api/v1/nodes/xpu9", 404},
 		{"/api/v1/nodes/", 400},
-		/* ".." is a valid name of a node, but no such node exists */
+		/* ".." could be a node's name */
 		{"/api/v1/nodes/..", 404},
 		{"/api/v1/nodes/../../etc/passwd", 400},
 		{"/api/v1/nodes/xpu1/", 400},
@@ -133,8 +133,8 @@ static void web_api__methods(void **state)
 	web_text_release(a.text);
 }
 
-/* Without a login, the server accepts only known host names. Otherwise a page of another site could
- * read data through a name that points to this machine (DNS rebinding). */
+/* Only known host names: a page of another site could read data by a name of this machine (DNS
+ * rebinding). */
 static void web_api__hosts(void **state)
 {
 	static const struct {
@@ -166,8 +166,7 @@ static void web_api__hosts(void **state)
 	}
 }
 
-/* If the server requires a login, requests without one get an answer only for /login, and the page
- * with instructions. */
+/* Without a login, only /login and the page with instructions. */
 static void web_api__login(void **state)
 {
 	static const char *const paths[] = {
@@ -260,7 +259,7 @@ static void web_api__documents(void **state)
 	struct rig *r = *state;
 	struct web_answer a = get(r, "/api/v1/nodes"), again = get(r, "/api/v1/nodes");
 
-	assert_ptr_equal(a.text, again.text); /* the document is built once for each reading */
+	assert_ptr_equal(a.text, again.text); /* built once per reading */
 	web_text_release(again.text);
 	json_t *document = json_loads(a.text->data, 0, NULL);
 	json_t *nodes = json_object_get(document, "nodes");
@@ -283,8 +282,7 @@ static void web_api__documents(void **state)
 	assert_true(a.stream);
 }
 
-/* The details of a node come with a later reading. If more nodes are requested than the server
- * reads in detail, the others get none. */
+/* They come with a later reading, and only for as many nodes as the server reads in detail. */
 static void web_api__details(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests login links and sessions of dxp-web. A link works once, within its time, and only if it was
- * made with the fabric key. */
+/* Tests login links and sessions of dxp-web; a link works once, in time, and with the fabric
+ * key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +45,7 @@ static void token_make(struct rig *r, uint64_t now_s)
 	assert_true(web_token_make(key, now_s, rng_entropy_rng, &r->rng, r->token));
 }
 
-/* Tries to log in with the token. The reason of the rejection must contain `why`; NULL: the login
- * must succeed. */
+/* `why`: in the reason of the rejection; NULL: success. */
 static void try_at(struct rig *r, uint64_t now_s, const char *why)
 {
 	const char *reason = web_login_begin(&r->login, r->token, now_s, r->session);
@@ -79,7 +78,7 @@ static void web_login__time(void **state)
 	try_at(r, NOW + WEB_TOKEN_S, NULL);
 	token_make(r, NOW);
 	try_at(r, NOW + WEB_TOKEN_S + 1, "too old");
-	/* made before the start of the server, so an earlier run may have used it */
+	/* an earlier run may have used it */
 	token_make(r, NOW - 1);
 	try_at(r, NOW, "too old");
 	token_make(r, NOW + WEB_SKEW_S);
@@ -114,8 +113,7 @@ static void web_login__forged(void **state)
 	try_at(r, NOW, NULL);
 }
 
-/* The server keeps the numbers of used links. If it has no space for another number, it rejects the
- * link. Numbers of expired links make space. */
+/* Numbers of used links are kept; without space a link is rejected, until others expire. */
 static void web_login__many(void **state)
 {
 	struct rig *r = *state;
@@ -145,7 +143,7 @@ static void web_login__sessions(void **state)
 	assert_false(web_login_valid(&r->login, first, NOW + WEB_SESSION_S + 1));
 	assert_false(web_login_valid(&r->login, NULL, NOW));
 	assert_false(web_login_valid(&r->login, "", NOW));
-	/* the last of these logins replaces the oldest session */
+	/* the last replaces the oldest session */
 	for (unsigned i = 0; i < WEB_SESSIONS - 1; i++) {
 		token_make(r, NOW + 2);
 		try_at(r, NOW + 2, NULL);
@@ -156,7 +154,7 @@ static void web_login__sessions(void **state)
 	assert_false(web_login_valid(&r->login, second, NOW + 2));
 }
 
-/* A session of zeros is not valid, although empty entries of the table contain zeros. */
+/* Empty entries of the table contain zeros. */
 static void web_login__no_session(void **state)
 {
 	struct rig *r = *state;

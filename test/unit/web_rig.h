@@ -15,7 +15,7 @@ struct web_rig_node {
 	uint16_t id;
 	const char *name;
 	bool dead;
-	const char *missing; /* why the reading has no counters of this node; NULL: it has them */
+	const char *missing; /* why the node has no counters; NULL: it has */
 	uint64_t incarnation;
 	uint64_t published_s;
 	uint64_t received_bytes, sent_packets, repeats, drops;
@@ -54,7 +54,7 @@ static inline struct web_snapshot *web_rig_snapshot(const struct web_rig_node *n
 	return s;
 }
 
-/* Returns a state after one reading of these nodes. */
+/* After one reading. */
 static inline struct web_state *web_rig_state(const struct web_rig_node *nodes, size_t count)
 {
 	const struct udp_address manager = address_v4(0x7f000001, 4795);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the state that dxp-web derives from its readings: health, rates, alerts and events. Also
- * tests the streams to browsers. */
+/* Tests what dxp-web derives from readings: health, rates, alerts, events, streams to browsers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,9 +49,9 @@ static void web_snapshot__rates(void **state)
 		 .sent_packets = 4000,
 		 .repeats = 80,
 		 .drops = 6},
-		/* an idle node: its counters did not change */
+		/* idle: no counter changed */
 		{.id = 2, .name = "b", .published_s = 10, .received_bytes = 100},
-		/* a node that the earlier reading did not have */
+		/* not in the earlier reading */
 		{.id = 3, .name = "c", .published_s = 10, .received_bytes = 100},
 	};
 	struct web_snapshot *a = web_rig_snapshot(before, ARRAY_COUNT(before), NULL);
@@ -69,7 +68,7 @@ static void web_snapshot__rates(void **state)
 	web_snapshot_release(b);
 }
 
-/* Returns true if the log has an event of this kind and subject. Its text must not be empty. */
+/* Its text must not be empty. */
 static bool logged(struct web_state *w, const char *kind, const char *subject)
 {
 	json_t *page = web_state_events(w, 0, WEB_EVENTS), *row;
@@ -111,8 +110,7 @@ static void web_changes__events(void **state)
 				       {.id = 3, .name = "c", .incarnation = 1}};
 	struct web_state *w = web_rig_state(nodes, 2);
 
-	/* the first reading causes no events, because there is no earlier reading to compare
-	 * with */
+	/* nothing to compare with */
 	assert_false(logged(w, "joined", "a"));
 	next(w, nodes, 3);
 	assert_true(logged(w, "joined", "c"));
@@ -121,7 +119,7 @@ static void web_changes__events(void **state)
 	next(w, nodes, 3);
 	assert_true(logged(w, "silent", "a") && logged(w, "restarted", "b"));
 	assert_int_equal(alerts(w), 1);
-	next(w, nodes, 3); /* the state is the same, so there is no second event */
+	next(w, nodes, 3); /* the same state */
 	nodes[0].dead = true;
 	next(w, nodes, 2);
 	assert_true(logged(w, "dead", "a") && logged(w, "cleared", "a") && logged(w, "left", "c"));
@@ -147,7 +145,7 @@ static void web_changes__overload(void **state)
 	next(w, &node, 1);
 	assert_true(logged(w, "drops", "a") && logged(w, "repeats", "a"));
 	node.published_s = 3;
-	node.sent_packets = 10100; /* 100 packets are too few for an alert about the rate */
+	node.sent_packets = 10100; /* too few for an alert */
 	node.repeats = 201;
 	next(w, &node, 1);
 	assert_int_equal(alerts(w), 0);
@@ -234,14 +232,13 @@ static void web_stream__resumes(void **state)
 	assert_non_null(strstr(t->data, "id: 0\nevent: update\ndata: {"));
 	assert_string_equal(t->data + t->bytes - 3, "}\n\n");
 	web_text_release(t);
-	assert_null(web_stream_next(&s, w)); /* no new event or reading */
+	assert_null(web_stream_next(&s, w)); /* nothing new */
 	next(w, nodes, 2);
 	t = web_stream_next(&s, w);
 	assert_non_null(strstr(t->data, "id: 1\n"));
 	assert_non_null(strstr(t->data, "\"kind\":\"joined\",\"subject\":\"b\""));
 	web_text_release(t);
-	/* A browser that reconnects gets the events that it missed. Ids of an earlier run of the
-	 * server are ignored. */
+	/* Events missed meanwhile; ids of an earlier run are ignored. */
 	static const struct {
 		const char *after;
 		uint64_t event;
@@ -260,7 +257,7 @@ static void resume_count(void *connection)
 	resumed++;
 }
 
-/* A browser does not read. Only one update waits for it; then it gets the newest state. */
+/* One update waits; then comes the newest state. */
 static void web_feed__slow(void **state)
 {
 	const struct web_rig_node node = {.id = 1, .name = "a"};
@@ -280,7 +277,7 @@ static void web_feed__slow(void **state)
 	assert_false(web_feed_pending(r));
 	json_t *summary = web_state_summary(w);
 	char *text = json_dumps(summary, 0);
-	/* the text of two updates at most */
+	/* two updates at most */
 	assert_in_range(total, strlen(text), 3 * strlen(text) + 200);
 	free(text);
 	json_decref(summary);
@@ -333,7 +330,7 @@ static void web_connections__expire(void **state)
 	assert_int_equal(web_connections_expire(c, UINT64_MAX - 1), 0);
 	web_connections_next(c, row, 2);
 	assert_int_equal(web_connections_expire(c, limit_ns + 2), 1);
-	/* the peer detects that the connection is closed */
+	/* the peer detects the close */
 	assert_int_equal(read(ends[1], &byte, 1), 0);
 	assert_int_equal(web_connections_expire(c, limit_ns + 3), 0);
 	web_connections_close(c, row);

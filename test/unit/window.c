@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the window of a function between threads. Any number of threads may post, and the NIC reads
- * each descriptor completely and exactly once (C-16). Garbage in a window affects only its own
- * user. The build with the thread sanitizer checks the barriers. */
+/* Tests a window between threads: each descriptor is read completely and once (C-16), and garbage
+ * affects only its user. The thread sanitizer checks the barriers. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +25,7 @@
 #define THREADS 4
 #define POSTS   3000
 
-/* Pauses between polls. A yield would cost the thread whole time slices on a busy machine. */
+/* A yield costs whole time slices on a busy machine. */
 static void rest(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 20 * US_NS}, NULL);
@@ -37,8 +36,8 @@ struct rig {
 	struct dxp_window *window;
 	_Atomic uint32_t seen[THREADS * POSTS];
 	_Atomic uint32_t completed;
-	_Atomic uint32_t ended[THREADS]; /* completions for each posting thread */
-	_Atomic uint32_t refused;        /* number of posts that found no space */
+	_Atomic uint32_t ended[THREADS]; /* per posting thread */
+	_Atomic uint32_t refused;        /* posts without space */
 };
 
 static uint64_t token(void *context, uint32_t id)
@@ -75,10 +74,10 @@ static int rig_close(void **state)
 struct poster {
 	struct rig *rig;
 	uint32_t first;
-	uint32_t most; /* largest number of outstanding requests */
+	uint32_t most; /* outstanding requests */
 };
 
-/* Posts NAPs to an unknown node. Each completes at once with DXP_ENOENT and its own context. */
+/* Each completes at once with DXP_ENOENT and its context. */
 static void *post(void *argument)
 {
 	const struct poster *p = argument;
@@ -144,7 +143,7 @@ static void window__many_threads_post(void **state)
 	threads_post(*state, UINT32_MAX);
 }
 
-/* A user with fewer outstanding requests than doorbells always finds a free doorbell. */
+/* With fewer outstanding requests than doorbells, one is always free. */
 static void window__space_is_seen(void **state)
 {
 	struct rig *r = *state;
@@ -153,7 +152,7 @@ static void window__space_is_seen(void **state)
 	assert_int_equal(r->refused, 0);
 }
 
-/* A descriptor is only memory until its doorbell: one store starts it (C-13). */
+/* One store starts a descriptor (C-13). */
 static void window__starts_with_its_doorbell(void **state)
 {
 	struct rig *r = *state;
@@ -175,8 +174,7 @@ static void window__starts_with_its_doorbell(void **state)
 	assert_int_equal(event.status, DXP_ENOENT);
 }
 
-/* Random bytes are posted as descriptors. Each completes with an error, and the NIC never
- * crashes. */
+/* Each completes with an error, without a crash. */
 static void window__random_descriptors(void **state)
 {
 	struct rig *r = *state;
@@ -189,7 +187,7 @@ static void window__random_descriptors(void **state)
 		for (size_t k = 0; k < sizeof(bytes); k++)
 			bytes[k] =
 				(uint8_t)(rng_below(&rng, 3) ? rng_below(&rng, 4) : rng_next(&rng));
-		/* only existing queue pairs, because another one would stop the function */
+		/* a queue pair that does not exist would stop the function */
 		bytes[2] &= 3;
 		assert_int_equal(dxp_claim(r->window, &index), DXP_OK);
 		memcpy(dxp_slot(r->window, index), bytes, sizeof(bytes));
@@ -201,8 +199,7 @@ static void window__random_descriptors(void **state)
 	assert_true(nic_counters(r->nic)->descriptors_bad > 0);
 }
 
-/* Posts a NAP to an unknown node from a correct function. Checks that it completes with its context
- * and the error for an unknown node. */
+/* To an unknown node, from a correct function. */
 static void bystander_works(struct rig *r, struct dxp_window *window, uint64_t context)
 {
 	const struct dxp_target nowhere = {.node = 99};
@@ -224,9 +221,8 @@ static void reopen(struct rig *r)
 	assert_int_equal(nic_function_open(r->nic, 0, r->window), DXP_OK);
 }
 
-/* A user writes garbage to all words that it may write. The NIC keeps its accounts, and stops the
- * function at an impossible index. Another function is not affected, and the function works after
- * it is reopened. */
+/* The NIC stops the function at an impossible index; others are not affected, and it works once
+ * reopened. */
 static void window__scribbled_words(void **state)
 {
 	struct rig *r = *state;
@@ -263,8 +259,7 @@ static void window__scribbled_words(void **state)
 				    dxp_error(r->window) == DXP_EOVERRUN);
 			stopped++;
 			reopen(r);
-			/* an impossible lap number blocks its doorbell until the function is
-			 * reopened */
+			/* an impossible lap blocks its doorbell until then */
 		} else if (i % 50 == 49) {
 			reopen(r);
 		}

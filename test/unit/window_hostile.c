@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a user that breaks the rules of its window. It reads an error, another function continues,
- * and its own function can be closed and reopened. */
+/* Tests a user that breaks its window's rules: it reads an error, others continue, and its function
+ * can be reopened. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,10 +17,10 @@ enum word { SENT, RECEIVED, RETURNED, ENTRY, QP, LAP, PRODUCER };
 struct word_case {
 	const char *name;
 	enum word word;
-	/* number that is added to the present value; for ENTRY and QP, the value to store */
+	/* added to the value; for ENTRY and QP, stored */
 	uint32_t value;
-	int error;       /* error of the function that the user reads; 0: none */
-	int post_status; /* status of the user's next post, if the function was not stopped */
+	int error;       /* of the function; 0: none */
+	int post_status; /* of the next post, if the function was not stopped */
 };
 
 static const struct word_case word_cases[] = {
@@ -64,8 +64,7 @@ static void word_break(struct rig *r, const struct word_case *c)
 	case RECEIVED: word_add(&w->received_consumer, c->value); break;
 	case RETURNED: word_add(&w->buffers_returned, c->value); break;
 	case ENTRY:
-		/* overwrites all entries: of buffers that the NIC has not fetched yet, and of
-		 * returned buffers */
+		/* of buffers not fetched yet, and of returned ones */
 		for (int i = 0; i < DXP_EVENTS; i++)
 			w->buffers[i] = (uint16_t)c->value;
 		break;
@@ -81,7 +80,7 @@ static void word_break(struct rig *r, const struct word_case *c)
 	}
 }
 
-/* Sends long NAPs to the user's own function until the NIC has used every receive buffer. */
+/* Until the NIC has used every buffer. */
 static void rings_use(struct rig *r)
 {
 	struct dxp_window *w = r->users[BAD].window;
@@ -92,7 +91,7 @@ static void rings_use(struct rig *r)
 		poll(r);
 		dxp_sent_dequeue(w, &event);
 		if (dxp_received_peek(w))
-			dxp_received_keep(w); /* the user keeps the buffer */
+			dxp_received_keep(w);
 	}
 }
 
@@ -104,14 +103,14 @@ static void hostile__words(void **state)
 		const struct word_case *c = &word_cases[i];
 		struct dxp_window *w = r->users[BAD].window;
 		struct dxp_nic_event event;
-		/* makes some operations of each kind, so that no index is 0 */
+		/* so that no index is 0 */
 		for (int k = 0; k < 3; k++) {
 			assert_int_equal(nap_to_itself(r, 100), DXP_OK);
 			poll(r);
 			assert_int_equal(dxp_sent_dequeue(w, &event), 1);
 			dxp_received_release(w);
 		}
-		/* one event is unread, and the NIC has read that the others were dequeued */
+		/* one event unread, the others known as dequeued */
 		assert_int_equal(nap_to_itself(r, 100), DXP_OK);
 		poll(r);
 		word_break(r, c);
@@ -131,7 +130,7 @@ static void hostile__words(void **state)
 
 /* ---- overrun (C-15) ---- */
 
-/* Stores doorbells `first` .. `first + count - 1` without claiming entries for them. */
+/* Without claims for them. */
 static void doorbells_store(struct rig *r, uint32_t first, uint32_t count)
 {
 	struct dxp_window *w = r->users[BAD].window;
@@ -144,9 +143,8 @@ static void doorbells_store(struct rig *r, uint32_t first, uint32_t count)
 	}
 }
 
-/* A user rings 40 doorbells for 32 descriptors (overrun). No request completes, every call returns
- * the error, and a sleeping user is woken. The function works after it is reopened. `before` is the
- * number of descriptors that were used correctly before. */
+/* 40 doorbells for 32 descriptors: no request completes, calls return the error, a sleeper is
+ * woken. `before`: descriptors used correctly. */
 static void hostile__overrun_is_an_error(void **state)
 {
 	static const uint32_t before[] = {0, 5, DXP_DOORBELLS, 3 * DXP_DOORBELLS + 7};
@@ -178,8 +176,7 @@ static void hostile__overrun_is_an_error(void **state)
 	}
 }
 
-/* The NIC usually detects wrong claims after some polls. Before it sleeps, it checks them at once,
- * because a sleeping NIC does not poll. */
+/* A sleeping NIC does not poll, so it checks claims before. */
 static void hostile__wrong_claims_are_seen_before_sleep(void **state)
 {
 	struct rig *r = *state;
@@ -196,7 +193,7 @@ static void hostile__wrong_claims_are_seen_before_sleep(void **state)
 	bad_reopen(r);
 }
 
-/* A full ring, lap numbers that wrap, and entries of the previous round are no overrun. */
+/* Nor do laps that wrap, or entries of the previous round. */
 static void hostile__a_full_fifo_is_no_overrun(void **state)
 {
 	struct rig *r = *state;
@@ -227,7 +224,7 @@ static void hostile__a_full_fifo_is_no_overrun(void **state)
 /* ---- descriptors: each completes with a status ---- */
 
 #define KEY_OWN   1
-#define KEY_OTHER 2 /* memory key of the other function */
+#define KEY_OTHER 2 /* of the other function */
 #define KEY_NONE  3
 
 struct entry_case {
@@ -241,7 +238,7 @@ static const struct {
 	uint8_t op, flags, src_count, dst_count;
 	uint16_t inline_bytes;
 	struct entry_case entries[3];
-	int status; /* status of the completion */
+	int status; /* of the completion */
 } descriptor_cases[] = {
 	{"no operation", 0, 0, 0, 0, 0, {{0}}, DXP_EINVAL},
 	{"an operation that does not exist", 77, 0, 1, 1, 0, {{0, 8, 1}, {0, 8, 1}}, DXP_EINVAL},
@@ -387,7 +384,7 @@ static void hostile__descriptors(void **state)
 	assert_true(w->counters.descriptors_bad > 0 && w->counters.failed > 0);
 }
 
-/* The NIC copies a descriptor when it accepts it. Later writes to the descriptor have no effect. */
+/* The NIC has copied it. */
 static void hostile__descriptor_changed_after_it_was_accepted(void **state)
 {
 	struct rig *r = *state;
@@ -410,8 +407,7 @@ static void hostile__descriptor_changed_after_it_was_accepted(void **state)
 	assert_memory_equal(u->memory[1], u->memory[1] + MEMORY / 2, MEMORY / 2);
 }
 
-/* The user reads no completions, so their ring becomes full. The user's posts get the status for no
- * space, and the NIC does not spin. */
+/* Posts get the status for no space, and the NIC does not spin. */
 static void hostile__never_dequeues_completions(void **state)
 {
 	struct rig *r = *state;
@@ -430,7 +426,7 @@ static void hostile__never_dequeues_completions(void **state)
 	assert_false(nic_doorbell_ready(r->nic));
 	assert_true(nic_deadline(r->nic) != 0 && nic_deadline(r->nic) != UINT64_MAX);
 	neighbour_works(r);
-	/* the NIC continues when the completions are read */
+	/* the NIC continues */
 	struct dxp_nic_event event;
 	uint32_t dequeued = 0;
 	for (uint32_t i = 0; i < 2 * posted; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user changes every field of its window while the NIC runs. The NIC keeps its accounts, another
- * function continues, and the user's function can be closed and reopened. */
+/* A user changes every field of its window while the NIC runs; others continue, and its function
+ * can be reopened. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "test/unit/hostile_rig.h"
 
 #define ROUNDS 10
-#define STORES 50000 /* smallest number of stores before the function is closed */
+#define STORES 50000 /* before the close */
 
 static void *scribble(void *argument)
 {
@@ -51,7 +51,7 @@ static void *scribble(void *argument)
 	return NULL;
 }
 
-/* Posts valid descriptors while another thread writes to the window. */
+/* Valid descriptors, while another thread writes to the window. */
 static void *post(void *argument)
 {
 	struct rig *r = argument;
@@ -93,7 +93,7 @@ static void hostile__scribbles_while_the_engine_works(void **state)
 				neighbour_works(r);
 				sched_yield();
 			}
-			/* clears the stop of the function, so that other errors are tested too */
+			/* so that other errors are tested too */
 			if (r->nic->users[BAD].stopped && i % 16 == 0) {
 				r->nic->users[BAD].stopped = false;
 				dxp_store_release(&r->users[BAD].window->error, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the decoded form of the commands WRITE, COPY, FILL and MARK. It has all fields of random
- * commands. A command in an xPU takes no more memory than host and xPU count for it. */
+/* Tests decoded WRITE, COPY, FILL and MARK: all fields, and no more memory than host and xPU
+ * count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 static uint8_t bytes_value[DXP_INLINE_BYTES];
 
-/* Draws a rectangle: contiguous on both sides or with gaps. `unit` divides the bytes of a row. */
+/* Contiguous or with gaps; `unit` divides a row's bytes. */
 static struct dxp_rect rect_random(struct rng *r, uint32_t unit)
 {
 	struct dxp_rect rect = {.row_bytes = unit * (1 + rng_below(r, 9)),
@@ -76,8 +76,7 @@ static void edit_compare(const struct command *c, const struct worker_edit *e)
 		assert_memory_equal(worker_edit_data(e), c->data, c->data_bytes);
 }
 
-/* Runs one round. The memory has exactly the needed size, so that a sanitizer detects accesses past
- * its end. */
+/* In exactly the needed memory, so that a sanitizer detects accesses past it. */
 static void round_do(struct rng *r)
 {
 	struct command c, decoded;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a worker without an xPU. The test writes orders into the worker's rings itself; a zygote
- * has forked the worker. Tests text that kernels print, a thousand kernels in a row, and the time
- * of a round trip. Skipped without OpenCL. */
+/* Tests a worker without an xPU, by orders in its rings: printed text, a thousand kernels, the
+ * round trip. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +49,7 @@ static void put(uint32_t kind, const void *first, uint32_t first_bytes, const vo
 	worker_wake(&orders);
 }
 
-/* Returns the completion of the next order. Appends text that was printed before it to `text`. */
+/* Appends text printed before to `text`. */
 static struct worker_done done(void)
 {
 	static _Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES];
@@ -67,7 +66,7 @@ static struct worker_done done(void)
 		if (head->kind != WORKER_PRINT)
 			continue;
 		if (text_bytes + head->bytes > text_capacity) {
-			/* grows in few steps, because a sanitizer copies the block in each step */
+			/* few steps, because a sanitizer copies the block in each */
 			text_capacity = 2 * (text_bytes + head->bytes);
 			text = realloc(text, text_capacity);
 		}
@@ -141,8 +140,7 @@ static void print__large(void **state)
 		assert_int_equal(strtoul(text + 8 * i, NULL, 10), i);
 }
 
-/* A kernel prints more than is kept. The first bytes are kept, followed by a line with the number
- * of missing bytes. */
+/* A line with the number of missing bytes follows the kept ones. */
 static void print__more_than_is_kept(void **state)
 {
 	const uint32_t lines = WIRE_PRINT_BYTES / 8 + 100000;
@@ -152,7 +150,7 @@ static void print__more_than_is_kept(void **state)
 	run("lines", &lines);
 	assert_int_equal(done().status, DXP_OK);
 	assert_true(text_bytes >= WIRE_PRINT_BYTES);
-	/* PoCL's own buffer may be so small that it keeps no more than WIRE_PRINT_BYTES */
+	/* PoCL's own buffer may keep no more */
 	if (text_bytes > WIRE_PRINT_BYTES) {
 		assert_int_equal(sscanf(text + WIRE_PRINT_BYTES, "\n[dxp: %llu bytes more", &lost),
 				 1);
@@ -169,7 +167,7 @@ static void run__a_thousand_in_a_row(void **state)
 	enum { COUNT = 1000 };
 	uint32_t posted = 0, ended = 0;
 
-	run("empty", NULL); /* compiles the kernel, so that the measured runs are short */
+	run("empty", NULL); /* compiles the kernel */
 	assert_int_equal(done().status, DXP_OK);
 	uint64_t begin_ns = clock_now_ns();
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the decoded form of a launch. It has all fields of random commands. Images with equal
- * descriptions share one description. A command in an xPU takes no more memory than host and xPU
- * count for it. */
+/* Tests decoded launches: all fields, shared descriptions of images, and no more memory than host
+ * and xPU count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +44,7 @@ static void argument_random(struct rng *r, struct command_argument *a, uint8_t k
 	}
 }
 
-/* Draws a command. In half of the commands all arguments are of one kind. */
+/* In half of them, all arguments are of one kind. */
 static void command_random(struct rng *r, struct command *c)
 {
 	uint8_t only = (uint8_t)rng_below(r, 2 * (COMMAND_ARG_SAMPLER + 1));
@@ -116,8 +115,8 @@ static void run_compare(const struct command *c, struct worker_run *run)
 	}
 }
 
-/* Encodes and decodes a random command. Returns the bytes of the message, or an error. The memory
- * has exactly the needed size, so that a sanitizer detects accesses past its end. */
+/* In exactly the needed memory, so that a sanitizer detects accesses past it. Returns the message's
+ * bytes, or an error. */
 static int round_do(struct rng *r)
 {
 	struct command c, decoded;
@@ -154,11 +153,10 @@ static void worker_run__has_all_fields(void **state)
 	memcpy(sampler_value, bytes_value + 50, COMMAND_SAMPLER_BYTES);
 	for (int i = 0; i < ROUNDS; i++)
 		done += round_do(&r) > 0;
-	assert_true(done > ROUNDS / 2); /* the other commands do not fit into a message */
+	assert_true(done > ROUNDS / 2); /* others do not fit into a message */
 }
 
-/* 128 images fit into one message because they share a description. They share it in the decoded
- * form too. */
+/* They share a description, also when decoded. */
 static void worker_run__images_alike(void **state)
 {
 	struct command c = {.op = COMMAND_RUN, .dimensions = 1, .global = {1}, .text = "k"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the aggregators in the kernel (XDP program): contributions, duplicates, results, and
- * members that disagree. */
+/* Tests aggregators in the kernel (XDP): contributions, duplicates, results, members that
+ * disagree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +45,7 @@ static void xdp_aggregators__root_sends_the_sum_to_all(void **state)
 	assert_memory_equal(out.bytes + 6, rig_switch_mac, 6);
 }
 
-/* A contribution is retransmitted after the result exists. Only its sender gets the result
- * again. */
+/* Only the sender gets it again. */
 static void xdp_aggregators__repeat_is_answered_from_the_result(void **state)
 {
 	struct rig *r = *state;
@@ -78,8 +77,8 @@ static void xdp_aggregators__repeat_is_answered_from_the_result(void **state)
 	}
 }
 
-/* A switch below a parent sends its partial result up, and sends it again only after a pause. It
- * sends the result down once, and later to each child that retransmits. */
+/* A partial result goes up again only after a pause; a result goes down once, then to each child
+ * that retransmits. */
 static void xdp_aggregators__inner_switch(void **state)
 {
 	struct rig *r = *state;
@@ -92,7 +91,7 @@ static void xdp_aggregators__inner_switch(void **state)
 	rig_group(r, 2, PARENT_IP);
 	h = rig_header(0, 8, DXP_INC_MIN, DXP_INC_INT64, 1);
 	assert_int_equal(rig_send(r, &h, 0, &values[0], 8, &out), ACT_DROP);
-	/* a result that arrives before the partial result was sent is not accepted */
+	/* before the partial result was sent */
 	result = h;
 	result.flags |= INC_FLAG_RESULT;
 	rig_frame(&result, &down, QKEY, &whole, 8, &in);
@@ -106,7 +105,7 @@ static void xdp_aggregators__inner_switch(void **state)
 	assert_int_equal(path.from_port, ROCE_SOURCE_PORT);
 	assert_int_equal(p.header.flags, INC_FLAG_SWITCH | INC_FLAG_SHORT | INC_FLAG_LAST);
 	assert_int_equal(out.bytes[5], 0xfd);
-	/* a retransmission is sent up only after a pause */
+	/* up only after a pause */
 	bool too_early = false;
 	for (int i = 0; i < 100 && !too_early; i++)
 		too_early = rig_send(r, &h, 1, &values[1], 8, &out) == ACT_DROP;
@@ -117,8 +116,7 @@ static void xdp_aggregators__inner_switch(void **state)
 	memcpy(&got, p.payload, 8);
 	assert_int_equal(got, -9);
 	assert_true(p.header.flags & INC_FLAG_REPEAT);
-	/* the parent's result arrives by multicast, then a duplicate of it, then a child's
-	 * retransmission */
+	/* by multicast; a duplicate; then a child's retransmission */
 	down.to_ip = SWITCH_MULTICAST_IP | (GROUP & SWITCH_MULTICAST_MASK);
 	down.from_port = ROCE_PORT;
 	rig_frame(&result, &down, QKEY, &whole, 8, &in);
@@ -151,7 +149,7 @@ static void xdp_aggregators__result_of_an_unknown_peer(void **state)
 	assert_int_equal(rig_count(r, KERNEL_REJECTED), refused + 1);
 }
 
-/* The second of two contributions differs from the first. Both members get the error. */
+/* Both members get the error. */
 static void disagree(struct rig *r, const struct inc_header *other, const void *payload,
 		     size_t bytes)
 {
@@ -190,7 +188,7 @@ static void xdp_aggregators__disagreement(void **state)
 	disagree(r, &h, payload, 12);
 	h = rig_header(1, 0, DXP_INC_NOOP, DXP_INC_BYTES, 0);
 	disagree(r, &h, payload, 0);
-	/* operations that the kernel does not handle belong to user space */
+	/* these operations belong to user space */
 	h = rig_header(1, 0, DXP_INC_PROD, DXP_INC_FLOAT, 2);
 	disagree(r, &h, payload, 8);
 	h = rig_header(1, 0, DXP_INC_SUM, DXP_INC_FLOAT, 350);
@@ -201,7 +199,7 @@ static void xdp_aggregators__disagreement(void **state)
 	disagree(r, &h, payload, 8);
 }
 
-/* A child's partial result has an error status. The result for all children has the same status. */
+/* The result for all children has the same status. */
 static void xdp_aggregators__status_goes_on(void **state)
 {
 	struct rig *r = *state;
@@ -231,8 +229,8 @@ static void xdp_aggregators__status_goes_on(void **state)
 	assert_int_equal(p.header.status, -DXP_EINVAL);
 }
 
-/* A segment older than the one in its aggregator is stale. A segment for user space does not change
- * the aggregator. A newer segment for the kernel reuses it. */
+/* Older segments are stale; those for user space change nothing; newer ones reuse the
+ * aggregator. */
 static void xdp_aggregators__owner(void **state)
 {
 	struct rig *r = *state;
@@ -248,17 +246,17 @@ static void xdp_aggregators__owner(void **state)
 	h.src_rank = 1;
 	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_TX);
 	assert_int_equal(rig_send(r, &slow, 0, payload, 4, &out), ACT_PASS);
-	/* the aggregator still holds this segment */
+	/* still held */
 	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_TX);
 	h.req_id = 8;
 	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_DROP);
 	h.req_id = 12;
 	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_DROP);
 	h.req_id = 10;
-	/* this segment is stale now */
+	/* stale now */
 	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_DROP);
 	assert_true(plane_last_ns(&r->plane, GROUP) > 0);
-	/* segment numbers wrap from UINT32_MAX to 0 */
+	/* wraps from UINT32_MAX to 0 */
 	rig_group(r, 1, 0);
 	h.src_rank = 0;
 	for (uint32_t req_id = UINT32_MAX - 3; req_id != 4; req_id++) {
@@ -267,8 +265,7 @@ static void xdp_aggregators__owner(void **state)
 	}
 }
 
-/* A retransmission gets an answer with the length of the result, which may differ from the length
- * of the request. */
+/* The answer has the result's length, not the request's. */
 static void xdp_aggregators__answer_longer_and_shorter(void **state)
 {
 	struct rig *r = *state;
@@ -294,7 +291,7 @@ static void xdp_aggregators__answer_longer_and_shorter(void **state)
 	assert_int_equal(p.header.collective, INC_BARRIER);
 }
 
-/* A barrier has no data. Packets of a removed group go to user space. */
+/* No data; after the group's removal, user space. */
 static void xdp_aggregators__barrier_and_removal(void **state)
 {
 	struct rig *r = *state;

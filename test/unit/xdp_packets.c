@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests which packets the XDP program handles. It passes all others unchanged. */
+/* Tests which packets the XDP program handles; others pass unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "switch/limits.h"
 
-/* Makes a frame that gets an answer at once, because its group has one member. */
+/* Its group has one member, so it gets an answer at once. */
 static void good(struct xdp_frame *f)
 {
 	static uint32_t req_id;
@@ -37,25 +37,25 @@ static void passes(struct rig *r, const struct xdp_frame *in)
 #define AT_BTH (AT_UDP + UDP)
 #define AT_INC (AT_BTH + ROCE_BTH_BYTES + ROCE_DETH_BYTES)
 
-/* Each changed byte makes the packet other traffic, which passes unchanged. */
+/* Each changed byte makes other traffic. */
 static void xdp_packets__ordinary_traffic_passes(void **state)
 {
 	static const struct {
 		uint32_t at;
 		uint8_t value;
 	} changes[] = {
-		{12, 0x86},         /* another EtherType */
-		{13, 0x06},         /* EtherType of ARP */
-		{AT_IP, 0x46},      /* IP header with options */
-		{AT_IP, 0x65},      /* IP version 6 */
-		{AT_IP + 6, 0x20},  /* flag: more fragments */
-		{AT_IP + 7, 0x01},  /* an IP fragment that is not the first */
-		{AT_IP + 9, 6},     /* protocol TCP */
-		{AT_UDP + 3, 0xb8}, /* UDP port 4792 */
-		{AT_BTH, 0x04},     /* BTH operation code of RC */
-		{AT_BTH, 0x65},     /* BTH operation code of UD with immediate data */
-		{AT_INC, 0x45},     /* no tag of this protocol */
-		/* destination address of another host, to which the packet is bridged */
+		{12, 0x86},         /* EtherType */
+		{13, 0x06},         /* ARP */
+		{AT_IP, 0x46},      /* IP options */
+		{AT_IP, 0x65},      /* IPv6 */
+		{AT_IP + 6, 0x20},  /* more fragments */
+		{AT_IP + 7, 0x01},  /* later fragment */
+		{AT_IP + 9, 6},     /* TCP */
+		{AT_UDP + 3, 0xb8}, /* port 4792 */
+		{AT_BTH, 0x04},     /* BTH: RC */
+		{AT_BTH, 0x65},     /* BTH: UD with immediate data */
+		{AT_INC, 0x45},     /* no tag */
+		/* to another host, bridged */
 		{AT_IP + 19, 0x0a},
 	};
 	struct xdp_frame f;
@@ -66,7 +66,7 @@ static void xdp_packets__ordinary_traffic_passes(void **state)
 		f.bytes[changes[i].at] = changes[i].value;
 		passes(*state, &f);
 	}
-	/* a frame with a VLAN tag */
+	/* VLAN tag */
 	good(&f);
 	memmove(f.bytes + 16, f.bytes + 12, f.count - 12);
 	put_be16(f.bytes + 12, 0x8100);
@@ -108,8 +108,7 @@ static void counted(struct rig *r, enum kernel_counter which, const struct xdp_f
 	assert_int_equal(rig_count(r, which), before + 1);
 }
 
-/* Flips each bit of a packet. The ICRC detects it, or the packet becomes other traffic. It gets an
- * answer only if routers may change the bit. */
+/* Only bits that routers may change leave the answer. */
 static void xdp_packets__every_bit_flipped(void **state)
 {
 	struct xdp_frame f, out;
@@ -167,12 +166,12 @@ static void xdp_packets__bad_ones_are_counted(void **state)
 	counted(r, KERNEL_REJECTED, &f, ACT_PASS);
 	rig_frame(&h, &path, QKEY, values, 16, &f);
 	counted(r, KERNEL_MALFORMED, &f, ACT_PASS);
-	/* a member must not send a status */
+	/* status of a member */
 	bad = h;
 	bad.status = 5;
 	rig_frame(&bad, &path, QKEY, values, 8, &f);
 	counted(r, KERNEL_MALFORMED, &f, ACT_PASS);
-	/* a group that does not exist */
+	/* no such group */
 	bad = h;
 	bad.comm_id++;
 	rig_frame(&bad, &path, QKEY, values, 8, &f);
@@ -206,7 +205,7 @@ static void xdp_packets__slow_calls_pass(void **state)
 	passes(*state, &f);
 }
 
-/* The program learns the MAC addresses of neighbours only from control packets to this switch. */
+/* Only control packets to this switch teach neighbours' MAC addresses. */
 static void xdp_packets__neighbours(void **state)
 {
 	struct rig *r = *state;
@@ -217,17 +216,17 @@ static void xdp_packets__neighbours(void **state)
 	struct kernel_neighbour n;
 	struct xdp_frame f;
 
-	path.to_ip++; /* addressed to another host */
+	path.to_ip++; /* to another host */
 	rig_frame(&h, &path, INC_CONTROL_QKEY, payload, 72, &f);
 	passes(r, &f);
 	path.to_ip--;
 	rig_frame(&h, &path, QKEY, payload, 72, &f);
 	passes(r, &f);
 	rig_frame(&h, &path, INC_CONTROL_QKEY, payload, 72, &f);
-	f.bytes[f.count - 1] ^= 1; /* the ICRC is wrong */
+	f.bytes[f.count - 1] ^= 1; /* wrong ICRC */
 	passes(r, &f);
 	f.bytes[f.count - 1] ^= 1;
-	f.bytes[6] |= 1; /* the sender's MAC is a multicast address */
+	f.bytes[6] |= 1; /* multicast sender */
 	passes(r, &f);
 	assert_int_not_equal(bpf_map_lookup_elem(r->plane.program.neighbours, &ip_be, &n), 0);
 	rig_frame(&h, &path, INC_CONTROL_QKEY, payload, 72, &f);
@@ -238,8 +237,7 @@ static void xdp_packets__neighbours(void **state)
 	assert_memory_equal(n.mac, f.bytes + 6, 6);
 }
 
-/* Frames have a valid start and random bytes behind it. The program passes or drops them, and never
- * answers. */
+/* Behind a valid start; passed or dropped, never answered. */
 static void xdp_packets__random_bytes(void **state)
 {
 	struct rng rng = {99};
@@ -281,15 +279,15 @@ static void xdp_packets__groups_rejected(void **state)
 	view.planes = INC_PLANE_USER;
 	assert_false(plane_install(&r->plane, &view));
 	view.planes = INC_PLANE_KERNEL;
-	view.parent_ip = 0x01020304; /* the MAC address of this parent is not known */
+	view.parent_ip = 0x01020304; /* MAC address unknown */
 	assert_false(plane_install(&r->plane, &view));
 	view.parent_ip = 0;
 	r->children[0].ip = 0x01020304;
 	assert_false(plane_install(&r->plane, &view));
 }
 
-/* Each entry of the group table has a map of ports. An entry that was free for long enough keeps
- * its map. A recently freed entry gets another map. */
+/* An entry keeps its map of ports once it was free for long enough; a recently freed one gets
+ * another. */
 static void xdp_packets__places_rest(void **state)
 {
 	struct rig *r = *state;
@@ -317,7 +315,7 @@ static void xdp_packets__places_rest(void **state)
 	assert_int_not_equal(g->at[7].ports, map);
 }
 
-/* Installing a group creates no map: each entry has a map before the first group. */
+/* Each entry has its map before the first group. */
 static void xdp_packets__maps_before_groups(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the XDP program on an interface (lo of a new network namespace): it is opened, rejected,
- * listed and removed. */
+/* Tests the XDP program on lo of a new network namespace: opened, rejected, listed, removed. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,12 +53,12 @@ static void plane_open__rejections(void **state)
 	options.port_count = SWITCH_KERNEL_PORTS + 1;
 	refused(&options, DXP_EINVAL, "64");
 	options = on_lo;
-	options.native = true; /* lo does not support native XDP */
+	options.native = true; /* not on lo */
 	refused(&options, DXP_EUNSUPPORTED, "generic mode works");
 	assert_int_equal(plane_open(&on_lo, &p, why), DXP_OK);
 	refused(&on_lo, DXP_EBUSY, "lo");
 	plane_close(p);
-	/* after a failed open nothing remains on the interface */
+	/* the failed open leaves nothing */
 	assert_int_equal(plane_open(&on_lo, &p, why), DXP_OK);
 	plane_close(p);
 }

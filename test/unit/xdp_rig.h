@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the XDP program in the kernel on frames of the test, by BPF_PROG_TEST_RUN, without attaching
- * it to an interface. It acts as a switch 10.0.0.254 with children 10.0.0.1, .2, ... on lo. Include
- * cmocka.h first. */
+/* Runs the XDP program by BPF_PROG_TEST_RUN, as switch 10.0.0.254 with children 10.0.0.1, .2, ...
+ * on lo. Include cmocka.h first. */
 #ifndef TEST_UNIT_XDP_RIG_H
 #define TEST_UNIT_XDP_RIG_H
 
@@ -21,7 +20,7 @@
 
 #define SWITCH_IP  0x0a0000feu
 #define PARENT_IP  0x0a0000fdu
-#define CHILD_IP   0x0a000000u /* address of child i is CHILD_IP + 1 + i */
+#define CHILD_IP   0x0a000000u /* child i: CHILD_IP + 1 + i */
 #define GROUP      0x12345678u
 #define QKEY       0xabcdef01u
 #define EPOCH      7
@@ -33,15 +32,14 @@
 #define ACT_DROP   1
 #define ACT_PASS   2
 #define ACT_TX     3
-#define ACT_ELSE   4 /* action: the frame is redirected */
-#define LOCAL_PORT 1 /* number (ifindex) of the interface lo */
+#define ACT_ELSE   4 /* redirected */
+#define LOCAL_PORT 1 /* ifindex of lo */
 
 struct rig {
 	struct plane plane;
 	struct sw_child children[SWITCH_KERNEL_CHILDREN];
 };
 
-/* A frame that the program receives or sends. */
 struct xdp_frame {
 	uint8_t bytes[FRAME_MAX];
 	uint32_t count;
@@ -58,7 +56,7 @@ static inline void rig_neighbour(struct rig *r, uint32_t ip, uint32_t ifindex)
 	assert_int_equal(bpf_map_update_elem(r->plane.program.neighbours, &ip_be, &n, BPF_ANY), 0);
 }
 
-/* Setup for cmocka_run_group_tests: skips the tests if BPF programs cannot be loaded. */
+/* Skips if BPF programs cannot be loaded. */
 static inline int rig_setup(void **state)
 {
 	char why[PLANE_WHY_BYTES];
@@ -74,7 +72,7 @@ static inline int rig_setup(void **state)
 	r->plane.check_icrc = true;
 	r->plane.port_count = 2;
 	r->plane.ports[0].ifindex = LOCAL_PORT;
-	r->plane.ports[1].ifindex = 9999; /* number of the interface to the parent */
+	r->plane.ports[1].ifindex = 9999; /* to the parent */
 	for (uint32_t i = 0; i < SWITCH_KERNEL_CHILDREN; i++)
 		rig_neighbour(r, CHILD_IP + 1 + i, LOCAL_PORT);
 	rig_neighbour(r, PARENT_IP, 9999);
@@ -91,8 +89,7 @@ static inline int rig_teardown(void **state)
 	return 0;
 }
 
-/* Installs GROUP again with `children` members: below a parent, or as the root if `parent_ip` is
- * 0. */
+/* Root if `parent_ip` is 0. */
 static inline void rig_group(struct rig *r, uint32_t children, uint32_t parent_ip)
 {
 	struct sw_group_view view = {.id = GROUP,
@@ -179,7 +176,7 @@ static inline void rig_frame(const struct inc_header *h, const struct roce_path 
 	out->count = at;
 }
 
-/* Runs the program once on a frame. Returns its action, and the resulting frame in `out`. */
+/* Returns the action. */
 static inline int rig_run(struct rig *r, const struct xdp_frame *in, struct xdp_frame *out)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = in->bytes, .data_size_in = in->count,
@@ -200,7 +197,7 @@ static inline int rig_send(struct rig *r, const struct inc_header *h, uint32_t m
 	return rig_run(r, &in, out);
 }
 
-/* Decodes a frame as a receiver does, and checks it from the IP header to the ICRC. */
+/* From the IP header to the ICRC. */
 static inline void rig_decode(const struct xdp_frame *f, struct inc_packet *out,
 			      struct roce_path *path)
 {

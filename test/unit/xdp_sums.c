@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the sums of the kernel against the sums of the CPU, bit for bit: every operator, type and
- * number of elements that the kernel handles, and several numbers of children. The values are
- * random bits, and numbers that cancel each other. More than 750,000 sums are of double. */
+/* Compares the kernel's sums with the CPU's, bit for bit: operators, types, counts, children;
+ * random bits and numbers that cancel. Over 750,000 are of double. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,9 +55,8 @@ static void expect(enum dxp_inc_op op, enum dxp_inc_type type, uint32_t children
 	}
 }
 
-/* Fills the contributions of all children. Every fourth segment has random bits, but no NaN: if two
- * NaNs are added, the compiler chooses which one remains (softfloat.c tests them). Values of the
- * other segments have close exponents. */
+/* Every fourth segment is random without NaN: of two NaNs the compiler chooses (softfloat.c tests
+ * them). Others have close exponents. */
 static void contribute(struct rng *rng, enum dxp_inc_type type, uint32_t children, bool wild)
 {
 	for (uint32_t c = 0; c < children; c++)

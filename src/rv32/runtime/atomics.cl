@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runtime of kernels on rv32, part 2: atomics on 32-bit words, by AMO and LR/SC instructions. */
+/* Runtime of kernels, part 2: atomics on 32-bit words, by AMO and LR/SC. */
 
 #define ATOMIC_OP(name, builtin, type, space)                 \
 	RT type atomic_##name(volatile space type *p, type v) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runtime of kernels on rv32, part 4: loads and stores of halves. Integer instructions convert
- * them, because the device has no 16-bit floats. */
+/* Runtime of kernels, part 4: loads and stores of halves, by integer instructions, as the device
+ * has no 16-bit floats. */
 
 enum rt_rounding { RT_NEAREST, RT_ZERO, RT_UP, RT_DOWN };
 
@@ -8,7 +8,7 @@ RTC float rt_half_to_float(ushort h)
 {
 	const uint sign = (uint)(h & 0x8000) << 16;
 	const uint magnitude = h & 0x7fff;
-	/* Multiplies by 2^112 to correct the exponent. This is right for subnormal halves too. */
+	/* 2^112 corrects the exponent, also of subnormal halves. */
 	float f = as_float(magnitude << 13) * 0x1p112f;
 
 	if (magnitude >= 0x7c00)
@@ -16,8 +16,7 @@ RTC float rt_half_to_float(ushort h)
 	return as_float(as_uint(f) | sign);
 }
 
-/* Returns 1 if the kept bits must be rounded up. `rest` holds the bits that were cut off,
- * `half_way` the middle of their range. */
+/* Returns 1 to round up. `rest`: cut bits; `half_way`: the middle of their range. */
 RTC uint rt_round(uint kept, uint rest, uint half_way, uint negative, enum rt_rounding rounding)
 {
 	if (rounding == RT_NEAREST)
@@ -35,13 +34,13 @@ RTC ushort rt_float_to_half(float f, enum rt_rounding rounding)
 		return sign | 0x7e00;
 	if (bits == 0x7f800000)
 		return sign | 0x7c00;
-	if (bits >= 0x47800000) { /* too large for a half: 65536 and more */
+	if (bits >= 0x47800000) { /* 65536 and more */
 		const uint to_infinity = rounding == RT_NEAREST ||
 					 (rounding == RT_UP && !negative) ||
 					 (rounding == RT_DOWN && negative);
 		return sign | (to_infinity ? 0x7c00 : 0x7bff);
 	}
-	if (bits >= 0x38800000) { /* a normal half */
+	if (bits >= 0x38800000) { /* normal half */
 		kept = (bits - 0x38000000) >> 13;
 		rest = bits & 0x1fff;
 		half_way = 0x1000;
@@ -65,7 +64,7 @@ RTC ushort rt_float_to_half(float f, enum rt_rounding rounding)
 	{                                                              \
 		return vload_half(i, p);                               \
 	}
-/* `step` is the number of elements from one vector to the next. */
+/* `step`: elements between vectors. */
 #define HN_LOAD(name, n, step, space)                                          \
 	RT float##n name(size_t i, const space half *p)                        \
 	{                                                                      \

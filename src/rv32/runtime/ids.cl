@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runtime of kernels on rv32, part 1: ids, sizes, barriers and fences. Ids are CSRs from 0xCC0 on
- * (docs/reference/rv32.md). The reads are not volatile, so the compiler may move and merge them. */
+/* Runtime of kernels, part 1: ids, sizes, barriers and fences. Ids are CSRs from 0xCC0 on
+ * (docs/reference/rv32.md), not volatile, so the compiler may move and merge reads. */
 
 #define RT  __attribute__((overloadable, always_inline))
 #define RTC __attribute__((overloadable, always_inline, const))
@@ -12,7 +12,7 @@
 		value_;                                      \
 	})
 
-/* Defines an id function. `other` is its value for dimensions that do not exist. */
+/* `other`: for dimensions that do not exist. */
 #define ID_FUNCTION(name, x, y, z, other)                                                          \
 	RTC size_t name(uint d)                                                                    \
 	{                                                                                          \
@@ -32,7 +32,7 @@ RTC uint get_work_dim(void)
 	return CSR_READ(0xCD5);
 }
 
-/* dxp.bar also orders memory accesses, because a core executes its warps in one thread. */
+/* It also orders memory, because one thread executes a core's warps. */
 RT void barrier(cl_mem_fence_flags flags)
 {
 	__asm__ volatile(".insn r 0x0B, 4, 0, x0, x0, x0" ::: "memory");

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runtime of kernels on rv32, part 5. First, math functions that return a result by pointer: libclc
- * has their names only for other address spaces. Then native_* functions, which libclc leaves to
- * the hardware. */
+/* Runtime of kernels, part 5: math functions with a result by pointer, which libclc has for other
+ * address spaces only, and native_*, which it leaves to the hardware. */
 
-/* Functions of libclc for pointers to private memory. On this device they work for all pointers. */
+/* libclc's, for private memory; here they work for all pointers. */
 float rt_lgamma_r(float x, private int *sign) __asm__("_Z8lgamma_rfPi");
 float rt_remquo(float x, float y, private int *quotient) __asm__("_Z6remquoffPi");
 float rt_frexp(float x, private int *exponent) __asm__("_Z5frexpfPi");
@@ -79,7 +78,7 @@ float rt_frexp(float x, private int *exponent) __asm__("_Z5frexpfPi");
 		*whole = t;                                           \
 		return copysign(isinf(x) ? (float##n)(0) : x - t, x); \
 	}
-/* The result is at most the largest float below 1 (OpenCL C 6.12.2). */
+/* At most the largest float below 1 (OpenCL C 6.12.2). */
 #define FRACT(n, space)                                                          \
 	RT float##n fract(float##n x, space float##n *whole)                     \
 	{                                                                        \

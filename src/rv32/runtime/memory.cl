@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runtime of kernels on rv32, part 3: vloadn, vstoren, async copies, prefetch. Vectors may be
- * aligned only to the size of one element. Vectors of three must not access a fourth element. */
+/* Runtime of kernels, part 3: vloadn, vstoren, async copies, prefetch. Vectors may be aligned to
+ * one element; vectors of three must not access a fourth. */
 
 #define V3_LOAD(type, space)                             \
 	RT type##3 vload3(size_t i, const space type *p) \
@@ -62,8 +62,8 @@ VECTORS(long)
 VECTORS(ulong)
 VECTORS(float)
 
-/* Returns the index of the work-item in its work-group. In an async copy, work-item i copies
- * elements i, i + n, i + 2n ... of n work-items. wait_group_events() is a barrier. */
+/* Linear in the work-group. Work-item i of n copies elements i, i + n, i + 2n ...;
+ * wait_group_events() is a barrier. */
 RTC size_t rt_item(void)
 {
 	return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) +
@@ -128,7 +128,7 @@ RT void wait_group_events(int count, event_t *events)
 	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-/* The name under which clang 15 declares wait_group_events(). */
+/* As clang 15 declares wait_group_events(). */
 __attribute__((always_inline)) void
 rt_wait(int count, event_t *events) __asm__("_Z17wait_group_eventsiPU9CLgeneric9ocl_event");
 void rt_wait(int count, event_t *events)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that the compiler's generated code calls, for rv32imaf without a library: memory,
- * rounding, 64-bit division and conversions; also printf. They are compiled as C and linked to
- * programs that need them. */
+/* What generated code calls, for rv32imaf without a library: memory, rounding, 64-bit division and
+ * conversions; printf. Compiled as C, linked on demand. */
 
 typedef unsigned int u32;
 typedef int i32;
@@ -10,7 +9,7 @@ typedef long long i64;
 
 /* ---- memory ---- */
 
-/* Without this attribute, the compiler would replace the loop in memcpy() by a call of memcpy(). */
+/* Otherwise the compiler makes memcpy() call memcpy(). */
 #define NO_IDIOM __attribute__((no_builtin("memcpy", "memset", "memmove")))
 
 NO_IDIOM void *memcpy(void *to, const void *from, u32 bytes)
@@ -53,7 +52,7 @@ NO_IDIOM void *memset(void *to, int value, u32 bytes)
 
 /* ---- rounding to whole numbers ---- */
 
-/* From 2^23 on, all floats are whole numbers. They stay unchanged, and so do NaN and infinity. */
+/* Floats from 2^23 on are whole; NaN and infinity stay. */
 #define ROUND_FUNCTION(name, mode)                                            \
 	float name(float x)                                                   \
 	{                                                                     \
@@ -77,7 +76,7 @@ ROUND_FUNCTION(roundevenf, "rne")
 
 /* ---- 64-bit division ---- */
 
-/* Divides n by d with shifts. `d` must not be 0. */
+/* Divides with shifts; `d` must not be 0. */
 static u64 divide(u64 n, u64 d, u64 *rest)
 {
 	u64 q = 0;
@@ -92,13 +91,13 @@ static u64 divide(u64 n, u64 d, u64 *rest)
 	}
 	u64 r = 0;
 	i32 bits = 63;
-	/* the divisor has 32 bits, so one instruction divides the upper word */
+	/* one instruction divides the upper word by 32 bits */
 	if ((u32)(d >> 32) == 0) {
 		const u32 upper = (u32)(n >> 32);
 		q = (u64)(upper / (u32)d) << 32;
 		r = upper % (u32)d;
 		bits = 31;
-	} else { /* the divisor is larger, so the quotient has at most 32 bits */
+	} else { /* a larger divisor: a quotient of at most 32 bits */
 		r = n >> 32;
 		bits = 31;
 	}
@@ -113,8 +112,7 @@ static u64 divide(u64 n, u64 d, u64 *rest)
 	return q;
 }
 
-/* Divides; also accepts a divisor of 0. The result is then all ones and the rest is `n`, as the
- * 32-bit instruction defines. */
+/* Divides; for divisor 0 the result is all ones and the rest `n`, as of the 32-bit instruction. */
 static u64 divide_any(u64 n, u64 d, u64 *rest)
 {
 	if (d != 0)
@@ -176,8 +174,8 @@ static u32 bits_of_float(float f)
 	return bits;
 }
 
-/* Converts, rounding to nearest even. If any bit that is cut off is 1, the lowest kept bit becomes
- * 1, so that the 32-bit conversion rounds correctly. */
+/* Converts to nearest even: the lowest kept bit stands for cut ones, so the 32-bit conversion
+ * rounds right. */
 float __floatundisf(u64 a)
 {
 	u32 upper = (u32)(a >> 32), shift = 0;
@@ -195,8 +193,7 @@ float __floatdisf(i64 a)
 	return a < 0 ? -f : f;
 }
 
-/* Converts to an integer. A value out of range becomes the nearest limit, as the 32-bit instruction
- * defines. */
+/* Converts; out of range gives the nearest limit, as of the 32-bit instruction. */
 u64 __fixunssfdi(float f)
 {
 	const u32 bits = bits_of_float(f);
@@ -224,8 +221,7 @@ i64 __fixsfdi(float f)
 
 /* ---- printf ---- */
 
-/* Calls the engine by an ecall. The engine reads the format and the arguments from a0 to a7 and
- * from the stack. */
+/* By ecall; the engine reads format and arguments from a0 to a7 and the stack. */
 __asm__(".section .text.printf, \"ax\", @progbits\n"
 	".globl printf\n"
 	".type printf, @function\n"

@@ -1,39 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes of an aggregator's state. aggregator_add adds a contribution. After the last
- * contribution, aggregator_fold stores the fold. aggregator_finish stores the parent's result. Each
- * function holds the aggregator's spin lock. BPF allows no calls under a spin lock, so each
- * function copies its output to `w`. */
+/* Changes of an aggregator under its spin lock: aggregator_add a contribution, aggregator_fold
+ * after the last, aggregator_finish with the parent's result. BPF allows no calls there, so output
+ * is copied to `w`. */
 #ifndef SWITCH_XDP_AGGREGATOR_H
 #define SWITCH_XDP_AGGREGATOR_H
 
 #include "switch/xdp/maps.bpf.h"
 
-/* ns, at least, between two transmissions of a partial result */
+/* ns between two transmissions of a partial result */
 #define AGGREGATOR_REPEAT_NS (200ull * 1000)
-/* ns; if the aggregator was unused for longer, any segment replaces its segment */
+/* ns; unused for longer, it accepts any segment */
 #define AGGREGATOR_STALE_NS (10ull * 1000 * 1000 * 1000)
-/* status of an operation on which members disagree */
+/* status if members disagree */
 #define AGGREGATOR_MISMATCH (-DXP_EINVAL)
 
 enum verdict {
-	/* no aggregator of this plane has the segment, so the packet goes to user space */
+	/* no aggregator here has the segment: user space */
 	AGGREGATOR_LEFT,
-	AGGREGATOR_STALE, /* the packet's segment is older than the aggregator's */
-	/* the contribution was counted before, and nothing needs to be sent */
+	AGGREGATOR_STALE, /* an older segment */
+	/* counted before, nothing to send */
 	AGGREGATOR_DUPLICATE,
-	AGGREGATOR_KEPT,     /* the contribution is counted; others are missing */
-	AGGREGATOR_COMPLETE, /* the contribution is counted, and was the last one */
-	/* the contribution was counted before; `w` has the result for its sender */
+	AGGREGATOR_KEPT,     /* counted; others are missing */
+	AGGREGATOR_COMPLETE, /* counted, the last one */
+	/* counted before; `w` has the result for its sender */
 	AGGREGATOR_ANSWER,
-	/* the contribution was counted before; `w` has the partial result for the parent */
+	/* counted before; `w` has the partial result for the parent */
 	AGGREGATOR_UP_AGAIN,
-	AGGREGATOR_DOWN /* `w` has the parent's result for the children */
+	AGGREGATOR_DOWN /* `w` has the result for the children */
 };
 
-/* A contribution that has arrived. */
 struct arrival {
-	__u64 now_ns, bit, all; /* bit of the child that sent it; bits of all children */
-	__u64 kind;             /* `kind` of struct kernel_call */
+	__u64 now_ns, bit, all; /* child's bit; all bits */
+	__u64 kind;             /* of struct kernel_call */
 	__u32 req_id, child;
 	__u32 call_elements, words;
 	__u8 status, flags, fast;
@@ -62,7 +60,7 @@ INLINE void aggregator_copy_out(const struct kernel_aggregator *s, struct work *
 	words_copy(w->frame.payload, s->data, SWITCH_KERNEL_WORDS);
 }
 
-/* Handles a contribution that was counted before. Caller holds s->lock. */
+/* Handles a contribution counted before. Caller holds s->lock. */
 INLINE enum verdict aggregator_repeat(struct kernel_aggregator *s, struct work *w, __u64 now_ns)
 {
 	if (s->has_result) {
@@ -76,7 +74,7 @@ INLINE enum verdict aggregator_repeat(struct kernel_aggregator *s, struct work *
 	return AGGREGATOR_UP_AGAIN;
 }
 
-/* Counts a new contribution, whose payload is in `w`. Caller holds s->lock. */
+/* Its payload is in `w`. Caller holds s->lock. */
 INLINE enum verdict aggregator_count(struct kernel_aggregator *s, struct kernel_contributions *c,
 				     struct work *w, const struct arrival *a)
 {
@@ -119,7 +117,7 @@ INLINE enum verdict aggregator_add(struct kernel_aggregator *s, struct kernel_co
 	return verdict;
 }
 
-/* Stores the fold from `w`. Returns 0 if the aggregator has another segment by now. */
+/* Stores the fold. Returns 0 if the aggregator has another segment by now. */
 INLINE int aggregator_fold(struct kernel_aggregator *s, struct work *w, const struct arrival *a,
 			   int root, __u32 words)
 {
@@ -139,7 +137,7 @@ INLINE int aggregator_fold(struct kernel_aggregator *s, struct work *w, const st
 	return same;
 }
 
-/* Stores the parent's result from `w` if it belongs to the same operation. */
+/* Stores the parent's result if it is of the same operation. */
 INLINE enum verdict aggregator_finish(struct kernel_aggregator *s, struct work *w,
 				      const struct arrival *a, __u32 src_rank, __u32 elements)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch's XDP data plane: short operations of groups that user space has installed. kernel.h
- * states what it computes; docs/reference/inc.md "Two planes" gives the reasons. All other packets
- * pass unchanged. */
+/* The XDP data plane: short operations of installed groups (kernel.h; docs/reference/inc.md "Two
+ * planes"). All other packets pass unchanged. */
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/packet.bpf.h"
 #include "switch/xdp/aggregator.bpf.h"
 
-/* Returns the index of the child that sent the packet; -1: no child did. Not inlined, so that the
- * verifier checks the loop only once. */
+/* Returns the sending child; -1: none. Not inlined, so that the verifier checks the loop once. */
 __attribute__((noinline)) int child_find(const struct kernel_group *g, const struct work *w)
 {
 	const struct frame *f;
@@ -59,8 +57,7 @@ INLINE int send_up(struct xdp_md *ctx, struct work *w, const struct kernel_group
 	return bpf_redirect(g->parent_ifindex, 0);
 }
 
-/* Sends the packet in `w` once to each port that has children, also to the port where the last
- * contribution arrived. */
+/* Sends once per port with children, also back to the last contribution's. */
 INLINE int send_down(struct xdp_md *ctx, struct work *w, const struct kernel_group *g, __u32 bytes)
 {
 	struct frame *f = &w->frame;
@@ -92,8 +89,7 @@ INLINE __u32 out_bytes(const struct work *w)
 	return w->out.elements * reduce_bytes(w->out.kind, w->out.kind >> 8);
 }
 
-/* Called after the last contribution: folds all contributions. The root sends the result to the
- * children; other switches send the partial result to the parent. */
+/* Folds after the last contribution: the root sends the result down, others a partial result up. */
 INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 		    struct kernel_aggregator *s, struct kernel_contributions *c,
 		    const struct arrival *a)
@@ -120,8 +116,7 @@ INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_grou
 	return root ? send_down(ctx, w, g, out_bytes(w)) : send_up(ctx, w, g, 0, out_bytes(w));
 }
 
-/* Counts a packet that is not sound. Drops it if its ICRC is wrong. Otherwise passes it to user
- * space, which reports malformed packets. */
+/* Drops a packet with a wrong ICRC; user space reports malformed ones. */
 INLINE int unsound(enum soundness what)
 {
 	count(what == PACKET_ICRC_WRONG  ? KERNEL_ICRC_WRONG
@@ -148,8 +143,8 @@ INLINE int reject_packet(void)
 	return XDP_PASS;
 }
 
-/* Handles a child's contribution. If this plane cannot compute the contribution, accepts it only if
- * its segment has an aggregator here, and then counts a mismatch. */
+/* Handles a contribution. What this plane cannot compute is accepted only if its segment is here,
+ * as a mismatch. */
 INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 				struct kernel_aggregator *s, struct kernel_contributions *c)
 {
@@ -190,8 +185,8 @@ INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct
 	}
 }
 
-/* Handles a result from the parent: stores it, or passes it to user space. Drops unexpected
- * multicast copies, because user space does not receive multicast. */
+/* Stores a result, or leaves it to user space. That receives no multicast, so unexpected copies are
+ * dropped. */
 INLINE int result_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 			  struct kernel_aggregator *s)
 {
@@ -243,8 +238,8 @@ INLINE int aggregator_data_receive(struct xdp_md *ctx, struct work *w)
 	return result ? result_receive(ctx, w, g, s) : contribution_receive(ctx, w, g, s, c);
 }
 
-/* Records the MAC addresses and the interface of a sound control packet to this switch, for later
- * packets to its sender. Ignores packets with another Q_Key or with a multicast MAC address. */
+/* Records MAC addresses and interface of a sound control packet to this switch, except with another
+ * Q_Key or a multicast MAC. */
 INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame *f = &w->frame;
@@ -277,5 +272,5 @@ SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
 	return XDP_PASS;
 }
 
-/* The kernel requires a licence. No helper function that is used here is GPL-only. */
+/* Required; no helper here is GPL-only. */
 char program_license[] SEC("license") = "Dual BSD/GPL";

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ICRC (invariant CRC) of the packet in scratch memory, computed eight bytes at a time.
- * plane_load.c fills the tables. */
+/* The ICRC (invariant CRC) of scratch memory, by eight bytes; tables: plane_load.c. */
 #ifndef SWITCH_XDP_ICRC_H
 #define SWITCH_XDP_ICRC_H
 
 #include "switch/xdp/maps.bpf.h"
 
-/* value of the CRC register after the eight bytes of ones with which the ICRC begins */
+/* after the eight bytes of ones at the ICRC's start */
 #define ICRC_AFTER_ONES 0xdebb20e3u
 
 const volatile __u32 icrc_table[8][256] SEC(".rodata.icrc");
 
 #define ICRC_LOOK(n, v) (icrc_table[n][(v)&0xff])
 
-/* Returns the ICRC of `bytes` bytes (a multiple of 4) from the IP header on. Call icrc_mask before.
- * Not inlined, so that the verifier checks the loop only once. */
+/* Returns the ICRC of `bytes` bytes (a multiple of 4) from the IP header on, after icrc_mask. Not
+ * inlined, so that the verifier checks the loop once. */
 __attribute__((noinline)) __u32 icrc_of(struct work *w, __u32 bytes)
 {
 	__u32 crc = ICRC_AFTER_ONES, i;
@@ -43,8 +42,7 @@ __attribute__((noinline)) __u32 icrc_of(struct work *w, __u32 bytes)
 	return ~crc;
 }
 
-/* Sets the bits of fields that routers change to ones, as the ICRC requires. The IP field
- * Identification becomes 0 and Don't Fragment is set, as in user space (wire/roce.h). */
+/* Ones where routers change; Identification 0 and Don't Fragment, as in wire/roce.h. */
 INLINE void icrc_mask(struct frame *f)
 {
 	f->tos = 0xff;

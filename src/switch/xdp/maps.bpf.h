@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The maps of the program, and the layout of a packet in scratch memory. */
+/* Maps, and a packet in scratch memory. */
 #ifndef SWITCH_XDP_MAPS_H
 #define SWITCH_XDP_MAPS_H
 
@@ -15,12 +15,11 @@
 #define be16(v) __builtin_bswap16(v)
 #define be32(v) __builtin_bswap32(v)
 
-/* bytes for payload, pad and ICRC of the longest packet at an MTU of 1500, rounded up to a multiple
- * of 8 */
+/* payload, pad and ICRC at MTU 1500, by 8 */
 #define FRAME_SPACE 1424
 
-/* A packet from its Ethernet header on, which BPF helpers copy. The two leading bytes align all
- * fields, so the layout equals the layout on the wire (asserted below). */
+/* From the Ethernet header on, by BPF helpers. Two leading bytes align it to the wire's layout
+ * (asserted below). */
 struct frame {
 	__u8 unused[2];
 	__u8 to_mac[6], from_mac[6];
@@ -36,7 +35,7 @@ struct frame {
 
 	__u8 opcode, bth_flags;
 	__u16 pkey_be;
-	__u32 dest_qp_be; /* the top byte is reserved; the ICRC counts it as ones */
+	__u32 dest_qp_be; /* the top byte is reserved, ones in the ICRC */
 	__u32 psn_be;
 	__u32 qkey_be, source_qp_be;
 
@@ -54,7 +53,7 @@ struct frame {
 #define FRAME_OFF_IP       16
 #define FRAME_OFF_PAYLOAD  96
 #define ETHERNET_BYTES     (FRAME_OFF_IP - FRAME_OFF_ETHERNET)
-/* bytes from the start of the IP header to the payload */
+/* IP header to payload */
 #define HEADERS_BYTES (FRAME_OFF_PAYLOAD - FRAME_OFF_IP)
 #define IP_BYTES      20
 
@@ -69,7 +68,7 @@ _Static_assert(__builtin_offsetof(struct frame, kind) ==
 	       "MPI header");
 _Static_assert(__builtin_offsetof(struct frame, payload) == FRAME_OFF_PAYLOAD, "payload");
 
-/* Header fields of the packet to send. They are written under the aggregator's lock. */
+/* Of the packet to send, written under the aggregator's lock. */
 struct outgoing {
 	__u64 kind;
 	__u32 call_elements, src_rank;
@@ -122,7 +121,7 @@ struct {
 	__type(value, struct kernel_contributions);
 } contributions SEC(".maps");
 
-/* For each group index, the interfaces of the group's children. */
+/* By group index: interfaces of children. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, SWITCH_KERNEL_GROUPS);

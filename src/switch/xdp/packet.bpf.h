@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies packets between the frame and scratch memory: filters packets, checks lengths and ICRC,
- * and builds the packet to send. */
+/* Packets between frame and scratch memory: filter, lengths, ICRC, and the packet to send. */
 #ifndef SWITCH_XDP_PACKET_H
 #define SWITCH_XDP_PACKET_H
 
@@ -8,18 +7,17 @@
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/reduce.bpf.h"
 
-#define MAC_GROUP     0x01 /* group (multicast) bit of the first byte of a MAC address */
+#define MAC_GROUP     0x01 /* multicast bit of a MAC address' first byte */
 #define ETHER_IPV4    0x0800
-#define IP_VERSION    0x45 /* version 4 and a header of 5 words: no options */
+#define IP_VERSION    0x45 /* version 4, 5 words: no options */
 #define IP_DF         0x4000
 #define IP_TTL        64
 #define IP_UDP        17
 #define BTH_PAD_MASK  0x30
 #define BTH_TVER_MASK 0x0f
 
-/* Returns 1 if the packet is unfragmented IPv4 without options, UDP to port 4791, and a UD SEND
- * with the tag of in-network computing. Reads the frame in place, so packets of other software cost
- * only this check. */
+/* Returns 1 for unfragmented IPv4 without options, UDP 4791, a UD SEND with the tag. Reads in
+ * place, so other packets cost only this. */
 INLINE int packet_accepted(const struct xdp_md *ctx)
 {
 	const __u8 *p = (const __u8 *)(long)ctx->data;
@@ -34,7 +32,7 @@ INLINE int packet_accepted(const struct xdp_md *ctx)
 	       p[64] == (INC_TAG >> 8 & 0xff) && p[65] == (INC_TAG & 0xff);
 }
 
-/* Returns the number that identifies an operation, `kind` of struct kernel_call. */
+/* Returns `kind` of struct kernel_call. */
 INLINE __u64 packet_kind(const struct frame *f)
 {
 	return f->op | f->type << 8 | f->collective << 16 |
@@ -42,7 +40,7 @@ INLINE __u64 packet_kind(const struct frame *f)
 	       (__u64)be16(f->elements_be) << 48;
 }
 
-/* Returns the number of payload bytes; -1: this plane does not compute the packet. */
+/* Returns the payload; -1: not computed by this plane. */
 INLINE int packet_fast_bytes(const struct frame *f)
 {
 	__u32 elements = be16(f->elements_be), bytes = reduce_bytes(f->op, f->type);
@@ -60,7 +58,7 @@ INLINE int packet_fast_bytes(const struct frame *f)
 
 enum soundness { PACKET_SOUND, PACKET_MALFORMED, PACKET_ICRC_WRONG, PACKET_LONG };
 
-/* Copies the frame behind the headers to `w`; checks lengths and ICRC. */
+/* Copies the rest of the frame to `w`; checks lengths and ICRC. */
 INLINE enum soundness packet_copy(struct xdp_md *ctx, struct work *w, int check_icrc)
 {
 	struct frame *f = &w->frame;
@@ -87,8 +85,7 @@ INLINE enum soundness packet_copy(struct xdp_md *ctx, struct work *w, int check_
 	return PACKET_SOUND;
 }
 
-/* Returns 1 if the payload has the length that the header implies. A packet with a status may have
- * no payload. */
+/* Checks the payload's length against the header; with a status it may be empty. */
 INLINE int packet_fast_sound(const struct frame *f, int fast_bytes)
 {
 	int bytes = be16(f->ip_bytes_be) - HEADERS_BYTES - ROCE_ICRC_BYTES;
@@ -108,7 +105,7 @@ INLINE __u16 ip_checksum(const struct work *w)
 	return ~sum;
 }
 
-/* Writes the MPI header of the packet from w->out. */
+/* Writes the MPI header from w->out. */
 INLINE void packet_describe(struct work *w, __u8 direction)
 {
 	struct frame *f = &w->frame;
@@ -125,8 +122,7 @@ INLINE void packet_describe(struct work *w, __u8 direction)
 	f->status = w->out.status;
 }
 
-/* Completes the packet in `w` (addresses, MPI header, `bytes` of payload), and writes it to the
- * frame, whose length it changes. Returns nonzero if the packet cannot be sent. */
+/* Addresses, MPI header, `bytes` of payload; the frame's length changes. Nonzero: not sent. */
 INLINE int packet_put(struct xdp_md *ctx, struct work *w, __u32 dest_qp, __u32 bytes)
 {
 	struct frame *f = &w->frame;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arithmetic of the XDP plane: folds all contributions of an aggregator in the order of the
- * children. */
+/* Folds contributions in the order of the children. */
 #ifndef SWITCH_XDP_REDUCE_H
 #define SWITCH_XDP_REDUCE_H
 
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/softfloat.h"
 
-/* Operator and type as one number, for use in a switch statement. */
+/* For a switch statement. */
 #define REDUCE_KIND(op, type) ((__u32)(op) | (__u32)(type) << 8)
 
-/* Returns the bytes of an element; 0: this plane does not compute the operator on this type. */
+/* Returns 0 if this plane does not compute it. */
 INLINE __u32 reduce_bytes(__u8 op, __u8 type)
 {
 	if (op != DXP_INC_SUM && op != DXP_INC_MIN && op != DXP_INC_MAX)
@@ -20,7 +19,7 @@ INLINE __u32 reduce_bytes(__u8 op, __u8 type)
 	return type == DXP_INC_FLOAT || type == DXP_INC_INT32 ? 4 : 0;
 }
 
-/* Costly operators are not inlined, so that the verifier checks each of them only once. */
+/* Costly operators are not inlined, so that the verifier checks each once. */
 __attribute__((noinline)) __u64 add_doubles(__u64 a, __u64 b)
 {
 	return sf_add_double(a, b);
@@ -41,8 +40,7 @@ __attribute__((noinline)) int less_floats(__u32 a, __u32 b)
 	return sf_less_float(a, b);
 }
 
-/* Folds in the order of the children. a: the fold so far; b: the next contribution's word. Minimum
- * is a < b ? a : b, as in C and in the FPU. */
+/* a: fold so far; b: next word. Minimum is a < b ? a : b, as in C and the FPU. */
 #define FOLD(expression)                                                       \
 	do {                                                                   \
 		for (i = 1; i < SWITCH_KERNEL_CHILDREN && i < children; i++) { \
@@ -52,7 +50,7 @@ __attribute__((noinline)) int less_floats(__u32 a, __u32 b)
 		return a;                                                      \
 	} while (0)
 
-/* Folds like FOLD, for words of two 4-byte elements; the second element may be unused. */
+/* Two 4-byte elements per word; the second may be unused. */
 #define FOLD_TWO(expression)                                                   \
 	do {                                                                   \
 		low = (__u32)a;                                                \
@@ -68,7 +66,7 @@ __attribute__((noinline)) int less_floats(__u32 a, __u32 b)
 		return (__u64)high << 32 | low;                                \
 	} while (0)
 
-/* Returns the fold of the payload words with index `at` over all children. */
+/* Words `at` of all children. */
 __attribute__((noinline)) __u64 reduce_word(struct kernel_contributions *c, __u32 at,
 					    __u32 children, __u32 kind)
 {
@@ -95,7 +93,7 @@ __attribute__((noinline)) __u64 reduce_word(struct kernel_contributions *c, __u3
 	}
 }
 
-/* Folds `words` words of `children` contributions into the payload of `into`. */
+/* Folds into the payload of `into`. */
 __attribute__((noinline)) int reduce_all(struct kernel_contributions *from, struct work *into,
 					 __u32 words, __u32 children, __u32 kind)
 {

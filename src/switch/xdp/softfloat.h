@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IEEE 754 addition and comparison by integer instructions, because BPF has no floating point. The
- * results equal those of an x86 FPU (SSE) with default settings in every bit: round to nearest
- * even, subnormals, infinities. If both operands are NaNs, the result is the first one, made quiet.
- * Infinity minus infinity is the negative default NaN. A test compiles this file for the host.
+/* IEEE 754 addition and comparison by integers, as BPF has no floats, with an x86 FPU's bits (SSE,
+ * defaults): nearest even, subnormals, infinities. Of two NaNs the first, made quiet; infinity
+ * minus infinity is the negative default NaN. A test compiles it for the host.
  *
- * A number is in the low `exponent + fraction + 1` bits of 64. Both formats share this source,
- * which is inlined with constant widths. */
+ * Numbers are in the low `exponent + fraction + 1` bits; both formats inline this source. */
 #ifndef SWITCH_XDP_SOFTFLOAT_H
 #define SWITCH_XDP_SOFTFLOAT_H
 
@@ -13,9 +11,9 @@
 
 #define SF_INLINE static inline __attribute__((always_inline))
 
-#define SF_GUARD 3 /* bits below the last bit of the fraction: guard, round and sticky bit */
+#define SF_GUARD 3 /* below the fraction: guard, round and sticky bit */
 
-/* Shifts right. If any bit that is shifted out is 1, the lowest bit of the result becomes 1. */
+/* Sets the lowest bit if a 1 bit is shifted out. */
 SF_INLINE __u64 sf_shift_sticky(__u64 v, __u32 count)
 {
 	if (count == 0)
@@ -25,7 +23,7 @@ SF_INLINE __u64 sf_shift_sticky(__u64 v, __u32 count)
 	return v >> count | ((v << (64 - count)) != 0);
 }
 
-/* Counts leading zeros of v, which is not 0. */
+/* v is not 0. */
 SF_INLINE __u32 sf_leading_zeros(__u64 v)
 {
 	__u32 count = 0;
@@ -53,8 +51,8 @@ SF_INLINE __u32 sf_leading_zeros(__u64 v)
 	return count + !(v >> 63);
 }
 
-/* Rounds to nearest even and packs the number. The leading bit of `v` is bit fraction_bits +
- * SF_GUARD. It may be lower if exponent is 1 (subnormal). */
+/* Rounds to nearest even. The leading bit of `v` is fraction_bits + SF_GUARD, or lower if exponent
+ * is 1 (subnormal). */
 SF_INLINE __u64 sf_round(__u64 sign, __u32 exponent, __u64 v, __u32 fraction_bits,
 			 __u32 exponent_max)
 {
@@ -65,12 +63,11 @@ SF_INLINE __u64 sf_round(__u64 sign, __u32 exponent, __u64 v, __u32 fraction_bit
 		v++;
 	if (exponent >= exponent_max)
 		return sign | (__u64)exponent_max << fraction_bits;
-	/* The leading bit of v adds one to the exponent field; a carry of the rounding adds one
-	 * too. */
+	/* the leading bit, or a carry, adds one to the exponent */
 	return sign | (((__u64)(exponent - 1) << fraction_bits) + v);
 }
 
-/* Adds two finite numbers with |a| >= |b|. */
+/* Adds finite numbers with |a| >= |b|. */
 SF_INLINE __u64 sf_add_finite(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max)
 {
 	const __u64 hidden = 1ull << fraction_bits;
@@ -139,7 +136,7 @@ SF_INLINE __u64 sf_add(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max
 	return sf_add_finite(a, b, fraction_bits, exponent_max);
 }
 
-/* Returns 1 if a < b, else 0; also 0 if one operand is a NaN. Both zeros are equal. */
+/* Returns 0 also with a NaN; both zeros are equal. */
 SF_INLINE int sf_less(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max)
 {
 	const __u64 sign_bit = ((__u64)exponent_max + 1) << fraction_bits;
