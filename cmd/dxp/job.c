@@ -81,7 +81,7 @@ int command_job(int argc, char **argv)
 {
 	static struct job_command c = {.job = {.user = UINT64_MAX, .wait_s = 10}};
 	const struct option_row rows[] = {
-		DIRECTORY_ROW(c.o.fabric.directory),
+		DIRECTORY_ROWS(c.o.fabric.directory),
 		COMMON_ROW("manager", "ADDRESS", "the manager (default: from the folder)",
 			   c.o.fabric.manager),
 		{"xpus", "N", "begin: number of xPUs", OPTION_NUMBER, &c.job.wish.count, 1,
