@@ -195,8 +195,8 @@ struct near {
 		bare_us[BENCH_ROUNDS_MAX];
 };
 
-/* Receives until the PUT is complete. Writes to *received_ns when the PUT's answer left the
- * socket. */
+/* Receives until the PUT is complete. Sets *received_ns to the time at which its answer was read
+ * from the socket. */
 static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 {
 	struct dxp_nic_event event;
