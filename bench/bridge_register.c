@@ -16,7 +16,7 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-#define TIMES 5 /* registrations per round; the shortest counts */
+#define TIMES 5 /* the shortest of a round counts */
 
 static const uint64_t sizes[] = {4096, 65536, 1 << 20, 16 << 20, 256 << 20};
 
@@ -50,7 +50,7 @@ static const struct registering {
 	bool (*once)(struct bridge_setup *p, void *base, uint64_t bytes);
 } ways[] = {{"pinned", pinned_once}, {"pages locked", locked_once}, {"pages made", made_once}};
 
-/* Returns the shortest time in us; negative if it failed. */
+/* Returns the shortest time; negative on failure. */
 static double shortest_us(struct bridge_setup *p, const struct registering *w, void *base,
 			  uint64_t bytes)
 {

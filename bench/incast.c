@@ -67,14 +67,13 @@ static const char lab_remove[] = "for i in hub r s1 s2 s3 s4 s5 s6 s7 s8; do\n"
 				 "done";
 
 struct sender {
-	unsigned index; /* number of the sender, from 1 */
+	unsigned index; /* from 1 */
 	const struct contender *contender;
 	const struct work *work;
 	struct tally *tally;
 };
 
-/* Runs one sender in its own process, because measure_run() runs the near end in the namespace of
- * its caller. */
+/* Runs in its own process, because measure_run() runs the near end in its caller's namespace. */
 static void sender_main(int control, void *context)
 {
 	const struct sender *s = context;
@@ -98,7 +97,7 @@ struct port {
 	uint64_t packets, dropped;
 };
 
-/* Returns how many packets the bottleneck's queue has passed and dropped so far. */
+/* Reads the packets that the bottleneck's queue has passed and dropped. */
 static struct port port_read(void)
 {
 	struct port p = {0};
@@ -121,7 +120,7 @@ struct figures {
 	unsigned failed; /* number of senders that failed */
 };
 
-/* Computes percentiles over the times of all senders together. */
+/* Computes percentiles over all senders' times. */
 static void times_pool(const struct tally *tallies, unsigned count, struct figures *out)
 {
 	uint64_t *all = malloc((size_t)count * TALLY_SAMPLES * sizeof(*all));
@@ -158,8 +157,7 @@ static void figures_read(const struct tally *tallies, const struct outcome *outc
 		sum += rate;
 		squares += rate * rate;
 	}
-	/* divides by the time from the first start to the last completion, because senders do not
-	 * start at the same time */
+	/* from first start to last completion, because senders start at different times */
 	if (end_ns > begin_ns)
 		f->goodput = (double)messages * MESSAGE_BYTES / (double)(end_ns - begin_ns);
 	f->jain = squares > 0 ? sum * sum / (count * squares) : 0;

@@ -17,10 +17,9 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-/* round trips of one sample, which takes 0.1 s; contenders alternate often, because the speed of
- * the machine drifts */
+/* a sample takes 0.1 s; contenders alternate often, because the machine's speed drifts */
 #define TRIPS 200000
-/* round trips between two reads of the clock; reading it costs a third of a round trip */
+/* round trips per clock read, which costs a third of one */
 #define BATCH  1000
 #define COPIED (6ull << 30)
 
@@ -98,7 +97,7 @@ static int copies_run(const struct lab *lab, const struct raw_ends *ends,
 		.metric = TABLE_GOODPUT,
 		.work = {.op = WORK_PUT,
 			 .depth = 16,
-			 /* operations that touch all pages */
+			 /* touches all pages */
 			 .warmup = 64 + 2 * RAW_BUFFER_BYTES / bytes,
 			 .count = max_u64(count, 8)},
 		.contenders = copies,

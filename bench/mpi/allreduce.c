@@ -30,13 +30,12 @@
 #define WARMUP_CALLS 20
 #define CALLS_MAX    (1u << 20)
 #define BYTES_MAX    (64u << 20)
-/* calls with different data; so a result of an earlier call is detected as wrong */
+/* calls with different data, so a result of an earlier call is noticed */
 #define TERMS         8
 #define BARRIER_BYTES 4096
 
 struct buffers {
-	/* the buffers have TERMS elements more than the message, because calls start at different
-	 * offsets */
+	/* TERMS elements longer than the message, because calls start at different offsets */
 	void *terms, *sums;
 	void *receive;
 	double *times_us; /* CALLS_MAX entries */
@@ -55,9 +54,8 @@ static size_t element_bytes(const struct buffers *b)
 	return b->single ? sizeof(float) : sizeof(double);
 }
 
-/* Fills memory so that element i of call c is ((i + c) % TERMS + 1) * (rank + 1). These are small
- * integers, so that their sums are exact in any order. Each call starts at another offset of the
- * same memory, so nothing is written between calls. */
+/* Sets element i of call c to ((i + c) % TERMS + 1) * (rank + 1): small integers, with sums exact
+ * in any order. Calls start at different offsets, so nothing is written between them. */
 static void fill(struct buffers *b)
 {
 	for (size_t i = 0; i < b->elements + TERMS; i++) {
@@ -87,8 +85,7 @@ static double cpu_us(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* Returns the time in us that all CPUs of the machine were busy since boot, without waiting for
- * I/O. */
+/* Returns the time that all CPUs were busy since boot, without I/O waits. */
 static double busy_us(void)
 {
 	unsigned long long user, nice, system, idle, wait, irq, soft;
@@ -106,8 +103,8 @@ static double busy_us(void)
 
 /* ---- counting packets ---- */
 
-/* Adds the packets that all interfaces of this thread's namespace have sent. Skips lo and bridges,
- * which are not links. So a packet is counted at the sending side of each link. */
+/* Adds the packets sent by this namespace's interfaces, except lo and bridges: each packet counts
+ * at the sending side of each link. */
 static void interfaces_add(uint64_t *sent)
 {
 	char line[512], name[64];
@@ -165,9 +162,8 @@ static struct packets packets_now(void)
 
 /* ---- one size ---- */
 
-/* Returns the mean time of a call at this rank. Checks every result outside the timed part. If the
- * check is long, a barrier follows, so that the check of one rank does not delay the call of
- * another. */
+/* Returns this rank's mean time of a call. Checks results outside the timed part; after a long
+ * check a barrier keeps it from delaying other ranks. */
 static double calls(struct buffers *b, unsigned count, bool timed, unsigned *wrong)
 {
 	MPI_Datatype type = b->single ? MPI_FLOAT : MPI_DOUBLE;
@@ -197,8 +193,8 @@ static int double_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the packets of n calls. Measures 2n calls and n calls, and subtracts, which cancels the
- * packets before and after the calls. */
+/* Returns the packets of n calls: those of 2n calls less those of n, which cancels packets around
+ * the calls. */
 static void packets_count(struct buffers *b, unsigned n, double *sent, double *crossed,
 			  unsigned *wrong)
 {

@@ -50,7 +50,7 @@ int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type,
 	return status;
 }
 
-/* The timed functions: X(name, parameters, arguments). */
+/* X(name, parameters, arguments) */
 #define TIMED_CALLS(X)                                                                            \
 	X(Send, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),              \
 	  (b, n, t, to, tag, c))                                                                  \
