@@ -13,7 +13,7 @@
 
 #include "ring.h"
 
-#define COUNT      16384u /* numbers in the vector of each xPU */
+#define COUNT      16384u /* per xPU */
 #define XPUS_MAX   8
 #define ROUNDS_MAX 1000000ul
 #define WAIT_NS    120000000000ull
@@ -68,8 +68,6 @@ static uint32_t stops_open(struct dxp_fabric *fabric, struct stop stops[XPUS_MAX
 	return used;
 }
 
-/* ---- the kernels ---- */
-
 static struct dxp_argument value(const void *from, uint32_t bytes)
 {
 	struct dxp_argument a = {.kind = DXP_ARGUMENT_BYTES, .bytes = bytes};
@@ -118,7 +116,7 @@ static void start(struct stop *here, const struct stop *next, struct ring ring)
 	check(dxp_run(here->xpu, &launch, &here->event), "run");
 }
 
-/* Waits for an xPU's kernel. Returns how long the kernel ran, in ns. */
+/* Waits for a kernel; returns the ns that it ran. */
 static uint64_t finish(struct dxp_fabric *fabric, struct stop *s, uint32_t rounds)
 {
 	struct dxp_event_times times;
@@ -136,7 +134,7 @@ static uint64_t finish(struct dxp_fabric *fabric, struct stop *s, uint32_t round
 
 /* ---- verification ---- */
 
-/* Computes the sums that every xPU must have after all rounds. */
+/* Computes every xPU's sums after all rounds. */
 static void expected_compute(uint32_t ranks, uint32_t rounds)
 {
 	for (uint32_t i = 0; i < COUNT; i++)
@@ -158,7 +156,7 @@ static uint32_t wrong_count(struct stop *s)
 	return wrong;
 }
 
-/* Starts all kernels, waits for them and prints the result. Returns how many numbers are wrong. */
+/* Returns how many numbers are wrong. */
 static uint32_t ring_run(struct dxp_fabric *fabric, struct stop *stops, uint32_t ranks,
 			 uint32_t rounds)
 {
@@ -191,7 +189,6 @@ static uint32_t rounds_of(int argc, char **argv)
 	exit(2);
 }
 
-/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -115,7 +115,6 @@ static cl_uint wrong_read(cl_uint xpu)
 	return count;
 }
 
-/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

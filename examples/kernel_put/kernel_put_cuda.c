@@ -21,12 +21,12 @@
 
 #define SKIPPED 77
 
-/* A function of this program's NIC, and the memory of the kernel. */
+/* A function of this program's NIC, and the kernel's memory. */
 struct sender {
 	struct dxp_nic *nic;
 	struct dxp_function *function;
 	struct dxp_window *window;
-	struct dxp_memory memory; /* holds the picture, followed by the report */
+	struct dxp_memory memory; /* picture, then report */
 	struct report *report;
 };
 
@@ -46,11 +46,11 @@ static void gpu_check(const char *why, const char *what)
 	exit(1);
 }
 
-/* Opens the NIC, its function and the memory. Arms the function: the NIC does not sleep while a
- * function is armed. The device could not wake it. */
+/* Arms the function: the NIC does not sleep while one is armed, and the device could not wake it.
+ */
 static void sender_open(struct sender *s)
 {
-	char name[DXP_NAME_BYTES]; /* must differ from the name of this host's own node */
+	char name[DXP_NAME_BYTES]; /* differs from this host's own node */
 	const struct dxp_nic_options options = {.join = true, .thread = true, .name = name};
 
 	snprintf(name, sizeof(name), "gpu-%d", (int)getpid());

@@ -50,8 +50,8 @@ static unsigned stops_open(struct dxp_fabric *fabric, struct stop stops[XPUS_MAX
 	return used;
 }
 
-/* Adds one to each number at xPU `here`, then sends the array to `next`. Returns the event of the
- * array's arrival at `next`. */
+/* Adds one to each number at `here`, then sends them to `next`. Returns the event of their arrival.
+ */
 static dxp_event hop(const struct stop *here, const struct stop *next, dxp_event arrived)
 {
 	const struct dxp_argument argument = {.kind = DXP_ARGUMENT_BUFFER,
@@ -76,7 +76,6 @@ static dxp_event hop(const struct stop *here, const struct stop *next, dxp_event
 	return passed;
 }
 
-/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
