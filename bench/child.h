@@ -12,8 +12,8 @@ struct child {
 	int control; /* parent's end of the socket pair */
 };
 
-/* Runs in the new process; `control` is its end of the socket pair. Returning exits with status 0.
- */
+/* Runs in the new process; `control` is its end of the socket pair. Returning exits with status
+ * 0. */
 typedef void (*child_body)(int control, void *context);
 
 /* Enters the namespace made by `ip netns add NAME`; NULL: none. Returns DXP_EINVAL or DXP_EIO,

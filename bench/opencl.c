@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench opencl`: the cost of commands, bytes and builds for an OpenCL program on two xPUs of a
- * local fabric, against local PoCL and the network's limits: a raw round trip and an RLTP stream.
- */
+/* `dxp bench opencl`: the cost of commands, bytes and builds for an OpenCL program on two xPUs of
+ * a local fabric, against local PoCL and the network's limits: a raw round trip and an RLTP
+ * stream. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

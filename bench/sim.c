@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench sim`: the shipped transport on simulated networks. Parses options and selects tables.
- */
+/* `dxp bench sim`: the shipped transport on simulated networks. Parses options and selects
+ * tables. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

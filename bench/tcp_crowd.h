@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Opens `count` loopback connections to one process, which reads 4 bytes from each. Writes
- * connections per second, or 0 if too few files may be open. Returns DXP_EIO, logged, on failure.
- */
+ * connections per second, or 0 if too few files may be open. Returns DXP_EIO, logged, on
+ * failure. */
 int tcp_crowd_rate(uint32_t count, double *per_s);
 
 #endif

@@ -59,8 +59,8 @@ static bool is_activation(const struct tensor *t)
 	return t->type == TENSOR_FLOAT32 || (is_8bit(t) && t->quant_count == 1);
 }
 
-/* Computes output size and leading padding on one axis. Returns false if the window does not fit.
- */
+/* Computes output size and leading padding on one axis. Returns false if the window does not
+ * fit. */
 static bool slide(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation,
 		  int32_t *out, int32_t *before)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sender in CUDA: 256 threads compute a block, the first rings the doorbell. Window, picture
- * and report are mapped host memory, so no driver, copy or host thread is between kernel and NIC.
- */
+ * and report are mapped host memory, so no driver, copy or host thread is between kernel and
+ * NIC. */
 #include "gpu.h"
 
 #include <cuda_runtime.h>
@@ -52,8 +52,8 @@ const char *gpu_open(void)
 
 const char *gpu_map(void *base, size_t bytes, void **device)
 {
-	cudaError_t error =
-		cudaHostRegister(base, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable);
+	cudaError_t error = cudaHostRegister(base, bytes,
+					     cudaHostRegisterMapped | cudaHostRegisterPortable);
 
 	if (error == cudaSuccess)
 		error = cudaHostGetDevicePointer(device, base, 0);

@@ -46,8 +46,8 @@ static void gpu_check(const char *why, const char *what)
 	exit(1);
 }
 
-/* Arms the function: the NIC does not sleep while one is armed, and the device could not wake it.
- */
+/* Arms the function: the NIC does not sleep while one is armed, and the device could not wake
+ * it. */
 static void sender_open(struct sender *s)
 {
 	char name[DXP_NAME_BYTES]; /* differs from this host's own node */

@@ -50,8 +50,8 @@ static unsigned stops_open(struct dxp_fabric *fabric, struct stop stops[XPUS_MAX
 	return used;
 }
 
-/* Adds one to each number at `here`, then sends them to `next`. Returns the event of their arrival.
- */
+/* Adds one to each number at `here`, then sends them to `next`. Returns the event of their
+ * arrival. */
 static dxp_event hop(const struct stop *here, const struct stop *next, dxp_event arrived)
 {
 	const struct dxp_argument argument = {.kind = DXP_ARGUMENT_BUFFER,

@@ -13,8 +13,8 @@ void launch_close(struct replica *r);
 /* For buffers without elements per sample of a batch. */
 size_t launch_bytes(const struct network *n, enum buffer b);
 
-/* `samples` is ignored by kernels over parameters. Waits for `after`; it and `event` may be NULL.
- */
+/* `samples` is ignored by kernels over parameters. Waits for `after`; it and `event` may be
+ * NULL. */
 void launch(struct replica *r, enum kernel k, uint32_t samples, cl_event after, cl_event *event);
 
 /* Enqueues the forward pass of `samples` samples from order[first]. `seed` shifts images; 0: no

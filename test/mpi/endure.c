@@ -32,8 +32,7 @@ int main(int argc, char **argv)
 	for (sum[0] = 0; sum[0] == 0; calls++) {
 		double now = MPI_Wtime(), elapsed;
 
-		/* Rank 0 decides whether to stop. The sum makes all ranks stop at the same
-		 * operation. */
+		/* Rank 0 decides; the sum stops all ranks at the same operation. */
 		x[0] = rank == 0 && (now - begin > seconds || access(last, F_OK) == 0 ||
 				     calls + 1 == calls_wanted);
 		if (die && rank == ranks - 1 && now - begin > 1)
