@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The naive way of the source (S-04) as running code: a server with a board on its bus, a client
- * on the network, and no pipeline. For each transfer the server learns its size, allocates and
- * registers buffers for all of it, reads all bytes from the client, passes them through the board,
+/* The source's naive way (S-04), without a pipeline: for each transfer the server learns its size,
+ * allocates and registers buffers for all of it, reads all bytes, passes them through its board,
  * and writes them back.
  *
  *   client: a direct xPU's memory <--- network ---> server: this program <--- DMA ---> its board
  *
- * The bridge's rows have the same network, the same model of a board and the same bytes; there the
- * board is at the other end, and this program is the client. */
+ * The bridge's rows use the same network, board model and bytes; there the board is at the other
+ * end, and this program is the client. */
 #include <string.h>
 #include <sys/mman.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the time to register memory, for several sizes (S-08). It shows why a bridge registers
- * its rings once (S-05), and how much time the naive way spends in each transfer.
+/* Measures memory registration (S-08): why a bridge registers its rings once (S-05), and what the
+ * naive way spends in each transfer.
  *
  *   pinned          dxp_dma_pin and dxp_dma_unpin: the memory of a transfer in place
  *   pages locked    mlock and munlock: what a NIC or board with its own page tables needs besides

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench collective`: allreduce of floats, in place, among 2, 4 and 8 xPUs of one machine.
- * Measures time, bytes through the host, and CPU time of the host. All ways alternate.
+/* `dxp bench collective`: in-place allreduce of floats among 2, 4 and 8 local xPUs: time, bytes
+ * through the host, and the host's CPU time. All ways alternate.
  *
  *   ring, tree         the xPUs send to each other and add
  *   switch             a switch on this machine adds

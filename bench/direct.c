@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench direct`, which tests the claim of the source (X-02): bytes go from one xPU
- * to another without the host. It runs the same transfer, and the same two-stage classifier,
- * directly and through the host. It measures time, bandwidth, bytes through the host, CPU time of
- * the host, and copies. The ways alternate.
+/* `dxp bench direct` tests the source's claim (X-02) that bytes go between xPUs without the host.
+ * Runs a transfer, and a two-stage classifier, directly and through the host. Measures time,
+ * bandwidth, bytes and CPU time of the host, and copies. The ways alternate.
  *
  *   direct             xpu1 --PUT--> xpu2
  *   direct, read       xpu1 <--GET-- xpu2

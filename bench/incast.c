@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench incast`: N hosts send 64 KiB messages to one host, LAB-r. The switch port
- * to this host carries 1 Gb/s and holds 150 kB:
+/* `dxp bench incast`: N hosts send 64 KiB messages to LAB-r, through a switch port of 1 Gb/s that
+ * holds 150 kB:
  *
  *   LAB-s1 [v0 10.78.0.2] ==== [p1 |     |
  *   LAB-s2 [v0 10.78.0.3] ==== [p2 | hub | p0] ==== tbf 1 Gb/s ==== [v0 10.78.0.1] LAB-r
  *   ...                            |     |
  *
- * Senders cut their batches into packets, so each packet is queued and dropped alone. The switch
- * marks ECN-capable packets if the rate exceeds 0.92 of the port's rate, as a phantom queue does.
- * Each sender has its own receiving process on the receiving host. */
+ * Senders cut batches into packets, so each is queued and dropped alone. The switch marks
+ * ECN-capable packets above 0.92 of the port's rate, as a phantom queue does. Each sender has its
+ * own receiving process. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

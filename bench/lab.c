@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the labs. The names of namespaces contain the id of this process, so that two benchmarks do
- * not collide:
+/* Makes the labs. Namespace names contain this process's id, so that two benchmarks do not collide:
  *
  *   dxpb-PID-near [v0 10.77.0.1] ==== veth, MTU of the lab ==== [v1 10.77.0.2] dxpb-PID-far
  *
- * The kernel does not save route metrics, so that no TCP connection inherits them from the previous
- * one. */
+ * The kernel saves no route metrics, so no TCP connection inherits them from an earlier one. */
 #include "bench/lab.h"
 
 #include <errno.h>

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench latency --parts`: measures the parts of one PUT's round trip (X-16). Two
- * processes poll NIC and socket as node_poll does, from the same functions, and take a time stamp
- * between the steps. So the library has no stamps. Each part starts where the previous one ends, so
- * the parts of one round trip add up exactly. Such round trips alternate with round trips of the
- * same loop without stamps; the row "sum of the parts" states the difference, which is the cost of
- * the stamps.
+/* `dxp bench latency --parts`: the parts of a PUT's round trip (X-16). Two processes poll as
+ * node_poll does and stamp each step, so the library has no stamps. Each part starts where the
+ * previous ends, so parts add up exactly. Round trips without stamps alternate; the row "sum of the
+ * parts" states the stamps' cost.
  *
  *   near   doorbell | engine | send call |                                       completion
  *   wire                                 | wire |              acknowledgement |
  *   far                                         | receive | placement |
  *
- * On loopback and veth the packet crosses within the send call: then "wire" is 0. */
+ * On loopback and veth the packet crosses within the send call, so "wire" is 0. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench nic`: measures the NIC between processes of one machine, where no network
- * hides its cost. Measures round trips of NAPs and bandwidth of PUTs, alternating with bare memory
- * and other libraries. Also measures descriptors per second, sharing between functions, an idle
- * function, a kernel's doorbell, and blocks sent by a kernel and by its host. PUTs use 8 MiB at
- * either end, more than the level-2 cache, as real data does. memcpy and the other contenders do
- * the same. A NIC in a third process adds two hops between cores to the round trip. On two cores,
- * the two users share one core and switch by a system call. The variant with both users in one
- * process shows the hops alone. */
+/* `dxp bench nic`: the NIC between processes of one machine, without a network: NAP round trips and
+ * PUT bandwidth against bare memory and other libraries; also descriptors per second, sharing, idle
+ * functions, a kernel's doorbell and blocks. All contenders use 8 MiB at either end, beyond the
+ * level-2 cache. A NIC in a third process adds two core hops; on two cores the users share one and
+ * switch by a system call. Both users in one process show the hops alone. */
 #include <stdio.h>
 
 #include "base/util.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares ways to send the results of a kernel, as figure 1 of the patent does (P-03 in
- * docs/reference/seeds.md). In all ways the same kernel computes the same blocks on one xPU, and
- * each block goes to a second xPU.
+/* Compares ways to send a kernel's results, as figure 1 of the patent does (P-03). The same kernel
+ * computes the same blocks on one xPU; each goes to a second xPU.
  *
  *   device-driven   one launch: the kernel computes a block, PUTs it itself, waits for completion
  *   CPU-driven      for each block: the host launches the kernel, waits, starts a SEND, waits
  *   CPU, queued     the host posts the same commands at once; their wait lists order them
  *
- * At the end, the program reads the last block from the second xPU and compares it. */
+ * Finally the last block is read back and compared. */
 #include <stdio.h>
 #include <string.h>
 

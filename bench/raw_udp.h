@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures raw UDP at the highest speed that a small program can reach. It is the reference for
- * RLTP on the same machine in the same minute. It has no reliability, no headers and no batching of
- * different data. It uses connected sockets, and each measurement forks the far end. Also measures
- * the latency between two cores, because every other number varies with it.
+/* Measures raw UDP as fast as a small program can be, the reference for RLTP on the same machine in
+ * the same minute. No reliability, headers or mixed batches; connected sockets. Also measures
+ * core-to-core latency, with which every other number varies.
  *
- * The near end runs in the network namespace of the caller. The far end may run in another
- * namespace, if it exists under /run/netns and can reach the address of the near end. The kernel
- * chooses the ports. The far end is killed when the caller exits. */
+ * The near end uses the caller's network namespace; the far end, a fork killed when the caller
+ * exits, may use another under /run/netns that reaches the near address. The kernel chooses
+ * ports. */
 #ifndef BENCH_RAW_UDP_H
 #define BENCH_RAW_UDP_H
 

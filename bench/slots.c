@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench slots`: 16 slots behind one uplink (X-14). Each slot is an xPU of one
- * daemon. All slots send to, or receive from, 16 xPUs on the other side at once, or each sends to
- * the next slot:
+/* `dxp bench slots`: 16 slots of one daemon behind one uplink (X-14). They send to, or receive
+ * from, 16 xPUs on the other side at once, or each sends to the next slot:
  *
  *   LAB-near [v0 10.80.0.1] tbf 1 Gb/s ==== tbf 1 Gb/s [v1 10.80.0.2] LAB-far
  *   dxpd: slot1 .. slot16                            dxpd: xpu1 .. xpu16, manager, this program
  *
- * LAB-near has no loopback interface, so its slots can reach each other only by the crossbar of the
- * daemon. Batches are cut into packets before the uplink, so each packet is queued and dropped
- * alone. The program starts the transfers; their bytes do not pass through it. Afterwards it reads
- * back the bytes that each xPU received. */
+ * LAB-near has no loopback, so its slots reach each other only by the daemon's crossbar. Batches
+ * are cut before the uplink, so each packet is queued and dropped alone. The program only starts
+ * the transfers, and finally reads back the received bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

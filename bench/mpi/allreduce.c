@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs allreduces of one size after the other under mpirun, for `dxp bench inc`. The time is taken
- * as OSU's programs take it: each rank's mean time of a call, averaged over the ranks. Every result
- * is checked.
+/* Runs allreduces of one size after another under mpirun, for `dxp bench inc`, and checks every
+ * result. As in OSU's programs, a time is each rank's mean per call, averaged over ranks.
  *
  *   dxp-mpi-allreduce BYTES:CALLS ...
  *
- * Sums doubles, or floats if BYTES is no multiple of 8. Rank 0 prints a line for each size:
+ * Sums doubles, or floats if BYTES is no multiple of 8. Rank 0 prints for each size:
  *
  *   BYTES MEAN_US P50_US CPU_US BUSY_US SENT CROSSED WRONG
  *
- * CPU_US is the CPU time of all ranks for each call. BUSY_US is the CPU time of the whole machine.
- * SENT counts packets that hosts sent, and CROSSED packets that crossed any link. DXP_BENCH_NETNS
- * lists the network namespaces for SENT and CROSSED ("host:" or "switch:" before each path,
- * separated by commas). Both are 0 without this list, or if rank 0 may not enter the namespaces.
- * The program is plain MPI, and does not depend on the place where sums are computed. */
+ * CPU_US: CPU time per call of all ranks; BUSY_US: of the machine. SENT: packets sent by hosts;
+ * CROSSED: packets over any link. Both are counted in the namespaces of DXP_BENCH_NETNS (paths
+ * after "host:" or "switch:", separated by commas), and 0 without it or without permission. Plain
+ * MPI, wherever sums are computed. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A ring all-reduce in which the kernels do all the communication. The host starts one kernel on
- * each xPU and reads the results; no host code runs between these steps. In each round, the kernels
- * add up the numbers of all xPUs: each PUTs parts to the next xPU and waits for parts from the
- * previous xPU.
+/* A ring all-reduce by kernels alone: the host only starts one on each xPU and reads the results.
+ * In each round they add the numbers of all xPUs, by PUTs of parts to the next xPU.
  *
  *   dxp up --xpus 4 && build/bin/allreduce 10; dxp down */
 #include <stdio.h>

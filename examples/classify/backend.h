@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the stages, on xPUs of a fabric or on a device of this machine. The operations are the part
- * of <dxp/mmd.h> that the classifier needs. They take the number of a stage instead of an xPU.
+/* Runs the stages on xPUs, or on one local device: the part of <dxp/mmd.h> that the classifier
+ * needs, with stage numbers instead of xPUs.
  *
- * Allocated memory is aligned to 256 bytes; transfers may start at any byte in it. Dependent
- * commands of one stage run in order. An event is valid until wait() has reported it. Every
- * function returns enum dxp_status and, if it fails, writes a message into `fault`. Only one thread
- * may call these functions. */
+ * Memory is aligned to 256 bytes; transfers may start at any byte. Dependent commands of a stage
+ * run in order. An event is valid until wait() reports it. Functions return enum dxp_status, with a
+ * message in `fault` on failure. Only one thread may call them. */
 #ifndef CLASSIFY_BACKEND_H
 #define CLASSIFY_BACKEND_H
 

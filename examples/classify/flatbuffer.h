@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares a bounds-checked reader of flatbuffers, without casts.
+/* Bounds-checked reader of flatbuffers, without casts.
  *
- * The first read outside the file sets `broken`. After that, all reads return zero or the default.
- * A caller reads a whole object, then checks `broken` once before it uses the object. Fields are
- * addressed by their number in the schema. Files are little-endian, at any alignment. */
+ * The first read outside the file sets `broken`; from then on reads return zero or the default.
+ * Check `broken` once after reading an object, before using it. Fields are numbers in the schema;
+ * files are little-endian, at any alignment. */
 #ifndef CLASSIFY_FLATBUFFER_H
 #define CLASSIFY_FLATBUFFER_H
 

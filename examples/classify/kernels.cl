@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the operators in OpenCL C 1.2. Images are float, [height][width][channels]. int4
- * shapes are (height, width, channels, unused). Results are clamped to `range`.
+/* Operators in OpenCL C 1.2. Images are float [height][width][channels], int4 shapes (height,
+ * width, channels, unused). Results are clamped to `range`.
  *
- * The code suits a device that runs work-items one after the other on a core with wide vectors
- * (PoCL's CPU devices). A work-item is one tile of work, large enough to keep its sums in
- * registers; a work-group holds one work-item. A convolution tile is 8 pixels by 32 output
- * channels: for each input channel, two vectors of weights and eight scalars feed sixteen
- * multiply-adds. That fits 32 vector registers (AVX-512); with fewer it runs as four smaller tiles.
- * Padding costs nothing in the loop: pixels outside the image are read from `zeros`.
+ * Suits devices that run work-items in sequence on a core with wide vectors (PoCL's CPUs). A
+ * work-item, one per work-group, is a tile whose sums fit registers. A convolution tile is 8 pixels
+ * by 32 output channels: per input channel, two weight vectors and eight scalars feed sixteen
+ * multiply-adds, which fits 32 vector registers (AVX-512); with fewer it runs as four smaller
+ * tiles. Pixels outside the image are read from `zeros`, so padding costs nothing.
  *
  * Weights are packed as [block of 16 output channels][window y][window x][input channel][16],
  * zero-filled. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Computes the layout of a stage's memory on its xPU. The memory is one region:
+/* A stage's memory on its xPU is one region:
  *
  *   constants | arena | photo buffer 0 | photo buffer 1 | ...
  *
- * The arena holds the tensors inside the stage; tensors with disjoint lifetimes may share bytes. A
- * photo buffer (number `buffer_index`) holds the input and output of the stage for one photo. The
- * input is the photo or the tensors of the previous cut; the output is the tensors of the next cut
- * or the answer. Each photo in progress has a photo buffer. So a stage can compute one photo while
- * the next photo arrives and the previous one leaves. Every offset is 256-byte aligned. */
+ * The arena holds the tensors inside the stage, which share bytes if their lifetimes are disjoint.
+ * A photo buffer (`buffer_index`) holds input (photo or previous cut) and output (next cut or
+ * answer) of one photo in progress. So a stage computes one photo while the next arrives and the
+ * previous leaves. Every offset is 256-byte aligned. */
 #ifndef CLASSIFY_MEMORY_H
 #define CLASSIFY_MEMORY_H
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds a neural network in memory: tensors, operators in execution order, one photo as input, one
- * answer as output. It contains no file format and no device. A model that passed model_check() is
- * consistent: indices are in range, each operator's inputs exist before it runs, and every output
- * has the shape that its operator computes. Later code indexes without checks.
+/* A neural network: tensors, operators in execution order, one photo in, one answer out; no file
+ * format, no device. model_check() proves consistency: indices are in range, inputs exist before
+ * their operator, outputs have the computed shape. Later code indexes without checks.
  *
- * All activations are float32. 8-bit integers stand for real numbers, real = scale * (stored -
- * zero); weights and biases are converted once. An activation that is declared as 8-bit stays
- * float. It is clamped to the 8-bit range, because such models express RELU and RELU6 by this
- * range. It is not rounded to 256 steps. So answers are closer to the float network than the
- * answers of 8-bit kernels, and differ from these by up to a few hundredths of probability. */
+ * Activations are float32. 8-bit integers mean real = scale * (stored - zero); weights and biases
+ * are converted once. An 8-bit activation stays float, clamped to the 8-bit range, by which such
+ * models express RELU and RELU6, but not rounded to 256 steps. So answers are nearer to the float
+ * network, and differ from 8-bit kernels by up to a few hundredths of probability. */
 #ifndef CLASSIFY_MODEL_H
 #define CLASSIFY_MODEL_H
 

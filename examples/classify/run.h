@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends photos through the stages of a plan. run_submit() uploads a photo and posts all its
- * commands, including transfers between stages. Each command waits for its predecessor. Nothing
- * returns to this program before the answer. Up to `depth` photos are in progress, so that all
- * stages are busy.
+/* Sends photos through a plan's stages. run_submit() uploads a photo and posts all its commands,
+ * each waiting for its predecessor; nothing returns before the answer. Up to `depth` photos keep
+ * all stages busy.
  *
  *   run_open -> { run_submit ... run_collect } -> run_close
  *
- * Order: answers are collected in the order of submission. A stage has one arena, so it computes
- * one photo at a time: the first command of a photo waits for the last command of the previous
- * photo in the same stage. After an error only run_close may be called. The caller closes the
- * backend afterwards, which frees the memory on the xPUs. */
+ * Answers come in order of submission. A stage has one arena, so a photo's first command waits for
+ * the previous photo's last command in that stage. After an error only run_close may be called.
+ * Closing the backend afterwards frees memory on the xPUs. */
 #ifndef CLASSIFY_RUN_H
 #define CLASSIFY_RUN_H
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a network on the devices of an OpenCL context, one stage on each device. A tensor that
- * crosses a cut is a buffer that one stage writes and the next stage reads. The OpenCL platform
- * moves its bytes.
+/* Runs a network on the devices of an OpenCL context, one stage each. A crossing tensor is a buffer
+ * that one stage writes and the next reads; the platform moves its bytes.
  *
  *   network_open -> { network_submit ... network_collect } -> network_close
  *
- * Two photos may be in progress, so that two devices work at once. Answers come in the order of
- * submission. After an error only network_close may be called. */
+ * Two photos in progress keep two devices busy. Answers come in order of submission. After an error
+ * only network_close may be called. */
 #ifndef CLASSIFY_OPENCL_NETWORK_H
 #define CLASSIFY_OPENCL_NETWORK_H
 

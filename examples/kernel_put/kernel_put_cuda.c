@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the sender of kernel_put on a CUDA device. The program joins the fabric with its own NIC and
- * gives a function of this NIC to the kernel. The receiver is an xPU, as in kernel_put.
+/* Runs kernel_put's sender on a CUDA device, with a function of this program's own NIC in the
+ * fabric. The receiver is an xPU.
  *
  *   dxp up --xpus 1 && build/bin/kernel_put_cuda; dxp down
  *
  *   kernel_put_cuda [--host] [RECEIVER]   --host: run the sender on the CPU, for machines without
  *                                         such a device
  *
- * Exit status 77: there is no device; the last line of the output has the reason. */
+ * Exit status 77: no device; the last output line has the reason. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

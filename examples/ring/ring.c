@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends an array around all xPUs of the fabric; each xPU adds one to every number. The host posts
- * all commands at once and waits for the last event. The xPUs exchange the data and keep the order
- * without the host.
+/* Sends an array around all xPUs; each adds one to every number. The host posts all commands at
+ * once and waits for the last event; the xPUs exchange data and keep order without it.
  *
  *   dxp up --xpus 3 && build/bin/ring 10; dxp down */
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forward pass, backward pass and update of the network of shape.h. Work-items of per-sample
- * kernels have the index (item, sample). Other kernels have one work-item for each parameter. Sizes
- * are rounded up to whole work-groups, so kernels check their index.
+/* Passes and update of the network of shape.h. Per-sample kernels have work-items (item, sample),
+ * others one per parameter. Sizes are rounded up to whole work-groups, so kernels check their
+ * index.
  *
- * Same bits for any number of xPUs: a gradient is computed for each sample by itself, as a float,
- * and rounded to an integer. Everything that is added across samples is an integer. Contraction to
- * fused operations is off, so the order of the source fixes every rounding. */
+ * Same bits for any number of xPUs: each sample's gradient is a float by itself, rounded to an
+ * integer; everything added across samples is an integer. Without contraction to fused operations,
+ * source order fixes every rounding. */
 #pragma OPENCL FP_CONTRACT OFF
 
 #define NOWHERE 4 /* in `from`: no gradient passes, because the maximum is not above 0 */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network on all xPUs. Each xPU has a replica: all parameters, all samples, an in-order queue.
- * A step gives each replica a part of the batch; sum.h adds the gradients of all parts; each
- * replica then makes the same update.
+/* The network on all xPUs. Each has a replica: all parameters and samples, an in-order queue. A
+ * step gives each a part of the batch; sum.h adds the gradients; each makes the same update.
  *
  *   network_open -> for each epoch { network_order, network_step ..., network_finish,
  *                                    network_evaluate, network_same } -> network_close

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attaches to a function of a NIC, finds the server, and accesses the server's memory in three
- * ways: a PUT that the server is notified of, a GET, and an atomic operation. See server.c.
+/* Attaches to a NIC function, finds the server (server.c), and accesses its memory by a PUT that
+ * notifies it, a GET, and an atomic operation.
  *
  *   build/bin/nic_client [NIC [SERVER]]      SERVER: the address that the server printed, when it
  *                                            is on another node */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attaches to a function of a NIC and offers 64 KiB of memory to every client that sends a hello.
- * Exits after CLIENTS clients; 0 means never.
+/* Attaches to a NIC function and offers 64 KiB of memory to each client that sends a hello. Exits
+ * after CLIENTS clients; 0: never.
  *
  * A NIC of dxpd:                          A NIC inside the server, served to others:
  *   dxp up                                  build/bin/nic_server --own mine 1 &

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzzes a group's creation by two members, and an active group, with arbitrary bytes and plausible
- * packets of switch, members and strangers. Sending stops at some time, sent packets are valid, and
- * no result exceeds an operation's elements. Finally all operations complete and both creations
+ * packets of switch, members and unknown peers. Sending stops at some time, sent packets are valid,
+ * and no result exceeds an operation's elements. Finally all operations complete and both creations
  * have a status. */
 #define FUZZ_NAME "fuzz_inc_group"
 

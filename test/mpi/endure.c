@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs allreduces in sequence and checks each result while switches fail. Prints the number of
- * allreduces and the longest time of one.
+/* Runs and checks allreduces while switches fail. Prints their number and the longest time.
  *
  *   endure SECONDS [ELEMENTS [die | FILE | CALLS]]
  *
- * die: kills the last rank after 1 s. FILE: stops when the file exists, or after SECONDS. CALLS:
- * stops after this number of calls. */
+ * die: kills the last rank after 1 s. FILE: stops when it exists, or after SECONDS. CALLS: stops
+ * after so many. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>

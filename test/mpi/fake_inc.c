@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements include/dxp/inc.h without a network, for tests of the MPI plugins. The members on one
- * host share a file that is mapped as memory. Each writes its contribution to the file, and
- * combines all contributions in the order of members. The contracts of the library about order,
- * loss and disagreement hold. Environment variables inject faults:
+/* include/dxp/inc.h without a network, for tests of the MPI plugins. Members on one host share a
+ * mapped file; each writes its contribution and combines all in member order. The library's
+ * contracts about order, loss and disagreement hold. Environment variables inject faults:
  *
  *   DXP_FAKE_REFUSE=n      the first n groups are rejected
  *   DXP_FAKE_LOSE=n,m,k    the next k groups are lost in operation n (from 0) after m elements

@@ -10,8 +10,8 @@
  *                                         sends the text to a receiver in register mode; prints
  *                                         "sent"
  *
- * Prints "ready", or "streaming" when 100 PUTs have arrived, or the function's error. When its
- * function is closed, it prints the name of the reason and exits with 3. */
+ * Prints "ready", or "streaming" after 100 PUTs, or the function's error. When its function is
+ * closed, prints the reason's name and exits with 3. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends a switch packets that it must reject, at full speed or at a given rate.
+/* Sends a switch packets that it must reject.
  *
  *   inc-flood KIND SWITCH SECONDS [GROUP [EPOCH [RATE]]]
  *
- * KIND is a name from `kinds`. GROUP is hexadecimal; 0 means any group. RATE is in packets/s.
- *
- * Prints the number of packets that it sent. */
+ * KIND: a name from `kinds`. GROUP: hexadecimal; 0: any. RATE: packets/s, by default full speed.
+ * Prints the number of packets sent. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs one member of a job that uses only <dxp/inc.h>: operations of many kinds, types and sizes,
- * with a check of each result. When a group is lost, the member continues by TCP through rank 0, as
- * an MPI library does. Prints one line of counts. Exits with 0 if no result was wrong, no operation
- * exceeded its deadline, and all members got the same reports.
+/* Runs one member of a job on <dxp/inc.h> alone: many kinds, types and sizes, every result checked.
+ * After a lost group it continues by TCP through rank 0, as an MPI library does. Prints counts.
+ * Exits with 0 if no result was wrong, no operation exceeded its deadline, and all members got the
+ * same reports.
  *
  *   inc-rank RANK RANKS ROOT_IP:PORT [word=value]...       words: see `words` */
 #include <arpa/inet.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs hosts around a switch with a loaded XDP plane, for inc_xdp.sh, which makes the namespaces.
+/* Hosts around a switch with a loaded XDP plane, in namespaces of inc_xdp.sh.
  *
  *   xdp-hosts SWITCH_NS HOST_NS HOST_NS HOST_NS HOST_NS SEGMENTS
  *
- * The hosts are 10.99.0.1 .. 4 behind the ports p0 .. p3 of a bridge with 10.99.0.254. Two groups
- * run at once. Group A has all hosts, and its members run in two threads on different CPUs. Group B
- * has the first three hosts, and one thread. Contributions are random, and some are sent twice.
- * Results are compared bit for bit with results that the CPU computes. Meanwhile TCP runs through
- * the bridge. */
+ * Hosts 10.99.0.1 .. 4 are behind ports p0 .. p3 of a bridge with 10.99.0.254. Group A has all
+ * hosts, with members in two threads on different CPUs; at the same time group B has the first
+ * three, in one thread. Random contributions, some sent twice; results are compared bit for bit
+ * with the CPU's. TCP runs through the bridge meanwhile. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
