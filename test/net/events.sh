@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the event log: a node joins, is killed, a grant is made and revoked; `dxp events` shows each
-# within 10 s, in order, also after a restart of the manager, and --follow prints them.
+# The event log: `dxp events` shows each join, kill, grant and revocation within 10 s, in order,
+# also after a restart of the manager; --follow prints them.
 #
 #   dxp events --- 127.0.0.1 --- dxp-manager --grants explicit
 #                           +--- dxpd: xpu1   dxpd: late
