@@ -88,10 +88,8 @@ void bridge_memory_close(struct bridge_setup *p);
 
 /* Opens the engine of p->options here. Returns false, logged, on failure. */
 bool bridge_dma_open(struct bridge_setup *p, uint64_t memory_bytes, uint32_t buffer_bytes);
-/* Moves bytes by local DMA. */
 int bridge_dma_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_local(const struct bench_options *o);
-/* Prints the time to register memory of several sizes. */
 int bridge_registration(struct bridge_setup *p);
 
 int bridge_remote(const struct bench_options *o);

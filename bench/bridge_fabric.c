@@ -25,7 +25,6 @@ struct stage {
 	char folder[PATH_TEXT];
 };
 
-/* Writes "" if there is no such line. */
 static void line_read(const struct stage *s, const char *name, char *out, size_t bytes)
 {
 	char path[PATH_TEXT + 64];

@@ -25,7 +25,6 @@ struct bridge_limit {
 	double processors_gb_per_s;
 };
 
-/* Selects each stage's fastest way, then the slowest of these. */
 struct bridge_limit bridge_limit_of(const struct bridge_alone *ways, size_t count,
 				    unsigned processors);
 

@@ -25,7 +25,6 @@ static uint64_t resident(pid_t pid, const char *format)
 	return kb << 10;
 }
 
-/* Resets the peak (VmHWM) to the current size. */
 static void peak_forget(pid_t pid)
 {
 	char path[64];

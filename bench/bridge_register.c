@@ -50,7 +50,6 @@ static const struct registering {
 	bool (*once)(struct bridge_setup *p, void *base, uint64_t bytes);
 } ways[] = {{"pinned", pinned_once}, {"pages locked", locked_once}, {"pages made", made_once}};
 
-/* Returns the shortest time; negative on failure. */
 static double shortest_us(struct bridge_setup *p, const struct registering *w, void *base,
 			  uint64_t bytes)
 {

@@ -54,7 +54,6 @@ struct stages_options bridge_sim_stages(const struct bridge_sim_settings *s)
 	};
 }
 
-/* Runs one transfer alone. */
 static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 {
 	const struct bridge_sim_settings *s = c->settings;

@@ -168,7 +168,6 @@ static bool board_apply(struct bridge_sim_settings *s, const char *name)
 	return true;
 }
 
-/* Checks conditions between settings. */
 static bool settings_valid(const struct bridge_sim_settings *s)
 {
 	uint64_t ring = s->buffers ? s->buffers : BRIDGE_BUFFERS;

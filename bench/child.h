@@ -9,7 +9,7 @@
 
 struct child {
 	pid_t pid;
-	int control; /* parent's end of the socket pair */
+	int control;
 };
 
 /* Runs in the new process; `control` is its end of the socket pair. Returning exits with status

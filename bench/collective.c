@@ -141,7 +141,6 @@ static bool proves(struct collective *b, enum way way, uint64_t bytes)
 	return status == DXP_OK && same;
 }
 
-/* Returns the payload bytes exchanged by the host with all members. */
 static uint64_t host_bytes(const struct collective *b)
 {
 	struct dxp_link_bytes one;

@@ -134,7 +134,6 @@ static void scan(struct crowd *c, uint64_t now_ns)
 			list(c, i);
 }
 
-/* Sends for busy peers; removes those with nothing to send soon. */
 static void answer(struct crowd *c, uint64_t now_ns)
 {
 	uint32_t kept = 0;

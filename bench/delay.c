@@ -32,7 +32,6 @@
 
 static const struct lab delayed = {DELAY_LAB, MTU, MTU - 28, true};
 
-/* Packets of one direction, ordered by time. */
 struct line {
 	int from, to;
 	uint32_t head, tail;

@@ -85,7 +85,6 @@ static int host_move(struct direct *d, uint64_t bytes)
 	return status == DXP_OK ? dxp_mem_write(d->xpus[1], d->at[1], d->memory, bytes) : status;
 }
 
-/* Posts a piece's read into the host, then its write. */
 static int piece_post(struct direct *d, uint64_t at, uint64_t bytes, dxp_event *event)
 {
 	dxp_event in;
@@ -147,7 +146,6 @@ static bool proves(struct direct *d, enum way way, uint64_t bytes)
 	return same;
 }
 
-/* Returns the payload bytes exchanged by the host with both xPUs. */
 static struct dxp_link_bytes host_bytes(const struct direct *d)
 {
 	struct dxp_link_bytes sum = {0}, one;

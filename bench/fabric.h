@@ -19,7 +19,6 @@ int fabric_engine_run(unsigned xpus, const char *memory, const char *engine, fab
 int fabric_switched_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
 			void *context);
 
-/* Returns the folder of all programs. */
 const char *fabric_programs_folder(void);
 
 #endif

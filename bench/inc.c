@@ -47,7 +47,6 @@ static int job_run(void *context)
 	return inc_table_run(&c);
 }
 
-/* Runs a job, then removes its labs, even after a signal. */
 static int lab_job_run(struct job *job)
 {
 	char remove[1024];

@@ -25,7 +25,6 @@ struct inc_lab {
 /* Returns what this machine lacks for labs and MPI programs, with the next step; NULL: nothing. */
 const char *inc_lab_obstacle(void);
 
-/* Returns the path of tools/lab. */
 const char *inc_lab_tool(void);
 
 /* Makes lab PREFIX-`suffix`, with PREFIX from lab_prefix() and `options` for `tools/lab up`.

@@ -114,7 +114,6 @@ void inc_end_send(const struct inc_end *e, const struct inc_header *h, uint32_t 
 	inc_end_give(e, &packet);
 }
 
-/* Reads one packet. Returns false if there is none or it is invalid. */
 static bool receive(struct inc_end *e, int fd, int flags, struct inc_packet *out)
 {
 	struct sockaddr_in from;

@@ -25,7 +25,6 @@ int inc_end_open(uint32_t ip, uint16_t port, uint32_t switch_ip, uint32_t multic
 		 struct inc_end *out);
 void inc_end_close(struct inc_end *e);
 
-/* An encoded packet to the switch. */
 struct inc_ready {
 	uint8_t data[2048];
 	size_t bytes;

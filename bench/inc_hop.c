@@ -52,7 +52,6 @@ static struct inc_header header_of(struct hop *h, size_t bytes)
 				   .collective = INC_ALLREDUCE};
 }
 
-/* Creates a group of one, installed by member 0. */
 static bool group_make(struct hop *h, bool kernel)
 {
 	struct inc_control c = {.sup_comm_type = 1 << INC_ALLREDUCE,
@@ -182,7 +181,6 @@ static bool hop_native(enum hop_kind kind)
 	return kind == HOP_XDP_NATIVE || kind == HOP_ECHO_NATIVE;
 }
 
-/* Alternates all contenders of one size; prints medians of the medians. */
 static void size_run(struct hop *h, const struct raw_ends *ends, size_t bytes)
 {
 	double us[HOP_KINDS][BENCH_ROUNDS_MAX], p99_us[HOP_KINDS][BENCH_ROUNDS_MAX];

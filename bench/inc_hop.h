@@ -9,7 +9,6 @@
 
 struct bench_options;
 
-/* Returns an exit status. */
 int inc_hop_run(const struct bench_options *options);
 
 enum hop_kind { HOP_XDP, HOP_XDP_NATIVE, HOP_USER, HOP_ECHO, HOP_ECHO_NATIVE, HOP_KINDS };

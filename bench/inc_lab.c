@@ -57,7 +57,6 @@ const char *inc_lab_obstacle(void)
 	return NULL;
 }
 
-/* Copies the last line of output to `why`. */
 static bool command_run(const char *command, char why[INC_WHY_BYTES])
 {
 	char line[INC_WHY_BYTES];

@@ -97,7 +97,6 @@ struct port {
 	uint64_t packets, dropped;
 };
 
-/* Reads the packets that the bottleneck's queue has passed and dropped. */
 static struct port port_read(void)
 {
 	struct port p = {0};
@@ -120,7 +119,6 @@ struct figures {
 	unsigned failed; /* number of senders that failed */
 };
 
-/* Computes percentiles over all senders' times. */
 static void times_pool(const struct tally *tallies, unsigned count, struct figures *out)
 {
 	uint64_t *all = malloc((size_t)count * TALLY_SAMPLES * sizeof(*all));

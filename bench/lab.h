@@ -22,7 +22,6 @@ extern const size_t lab_count;
 
 const struct lab *lab_find(const char *name); /* NULL if unknown */
 
-/* Runs inside a lab; returns an exit status. */
 typedef int (*lab_body)(const struct lab *lab, const struct raw_ends *ends, void *context);
 
 /* Makes the lab, runs `body` in its own process, and removes the lab, even on SIGINT, SIGTERM or

@@ -131,7 +131,6 @@ static void end_close(struct end *e)
 	free(e->memory);
 }
 
-/* Sends at most BATCH datagrams; returns their number. */
 static size_t end_send(struct end *e, uint64_t now_ns)
 {
 	size_t count = nic_send(e->nic, e->out, BATCH, now_ns), sent = 0;
@@ -220,7 +219,6 @@ static uint64_t within(uint64_t t, uint64_t low, uint64_t high)
 	return min_u64(max_u64(t, low), high);
 }
 
-/* Stores the parts of one PUT at index `i`. */
 static int trip_stamped(struct near *n, uint32_t i)
 {
 	struct end *e = &n->end;
@@ -289,7 +287,6 @@ static void round_evaluate(struct near *n, uint32_t trips, unsigned round)
 	n->bare_us[round] = (double)raw_percentile(n->bare_ns, trips, 50) / 1e3;
 }
 
-/* Alternates round trips with and without time stamps. */
 static int round_run(struct near *n, uint32_t trips, unsigned round)
 {
 	struct marks *m = n->end.marks;
@@ -310,7 +307,6 @@ static int round_run(struct near *n, uint32_t trips, unsigned round)
 	return status;
 }
 
-/* Returns the round with the median whole time. */
 static unsigned round_choose(const struct near *n)
 {
 	double sorted[BENCH_ROUNDS_MAX];
@@ -324,7 +320,6 @@ static unsigned round_choose(const struct near *n)
 	return best;
 }
 
-/* Prints one round's parts, so that they add up. */
 static void rows_print(struct near *n, const char *lab, uint32_t bytes)
 {
 	char name[32];

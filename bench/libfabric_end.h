@@ -32,7 +32,6 @@ int libfabric_complain(const char *what, int error);
  * memory. */
 struct fi_info *libfabric_hints(const struct peer_end *e, uint64_t caps);
 
-/* Opens the endpoint of `info`; returns an error. */
 int libfabric_open(struct libfabric_end *f);
 
 /* Fills the name into `own`, sends it, and receives `theirs`. Returns an error. */

@@ -47,7 +47,6 @@ static void one_close(struct one *o)
 	dxp_nic_close(o->nic);
 }
 
-/* Checks that every descriptor succeeded and its message arrived. */
 static bool batch_run(struct one *o)
 {
 	static const uint8_t data[NAP_BYTES];

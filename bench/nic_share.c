@@ -72,7 +72,6 @@ static void sharing_close(struct sharing *s)
 	dxp_nic_close(s->nic);
 }
 
-/* Posts PUTs to random functions until the doorbells are full. */
 static void put_some(struct sharing *s, uint32_t i)
 {
 	for (int status = DXP_OK; status == DXP_OK;) {

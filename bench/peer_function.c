@@ -19,7 +19,7 @@
 #define ATTACH_MS  5000
 
 struct function_end {
-	struct dxp_nic *nic; /* in the process that runs the NIC */
+	struct dxp_nic *nic;
 	struct dxp_function *function;
 	struct dxp_window *window;
 	/* variant "alone": the second function, in place of the other end */
@@ -61,7 +61,6 @@ static int nic_serve(const char *path, struct dxp_nic **out)
 	return status;
 }
 
-/* Runs the NIC in the third process, killed when its parent exits. */
 static void server_main(int control, void *context)
 {
 	struct dxp_nic *nic;
@@ -195,7 +194,6 @@ static int function_open(struct peer_end *e)
 	return status;
 }
 
-/* Polls the NIC if this process runs it; otherwise yields the core. */
 static void poll(struct function_end *s)
 {
 	if (s->nic)
@@ -229,7 +227,6 @@ static int function_post(struct peer_end *e)
 	return status;
 }
 
-/* Returns the number of completions, or the first error status. */
 static int completions_dequeue(struct dxp_window *w)
 {
 	struct dxp_nic_event event;
@@ -243,7 +240,6 @@ static int completions_dequeue(struct dxp_window *w)
 	return count;
 }
 
-/* Copies a NAP to memory, as programs do that use it later. */
 static bool nap_copy(struct function_end *s, struct dxp_window *w)
 {
 	const struct dxp_nic_event *event = dxp_received_peek(w);

@@ -127,7 +127,6 @@ static int message_send(struct fabric_end *f)
 	return error;
 }
 
-/* Polls completions; reposts completed receives. */
 static int progress(struct fabric_end *f)
 {
 	struct fi_cq_entry entries[BATCH];

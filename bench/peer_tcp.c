@@ -116,7 +116,6 @@ static int tcp_post(struct peer_end *e)
 	return DXP_OK;
 }
 
-/* Sends while the socket has space. Returns false if the connection is closed. */
 static bool push(struct tcp_end *t, bool *moved)
 {
 	while (t->sent < t->owed) {

@@ -137,7 +137,6 @@ static int put_time(struct many *m, uint32_t peer, uint64_t *ns)
 	return event.status;
 }
 
-/* Sends PUTs one at a time to random peers of the first `among`. */
 static int puts_run(struct many *m, uint32_t among, uint64_t *samples, uint32_t count)
 {
 	struct rng rng = {1};

@@ -69,7 +69,6 @@ struct hello {
 	struct udp_address address;
 };
 
-/* Exchanges hellos, then connects. */
 static int meet(int control, int fd, const struct hello *own)
 {
 	int family = sockaddr_is_v4(&own->address) ? AF_INET : AF_INET6;

@@ -12,7 +12,6 @@
 /* s of silence, on loopback or a cable, that mean a lost datagram */
 #define RAW_PATIENCE_S 2
 
-/* Sent last by the far end. */
 struct far_report {
 	int status;
 	uint64_t bytes;  /* bytes received */
@@ -21,11 +20,10 @@ struct far_report {
 
 struct far_end {
 	pid_t pid;
-	int control; /* caller's end of a socket pair */
-	int fd;      /* caller's UDP socket, connected to the far end */
+	int control;
+	int fd;
 };
 
-/* Far end's body, with its connected socket. */
 typedef struct far_report (*far_main)(int fd, const void *options);
 
 /* Forks and connects the far end. Returns DXP_EIO, logged, on failure; on success the caller must

@@ -25,7 +25,6 @@
 /* three quarters hold the longest batch */
 #define WINDOW_BYTES_MIN (128u << 10)
 
-/* Both ends derive it from the options before the fork. */
 struct plan {
 	size_t segment_bytes;
 	size_t window_bytes;

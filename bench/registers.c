@@ -85,7 +85,6 @@ static bool failed(const char *what)
 
 /* ---- one sample ---- */
 
-/* Accesses `count` registers from the host, `block` at a time. */
 static int host_access(struct registers *b, bool write, uint32_t count, uint32_t block)
 {
 	const uint32_t first = write ? FIRST : 0, span = write ? COUNT : CFG_COUNT;
@@ -174,7 +173,6 @@ static bool kernel_sample(struct registers *b, bool write, uint32_t count, uint3
 	return result == DXP_OK;
 }
 
-/* Checks the registers against the last `count` writes. */
 static bool written(struct registers *b, uint32_t count)
 {
 	uint32_t values[COUNT], least = (uint32_t)min_u64(count, COUNT);

@@ -37,7 +37,6 @@ void report_row(const struct report_row *row);
 /* Goes to the table, or with --json to standard error. */
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Sorts the values; count >= 1. */
 double report_median(double *values, size_t count);
 
 #endif

@@ -27,7 +27,6 @@ struct rv32_bench_end {
 bool rv32_bench_open(struct rv32_bench_end *e, const char *engine, const char *text);
 void rv32_bench_close(struct rv32_bench_end *e);
 
-/* 0 counts as 1. */
 struct rv32_bench_size {
 	uint32_t global[2], local[2];
 };

@@ -79,7 +79,6 @@ static void compare(struct case_run *r, const uint8_t *got, const char *peer)
 		r->wrong = peer;
 }
 
-/* Runs one lane: on the engine and under qemu. */
 static void serial_run(struct case_run *r)
 {
 	static const struct rv32_bench_size one;

@@ -52,7 +52,6 @@ static void constant_emit(struct start *s, uint8_t rd, uint32_t value)
 	emit(s, RV32_ADDI, rd, rd, (int32_t)low - 0x800);
 }
 
-/* Calls the entry with the table, writes the result, exits. */
 static void start_make(struct start *s, uint32_t entry, uint32_t out, uint32_t out_bytes)
 {
 	constant_emit(s, X_A0, TABLE);

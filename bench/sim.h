@@ -19,7 +19,6 @@ int sim_topologies(const struct sim_bench_options *o);
 int sim_loss(const struct sim_bench_options *o);
 int sim_rate(const struct sim_bench_options *o);
 
-/* Returns one case of the topologies table. */
 struct crowd_options sim_case(enum crowd_pattern topology, uint32_t nodes, enum cc_kind cc,
 			      uint64_t seed);
 

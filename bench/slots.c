@@ -38,7 +38,6 @@
 enum direction { SEND, RECEIVE, BETWEEN, DIRECTIONS };
 static const char *const contenders[DIRECTIONS] = {"slots send", "slots receive", "slots to slots"};
 
-/* Each case uses a set of directions at once. */
 static const struct {
 	const char *name;
 	bool on[DIRECTIONS];
@@ -54,7 +53,6 @@ struct place {
 	uint64_t address;
 };
 
-/* Each transfer has memory of its own at both ends. */
 struct slot_pair {
 	struct dxp_xpu *slot, *xpu;
 	struct place from[DIRECTIONS], to[DIRECTIONS];
@@ -187,7 +185,6 @@ static uint8_t byte_at(uint32_t pair, uint32_t d, uint32_t i)
 	return (uint8_t)(((i + 1) * 2654435761u >> 13) + 31 * pair + 7 * d);
 }
 
-/* Writes different bytes to each source, zeros to each destination. */
 static int sources_fill(struct slots_bench *b, uint8_t *memory)
 {
 	int status = DXP_OK;

@@ -215,7 +215,6 @@ static void rounds_run(const struct table_case *c, const struct raw_ends *ends, 
 	}
 }
 
-/* Selects the contenders that options name; returns their number. */
 static size_t contenders_choose(const struct table_case *c, struct table_case *chosen,
 				struct contender list[CONTENDERS_MAX])
 {

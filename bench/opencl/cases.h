@@ -37,7 +37,6 @@ extern const struct bench_case bench_cases[], bench_memory_cases[];
 uint64_t bench_now_ns(void);
 void bench_sample(struct bench *b, uint64_t ns);
 
-/* Sets `why`; returns -1. */
 int bench_fail(struct bench *b, const char *what, cl_int error);
 #define TRY(b, what, call)                                  \
 	do {                                                \

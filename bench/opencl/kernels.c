@@ -131,7 +131,6 @@ static int steps_run(struct bench *b, cl_mem m, size_t words, uint32_t count)
 	return 0;
 }
 
-/* Runs kernels alternately on two devices, on the same bytes. */
 static int case_step(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_int error;

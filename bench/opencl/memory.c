@@ -99,7 +99,6 @@ static int case_read(struct bench *b, size_t bytes, uint32_t count)
 	return space_close(b, &r, status ? status : same(b, &r));
 }
 
-/* Fills the buffer at `from`, then measures its migration to the other device. */
 static int move_once(struct bench *b, struct space *r, int from)
 {
 	const uint8_t mark = (uint8_t)(from + 1);

@@ -114,7 +114,6 @@ static void start(struct stop *here, const struct stop *next, struct ring ring)
 	check(dxp_run(here->xpu, &launch, &here->event), "run");
 }
 
-/* Waits for a kernel; returns the ns that it ran. */
 static uint64_t finish(struct dxp_fabric *fabric, struct stop *s, uint32_t rounds)
 {
 	struct dxp_event_times times;
@@ -132,7 +131,6 @@ static uint64_t finish(struct dxp_fabric *fabric, struct stop *s, uint32_t round
 
 /* ---- verification ---- */
 
-/* Computes every xPU's sums after all rounds. */
 static void expected_compute(uint32_t ranks, uint32_t rounds)
 {
 	for (uint32_t i = 0; i < COUNT; i++)

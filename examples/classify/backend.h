@@ -39,7 +39,6 @@ struct backend_ops {
 		     uint64_t bytes, struct fault *fault);
 	int (*read)(struct backend *b, uint32_t stage, void *to, uint64_t address, uint64_t bytes,
 		    struct fault *fault);
-	/* Builds the program for all launches of this stage. */
 	int (*build)(struct backend *b, uint32_t stage, const char *source, struct fault *fault);
 	/* DXP_EAGAIN: too many commands are outstanding; wait for one and retry. */
 	int (*launch)(struct backend *b, uint32_t stage, const struct backend_launch *launch,

@@ -25,7 +25,6 @@ struct flat_table {
 	uint16_t table_bytes;
 };
 
-/* All elements lie inside the file. */
 struct flat_vector {
 	size_t at; /* offset of element 0 */
 	uint32_t count;

@@ -35,7 +35,6 @@ int image_square(const struct image *image, uint32_t side, enum resize how, uint
 
 void image_release(struct image *image);
 
-/* One decoder per format. */
 int image_decode_jpeg(const char *name, const uint8_t *bytes, size_t count, struct image *out,
 		      struct fault *fault);
 int image_decode_png(const char *name, const uint8_t *bytes, size_t count, struct image *out,

@@ -209,7 +209,6 @@ __kernel ONE_ITEM void depthwise(__global const float *in, __global const float 
 	}
 }
 
-/* The part of a window inside the image. */
 struct span {
 	int top, bottom, left, right;
 };
@@ -338,7 +337,6 @@ __kernel ONE_ITEM void logistic(__global const float *in, __global float *out, i
 		out[i] = clamp(1.0f / (1.0f + exp(-in[i])), range.x, range.y);
 }
 
-/* Converts a photo: byte * line.x + line.y. */
 __kernel ONE_ITEM void photo(__global const uchar *in, __global float *out, int count, float2 line)
 {
 	const int first = (int)get_global_id(0) * CHUNK, last = min(first + CHUNK, count);
@@ -347,7 +345,6 @@ __kernel ONE_ITEM void photo(__global const uchar *in, __global float *out, int 
 		out[i] = (float)in[i] * line.x + line.y;
 }
 
-/* A work-item computes a row of `count` scores. */
 __kernel ONE_ITEM void softmax(__global const float *in, __global float *out, int count, float beta,
 			       float2 range)
 {

@@ -157,7 +157,6 @@ static int set_up(struct job *j)
 	return DXP_OK;
 }
 
-/* Collects the oldest answer; its tag is the photo's index. */
 static int collect(struct job *j)
 {
 	struct run_result result;
@@ -188,7 +187,6 @@ static int submit(struct job *j, uint32_t photo)
 	return DXP_OK;
 }
 
-/* Scales an image to the network's input, and releases it. */
 static int square_make(struct job *j, struct image *image)
 {
 	uint32_t side = (uint32_t)j->model.tensors[j->model.input].shape[1];
@@ -198,7 +196,6 @@ static int square_make(struct job *j, struct image *image)
 	return status == DXP_OK ? status : fault_set(&j->fault, status, "out of memory");
 }
 
-/* Submits frames from standard input. */
 static int stream_submit(struct job *j)
 {
 	struct image image;
@@ -215,7 +212,6 @@ static int stream_submit(struct job *j)
 	return status == DXP_ENOENT ? DXP_OK : status;
 }
 
-/* Decodes and scales a photo. Returns false, logged, on failure. */
 static bool prepare(struct job *j, uint32_t photo)
 {
 	struct image image;
@@ -230,7 +226,6 @@ static bool prepare(struct job *j, uint32_t photo)
 	return false;
 }
 
-/* Returns the payload exchanged by this program's NIC with all xPUs. */
 static uint64_t nic_bytes(const struct job *j)
 {
 	uint64_t sum = 0;

@@ -61,7 +61,6 @@ static uint64_t lowest(const struct lifetime *lifetimes, size_t n)
 	return at;
 }
 
-/* Returns the arena's size. */
 static uint64_t pack_lifetimes(struct lifetime *lifetimes, size_t count)
 {
 	uint64_t bytes = 0;

@@ -53,7 +53,6 @@ static bool is_8bit(const struct tensor *t)
 	return t->type == TENSOR_UINT8 || t->type == TENSOR_INT8;
 }
 
-/* Activations are kept as float. */
 static bool is_activation(const struct tensor *t)
 {
 	return t->type == TENSOR_FLOAT32 || (is_8bit(t) && t->quant_count == 1);
@@ -370,7 +369,6 @@ static int check_op(struct check *c)
 	return status;
 }
 
-/* Checks for one square image of three channels, of bytes or floats. */
 static int check_photo(struct check *c)
 {
 	const struct model *m = c->model;

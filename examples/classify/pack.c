@@ -76,7 +76,6 @@ uint64_t pack_convolution(struct steps *s, const struct tensor *weights)
 	return at;
 }
 
-/* The order [1][y][x][output] is already the kernel's. */
 uint64_t pack_depthwise(struct steps *s, const struct tensor *weights)
 {
 	return pack_plain(s, weights);

@@ -55,7 +55,6 @@ static void plan_fill(const struct model *m, const int32_t *after, uint32_t cuts
 	}
 }
 
-/* All possible cuts, with costs. */
 struct candidates {
 	int32_t count;
 	int32_t *after;
@@ -256,7 +255,6 @@ static int layer_find(const struct model *m, const char *layer, int32_t *op, str
 	return layer_part(m, layer, op, fault);
 }
 
-/* Resolves one listed layer, which must come after `before`. */
 static int layer_cut(const struct model *m, const char *layer, int32_t before, int32_t *op,
 		     struct fault *fault)
 {

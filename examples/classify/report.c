@@ -14,7 +14,6 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Sorts the samples in place. */
 static double median_ms(uint64_t *samples, uint32_t count)
 {
 	if (count == 0)
@@ -39,7 +38,6 @@ static const char *noun(const struct report *r)
 	return r->stream ? "frame" : "photo";
 }
 
-/* Writes one line of JSON and releases the object. */
 static void put_json(const struct report *r, json_t *object)
 {
 	json_dumpf(object, r->out, JSON_COMPACT | JSON_REAL_PRECISION(7));

@@ -74,7 +74,6 @@ static uint64_t photo_bytes(const struct run *r)
 	return r->floats ? tensor_float_bytes(input) : (uint64_t)input->elements;
 }
 
-/* Returns where run_submit writes the photo. */
 static uint64_t photo_address(const struct run *r, uint32_t buffer_index)
 {
 	const struct run_stage *s = &r->stages[0];
@@ -283,7 +282,6 @@ const struct run_bytes *run_bytes(const struct run *r)
 	return &r->bytes;
 }
 
-/* Waits for the flight's oldest command not known to be complete. */
 static int reap(struct run *r, struct flight *f, struct fault *fault)
 {
 	struct command *c = &f->commands[f->reaped];
@@ -317,7 +315,6 @@ static int reap_all(struct run *r, struct flight *f, struct fault *fault)
 	return result;
 }
 
-/* Waits for the oldest command of all flights, to free an entry. */
 static int make_space(struct run *r, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {
@@ -329,7 +326,6 @@ static int make_space(struct run *r, struct fault *fault)
 			 "the xPU accepts no command although none is outstanding");
 }
 
-/* Omits commands known to be complete. */
 struct waits {
 	dxp_event events[DXP_WAIT_MAX];
 	uint32_t count;

@@ -50,7 +50,6 @@ int run_open(const struct model *m, const struct plan *plan, struct backend *b,
 	     const struct run_options *options, struct run **out, struct fault *fault);
 void run_close(struct run *r);
 
-/* Photos in progress, and their limit. */
 uint32_t run_pending(const struct run *r);
 uint32_t run_depth(const struct run *r);
 

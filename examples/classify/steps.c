@@ -18,7 +18,6 @@ struct lowering {
 	struct steps *steps;
 };
 
-/* An int4 of the kernels. */
 struct quad {
 	int32_t v[4];
 };

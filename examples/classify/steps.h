@@ -28,7 +28,6 @@ struct step {
 	struct step_argument arguments[STEP_ARGUMENTS_MAX];
 };
 
-/* Launches in execution order. */
 struct steps {
 	struct step *list;
 	uint32_t count, space;

@@ -271,7 +271,6 @@ static int read_op(struct reader *r, const struct flat_vector *operators, uint32
 	return r->flat.broken ? broken(r, "operator", index) : DXP_OK;
 }
 
-/* Reads the subgraph's only input or output. */
 static int read_end(struct reader *r, const struct flat_table *graph, unsigned field,
 		    int32_t *tensor)
 {
@@ -344,7 +343,6 @@ static int read_model(struct reader *r)
 	return f->broken ? broken(r, "subgraph", 0) : read_subgraph(r, &graph);
 }
 
-/* Parses m->file; releases the model on failure. */
 static int parse(struct model *m, size_t count, struct model *out, struct fault *fault)
 {
 	struct reader r = {.flat = {.data = m->file, .bytes = count}, .model = m, .fault = fault};

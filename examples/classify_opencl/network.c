@@ -60,7 +60,6 @@ static int buffer(struct network *n, size_t bytes, cl_mem *out, struct fault *fa
 	return *out ? DXP_OK : failed(fault, "clCreateBuffer", error);
 }
 
-/* For the photo, the input and every operator's output. */
 static int make_tensors(struct network *n, struct fault *fault)
 {
 	const struct model *m = n->model;
@@ -138,7 +137,6 @@ static int make_part(struct network *n, uint32_t stage, cl_device_id device,
 	return status;
 }
 
-/* Sets arguments that depend on the photo's entry. */
 static cl_int slot_set(const struct network *n, const struct step *step, const struct launch *l,
 		       uint32_t buffer_index)
 {

@@ -43,11 +43,9 @@ struct dxp_entry side_image(const struct side *s);
 
 void side_start(struct side *s, const char *kernel, const struct dxp_argument *arguments,
 		uint32_t count);
-/* Also reads its report. */
 void side_finish(struct side *s);
 void report_check(const struct report *r, const char *where);
 
-/* Starts the kernel that receives and answers `peer`. */
 void receiver_start(struct side *s, struct dxp_target peer);
 
 /* Prints the picture, and compares it and the answer with the host's. Returns 0 if both are right,

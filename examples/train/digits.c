@@ -90,7 +90,6 @@ static void path_make(char path[PATH_BYTES], const char *folder, const char *nam
 		fail("the name of the folder is longer than %d bytes", PATH_BYTES);
 }
 
-/* At most `most` bytes. */
 static struct bytes file_read(const char *path, size_t most)
 {
 	FILE *file = fopen(path, "rb");

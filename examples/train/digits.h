@@ -29,7 +29,6 @@ struct bytes {
  * file `*wrong` (0: images, 1: labels) starts. */
 const char *digits_decode(struct bytes images, struct bytes labels, struct digits *out, int *wrong);
 
-/* Reads both files, or fails. */
 void digits_read(const char *folder, struct digits *out);
 
 void digits_release(struct digits *d);

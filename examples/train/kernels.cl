@@ -10,7 +10,7 @@
 
 #define NOWHERE 4 /* in `from`: no gradient passes, because the maximum is not above 0 */
 
-/* `limit` keeps the sum of a batch from overflow. */
+/* `limit` prevents overflow of a batch's sum. */
 int rounded(float gradient, int limit)
 {
 	return clamp(convert_int_sat_rte(gradient * GRADIENT_ONE), -limit, limit);

@@ -10,7 +10,6 @@
 void launch_open(struct network *n, struct replica *r, uint32_t part);
 void launch_close(struct replica *r);
 
-/* For buffers without elements per sample of a batch. */
 size_t launch_bytes(const struct network *n, enum buffer b);
 
 /* `samples` is ignored by kernels over parameters. Waits for `after`; it and `event` may be
@@ -21,7 +20,6 @@ void launch(struct replica *r, enum kernel k, uint32_t samples, cl_event after, 
  * shifts. */
 void launch_forward(struct replica *r, uint32_t first, uint32_t samples, uint32_t seed);
 
-/* Sets the batch's samples for gradient kernels. */
 void launch_samples(struct replica *r, uint32_t samples);
 
 void launch_rate(struct replica *r, float rate);

@@ -130,7 +130,6 @@ static uint32_t part_max(const struct network *n)
 	return (n->options->batch + n->replica_count - 1) / n->replica_count;
 }
 
-/* Enqueues one layer's backward pass on all replicas, and starts its sum. */
 static void layer_backward(struct network *n, uint32_t layer)
 {
 	static const enum kernel deltas[LAYERS] = {DELTA1, DELTA2, DELTA3, KERNELS};
@@ -253,7 +252,6 @@ void network_order(struct network *n, const uint32_t *order, uint32_t shifts, fl
 	}
 }
 
-/* Reads and zeroes a replica's totals. */
 static struct totals totals_read(struct network *n, uint32_t replica)
 {
 	static const cl_long zero[2];

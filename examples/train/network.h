@@ -101,7 +101,7 @@ struct totals {
 	int64_t hits; /* samples whose class was found */
 };
 
-/* Number of layer 0 .. LAYERS - 1; the last includes the sums of loss and hits. */
+/* Returns a layer's number of gradients; the last layer adds the sums of loss and hits. */
 uint32_t network_gradients(uint32_t layer);
 
 /* Fails, naming the call, unless CL_SUCCESS. */
@@ -119,10 +119,8 @@ void network_order(struct network *n, const uint32_t *order, uint32_t shifts, fl
  * before the last. */
 void network_step(struct network *n, uint32_t first);
 
-/* Waits for all steps; returns and zeroes their totals. */
 struct totals network_finish(struct network *n);
 
-/* Classifies `count` samples from order[first], spread over all replicas. */
 struct totals network_evaluate(struct network *n, uint32_t first, uint32_t count);
 
 /* Fails unless all replicas' parameters are equal bit by bit. Returns their FNV-1a hash. */

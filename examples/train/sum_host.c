@@ -25,7 +25,6 @@ void sum_host_open(struct sum *s)
 	}
 }
 
-/* Waits until the previous step's writes have read the memory that the next reads fill. */
 static void written_wait(struct sum *s, uint32_t layer)
 {
 	for (uint32_t i = 0; i < s->network->replica_count; i++) {

@@ -30,7 +30,6 @@ static struct dxp_target server_find(struct dxp_function *f, const char *address
 	return t;
 }
 
-/* Sends this client's address and key; returns the server's answer with its key. */
 static struct hello hello_send(struct dxp_function *f, const struct dxp_target *server)
 {
 	struct dxp_window *w = dxp_function_window(f);

@@ -58,7 +58,6 @@ static inline void usage_if_requested(int argc, char **argv, const char *text)
 	exit(output_lost());
 }
 
-/* Checks a post, then wakes the NIC if it sleeps. */
 static inline void posted(struct dxp_function *f, int status, const char *what)
 {
 	check(status, what);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Several managers with their registry in etcd. The active manager is killed, stopped and ended,
-# members of etcd are killed, while hosts, grants change. No id has two names, no confirmed grant is
+# members of etcd are killed, while hosts and grants change. No id has two names, no confirmed grant is
 # lost or returns, transaction numbers only grow, traffic never stops. Uses its own network
 # namespace.
 #
