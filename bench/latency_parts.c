@@ -190,7 +190,7 @@ struct near {
 		bare_us[BENCH_ROUNDS_MAX];
 };
 
-/* Receives until the PUT completes. *received_ns: when its answer left the socket. */
+/* Receives until the PUT completes. *received_ns: when its answer was read from the socket. */
 static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 {
 	struct dxp_nic_event event;

@@ -85,12 +85,13 @@ bool file_out_open(struct file_out *out, const char *path)
 	}
 	out->plain = !exists || S_ISREG(s.st_mode);
 	int length = snprintf(out->path, sizeof(out->path), "%s", path);
-	int part = snprintf(out->part, sizeof(out->part), "%s.part", path);
+	int part = snprintf(out->part, sizeof(out->part), "%s.%ld.part", path, (long)getpid());
 	if (length >= PATH_BYTES || part >= PATH_BYTES) {
 		print_fail("the file's name is too long");
 		return false;
 	}
-	out->fd = out->plain ? open(out->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+	out->fd = out->plain ? open(out->part,
+				    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666)
 			     : open(path, O_WRONLY | O_CLOEXEC);
 	if (out->fd >= 0)
 		return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ends jobs. The key goes first, so that no program of the job has access any more when the grant
  * of an xPU is free for another job. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -69,18 +70,34 @@ static bool grants_end(struct job *j, const struct grants_row *rows, size_t coun
 	return good;
 }
 
-bool job_folder_remove(const char *path)
+/* The files of a job, and what a killed program left of them while it wrote. */
+static bool of_job(const char *name)
 {
 	static const char *const files[] = {"manager", "manager.pub", "fabric.key", "node.key"};
+
+	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+		const size_t length = strlen(files[i]);
+		if (strncmp(name, files[i], length) == 0 && (!name[length] || name[length] == '.'))
+			return true;
+	}
+	return false;
+}
+
+bool job_folder_remove(const char *path)
+{
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *all = folder < 0 ? NULL : fdopendir(folder);
 
 	if (folder < 0 && errno == ENOENT)
 		return true;
-	for (size_t i = 0; folder >= 0 && i < ARRAY_COUNT(files); i++)
-		unlinkat(folder, files[i], 0);
-	if (folder >= 0)
+	for (struct dirent *e; all && (e = readdir(all));)
+		if (of_job(e->d_name))
+			unlinkat(folder, e->d_name, 0);
+	if (all)
+		closedir(all);
+	else if (folder >= 0)
 		close(folder);
-	if (folder >= 0 && rmdir(path) == 0)
+	if (all && rmdir(path) == 0)
 		return true;
 	print_fail("cannot remove the folder %s: %s; remove it by hand", path, strerror(errno));
 	return false;

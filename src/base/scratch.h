@@ -13,7 +13,8 @@ void scratch_close(struct scratch *s);
 /* Returns an absolute path if `where` was absolute. */
 char *scratch_path(const struct scratch *s);
 
-/* Removes a folder with its content; of symbolic links not the files to which they point. */
+/* Removes a folder with its content. Removes symbolic links, but not the files to which they
+ * point. */
 void scratch_folder_remove(const char *path);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define NO_ENTRY UINT32_MAX
 
-/* Message not received, or receive posted. */
+/* A message that arrived before its receive was posted, or a posted receive without its message. */
 struct entry {
 	/* a message's arrival, or a receive's post */
 	int64_t at_ps;

@@ -58,8 +58,8 @@ void arbiter_priority(struct arbiter *a, uint32_t channel, bool high);
 /* NULL removes the limit. The caller owns the bucket and may change its rate at any time. */
 void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit);
 
-/* The session reports the first message of this channel that it queues, and that none is queued any
- * more. */
+/* A session calls arbiter_busy() when it queues its first message of this channel, and
+ * arbiter_idle() when none is queued any more. */
 void arbiter_busy(struct arbiter *a, uint32_t channel);
 void arbiter_idle(struct arbiter *a, uint32_t channel);
 

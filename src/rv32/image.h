@@ -41,7 +41,7 @@ enum rv32_access_qualifier {
 enum rv32_type_qualifier { RV32_TYPE_CONST = 1, RV32_TYPE_RESTRICT = 2, RV32_TYPE_VOLATILE = 4 };
 
 struct rv32_parameter {
-	uint32_t bytes;     /* 4 of a pointer */
+	uint32_t bytes;     /* a pointer has 4 */
 	uint8_t space;      /* enum rv32_space */
 	uint8_t access;     /* enum rv32_access_qualifier */
 	uint8_t qualifiers; /* enum rv32_type_qualifier, combined */

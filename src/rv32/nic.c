@@ -75,7 +75,8 @@ int rv32_nic_post(const struct rv32_nic *nic, unsigned op,
 		head.inline_bytes = (dxp_u16)source->bytes;
 	}
 	head.dst_count = op != DXP_OP_NAP;
-	/* The completion of an atomic has the old value; 8 source bytes get it too. */
+	/* The completion of an atomic has the old value. If the source has 8 bytes, the NIC
+	 * writes the value there too. */
 	head.src_count = !rv32_nic_inline(op) && (!is_atomic(op) || source->bytes == ATOMIC);
 	return nic->post(nic->context, &head, fetches ? &remote : &local,
 			 fetches ? &local : &remote, source->data);

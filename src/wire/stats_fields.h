@@ -57,7 +57,8 @@
 	LEVEL(reorder_window_ns)         \
 	LEVEL(pace_bytes_per_s)
 
-/* Only grow: link, RLTP endpoint, NIC, and answers to requests for counters. */
+/* Counters that only grow: of the link, the RLTP endpoint, the NIC, and of answers to requests for
+ * counters. */
 #define STATS_LINK_LIST(X)    \
 	X(sent_datagrams)     \
 	X(sent_bytes)         \

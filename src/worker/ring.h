@@ -57,7 +57,7 @@ void worker_sleep_end(struct worker_side *e);
 /* Consumer with its own thread or process: spins for spin_ns, then sleeps until there is a
  * message. */
 void worker_wait(struct worker_side *e, uint32_t spin_ns);
-/* Producer: false: the consumer does not sleep in worker_wait(). */
+/* Producer: wakes the consumer. False if the consumer does not sleep in worker_wait(). */
 bool worker_wake(struct worker_side *e);
 
 #endif

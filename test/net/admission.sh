@@ -67,12 +67,15 @@ if [ "$(id -u)" = 0 ]; then
 	mkdir "$scratch/nobody"
 	echo unchanged >"$scratch/root"
 	chmod 600 "$scratch/root"
-	ln -s ../root "$scratch/nobody/manager.pub.part"
-	chown -h nobody "$scratch/nobody" "$scratch/nobody/manager.pub.part"
-	refuse 1 "cannot write" dxp join "$manager" "$(dxp token create)" --name n \
-		--dir "$scratch/nobody"
+	# "dxp join" writes manager.pub by manager.pub.PID.part.
+	token_for_nobody=$(dxp token create)
+	sh -c 'ln -s ../root "$1/manager.pub.$$.part"; chown -h nobody "$1" "$1"/*
+		exec dxp join "$2" "$3" --name n --dir "$1"' - \
+		"$scratch/nobody" "$manager" "$token_for_nobody" >"$scratch/out" 2>&1 &&
+		die "dxp join followed a symlink"
+	expect "cannot write" "$scratch/out"
 	[ "$(cat "$scratch/root")" = unchanged ] || die "a file of root was written"
-	rm "$scratch/nobody/manager.pub.part"
+	rm "$scratch"/nobody/manager.pub.*.part
 	dxp join "$manager" "$(dxp token create)" --name n --dir "$scratch/nobody"
 	group=$(id -gn nobody)
 	[ "$(stat -c %U:%G "$scratch"/nobody/* | sort | uniq -c | xargs)" = "4 nobody:$group" ] ||

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Several managers with their registry in etcd. The active manager is killed, stopped and ended,
-# members of etcd are killed, while hosts and grants change. No id has two names, no confirmed grant is
-# lost or returns, transaction numbers only grow, traffic never stops. Uses its own network
-# namespace.
+# members of etcd are killed, while hosts and grants change. No id has two names, no confirmed
+# grant is lost or returns, transaction numbers only grow, traffic never stops. Uses its own
+# network namespace.
 #
 #   dxp ping (steady) ---+          +--- dxp-manager 1 ---+--- etcd 1
 #   dxp nodes, dxp grant +--- lo ---+--- dxp-manager 2 ---+--- etcd 2
@@ -88,7 +88,8 @@ wait_for() {
 	done
 }
 
-of_fabric() { "$@" --manager $managers --key "$scratch/key"; }
+readonly at=(--manager $managers --key "$scratch/key")
+of_fabric() { "$@" "${at[@]}"; }
 nodes() { of_fabric dxp nodes --json; }
 
 # active: prints the number of the active manager.
@@ -164,13 +165,13 @@ for i in 2 3; do
 done
 refuse 1 'stands by for another one; name all managers' \
 	dxp nodes --manager 127.0.0.1:4802 --key "$scratch/key"
-of_fabric dxpd --engine none --memory 1M --slots 3 --state "$scratch/xpus" --functions 0 -v \
+dxpd --engine none --memory 1M --slots 3 --state "$scratch/xpus" --functions 0 -v "${at[@]}" \
 	>"$scratch/dxpd.log" 2>&1 &
 echo $! >"$scratch/dxpd.pid"
 wait_for "the xPUs do not join" logged 'xpu3: node' "$scratch/dxpd.log"
 of_fabric dxp grant steady xpu1
 of_fabric dxp grant '*' xpu2
-of_fabric dxp ping xpu1 --name steady --count 10000000 --size 65536 >"$scratch/steady" 2>&1 &
+dxp ping xpu1 --name steady --count 10000000 --size 65536 "${at[@]}" >"$scratch/steady" 2>&1 &
 echo $! >"$scratch/steady.pid"
 : >"$scratch/open"
 for work in join_and_leave look grant_and_revoke watch_version; do

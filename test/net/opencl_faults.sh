@@ -87,6 +87,8 @@ one_machine() {
 	fi
 	say "ok: $a and $b kernels"
 
+	# Uses more memory than before, beyond what a client leaves in caches.
+	grown() { [ "$kib_late" -gt $((kib + 4096 + clients * 4)) ] || [ "$files_late" -gt $((files + 4)) ]; }
 	say "== $clients clients one after another"
 	for ((i = 0; i < rounds; i++)); do
 		client
@@ -105,12 +107,16 @@ one_machine() {
 		late=$((($(date +%s%N) - begin) / rounds / 1000000))
 		[ "$late" -gt $((early * 3 + 20)) ] || break
 	done
-	read -r kib_late files_late < <(size_of daemon1)
+	# The last client may still be leaving.
+	for ((i = 0; i < 600; i++)); do
+		read -r kib_late files_late < <(size_of daemon1)
+		! grown || break
+		sleep 0.1
+	done
 	say "a client took $early ms, then $late ms;" \
 		"$kib KiB became $kib_late, $files files $files_late"
 	[ "$late" -le $((early * 3 + 20)) ] || die 'clients became slow'
-	[ "$kib_late" -le $((kib + 4096 + clients * 4)) ] || die 'the node grew'
-	[ "$files_late" -le $((files + 4)) ] || die 'the node keeps files open'
+	! grown || die 'the node grew, or keeps files open'
 	dxp down
 }
 

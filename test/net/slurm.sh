@@ -20,7 +20,7 @@ without() {
 	say "skipped: $*"
 	exit 77
 }
-# Tasks whose slurmd is killed, so that scancel no longer reaches them, end.
+# Includes tasks of steps whose killed slurmd no longer receives scancel.
 ours() {
 	printf '%s\n' "${daemons[@]}" "${xpus[@]}"
 	grep -lzxF "SLURM_CONF=$SLURM_CONF" /proc/[0-9]*/environ 2>/dev/null |

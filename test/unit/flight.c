@@ -194,7 +194,8 @@ static void flight__queue_is_full(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* A reset fails only DMAs that are outstanding, once the driver has completed them. */
+/* A reset fails only the DMAs that are outstanding. Each is reported as failed when the driver
+ * completes it. */
 static void flights_reset__marks_what_is_outstanding(void **state)
 {
 	struct flights *all = begin(false, 0);

@@ -187,7 +187,8 @@ static void member__moves_within_its_lease(void **state)
 	}
 }
 
-/* If no manager is active, the node waits; no answer of a standing-by manager ends it. */
+/* If no manager is active, the node waits for FABRIC_JOIN_NS. Answers of managers that stand by do
+ * not end the wait. */
 static void member__waits_if_all_stand_by(void **state)
 {
 	struct member *m = member_make(NULL);

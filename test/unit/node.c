@@ -181,8 +181,8 @@ static void node__put_and_get(void **state)
 	assert_int_equal(received, MEMORY);
 }
 
-/* Forges the table of a new manager that the xPU is dead to; at the next renewal, the host reloads
- * the real table. */
+/* Forges the table of a new manager, in which the xPU is dead. At the next renewal, the host
+ * reloads the real table. */
 static void table_forge(struct rig *r)
 {
 	struct node_table *t = (struct node_table *)node_table(r->host);

@@ -353,8 +353,8 @@ static void *read_main(void *none)
 	return NULL;
 }
 
-/* The thief's slow GET of common memory behind DMA returns nothing that the victim writes there
- * after its allocation. */
+/* All tenants share the memory, which is reached by DMA. A slow GET of the thief returns nothing
+ * that the victim writes after the victim has allocated the range. */
 static void common__allocated_under_a_long_read(void **state)
 {
 	for (int round = 0; round < 5; round++) {

@@ -50,7 +50,7 @@ static void tap_ring__hands_over_what_passes(void **state)
 	assert_null(tap_link(r->tap));
 }
 
-/* Also many times around, with a reader behind. */
+/* The ring stays correct when the writer wraps around many times while the reader lags behind. */
 static void tap_ring__survives_its_end(void **state)
 {
 	struct rig *r = *state;

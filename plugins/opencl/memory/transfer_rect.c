@@ -181,8 +181,8 @@ static cl_int target_rect(struct command *c, cl_mem root, uint64_t at, const str
 	return error;
 }
 
-/* Writes all rows to temporary device memory in one transfer. The device then copies them to their
- * destinations. */
+/* Writes all rows in one transfer: to their destination if it is contiguous, else to temporary
+ * device memory, from which the device copies them. */
 static cl_int write_packed(struct command *c, cl_mem root, uint64_t at, const void *from,
 			   struct dxp_rect b)
 {
