@@ -22,7 +22,7 @@
 #define CREDITS_PER_WINDOW 4
 #define RECEIVE_BUFFERS    8
 #define RECEIVE_BYTES      65536 /* GRO merges up to one full IP packet */
-/* three quarters hold the longest batch */
+/* bytes; three quarters hold the longest batch */
 #define WINDOW_BYTES_MIN (128u << 10)
 
 struct plan {

@@ -72,7 +72,7 @@ struct registers {
 	struct dxp_xpu_nic nic;
 	/* device address of read results, then the kernel's status */
 	uint64_t memory;
-	/* per step: by way, read (0) or write (1), step, round */
+	/* us per step, by way, read (0) or write (1), step, round */
 	double us[WAYS][2][STEPS][BENCH_ROUNDS_MAX];
 	double ping_us[BENCH_ROUNDS_MAX];
 };

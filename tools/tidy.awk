@@ -225,7 +225,7 @@ function check_identifiers(code,    name, parts, count, i) {
 	}
 }
 
-# Whether a name starts with `noun`, its first words, or their plural or singular, and an
+# Returns whether a name starts with `noun`, its first words, or their plural or singular, and an
 # underscore.
 function starts_with(name, noun,    stem) {
 	for (stem = noun; stem != ""; ) {

@@ -29,7 +29,7 @@ static struct words {
 	uint64_t seconds;     /* duration by rank 0's clock */
 	uint64_t longest;     /* bytes of the longest operation */
 	uint64_t groups;      /* at the same time; operations alternate */
-	uint64_t deadline_ms; /* without progress an operation then fails */
+	uint64_t deadline_ms; /* an operation without progress fails after it */
 	uint64_t create_ms;
 	uint64_t user;     /* 1: user-space plane only */
 	uint64_t rc;       /* 1: RC framing */
@@ -37,7 +37,7 @@ static struct words {
 	uint64_t mode;     /* enum dxp_inc_mode */
 	uint64_t again;    /* 1: recreates a lost group */
 	uint64_t need;     /* 1: fails if the group is rejected */
-	uint64_t die;      /* this rank kills itself before it; 0: never */
+	uint64_t die;      /* this rank kills itself before this operation; 0: none */
 	uint64_t pause_ms; /* pause before each operation */
 	uint64_t sleep_ms; /* before this rank's first operation */
 	uint64_t abandon;  /* 1: exits without destroying its groups */
